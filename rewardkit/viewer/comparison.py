@@ -24,13 +24,37 @@ Block = tuple[int, int, int]
 """Equal words: their start on the left, their start on the right, and their number."""
 
 
+MARKED = 0.4
+"""The least similarity of texts whose differences are worth marking; below it, nearly all would be marked."""
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Both texts in pieces: the text, and whether it changed. `compared` is False if they are too long."""
+    """Both texts in pieces: the text, and whether it changed.
+
+    Attributes:
+        compared: False if they are too long.
+        similar: False if they are too different to mark what changed.
+    """
 
     left: list[tuple[str, bool]]
     right: list[tuple[str, bool]]
     compared: bool = True
+    similar: bool = True
+
+    @property
+    def similarity(self) -> float:
+        """The share of both texts that is equal, from 0 to 1."""
+        pieces = [*self.left, *self.right]
+        size = sum(len(text) for text, _ in pieces)
+        return sum(len(text) for text, changed in pieces if not changed) / size if size else 1.0
+
+    def marked(self) -> Comparison:
+        """Return this comparison, without marks if the texts are too different."""
+        if self.similarity >= MARKED:
+            return self
+        left, right = (_whole("".join(text for text, _ in pieces)) for pieces in (self.left, self.right))
+        return Comparison(left, right, compared=self.compared, similar=False)
 
 
 def compare(left: str, right: str) -> Comparison:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from nicegui import ui
 
 from rewardkit.viewer.escapes import escape
+from rewardkit.viewer.mathematics import Node
 
 Handler = Callable[..., Any]
 Row = Mapping[str, Any]
@@ -46,9 +47,35 @@ class Label(ui.element):
 class Text(ui.element, component="browser/rewardkit_text.js"):
     """A text in pieces. The pieces that changed are highlighted in the color of `tone`."""
 
-    def __init__(self, pieces: Sequence[tuple[str, bool]], tone: str = "") -> None:
+    def __init__(self, pieces: Sequence[tuple[str, bool]], tone: str = "", together: str = "") -> None:
         super().__init__()
-        self.props.update({"pieces": [list(piece) for piece in pieces], "tone": tone})
+        self.props.update({"pieces": [list(piece) for piece in pieces], "tone": tone, "together": together})
+
+
+class Rendered(ui.element, component="browser/rewardkit_rendered.js", esm={"rewardkit-nodes": "browser/nodes"}):
+    """A text as Markdown and mathematics: what `rendering.rendered` returns."""
+
+    def __init__(self, nodes: Sequence[Node], together: str = "") -> None:
+        super().__init__()
+        self.props.update({"nodes": nodes, "together": together})
+
+
+class Advantage(ui.element, component="browser/rewardkit_advantage.js"):
+    """The steps to an advantage: what `advantage.Explained.props` returns. Calls `compare` with the key of a dot."""
+
+    def __init__(self, shown: Row, other: str, compare: Handler) -> None:
+        super().__init__()
+        self.props.update({"shown": shown, "other": other})
+        self.on("compare", lambda arguments: compare(str(arguments.args)))
+
+
+class Phrase(ui.element, component="browser/rewardkit_phrase.js"):
+    """A note that a phrase is highlighted in the texts of the page, with a button that calls `ended`."""
+
+    def __init__(self, phrase: str, ended: Handler) -> None:
+        super().__init__()
+        self.props["phrase"] = escape(phrase)
+        self.on("ended", lambda _: ended(), args=[])
 
 
 class Transcripts(ui.element, component="browser/rewardkit_transcript.js"):
@@ -163,6 +190,23 @@ def button(content: str, pressed: Handler, classes: str = "", title: str = "") -
         made.props["aria-label"] = title
     made.on("click", lambda _: pressed(), args=[])
     return made
+
+
+def choices(value: str, options: Mapping[str, str], chosen: Handler, label: str) -> ui.element:
+    """Return buttons of which one is pressed. Calls `chosen` with the value of another one."""
+    with box("choices") as frame:
+        frame.props.update({"role": "group", "aria-label": label})
+        for key, shown in options.items():
+            made = button(shown, lambda key=key: chosen(key), "small")
+            made.props["aria-pressed"] = "true" if key == value else "false"
+    return frame
+
+
+def details(summary: str, classes: str = "") -> ui.element:
+    """Return an element that unfolds what is put into it."""
+    with box(classes, "details") as frame:
+        text(summary, tag="summary")
+    return frame
 
 
 def link(content: str, url: str, classes: str = "", title: str = "") -> Label:

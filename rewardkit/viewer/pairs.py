@@ -56,7 +56,13 @@ class PromptCompletions:
         """Return the index of a row's visit in `visits`."""
         return self.visits.index(int(self.scores.visit[row]))
 
+    def place(self, row: int) -> tuple[int, int]:
+        """Return the place of a row in its visit, from 1, and the number of rows of that visit."""
+        rows = self.rows[self.scores.visit[self.rows] == self.scores.visit[row]]
+        return int(np.flatnonzero(rows == row)[0]) + 1, len(rows)
+
     def neighbor(self, row: int, by: int) -> int:
-        """Return the row that is `by` places after `row`, or the first or last row."""
-        at = int(np.flatnonzero(self.rows == row)[0]) + by
-        return int(self.rows[min(max(at, 0), len(self.rows) - 1)])
+        """Return the row that is `by` places after `row` in the same visit. The first one follows the last one."""
+        rows = self.rows[self.scores.visit[self.rows] == self.scores.visit[row]]
+        at = int(np.flatnonzero(rows == row)[0]) + by
+        return int(rows[at % len(rows)])

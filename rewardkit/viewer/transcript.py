@@ -17,6 +17,7 @@ from rewardkit.core.batch.transcripts import read
 from rewardkit.store.trajectories import RolloutCell, is_plain
 from rewardkit.viewer.comparison import compare
 from rewardkit.viewer.escapes import escape, one_line
+from rewardkit.viewer.rendering import pretty_json, rendered
 
 TONES = {"answered": "good", "cut": "warn", "pending": "warn", "silent": "warn"}
 """The tone of the badge for each reason why a conversation ended."""
@@ -239,14 +240,29 @@ def aligned(left: Transcript | None, right: Transcript | None) -> tuple[Transcri
         return left, right
     ours, theirs = list(left.turns), list(right.turns)
     for number, (one, other) in enumerate(zip(ours, theirs, strict=False)):
-        compared = compare(one.text, other.text)
+        compared = compare(one.text, other.text).marked()
         ours[number], theirs[number] = replace(one, pieces=compared.left), replace(other, pieces=compared.right)
     return replace(left, turns=ours), replace(right, turns=theirs)
 
 
-def as_props(transcript: Transcript) -> dict[str, Any]:
-    """Return a transcript as plain lists and dicts for the browser."""
-    return {**asdict(transcript), "tone": transcript.tone}
+def as_props(transcript: Transcript, *, render: bool = False) -> dict[str, Any]:
+    """Return a transcript as plain lists and dicts for the browser.
+
+    Args:
+        render: add the texts as Markdown, and write JSON in arguments and results with line breaks.
+    """
+    props = {**asdict(transcript), "tone": transcript.tone}
+    if render:
+        for turn in props["turns"]:
+            turn["nodes"] = rendered("".join(text for text, _ in turn["pieces"]))
+            for passage in filter(None, (turn["thinking"], *turn["heard"])):
+                passage["nodes"] = rendered(passage["text"])
+            for call in turn["calls"]:
+                for passage in filter(None, (call["arguments"], call["result"])):
+                    passage["text"] = pretty_json(passage["text"]) or passage["text"]
+        for passage in props["opening"]:
+            passage["nodes"] = rendered(passage["text"])
+    return props
 
 
 def roles_of(messages: str | None) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rewardkit.analysis.advantages import Spread, moments_of
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Column
 from rewardkit.core.batch.messages import completion_text
@@ -52,6 +53,7 @@ def record(step: int, *, prompts: int = 3, epoch: float | None = None, changed: 
         (ComponentDescription("form", (0.0, 1.0), "leaf"), ComponentDescription("answer", (0.0, 1.0), "leaf")),
         ("form", "answer"),
     )
+    groups = np.repeat(np.arange(prompts), GENERATIONS)
     given: dict[str, Any] = {
         "step": step,
         "epoch": epoch,
@@ -59,8 +61,8 @@ def record(step: int, *, prompts: int = 3, epoch: float | None = None, changed: 
         "completions": texts,
         "completion_ids": [range(10 + row) for row in range(n)],
         "columns": {"level": ["hard" if row < GENERATIONS else "easy" for row in range(n)]},
-        "groups": np.repeat(np.arange(prompts), GENERATIONS),
-        "advantages": total - np.nanmean(total),
+        "groups": groups,
+        "advantages": Spread.of(total, groups).advantages("group", moments_of(total)),
         "metrics": {"weights/answer": 1.0, "gates/form": 0.5, "diversity/distinct": 1.0, "trainer/loss": 1.0 / step},
         "lines": (
             Line(f"answer says hello at step {step}", "print", component="answer"),

@@ -31,11 +31,12 @@ def test_a_name_selects_a_completion(choice: PromptCompletions) -> None:
     assert choice.right("9.9.9.9") == choice.right("nonsense") == choice.right()
 
 
-def test_neighbors_stop_at_the_ends(choice: PromptCompletions) -> None:
-    first, second = int(choice.rows[0]), int(choice.rows[1])
-    assert choice.neighbor(first, -1) == first
-    assert choice.neighbor(first, 1) == second
-    assert choice.neighbor(first, 10_000) == int(choice.rows[-1])
+def test_neighbors_stay_in_their_epoch(choice: PromptCompletions) -> None:
+    first = choice.rows[choice.scores.visit[choice.rows] == 1].tolist()
+    assert [choice.place(row) for row in first] == [(number + 1, len(first)) for number in range(len(first))]
+    assert choice.neighbor(first[0], 1) == first[1]
+    assert choice.neighbor(first[-1], 1) == first[0]
+    assert choice.neighbor(first[0], -1) == first[-1]
 
 
 def test_every_epoch_has_an_index(choice: PromptCompletions) -> None:

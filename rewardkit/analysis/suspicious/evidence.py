@@ -52,6 +52,7 @@ class Evidence:
         calls: (n,) the tool calls of each completion; NaN if unknown.
         repeated_calls: (n,) the calls that repeat an earlier one of the completion.
         unfinished: (n,) 1 if a completion ended without an answer, else 0.
+        foreign: (n,) the total that each completion earns with the gold answers of another prompt; NaN if unknown.
         seed: the seed of the samples.
     """
 
@@ -72,6 +73,7 @@ class Evidence:
     calls: Floats | None = None
     repeated_calls: Floats | None = None
     unfinished: Floats | None = None
+    foreign: Floats | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -79,6 +81,7 @@ class Evidence:
         named: dict[str, Any] = {"prompts": self.prompts, "totals": self.totals, "training": self.training}
         named |= {"advantages": self.advantages, "lengths": self.lengths}
         named |= {"calls": self.calls, "repeated_calls": self.repeated_calls, "unfinished": self.unfinished}
+        named |= {"foreign": self.foreign}
         named |= {f"components[{name!r}]": values for name, values in self.components.items()}
         named |= {f"outcomes[{name!r}]": values for name, values in self.outcomes.items()}
         for texts in ("completions", "prompt_texts"):
@@ -112,6 +115,7 @@ class Lead:
         component: the component, or None for the total.
         rows: completions to look at, as indices into the arrays of the Evidence, the most telling first.
         numbers: the numbers of the text, for tables and plots.
+        phrase: the words that the completions share, if the pattern is a phrase.
     """
 
     kind: str
@@ -122,6 +126,7 @@ class Lead:
     component: str | None = None
     rows: tuple[int, ...] = ()
     numbers: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    phrase: str = ""
 
     @property
     def is_fact(self) -> bool:

@@ -85,6 +85,7 @@ def phrase_leads(sample: Sample) -> list[Lead]:
         leads.append(
             Lead(
                 kind="phrase",
+                phrase=phrase,
                 title=f"\u201c{phrase}\u201d spreads and pays",
                 text=(
                     f"\u201c{phrase}\u201d is in {100 * before[gram]:.1f} % of completions, and later in "

@@ -1,7 +1,7 @@
 // The frame of the page: keyboard, history, links, dark mode. It sends the events key, go and went to the server.
 const TYPING = "input, textarea, select, [contenteditable]";
 const MODIFIERS = ["Control", "Meta", "Alt", "AltGraph"];
-const KEYS = new Set(["?", "/", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "j", "k", "n", "b", "s", "1", "2", "3", "4", "5", "0", "g"]);
+const KEYS = new Set(["?", "/", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "j", "k", "n", "b", "s", "1", "2", "3", "4", "5", "6", "0", "g"]);
 
 export default {
   emits: ["key", "go", "went"],

@@ -1,5 +1,9 @@
 // A table. The server sends one page of rows at a time. Every cell is a text node.
+import { nodes } from "rewardkit-nodes";
 const { h } = Vue;
+
+const detail = (row) =>
+  row.nodes ? h("div", { class: "rendered", dir: "auto", tabindex: 0 }, nodes(row.nodes)) : h("pre", { class: "text", tabindex: 0 }, row.detail);
 
 // A line without axes; the points are from 0 (left, bottom) to 1.
 function sparkline(value) {
@@ -41,13 +45,16 @@ function cell(table, row, column) {
     return h(
       "td",
       { class: "k-buttons" },
-      value.map(([name, text, title]) =>
+      value.map(([name, text, title, states]) =>
         h(
           "button",
           {
             type: "button",
-            class: "small",
+            class: ["small", states?.kind],
             title,
+            "aria-label": states?.label,
+            "aria-pressed": states?.pressed,
+            "aria-expanded": states?.expanded,
             onClick: (event) => {
               event.stopPropagation();
               table.$emit("press", { name, key: row.key });
@@ -108,7 +115,7 @@ export default {
         },
         this.columns.map((column) => cell(this, row, column)),
       ),
-      row.detail ? h("tr", { class: "detail" }, [h("td", { colspan: this.columns.length }, [h("pre", { class: "text" }, row.detail)])]) : null,
+      row.detail || row.nodes ? h("tr", { class: "detail" }, [h("td", { colspan: this.columns.length }, [detail(row)])]) : null,
     ]);
     if (!this.rows.length)
       body.push(h("tr", { class: "nothing" }, [h("td", { colspan: this.columns.length }, this.empty ?? "No rows.")]));

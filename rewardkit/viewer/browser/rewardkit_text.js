@@ -2,11 +2,12 @@
 const { h } = Vue;
 
 export default {
-  props: { pieces: Array, tone: String, wrap: { type: Boolean, default: true } },
+  props: { pieces: Array, tone: String, together: String, wrap: { type: Boolean, default: true } },
   render() {
     const children = (this.pieces ?? []).map(([text, changed]) =>
       changed ? h("mark", { class: this.tone }, text) : text,
     );
-    return h("pre", { class: ["text", this.wrap ? "" : "unwrapped"], dir: "ltr", tabindex: 0 }, children);
+    const options = { class: ["text", this.wrap ? "" : "unwrapped"], dir: "ltr", tabindex: 0, "data-together": this.together || undefined };
+    return h("pre", options, children);
   },
 };

@@ -1,8 +1,10 @@
 // Two conversations, aligned by turn. It creates only text nodes, so no text is run or parsed as HTML.
+import { nodes } from "rewardkit-nodes";
 const { h } = Vue;
 
 const count = (number) => number.toLocaleString("en-US");
-const pre = (children) => h("pre", { class: "text", dir: "ltr", tabindex: 0 }, children);
+const pre = (children, together) => h("pre", { class: "text", dir: "ltr", tabindex: 0, "data-together": together }, children);
+const rendered = (tree, together) => h("div", { class: "rendered", dir: "auto", tabindex: 0, "data-together": together }, nodes(tree));
 
 // Says how much of a text is not shown.
 function cut(text) {
@@ -19,7 +21,7 @@ function folded(passage, label, kind) {
   const line = kind ? null : h("span", { class: "line" }, passage.line);
   return h("details", { class: ["passage", kind] }, [
     h("summary", {}, [title, line, length]),
-    pre(passage.text),
+    passage.nodes ? rendered(passage.nodes) : pre(passage.text),
     cut(passage),
   ]);
 }
@@ -53,7 +55,7 @@ function turn(one, tone) {
     ]),
     one.shares.length ? h("div", { class: "shares" }, one.shares.map(bar)) : null,
     one.thinking ? folded(one.thinking, "thinking", "thinking") : null,
-    one.characters ? h("div", { class: one.read ? "read" : "" }, [pre(text), cut(one)]) : null,
+    one.characters ? h("div", { class: one.read ? "read" : "" }, [one.nodes ? rendered(one.nodes, `turn${one.number}`) : pre(text, `turn${one.number}`), cut(one)]) : null,
     ...one.calls.map(call),
     one.more_calls ? h("div", { class: "soft" }, `… and ${count(one.more_calls)} more calls`) : null,
     ...one.heard.map((passage) => folded(passage, passage.label)),

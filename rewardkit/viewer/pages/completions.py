@@ -3,24 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-
-from nicegui import ui
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.comparison import Comparison, compare
 from rewardkit.viewer.escapes import escape, one_line
+from rewardkit.viewer.mathematics import Node
+from rewardkit.viewer.pages.advantage import build_advantages
 from rewardkit.viewer.pages.all_completions import AllCompletions
-from rewardkit.viewer.pages.component_scores import build_scores, format_number
-from rewardkit.viewer.pages.conversations import build_conversations, build_roles, transcripts
+from rewardkit.viewer.pages.component_scores import build_scores
+from rewardkit.viewer.pages.conversations import Pair, build_conversations, transcripts
 from rewardkit.viewer.pages.layout import Page, empty_state
+from rewardkit.viewer.pages.pane import Pane
+from rewardkit.viewer.pages.prompt_card import PromptCard
 from rewardkit.viewer.pages.prompt_list import PromptList
 from rewardkit.viewer.pairs import PromptCompletions
-from rewardkit.viewer.reader import LONGEST, Completion, columns_of, completions, prompt_messages
+from rewardkit.viewer.reader import LONGEST, Completion, completions, prompt_messages
+from rewardkit.viewer.rendering import rendered
 from rewardkit.viewer.scores import key_text, read_key
-from rewardkit.viewer.transcript import roles_of
+from rewardkit.viewer.transcript import as_props, roles_of
 from rewardkit.viewer.watcher import Watched
 
 _NO_COMPLETION = Completion()
+Side = tuple[int, Completion]
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """The texts of both sides in one of three forms: conversations, rendered, or compared."""
+
+    conversations: Pair | None = None
+    props: Sequence[dict[str, Any]] = ()
+    nodes: Sequence[list[Node] | None] = field(default=(None, None))
+    compared: Comparison | None = None
 
 
 class Completions:
@@ -30,7 +47,6 @@ class Completions:
         self.page = page
         self.watched = watched
         self.longest = LONGEST
-        self.open_prompt = False
         self.choice: PromptCompletions | None = None
 
     async def build(self) -> None:
@@ -50,9 +66,11 @@ class Completions:
         if self.page.address.get("prompts") == "no":
             self.frame.classes(add="alone")
         with self.main:
-            self.prompt_card = put.box("card prompt")
+            self.prompt_card = PromptCard(self.page, self.watched, self._view)
+            self.marked = put.Phrase(self.page.address.get("mark"), self._unmark)
             self.panes = put.box("panes")
             self.scores = put.box("card scores")
+            self.advantages = put.box("card advantages")
             self.everything = AllCompletions(self.page, self.watched, self._choose)
             self.everything.build()
         await self._show_prompt()
@@ -70,16 +88,14 @@ class Completions:
         await self._show_everything()
 
     async def key(self, key: str, shift: bool) -> None:
-        if key == "b":
-            alone = "no" if self.page.address.get("prompts") != "no" else None
-            self.frame.classes(**{"add" if alone else "remove": "alone"})
-            self.page.note(self.page.address.with_state(prompts=alone))
+        if key in ("b", "/"):
+            hide = key == "b" and self.page.address.get("prompts") != "no"
+            self.frame.classes(**{"add" if hide else "remove": "alone"})
+            self.page.note(self.page.address.with_state(prompts="no" if hide else None))
         if self.choice is None:
             return
         if key in ("ArrowLeft", "ArrowRight"):
-            side = "right" if shift else "left"
-            row = self.choice.neighbor(self.right if shift else self.left, 1 if key == "ArrowRight" else -1)
-            await self._choose(side, row)
+            await self._move("right" if shift else "left", 1 if key == "ArrowRight" else -1)
         elif key in ("ArrowUp", "ArrowDown", "j", "k"):
             prompt = self.prompts.neighbor(1 if key in ("ArrowDown", "j") else -1)
             if prompt is not None:
@@ -115,12 +131,47 @@ class Completions:
         self.prompts.show()
         await self._show_prompt()
 
-    async def _choose(self, side: str, row: int) -> None:
-        """Show a completion on one side."""
+    async def _choose(self, side: str, row: int, *, step: bool = True) -> None:
+        """Show a completion on one side. If `step`, the browser's back button returns to the one before."""
         name = self._name(row)
         if name != self.page.address.get(side):
-            self.page.note(self.page.address.with_state(**{side: name}))
+            self.page.note(self.page.address.with_state(**{side: name}), step=step)
             await self._show_sides()
+
+    async def _move(self, side: str, by: int) -> None:
+        """Show the previous or next completion of the same epoch on one side."""
+        if self.choice is not None:
+            await self._choose(side, self.choice.neighbor(self._row(side), by), step=False)
+
+    async def _slide(self, side: str, at: int) -> None:
+        """Show the best completion of another epoch on one side."""
+        if self.choice is not None:
+            visit = self.choice.visits[min(at, len(self.choice.visits) - 1)]
+            await self._choose(side, self.choice.best(visit), step=False)
+
+    async def _compare(self, side: str, key: str) -> None:
+        """Show a completion of the same group on the other side."""
+        row = self.watched.scores.find(read_key(key))
+        if row is not None:
+            await self._choose(side, row)
+
+    async def _view(self, view: str) -> None:
+        """Show texts as they are, or rendered."""
+        if view != self.page.address.get("view", "raw"):
+            self.page.note(self.page.address.with_state(view=None if view == "raw" else view), step=True)
+            await self._show_prompt()
+
+    async def _line_up(self, name: str) -> None:
+        """Line up groups by another component."""
+        self.page.note(self.page.address.with_state(group=name))
+        self._show_advantages()
+
+    def _unmark(self) -> None:
+        """No longer highlight the phrase of a lead."""
+        self.page.note(self.page.address.with_state(mark=None))
+
+    def _row(self, side: str) -> int:
+        return self.left if side == "left" else self.right
 
     def _name(self, row: int) -> str:
         return key_text(self.watched.scores.key(row))
@@ -141,16 +192,13 @@ class Completions:
             messages = await asyncio.to_thread(prompt_messages, self.watched.run, prompt)
         if prompt != self.page.address.get("prompt"):
             return  # the user has selected another one in the meantime
-        self.prompt_card.clear()
         if self.choice is None:
-            for part in (self.panes, self.scores):
+            for part in (self.panes, self.scores, self.advantages):
                 part.clear()
-            with self.prompt_card:
-                put.text("This run does not have this prompt", tag="h3")
-                put.text("Select a prompt from the list on the left.", "soft", "p")
+            self.prompt_card.missing()
             self.everything.show(None, [])
             return
-        self._build_prompt(roles_of(messages))
+        self.prompt_card.show(prompt, roles_of(messages))
         await self._show_panes()
         await self._show_everything()
 
@@ -164,124 +212,74 @@ class Completions:
         if self.choice is not None:
             await self.everything.set(self.choice, self.left, self.right)
 
-    def _build_prompt(self, roles: list[tuple[str, str]]) -> None:
-        prompts = self.watched.prompts
-        code = self.watched.scores.code_of[self.page.address.get("prompt")]
-        text = prompts.texts[code]
-        self.prompt_card.classes(remove="open")
-        with self.prompt_card:
-            with put.box("head"):
-                put.text(f"Prompt {code}", tag="h3")
-                put.text(f"{len(text):,} characters", "soft")
-                put.text(prompts.ids[code], "soft mono")
-                put.box("space")
-                if len(text) > 200 or text.count("\n") > 2 or len(roles) > 1:
-                    put.button("Show more / less", self._toggle_prompt, "ghost")
-                put.button(
-                    "Copy link", lambda: self.page.shell.run_method("copy"), "ghost", "Copy the address of this view"
-                )
-            if roles:
-                build_roles(roles)
-            else:
-                put.Text([(escape(text[:LONGEST]), False)])
-            examples = columns_of(prompts.columns[code])
-            if examples:
-                with put.box("columns"):
-                    for name, value in list(examples.items())[:30]:
-                        with put.box(tag="span"):
-                            put.text(f"{one_line(name, 40)} ")
-                            put.text(one_line(value, 300), tag="b")
-
-    def _toggle_prompt(self) -> None:
-        self.open_prompt = not self.open_prompt
-        self.prompt_card.classes(**{"add" if self.open_prompt else "remove": "open"})
-
     async def _show_panes(self) -> None:
         choice = self.choice
         if choice is None:
             return
-        left, right = self.left, self.right
+        left, right, view = self.left, self.right, self.page.address.get("view")
         keys = {row: choice.scores.key(row) for row in (left, right)}
         prompt = self.page.address.get("prompt")
         found = await asyncio.to_thread(completions, self.watched.run, prompt, list(set(keys.values())), self.longest)
-        if (self.left, self.right, self.choice) != (left, right, choice):
-            return  # the user has selected another one in the meantime
         one, other = (found.get(keys[row], _NO_COMPLETION) for row in (left, right))
-        said = await asyncio.to_thread(transcripts, self.watched, [(left, one), (right, other)], self.longest)
-        compared = None
-        if said is None:
-            compared = await asyncio.to_thread(compare, escape(one.text), escape(other.text))
+        shown = await asyncio.to_thread(self._texts, (left, one), (right, other), view == "rendered")
+        if (self.left, self.right, self.choice, self.page.address.get("view")) != (left, right, choice, view):
+            return  # the user has selected another one in the meantime
         self.panes.clear()
         with self.panes:
-            self._pane("left", left, one, compared)
-            self._pane("right", right, other, compared)
-            if said is not None:
-                build_conversations(said, self._show_all)
+            for side, row, completion, nodes in zip(
+                ("left", "right"), (left, right), (one, other), shown.nodes, strict=True
+            ):
+                with put.box(f"card pane {side}"):
+                    self._pane(side, row, completion, shown, nodes)
+            if shown.conversations is not None:
+                build_conversations(shown.conversations, self._show_all, shown.props)
         self.scores.clear()
         with self.scores:
             build_scores(self.watched, (left, one), (right, other))
+        self._show_advantages()
 
-    def _pane(self, side: str, row: int, shown: Completion, compared: Comparison | None) -> None:
-        """Show a completion; its text only if it is compared here, and not as a conversation below."""
-        scores, choice = self.watched.scores, self.choice
-        assert choice is not None
+    def _texts(self, left: Side, right: Side, render: bool) -> _Shown:
+        """Return the texts of both sides: as conversations, rendered, or compared word by word."""
+        said = transcripts(self.watched, [left, right], self.longest)
+        if said is not None:
+            return _Shown(said, [as_props(side, render=render) for side in said])
+        texts = [escape(completion.text) for _, completion in (left, right)]
+        if render:
+            return _Shown(nodes=[rendered(text) for text in texts])
+        return _Shown(compared=compare(*texts).marked())
+
+    def _pane(self, side: str, row: int, completion: Completion, shown: _Shown, nodes: list[Node] | None) -> None:
+        assert self.choice is not None
         newest = side == "right" and not self.page.address.get("right")
-        with put.box(f"card pane {side}"):
-            with put.box("head"):
-                put.text(self._place(row), tag="h3")
-                if newest:
-                    put.text(f"best of the newest {scores.visit_word}", "badge")
-                if side == "left":
-                    self._slider(choice, row)
-                else:
-                    put.box("space")
-                put.button("‹", lambda: self._choose(side, choice.neighbor(row, -1)), "ghost", "Previous completion")
-                put.button("›", lambda: self._choose(side, choice.neighbor(row, 1)), "ghost", "Next completion")
-            with put.box("score"):
-                put.text(format_number(float(scores.total[row])), tag="b", title="Total reward")
-                self._fact("advantage", format_number(float(scores.advantage[row]), sign=True))
-                self._fact(
-                    scores.length_unit,
-                    f"{scores.length[row]:,.0f}" if scores.length[row] == scores.length[row] else "–",
-                )
-                put.text(self._name(row), "mono", title="The ID of this completion: attempt.rank.batch.row")
-            if compared is None:
-                return
-            put.Text(getattr(compared, side), "gone" if side == "left" else "new")
-            if not compared.compared:
-                put.text("These texts are too long to compare word by word.", "complaint", "div")
-            if shown.characters > len(shown.text):
-                with put.box("complaint"):
-                    put.text(f"Showing the first {len(shown.text):,} of {shown.characters:,} characters. ")
-                    put.button("Show all", self._show_all, "small")
+        pane = Pane(
+            side,
+            self.choice,
+            row,
+            newest=newest,
+            step=lambda by: self._move(side, by),
+            slide=lambda at: self._slide(side, at),
+        )
+        if nodes is not None:
+            pane.rendered(nodes)
+        elif shown.compared is not None:
+            pane.text(getattr(shown.compared, side), _note(shown.compared))
+        if shown.conversations is None:
+            pane.cut(completion, self._show_all)
+        pane.details()
 
-    def _slider(self, choice: PromptCompletions, row: int) -> ui.element:
-        with put.box("slide") as frame:
-            label = f"{self.watched.scores.visit_word.capitalize()} of the left completion"
-            if len(choice.visits) > 1:
-                put.Slider(
-                    choice.visit_of(row),
-                    len(choice.visits) - 1,
-                    self._slide,
-                    label,
-                )
-        return frame
-
-    def _place(self, row: int) -> str:
-        scores = self.watched.scores
-        step = f"step {scores.step[row]:,}"
-        place = f"epoch {scores.visit[row]:,} · {step}" if scores.by_epoch else step
-        return place if scores.training[row] else f"{place} · evaluation"
-
-    def _fact(self, name: str, value: str) -> None:
-        with put.box(tag="span"):
-            put.text(f"{name} ")
-            put.text(value, tag="i")
-
-    async def _slide(self, at: int) -> None:
-        if self.choice is not None:
-            await self._choose("left", self.choice.best(self.choice.visits[min(at, len(self.choice.visits) - 1)]))
+    def _show_advantages(self) -> None:
+        self.advantages.clear()
+        by = self.page.address.get("group")
+        with self.advantages:
+            sides = [("left", self.left), ("right", self.right)]
+            build_advantages(self.watched, sides, by, self._line_up, self._compare)
 
     async def _show_all(self) -> None:
         self.longest = 5_000_000
         await self._show_panes()
+
+
+def _note(compared: Comparison) -> str:
+    if not compared.compared:
+        return "These texts are too long to compare word by word."
+    return "" if compared.similar else "These texts have little in common, so differences are not marked."

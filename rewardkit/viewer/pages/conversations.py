@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
 
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.escapes import escape, one_line
 from rewardkit.viewer.pages.component_scores import bounds_of, format_number, share_of
 from rewardkit.viewer.reader import Completion, shares_of_turns
+from rewardkit.viewer.rendering import rendered
 from rewardkit.viewer.scores import Key
 from rewardkit.viewer.style import color_of
 from rewardkit.viewer.transcript import MESSAGE, Share, Transcript, aligned, as_props, transcript_of
@@ -58,25 +60,35 @@ def _shares(watched: Watched, keys: list[Key]) -> dict[Key, dict[int, list[Share
     return found
 
 
-def build_conversations(pair: Pair, show_all: Callable[[], Awaitable[None]]) -> None:
-    """Show two conversations."""
+def build_conversations(
+    pair: Pair, show_all: Callable[[], Awaitable[None]], shown: Sequence[Mapping[str, Any]] | None = None
+) -> None:
+    """Show two conversations; `shown` is what `as_props` returned for them, if it was called before."""
     left, right = pair
     with put.box("card conversation"):
-        put.Transcripts(as_props(left), as_props(right))
+        put.Transcripts(*(map(as_props, pair) if shown is None else shown))
         if left.is_cut or right.is_cut:
             with put.box("complaint"):
                 put.text("Long texts are cut. ")
                 put.button("Show all", show_all, "small")
 
 
-def build_roles(roles: Sequence[tuple[str, str]]) -> None:
-    """Show a conversational prompt, role by role."""
+def build_roles(roles: Sequence[tuple[str, str]], *, render: bool = False) -> None:
+    """Show a conversational prompt, role by role; `render` it as Markdown."""
     with put.box("roles"):
         for role, text in roles[:MAX_ROLES]:
             with put.box("message"):
                 put.text(one_line(role, 40), "role")
-                put.Text([(escape(text[:MESSAGE]), False)])
+                build_text(escape(text[:MESSAGE]), render=render)
                 if len(text) > MESSAGE:
                     put.text(f"The first {MESSAGE:,} of {len(text):,} characters.", "complaint", "div")
         if len(roles) > MAX_ROLES:
             put.text(f"… and {len(roles) - MAX_ROLES:,} more messages", "soft", "div")
+
+
+def build_text(text: str, *, render: bool) -> None:
+    """Show an escaped text as it is, or as Markdown."""
+    if render:
+        put.Rendered(rendered(text))
+    else:
+        put.Text([(text, False)])

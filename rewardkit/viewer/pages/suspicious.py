@@ -131,6 +131,8 @@ class Suspicious:
                 state = {"prompt": scores.prompt_ids[scores.prompt[row]], "right": key_text(scores.key(row))}
                 total = scores.total[row]
                 place = f"step {scores.step[row]:,}" + (f", total {total:.2f}" if total == total else "")
+                if lead.phrase:
+                    state["mark"] = lead.phrase
                 url = Address(run, "completions", state).url
                 put.link(place, url, title="Compare this completion with another one")
 
