@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import pickle
+import platform
 import re
 import sys
 from collections.abc import Iterator
@@ -12,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rewardkit.core.errors import RewardKitError
+from rewardkit.core.errors import RewardKitError, shorten_line
 from rewardkit.core.tree.reward import Reward
 from rewardkit.replay.differences.targets import Place
 from rewardkit_live.mailbox import Mailbox
@@ -65,10 +67,7 @@ def _made(mailbox: Mailbox, update: int) -> Reward:
 
     run = mailbox.folder.parent
     if update == 0:
-        raise RewardKitError(
-            f"{run} does not have the code of version 0, the reward that its training started with. Pass the file of "
-            f"that reward at its git revision, or compare with the recorded scores: pass {run}"
-        )
+        return _first(run)
     request, answer = mailbox.request(update), mailbox.answer(update)
     if request is None or answer is None or answer.status != "applied":
         known = [one.update for one in mailbox.requests() if _is_applied(mailbox, one.update)]
@@ -83,6 +82,33 @@ def _made(mailbox: Mailbox, update: int) -> Reward:
     imported = MODULES.imported(request.code, mailbox.code_folder(update))
     MODULES.activate(imported, MODULES)
     return successor(imported.reward, (mailbox.current() or {}).get("held"))
+
+
+def _first(run: Path) -> Reward:
+    """Load the reward that the training of a run started with, which its record has as bytes."""
+    from rewardkit.store.run import open_run
+
+    instead = f"Pass the file of that reward at its git revision, or compare with the recorded scores: pass {run}"
+    opened = open_run(run)
+    order = "order by step, attempt, rank, part limit 1"
+    found = opened.sql(f"select version from scores where training and version is not null {order}").fetchall()
+    version = opened.version(found[0][0]) if found else {}
+    code = opened.packed(found[0][0]) if found else None
+    if code is None:
+        why = version.get("unpacked") or "it was recorded by an older rewardkit"
+        raise RewardKitError(f"{run} does not have version 0, the reward that it started with: {why}. {instead}")
+    try:
+        reward = pickle.loads(code)
+    except Exception as error:
+        written = version.get("python", "another version")
+        here = platform.python_version()
+        other = f" It was stored by Python {written}, and this is {here}." if written != here else ""
+        raise RewardKitError(
+            f"version 0 of {run} cannot be loaded: {type(error).__name__}: {shorten_line(str(error))}.{other} {instead}"
+        ) from error
+    if not isinstance(reward, Reward):
+        raise RewardKitError(f"version 0 of {run} is not a reward. {instead}")
+    return reward
 
 
 def _is_applied(mailbox: Mailbox, update: int) -> bool:

@@ -11,7 +11,6 @@ import importlib
 import os
 import shutil
 import sys
-import sysconfig
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -22,7 +21,7 @@ from typing import Any
 
 from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.processes.worker import renew
-from rewardkit.data.reward_names import load, path_of, split
+from rewardkit.data.reward_names import is_installed, load, path_of, split
 
 Sources = Mapping[str, str]
 """Path in the folder of an update -> text of the file."""
@@ -54,7 +53,7 @@ def collected(target: str) -> Code:
     source, name = split(target)
     path = path_of(source)
     root, module = _rooted(path)
-    if _is_installed(path):
+    if is_installed(path):
         return Code(module, name, {})
     files: dict[str, str] = {}
     _collect(root, path, files)
@@ -67,7 +66,7 @@ def _check_names(files: Iterable[str]) -> None:
     for file in files:
         top = Path(file).parts[0].removesuffix(".py")
         held = getattr(sys.modules.get(top), "__file__", None)
-        if top in sys.stdlib_module_names or (held is not None and _is_installed(Path(held).resolve())):
+        if top in sys.stdlib_module_names or (held is not None and is_installed(Path(held).resolve())):
             raise RewardDefinitionError(
                 f"{file} has the name of the installed module {top!r}, which it would replace in the whole training. "
                 "Rename it"
@@ -85,13 +84,6 @@ def _rooted(path: Path) -> tuple[Path, str]:
     if any("." in name for name in names):
         raise RewardDefinitionError(f"{path} cannot be imported, because its name has a dot. Rename it")
     return folder, ".".join(names)
-
-
-def _is_installed(path: Path) -> bool:
-    known = sysconfig.get_paths()
-    folders = [Path(known[name]).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    own = Path(sys.modules["rewardkit"].__file__ or "").resolve().parent
-    return any(folder in path.parents for folder in [*folders, own])
 
 
 def _collect(root: Path, path: Path, files: dict[str, str]) -> None:
@@ -118,7 +110,7 @@ def _collect(root: Path, path: Path, files: dict[str, str]) -> None:
     for name in _imported(tree, path.relative_to(root)):
         below = root.joinpath(*name.split("."))
         for candidate in (below.with_suffix(".py"), below / "__init__.py"):
-            if candidate.is_file() and not _is_installed(candidate.resolve()):
+            if candidate.is_file() and not is_installed(candidate.resolve()):
                 _collect(root, candidate, files)
 
 

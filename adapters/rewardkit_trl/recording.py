@@ -5,6 +5,7 @@ Recording never disturbs the training: errors are logged, and no score changes.
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import os
@@ -34,6 +35,8 @@ from rewardkit_trl.trainer import Trainer
 
 _LOG = logging.getLogger("rewardkit")
 _FLUSH_SECONDS = 60.0
+_MOST_PROMPTS = 100_000
+"""The most prompts whose lengths are kept."""
 _NOTHING = ScoreTable((), {}, {}, np.empty(0))
 
 
@@ -65,6 +68,7 @@ class Recording:
         self._logged: list[Logged] = []
         self._own: set[str] = set()
         self._lines: list[Line] = []
+        self._prompt_lengths: dict[str, int] | None = {}  # None: this trainer cannot tell them
         self._guard = Guard(self.path, "these batches")
 
     @property
@@ -112,7 +116,9 @@ class Recording:
                     columns=call.columns,
                     groups=scored.groups - scored.groups[:1],
                     advantages=_advantages(scored, way),
+                    prompt_lengths=self._lengths_of(call.prompts, trainer),
                     trajectories=scored.trajectories,
+                    durations=scored.durations,
                     metrics=_metrics(scored, {**measured, **trainer.limits} if trainer.is_main else {}),
                     lines=[*self._said(), *scored.lines, *self._faults.of(scored.table.faults)],
                 )
@@ -152,6 +158,23 @@ class Recording:
                 else:
                     self._recorder.flush(_FLUSH_SECONDS)
 
+    def _lengths_of(self, prompts: Any, trainer: Trainer) -> list[int | None] | None:
+        """Return the length of each prompt in tokens, as the trainer tokenizes it; None if it does not tell."""
+        known = self._prompt_lengths
+        if known is None or prompts is None or not trainer.known:
+            return None
+        keys = [one if isinstance(one, str) else json.dumps(one, default=repr) for one in prompts]
+        new = {key: prompt for key, prompt in zip(keys, prompts, strict=True) if key not in known}
+        if new:
+            lengths = trainer.prompt_lengths(list(new.values()))
+            if lengths is None:
+                self._prompt_lengths = None
+                return None
+            if len(known) > _MOST_PROMPTS:
+                known.clear()
+            known.update(zip(new, lengths, strict=True))
+        return [known.get(key) for key in keys]
+
     def _said(self) -> list[Line]:
         said, self._lines = self._lines, []
         return said
@@ -168,6 +191,7 @@ class Recording:
                 if self._recorder is not None:
                     self._recorder.close()
             self._attempt = self._recorder = None
+            self._prompt_lengths = {}
             self._new_attempt = self._trained = False
         if not self._attempt:
             self._attempt = trainer.on_main(self._next_attempt)

@@ -66,6 +66,7 @@ class Scored:
         processes: the number of processes among which the rows are divided.
         seconds: the time that scoring took.
         lines: what the reward functions printed and logged, if it is recorded.
+        durations: component -> the seconds of each call, if it is recorded.
         trajectories: the numbers of the trajectories; None for plain texts.
         tools: tool -> how often it was called.
     """
@@ -82,11 +83,12 @@ class Scored:
     processes: int
     seconds: float
     lines: tuple[Line, ...] = ()
+    durations: Mapping[str, Sequence[float]] = field(default_factory=dict)
     trajectories: Trajectories | None = None
     tools: Mapping[str, int] = field(default_factory=dict)
 
     def part(self, start: int, stop: int, *, main: bool) -> Scored:
-        """Return the rows from `start` to `stop` (exclusive). Lines about no row go to the main process."""
+        """Return the rows from `start` to `stop` (exclusive). What is about no row goes to the main process."""
         lines = [line for line in self.lines if main and line.row is None]
         lines += [
             replace(line, row=line.row - start)
@@ -101,6 +103,7 @@ class Scored:
             spread=None if self.spread is None else self.spread.part(start, stop),
             groups=self.groups[start:stop],
             lines=tuple(lines),
+            durations=self.durations if main else {},
             trajectories=None if self.trajectories is None else self.trajectories.part(start, stop),
         )
 
@@ -188,6 +191,7 @@ def _scored(
         processes=processes,
         seconds=seconds,
         lines=lines,
+        durations={} if capture is None else capture.durations,
         trajectories=trajectories,
         tools={} if trajectories is None else _total(trajectories.tools),
     )

@@ -94,6 +94,21 @@ class Trainer:
         held = getattr(self._trainer, "max_completion_length", None)
         return {"limit/tokens": float(held)} if isinstance(held, int) else {}
 
+    def prompt_lengths(self, prompts: list[Any]) -> list[int] | None:
+        """Return the lengths of prompts in tokens, with the chat template and the tools of the trainer.
+
+        None if that cannot be known: an older trainer, images, or prompts that an environment or a function changes.
+        """
+        tokenize = getattr(self._trainer, "_tokenize_prompts", None)
+        changed = ("environment_factories", "environment_factory", "rollout_func")
+        if tokenize is None or any(getattr(self._trainer, name, None) is not None for name in changed):
+            return None
+        try:
+            ids, images, more = tokenize(prompts)
+            return None if images or more else [len(one) for one in ids]
+        except Exception:  # it is the trainer's own, and may change
+            return None
+
     @property
     def end_tokens(self) -> frozenset[int]:
         """The tokens that end a completion before the limit, as the trainer counts clipped completions."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+import sysconfig
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -131,6 +132,14 @@ def path_of(source: str) -> Path:
             f"there is no module {source!r}, neither in this folder nor installed. For a file, pass its path: {there}"
         )
     return Path(spec.origin).resolve()
+
+
+def is_installed(path: Path) -> bool:
+    """Whether a file belongs to Python, to an installed package, or to rewardkit."""
+    known = sysconfig.get_paths()
+    folders = [Path(known[name]).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    own = Path(sys.modules["rewardkit"].__file__ or "").resolve().parent
+    return any(folder in path.parents for folder in [*folders, own])
 
 
 def _imported(source: str, load: Callable[[], ModuleType]) -> ModuleType:

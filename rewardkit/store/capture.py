@@ -93,6 +93,12 @@ class Capture:
             lines.append(Line(f"{left_out:,} more lines were left out", level="warning", count=left_out))
         return lines
 
+    @property
+    def durations(self) -> dict[str, list[float]]:
+        """The seconds that each call of a component took."""
+        with self._lock:
+            return {component: [seconds for seconds, _ in calls] for component, calls in self._times.items()}
+
     def took(self, call: Called, seconds: float) -> None:
         self._times.setdefault(call.component, []).append((seconds, call.row))
 

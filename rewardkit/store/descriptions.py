@@ -1,6 +1,6 @@
 """The description of a run beside its tables: run.json, and the versions of the reward.
 
-``described(Files.at("runs/x"), MIGRATIONS)["schema"]`` is 2.
+``described(Files.at("runs/x"), MIGRATIONS)["schema"]`` is 3.
 """
 
 from __future__ import annotations
@@ -99,15 +99,22 @@ def _is_version(found: Any) -> bool:
     return all(isinstance(text, str) for text in texts) and type(step) is int and abs(step) < 1 << 63
 
 
+def _sources(version: Mapping[str, Any]) -> dict[str, str]:
+    """Return the files of a version; none if an older rewardkit wrote it, or another program."""
+    found = version.get("sources")
+    return {str(name): str(text) for name, text in found.items()} if isinstance(found, dict) else {}
+
+
 def versions_table(versions: Iterable[Mapping[str, Any]]) -> pyarrow.Table:
     """Return the table ``versions`` of a run."""
     import pyarrow as pa
 
-    texts = ("fingerprint", "reward", "components", "terms", "seen")
+    texts = ("fingerprint", "reward", "components", "terms", "sources", "seen")
     rows = [
         {
             **{name: writable(version[name]) for name in ("fingerprint", "reward", "seen")},
             **{name: json.dumps(version[name]) for name in ("components", "terms")},
+            "sources": json.dumps(_sources(version)),
             "first_step": version["first_step"],
         }
         for version in versions

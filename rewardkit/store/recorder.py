@@ -12,6 +12,7 @@ import json
 import logging
 import math
 import os
+import platform
 import queue
 import socket
 import threading
@@ -232,6 +233,8 @@ class Recorder:
                 {"name": part.name, "bounds": [_finite(bound) for bound in part.bounds], "kind": part.kind}
                 for part in version.components
             ]
+            if version.packed:
+                self.files.put(f"versions/{version.fingerprint}.pickle", version.packed)
             self.files.put_json(
                 name,
                 {
@@ -239,6 +242,9 @@ class Recorder:
                     "reward": version.reward,
                     "components": components,
                     "terms": list(version.terms),
+                    "sources": dict(version.sources),
+                    "python": platform.python_version(),
+                    "unpacked": version.unpacked,
                     "first_step": step,
                     "seen": _now(),
                 },

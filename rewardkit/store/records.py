@@ -30,12 +30,22 @@ class ComponentDescription:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of a reward; every row that it scored has its `fingerprint`."""
+    """One version of a reward; every row that it scored has its `fingerprint`.
+
+    Attributes:
+        reward: its expression.
+        sources: the files that its functions are written in: path -> text.
+        packed: the reward itself, for `pickle`; empty if it cannot be stored.
+        unpacked: why it cannot be stored.
+    """
 
     fingerprint: str
     reward: str = ""
     components: tuple[ComponentDescription, ...] = ()
     terms: tuple[str, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
+    packed: bytes = b""
+    unpacked: str = ""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", self.fingerprint):
@@ -85,12 +95,14 @@ class Record:
     Attributes:
         completions: n texts or lists of messages, as passed by the trainer.
         completion_ids: n sequences of token ids; only their lengths are recorded.
+        prompt_lengths: n lengths of the prompts in tokens, None for an unknown one.
         columns: name -> n values of the example columns.
         groups: (n,) the number of each completion's group.
         advantages: (n,) NaN if unknown.
         metrics: numbers of the whole batch.
         logged: the trainer's metrics of earlier steps.
         trajectories: the numbers of conversations; None if the completions are plain texts.
+        durations: component -> the seconds that each call of its function took.
         time: seconds since 1970.
     """
 
@@ -103,6 +115,7 @@ class Record:
     prompts: Sequence[Any] | None = None
     completions: Sequence[Any] | None = None
     completion_ids: Sequence[Any] | None = None
+    prompt_lengths: Sequence[int | None] | None = None
     columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     groups: Numbers | None = None
     advantages: Floats | None = None
@@ -110,6 +123,7 @@ class Record:
     lines: Sequence[Line] = ()
     logged: Sequence[Logged] = ()
     trajectories: Trajectories | None = None
+    durations: Mapping[str, Sequence[float]] = field(default_factory=dict)
     time: float = field(default_factory=clock.time)
 
     def __post_init__(self) -> None:
@@ -118,6 +132,7 @@ class Record:
             "prompts": self.prompts,
             "completions": self.completions,
             "completion_ids": self.completion_ids,
+            "prompt_lengths": self.prompt_lengths,
             "groups": self.groups,
             "advantages": self.advantages,
             "trajectories": None if self.trajectories is None else self.trajectories.turns,
@@ -141,6 +156,7 @@ class Record:
             metrics=dict(self.metrics),
             lines=tuple(self.lines),
             logged=tuple(self.logged),
+            durations={name: list(seconds) for name, seconds in self.durations.items()},
         )
 
 

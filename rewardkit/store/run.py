@@ -110,9 +110,10 @@ class Run:
                 self._build()
 
     def sql(self, query: str, parameters: Iterable[Any] | None = None) -> duckdb.DuckDBPyRelation:
-        """Run a query over ``scores``, ``completions``, ``prompts``, ``metrics``, ``logs``, ``turns``, ``versions``.
+        """Run a query over the tables.
 
-        These tables have no superseded rows; ``everything.scores`` and so on also have those. Put column names with a
+        They are called ``scores``, ``completions``, ``prompts``, ``metrics``, ``logs``, ``turns``, ``durations`` and
+        ``versions``. They have no superseded rows; ``everything.scores`` and so on also have those. Put names with a
         slash in double quotes: ``run.sql('select step, avg("components/number") from scores group by step')``.
 
         Raises:
@@ -211,9 +212,30 @@ class Run:
         """
         return self._table("turns", {}, superseded)
 
+    def durations(self, *, superseded: bool = False) -> duckdb.DuckDBPyRelation:
+        """Return how many calls of each component took how many seconds: component, seconds (two digits), count.
+
+        Args:
+            superseded: also return rows of steps that a resumed training trained again.
+        """
+        return self._table("durations", {}, superseded)
+
     def versions(self) -> duckdb.DuckDBPyRelation:
         """Return a row per version of the reward."""
         return self._cursor.sql("select * from versions order by first_step, seen")
+
+    def version(self, fingerprint: str) -> dict[str, Any]:
+        """Return what is known of a version of the reward; empty if it is unknown."""
+        return next((one for one in self._versions if one["fingerprint"] == fingerprint), {})
+
+    def packed(self, fingerprint: str) -> bytes | None:
+        """Return a version of the reward as bytes for `pickle`, which runs code; None if it could not be stored."""
+        if not self.version(fingerprint):
+            return None
+        try:
+            return self.files.get(f"versions/{fingerprint}.pickle")
+        except FileNotFoundError:
+            return None
 
     def compare(self, other: Run | str | os.PathLike[str], *, training: bool = True) -> duckdb.DuckDBPyRelation:
         """Compare the means of both runs per step; see ``rk.compare_runs``."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-SCHEMA = 2
+SCHEMA = 3
 """The version of this format."""
 
 KEY = ("attempt", "rank", "part", "row")
@@ -40,6 +40,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "stop": "string",
         "broken": "bool",
         "tools": "string",
+        "prompt_length": "int32",
     },
     "completions": {
         **_KEY,
@@ -72,6 +73,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "seconds": "float64",
     },
     "turns": {**_KEY, "step": "int64", "turn": "int32", "component": "string", "share": "float64"},
+    "durations": {**_BATCH, "step": "int64", "component": "string", "seconds": "float64", "count": "int32"},
 }
 """Table -> column -> type of the columns in every part; further columns have the names of components."""
 

@@ -1,4 +1,4 @@
-"""The six Arrow tables of a Record.
+"""The Arrow tables of a Record.
 
 ``tables_of(record, attempt=1, rank=0, part=12, known=set())["scores"].num_rows`` is the number of its completions.
 """
@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,7 @@ def tables_of(record: Record, *, attempt: int, rank: int, part: int, known: set[
         "metrics": _table("metrics", {**batch, **metrics}, len(metrics["name"])),
         "logs": _table("logs", {**batch, **_logs(record)}, len(record.lines)),
         "turns": _turns(record, batch),
+        "durations": _durations(record, batch),
         "scores": _table("scores", {**batch, "row": row, "prompt_id": ids, **_scores(record)}, size),
     }
     return {name: table for name, table in tables.items() if table.num_rows or name == COMMITTING}
@@ -62,6 +64,7 @@ def _scores(record: Record) -> Columns:
         "total": table.total,
         "advantage": record.advantages,
         "version": record.version.fingerprint,
+        "prompt_length": None if record.prompt_lengths is None else list(record.prompt_lengths),
         **_trajectories(record),
     }
     for name, column in table.components.items():
@@ -89,6 +92,19 @@ def _turns(record: Record, batch: Columns) -> pyarrow.Table:
     return _table(
         "turns", {**batch, **{name: [one[place] for one in found] for place, name in enumerate(names)}}, len(found)
     )
+
+
+def _durations(record: Record, batch: Columns) -> pyarrow.Table:
+    """Return how many calls of each component took how many seconds, to two significant digits."""
+    names: list[str] = []
+    seconds: list[float] = []
+    counts: list[int] = []
+    for name, each in record.durations.items():
+        for rounded, count in sorted(Counter(float(f"{one:.1e}") for one in each).items()):
+            names.append(name)
+            seconds.append(rounded)
+            counts.append(count)
+    return _table("durations", {**batch, "component": names, "seconds": seconds, "count": counts}, len(names))
 
 
 def _runs(record: Record) -> Numbers:

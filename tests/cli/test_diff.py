@@ -159,6 +159,21 @@ def test_a_version_of_a_run_is_made_from_its_code(run: str, capfd: pytest.Captur
     assert main(["diff", f"{run}@1", "rewards.py:contains", *COLUMNS, "--json"]) == 0
     values = json.loads(capfd.readouterr().out)
     assert values["total"]["means"] == [0.5, 0.0]
-    for version, hint in ((0, "version 0"), (7, "0, 1, 2")):
-        assert main(["diff", f"{run}@{version}", "rewards.py:contains", *COLUMNS]) == 2
-        assert hint in capfd.readouterr().err
+    assert main(["diff", f"{run}@7", "rewards.py:contains", *COLUMNS]) == 2
+    assert "0, 1, 2" in capfd.readouterr().err
+
+
+@pytest.mark.slow
+def test_the_reward_that_a_training_started_with_is_in_its_record(run: str, capfd: pytest.CaptureFixture[str]) -> None:
+    Path("rewards.py").write_text(REWARDS.replace("==", "!="), encoding="utf-8")
+    assert main(["diff", f"{run}@0", f"{run}@1", *COLUMNS, "--json"]) == 0
+    values = json.loads(capfd.readouterr().out)
+    names = {(one["before"], one["after"]): one["state"] for one in values["components"]}
+    assert names == {(None, "contains"): "added", ("exact", None): "removed", ("monitored", None): "removed"}
+    [packed] = Path(run, "versions").glob("*.pickle")
+    packed.write_bytes(b"damaged")
+    assert main(["diff", f"{run}@0", f"{run}@1", *COLUMNS]) == 2
+    assert "version 0" in capfd.readouterr().err
+    packed.unlink()
+    assert main(["diff", f"{run}@0", f"{run}@1", *COLUMNS]) == 2
+    assert f"{run}\n" in capfd.readouterr().err

@@ -286,6 +286,12 @@ def test_the_slowest_calls_are_reported() -> None:
     assert lines[0].message == "took 0.70 s; half of the 47 calls took less than 0.01 s"
 
 
+def test_the_duration_of_each_call_is_known() -> None:
+    with Capture(quiet=True) as capture:
+        rk.score(rk.reward(lambda completion: 1.0).named("each"), ["a", "b", "b"])
+    assert {name: len(seconds) for name, seconds in capture.durations.items()} == {"each": 2}
+
+
 @given(st.lists(st.floats(0.0, 10.0), min_size=1, max_size=40))
 def test_slow_is_always_slower_than_most(seconds: list[float]) -> None:
     capture = Capture()

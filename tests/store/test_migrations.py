@@ -23,6 +23,8 @@ from tests.store.conversations import OPENED
 
 VERSION_1 = Path(__file__).parent / "recorded" / "version_1"
 """A run of two attempts, one of them joined, that the last rewardkit with version 1 of the format wrote."""
+VERSION_2 = VERSION_1.with_name("version_2")
+"""The same of version 2, with trajectories."""
 
 
 def from_0(tables: Tables, info: Info) -> tuple[Tables, Info]:
@@ -62,6 +64,19 @@ def test_a_run_without_trajectories_is_read_as_it_is() -> None:
     assert [bool(said) for said in rows(run.completions(), "messages")] == [True, False] * 5
     assert (rows(run.completions(), "rollout"), run.turns().fetchall()) == ([None] * 10, [])
     assert before == {path: path.read_bytes() for path in VERSION_1.rglob("*") if path.is_file()}
+
+
+def test_a_run_without_durations_is_read_and_continued(tmp_path: Path) -> None:
+    run = open_run(VERSION_2)
+    assert (run.info["schema"], run.state, run.steps) == (SCHEMA, "finished", [1, 2, 3, 4, 5])
+    assert rows(run.scores(), "turns", "prompt_length") == [(2, None)] * 10
+    assert run.durations().fetchall() == []
+    assert [version["sources"] for version in run.versions().to_arrow_table().to_pylist()] == ["{}"]
+    assert run.packed("0123456789abcdef") is None
+    shutil.copytree(VERSION_2, tmp_path / "run")
+    run = written(tmp_path / "run", batch(6, n=2, prompt_lengths=[5, None], durations={"form": [0.1]}), attempt=3)
+    assert rows(run.scores(), "prompt_length") == [None] * 10 + [5, None]
+    assert len(run.durations().fetchall()) == 1
 
 
 def test_a_run_without_trajectories_is_continued(tmp_path: Path) -> None:

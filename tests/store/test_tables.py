@@ -70,6 +70,25 @@ def test_lengths_are_tokens_and_characters() -> None:
     assert column(record, "scores", "characters") == [2, 3]
 
 
+def test_lengths_of_prompts_may_be_unknown() -> None:
+    assert column(batch(texts=["a", "b"], prompt_lengths=[7, None]), "scores", "prompt_length") == [7, None]
+    assert column(batch(), "scores", "prompt_length") == [None] * 4
+
+
+def test_durations_are_counted_to_two_digits() -> None:
+    record = batch(durations={"form": [0.00123, 0.00124, 0.0129], "right": []})
+    found = tables(record)["durations"].to_pydict()
+    assert (found["component"], found["seconds"], found["count"]) == (["form"] * 2, [0.0012, 0.013], [2, 1])
+    assert "durations" not in tables(batch())
+
+
+@given(st.lists(st.floats(1e-9, 1e4), min_size=1, max_size=50))
+def test_durations_are_within_five_percent(seconds: list[float]) -> None:
+    found = tables(batch(durations={"form": seconds}))["durations"].to_pydict()
+    kept = np.repeat(found["seconds"], found["count"])
+    np.testing.assert_allclose(np.sort(kept), np.sort(seconds), rtol=0.05001)
+
+
 def test_conversations_are_kept_with_their_text() -> None:
     said = [{"role": "assistant", "content": "42"}]
     record = batch(texts=["42", "7"], completions=[said, "7"], prompts=[[{"role": "user", "content": "6*7?"}]] * 2)

@@ -54,11 +54,20 @@ def packed(value: object) -> bytes:
         """Sends a reward of the script with its function, where pickle would send only the name."""
 
         def reducer_override(self, one: Any) -> Any:
-            function = getattr(getattr(one, "binding", None), "function", None)
-            if function is None or importable(function) or not is_dataclass(one):
-                return super().reducer_override(one)
-            return type(one), tuple(getattr(one, field.name) for field in fields(one))
+            return with_function(one, lambda function: not importable(function)) or super().reducer_override(one)
 
     sent = io.BytesIO()
     ByValue(sent).dump(value)
     return sent.getvalue()
+
+
+def with_function(one: object, is_sent: Callable[[Callable[..., Any]], bool]) -> tuple[Any, ...] | None:
+    """Return how to pickle a reward with its function, where pickle would send only its name; None for the rest.
+
+    Args:
+        is_sent: whether a function is sent as it is.
+    """
+    function = getattr(getattr(one, "binding", None), "function", None)
+    if function is None or not is_sent(function) or not is_dataclass(one):
+        return None
+    return type(one), tuple(getattr(one, field.name) for field in fields(one))

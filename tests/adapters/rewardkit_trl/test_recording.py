@@ -127,6 +127,13 @@ def test_a_run_is_recorded_as_it_was(tmp_path: Path, columns: Any, options: dict
         "trainer/loss",
         "weights/counted",
     } <= said.keys()
+    durations = run.sql("select component, sum(count), min(seconds) > 0 from durations group by all order by all")
+    assert [name for name, *_ in durations.fetchall()] == ["counted", "early", "echo"]
+    [source] = json.loads(run.versions().fetchall()[0][run.versions().columns.index("sources")]).values()
+    assert "def early" in source
+    texts = run.sql("select prompt, any_value(prompt_length) from scores join prompts using (prompt_id) group by all")
+    for prompt, length in texts.fetchall():
+        assert length == len(trainer.processing_class(text=prompt)["input_ids"])
     text = run.sql("select completion, prompt from completions join prompts using (prompt_id) where step = 1").df()
     assert len(text) == 8
     assert set(text.prompt) <= set(tiny.PROMPTS)
@@ -342,7 +349,7 @@ def test_monitored_components_are_marked(tmp_path: Path) -> None:
     functions = rk.to_trl(short + rk.monitor(polite), record=tmp_path / "record")
     call(functions, ["a"])
     functions.flush()
-    (version,) = (tmp_path / "record" / "versions").iterdir()
+    (version,) = (tmp_path / "record" / "versions").glob("*.json")
     written = json.loads(version.read_text())
     assert [(one["name"], one["bounds"], one["kind"]) for one in written["components"]] == [
         ("short", [0.0, 1.0], "reward"),
