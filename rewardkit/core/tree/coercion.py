@@ -360,11 +360,15 @@ _HARMLESS = {str, int, bool, type(None)}
 
 def _finite(result: Any) -> Any:
     """Return `result`; raise if it contains a nan, an infinity, or a Decimal too large for a float."""
+    if type(result) in _HARMLESS:
+        return result
     waiting, seen = [result], set()
     while waiting:
         item = waiting.pop()
-        if isinstance(item, (float, complex, Decimal)) and not math.isfinite(abs(complex(item))):
-            raise Misfit(f"it contains {shorten(item, 40)}, which is not finite or too large.")
+        if isinstance(item, (float, complex, Decimal)):
+            if not math.isfinite(abs(complex(item))):
+                raise Misfit(f"it contains {shorten(item, 40)}, which is not finite or too large.")
+            continue
         if id(item) in seen or isinstance(item, type):
             continue
         if isinstance(item, dict):
