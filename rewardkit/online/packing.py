@@ -177,7 +177,9 @@ def _parts_of(one: FunctionType | type) -> Iterator[Any]:
 
 def _constants(one: FunctionType | type) -> Iterator[tuple[str, Any]]:
     """Yield the global variables that a function reads, without functions, classes and modules."""
-    for name in _names(one.__code__) if isinstance(one, FunctionType) else ():
+    if not isinstance(one, FunctionType):
+        return
+    for name in _names(one.__code__):
         value = one.__globals__.get(name, len)
         if not (callable(value) or isinstance(value, ModuleType)):
             yield name, value
