@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rewardkit.cli.access import add_token_options, has_other_users, token_of
+from rewardkit.cli.arguments import REWARD
 from rewardkit.core.batch.table_text import visible
 from rewardkit.core.processes.addresses import is_loopback
 
 if TYPE_CHECKING:
+    from rewardkit.viewer.trials import Trials
+
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
 _PORT = 8765
@@ -40,6 +43,18 @@ def add_to(verbs: Verbs) -> None:
         default=_PORT,
         metavar="NUMBER",
         help=f"the port to listen on; if it is in use, a free one (default: {_PORT})",
+    )
+    verb.add_argument(
+        "--reward",
+        metavar="REWARD",
+        help="try this reward on the runs: its totals stand beside the recorded ones, and completions whose advantage "
+        f"flips its sign are marked. {REWARD}; with a git revision, HEAD~1:reward.py:reward; or RUN@3, version 3 of a "
+        "run whose reward was updated. A file is loaded again when it is saved",
+    )
+    verb.add_argument(
+        "--expensive",
+        action="store_true",
+        help="with --reward, also score its judges, reward models and tested programs, which are left out otherwise",
     )
     add_token_options(verb, "auto if other people use this machine or --host lets other machines in")
     verb.add_argument("--no-browser", action="store_true", help="print the address, but do not open a browser")
@@ -72,10 +87,28 @@ def run(options: argparse.Namespace) -> int:
         port=options.port,
         token=token,
         browser=not options.no_browser,
+        trials=_trials(options),
         discreet=shared,
         told=_print,
     )
     return 0
+
+
+def _trials(options: argparse.Namespace) -> Trials | None:
+    """Return the reward to try.
+
+    Raises:
+        RewardKitError: it is no reward.
+    """
+    from rewardkit.core.errors import RewardKitError
+    from rewardkit.viewer.trials import Trials
+    from rewardkit_live.past import past_version
+
+    if options.reward is None:
+        if options.expensive:
+            raise RewardKitError("--expensive needs --reward: pass a reward to try, such as --reward new.py:reward")
+        return None
+    return Trials(past_version(options.reward) or options.reward, expensive=options.expensive)
 
 
 def _print(line: str) -> None:

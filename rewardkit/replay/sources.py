@@ -106,6 +106,18 @@ def saved(
     return found
 
 
+def recorded_since(address: str, step: int | None) -> Saved:
+    """Open the training completions of a recorded run from a step on; None: all.
+
+    Raises:
+        DataError: there are none, or there is no run.
+    """
+    found = _recorded(address, None, step)
+    if not found.size:
+        raise DataError(f"there are no completions in {address}")
+    return found
+
+
 def _opened(name: str, addresses: list[str], limit: int | None, completion: str | None, mapped: Mapped) -> Saved:
     one = addresses[0]
     endings = {ending(address) for address in addresses}
@@ -259,9 +271,9 @@ def _logged(folder: Path, limit: int | None) -> Saved:
     )
 
 
-def _recorded(address: str, limit: int | None) -> Saved:
+def _recorded(address: str, limit: int | None, since: int | None = None) -> Saved:
     """Open a recorded run: its completions with the columns of their prompts, and their recorded totals."""
-    counts, columns = open_recorded(address)
+    counts, columns = open_recorded(address, since)
     rows = sum(count for _, count in counts)
     size = rows if limit is None else min(rows, limit)
 

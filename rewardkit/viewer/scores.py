@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import copy
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +71,7 @@ class Scores:
     broken: Floats
     stop: Texts
     tools: Texts
+    tried: dict[str, Floats] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.step)
@@ -106,6 +108,7 @@ class Scores:
             broken=_numbers(table, "broken"),
             stop=_texts(table, "stop"),
             tools=_texts(table, "tools"),
+            tried={},
         )
         return found.in_order()
 
@@ -114,7 +117,13 @@ class Scores:
         if (np.diff(self.step) >= 0).all():
             return self
         order = np.argsort(self.step, kind="stable")
-        return Scores(**{field.name: _taken(getattr(self, field.name), order) for field in fields(self)})
+        return Scores(**{one.name: _taken(getattr(self, one.name), order) for one in fields(self)})
+
+    def with_tried(self, columns: dict[str, Floats]) -> Scores:
+        """Return the same rows with the (n,) results of a reward that is tried."""
+        found = copy.copy(self)  # with everything that was computed before
+        object.__setattr__(found, "tried", columns)
+        return found
 
     def joined(self, new: Scores) -> Scores:
         """Return these rows followed by the rows of `new`."""
@@ -122,21 +131,21 @@ class Scores:
         version, versions = _joined_codes(self.version, self.versions, new.version, new.versions)
         sizes = len(self), len(new)
         values: dict[str, Any] = {}
-        for field in fields(self):
-            old, late = getattr(self, field.name), getattr(new, field.name)
+        for one in fields(self):
+            old, late = getattr(self, one.name), getattr(new, one.name)
             if isinstance(old, np.ndarray):
-                values[field.name] = np.concatenate([old, late])
+                values[one.name] = np.concatenate([old, late])
             elif isinstance(old, dict):
                 names = dict.fromkeys([*old, *late])
-                missing = np.int8(_UNKNOWN) if field.name == "outcomes" else np.nan
-                values[field.name] = {
+                missing = np.int8(_UNKNOWN) if one.name == "outcomes" else np.nan
+                values[one.name] = {
                     name: np.concatenate(
                         [old.get(name, np.full(sizes[0], missing)), late.get(name, np.full(sizes[1], missing))]
                     )
                     for name in names
                 }
             else:
-                values[field.name] = old if sizes[0] else late
+                values[one.name] = old if sizes[0] else late
         coded = {"prompt": prompt, "prompt_ids": prompt_ids, "version": version, "versions": versions}
         return Scores(**{**values, **coded}).in_order()
 

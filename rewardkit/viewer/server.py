@@ -21,6 +21,7 @@ from rewardkit.viewer.library import Library
 if TYPE_CHECKING:
     import uvicorn
 
+    from rewardkit.viewer.trials import Trials
     from rewardkit.viewer.watcher import Watcher
 
 _ADVICE = "Use 127.0.0.1, or 0.0.0.0 to let other machines connect."
@@ -33,6 +34,7 @@ def serve(
     port: int = 8765,
     token: str | None = None,
     browser: bool = True,
+    trials: Trials | None = None,
     discreet: bool = False,
     told: Callable[[str], None] = print,
 ) -> None:
@@ -44,6 +46,7 @@ def serve(
         port: the port to listen on. If it is taken, or 0, a free port is used.
         token: the secret that visitors need.
         browser: whether to open a browser.
+        trials: a reward to try on the runs that are opened.
         discreet: whether to keep the token out of the browser's command line, which other users can see.
         told: called with each line for the user.
 
@@ -66,7 +69,7 @@ def serve(
         token = secrets.token_urlsafe(24)
     listening = _listening(host, port)
     library = Library(folders)
-    watcher = Watcher(library)
+    watcher = Watcher(library, trials)
     guard = Guard(make_app(library, watcher), hosts=_hosts(host), addresses=not is_loopback(host), token=token)
     config = uvicorn.Config(
         guard, log_level="warning", access_log=False, timeout_graceful_shutdown=1, server_header=False

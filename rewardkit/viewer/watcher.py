@@ -12,15 +12,18 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rewardkit.core.errors import RewardKitError
 from rewardkit.store.run import Run, open_run
 from rewardkit.viewer.curves import Metrics, Panel, panels
 from rewardkit.viewer.library import Library
 from rewardkit.viewer.prompts import Prompts
-from rewardkit.viewer.scores import Scores
+from rewardkit.viewer.scores import Floats, Scores
 from rewardkit.viewer.summaries import Summaries
+
+if TYPE_CHECKING:
+    from rewardkit.viewer.trials import Trial, Trials
 
 _LOG = logging.getLogger("rewardkit")
 SECONDS = 2.0
@@ -46,6 +49,7 @@ class Watched:
     components: list[str] = field(init=False)
     state: str = field(init=False)
     problem: str = ""
+    trial: Trial | None = None
     asked: float = field(default_factory=time.monotonic)
     _id: str = ""
     _lines: int = -1
@@ -107,6 +111,14 @@ class Watched:
         self.number += 1
         return True
 
+    def show_tried(self, scores: Scores, columns: dict[str, Floats]) -> bool:
+        """Put the (n,) results of a trial beside `scores`. Return whether these are still the scores of this run."""
+        with self._lock:
+            if self.scores.total is not scores.total:
+                return False
+            self.scores = self.scores.with_tried(columns)
+            return True
+
     def cached(self, name: str, make: Callable[[], T]) -> T:
         """Return the result of `make`, computed once until there is new data."""
         number, value = self._cached.get(name, (-1, None))
@@ -123,6 +135,11 @@ class Watched:
         return result
 
     @property
+    def stamp(self) -> tuple[int, int]:
+        """A value that changes when there is something new to show: data, or results of a trial."""
+        return self.number, 0 if self.trial is None else self.trial.number
+
+    @property
     def panels(self) -> list[Panel]:
         """The graphs of this run."""
         return self.cached("panels", lambda: panels(self.scores, self.metrics, self.components))
@@ -133,10 +150,11 @@ class Watched:
 
 
 class Watcher:
-    """All open runs."""
+    """All open runs. On each of them, a reward can be tried."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, trials: Trials | None = None) -> None:
         self.library = library
+        self.trials = trials
         self.summaries = Summaries()
         self._open: dict[str, Watched] = {}
         self._opening = threading.Lock()
@@ -154,7 +172,9 @@ class Watcher:
         with self._opening:
             watched = self._open.get(name)
             if watched is None or watched.path != path:
+                _close(watched)
                 watched = self._open[name] = Watched.open(name, path)
+                watched.trial = None if self.trials is None else self.trials.of(watched)
         watched.asked = time.monotonic()
         return watched
 
@@ -164,13 +184,15 @@ class Watcher:
 
     def end(self) -> None:
         self._ended.set()
+        for watched in list(self._open.values()):
+            _close(watched)
 
     def _check(self) -> None:
         while not self._ended.wait(SECONDS):
             for name, watched in list(self._open.items()):
                 unasked = time.monotonic() - watched.asked
                 if unasked > 10 * _FORGOTTEN:
-                    self._open.pop(name, None)
+                    _close(self._open.pop(name, None))
                 elif unasked < _FORGOTTEN:
                     try:
                         watched.refresh()
@@ -179,6 +201,11 @@ class Watcher:
                     except Exception as error:  # a folder that was removed, a disk that went away
                         _LOG.debug("%s", watched.path, exc_info=True)
                         watched.problem = f"Can no longer read {watched.path}: {type(error).__name__}: {error}"
+
+
+def _close(watched: Watched | None) -> None:
+    if watched is not None and watched.trial is not None:
+        watched.trial.end()
 
 
 def _messages(caught: list[warnings.WarningMessage]) -> str:

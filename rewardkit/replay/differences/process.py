@@ -36,6 +36,8 @@ main(*sys.argv[2:])
 
 _HEARD = 4_000
 """How many bytes of a process's output are read if it dies, from its end."""
+_POLL = 0.2
+"""Seconds between two questions whether it was cancelled."""
 
 
 @dataclass(frozen=True)
@@ -141,11 +143,14 @@ def scored_elsewhere(jobs: Sequence[Job]) -> list[Side]:
     return found
 
 
-def done_elsewhere(tasks: Sequence[Task], timeout: float | None = None) -> list[Any]:
+def done_elsewhere(
+    tasks: Sequence[Task], timeout: float | None = None, cancelled: Callable[[], bool] | None = None
+) -> list[Any]:
     """Do all tasks at the same time, each in a process of its own; return results, or errors in their places.
 
     Args:
         timeout: seconds, after which the processes that still run are ended.
+        cancelled: called several times a second; once it returns True, the processes that still run are ended.
     """
     ends = None if timeout is None else time.monotonic() + timeout
     with tempfile.TemporaryDirectory(prefix="rewardkit-", ignore_cleanup_errors=True) as place:
@@ -158,7 +163,7 @@ def done_elsewhere(tasks: Sequence[Task], timeout: float | None = None) -> list[
                 with open(_output(answer), "wb") as said:
                     children.append(_started(task, question, answer, said))
             return [
-                _answer(task, child, answer, ends)
+                _answer(task, child, answer, ends, cancelled)
                 for task, child, (_, answer) in zip(tasks, children, files, strict=True)
             ]
         finally:
@@ -181,11 +186,23 @@ def _started(task: Task, question: Path, answer: Path, said: IO[bytes]) -> subpr
     )
 
 
-def _answer(task: Task, child: subprocess.Popen[bytes], answer: Path, ends: float | None) -> Any:
-    try:
-        code = child.wait(None if ends is None else max(0.0, ends - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        return RewardKitError(f"{task.name}: it takes too long, and was ended")
+def _answer(
+    task: Task,
+    child: subprocess.Popen[bytes],
+    answer: Path,
+    ends: float | None,
+    cancelled: Callable[[], bool] | None,
+) -> Any:
+    while True:
+        left = None if ends is None else max(0.0, ends - time.monotonic())
+        try:
+            code = child.wait(left if cancelled is None else _POLL if left is None else min(left, _POLL))
+            break
+        except subprocess.TimeoutExpired:
+            if ends is not None and time.monotonic() >= ends:
+                return RewardKitError(f"{task.name}: it takes too long, and was ended")
+            if cancelled is not None and cancelled():
+                return RewardKitError(f"{task.name}: it was cancelled")
     if not answer.is_file():
         last = _output(answer).read_bytes()[-_HEARD:].decode(errors="replace").strip().splitlines()[-1:]
         said = f": {shorten(last[0])}" if last else ""

@@ -103,7 +103,7 @@ def scored(
     replayed = Replayed(name, found, dict(sources or {}), reward)
     replayed.check()
     scorer = Scorer(reward)
-    with _seeded():
+    with seeded():
         parts = [replace(part, notes={}) for _, part in replay(replayed, processes=1, batch=_BATCH)]
         scores = Scores.joined(parts)
         unsteady = None if scorer.waits else _unsteady(replayed, scores.total)
@@ -126,7 +126,7 @@ def scored(
 
 
 @contextmanager
-def _seeded() -> Iterator[None]:
+def seeded() -> Iterator[None]:
     """Let rewards that draw random numbers draw the same ones on both sides."""
     python, array = random.getstate(), np.random.get_state()
     random.seed(0)

@@ -52,8 +52,11 @@ class RunRows(Part):
         return replace(self, skip=self.skip + start, rows=stop - start)
 
 
-def open_recorded(address: str) -> tuple[list[tuple[int, int]], tuple[str, ...]]:
+def open_recorded(address: str, since: int | None = None) -> tuple[list[tuple[int, int]], tuple[str, ...]]:
     """Return the number of training completions of each step, and the columns of all rows.
+
+    Args:
+        since: the first step; None: all.
 
     Raises:
         DataError: there is no run.
@@ -61,7 +64,8 @@ def open_recorded(address: str) -> tuple[list[tuple[int, int]], tuple[str, ...]]
     _opened.cache_clear()  # the run may have grown
     run = _opened(address)
     counts: list[tuple[int, int]] = run.sql(
-        "select step, count(*) from scores where training group by step order by step"
+        "select step, count(*) from scores where training and step >= coalesce(?, step) group by step order by step",
+        [since],
     ).fetchall()
     names: set[str] = set()
     for (cells,) in run.sql("select distinct cast(json_keys(columns) as varchar[]) from prompts").fetchall():

@@ -14,6 +14,7 @@ from rewardkit.viewer import elements as put
 from rewardkit.viewer.addresses import TABS, Address
 from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.library import Library
+from rewardkit.viewer.pages.trial_strip import TrialStrip
 from rewardkit.viewer.watcher import Watched, Watcher
 
 _LOG = logging.getLogger("rewardkit")
@@ -62,11 +63,12 @@ class Page:
         self.address = address
         self._open_tab = open_tab
         self.tab: Tab | None = None
+        self.strip: TrialStrip | None = None
         self._left: dict[tuple[str | None, str], Address] = {}
         self._going = 0
         self.also: list[Watched] = []
         """Other runs that the tab shows."""
-        self._shown: list[int] = []
+        self._shown: list[tuple[int, int]] = []
         self._updating = False
 
     async def build(self) -> None:
@@ -122,15 +124,16 @@ class Page:
         if going != self._going:
             return
         self._clear(watched)
-        self.also, number = [], 0 if watched is None else watched.number
+        self.also, stamp = [], (0, 0) if watched is None else watched.stamp
         self.tab = self._open_tab(self, watched)
         with self.content:
             await self.tab.build()
-        self._shown = [number, *(run.number for run in self.also)]
+        self._shown = [stamp, *(run.stamp for run in self.also)]
         self.shell.run_method("title", f"{one_line(address.run or 'Runs', 60)} · rewardkit")
 
     def _clear(self, watched: Watched | None) -> None:
         self.tab = None
+        self.strip = None
         self.content.clear()
         self.header.clear()
         with self.header:
@@ -140,6 +143,8 @@ class Page:
         with self.content:
             if watched is not None and watched.problem:
                 put.text(watched.problem, "notice warn", "div")
+            if watched is not None and watched.trial is not None:
+                self.strip = TrialStrip(watched.trial)
 
     def _build_header(self) -> None:
         runs = self._left.get((None, "runs"), Address())
@@ -201,9 +206,11 @@ class Page:
             watched = await asyncio.to_thread(self.watcher.get, self.address.run)
             for other in self.also:
                 other.asked = watched.asked
-            numbers = [run.number for run in (watched, *self.also)]
-            if numbers != self._shown and self.tab is not None:
-                self._shown = numbers
+            stamps = [run.stamp for run in (watched, *self.also)]
+            if stamps != self._shown and self.tab is not None:
+                self._shown = stamps
+                if self.strip is not None:
+                    self.strip.update()
                 self._set_badge(watched)
                 with self.content:
                     await self.tab.update()

@@ -1,0 +1,33 @@
+"""The line that says how far the trial of a reward is, above every tab of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rewardkit.viewer import elements as put
+from rewardkit.viewer.escapes import one_line
+
+if TYPE_CHECKING:
+    from rewardkit.viewer.trials import Trial
+
+
+class TrialStrip:
+    """Progress and problems of a trial."""
+
+    def __init__(self, trial: Trial) -> None:
+        self.trial = trial
+        with put.box("notice soft trial") as strip:
+            strip.props["role"] = "status"
+            put.text("Trying ")
+            put.text(one_line(trial.trials.name, 120), tag="b")
+            self.progress = put.text("")
+            self.notes = put.box()
+        self.update()
+
+    def update(self) -> None:
+        """Show how far it is."""
+        self.progress.show(f": {self.trial.text}")
+        self.notes.clear()
+        with self.notes:
+            for sentence in self.trial.notes:
+                put.text(sentence, "problem" if sentence == self.trial.problem else "", "div")
