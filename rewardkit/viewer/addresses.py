@@ -16,6 +16,7 @@ TABS = {
     "logs": "Reward logs",
     "suspicious": "Suspicious",
     "compare": "Compare",
+    "changes": "Changes",
 }
 """The tabs of a run: name in the URL -> title on the page."""
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ POINTS = 250
 """The most points of a line. A graph has fewer pixels."""
 _LINES = 24
 """The most lines of a graph."""
+_TOLD = 8
+"""The most lines that the text alternative describes."""
 _DASHES = ("solid", "dashed", "dotted")
 
 Range = tuple[float, float]
@@ -32,12 +34,14 @@ def spec_of(
     shown: Range | None = None,
     extent: Range | None = None,
     marks: Sequence[tuple[int, str]] = (),
+    areas: Sequence[tuple[int, int, str, str]] = (),
 ) -> dict[str, Any]:
     """Return the spec for `browser/rewardkit_chart.js`: the same panel of one or more runs.
 
     Args:
         shown: the steps to which the user has zoomed.
         extent: the first and last step of all graphs, so that they have the same axis.
+        areas: steps to shade: the first, the last, a label and a CSS color.
     """
     first = runs[0][1]
     several = len(runs) > 1
@@ -51,6 +55,7 @@ def spec_of(
                 steps.append(x)
             drawn["steps"] = steps.index(x)
             drawn["named"] = bool(line.color)
+            drawn["by"] = line.by or line.color
             drawn["name"] = drawn["line"] = one_line(line.name, 60)
             drawn["color"] = color_of(line.color, components)
             drawn["dash"] = _DASHES[min(number, 2)] if several else "dashed" if line.dashed else "solid"
@@ -67,6 +72,9 @@ def spec_of(
         "lines": lines,
         "left_out": count - len(lines),
         "range": list(shown or extent or (None, None)),
+        "zoomed": shown is not None,
+        "areas": [list(area) for area in areas],
+        "summary": summary_of(lines, steps, first.unit),
         "marks": [[step, one_line(name[:7])] for step, name in marks],
         "zero": first.key in ("outcomes", "flat", "seconds"),
     }
@@ -76,6 +84,28 @@ def extent_of(panels: Iterable[Panel]) -> Range | None:
     """Return the first and last step of all lines. None if there are fewer than two steps."""
     ends = [end for panel in panels for line in panel.lines if len(line.x) for end in (line.x[0], line.x[-1])]
     return (float(min(ends)), float(max(ends))) if len(set(ends)) > 1 else None
+
+
+def summary_of(lines: Sequence[Mapping[str, Any]], steps: Sequence[Sequence[float | None]], unit: str) -> str:
+    """Return what a graph shows as text, for those who cannot see it."""
+    told = [_told(line, steps[line["steps"]], unit) for line in lines[:_TOLD]]
+    rest = [f"and {len(lines) - _TOLD} more lines"] if len(lines) > _TOLD else []
+    return "; ".join([*filter(None, told), *rest])
+
+
+def _told(line: Mapping[str, Any], steps: Sequence[float | None], unit: str) -> str:
+    points = [(x, y) for x, y in zip(steps, line["y"], strict=True) if x is not None and y is not None]
+    if not points:
+        return ""
+    values = [y for _, y in points]
+    (first, start), (last, end) = points[0], points[-1]
+    said = {y: f"{100 * y:.3g} %" if unit == "share" else f"{y:,.4g}" for y in (start, end, min(values), max(values))}
+    if len(points) == 1:
+        return f"{line['name']}: {said[start]} at step {first:,.0f}"
+    return (
+        f"{line['name']}: from {said[start]} at step {first:,.0f} to {said[end]} at step {last:,.0f}, "
+        f"between {said[min(values)]} and {said[max(values)]}"
+    )
 
 
 def series_color(number: int) -> str:

@@ -23,6 +23,7 @@ class Line:
 
     Attributes:
         color: the component that determines the color, or "" for the total.
+        by: the column of the completions whose mean this is, as a selection names it, or "".
         low, high: (t,) the band around the line.
         dashed: whether the line is of an evaluation.
     """
@@ -34,6 +35,7 @@ class Line:
     low: Floats | None = None
     high: Floats | None = None
     dashed: bool = False
+    by: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +162,7 @@ def panels(scores: Scores, metrics: Metrics, components: Sequence[str]) -> list[
             "terms",
             "Weighted terms",
             "What each term adds to the total, including its weight.",
-            _means(training, scores.terms),
+            _means(training, scores.terms, prefix="terms/"),
         ),
         of_batches("parts/", "parts", "Parts", "The mean of each part of a score, where it has one."),
         of_batches("weights/", "weights", "Weights", "The weight of each component at each step.", exact=True),
@@ -219,10 +221,10 @@ def thinned(x: Floats, columns: Sequence[Floats], most: int) -> tuple[Floats, li
     return means(x), [means(values) for values in columns]
 
 
-def _means(steps: ByStep, columns: Mapping[str, Floats], dashed: bool = False) -> list[Line]:
+def _means(steps: ByStep, columns: Mapping[str, Floats], dashed: bool = False, prefix: str = "") -> list[Line]:
     suffix = " (evaluation)" if dashed else ""
     return [
-        Line(f"{name}{suffix}", steps.steps, steps.mean(values), name, dashed=dashed)
+        Line(f"{name}{suffix}", steps.steps, steps.mean(values), name, dashed=dashed, by=prefix + name)
         for name, values in columns.items()
     ]
 
@@ -232,7 +234,7 @@ def _total(scores: Scores, training: ByStep, evaluation: ByStep) -> Panel:
     seen = scores.total[~np.isnan(scores.total)]
     ends = (float(seen.min()), float(seen.max())) if len(seen) else (0.0, 0.0)
     low, high = (np.clip(mean + sign * deviation, *ends) for sign in (-1, 1))
-    lines = [Line("total", training.steps, mean, low=low, high=high)]
+    lines = [Line("total", training.steps, mean, low=low, high=high, by="total")]
     lines.append(Line("total (evaluation)", evaluation.steps, evaluation.mean(scores.total), dashed=True))
     about = "The mean over the completions of each step. The band is one standard deviation, cut to the observed range."
     return Panel("total", "Total reward", about, lines)
@@ -308,7 +310,7 @@ def _together(keys: Sequence[Integers]) -> bool:
 def _length(scores: Scores, training: ByStep, evaluation: ByStep) -> Panel:
     mean, deviation = training.mean_and_deviation(scores.length)
     low = np.maximum(mean - deviation, 0.0)
-    lines = [Line("length", training.steps, mean, low=low, high=mean + deviation)]
+    lines = [Line("length", training.steps, mean, low=low, high=mean + deviation, by="length")]
     lines.append(Line("length (evaluation)", evaluation.steps, evaluation.mean(scores.length), dashed=True))
     about = f"The mean length of the completions in {scores.length_unit}. The band is one standard deviation."
     return Panel("length", "Completion length", about, lines, scores.length_unit, section="Completions")

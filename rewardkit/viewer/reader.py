@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -93,6 +95,22 @@ def beginnings(run: Run, prompt_id: str, keys: Sequence[Key], characters: int = 
     return {row[:4]: row[4] or "" for row in rows}
 
 
+def excerpts(run: Run, rows: Sequence[tuple[Key, str]], characters: int = 240) -> dict[Key, str]:
+    """Return the first words of some completions of any prompts: (key, prompt_id) each."""
+    if not rows:
+        return {}
+    parts = [key[2] for key, _ in rows]
+    prompts = sorted({prompt for _, prompt in rows})
+    query = (
+        f"select attempt, rank, part, row, left(completion, {characters:d}) from completions "
+        f"where part between ? and ? and prompt_id in ({', '.join('?' * len(prompts))}) "
+        f"and (attempt, rank, part, row) in ({', '.join(['(?, ?, ?, ?)'] * len(rows))})"
+    )
+    keys = [number for key, _ in rows for number in key]
+    found = run.sql(query, [min(parts), max(parts), *prompts, *keys]).fetchall()
+    return {row[:4]: row[4] or "" for row in found}
+
+
 def texts(run: Run, prompt_id: str) -> dict[Key, str]:
     """Return all completions of a prompt for a search: in lower case and cut to 20,000 characters."""
     query = "select attempt, rank, part, row, lower(left(completion, 20000)) from completions where prompt_id = ?"
@@ -121,6 +139,7 @@ class LogQuery:
     component: str = ""
     level: str = ""
     kind: str = ""
+    steps: tuple[int, int] | None = None
 
     def where(self) -> tuple[str, list[Any]]:
         conditions, values = ["true"], []
@@ -132,6 +151,9 @@ class LogQuery:
             if value:
                 conditions.append(f"coalesce({column}, '') = ?")
                 values.append("" if value == "-" else value)
+        if self.steps is not None:
+            conditions.append("step between ? and ?")
+            values += self.steps
         return " and ".join(conditions), values
 
 
@@ -141,6 +163,7 @@ LOG_COLUMNS = (
     "part",
     "row",
     "step",
+    "epoch",
     "time",
     "component",
     "level",
@@ -182,6 +205,31 @@ def log_rates(run: Run) -> dict[str, dict[str, float]]:
             one[level] += count
         one["slowest"] = max(one["slowest"], seconds or 0.0)
     return found
+
+
+@dataclass(frozen=True)
+class Latency:
+    """The seconds that the calls of a component took, to two significant digits."""
+
+    median: float
+    most: float
+    slowest: float
+
+
+def latencies(run: Run) -> dict[str, Latency]:
+    """Return, per component, how long its calls took: the median, the 95th percentile, and the slowest."""
+    query = "select component, seconds, sum(count) from durations group by all order by component, seconds"
+    found: dict[str, list[tuple[float, int]]] = {}
+    for component, seconds, count in run.sql(query).fetchall():
+        found.setdefault(component, []).append((seconds, int(count)))
+    return {component: _latency(rows) for component, rows in found.items()}
+
+
+def _latency(rows: Sequence[tuple[float, int]]) -> Latency:
+    """Return the quantiles of (seconds, count), in order of seconds."""
+    ends = list(itertools.accumulate(count for _, count in rows))
+    median, most = (rows[bisect_left(ends, share * ends[-1])][0] for share in (0.5, 0.95))
+    return Latency(median, most, rows[-1][0])
 
 
 def _quoted(name: str) -> str:

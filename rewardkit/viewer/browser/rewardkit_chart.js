@@ -1,4 +1,7 @@
-// A graph over steps. Drag to zoom (the server then sends that range in full detail), double-click to zoom out.
+// A graph over steps. Select steps with the mouse or the keyboard; the server decides what to do with them.
+//
+// Emits pick: { low, high, by, how }, where how is "drag", "other" (with Shift), "click", "enter" or "z", and by is the
+// column of the nearest line; and zoom: null after a double-click.
 let echarts = null;
 // Loaded when the first graph becomes visible, because it is a megabyte of code.
 const loaded = async () => (echarts ??= (await import("nicegui-echart")).echarts);
@@ -138,6 +141,8 @@ function options(spec, width) {
         data: marked(spec, width - 70, soft),
       },
     });
+  for (const [low, high, name, color] of spec.areas ?? [])
+    series.push({ id: `a${name}`, name: `\u0000${name}`, type: "line", data: [], markArea: { silent: true, animation: false, itemStyle: { color: colored(color), opacity: 0.12 }, label: { show: false }, data: [[{ xAxis: low - 0.5, name }, { xAxis: high + 0.5 }]] } });
   const axis = { axisLine: { lineStyle: { color: rule } }, axisTick: { show: false }, axisLabel: { color: soft, fontSize: 11, hideOverlap: true } };
   return {
     animation: false,
@@ -159,10 +164,18 @@ function options(spec, width) {
   };
 }
 
+// What a screen reader says about a step, and the steps that a cursor can be at.
+const said = (spec, step) =>
+  `step ${step.toLocaleString("en-US")}: ` + spec.lines.map((line) => `${line.name} ${number(line.y[spec.steps[line.steps].indexOf(step)], spec.unit)}`).join(", ");
+const stops = (spec) => [...new Set(spec.steps.flat())].filter((x) => x !== null && (spec.range[0] === null || (x >= spec.range[0] && x <= spec.range[1]))).sort((a, b) => a - b);
+
 export default {
-  template: '<div class="plot"><div class="canvas"></div><div class="drag"></div></div>',
+  template: `<div class="plot" tabindex="0" role="application" aria-roledescription="graph" :aria-label="spec.title" :aria-describedby="'about-' + $.uid"
+      @keydown="pressed" @blur="leave"><div class="canvas"></div><div class="drag"></div>
+    <p class="unseen" :id="'about-' + $.uid">{{ spec.summary }}</p><p class="unseen" aria-live="polite">{{ live }}</p></div>`,
   props: { spec: Object },
-  emits: ["zoom"],
+  emits: ["zoom", "pick"],
+  data: () => ({ live: "" }),
   mounted() {
     this.redraw = () => {
       this.stale = true;
@@ -179,6 +192,7 @@ export default {
   },
   beforeUnmount() {
     window.removeEventListener("rewardkit-theme", this.redraw);
+    clearTimeout(this.clicked);
     this.seen.disconnect();
     waiting.delete(this);
     this.sized?.disconnect();
@@ -194,32 +208,95 @@ export default {
       if (this.chart) return;
       await loaded();
       if (this.chart || !this.$el.isConnected) return;
-      const [canvas, drag] = this.$el.children;
-      this.chart = echarts.init(canvas, null, { renderer: "canvas" });
+      this.chart = echarts.init(this.$el.children[0], null, { renderer: "canvas" });
       this.sized = new ResizeObserver(() => this.chart.resize());
-      this.sized.observe(canvas);
-      const zr = this.chart.getZr();
+      this.sized.observe(this.$el);
+      this.listen(this.chart.getZr());
+    },
+    // The mouse: drag or click. Without zoom there is no double-click to wait for.
+    listen(zr) {
       let from = null;
       zr.on("mousedown", (event) => {
         if (this.chart.containPixel("grid", [event.offsetX, event.offsetY])) from = event.offsetX;
       });
       zr.on("mousemove", (event) => {
-        if (from === null) return;
-        Object.assign(drag.style, { display: "block", left: `${Math.min(from, event.offsetX)}px`, width: `${Math.abs(event.offsetX - from)}px` });
+        if (from !== null) this.shade(from, event.offsetX);
       });
-      const end = (event) => {
+      zr.on("mouseup", (event) => {
         if (from === null) return;
-        const [low, high] = [from, event.offsetX].sort((a, b) => a - b).map((x) => this.chart.convertFromPixel({ xAxisIndex: 0 }, x));
-        drag.style.display = "none";
-        if (Math.abs(event.offsetX - from) > 6 && high > low) this.$emit("zoom", [low, high]);
+        const ends = [from, event.offsetX];
+        const dragged = Math.abs(ends[1] - ends[0]) > 6;
+        const how = !dragged ? "click" : event.event.shiftKey ? "other" : "drag";
+        const pick = () => this.pick(...ends.map((x) => this.step(x)).sort((a, b) => a - b), how, event.offsetY);
         from = null;
-      };
-      zr.on("mouseup", end);
+        this.shade();
+        if (dragged || !this.spec.zoomed) pick();
+        else this.clicked ??= setTimeout(() => (this.clicked = pick()), 300);
+      });
       zr.on("globalout", () => {
         from = null;
-        drag.style.display = "none";
+        this.shade();
       });
-      zr.on("dblclick", () => this.$emit("zoom", null));
+      zr.on("dblclick", () => {
+        this.clicked = clearTimeout(this.clicked);
+        if (this.spec.zoomed) this.$emit("zoom", null);
+      });
+    },
+    step(pixel) {
+      return this.chart.convertFromPixel({ xAxisIndex: 0 }, pixel);
+    },
+    // Highlight what is selected, between two pixels; nothing if there are none.
+    shade(from, to) {
+      const [, drag] = this.$el.children;
+      Object.assign(drag.style, from === undefined ? { display: "none" } : { display: "block", left: `${Math.min(from, to)}px`, width: `${Math.max(Math.abs(to - from), 1)}px` });
+    },
+    pick(low, high, how, y) {
+      this.$emit("pick", { low, high, how, by: this.nearest((low + high) / 2, y) });
+    },
+    // The column of the line that is nearest to a pixel; of the first line if the keyboard is used.
+    nearest(x, pixel) {
+      let best = null, least = Infinity;
+      for (const line of this.spec.lines) {
+        const steps = this.spec.steps[line.steps];
+        const at = steps.reduce((found, step, index) => (line.y[index] !== null && Math.abs(step - x) < Math.abs(steps[found] - x) ? index : found), 0);
+        const away = pixel === undefined ? (best === null ? 0 : Infinity) : Math.abs(this.chart.convertToPixel({ yAxisIndex: 0 }, line.y[at] ?? 0) - pixel);
+        if (away < least) [best, least] = [line, away];
+      }
+      return best?.by ?? "";
+    },
+    // The keyboard: arrows move a cursor, with Shift they select steps.
+    pressed(event) {
+      const steps = this.chart ? stops(this.spec) : [];
+      if (!steps.length || event.ctrlKey || event.metaKey || event.altKey) return;
+      const moves = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -steps.length, End: steps.length };
+      const at = steps.indexOf(this.cursor);
+      if (event.key in moves) {
+        if (!event.shiftKey || this.anchor === undefined) this.anchor = event.shiftKey ? this.cursor ?? steps[0] : undefined;
+        this.cursor = steps[Math.min(Math.max(at + moves[event.key], 0), steps.length - 1)];
+        this.point();
+      } else if (event.key === "Enter" || event.key === "z") {
+        if (at < 0) return;
+        this.pick(...[this.anchor ?? this.cursor, this.cursor].sort((a, b) => a - b), event.key.toLowerCase());
+        this.leave();
+      } else if (event.key === "Escape") this.leave();
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+    },
+    point() {
+      const pixel = (step) => this.chart.convertToPixel({ xAxisIndex: 0 }, step);
+      this.chart.dispatchAction({ type: "showTip", x: pixel(this.cursor), y: 60 });
+      const selects = this.anchor !== undefined && this.anchor !== this.cursor;
+      this.shade(...(selects ? [pixel(this.anchor), pixel(this.cursor)] : []));
+      this.live = (selects ? `from step ${this.anchor} to ` : "") + said(this.spec, this.cursor);
+    },
+    leave() {
+      if (this.cursor === undefined) return;
+      this.cursor = this.anchor = undefined;
+      this.live = "";
+      this.shade();
+      this.chart?.dispatchAction({ type: "hideTip" });
+      this.chart?.dispatchAction({ type: "updateAxisPointer", currTrigger: "leave" });
     },
     // A graph is drawn when it becomes visible.
     async draw() {

@@ -16,10 +16,14 @@ from rewardkit.viewer.curves import SECTIONS, Panel, version_marks
 from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.exports import csv_of, file_name
 from rewardkit.viewer.pages.layout import Page, empty_state
+from rewardkit.viewer.selection import columns, format_steps, parse_steps
 from rewardkit.viewer.watcher import Watched
 
 _SMOOTHINGS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 _USUAL = 0.6
+_DRAGS = {"zoom": "zoom", "explain": "explain"}
+_CLICKED = 50
+"""A click selects the visible steps divided by this."""
 
 
 class Graphs:
@@ -33,6 +37,7 @@ class Graphs:
         self.shown = _range(address.get("steps"))
         self.others = [name for name in parse_names(address.get("with")) if name != watched.name]
         self.words = address.get("q")
+        self.drag = "explain" if address.get("drag") == "explain" else "zoom"
         self.all = address.get("all") == "1"
         self.charts: dict[str, _Graph] = {}
         self.sections: dict[str, tuple[ui.element, ui.element]] = {}
@@ -50,7 +55,9 @@ class Graphs:
             self.back = put.button("All steps", self._all, title="Zoom out to all steps (g, or double-click a graph)")
             await self._build_others()
             put.box("space")
-            put.text("Dashed vertical line: the reward changed · Drag across a graph to zoom", "soft")
+            put.text("Dashed line: the reward changed · Click: the completions behind a change · Drag to", "soft")
+            self.drags = put.box()
+        self._build_drags()
         self.problem = put.box()
         for number, name in enumerate(SECTIONS):
             title = put.text(name, "section" if number else "section first", "h2")
@@ -155,6 +162,7 @@ class Graphs:
             legend = put.box("legend")
             chart = put.Chart(spec)
             chart.on("zoom", lambda event: self._zoom(event.args))
+            chart.on("pick", lambda event: self._pick(event.args))
         graph = _Graph(card, chart, legend)
         graph.label(spec)
         return graph
@@ -184,6 +192,31 @@ class Graphs:
         steps = None if self.shown is None else f"{self.shown[0]:g}-{self.shown[1]:g}"
         self.page.note(self.page.address.with_state(steps=steps), step=True)
         await self._draw()
+
+    async def _pick(self, event: dict[str, Any]) -> None:
+        """Zoom into the selected steps, or go to the completions that explain what changed in them."""
+        low, high, how = float(event["low"]), float(event["high"]), event["how"]
+        if how == "z" or (how in ("drag", "other") and (how == "drag") == (self.drag == "zoom")):
+            await self._zoom([low, high])
+            return
+        first, last = self.watched.scores.step[[0, -1]].tolist()
+        if round(low) == round(high) or how == "click":  # from this step on
+            shown = self.shown or (first, last)
+            high = low + max((shown[1] - shown[0]) / _CLICKED, 1) - 1
+        steps = min(max(round(low), first), last), min(max(round(high), first), last)
+        by = str(event["by"])
+        state = {"steps": format_steps(steps), "by": by if by in columns(self.watched.scores) else "total"}
+        await self.page.go(self.page.address.to("changes", **state))
+
+    def _build_drags(self) -> None:
+        self.drags.clear()
+        with self.drags:
+            put.choices(self.drag, _DRAGS, self._choose_drag, "What dragging across a graph does; Shift does the other")
+
+    def _choose_drag(self, drag: str) -> None:
+        self.drag = drag
+        self.page.note(self.page.address.with_state(drag=drag if drag != "zoom" else None))
+        self._build_drags()
 
     async def _all(self) -> None:
         if self.shown is not None:
@@ -241,8 +274,6 @@ def _is_idle(panel: Panel) -> bool:
 
 
 def _range(text: str) -> Range | None:
-    """Parse a range of steps such as ``"200-400"``. Return None if it is not a range."""
-    low, _, high = text.partition("-")
-    if not (low.isdigit() and high.isdigit() and len(text) < 24) or int(high) <= int(low):
-        return None
-    return float(low), float(high)
+    """Parse at least two steps such as ``"200-400"``."""
+    steps = parse_steps(text)
+    return None if steps is None or steps[0] == steps[1] else (float(steps[0]), float(steps[1]))

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, Response
 
 from rewardkit.viewer.addresses import Address
 from rewardkit.viewer.library import Library
+from rewardkit.viewer.pages.changes import Changes
 from rewardkit.viewer.pages.compare import Compare
 from rewardkit.viewer.pages.completions import Completions
 from rewardkit.viewer.pages.graphs import Graphs
@@ -27,6 +28,7 @@ _TABS: dict[str, Callable[[Page, Watched], Tab]] = {
     "logs": Logs,
     "suspicious": Suspicious,
     "compare": Compare,
+    "changes": Changes,
 }
 _NOT_FOUND = """<!doctype html><html lang="en"><title>rewardkit</title>
 <body><h1>Page not found</h1><p><a href="/">All runs</a></p></body></html>"""
