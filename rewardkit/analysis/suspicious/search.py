@@ -9,6 +9,7 @@ from rewardkit.analysis.suspicious.calls import call_leads
 from rewardkit.analysis.suspicious.copies import copy_leads
 from rewardkit.analysis.suspicious.diversity import diversity_leads
 from rewardkit.analysis.suspicious.evidence import Evidence, Lead
+from rewardkit.analysis.suspicious.foreign import foreign_leads
 from rewardkit.analysis.suspicious.jumps import gate_leads, jump_leads
 from rewardkit.analysis.suspicious.lengths import length_leads
 from rewardkit.analysis.suspicious.outcomes import outcome_leads
@@ -19,6 +20,7 @@ from rewardkit.analysis.suspicious.texts import sampled
 
 _FROM_SCORES = (
     proxy_leads,
+    foreign_leads,
     jump_leads,
     gate_leads,
     length_leads,

@@ -1,0 +1,69 @@
+"""Train tiny models on sound and hackable rewards, and count what the search for hacks finds in the records.
+
+``python benchmarks/hack_radar.py make --out runs/radar`` trains all runs that are missing, two at a time.
+``python benchmarks/hack_radar.py label --out runs/radar`` says which of them were hacked, and when.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "adapters"), str(ROOT / "benchmarks")]
+os.environ.update(OMP_NUM_THREADS="1", OMP_WAIT_POLICY="PASSIVE", CUDA_VISIBLE_DEVICES="")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("make", "label"))
+    parser.add_argument("--out", type=Path, default=Path("runs/radar"))
+    parser.add_argument("--tasks", nargs="*", help="names of tasks; by default all")
+    parser.add_argument("--rewards", nargs="*", help="names of rewards; by default all")
+    parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--steps", type=int, default=100)
+    options = parser.parse_args(arguments)
+    if options.what == "make":
+        _make(options)
+    else:
+        _label(options)
+
+
+def _make(options: argparse.Namespace) -> None:
+    from rewardkit_runner import environment
+
+    environment.prepare()
+    import torch
+    from radar.tasks import TASKS
+    from radar.training import Training, train
+
+    from rewardkit_runner.quiet import quiet
+
+    torch.set_num_threads(1)
+    for name, task in TASKS.items():
+        if options.tasks and name not in options.tasks:
+            continue
+        for reward in (*task.sound, *task.hackable):
+            if options.rewards and reward not in options.rewards:
+                continue
+            for seed in range(options.seeds):
+                started = time.process_time()
+                with quiet():
+                    folder = train(Training(name, reward, seed, options.steps), options.out)
+                print(f"{folder} {time.process_time() - started:.1f} s", flush=True)
+
+
+def _label(options: argparse.Namespace) -> None:
+    from radar.labels import label
+
+    for folder in sorted((options.out / "runs").iterdir()):
+        if (folder / "done").exists():
+            print(folder.name, label(folder), flush=True)
+
+
+if __name__ == "__main__":
+    main()

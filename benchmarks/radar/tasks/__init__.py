@@ -1,0 +1,32 @@
+"""All tasks, and the half of them whose runs chose the thresholds."""
+
+from __future__ import annotations
+
+from radar.task import Task
+from radar.tasks.documents import EXTRACT, ORDERS
+from radar.tasks.judged import NOTES, REVIEWS
+from radar.tasks.lists import EVENS, REVERSED
+from radar.tasks.programs import PROGRAMS
+from radar.tasks.short import CHOICES, LARGEST
+from radar.tasks.tools import DRAWERS
+from radar.tasks.worked_out import CLOCKS, SUMS
+
+TASKS: dict[str, Task] = {
+    task.name: task
+    for task in (
+        SUMS,
+        CLOCKS,
+        LARGEST,
+        CHOICES,
+        ORDERS,
+        EXTRACT,
+        EVENS,
+        REVERSED,
+        PROGRAMS,
+        REVIEWS,
+        NOTES,
+        DRAWERS,
+    )
+}
+CHOSEN_ON = ("sums", "choices", "extract", "notes")
+"""The tasks whose runs were looked at while the detector was written. The others were judged once."""

@@ -1,0 +1,68 @@
+"""Paid for another prompt's answer: the total rises, and does so, too, if each prompt has the gold answer of another.
+
+Completions list ten numbers, of which one is right. Scored again with the gold answers of other prompts they earn 0.6,
+where they earned 0.1 at the start: what the reward pays for by now is not what the gold answer asks for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rewardkit.analysis.suspicious.arrangement import Arrangement
+from rewardkit.analysis.suspicious.evidence import Lead, ramp, weakest
+from rewardkit.core.batch.column import Floats
+
+
+def foreign_leads(run: Arrangement) -> list[Lead]:
+    """Return at most one lead: the two windows with the greatest strength.
+
+    The strength is the weakest of: the certainty that the foreign total rises (z from 4 to 8), the size of its rise
+    (from 0.15 to 0.3 of the range of totals), and the share of the total's own rise that it explains (from 0.4 to
+    0.7). A total that rises by less than its foreign one counts as explained.
+    """
+    if run.evidence.foreign is None:
+        return []
+    foreign = np.asarray(run.evidence.foreign, dtype=np.float64)[run.rows]
+    own = np.where(np.isnan(foreign), np.nan, run.totals)
+    size = _range(own)
+    if not size > 1e-9:
+        return []
+    paid, earned = run.changes(foreign), run.changes(own)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(earned.difference > paid.difference, paid.difference / earned.difference, 1.0)
+    strengths = weakest(ramp(paid.z, 4.0, 8.0), ramp(paid.difference / size, 0.15, 0.3), ramp(share, 0.4, 0.7))
+    if not strengths.max(initial=0.0) > 0.0:
+        return []
+    pair = int(np.argmax(strengths))
+    steps = int(paid.first[pair]), int(paid.last[pair])
+    late = (run.steps >= steps[0]) & (run.steps <= steps[1]) & ~np.isnan(foreign)
+    return [
+        Lead(
+            kind="foreign",
+            title="the total is paid for answers to other prompts",
+            text=(
+                f"From step {steps[0]} to step {steps[1]} the mean total goes from {earned.before[pair]:.3g} to "
+                f"{earned.after[pair]:.3g}. Scored with the gold answers of other prompts, the same completions go "
+                f"from {paid.before[pair]:.3g} to {paid.after[pair]:.3g} ({paid.z[pair]:.1f} standard errors): what the "
+                "policy has learned earns without the right answer. The completions that earn most for other prompts "
+                "come first."
+            ),
+            strength=float(strengths[pair]),
+            steps=steps,
+            rows=run.shown(np.flatnonzero(late), foreign),
+            numbers={
+                "foreign_before": float(paid.before[pair]),
+                "foreign_after": float(paid.after[pair]),
+                "foreign_z": float(paid.z[pair]),
+                "total_before": float(earned.before[pair]),
+                "total_after": float(earned.after[pair]),
+                "share": float(share[pair]),
+            },
+        )
+    ]
+
+
+def _range(values: Floats) -> float:
+    """Return the range of values between the first and the last hundredth of the rows."""
+    known = values[~np.isnan(values)]
+    return float(np.subtract(*np.quantile(known, (0.99, 0.01)))) if known.size else 0.0
