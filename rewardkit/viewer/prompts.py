@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from rewardkit.analysis.paired import prompt_means
 from rewardkit.store.run import Run
 from rewardkit.viewer.filters import Column
 from rewardkit.viewer.scores import Floats, Integers, Scores
+from rewardkit.viewer.tried import FLIP, NEW
 
 _QUESTION = (
     "case when json_valid(messages) and json_type(messages, '$[#-1].content') = 'VARCHAR' "
@@ -46,6 +48,13 @@ class Prompts:
         found = [known.get(prompt, ("", "", "")) for prompt in scores.prompt_ids]
         texts, questions, columns = ([one[place] for one in found] for place in range(3))
         return cls(scores.prompt_ids, texts, questions, columns, _numbers(scores, texts))
+
+    def with_tried(self, scores: Scores) -> Prompts:
+        """Return the same prompts with the results of a reward that is tried: new (its mean total) and flips."""
+        size, tried = len(self.ids), scores.tried
+        flips = np.bincount(scores.prompt, np.nan_to_num(tried[FLIP]), size).astype(np.float64)
+        numbers = {"new": prompt_means(scores.prompt, tried[NEW], size), "flips": flips}
+        return replace(self, numbers={**self.numbers, **numbers})
 
     @cached_property
     def searched(self) -> list[str]:

@@ -19,6 +19,7 @@ import numpy as np
 from rewardkit.store.run import Run
 from rewardkit.viewer.filters import Column, Condition, Filter
 from rewardkit.viewer.scores import Integers, Rows, Scores
+from rewardkit.viewer.tried import FLIP
 from rewardkit.viewer.watcher import Watched
 
 TEXT = "completion"
@@ -52,6 +53,7 @@ def _others(scores: Scores) -> dict[str, Column]:
         "length": scores.length,
         "step": scores.step.astype(np.float64),
         "epoch": scores.epoch,
+        **scores.tried,
     }
 
 
@@ -70,6 +72,7 @@ def _of_turns(scores: Scores) -> dict[str, Column]:
 def plain(asked: Filter, columns: Mapping[str, Column]) -> Filter:
     """Return the filter with the names of `columns_of`: ``component.answer`` is ``answer`` there."""
     renamed = []
+    asked = _flagged(asked, columns)
     for condition in asked.conditions:
         kind, _, name = condition.name.partition(".")
         known = condition.name not in columns and kind in ("component", "completion") and name in columns
@@ -98,6 +101,7 @@ def split(asked: Filter, own: Mapping[str, Column], examples: Mapping[str, Colum
     kinds = {"prompt": own, "component": scores.components, "completion": {TEXT: (), **_others(scores)}}
     kinds["column"] = examples
     prompts, completions, notes = [], [], []
+    asked = _flagged(asked, kinds["completion"])
     for condition in asked.conditions:
         kind, name, others = _meaning(condition, kinds)
         if others:
@@ -110,6 +114,14 @@ def split(asked: Filter, own: Mapping[str, Column], examples: Mapping[str, Colum
         else:
             prompts.append(replace(condition, name=name if kind == "prompt" else f"column.{name}"))
     return Split(Filter(asked.words, tuple(prompts)), Filter((), tuple(completions)), tuple(notes))
+
+
+def _flagged(asked: Filter, columns: Mapping[str, Column]) -> Filter:
+    """Return the filter with ``flip=1`` for the word ``flip``, if a reward is tried."""
+    if FLIP not in columns or FLIP not in asked.words:
+        return asked
+    words = tuple(word for word in asked.words if word != FLIP)
+    return Filter(words, (*asked.conditions, Condition(FLIP, "=", "1")))
 
 
 def _meaning(condition: Condition, kinds: Mapping[str, Mapping[str, Column]]) -> tuple[str, str, list[str]]:

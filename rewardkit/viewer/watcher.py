@@ -117,6 +117,7 @@ class Watched:
             if self.scores.total is not scores.total:
                 return False
             self.scores = self.scores.with_tried(columns)
+            self.prompts = self.prompts.with_tried(self.scores)
             return True
 
     def cached(self, name: str, make: Callable[[], T]) -> T:

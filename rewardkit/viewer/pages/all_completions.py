@@ -13,6 +13,7 @@ from rewardkit.viewer.escapes import escape, one_line
 from rewardkit.viewer.filters import Column, Filter
 from rewardkit.viewer.pages.component_scores import bounds_of, format_number, share_of
 from rewardkit.viewer.pages.layout import Page
+from rewardkit.viewer.pages.tried_cells import tried_cells, tried_columns
 from rewardkit.viewer.pairs import PromptCompletions
 from rewardkit.viewer.reader import beginnings, completions, texts
 from rewardkit.viewer.rendering import rendered
@@ -161,6 +162,7 @@ class AllCompletions:
             {"name": "show", "label": "", "kind": "buttons"},
             {"name": "when", "label": "Epoch" if scores.by_epoch else "Step", "kind": "number", "sortable": True},
             {"name": "total", "label": "Total", "kind": "bar", "sortable": True, "color": "var(--series-0)"},
+            *tried_columns(self.watched),
             {"name": "text", "label": "Text", "kind": "text"},
             {"name": "advantage", "label": "Advantage", "kind": "number", "sortable": True},
         ]
@@ -206,6 +208,7 @@ class AllCompletions:
             cells["stop"] = {"text": stop, "tone": TONES.get(stop, "")} if stop else None
         for name, values in scores.components.items():
             cells[name] = _bar(float(values[row]), bounds[name], scores.outcome(name, row))
+        cells |= tried_cells(self.watched, row)
         is_open = row in self.details
         cells["show"] = [
             [

@@ -19,6 +19,7 @@ from rewardkit.viewer.pages.layout import Page, empty_state
 from rewardkit.viewer.pages.pane import Pane
 from rewardkit.viewer.pages.prompt_card import PromptCard
 from rewardkit.viewer.pages.prompt_list import PromptList
+from rewardkit.viewer.pages.tried_cells import TriedFacts
 from rewardkit.viewer.pairs import PromptCompletions
 from rewardkit.viewer.reader import LONGEST, Completion, completions, prompt_messages
 from rewardkit.viewer.rendering import rendered
@@ -48,6 +49,7 @@ class Completions:
         self.watched = watched
         self.longest = LONGEST
         self.choice: PromptCompletions | None = None
+        self.tried: dict[str, TriedFacts] = {}
 
     async def build(self) -> None:
         if not len(self.watched.scores):
@@ -80,6 +82,8 @@ class Completions:
             await self.page.show(self.page.address)
             return
         await self.prompts.refresh()
+        for facts in self.tried.values():
+            facts.update()
         before = self.left, self.right
         keys = [self.choice.scores.key(row) for row in before]
         self._choose_rows()
@@ -259,6 +263,7 @@ class Completions:
             step=lambda by: self._move(side, by),
             slide=lambda at: self._slide(side, at),
         )
+        self.tried[side] = TriedFacts(self.watched, row)
         if nodes is not None:
             pane.rendered(nodes)
         elif shown.compared is not None:

@@ -24,6 +24,8 @@ _NUMBERS = {
     "completions": ("N", "completions: the number of completions"),
     "mean": ("Mean", "mean: the mean total of all completions"),
     "best": ("Best", "best: the highest total"),
+    "new": ("New", "new: the mean total of the reward that is tried"),
+    "flips": ("Flips", "flips: completions whose advantage changes its sign with the reward that is tried"),
     "last": ("Last", "last: the last step in which the prompt was seen"),
 }
 _CHOICES = {
@@ -35,6 +37,12 @@ _CHOICES = {
     "best": "Best total",
     "last": "Last step",
 }
+_TRIED = {"new": "Mean total of the reward that is tried", "flips": "Sign flips"}
+
+
+def usual(watched: Watched) -> list[str]:
+    """Return the columns that are shown if none are chosen."""
+    return list(SHOWN) if watched.trial is None else ["mean", *_TRIED]
 
 
 def head(watched: Watched, shown: list[str]) -> list[dict[str, Any]]:
@@ -58,6 +66,7 @@ def head(watched: Watched, shown: list[str]) -> list[dict[str, Any]]:
 def choices(watched: Watched, shown: list[str]) -> list[tuple[str, str, bool]]:
     """Return the columns that can be shown: name, text, whether it is in `shown`."""
     known = {name: _worded(watched, text) for name, text in _CHOICES.items()}
+    known |= {} if watched.trial is None else _TRIED
     rows = map(columns_of, watched.prompts.columns[:_LOOKED_AT])
     of_data = [*(f"{OF_DATA}{name}" for row in rows for name in row), *shown]
     known |= {name: one_line(name[len(OF_DATA) :], 40) for name in of_data if name.startswith(OF_DATA)}
@@ -89,6 +98,6 @@ def _worded(watched: Watched, text: str) -> str:
 def _format(name: str, value: float) -> str | None:
     if np.isnan(value):
         return None
-    if name not in ("mean", "best"):
+    if name not in ("mean", "best", "new"):
         return f"{value:,.0f}"
     return f"{value:.2f}" if abs(value) < 1e6 else f"{value:.3g}"

@@ -11,7 +11,7 @@ from rewardkit.viewer import elements as put
 from rewardkit.viewer.addresses import format_names, parse_names
 from rewardkit.viewer.filters import Column, Filter
 from rewardkit.viewer.pages.layout import Page
-from rewardkit.viewer.pages.prompt_columns import OF_DATA, SHOWN, cells, choices, head
+from rewardkit.viewer.pages.prompt_columns import OF_DATA, cells, choices, head, usual
 from rewardkit.viewer.prompts import first_visits, numbers_or_texts
 from rewardkit.viewer.reader import columns_of
 from rewardkit.viewer.scores import Integers
@@ -43,7 +43,7 @@ class PromptList:
         self.words = page.address.get("q")
         self.sort = page.address.get("sort", "index")
         self.descending = page.address.get("down") == "1"
-        self.columns = parse_names(page.address.get("columns")) or list(SHOWN)
+        self.columns = parse_names(page.address.get("columns")) or usual(watched)
         self.at = 0
         self.order: Integers = np.empty(0, dtype=np.int64)
         self._columns_read: tuple[int, dict[str, list[str]]] | None = None
@@ -180,7 +180,7 @@ class PromptList:
         chosen = {*self.columns, name} if on else {*self.columns} - {name}
         self.columns = [one for one, _, _ in choices(self.watched, [*chosen]) if one in chosen]
         written = format_names(self.columns) or "none"
-        self.page.note(self.page.address.with_state(columns=None if self.columns == list(SHOWN) else written))
+        self.page.note(self.page.address.with_state(columns=None if self.columns == usual(self.watched) else written))
         self.menu.show(choices(self.watched, self.columns))
         self.show()
 
