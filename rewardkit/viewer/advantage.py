@@ -244,14 +244,14 @@ def _weight(weight: float) -> str:
 
 
 def _number(value: float, *, sign: bool = False) -> str:
-    """Format a number as ``0.500`` or ``−0.500``; small numbers keep three digits."""
+    """Format a number as ``0.500`` or ``-0.500``; small numbers keep three digits."""
     if np.isnan(value):
         return "–"
     size = abs(value)
     if size < _NOTHING:
         return "+0.000" if sign else "0.000"
     digits = f"{size:.3g}" if size >= 1e6 or size < 0.001 else f"{size:.3f}"
-    return f"{'−' if value < 0.0 else '+' if sign else ''}{digits}"
+    return f"{'-' if value < 0.0 else '+' if sign else ''}{digits}"
 
 
 def _subtrahend(value: float) -> str:

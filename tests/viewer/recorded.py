@@ -22,6 +22,20 @@ from tests.store.conversations import OPENED, PENDING, asks, result, says
 
 GENERATIONS = 4
 ACTS = "<script>window.acted=1</script><img src=x onerror=\"window.acted=2\"><a href='javascript:window.acted=3'>x</a>"
+SOURCE = """import re
+
+TOLERANCE = 0.02
+
+
+def form(completion):
+    return float(completion.startswith("Step"))
+
+
+def answer(completion, gold):
+    # strict
+    found = re.search(r"[0-9]+", completion)
+    return float(found is not None and abs(int(found[0]) - gold) < TOLERANCE)
+"""
 HOSTILE = [
     ACTS,
     "{{ window.acted=4 }} ${window.acted=5} `${window.acted=6}`",
@@ -52,6 +66,7 @@ def record(step: int, *, prompts: int = 3, epoch: float | None = None, changed: 
         "form + answer",
         (ComponentDescription("form", (0.0, 1.0), "leaf"), ComponentDescription("answer", (0.0, 1.0), "leaf")),
         ("form", "answer"),
+        sources={"reward.py": SOURCE.replace("0.02", "0.05").replace("# strict", "") if changed else SOURCE},
     )
     groups = np.repeat(np.arange(prompts), GENERATIONS)
     given: dict[str, Any] = {
@@ -60,6 +75,8 @@ def record(step: int, *, prompts: int = 3, epoch: float | None = None, changed: 
         "prompts": [f"What is prompt number {row // GENERATIONS}?" for row in range(n)],
         "completions": texts,
         "completion_ids": [range(10 + row) for row in range(n)],
+        "prompt_lengths": [5 + row // GENERATIONS for row in range(n)],
+        "durations": {"form": [0.001] * n, "answer": [0.01] * (n - 1) + [2.5]},
         "columns": {"level": ["hard" if row < GENERATIONS else "easy" for row in range(n)]},
         "groups": groups,
         "advantages": Spread.of(total, groups).advantages("group", moments_of(total)),
@@ -140,6 +157,27 @@ def conversations(path: Path, steps: int = 6) -> Path:
     return path
 
 
+def marked_up(path: Path) -> Path:
+    """Record a run whose chats have Markdown, mathematics and JSON; the last completion is unlike the others."""
+    solution = "# Solution\n\n" + "\n\n".join(
+        f"{line}. **Step** {line}: $x_{line}^2 = \\frac{{{line}}}{{2}}$" for line in range(1, 40)
+    )
+    link = "[click](javascript:window.acted=1) ![cat](http://evil.example/cat.png)"
+    texts = [
+        f"{solution}\n\n\\[\n\\boxed{{7}}\n\\]\n\n{link}",
+        f'{solution}\n\n\\[\n\\boxed{{8}}\n\\]\n\n```json\n{{"x": 8}}\n```',
+        '{"answer": [1, 2]}',
+        "Quite another text, without anything in common.",
+    ]
+    prompts = [[says("Be $brief$.") | {"role": "system"}, says("What is $x^2$?") | {"role": "user"}]] * GENERATIONS
+    with Recorder(path, patience=math.inf) as recorder:
+        for step in (1, 2):
+            one = record(step, prompts=1)
+            table = replace(one.table, completions=texts)
+            recorder.record(replace(one, table=table, prompts=prompts, completions=[[says(text)] for text in texts]))
+    return path
+
+
 def hostile(path: Path) -> Path:
     """Record a run with hostile names, prompts, completions, notes, columns, logs and title."""
     n = len(HOSTILE)
@@ -150,7 +188,9 @@ def hostile(path: Path) -> Path:
     with Recorder(path, patience=math.inf, title=ACTS) as recorder:
         for step in (1, 2, 3):
             table = ScoreTable(HOSTILE, {name: column}, {name: column.values}, column.values.copy())
-            version = Version("c" * 16, ACTS, (ComponentDescription(name, (0.0, 1.0), ACTS),), (name,))
+            described = (ComponentDescription(name, (0.0, 1.0), ACTS),)
+            sources = {ACTS: "\n".join(HOSTILE[:-1]), "<b>": "\u202e" + ACTS}
+            version = Version("c" * 16, ACTS, described, (name,), sources=sources)
             recorder.record(
                 Record(
                     table,

@@ -18,15 +18,16 @@ GRAPHS = ".plot[data-drawn]"
 PANES = ".pane pre.text"
 
 
-def test_runs_are_listed_and_overlaid(visit: Visit) -> None:
+def test_runs_are_listed_and_overlaid(visit: Visit, folder: Path) -> None:
+    runs = len(list(folder.rglob("run.json")))
     visit.go("/", "tr[data-key=first] .badge.finished")
-    visit.until("document.querySelectorAll('.badge').length == 8 && !document.body.innerText.includes('reading')")
+    visit.until(f"document.querySelectorAll('.badge').length == {runs} && !document.body.innerText.includes('reading')")
     assert "upgrade" in visit.text("tr[data-key=broken]")
     assert visit.text("tr[data-key='sweep/second'] .k-number") == "6"
     visit.page.locator("input.field").fill("sec")
     visit.until("document.querySelectorAll('tr[data-key]').length == 1")
     visit.page.locator("input.field").fill("")
-    visit.until("document.querySelectorAll('tr[data-key]').length == 8")
+    visit.until(f"document.querySelectorAll('tr[data-key]').length == {runs}")
     for name in ("first", "sweep/second"):
         visit.page.locator(f"tr[data-key='{name}'] input").click()
     visit.page.wait_for_selector(GRAPHS)
@@ -183,15 +184,17 @@ def test_keys_help_and_dark(visit: Visit) -> None:
     visit.page.wait_for_selector(GRAPHS)
 
 
-@pytest.mark.parametrize("tab", ["graphs", "completions", "logs", "suspicious"])
+@pytest.mark.parametrize("tab", ["graphs", "completions", "completions?view=rendered", "logs", "suspicious"])
 def test_hostile_texts_are_not_executed(visit: Visit, tab: str) -> None:
-    wanted = {"graphs": GRAPHS, "completions": PANES, "logs": ".rates tbody tr", "suspicious": ".lead, .leads h2"}[tab]
+    wanted = {"graphs": GRAPHS, "completions": PANES, "logs": ".rates tbody tr", "suspicious": ".lead, .leads h2"}.get(
+        tab, ".pane .rendered"
+    )
     visit.go(f"/run/hostile/{tab}", wanted)
     visit.page.wait_for_timeout(700)
     assert visit.page.locator("script[src*=evil], iframe, .page img, .page svg").count() == 0
     shown = visit.page.evaluate("document.body.innerText")
     assert not re.search("[\u202e\u2066\x1b\x07\u200b\ufeff]", shown)
-    if tab == "completions":
+    if tab.startswith("completions"):
         assert "<script>window.acted=1</script>" in shown
         for number in range(1, 8):
             visit.page.keyboard.press("j")

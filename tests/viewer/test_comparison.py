@@ -7,7 +7,7 @@ import random
 import pytest
 from hypothesis import given, strategies as st
 
-from rewardkit.viewer.comparison import LONGEST, Comparison, compare
+from rewardkit.viewer.comparison import LONGEST, MARKED, Comparison, compare
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "word", " ", "\n", ".", "<", "\u65e5"]), max_size=40).map("".join)
 
@@ -41,6 +41,24 @@ def test_joined_pieces_are_the_texts(left: str, right: str) -> None:
 @given(WORDS)
 def test_equal_texts_have_no_difference(text: str) -> None:
     assert compare(text, text) == Comparison([(text, False)] if text else [], [(text, False)] if text else [])
+
+
+@given(WORDS, WORDS)
+def test_marks_are_dropped_below_the_least_similarity(left: str, right: str) -> None:
+    found = compare(left, right)
+    shown = found.marked()
+    assert 0.0 <= found.similarity <= 1.0
+    assert shown.similar == (found.similarity >= MARKED)
+    assert (joined(shown.left), joined(shown.right)) == (left, right)
+    if not shown.similar:
+        assert not any(changed for _, changed in [*shown.left, *shown.right])
+
+
+def test_similarity_is_the_share_of_both_texts_that_is_equal() -> None:
+    assert compare("one two", "one two").similarity == 1.0
+    assert compare("", "").similarity == 1.0
+    assert compare("abc", "xyz").similarity == 0.0
+    assert compare("same words here", "same words there").similarity == 22 / 31
 
 
 @pytest.mark.parametrize("vocabulary", [1, 2, 1_000, 1_000_000])

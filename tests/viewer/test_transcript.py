@@ -191,3 +191,12 @@ def test_no_cell_raises(said: Any, rollout: Any, completion: str) -> None:
     json.dumps(as_props(found))
     transcript_of(json.dumps(said)[:-1], **options)
     roles_of(json.dumps(said))
+
+
+def test_texts_are_rendered_and_json_is_indented() -> None:
+    calls = [asks(("open", {"at": "x" * 200}), text="**Let me** look"), result("open", '{"a": [1]}'), says("$x^2$")]
+    turns = as_props(shown(calls), render=True)["turns"]
+    assert turns[0]["nodes"] == [("p", {}, [("strong", {}, ["Let me"]), " look"])]
+    assert turns[0]["calls"][0]["result"]["text"] == '{\n  "a": [\n    1\n  ]\n}'
+    assert turns[1]["nodes"][0][2][0][0] == "math"
+    assert "nodes" not in as_props(shown(calls))["turns"][0]

@@ -10,11 +10,12 @@ function step(one, zero) {
   const bar = one.color
     ? [h("i", { class: "zero", style: { left: percent(zero) } }), h("span", { class: "fill", style })]
     : [];
-  return h("tr", { class: one.kind }, [
+  const line = h("tr", { class: one.kind }, [
     h("th", { scope: "row", title: one.label }, one.label),
-    h("td", { class: "bars" }, [h("div", { class: "frame" }, bar), one.detail ? h("div", { class: "detail" }, one.detail) : null]),
+    h("td", { class: "bars" }, [h("div", { class: "frame" }, bar)]),
     h("td", { class: "number" }, one.text),
   ]);
+  return one.detail ? [line, h("tr", {}, [h("td", { class: "detail", colspan: 3 }, one.detail)])] : [line];
 }
 
 // Dots at about the same place are stacked.
@@ -48,7 +49,7 @@ export default {
     const [made, levels] = dots(all, this.other, (key) => this.$emit("compare", key));
     const size = `${all.length} in the group${without ? `, ${without} without a score` : ""}`;
     return h("div", { class: "why" }, [
-      steps.length ? h("table", { class: "steps" }, [h("tbody", {}, steps.map((one) => step(one, zero)))]) : null,
+      steps.length ? h("table", { class: "steps" }, [h("tbody", {}, steps.flatMap((one) => step(one, zero)))]) : null,
       equation ? h("div", { class: "equation" }, [equation, h("span", { class: "soft" }, how)]) : null,
       note ? h("div", { class: "complaint" }, note) : null,
       h("div", { class: "siblings" }, [
