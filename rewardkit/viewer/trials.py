@@ -111,7 +111,7 @@ class Trial:
         if found is None:
             return "starting …"
         done, size = int(found.done.sum()), int(self._watched.scores.training.sum())
-        said = f"{done:,} of {size:,} scored" if self._busy else f"{done:,} scored"
+        said = f"{done:,} of {size:,} completions" if self._busy else f"{done:,} completions"
         failed = f" · {len(found.errors):,} failed" if found.errors else ""
         flips = "" if found.inside else f" · {found.flips:,} sign flip{'' if found.flips == 1 else 's'}"
         return said + failed + flips

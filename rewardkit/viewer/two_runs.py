@@ -13,11 +13,14 @@ import numpy as np
 from rewardkit.analysis.paired import Paired, Pairing, pair, paired, prompt_means
 from rewardkit.viewer.prompts import Prompts
 from rewardkit.viewer.scores import Floats, Integers, Scores
+from rewardkit.viewer.tried import NEW
 from rewardkit.viewer.watcher import Watched
 from rewardkit.viewer.windows import Window
 
 TOTAL = ""
 """The name of the total; a component may be called "total"."""
+TRIED = "/new"
+"""The name of the total of the reward that is tried, which scores both runs."""
 TIE = 0.01
 """The largest difference that counts as equal, as a share of the range of the scores."""
 
@@ -44,7 +47,9 @@ class Side:
         return cls(watched, window, scores, watched.prompts, np.flatnonzero(window.rows(scores)))
 
     def values(self, name: str) -> Floats:
-        """Return (n,) the totals or a component of all completions."""
+        """Return (n,) the totals, a component, or the totals of the reward that is tried, of all completions."""
+        if name == TRIED:
+            return self.scores.tried[NEW]
         return self.scores.total if name == TOTAL else self.scores.components[name]
 
     def means_of(self, name: str) -> Floats:
@@ -107,12 +112,10 @@ class TwoRuns:
 
     @cached_property
     def names(self) -> list[str]:
-        """The total, then the components that both runs have."""
-        there = self.right.scores.components
-        return [
-            TOTAL,
-            *(name for name in self.left.watched.components if name in self.left.scores.components and name in there),
-        ]
+        """The total, that of the reward that is tried, and the components that both runs have."""
+        sides = self.left.scores, self.right.scores
+        both = [name for name in self.left.watched.components if all(name in side.components for side in sides)]
+        return [TOTAL, *([TRIED] if all(NEW in side.tried for side in sides) else []), *both]
 
     def only(self, side: Side) -> list[str]:
         """Return the components that only this side has."""

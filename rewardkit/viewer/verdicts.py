@@ -8,7 +8,7 @@ from rewardkit.viewer.two_runs import TOTAL, TwoRuns
 
 _NOT_SAME = (
     "Different versions of the reward scored the two sides, so their totals do not measure the same. Choose a "
-    "component below to compare what both have."
+    "component below to compare what both have, or try one reward on both: rewardkit view --reward."
 )
 
 

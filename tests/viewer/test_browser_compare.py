@@ -1,13 +1,19 @@
-"""The list of runs, and two runs prompt by prompt, in a real browser."""
+"""The list of runs, two runs prompt by prompt, and a reward that is tried, in a real browser."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from tests.viewer.browsing import Visit
+from tests.viewer.browsing import Visit, serving
+from tests.viewer.recorded import ordinary
 
 pytestmark = pytest.mark.slow
 PANES = ".compared .pane pre.text"
+PANES_OF_ONE = ".pane pre.text"
 
 
 def test_runs_are_grouped_sorted_and_opened_by_keys(visit: Visit) -> None:
@@ -117,3 +123,79 @@ def test_conversations_of_two_windows_and_hostile_texts(visit: Visit) -> None:
     visit.page.wait_for_timeout(500)
     assert visit.page.locator("script[src*=evil], iframe, .page img, .page svg").count() == 0
     assert "<script>window.acted=1</script>" in visit.text(".prompt")
+
+
+NEW = """
+import rewardkit as rk
+
+@rk.reward(bounds=(-2.0, 1.0))
+def last_digit(completion: str) -> float:
+    {body}
+"""
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """A server of two runs on which a reward is tried, and the file of the reward."""
+    path = tmp_path_factory.mktemp("tried")
+    ordinary(path / "first")
+    ordinary(path / "second", 6)
+    file = path / "new.py"
+    file.write_text(NEW.format(body="return -float(completion.split()[4]) / 10"))
+    with serving(path, options=("--reward", f"{file}:last_digit")) as address:
+        yield address, file
+
+
+@pytest.fixture
+def trying(chromium: Any, tried: tuple[str, Path]) -> Iterator[Visit]:
+    context = chromium.new_context(viewport={"width": 1366, "height": 768})
+    visit = Visit(context, tried[0])
+    yield visit
+    context.close()
+    assert visit.elsewhere() == []
+    assert visit.errors == []
+
+
+def test_a_reward_is_tried_beside_the_recorded_one(trying: Visit, tried: tuple[str, Path]) -> None:
+    visit, prompts = trying, ".prompts tbody tr[data-key]"
+    visit.go("/run/first/completions?right=1.0.11.2", PANES_OF_ONE)
+    visit.until("document.querySelector('.trial').innerText.includes('144 completions')")
+    # The recorded totals of the first prompt: 1.0, 1.5, 1.5, 1.0; the new ones fall with the number of the completion.
+    assert "sign flips" in visit.text(".trial")
+    heads = [head.strip(" ↓↑") for head in visit.texts(".main .grid th")]
+    assert heads[3:5] == ["New", "Flip"]
+    visit.until("document.querySelector('.pane.right .tried')?.innerText.includes('-0.200')")
+    assert "sign flips: + → −" in visit.text(".pane.right .tried")
+    assert [head.strip(" ↓↑") for head in visit.texts(".prompts th")] == ["#", "Prompt", "Mean", "New", "Flips"]
+    assert float(visit.texts(f"{prompts} td:nth-child(4)")[0]) == -0.15
+    visit.page.locator(".main .table-head input").fill("flip new>-0.1")
+    visit.until("document.querySelector('.table-head .soft').textContent.includes('of 48')")
+    rows = visit.texts(".main .grid tbody tr[data-key] .badge")
+    assert rows
+    assert set(rows) == {"− → +"}
+    visit.page.locator(".prompts input[data-search]").fill("new<-0.5")
+    visit.until(f"document.querySelectorAll('{prompts}').length === 2")
+    visit.page.locator(".prompts input[data-search]").fill("flip")
+    visit.until(f"document.querySelectorAll('{prompts}').length === 3")
+
+    tried[1].write_text(NEW.format(body="return 1 / 0"))
+    visit.until("document.querySelector('.trial').innerText.includes('144 failed')")
+    visit.until("document.querySelector('.pane.right .tried .badge.bad') !== null")
+    title = visit.page.locator(".pane.right .tried .badge.bad").get_attribute("title")
+    assert title is not None
+    assert "ZeroDivisionError" in title
+    tried[1].write_text(NEW.format(body="return nothing +"))
+    visit.until("document.querySelector('.trial .problem')?.innerText.includes('SyntaxError')")
+    assert visit.texts(".pane h3") != []
+    tried[1].write_text(NEW.format(body="return float('right' in completion)"))
+    visit.until("document.querySelector('.trial').innerText.includes('144 completions · 0 sign flips')")
+
+
+def test_two_runs_are_compared_by_the_reward_that_is_tried(trying: Visit, tried: tuple[str, Path]) -> None:
+    tried[1].write_text(NEW.format(body="return float('right' in completion)"))
+    trying.go("/run/first/compare?with=second&of=/new", PANES)
+    trying.until("document.querySelector('.trial').innerText.includes('144 completions · 0 sign flips')")
+    trying.until("document.querySelectorAll('.summary tbody tr').length === 4")
+    trying.until("document.querySelector('.verdict').innerText.includes('equal on 3')")
+    assert trying.texts(".summary tbody td:first-child") == ["Total", "New total", "form", "answer"]
+    trying.until("[...document.querySelectorAll('.pane .tried b')].every(one => one.textContent === '1.000')")

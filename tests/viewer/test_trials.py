@@ -61,7 +61,7 @@ def test_a_trial_agrees_with_diff_and_starts_again_when_the_file_is_saved(
     watched = watcher.get("run")
     trial = watched.trial
     assert trial is not None
-    until(lambda: trial.text.startswith("48 scored"), trial)
+    until(lambda: trial.text.startswith("48 completions"), trial)
     named = f"{file}:reward"
     expected = diff(str(run), named, str(run))
     assert expected.gradients is not None
@@ -82,7 +82,7 @@ def test_a_trial_agrees_with_diff_and_starts_again_when_the_file_is_saved(
     until(lambda: trial.problem != "", trial)
     assert "SyntaxError" in trial.problem
     save(file, "return 1.0")
-    until(lambda: trial.text == "48 scored · 0 sign flips", trial)
+    until(lambda: trial.text == "48 completions · 0 sign flips", trial)
     assert trial.problem == ""
     assert set(watched.scores.tried["new"].tolist()) == {1.0}
 
@@ -101,11 +101,11 @@ def test_new_completions_of_a_running_run_are_tried(
         watched = watcher.get("run")
         trial = watched.trial
         assert trial is not None
-        until(lambda: trial.text.startswith("12 scored"), trial)
+        until(lambda: trial.text.startswith("12 completions"), trial)
         recorder.record(record(2))
         recorder.record(record(3, training=False))
         recorder.flush()
-        until(lambda: len(watched.scores) == 36 and trial.text.startswith("24 scored"), trial)
+        until(lambda: len(watched.scores) == 36 and trial.text.startswith("24 completions"), trial)
     assert np.isnan(watched.scores.tried["new"]).sum() == 12
 
 

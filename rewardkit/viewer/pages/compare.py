@@ -14,12 +14,13 @@ from rewardkit.viewer.pages.compared_prompts import ComparedPrompts
 from rewardkit.viewer.pages.compared_texts import ComparedTexts
 from rewardkit.viewer.pages.component_scores import format_number
 from rewardkit.viewer.pages.layout import Page, empty_state
-from rewardkit.viewer.two_runs import TIE, TOTAL, TwoRuns
+from rewardkit.viewer.two_runs import TIE, TOTAL, TRIED, TwoRuns
 from rewardkit.viewer.verdicts import chance_text, notices_of, verdict_of
 from rewardkit.viewer.watcher import Watched
 from rewardkit.viewer.windows import Window, kinds_of
 
 _TIES = {"0": "equal: exactly", "0.01": "equal: within 1 %", "0.05": "equal: within 5 %", "0.1": "equal: within 10 %"}
+_TITLES = {TOTAL: "Total", TRIED: "New total"}
 _CHANCE = (
     "The two-sided sign test: how often wins and losses would be this uneven, or more, if neither side were better"
 )
@@ -181,7 +182,7 @@ class Compare:
     def _row(self, two: TwoRuns, name: str, found: Paired) -> dict[str, Any]:
         tone = "" if not found.clear else "good" if (found.mean or 0.0) > 0 else "bad"
         cells = {
-            "name": "Total" if name == TOTAL else one_line(name, 40),
+            "name": _TITLES.get(name) or one_line(name, 40),
             "left": None if found.left is None else format_number(found.left),
             "right": None if found.right is None else format_number(found.right),
             "mean": None if found.mean is None else {"text": format_number(found.mean, sign=True), "tone": tone},

@@ -15,10 +15,11 @@ from rewardkit.viewer.escapes import escape, one_line
 from rewardkit.viewer.pages.component_scores import build_scores_of, format_number
 from rewardkit.viewer.pages.conversations import build_conversations, build_roles
 from rewardkit.viewer.pages.layout import Page
+from rewardkit.viewer.pages.tried_cells import TriedFacts
 from rewardkit.viewer.reader import LONGEST, Completion, columns_of, completions, prompt_messages
 from rewardkit.viewer.scores import key_text, read_key
 from rewardkit.viewer.transcript import Transcript, aligned, roles_of, transcript_of
-from rewardkit.viewer.two_runs import TOTAL, Side, TwoRuns
+from rewardkit.viewer.two_runs import TOTAL, TRIED, Side, TwoRuns
 
 _CHIPS = 16
 _NO_COMPLETION = Completion()
@@ -98,7 +99,7 @@ class ComparedTexts:
         messages = prompt_messages(two.left.watched.run, two.left.prompts.ids[pair[0]])
         said = _transcripts(list(sides.values()), self.longest)
         left, right = (one.completion.text for one in sides.values())
-        return sides, messages, said, compare(escape(left), escape(right)) if said is None else None
+        return sides, messages, said, compare(escape(left), escape(right)).marked() if said is None else None
 
     def _shown(self, place: str, side: Side, name: str, prompt: int) -> Shown:
         rows = side.best_first(name, prompt)
@@ -149,11 +150,14 @@ class ComparedTexts:
                         put.text(f"{fact} ")
                         signed = fact == "advantage"
                         put.text(format_number(float(value), sign=True) if signed else _whole(value), tag="i")
+            TriedFacts(shown.side.watched, row)
             if compared is None:
                 return
             put.Text(getattr(compared, place), "gone" if place == "left" else "new")
             if not compared.compared:
                 put.text("These texts are too long to compare word by word.", "complaint", "div")
+            elif not compared.similar:
+                put.text("These texts have little in common, so differences are not marked.", "complaint soft", "div")
             cut = shown.completion
             if cut.characters > len(cut.text):
                 with put.box("complaint"):
@@ -162,7 +166,7 @@ class ComparedTexts:
 
     def _build_chips(self, place: str, shown: Shown) -> None:
         values = shown.side.values(self.name)
-        label = "total" if self.name == TOTAL else one_line(self.name, 40)
+        label = {TOTAL: "total", TRIED: "new"}.get(self.name) or one_line(self.name, 40)
         with put.box("chips"):
             put.text(label, "soft")
             for row in shown.rows:
