@@ -56,6 +56,13 @@ def add_to(verbs: Verbs) -> None:
         action="store_true",
         help="with --reward, also score its judges, reward models and tested programs, which are left out otherwise",
     )
+    verb.add_argument(
+        "--labels",
+        type=Path,
+        metavar="FILE",
+        help="keep labels (good, bad, exploit, with a note) that you give to completions in this .jsonl file, which "
+        "`rewardkit check --data` and calibrate read; without it, the page writes nothing",
+    )
     add_token_options(verb, "auto if other people use this machine or --host lets other machines in")
     verb.add_argument("--no-browser", action="store_true", help="print the address, but do not open a browser")
     verb.set_defaults(run=run)
@@ -88,6 +95,7 @@ def run(options: argparse.Namespace) -> int:
         token=token,
         browser=not options.no_browser,
         trials=_trials(options),
+        labels=options.labels,
         discreet=shared,
         told=_print,
     )

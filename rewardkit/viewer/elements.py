@@ -131,11 +131,13 @@ class Chart(ui.element, component="browser/rewardkit_chart.js"):
 
 
 class Field(ui.element, component="browser/rewardkit_field.js"):
-    """A text input. Calls `typed` with the text shortly after the last keystroke."""
+    """A text input. Calls `typed` with the text shortly after the last keystroke; if `late`, on leaving it."""
 
-    def __init__(self, value: str, typed: Handler, hint: str, *, tooltip: str = "", main: bool = False) -> None:
+    def __init__(
+        self, value: str, typed: Handler, hint: str, *, tooltip: str = "", main: bool = False, late: bool = False
+    ) -> None:
         super().__init__()
-        self.props.update({"value": value, "hint": hint, "help": tooltip, "main": main})
+        self.props.update({"value": value, "hint": hint, "help": tooltip, "main": main, "late": late})
         self.on("typed", lambda arguments: typed(str(arguments.args)[:2_000]))
 
 

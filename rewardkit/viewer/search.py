@@ -18,12 +18,15 @@ import numpy as np
 
 from rewardkit.store.run import Run
 from rewardkit.viewer.filters import Column, Condition, Filter
+from rewardkit.viewer.labels import Labels
 from rewardkit.viewer.scores import Integers, Rows, Scores
 from rewardkit.viewer.tried import FLIP
 from rewardkit.viewer.watcher import Watched
 
 TEXT = "completion"
 """The name of the text of a completion in a search."""
+LABEL = "label"
+"""The name of the label of a completion in a search."""
 _COMPARED = ("prompt", "component", "completion", "column")
 _MATCHED = ("prompt", "column", "component", "completion")
 """What a name means, the first that exists: after ``<`` and ``>``, and after ``=`` and ``:``."""
@@ -35,18 +38,19 @@ _WORDS = {
 }
 
 
-def columns_of(scores: Scores) -> dict[str, Column]:
+def columns_of(scores: Scores, labels: Labels | None = None) -> dict[str, Column]:
     """Return the numbers and texts of the completions that a search can name, (n,) each.
 
     If a component has the name of another number, the other number is ``completion.<name>``.
     """
-    others = _others(scores)
+    others = _others(scores, labels)
     hidden = {f"completion.{name}": values for name, values in others.items() if name in scores.components}
     return {**others, **scores.components, **hidden}
 
 
-def _others(scores: Scores) -> dict[str, Column]:
+def _others(scores: Scores, labels: Labels | None) -> dict[str, Column]:
     return {
+        **({} if labels is None else {LABEL: labels.texts}),
         **(_of_turns(scores) if scores.has_turns else {}),
         "total": scores.total,
         "advantage": scores.advantage,
@@ -89,7 +93,13 @@ class Split:
     notes: tuple[str, ...]
 
 
-def split(asked: Filter, own: Mapping[str, Column], examples: Mapping[str, Column], scores: Scores) -> Split:
+def split(
+    asked: Filter,
+    own: Mapping[str, Column],
+    examples: Mapping[str, Column],
+    scores: Scores,
+    labels: Labels | None = None,
+) -> Split:
     """Split a filter.
 
     Args:
@@ -97,8 +107,9 @@ def split(asked: Filter, own: Mapping[str, Column], examples: Mapping[str, Colum
         own: the numbers of the prompts.
         examples: the columns of the dataset. `Split.prompts` calls them ``column.<name>``.
         scores: the scores of the completions.
+        labels: their labels, if the page keeps any.
     """
-    kinds = {"prompt": own, "component": scores.components, "completion": {TEXT: (), **_others(scores)}}
+    kinds = {"prompt": own, "component": scores.components, "completion": {TEXT: (), **_others(scores, labels)}}
     kinds["column"] = examples
     prompts, completions, notes = [], [], []
     asked = _flagged(asked, kinds["completion"])
@@ -149,7 +160,7 @@ def prompts_with(watched: Watched, asked: Filter) -> tuple[Rows, list[str]]:
     """Return (p,) whether a prompt has such completions, and messages about conditions that could not be applied."""
     scores = watched.scores
     numbers = tuple(one for one in asked.conditions if one.name != TEXT)
-    columns = columns_of(scores)
+    columns = columns_of(scores, watched.labels)
     rows, complaints = plain(Filter((), numbers), columns).rows([""] * len(scores), columns)
     passed = np.zeros(len(scores.prompt_ids), dtype=np.bool_)
     passed[scores.prompt[rows]] = True

@@ -35,6 +35,7 @@ def serve(
     token: str | None = None,
     browser: bool = True,
     trials: Trials | None = None,
+    labels: Path | None = None,
     discreet: bool = False,
     told: Callable[[str], None] = print,
 ) -> None:
@@ -47,29 +48,32 @@ def serve(
         token: the secret that visitors need.
         browser: whether to open a browser.
         trials: a reward to try on the runs that are opened.
+        labels: the file in which to keep labels of completions; without it, the page writes nothing.
         discreet: whether to keep the token out of the browser's command line, which other users can see.
         told: called with each line for the user.
 
     Raises:
         MissingExtraError: the extra ``view`` is not installed.
-        RewardKitError: the server cannot listen on `host`.
+        RewardKitError: the server cannot listen on `host`, or `labels` is not a file for labels.
     """
     # Otherwise NiceGUI creates files in the current folder.
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(Path(gettempdir()) / f"rewardkit-view-{os.getpid()}"))
     try:
         import uvicorn
 
+        from rewardkit.viewer.label_file import LabelFile
         from rewardkit.viewer.pages.routes import make_app
         from rewardkit.viewer.watcher import Watcher
     except ImportError as error:
         raise MissingExtraError.of("the web page for recorded runs", "view") from error
 
+    label_file = None if labels is None else LabelFile(labels)
     token = token or None  # an empty token would not protect anything
     if token is None and not is_loopback(host):
         token = secrets.token_urlsafe(24)
     listening = _listening(host, port)
     library = Library(folders)
-    watcher = Watcher(library, trials)
+    watcher = Watcher(library, trials, label_file)
     guard = Guard(make_app(library, watcher), hosts=_hosts(host), addresses=not is_loopback(host), token=token)
     config = uvicorn.Config(
         guard, log_level="warning", access_log=False, timeout_graceful_shutdown=1, server_header=False

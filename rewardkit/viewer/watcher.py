@@ -10,6 +10,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,6 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from rewardkit.core.errors import RewardKitError
 from rewardkit.store.run import Run, open_run
 from rewardkit.viewer.curves import Metrics, Panel, panels
+from rewardkit.viewer.label_file import LabelFile
+from rewardkit.viewer.labels import Labels
 from rewardkit.viewer.library import Library
 from rewardkit.viewer.prompts import Prompts
 from rewardkit.viewer.scores import Floats, Scores
@@ -50,6 +53,7 @@ class Watched:
     state: str = field(init=False)
     problem: str = ""
     trial: Trial | None = None
+    labels: Labels | None = None
     asked: float = field(default_factory=time.monotonic)
     _id: str = ""
     _lines: int = -1
@@ -136,9 +140,10 @@ class Watched:
         return result
 
     @property
-    def stamp(self) -> tuple[int, int]:
-        """A value that changes when there is something new to show: data, or results of a trial."""
-        return self.number, 0 if self.trial is None else self.trial.number
+    def stamp(self) -> tuple[int, int, int]:
+        """A value that changes when there is something new to show: data, results of a trial, or a label."""
+        trial = 0 if self.trial is None else self.trial.number
+        return self.number, trial, 0 if self.labels is None else self.labels.file.number
 
     @property
     def panels(self) -> list[Panel]:
@@ -153,9 +158,10 @@ class Watched:
 class Watcher:
     """All open runs. On each of them, a reward can be tried."""
 
-    def __init__(self, library: Library, trials: Trials | None = None) -> None:
+    def __init__(self, library: Library, trials: Trials | None = None, labels: LabelFile | None = None) -> None:
         self.library = library
         self.trials = trials
+        self.labels = labels
         self.summaries = Summaries()
         self._open: dict[str, Watched] = {}
         self._opening = threading.Lock()
@@ -176,6 +182,7 @@ class Watcher:
                 _close(watched)
                 watched = self._open[name] = Watched.open(name, path)
                 watched.trial = None if self.trials is None else self.trials.of(watched)
+                watched.labels = None if self.labels is None else Labels(self.labels, watched)
         watched.asked = time.monotonic()
         return watched
 
@@ -190,6 +197,9 @@ class Watcher:
 
     def _check(self) -> None:
         while not self._ended.wait(SECONDS):
+            if self.labels is not None:
+                with suppress(RewardKitError):  # `problem` has it
+                    self.labels.refresh()
             for name, watched in list(self._open.items()):
                 unasked = time.monotonic() - watched.asked
                 if unasked > 10 * _FORGOTTEN:

@@ -1,7 +1,9 @@
 // The frame of the page: keyboard, history, links, dark mode. It sends the events key, go and went to the server.
 const TYPING = "input, textarea, select, [contenteditable]";
+// Of the letters, only these mean something else with Shift.
+const SHIFTED = new Set(["y", "w", "x", "e"]);
 const MODIFIERS = ["Control", "Meta", "Alt", "AltGraph"];
-const KEYS = new Set(["?", "/", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "j", "k", "n", "b", "s", "1", "2", "3", "4", "5", "6", "0", "g"]);
+const KEYS = new Set(["?", "/", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "j", "k", "n", "b", "s", "y", "w", "x", "e", "1", "2", "3", "4", "5", "6", "7", "0", "g"]);
 
 export default {
   emits: ["key", "go", "went"],
@@ -18,13 +20,16 @@ export default {
       }
       if (document.querySelector('[role="dialog"]') && event.key !== "?") return;
       if (event.key === "/") return this.search(event);
-      if (event.key === "d") return this.toggle();
-      if (!KEYS.has(event.key)) return;
+      const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+      if (event.shiftKey && /^[a-z]$/.test(key) && !SHIFTED.has(key)) return;
+      if (key === "d") return this.toggle();
+      if (!KEYS.has(key)) return;
+      if (SHIFTED.has(key)) event.preventDefault(); // the letter must not end up in the note
       if (event.key.startsWith("Arrow")) {
         if (event.target.closest?.('[role="slider"], [role="tab"], [role="listbox"]')) return;
         if (document.querySelector(".arrows")) event.preventDefault();
       }
-      this.$emit("key", { key: event.key, shift: event.shiftKey });
+      this.$emit("key", { key, shift: event.shiftKey });
     };
     this.onClick = (event) => {
       const link = event.target.closest?.("a[data-inside]");
@@ -94,6 +99,9 @@ export default {
     },
     reveal(selector) {
       document.querySelector(selector)?.scrollIntoView({ block: "nearest" });
+    },
+    focus(selector) {
+      document.querySelector(selector)?.focus();
     },
     copy() {
       navigator.clipboard?.writeText(location.href);

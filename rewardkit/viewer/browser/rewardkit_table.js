@@ -38,7 +38,7 @@ function cell(table, row, column) {
     return h("td", { class: ["k-bar", value.tone], title: value.title || undefined }, [h("div", { class: "cell" }, children)]);
   }
   if (column.kind === "spark") return sparkline(value);
-  if (column.kind === "badge") return h("td", {}, [h("span", { class: ["badge", value.tone] }, value.text)]);
+  if (column.kind === "badge") return h("td", { title: value.title || undefined }, [h("span", { class: ["badge", value.tone] }, value.text)]);
   if (column.kind === "link")
     return h("td", { class: "k-link" }, [h("a", { href: value.href, "data-inside": "" }, value.text), value.sub ? h("div", { class: "sub" }, value.sub) : null]);
   if (column.kind === "buttons")

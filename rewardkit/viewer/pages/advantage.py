@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 
 from rewardkit.viewer import elements as put
-from rewardkit.viewer.advantage import explained
+from rewardkit.viewer.advantage import Explained
 from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.watcher import Watched
 
-Compare = Callable[[str, str], Awaitable[None]]
+_SIDES = ("left", "right")
 
 
 def build_advantages(
     watched: Watched,
-    sides: Sequence[tuple[str, int]],
+    shown: Sequence[Explained],
     by: str,
     lined_up: Callable[[str], Awaitable[None]],
-    compare: Compare,
+    compare: Callable[[str, str], Awaitable[None]],
 ) -> None:
-    """Show the steps to the advantage of each completion, (side, row).
+    """Show the steps to the advantages of the left and the right completion.
 
     Args:
         by: the component by which groups are lined up; empty for the total.
         lined_up: called with another component.
-        compare: called with the name of the other side and the key of a completion of the group.
+        compare: called with the side on which a completion of the group is to be shown, and its key.
     """
     with put.box("table-head"):
         put.text("Why this advantage", tag="h3")
@@ -37,10 +37,5 @@ def build_advantages(
             "Line up the completions of the group by this number",
         )
     with put.box("both"):
-        for side, row in sides:
-            _one(watched, side, row, by, compare)
-
-
-def _one(watched: Watched, side: str, row: int, by: str, compare: Compare) -> None:
-    other = "right" if side == "left" else "left"
-    put.Advantage(explained(watched, row, by=by).props, other, lambda key: compare(other, key))
+        for other, one in zip(reversed(_SIDES), shown, strict=True):
+            put.Advantage(one.props, other, lambda key, side=other: compare(side, key))

@@ -11,7 +11,9 @@ import numpy as np
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.escapes import escape, one_line
 from rewardkit.viewer.filters import Column, Filter
+from rewardkit.viewer.label_file import Label
 from rewardkit.viewer.pages.component_scores import bounds_of, format_number, share_of
+from rewardkit.viewer.pages.labeling import chip
 from rewardkit.viewer.pages.layout import Page
 from rewardkit.viewer.pages.tried_cells import tried_cells, tried_columns
 from rewardkit.viewer.pairs import PromptCompletions
@@ -39,6 +41,7 @@ class AllCompletions:
         self.sort = page.address.get("order", "when")
         self.descending = page.address.get("rising") != "1"
         self.at = 0
+        self.prompt = ""
         self.choice: PromptCompletions | None = None
         self.rows: list[int] = []
         self.sides = (-1, -1)
@@ -66,7 +69,13 @@ class AllCompletions:
 
     async def set(self, choice: PromptCompletions, left: int, right: int) -> None:
         """Show the completions of a prompt."""
-        self.choice, self.sides, self.at = choice, (left, right), 0
+        prompt = self.page.address.get("prompt")
+        self.at = self.at if prompt == self.prompt else 0
+        self.choice, self.sides, self.prompt = choice, (left, right), prompt
+        await self._find()
+
+    async def refresh(self) -> None:
+        """Search again, and show the labels."""
         await self._find()
 
     def mark(self, left: int, right: int) -> None:
@@ -85,7 +94,7 @@ class AllCompletions:
     def _columns_of(self, rows: Any) -> dict[str, Column]:
         return {
             name: values[rows] if isinstance(values, np.ndarray) else [values[row] for row in rows.tolist()]
-            for name, values in columns_of(self.watched.scores).items()
+            for name, values in columns_of(self.watched.scores, self.watched.labels).items()
         }
 
     async def _find(self) -> None:
@@ -163,6 +172,7 @@ class AllCompletions:
             {"name": "when", "label": "Epoch" if scores.by_epoch else "Step", "kind": "number", "sortable": True},
             {"name": "total", "label": "Total", "kind": "bar", "sortable": True, "color": "var(--series-0)"},
             *tried_columns(self.watched),
+            *([{"name": "label", "label": "Label", "kind": "badge"}] if self._labels() else []),
             {"name": "text", "label": "Text", "kind": "text"},
             {"name": "advantage", "label": "Advantage", "kind": "number", "sortable": True},
         ]
@@ -191,13 +201,20 @@ class AllCompletions:
         )
         return columns
 
+    def _labels(self) -> dict[int, Label]:
+        """Return the labels of this prompt's completions, by row."""
+        if self.watched.labels is None or self.choice is None:
+            return {}
+        labels = self.watched.labels.by_row
+        return {row: labels[row] for row in self.choice.rows.tolist() if row in labels} if labels else {}
+
     def _row(self, row: int) -> dict[str, Any]:
         scores, bounds = self.watched.scores, bounds_of(self.watched)
         low, high = self.watched.cached("totals", lambda: _extremes(scores.total))
         when = f"{scores.visit[row]:,} · {scores.step[row]:,}" if scores.by_epoch else f"{scores.step[row]:,}"
         cells: dict[str, Any] = {
             "when": when if scores.training[row] else f"{when} (eval)",
-            "total": _bar(float(scores.total[row]), (low, high)),
+            "total": _bar(float(scores.total[row]), (low, high), "unscorable"),
             "advantage": f"{scores.advantage[row]:+.2f}" if np.isfinite(scores.advantage[row]) else None,
             "length": f"{scores.length[row]:,.0f}" if np.isfinite(scores.length[row]) else None,
             "text": one_line(self.excerpts.get(row, ""), _EXCERPT) or "(empty)",
@@ -209,6 +226,8 @@ class AllCompletions:
         for name, values in scores.components.items():
             cells[name] = _bar(float(values[row]), bounds[name], scores.outcome(name, row))
         cells |= tried_cells(self.watched, row)
+        label = self._labels().get(row)
+        cells["label"] = None if label is None else chip(label)
         is_open = row in self.details
         cells["show"] = [
             [

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rewardkit.viewer import elements as put
+from rewardkit.viewer.advantage import explained
 from rewardkit.viewer.comparison import Comparison, compare
 from rewardkit.viewer.escapes import escape, one_line
 from rewardkit.viewer.mathematics import Node
@@ -15,6 +16,7 @@ from rewardkit.viewer.pages.advantage import build_advantages
 from rewardkit.viewer.pages.all_completions import AllCompletions
 from rewardkit.viewer.pages.component_scores import build_scores
 from rewardkit.viewer.pages.conversations import Pair, build_conversations, transcripts
+from rewardkit.viewer.pages.labeling import KEYS, LabelBar
 from rewardkit.viewer.pages.layout import Page, empty_state
 from rewardkit.viewer.pages.pane import Pane
 from rewardkit.viewer.pages.prompt_card import PromptCard
@@ -73,6 +75,7 @@ class Completions:
             self.panes = put.box("panes")
             self.scores = put.box("card scores")
             self.advantages = put.box("card advantages")
+            self.bars: dict[str, LabelBar] = {}
             self.everything = AllCompletions(self.page, self.watched, self._choose)
             self.everything.build()
         await self._show_prompt()
@@ -82,6 +85,7 @@ class Completions:
             await self.page.show(self.page.address)
             return
         await self.prompts.refresh()
+        self._show_labels()
         for facts in self.tried.values():
             facts.update()
         before = self.left, self.right
@@ -109,9 +113,30 @@ class Completions:
             left, right = self._name(self.left), self._name(self.right)
             self.page.note(self.page.address.with_state(left=right, right=left), step=True)
             await self._show_sides()
+        elif key in (*KEYS, "e"):
+            await self._label_by_key(key, "right" if shift else "left")
         elif key == "n":
             self.page.note(self.page.address.with_state(left=None, right=None), step=True)
             await self._show_sides()
+
+    async def _label_by_key(self, key: str, side: str) -> None:
+        if self.watched.labels is None:
+            return
+        if key == "e":
+            self.page.shell.run_method("focus", f".pane.{side} .note")
+        elif side in self.bars:
+            await self.bars[side].toggle(KEYS[key])
+
+    async def _labeled(self) -> None:
+        """Show a label that has changed everywhere."""
+        self._show_labels()
+        await self.prompts.refresh()
+        await self.everything.refresh()
+
+    def _show_labels(self) -> None:
+        for bar in self.bars.values():
+            bar.refresh()
+        self.prompts.labels.refresh()
 
     async def _find_prompt(self) -> None:
         """Select the prompt of the completion in the address, or else the first prompt of the list."""
@@ -168,7 +193,7 @@ class Completions:
     async def _line_up(self, name: str) -> None:
         """Line up groups by another component."""
         self.page.note(self.page.address.with_state(group=name))
-        self._show_advantages()
+        await self._show_advantages()
 
     def _unmark(self) -> None:
         """No longer highlight the phrase of a lead."""
@@ -229,6 +254,7 @@ class Completions:
         if (self.left, self.right, self.choice, self.page.address.get("view")) != (left, right, choice, view):
             return  # the user has selected another one in the meantime
         self.panes.clear()
+        self.bars.clear()
         with self.panes:
             for side, row, completion, nodes in zip(
                 ("left", "right"), (left, right), (one, other), shown.nodes, strict=True
@@ -240,7 +266,7 @@ class Completions:
         self.scores.clear()
         with self.scores:
             build_scores(self.watched, (left, one), (right, other))
-        self._show_advantages()
+        await self._show_advantages()
 
     def _texts(self, left: Side, right: Side, render: bool) -> _Shown:
         """Return the texts of both sides: as conversations, rendered, or compared word by word."""
@@ -270,14 +296,17 @@ class Completions:
             pane.text(getattr(shown.compared, side), _note(shown.compared))
         if shown.conversations is None:
             pane.cut(completion, self._show_all)
+        if self.watched.labels is not None:
+            self.bars[side] = LabelBar(self.watched, side, row, self._labeled)
         pane.details()
 
-    def _show_advantages(self) -> None:
-        self.advantages.clear()
-        by = self.page.address.get("group")
-        with self.advantages:
-            sides = [("left", self.left), ("right", self.right)]
-            build_advantages(self.watched, sides, by, self._line_up, self._compare)
+    async def _show_advantages(self) -> None:
+        rows, by = (self.left, self.right), self.page.address.get("group")
+        shown = await asyncio.to_thread(lambda: [explained(self.watched, row, by=by) for row in rows])
+        if (self.left, self.right) == rows:
+            self.advantages.clear()
+            with self.advantages:
+                build_advantages(self.watched, shown, by, self._line_up, self._compare)
 
     async def _show_all(self) -> None:
         self.longest = 5_000_000

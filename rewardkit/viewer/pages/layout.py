@@ -15,13 +15,14 @@ from rewardkit.viewer.addresses import TABS, Address
 from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.library import Library
 from rewardkit.viewer.pages.trial_strip import TrialStrip
+from rewardkit.viewer.selection import carried
 from rewardkit.viewer.watcher import Watched, Watcher
 
 _LOG = logging.getLogger("rewardkit")
 _SECONDS = 1.0
 _KEYS = {
     "?": "show this help",
-    "1 2 3 4 5": "go to graphs, completions, reward logs, suspicious, compare",
+    "1 2 3 4 5 6 7": "go to graphs, completions, reward logs, suspicious, compare, changes, versions",
     "0": "go to the list of runs",
     "/": "search",
     "j k": "next, previous prompt (also ↓ ↑)",
@@ -29,6 +30,8 @@ _KEYS = {
     "n": "reset both sides: best of the first left, best of the newest right",
     "s": "swap left and right",
     "b": "show or hide the prompts",
+    "y w x": "label the left completion as good, bad, exploit; with Shift, the right one",
+    "e": "note something about the label; with Shift, on the right",
     "g": "zoom out to all steps",
     "d": "switch between dark and light",
     "Esc": "leave a field, close this help",
@@ -68,7 +71,7 @@ class Page:
         self._going = 0
         self.also: list[Watched] = []
         """Other runs that the tab shows."""
-        self._shown: list[tuple[int, int]] = []
+        self._shown: list[tuple[int, ...]] = []
         self._updating = False
 
     async def build(self) -> None:
@@ -96,8 +99,8 @@ class Page:
         self.shell.run_method("push" if step else "replace", address.url)
 
     def to(self, tab: str) -> Address:
-        """Return another tab of this run, as it was left."""
-        return self._left.get((self.address.run, tab), self.address.to(tab))
+        """Return another tab of this run, as it was left, with the steps that are selected now."""
+        return carried(self.address, self._left.get((self.address.run, tab), self.address.to(tab)))
 
     async def show(self, address: Address, *, read: bool = False) -> None:
         """Show the view at `address`. Shows a message first if the run must be read from disk."""
@@ -124,7 +127,7 @@ class Page:
         if going != self._going:
             return
         self._clear(watched)
-        self.also, stamp = [], (0, 0) if watched is None else watched.stamp
+        self.also, stamp = [], (0, 0, 0) if watched is None else watched.stamp
         self.tab = self._open_tab(self, watched)
         with self.content:
             await self.tab.build()
@@ -187,7 +190,7 @@ class Page:
             self.help.value = not self.help.value
         elif key == "0":
             await self.go(self._left.get((None, "runs"), Address()))
-        elif key in "12345" and self.address.run is not None:
+        elif key in "1234567" and self.address.run is not None:
             await self.go(self.to(list(TABS)[int(key) - 1]))
         elif self.tab is not None:
             with self.content:
@@ -206,7 +209,7 @@ class Page:
             watched = await asyncio.to_thread(self.watcher.get, self.address.run)
             for other in self.also:
                 other.asked = watched.asked
-            stamps = [run.stamp for run in (watched, *self.also)]
+            stamps: list[tuple[int, ...]] = [run.stamp for run in (watched, *self.also)]
             if stamps != self._shown and self.tab is not None:
                 self._shown = stamps
                 if self.strip is not None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from rewardkit.viewer.escapes import one_line
+from rewardkit.viewer.label_file import LABELS
+from rewardkit.viewer.labels import Labels
 from rewardkit.viewer.prompts import ranges
 from rewardkit.viewer.reader import columns_of
 from rewardkit.viewer.watcher import Watched
 
-SHOWN = ("epochs", "completions", "mean")
-"""The columns that are shown besides number and text, if none are chosen."""
 OF_DATA = "column."
 """Begins the name of a column of the data."""
 _LOOKED_AT = 200
@@ -26,6 +27,7 @@ _NUMBERS = {
     "best": ("Best", "best: the highest total"),
     "new": ("New", "new: the mean total of the reward that is tried"),
     "flips": ("Flips", "flips: completions whose advantage changes its sign with the reward that is tried"),
+    "labels": ("Labels", "The number of labeled completions"),
     "last": ("Last", "last: the last step in which the prompt was seen"),
 }
 _CHOICES = {
@@ -36,13 +38,15 @@ _CHOICES = {
     "mean": "Mean total",
     "best": "Best total",
     "last": "Last step",
+    "labels": "Labels",
 }
 _TRIED = {"new": "Mean total of the reward that is tried", "flips": "Sign flips"}
 
 
 def usual(watched: Watched) -> list[str]:
-    """Return the columns that are shown if none are chosen."""
-    return list(SHOWN) if watched.trial is None else ["mean", *_TRIED]
+    """Return the columns that are shown besides number and text, if none are chosen."""
+    shown = ["epochs", "completions", "mean"] if watched.trial is None else ["mean", *_TRIED]
+    return [*shown, *(["labels"] if watched.labels is not None else [])]
 
 
 def head(watched: Watched, shown: list[str]) -> list[dict[str, Any]]:
@@ -58,14 +62,16 @@ def head(watched: Watched, shown: list[str]) -> list[dict[str, Any]]:
             label, title = (_worded(watched, text) for text in _NUMBERS[name])
         else:
             continue
-        kind = "value" if name == "seen" or name.startswith(OF_DATA) else "number"
+        kind = "value" if name == "seen" or name.startswith(OF_DATA) else "badge" if name == "labels" else "number"
         found.append({"name": name, "label": label, "kind": kind, "title": title})
-    return [{**column, "sortable": True} for column in found]
+    return [{**column, "sortable": column["name"] != "labels"} for column in found]
 
 
 def choices(watched: Watched, shown: list[str]) -> list[tuple[str, str, bool]]:
     """Return the columns that can be shown: name, text, whether it is in `shown`."""
     known = {name: _worded(watched, text) for name, text in _CHOICES.items()}
+    if watched.labels is None:
+        del known["labels"]
     known |= {} if watched.trial is None else _TRIED
     rows = map(columns_of, watched.prompts.columns[:_LOOKED_AT])
     of_data = [*(f"{OF_DATA}{name}" for row in rows for name in row), *shown]
@@ -81,6 +87,8 @@ def cells(watched: Watched, number: int, shown: list[str]) -> dict[str, Any]:
     if "seen" in shown:
         seen = ranges(scores.visit[scores.rows_of(prompts.ids[number])])
         found["seen"] = {"text": one_line(seen, 40), "title": one_line(seen, 1_000)}
+    if "labels" in shown and watched.labels is not None:
+        found["labels"] = _chip(watched.labels, scores.rows_of(prompts.ids[number]).tolist())
     of_data = [name for name in shown if name.startswith(OF_DATA)]
     row = columns_of(prompts.columns[number]) if of_data else {}
     for name in of_data:
@@ -88,6 +96,19 @@ def cells(watched: Watched, number: int, shown: list[str]) -> dict[str, Any]:
         if value is not None:
             found[name] = {"text": one_line(value, 120), "title": one_line(value, 1_000)}
     return found
+
+
+def _chip(labels: Labels, rows: list[int]) -> dict[str, str] | None:
+    """Return how many completions have a label, in the color of the worst one."""
+    found = Counter(labels.by_row[row].label for row in rows if row in labels.by_row)
+    if not found:
+        return None
+    counts = [(name, found[name]) for name in reversed(LABELS) if found[name]]
+    return {
+        "text": f"{found.total():,}",
+        "tone": counts[0][0],
+        "title": ", ".join(f"{n:,} {name}" for name, n in counts),
+    }
 
 
 def _worded(watched: Watched, text: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.addresses import format_names, parse_names
 from rewardkit.viewer.filters import Column, Filter
+from rewardkit.viewer.pages.labeling import LabelLine
 from rewardkit.viewer.pages.layout import Page
 from rewardkit.viewer.pages.prompt_columns import OF_DATA, cells, choices, head, usual
 from rewardkit.viewer.prompts import first_visits, numbers_or_texts
@@ -76,6 +77,7 @@ class PromptList:
                 self.back = put.button("‹", lambda: self._turn(-1), "ghost", "Previous page")
                 self.count = put.text("")
                 self.on = put.button("›", lambda: self._turn(1), "ghost", "Next page")
+            self.labels = LabelLine(self.watched, self._query)
         await self.refresh()
 
     async def refresh(self) -> None:
@@ -136,12 +138,14 @@ class PromptList:
         prompts, scores = self.watched.prompts, self.watched.scores
         asked = Filter.parse(self.words)
         examples = self._examples() if asked.conditions else {}
-        parts = split(asked, prompts.numbers, examples, scores)
+        parts = split(asked, prompts.numbers, examples, scores, self.watched.labels)
         used = [condition.name for condition in parts.prompts.conditions]
         columns: dict[str, Column] = dict(prompts.numbers)
         columns |= {name: examples[name[len(OF_DATA) :]] for name in used if name.startswith(OF_DATA)}
         searched = prompts.searched if asked.words or not set(used) <= columns.keys() else prompts.ids
-        rows, complaints = parts.prompts.rows(searched, columns, [*examples, *columns_of_scores(scores)])
+        rows, complaints = parts.prompts.rows(
+            searched, columns, [*examples, *columns_of_scores(scores, self.watched.labels)]
+        )
         if parts.completions.conditions:
             with_them, more = prompts_with(self.watched, parts.completions)
             rows, complaints = rows[with_them[rows]], [*complaints, *more]
@@ -189,10 +193,13 @@ class PromptList:
         self.page.note(self.page.address.with_state(q=words))
         await self.refresh()
 
+    async def _query(self, words: str) -> None:
+        await self.page.go(self.page.address.with_state(q=words))
+
     async def _filter(self, condition: str) -> None:
         kept = [word for word in self.words.split() if not any(sign in word for sign in "<>=")]
         words = " ".join([*kept, condition] if condition and condition != "none" else kept)
-        await self.page.go(self.page.address.with_state(q=words))
+        await self._query(words)
 
     async def _sort(self, name: str) -> None:
         self.descending = not self.descending if self.sort == name else name in ("length", "epochs", "completions")
