@@ -142,7 +142,8 @@ class LogQuery:
     steps: tuple[int, int] | None = None
 
     def where(self) -> tuple[str, list[Any]]:
-        conditions, values = ["true"], []
+        conditions = ["true"]
+        values: list[Any] = []
         for word in self.words.casefold().split()[:20]:
             conditions.append("contains(lower(concat_ws(' ', message, detail, component, kind)), ?)")
             values.append(word)

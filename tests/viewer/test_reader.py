@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
+from hypothesis import given, strategies as st
 
 from rewardkit.core.batch.column import Column
 from rewardkit.core.batch.score import SCORED
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.store.records import Record
 from rewardkit.store.run import open_run
-from rewardkit.viewer.reader import completions, prompt_messages, shares_of_turns
+from rewardkit.viewer.reader import Latency, completions, latencies, prompt_messages, shares_of_turns
 from tests.store.batches import VERSION, batch, written
 from tests.viewer.recorded import conversations
 
@@ -44,3 +46,13 @@ def test_parts_belong_to_their_component_even_if_names_have_slashes(tmp_path: Pa
     ((prompt,),) = run.prompts().select("prompt_id").fetchall()
     found = completions(run, prompt, [(1, 0, 0, 0)])[1, 0, 0, 0]
     assert found.parts == {"a": {"b/c": 1.0}, "a/b": {"c": 5.0}}
+
+
+@given(st.lists(st.lists(st.sampled_from([0.001, 0.01, 0.2, 3.0]), min_size=1, max_size=30), min_size=1, max_size=3))
+def test_latencies_are_quantiles_of_all_calls(batches: list[list[float]]) -> None:
+    with TemporaryDirectory() as folder:
+        records = [batch(step, durations={"form": seconds}) for step, seconds in enumerate(batches)]
+        found = latencies(written(folder, *records))
+    together = np.concatenate(batches)
+    median, most = np.quantile(together, [0.5, 0.95], method="inverted_cdf")
+    assert found == {"form": Latency(median, most, together.max())}

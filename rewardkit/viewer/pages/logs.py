@@ -1,4 +1,4 @@
-"""The output and errors of reward functions, with error rates and slow calls per component."""
+"""The output and errors of reward functions, with what calling each component came to, and their notes by kind."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ import numpy as np
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.addresses import Address
 from rewardkit.viewer.escapes import escape, one_line
+from rewardkit.viewer.pages import log_rates
 from rewardkit.viewer.pages.layout import Page
-from rewardkit.viewer.reader import LogQuery, log_page, log_rates
-from rewardkit.viewer.scores import OUTCOMES, key_text
+from rewardkit.viewer.pages.note_tally import NoteTally
+from rewardkit.viewer.reader import LogQuery, log_page
+from rewardkit.viewer.scores import epoch_of, key_text
+from rewardkit.viewer.selection import parse_steps, spoken
 from rewardkit.viewer.watcher import Watched
 
 _ROWS = 60
@@ -21,6 +24,7 @@ _KINDS = ("print", "log", "warning", "fault", "slow")
 _LEVELS = ("debug", "info", "warning", "error")
 _COLUMNS = [
     {"name": "step", "label": "Step", "kind": "number"},
+    {"name": "epoch", "label": "Epoch", "kind": "number", "title": "Counted from 1"},
     {"name": "time", "label": "Time (UTC)", "kind": "number"},
     {"name": "level", "label": "Level", "kind": "badge"},
     {"name": "kind", "label": "Kind", "kind": "soft"},
@@ -40,15 +44,18 @@ class Logs:
         self.page = page
         self.watched = watched
         address = page.address
-        self.asked = LogQuery(address.get("q"), address.get("component"), address.get("level"), address.get("kind"))
+        words, component, level, kind = (address.get(name) for name in ("q", "component", "level", "kind"))
+        self.asked = LogQuery(words, component, level, kind, parse_steps(address.get("steps")))
         self.at = int(address.number("page", 1, 1, 1e6)) - 1
         self.lines: list[dict[str, Any]] = []
         self.open: set[str] = set()
 
     async def build(self) -> None:
         with put.box("card scroll rates"):
-            self.rates = put.Table(self._rate_columns(), empty="No components have been scored yet.")
+            self.rates = put.Table(log_rates.COLUMNS, empty="No components have been scored yet.")
             self.rates.when("open", self._component)
+        self.notes = NoteTally(self.page, self.watched)
+        self.notes.build()
         with put.box("bar-of-tools"):
             put.Field(self.asked.words, self._search, "Search messages", main=True).style("width: 300px")
             names = {
@@ -59,17 +66,22 @@ class Logs:
             put.Choice(self.asked.component, names, self._component, "Component")
             put.Choice(self.asked.level, {"": "All levels", **{one: one for one in _LEVELS}}, self._level, "Level")
             put.Choice(self.asked.kind, {"": "All kinds", **{one: one for one in _KINDS}}, self._kind, "Kind")
+            if self.asked.steps is not None:
+                put.button(f"{spoken(self.asked.steps)}  ×", self._all_steps, "on", "Show the lines of all steps")
             put.box("space")
             self.back = put.button("‹", lambda: self._turn(-1), "ghost", "Previous page")
             self.count = put.text("", "soft")
             self.on = put.button("›", lambda: self._turn(1), "ghost", "Next page")
         with put.box("card scroll"):
-            self.table = put.Table(_COLUMNS, empty="No reward function has printed, logged or raised anything.")
+            known = not np.isnan(self.watched.scores.epoch).all()
+            columns = [column for column in _COLUMNS if known or column["name"] != "epoch"]
+            self.table = put.Table(columns, empty="No reward function has printed, logged or raised anything.")
             self.table.when("open", self._open)
         await self.update()
 
     async def update(self) -> None:
-        self.rates.show(await asyncio.to_thread(self._rates))
+        self.rates.show(await asyncio.to_thread(log_rates.rows, self.watched, self.asked.component))
+        await self.notes.update()
         await self._show()
 
     async def key(self, key: str, shift: bool) -> None:
@@ -102,6 +114,7 @@ class Logs:
             detail = escape("\n\n".join(filter(None, (line["message"], line["detail"]))))
         cells: dict[str, Any] = {
             "step": f"{line['step']:,}",
+            "epoch": f"{epoch_of(line['epoch']):,}" if line["epoch"] is not None else None,
             "time": f"{line['time']:%m-%d %H:%M:%S}" if line["time"] is not None else None,
             "level": {"text": line["level"], "tone": _TONES.get(line["level"], "")},
             "kind": line["kind"],
@@ -120,74 +133,15 @@ class Logs:
             cells["show"] = None
         return {"key": key, "cells": cells, "detail": detail}
 
-    def _rate_columns(self) -> list[dict[str, Any]]:
-        number = {"kind": "number"}
-        return [
-            {"name": "component", "label": "Component", "kind": "soft"},
-            {
-                "name": "calls",
-                "label": "Completions",
-                **number,
-                "title": "Completions that it was asked to score",
-            },
-            {
-                "name": "errors",
-                "label": "Errors",
-                **number,
-                "title": "Its code raised an exception or returned an invalid score",
-            },
-            {"name": "error_rate", "label": "Error rate", "kind": "bar", "color": "var(--bad)"},
-            {
-                "name": "failures",
-                "label": "Failures",
-                **number,
-                "title": "The score could not be computed, for example because a judge was down or a worker was killed",
-            },
-            {"name": "slow", "label": "Slow calls", **number},
-            {"name": "slow_rate", "label": "Slow rate", "kind": "bar", "color": "var(--warn)"},
-            {"name": "slowest", "label": "Slowest", **number, "title": "The slowest call, in seconds"},
-            {"name": "seconds", "label": "Seconds per batch", **number},
-            {"name": "lines", "label": "Lines", **number, "title": "The number of lines printed and logged"},
-        ]
-
-    def _rates(self) -> list[dict[str, Any]]:
-        scores = self.watched.scores
-        lines = log_rates(self.watched.run)
-        rows = []
-        for name in self.watched.components:
-            codes = scores.outcomes.get(name)
-            if codes is None:
-                continue
-            counts = np.bincount(codes, minlength=len(OUTCOMES) + 1)
-            calls = int(counts[: len(OUTCOMES)].sum() - counts[OUTCOMES.index("skipped")])
-            errors, failures = int(counts[OUTCOMES.index("errored")]), int(counts[OUTCOMES.index("failed")])
-            one = lines.get(name, {})
-            slow = int(one.get("slow", 0))
-            seconds = self.watched.metrics.training.get(f"seconds/{name}")
-            cells = {
-                "component": one_line(name, 50),
-                "calls": f"{calls:,}",
-                "errors": f"{errors:,}",
-                "error_rate": _rate(errors, calls),
-                "failures": f"{failures:,}",
-                "slow": f"{slow:,}",
-                "slow_rate": _rate(slow, calls),
-                "slowest": f"{one['slowest']:.2f}" if one.get("slowest") else None,
-                "seconds": f"{float(np.mean(seconds[1])):.3f}" if seconds is not None else None,
-                "lines": f"{one.get('lines', 0):,.0f}",
-            }
-            rows.append({"key": name, "cells": cells, "selected": name == self.asked.component})
-        return rows
-
     async def _change(self, **changes: str) -> None:
-        state = {
+        state: dict[str, str] = {
             "q": self.asked.words,
             "component": self.asked.component,
             "level": self.asked.level,
             "kind": self.asked.kind,
             **changes,
         }
-        self.asked = LogQuery(state["q"], state["component"], state["level"], state["kind"])
+        self.asked = LogQuery(state["q"], state["component"], state["level"], state["kind"], self.asked.steps)
         self.at = 0
         self.open.clear()
         self.page.note(self.page.address.with_state(**state, page=None))
@@ -200,6 +154,9 @@ class Logs:
         await self.page.go(
             self.page.address.with_state(component=None if name == self.asked.component else str(name), page=None)
         )
+
+    async def _all_steps(self) -> None:
+        await self.page.go(self.page.address.with_state(steps=None, by=None, before=None, page=None))
 
     async def _level(self, level: str) -> None:
         await self._change(level=level)
@@ -215,10 +172,3 @@ class Logs:
     async def _open(self, key: str) -> None:
         self.open ^= {str(key)}
         self._fill()
-
-
-def _rate(count: int, calls: int) -> dict[str, Any] | None:
-    if not calls:
-        return None
-    share = count / calls
-    return {"text": f"{100 * share:.2f}%" if share else "0%", "share": (0.0, share), "tone": "" if share else "soft"}

@@ -19,6 +19,7 @@ from rewardkit.viewer.pages.layout import Page, Tab
 from rewardkit.viewer.pages.logs import Logs
 from rewardkit.viewer.pages.runs import Runs
 from rewardkit.viewer.pages.suspicious import Suspicious
+from rewardkit.viewer.pages.versions import Versions
 from rewardkit.viewer.style import style_sheet
 from rewardkit.viewer.watcher import Watched, Watcher
 
@@ -29,6 +30,7 @@ _TABS: dict[str, Callable[[Page, Watched], Tab]] = {
     "suspicious": Suspicious,
     "compare": Compare,
     "changes": Changes,
+    "versions": Versions,
 }
 _NOT_FOUND = """<!doctype html><html lang="en"><title>rewardkit</title>
 <body><h1>Page not found</h1><p><a href="/">All runs</a></p></body></html>"""
