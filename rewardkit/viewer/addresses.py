@@ -17,6 +17,7 @@ TABS = {
     "suspicious": "Suspicious",
     "compare": "Compare",
     "changes": "Changes",
+    "versions": "Versions",
 }
 """The tabs of a run: name in the URL -> title on the page."""
 

@@ -86,6 +86,14 @@ class Transcripts(ui.element, component="browser/rewardkit_transcript.js"):
         self.props["sides"] = [dict(left), dict(right)]
 
 
+class Changes(ui.element, component="browser/rewardkit_changes.js"):
+    """The lines of two versions of a file: sign, old number, new number, pieces, how many are left out."""
+
+    def __init__(self, lines: Sequence[Sequence[Any]], label: str) -> None:
+        super().__init__()
+        self.props.update({"lines": list(lines), "label": label})
+
+
 class Table(ui.element, component="browser/rewardkit_table.js"):
     """A table. The server sorts the rows and selects the current page."""
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,11 @@ def read_key(text: str) -> Key | None:
     return int(parts[0]), int(parts[1]), int(parts[2]), int(parts[3])
 
 
+def epoch_of(epoch: float) -> int:
+    """Return the number of an epoch, from 1. The last step of an epoch has a whole number and belongs to it."""
+    return max(math.ceil(epoch - 1e-6), 1)
+
+
 @dataclass(frozen=True, eq=False)
 class Scores:
     """The columns of the scores, (n,) each. NaN means missing."""
@@ -71,6 +77,7 @@ class Scores:
     broken: Floats
     stop: Texts
     tools: Texts
+    prompt_length: Floats
     tried: dict[str, Floats] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -108,6 +115,7 @@ class Scores:
             broken=_numbers(table, "broken"),
             stop=_texts(table, "stop"),
             tools=_texts(table, "tools"),
+            prompt_length=_numbers(table, "prompt_length"),
             tried={},
         )
         return found.in_order()
