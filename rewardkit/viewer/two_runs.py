@@ -59,6 +59,10 @@ class Side:
             self.means[name] = prompt_means(prompts, self.values(name)[self.rows], len(self.scores.prompt_ids))
         return self.means[name]
 
+    def unscored(self, name: str) -> float:
+        """Return the share of the completions in the window without a score, 0 to 1."""
+        return float(np.isnan(self.values(name)[self.rows]).mean()) if len(self.rows) else 0.0
+
     @cached_property
     def counts(self) -> Integers:
         """The number of completions of each prompt in the window."""

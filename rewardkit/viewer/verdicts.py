@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rewardkit.analysis.paired import Paired
+from rewardkit.analysis.presentation import percent
 from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.two_runs import TOTAL, TwoRuns
 
@@ -52,6 +53,12 @@ def notices_of(two: TwoRuns, name: str, sides: tuple[str, str]) -> list[str]:
     if left:
         twice = f" (of {pairing.ambiguous:,} of them, the text occurs several times)" if pairing.ambiguous else ""
         said.append(f"Not compared: {', '.join(left)}{twice}.")
+    shares = [side.unscored(name) for side in (two.left, two.right)]
+    if max(shares) > 0.0:
+        said.append(
+            f"Means are over the completions with a score: {percent(shares[0])} in {one_line(sides[0], 60)} and "
+            f"{percent(shares[1])} in {one_line(sides[1], 60)} have none, for example behind a closed gate."
+        )
     for side, where in zip((two.left, two.right), sides, strict=True):
         if only := two.only(side):
             said.append(f"Components only in {one_line(where, 60)}: {one_line(', '.join(only), 200)}.")

@@ -74,6 +74,7 @@ def test_prompts_are_paired_and_the_rest_is_said(first: Watched, other: Watched)
     assert "1 prompt is paired by the text" in said
     assert "Not compared: 1 prompt only in other." in said
     assert notices_of(two, "form", ("first", "other"))[0].startswith("1 prompt is paired")
+    assert "Means are over the completions with a score: 8.3 % in first and 6.2 % in other" in said
     assert "other is better on 0 of 3 prompts, worse on 3" in verdict_of(two.paired("answer"), "other")
 
 
