@@ -88,11 +88,13 @@ def in_trl(reward: rk.Reward, source: str = "completions") -> Score:
 
 
 def alone(reward: Any) -> Score:
-    """Call the primitive's own function on each completion, including the view that it asks for."""
+    """Call the primitive's own function on the completions, including the view that it asks for."""
     view, function = reward.binding.parameters[0].view, reward.binding.function
 
     def score(values: Sequence[Any]) -> list[float]:
-        results = [function(value if view is None else view(value)) for value in values]
+        seen = values if view is None else list(map(view, values))
+        many = getattr(function, "many", None)
+        results = many([(value,) for value in seen]) if many else list(map(function, seen))
         return [result if isinstance(result, float) else result.value for result in results]
 
     return score

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import accumulate, chain, count
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -34,33 +34,66 @@ _SHORT = 4
 _BITS = 63
 """The bits of a number that is not negative."""
 
+_AT_ONCE = 8_000
+"""About how many items are counted at once: larger arrays get new memory from the system each time, which is slow."""
+
 
 def distinct_ngrams(items: Sequence[int] | list[str], size: int) -> int:
     """Return the number of distinct runs of `size` neighbors: ``distinct_ngrams([1, 2, 1, 2], 2)`` is 2."""
     total = len(items) - size + 1
     words = isinstance(items[0], str)
     if total <= _FEW or (words and size <= _SHORT):
-        return len(set(zip(*(items[start:] for start in range(size)), strict=False)))
-    ids = _numbered(items) if words else items
-    codes = np.fromiter(ids, dtype=np.int64, count=len(items))
+        return len(set(zip(*[items[start:] for start in range(size)], strict=False)))
+    return _distinct_runs([_numbered(items) if words else items], size)[0]  # type: ignore[list-item]
+
+
+def distinct_in_each(texts: Iterable[Sequence[int]], size: int) -> Iterator[int]:
+    """Return what `distinct_ngrams` does for each text of token ids, counting several texts at once."""
+    return chain.from_iterable(_distinct_runs(block, size) for block in _blocks(texts))
+
+
+def _blocks(texts: Iterable[Sequence[int]]) -> Iterator[list[Sequence[int]]]:
+    block: list[Sequence[int]] = []
+    size = 0
+    for text in texts:
+        block.append(text)
+        size += len(text)
+        if size >= _AT_ONCE:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
+
+
+def _distinct_runs(texts: Sequence[Sequence[int]], size: int) -> list[int]:
+    """Count the distinct runs of each text, in one array with all texts one after another."""
+    ends = list(accumulate(map(len, texts)))
+    codes = np.fromiter(chain.from_iterable(texts), dtype=np.int64, count=ends[-1])
     used = int(np.bitwise_or.reduce(codes))  # as many bits as the highest id, and negative if any id is
     bits = used.bit_length()
     if used < 0 or 2 * bits > _BITS:
         codes, bits = _renumbered(codes)
     # One number per run, in which each id takes `bits` bits.
+    total = len(codes) - size + 1
     runs, width = codes[:total], bits
     for start in range(1, size):
         if width + bits > _BITS:
             runs, width = _renumbered(runs)
         runs = (runs << bits) | codes[start : start + total]
         width += bits
-    runs.sort()  # it is ours: codes is a new array
-    return int(np.count_nonzero(runs[1:] != runs[:-1])) + 1
+    counts = []
+    start = 0
+    for end in ends:
+        own = runs[start : end - size + 1]  # without the runs that reach into the next text
+        own.sort()
+        counts.append(int(np.count_nonzero(own[1:] != own[:-1])) + 1)
+        start = end
+    return counts
 
 
-def _numbered(words: Iterable[Any]) -> Iterator[int]:
+def _numbered(words: Iterable[Any]) -> list[int]:
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
-    return map(numbers.__getitem__, words)
+    return list(map(numbers.__getitem__, words))
 
 
 def _renumbered(codes: Numbers) -> tuple[Numbers, int]:
@@ -80,10 +113,18 @@ class RepetitionPenalty:
         if counted is None:
             return Score(self.max_penalty, f"longer than {MAX_CHARACTERS:,} characters")
         items = spaced(plain_letters(counted)).split() if isinstance(counted, str) else counted
-        total = len(items) - self.ngram + 1
-        if total <= 1:
-            return 0.0
-        distinct = distinct_ngrams(items, self.ngram)
+        return self._share(len(items), distinct_ngrams(items, self.ngram)) if len(items) > self.ngram else 0.0
+
+    def many(self, rows: Sequence[tuple[Sequence[int] | str | None]]) -> list[float | Score]:
+        """Return the scores of several completions: token ids are counted together, words one text after another."""
+        texts = [counted for (counted,) in rows if counted is not None and not isinstance(counted, str)]
+        if len(texts) < len(rows):
+            return [self(counted) for (counted,) in rows]
+        counts = distinct_in_each((ids for ids in texts if len(ids) > self.ngram), self.ngram)
+        return [self._share(len(ids), next(counts)) if len(ids) > self.ngram else 0.0 for ids in texts]
+
+    def _share(self, length: int, distinct: int) -> float:
+        total = length - self.ngram + 1
         return (1 - distinct / total) * self.max_penalty if distinct < total else 0.0
 
 

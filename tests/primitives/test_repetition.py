@@ -9,6 +9,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
+from rewardkit.core.batch.batch import Batch
+from rewardkit.core.batch.score import Outcome
+from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.primitives.repetition import distinct_ngrams
 
 
@@ -30,6 +33,25 @@ def test_the_penalty_is_trls(ids: list[int], size: int, penalty: float) -> None:
     rewards = pytest.importorskip("trl.rewards")
     theirs = rewards.get_repetition_penalty_reward(size, penalty)([ids])[0]
     assert value(rk.repetition_penalty(ngram=size, max_penalty=penalty), "", ids) == theirs
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 3), max_size=200), min_size=1, max_size=60).map(lambda ids: ids * 3),
+    st.sampled_from([0, 2**20, 2**40, -(2**40)]),
+    st.integers(1, 5),
+)
+def test_completions_together_are_scored_as_each_alone(batch: list[list[int]], more: int, size: int) -> None:
+    reward = rk.repetition_penalty(ngram=size)
+    batch = [[token + more * (row % 2) for token in ids] for row, ids in enumerate(batch)]
+    together = rk.score(reward, [""] * len(batch), completion_ids=batch).total
+    assert together.tolist() == [value(reward, "", ids) for ids in batch]
+
+
+def test_an_id_that_is_too_large_is_an_error_of_its_own_row() -> None:
+    batch = Batch([""] * 3, completion_ids=[[1] * 100, [2**64] * 100, list(range(100))])
+    column = Scorer(rk.repetition_penalty()).score(batch, strict=False).components["repetition_penalty"]
+    assert column.values.tolist() == [pytest.approx(-97 / 98), -1.0, 0.0]
+    assert [list(Outcome)[code] for code in column.codes] == [Outcome.SCORED, Outcome.ERRORED, Outcome.SCORED]
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import pickle
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import starmap
@@ -43,8 +44,12 @@ def make(calls: Calls, name: str) -> Made:
         asynchronous = calls.make is not None and calls.binding.asynchronous
         function, arguments = observers.watched(function, arguments, name, calls.rows, asynchronous=asynchronous)
     if calls.make is not None:
-        return Made(calls.make(function, arguments), time.perf_counter() - started)
-    return Made(call_each(function, arguments, len(calls.rows)), time.perf_counter() - started)
+        results = calls.make(function, arguments)
+    elif calls.quiet and hasattr(function, "many"):
+        results = _call_many(function, list(arguments))
+    else:
+        results = call_each(function, arguments, len(calls.rows))
+    return Made(results, time.perf_counter() - started)
 
 
 class Pending:
@@ -113,6 +118,14 @@ def call_each(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]
                 raise
             results.append(Raised(error))
     return results
+
+
+def _call_many(function: Any, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """Call a primitive for all rows at once; if that raises, find out for which of them."""
+    with suppress(Exception):
+        results: list[Any] = function.many(arguments)
+        return results
+    return call_each(function, arguments, len(arguments))
 
 
 async def gathered(

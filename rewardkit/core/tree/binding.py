@@ -42,6 +42,8 @@ class Binding:
             attribute ``waits`` that is True, it may return a ``concurrent.futures.Future``, and other rewards run
             meanwhile. If an async function has ``measured``, that runs all calls of a batch and returns their results
             and its measurements. ``check(batch, name)`` raises a BindingError if the batch lacks an argument.
+            ``many(arguments)`` of a primitive makes several calls at once: it takes their tuples of arguments and
+            returns what they would have returned, only faster.
             ``pool`` names what it keeps busy, such as ``"sandboxes"``: on a cluster it runs where that is.
         parameters: its arguments.
         scope: whether a call takes one completion, those of one prompt, or the whole batch.
