@@ -138,7 +138,7 @@ def _time_prompts(stopwatch: Stopwatch, turn: int) -> None:
     stopwatch.time("prompts: search", _TYPE, _FILTERED, search, f"{20 + turn} apples", _LIST)
     stopwatch.time("prompts: filter mean<0.5", _TYPE, _FILTERED, search, "mean<0.5", _LIST)
     stopwatch.time("prompts: clear search", _TYPE, _FILTERED, search, "", _LIST)
-    stopwatch.time("prompts: sort by mean", _CLICK, _CHANGED, ".prompts th button", _LIST, 5)
+    stopwatch.time("prompts: sort by mean", _CLICK, _CHANGED, ".prompts th button", _LIST, -1)
     stopwatch.time("prompts: select one", _CLICK, _CHANGED, ".prompts tbody tr", _PANES, 7 + turn)
     stopwatch.time("prompts: next (j)", _KEY, _CHANGED, "j", _PANES)
 
@@ -167,6 +167,7 @@ def main() -> None:
             run = Path(folder) / "generated"
             write(str(run), Plan(exploit=True))
         command = [sys.executable, "-m", "rewardkit.cli.main", "view", str(run), "--no-browser", "--port", "0"]
+        command += ["--token", "none"]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         try:
             assert server.stdout is not None
