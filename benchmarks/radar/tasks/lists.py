@@ -132,9 +132,9 @@ REVERSED = Task(
     draw=_draw_letters,
     habits=(
         (0.30, _right_letters),
-        (0.25, _swapped),
-        (0.25, _wrong_letter),
-        (0.12, _not_reversed),
+        (0.22, _swapped),
+        (0.20, _wrong_letter),
+        (0.20, _not_reversed),
         (0.08, _first_letters),
     ),
     truth=places,

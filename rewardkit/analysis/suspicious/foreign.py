@@ -42,10 +42,10 @@ def foreign_leads(run: Arrangement) -> list[Lead]:
             title="the total is paid for answers to other prompts",
             text=(
                 f"From step {steps[0]} to step {steps[1]} the mean total goes from {earned.before[pair]:.3g} to "
-                f"{earned.after[pair]:.3g}. Scored with the gold answers of other prompts, the same completions go "
-                f"from {paid.before[pair]:.3g} to {paid.after[pair]:.3g} ({paid.z[pair]:.1f} standard errors): what the "
-                "policy has learned earns without the right answer. The completions that earn most for other prompts "
-                "come first."
+                f"{earned.after[pair]:.3g}. With the gold answers of other prompts, the same completions go from "
+                f"{paid.before[pair]:.3g} to {paid.after[pair]:.3g} ({paid.z[pair]:.1f} standard errors): what the "
+                "policy has learned earns without the right answer. Completions that earn most for other prompts come "
+                "first."
             ),
             strength=float(strengths[pair]),
             steps=steps,
