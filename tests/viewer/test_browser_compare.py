@@ -42,6 +42,16 @@ def test_runs_are_grouped_sorted_and_opened_by_keys(visit: Visit) -> None:
     visit.until("location.pathname === '/run/first/graphs'")
 
 
+def test_nothing_vanishes_from_the_list_of_runs_on_a_narrow_screen(visit: Visit) -> None:
+    visit.page.set_viewport_size({"width": 800, "height": 900})
+    visit.go("/", "tr[data-key=first] .k-spark svg")
+    assert visit.page.evaluate("document.documentElement.scrollWidth") == 800
+    cards = "[...document.querySelectorAll('.card.scroll')]"
+    assert visit.page.evaluate(f"{cards}.every(one => one.scrollWidth <= one.clientWidth)")
+    cell = "document.querySelector('tr[data-key=first] td[data-label=answer]')"
+    assert visit.page.evaluate(f"{cell}.offsetWidth > 0 && getComputedStyle({cell}, '::before').content") == '"answer"'
+
+
 def test_two_selected_runs_are_compared_prompt_by_prompt(visit: Visit) -> None:
     visit.go("/", "tr[data-key='sweep/second'] .badge.finished")
     for name in ("sweep/second", "first"):

@@ -25,6 +25,12 @@ function opened(table, row) {
   return { tabindex: 0, onClick: open, onKeydown };
 }
 
+// On a narrow screen, a table with the class "cards" shows each row as a card, with the label beside each value.
+function labeled(td, column) {
+  td.props = { ...td.props, "data-label": column.label };
+  return td;
+}
+
 function cell(table, row, column) {
   const value = row.cells[column.name];
   if (value === null || value === undefined) return h("td", { class: [`k-${column.kind}`, "missing"] }, "–");
@@ -113,7 +119,7 @@ export default {
           "data-key": row.key,
           ...opened(this, row),
         },
-        this.columns.map((column) => cell(this, row, column)),
+        this.columns.map((column) => labeled(cell(this, row, column), column)),
       ),
       row.detail || row.nodes ? h("tr", { class: "detail" }, [h("td", { colspan: this.columns.length }, [detail(row)])]) : null,
     ]);

@@ -14,6 +14,7 @@ from rewardkit.viewer.curves import ByStep, Line, Panel, version_marks
 from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.pages.component_scores import format_number
 from rewardkit.viewer.pages.layout import Page, empty_state
+from rewardkit.viewer.pages.tried_cells import tried_cells, tried_columns
 from rewardkit.viewer.reader import excerpts
 from rewardkit.viewer.scores import Integers, key_text, read_key
 from rewardkit.viewer.selection import Selection, columns, format_steps, measured, spoken
@@ -179,6 +180,8 @@ class Changes:
         if self.sort == "contribution":
             direction = 1.0 if self.found.jump >= 0 else -1.0
             return -direction * self.found.contributions
+        if self.sort in scores.tried:
+            return -scores.tried[self.sort][rows]
         if self.sort == "step":
             return scores.step[rows].astype(np.float64)
         return -(scores.total if self.sort == "total" else measured(scores, self.selection.by))[rows]
@@ -213,6 +216,7 @@ class Changes:
         head: list[dict[str, Any]] = [
             {"name": "contribution", "label": "Contribution", "kind": "bar", "sortable": True, "color": color},
             {"name": "total", "label": "Total", "kind": "number", "sortable": True},
+            *tried_columns(self.watched),
             {"name": "value", "label": name, "kind": "number", "sortable": True},
             {"name": "before", "label": "Prompt before", "kind": "number", "title": _COMPARED},
             {"name": "step", "label": "Step", "kind": "number", "sortable": True},
@@ -235,7 +239,7 @@ class Changes:
             "text": one_line(text, 240),
             "prompt": one_line(self.watched.prompts.texts[scores.prompt[row]], 160),
         }
-        return {"key": key_text(scores.key(row)), "cells": cells}
+        return {"key": key_text(scores.key(row)), "cells": {**cells, **tried_cells(self.watched, row)}}
 
     async def _go(self, **state: str | None) -> None:
         """Show another selection. The browser's back button returns to this one."""

@@ -53,6 +53,10 @@ class Runs:
                 "Compare prompts", self._compare, title="Compare two selected runs prompt by prompt"
             )
             self.count = put.text("", "soft")
+        trials = self.page.watcher.trials
+        if trials is not None:
+            tried = one_line(trials.name, 120)
+            put.text(f"Trying {tried}: open a run to see what it would have paid.", "notice soft", "div")
         self.graph = put.box("card graph").style("margin-bottom: 12px")
         self.nothing = put.text("No run matches the search.", "empty", "div")
         self.frame = put.box("groups")
@@ -125,7 +129,7 @@ class Runs:
                 if len(groups) > 1:
                     put.text(one_line(", ".join(components), 120) or "Without components", "section", "h2")
                 with put.box("card scroll"):
-                    table = put.Table(columns_of(components))
+                    table = put.Table(columns_of(components)).classes("cards")
                     table.when("check", self._select).when("open", self._open).when("sort", self._sort)
                 self.tables[components] = table
 
