@@ -75,6 +75,8 @@ def shown(text: str, *, marks: bool = True) -> str:
     printed = encoded.translate(None, _CONTROLS)
     if len(printed) < len(encoded):
         text = printed.decode("utf-8", "surrogatepass")
+    if text.isascii():
+        return text
     hidden = [character for character in beyond_ascii(text) if _hides(character, marks)]
     return text.translate(dict.fromkeys(map(ord, hidden))) if hidden else text
 

@@ -36,8 +36,7 @@ class Length:
             return len(measured)
         if self.unit == "words":
             return len(shown_text(measured, marks=False).split())
-        words = shown_text(measured).split()
-        return sum(map(len, words)) + max(0, len(words) - 1)
+        return len(" ".join(shown_text(measured).split()))
 
 
 def own_words(trajectory: Trajectory) -> str:

@@ -39,6 +39,7 @@ _NEAR = 64
 """How many characters next to a number are read."""
 
 _ANSWERS_READ = 20
+_MARKED = Answer()
 
 _RELATION = re.compile(
     r"\\(?:approx|to|rightarrow|Rightarrow|implies|sim|simeq|equiv|in|q?quad)(?![A-Za-z])\ ?|\u2192\ ?"
@@ -61,7 +62,7 @@ class FinalNumber(TextExtractor):
     text: NumberText
 
     def find(self, answer: str) -> str | None:
-        found = Answer().find(answer)
+        found = _MARKED.find(answer)
         if found is answer:
             return answer if len(answer) < _SHORT and self._reads(answer) else self._last(answer)
         if found is None:
