@@ -173,6 +173,7 @@ def panels(scores: Scores, metrics: Metrics, components: Sequence[str]) -> list[
         of_batches("advantage_share/", "advantage", "Advantage share", _ABOUT_ADVANTAGE, "share"),
         _flat_groups(scores, training),
         _length(scores, training, evaluation),
+        _prompt_length(scores, training),
         *_trajectories(metrics, training),
         of_batches("trajectory/calls/", "tools", "Calls of each tool", _ABOUT_TOOLS, section="Completions"),
         of_batches("diversity/", "diversity", "Diversity", _ABOUT_DIVERSITY, "share", section="Completions"),
@@ -314,6 +315,12 @@ def _length(scores: Scores, training: ByStep, evaluation: ByStep) -> Panel:
     lines.append(Line("length (evaluation)", evaluation.steps, evaluation.mean(scores.length), dashed=True))
     about = f"The mean length of the completions in {scores.length_unit}. The band is one standard deviation."
     return Panel("length", "Completion length", about, lines, scores.length_unit, section="Completions")
+
+
+def _prompt_length(scores: Scores, training: ByStep) -> Panel:
+    lines = [Line("prompt length", training.steps, training.mean(scores.prompt_length))]
+    about = "The mean length of the prompts in tokens, as the trainer tokenizes them."
+    return Panel("prompt_length", "Prompt length", about, lines, "tokens", section="Completions")
 
 
 _DRAWN = (

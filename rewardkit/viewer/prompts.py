@@ -82,12 +82,21 @@ def _numbers(scores: Scores, texts: list[str]) -> dict[str, Floats]:
     return {
         "index": np.arange(size, dtype=np.float64),
         "length": np.array([len(text) for text in texts], dtype=np.float64),
+        "tokens": _tokens(scores, size),
         "epochs": epochs,
         "completions": count,
         "mean": mean,
         "best": np.where(np.isfinite(best), best, np.nan),
         "last": np.asarray(last, dtype=np.float64),
     }
+
+
+def _tokens(scores: Scores, size: int) -> Floats:
+    """Return (p,) the length of each prompt in tokens, as the newest batch that knows it; NaN if none does."""
+    found = np.full(size, np.nan)
+    known = ~np.isnan(scores.prompt_length)
+    found[scores.prompt[known]] = scores.prompt_length[known]
+    return found
 
 
 def first_visits(scores: Scores) -> Floats:

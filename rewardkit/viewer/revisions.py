@@ -82,16 +82,26 @@ def sources_of(version: Mapping[str, Any]) -> dict[str, str]:
     return found if isinstance(found, dict) else {}
 
 
+def files_of(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Return the files of two versions: path, old text, new text. A single file that has another name is one file."""
+    before, after = {} if old is None else sources_of(old), sources_of(new)
+    gone, added = ([path for path in one if path not in other] for one, other in ((before, after), (after, before)))
+    if len(gone) == len(added) == 1:
+        before[f"{gone[0]} → {added[0]}"] = before.pop(gone[0])
+        after[f"{gone[0]} → {added[0]}"] = after.pop(added[0])
+    return [(path, before.get(path, ""), after.get(path, "")) for path in dict.fromkeys([*after, *before])]
+
+
 def change_in_words(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> str:
     """Say in a few words what changed: ``"expression, reward.py +3 −1"``."""
     if old is None:
         return "the first version"
     said = ["expression"] if old["reward"] != new["reward"] else []
-    before, after = sources_of(old), sources_of(new)
-    for path in dict.fromkeys([*before, *after]):
-        lines = changed_lines(before.get(path, ""), after.get(path, ""), context=0)
+    for path, before, after in files_of(old, new):
+        lines = changed_lines(before, after, context=0)
         added, removed = (sum(line.sign == sign for line in lines) for sign in "+-")
         if added or removed:
             said.append(f"{path} +{added:,} −{removed:,}")
-    unsaid = "options that the expression does not show" if before and after else "nothing that was recorded"
+    known = sources_of(old) and sources_of(new)
+    unsaid = "options that the expression does not show" if known else "nothing that was recorded"
     return ", ".join(said) or unsaid

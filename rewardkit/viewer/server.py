@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from rewardkit.core.errors import MissingExtraError, RewardKitError
 from rewardkit.core.processes.addresses import is_loopback
@@ -143,4 +144,4 @@ def _listening(host: str, port: int) -> socket.socket:
 def _address(host: str, port: int, token: str | None) -> str:
     shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
     shown = f"[{shown}]" if ":" in shown else shown
-    return f"http://{shown}:{port}/" + (f"?token={token}" if token else "")
+    return f"http://{shown}:{port}/" + (f"?token={quote(token, safe='')}" if token else "")

@@ -227,3 +227,19 @@ def test_pages_follow_a_running_run(tmp_path: Path, chromium: Any) -> None:
             assert one.elsewhere() == []
         context.close()
     assert [path.name for path in tmp_path.iterdir()] == ["live"]
+
+
+def test_a_link_with_a_token_works_from_any_page(tmp_path: Path, chromium: Any) -> None:
+    ordinary(tmp_path / "first", 2)
+    elsewhere = tmp_path / "elsewhere.html"
+    with serving(tmp_path, token="a secret") as address:
+        context = chromium.new_context()
+        page = context.new_page()
+        elsewhere.write_text(f"<a href='{address}'>the run</a>")
+        page.goto(elsewhere.as_uri())
+        page.locator("a").click()
+        page.wait_for_selector("tr[data-key=first]")
+        assert "secret" not in page.url
+        page.go_back()
+        assert page.url == elsewhere.as_uri()
+        context.close()

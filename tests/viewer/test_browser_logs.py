@@ -105,3 +105,10 @@ def test_hostile_sources_are_shown_as_text(visit: Visit) -> None:
     assert ACTS in visit.texts(".lines .code")
     assert visit.page.locator(".page script, .page img, .page iframe").count() == 0
     assert "\\u202e" in visit.page.evaluate("document.body.innerText")
+
+
+def test_prompts_have_their_length_in_tokens(visit: Visit) -> None:
+    visit.go("/run/first/completions?columns=tokens&q=tokens%3E5", PANES)
+    visit.until("document.querySelectorAll('.prompts tbody tr[data-key]').length === 2")
+    assert visit.texts(".prompts tbody td:last-child") == ["6", "7"]
+    assert "6 tokens" in visit.text(".prompt .head")

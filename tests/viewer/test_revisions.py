@@ -47,5 +47,6 @@ def test_a_change_is_said_in_a_few_words() -> None:
     assert change_in_words(old, version("f + g", reward="a\nc\nd\n", other="x\n")) == (
         "expression, reward +2 −1, other +1 −0"
     )
+    assert change_in_words(old, version("f", train="a\nb\nc\n")) == "reward → train +1 −0"
     assert change_in_words(old, old) == "options that the expression does not show"
     assert change_in_words(version("f"), version("f")) == "nothing that was recorded"

@@ -60,6 +60,9 @@ class PromptCard:
             seen = ranges(scores.visit[scores.rows_of(prompts.ids[code])])
             word = scores.visit_word if seen.isdigit() else f"{scores.visit_word}s"
             put.text(one_line(f"in {word} {seen}", 60), "soft", title=one_line(f"Seen in {word} {seen}", 1_000))
+            tokens = prompts.numbers["tokens"][code]
+            if tokens == tokens:
+                put.text(f"{tokens:,.0f} tokens", "soft", title="As the trainer tokenizes it")
             put.box("space")
             if foldable:
                 put.button("Show more / less", self._toggle, "ghost")

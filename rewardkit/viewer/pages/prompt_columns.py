@@ -20,6 +20,7 @@ _LOOKED_AT = 200
 """In how many prompts to look for the names of the columns of the data."""
 _NUMBERS = {
     "length": ("Len", "length: the number of characters"),
+    "tokens": ("Tokens", "tokens: the length of the prompt in tokens, as the trainer tokenizes it"),
     "epochs": ("{Word}", "epochs: the number of {word} in which the prompt was seen"),
     "seen": ("Seen in", "The {word} in which the prompt was seen"),
     "completions": ("N", "completions: the number of completions"),
@@ -31,7 +32,8 @@ _NUMBERS = {
     "last": ("Last", "last: the last step in which the prompt was seen"),
 }
 _CHOICES = {
-    "length": "Length",
+    "length": "Length in characters",
+    "tokens": "Length in tokens",
     "epochs": "Number of {word}",
     "seen": "Seen in these {word}",
     "completions": "Number of completions",

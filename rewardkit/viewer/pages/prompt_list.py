@@ -22,12 +22,13 @@ from rewardkit.viewer.watcher import Watched
 _ROWS = 40
 _HINT = "Search prompts, or mean<0.5 …"
 _TOOLTIP = (
-    "Words search prompts and their columns. Conditions compare index, length, epochs, completions, mean, best, last "
-    "or a column of the data: mean<0.5, completions>=16, level=hard, answer:42. To find prompts by their completions, "
-    "use total>0.9, a component such as format<1, or completion:sorry. If completions call tools, also calls>3, "
-    "tool:open, errors>0, repeated>0, turns>=5, stop=pending. If a component and a column have the same name, < and > "
+    "Words search prompts and their columns. Conditions compare index, length, tokens, epochs, completions, mean, "
+    "best, last or a column of the data: mean<0.5, completions>=16, level=hard, answer:42. To find prompts by their "
+    "completions, use total>0.9, a component such as format<1, or completion:sorry. If completions call tools, also "
+    "calls>3, tool:open, errors>0, repeated>0, turns>=5, stop=pending. If a component and a column have the same name, < and > "
     "compare the component, = and : the column; component.answer and column.answer say which one."
 )
+_LARGEST_FIRST = ("length", "tokens", "epochs", "completions")
 _EMPTY = (
     "No prompt matches. Words search prompts; completion:word finds prompts by the text of their completions, and "
     "total>0.9 (or a component) by the scores of their completions."
@@ -202,7 +203,7 @@ class PromptList:
         await self._query(words)
 
     async def _sort(self, name: str) -> None:
-        self.descending = not self.descending if self.sort == name else name in ("length", "epochs", "completions")
+        self.descending = not self.descending if self.sort == name else name in _LARGEST_FIRST
         self.sort = str(name)
         self.page.note(self.page.address.with_state(sort=self.sort, down="1" if self.descending else None))
         await self.refresh()

@@ -11,7 +11,7 @@ from rewardkit.viewer import elements as put
 from rewardkit.viewer.comparison import compare
 from rewardkit.viewer.escapes import escape, one_line
 from rewardkit.viewer.pages.layout import Page, empty_state
-from rewardkit.viewer.revisions import Line, change_in_words, changed_lines, sources_of
+from rewardkit.viewer.revisions import Line, change_in_words, changed_lines, files_of
 from rewardkit.viewer.watcher import Watched
 
 _NONE = "none"
@@ -101,10 +101,9 @@ class Versions:
             return
         self.drawn = chosen, against, whole, len(known)
         old, new = known[against] if against else None, known[chosen]
-        before, after = sources_of(old) if old else {}, sources_of(new)
-        paths = list(dict.fromkeys([*after, *before]))
+        texts = files_of(old, new)
         files = await asyncio.to_thread(
-            lambda: {path: _lines(before.get(path, ""), after.get(path, ""), old is None, whole) for path in paths}
+            lambda: {path: _lines(before, after, old is None, whole) for path, before, after in texts}
         )
         self._show_tools(chosen, against, whole)
         self.code.clear()
