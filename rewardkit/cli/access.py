@@ -89,8 +89,9 @@ def has_other_users() -> bool:
         import pwd
     except ImportError:
         return False
-    known = {account.pw_uid for account in pwd.getpwall()} | _running()
-    return any(_is_person(uid) for uid in known - {os.getuid()})
+    if any(map(_is_person, _running() - {os.getuid()})):
+        return True
+    return any(map(_is_person, {account.pw_uid for account in pwd.getpwall()} - {os.getuid()}))
 
 
 def _running() -> set[int]:

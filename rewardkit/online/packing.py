@@ -11,11 +11,12 @@ import io
 import re
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import partial
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
 
 from rewardkit.core.errors import shorten, shorten_line
@@ -29,6 +30,8 @@ _MOST_CHARACTERS = 1_000_000
 _LONGEST_CONSTANT = 2_000
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _MOST_ITEMS = 1_000
+_MOST_OBJECTS = 50_000
+"""The limits of what is looked at."""
 _SECRET = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
 
 
@@ -104,11 +107,16 @@ class _Limited(io.BytesIO):
 def _is_local(one: Any) -> bool:
     """Whether a function or class is of the user's own code, which may change or vanish."""
     name = _module_of(one)
-    if not isinstance(name, str) or name.partition(".")[0].startswith("rewardkit"):
+    if not isinstance(name, str) or _is_ours(name):
         return False
     module = sys.modules.get(name)
     file = getattr(module, "__file__", None)
     return name == "__main__" or (file is not None and not is_installed(Path(file).resolve()))
+
+
+def _is_ours(module: str) -> bool:
+    root = module.partition(".")[0]
+    return root == "rewardkit" or (root.startswith("rewardkit_") and not root.startswith("rewardkit_loaded_"))
 
 
 def _module_of(one: Any) -> Any:
@@ -140,7 +148,7 @@ def _reached(reward: Reward) -> Iterator[Any]:
     """Yield the functions and classes of the user that a reward uses, however indirectly."""
     seen: dict[int, Any] = {}  # keeps them alive, so that ids stay unique
     todo: list[Any] = [reward]
-    while todo:
+    while todo and len(seen) < _MOST_OBJECTS:
         one = todo.pop()
         if id(one) in seen or isinstance(one, (str, bytes, int, float, ModuleType)):
             continue
@@ -149,13 +157,16 @@ def _reached(reward: Reward) -> Iterator[Any]:
             if _is_local(one):
                 yield one
                 todo += _parts_of(one)
-        elif isinstance(one, Mapping):
+        elif isinstance(one, (dict, MappingProxyType)):
             todo += list(one.values())[:_MOST_ITEMS]
-        elif isinstance(one, (tuple, list, Set)):
+        elif isinstance(one, (tuple, list, set, frozenset)):
             todo += list(one)[:_MOST_ITEMS]
-        else:
+        elif isinstance(one, MethodType):
+            todo += [one.__func__, one.__self__]
+        elif isinstance(one, partial):
+            todo += [one.func, one.args, one.keywords]
+        elif _is_local(type(one)) or _is_ours(type(one).__module__):  # not into models and clients
             todo += [type(one), *getattr(one, "__dict__", {}).values()]
-            todo += [getattr(one, name, None) for name in ("__func__", "__self__", "func", "args", "keywords")]
             todo += [getattr(one, field.name) for field in fields(one)] if is_dataclass(one) else []
 
 

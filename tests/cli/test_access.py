@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rewardkit.cli import access
+from rewardkit.cli import access, serve
 from rewardkit.cli.access import TOKEN, add_token_options, has_other_users, token_of
 from rewardkit.core.errors import RewardDefinitionError
 
@@ -74,6 +74,20 @@ def test_a_made_up_token_is_long_and_new() -> None:
 def test_what_would_protect_nothing_is_an_error(arguments: tuple[str, ...], host: str) -> None:
     with pytest.raises(RewardDefinitionError):
         token(*arguments, host=host)
+
+
+def test_a_server_says_who_can_send_requests(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(serve, "has_other_users", lambda: True)
+    options = argparse.Namespace(token=None, token_file=None, host="127.0.0.1")
+    assert serve._token(options) is None
+    assert f"Set {TOKEN}" in capsys.readouterr().err
+    options.token = "none"
+    assert serve._token(options) is None
+    assert capsys.readouterr().err == ""
+    options.token = "auto"
+    assert f"export {TOKEN}={serve._token(options)}\n" in capsys.readouterr().out
 
 
 def account(uid: int, shell: str = "/bin/bash") -> pwd.struct_passwd:

@@ -7,8 +7,10 @@ import subprocess
 import sys
 import textwrap
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -148,6 +150,16 @@ def test_a_word_like_token_is_no_secret(monkeypatch: pytest.MonkeyPatch) -> None
 def _leave_out(monkeypatch: pytest.MonkeyPatch, kept: Any) -> None:
     """Take the other functions of this module for installed ones."""
     monkeypatch.setattr("rewardkit.online.packing._is_local", lambda one: one is kept)
+
+
+def test_objects_that_are_made_when_they_are_looked_at_end() -> None:
+    mock = Mock()
+
+    def asks(completion: str) -> float:
+        return float(mock.score(completion))
+
+    code = packed(rk.reward(partial(asks)))
+    assert "def asks" in code.sources["tests/online/test_packing.py"]
 
 
 def test_installed_rewards_are_only_named() -> None:
