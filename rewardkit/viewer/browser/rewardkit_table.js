@@ -14,6 +14,9 @@ function sparkline(value) {
   ]);
 }
 
+// What a column without a heading is called by screen readers.
+const UNNAMED = { buttons: "Actions", check: "Selected", link: "Link" };
+
 function opened(table, row) {
   if (!table.selectable) return {};
   const open = () => table.$emit("open", row.key);
@@ -92,7 +95,7 @@ export default {
   render() {
     const head = this.columns.map((column) => {
       const sorted = this.sort === column.name;
-      const label = [column.swatch ? h("i", { class: "swatch", style: { background: column.color } }) : null, column.label];
+      const label = [column.swatch ? h("i", { class: "swatch", style: { background: column.color } }) : null, column.label || h("span", { class: "unseen" }, UNNAMED[column.kind])];
       const content = column.sortable
         ? h("button", { type: "button", onClick: () => this.$emit("sort", column.name) }, [
             ...label,

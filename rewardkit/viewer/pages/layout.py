@@ -80,8 +80,9 @@ class Page:
         self.shell.on("key", lambda event: self._key(event.args))
         self.shell.on("go", lambda event: self.go(Address.of_url(str(event.args))))
         self.shell.on("went", lambda event: self.show(Address.of_url(str(event.args))))
+        ui.query("html").props("lang=en")
         self.header = put.box("top", "header")
-        self.content = put.box("page", "main")
+        self.content = put.box("page")  # NiceGUI puts a <main> around it
         self._build_help()
         await self.show(self.address)
         ui.timer(_SECONDS, self._update, immediate=False)
@@ -144,6 +145,8 @@ class Page:
             if watched is not None:
                 self._set_badge(watched)
         with self.content:
+            if self.address.run is not None:
+                put.text(TABS[self.address.tab], "unseen", "h2")
             if watched is not None and watched.problem:
                 put.text(watched.problem, "notice warn", "div")
             if watched is not None and watched.trial is not None:
@@ -153,9 +156,11 @@ class Page:
         runs = self._left.get((None, "runs"), Address())
         put.link("rewardkit", runs.url, "brand", "All runs")
         self.badge: put.Label | None = None
-        if self.address.run is not None:
+        if self.address.run is None:
+            put.text("Runs", "unseen", "h1")
+        else:
             put.text("/", "slash")
-            put.text(one_line(self.address.run, 60), "run")
+            put.text(one_line(self.address.run, 60), "run", "h1")
             self.badge = put.text("…", "badge")
             with put.box("tabs", "nav"):
                 for tab, title in TABS.items():
@@ -174,7 +179,7 @@ class Page:
             self.badge.classes(replace=f"badge {watched.state}")
 
     def _build_help(self) -> None:
-        self.help = ui.dialog()
+        self.help = ui.dialog().props('aria-label="Keyboard shortcuts"')
         with self.help, put.box("help"):
             put.text("Keyboard shortcuts", tag="h2")
             with put.box(tag="dl"):
