@@ -1,0 +1,90 @@
+"""axe-core, which checks what screen readers and weak eyes need, over every tab, light and dark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.viewer.browsing import Visit, serving
+
+pytestmark = pytest.mark.slow
+TABS = {
+    "/": "tr[data-key=first] .badge.finished",
+    "/run/first/graphs": ".plot[data-drawn]",
+    "/run/first/completions?left=1.0.0.0&right=1.0.11.2&columns=column.level,seen,labels": ".pane pre.text",
+    "/run/sweep/tools/completions?left=1.0.0.0&right=1.0.5.2": ".transcript .turn",
+    "/run/sweep/tools/completions?view=rendered&q=calls>1": ".transcript .turn",
+    "/run/first/logs": ".rates tbody tr",
+    "/run/certain/suspicious": ".lead",
+    "/run/first/compare?with=sweep%2Fsecond": ".page .grid tbody tr[data-key]",
+    "/run/first/changes?steps=6-9": ".page .grid tbody tr[data-key]",
+    "/run/first/versions": ".page .grid tbody tr[data-key]",
+    "/run/nowhere/graphs": ".empty h2",
+}
+
+
+@pytest.fixture(scope="module")
+def labeling(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    labels = tmp_path_factory.mktemp("labeled") / "labels.jsonl"
+    with serving(folder, options=("--labels", str(labels))) as address:
+        yield address
+
+
+def violations(page: Any) -> list[str]:
+    """Return what axe finds: rule, element, message."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python").Axe()
+    return [
+        f"{found['impact']} {found['id']}: {node['html'][:120]}: {message['message'][:160]}"
+        for found in axe.run(page).response["violations"]
+        for node in found["nodes"]
+        for message in [*node["any"], *node["all"], *node["none"]][:1]
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_any_tab(chromium: Any, labeling: str, scheme: str) -> None:
+    context = chromium.new_context(viewport={"width": 1366, "height": 768}, color_scheme=scheme)
+    visit = Visit(context, labeling)
+    found = {}
+    for path, wanted in TABS.items():
+        visit.go(path, wanted)
+        if "left=1.0.0.0&right=1.0.11.2" in path:
+            for key in ("y", "Shift+X"):
+                visit.page.keyboard.press(key)
+            visit.page.wait_for_selector(".pane.right .exploit.on")
+            visit.page.get_by_text("Columns", exact=True).click()
+        if violated := violations(visit.page):
+            found[path] = violated
+    visit.page.keyboard.press("?")
+    visit.page.wait_for_selector(".help")
+    found |= {"help": violations(visit.page)} if violations(visit.page) else {}
+    context.close()
+    assert found == {}
+    assert visit.errors == []
+
+
+_REACHED = """([controls]) => {
+    window.reached = new Set();
+    window.unseen = [];
+    document.addEventListener("focusin", (event) => {
+        if (!event.target.matches(controls)) return;
+        reached.add(event.target);
+        const { outlineStyle, boxShadow } = getComputedStyle(event.target);
+        if (outlineStyle === "none" && boxShadow === "none") unseen.push(event.target.outerHTML.slice(0, 120));
+    });
+    return [...document.querySelectorAll(controls)].filter((one) => one.offsetParent).length;
+}"""
+
+
+def test_every_control_can_be_reached_and_shows_the_focus(visit: Visit) -> None:
+    visit.go("/run/first/completions", ".pane pre.text")
+    visit.page.wait_for_selector(".main .grid tbody tr[data-key]")
+    controls = "a[href], button:not([disabled]), input, select, summary, tr[tabindex]"
+    count = visit.page.evaluate(_REACHED, [controls])
+    for _ in range(count + 30):
+        visit.page.keyboard.press("Tab")
+    assert visit.page.evaluate("reached.size") == count
+    assert visit.page.evaluate("unseen") == []
