@@ -81,6 +81,7 @@ def serve(
     )
     address = _address(host, listening.getsockname()[1], token)
     _announce(library, folders, address, told)
+    threading.Thread(target=watcher.prepare, name="rewardkit-prepare", daemon=True).start()
     with ExitStack() as kept:
         if browser:
             opened = _detour(address, kept.enter_context(TemporaryDirectory())) if discreet and token else address

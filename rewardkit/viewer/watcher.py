@@ -186,6 +186,17 @@ class Watcher:
         watched.asked = time.monotonic()
         return watched
 
+    def prepare(self) -> None:
+        """Load the packages that reading needs, and the run if there is only one, before a page asks for it."""
+        import pyarrow as pa
+        import pyarrow.parquet  # noqa: F401
+
+        pa.array([""])  # pyarrow imports pandas, if it is installed, with the first list
+        names = self.library.names()
+        if len(names) == 1:
+            with suppress(Exception):  # the page will say what is wrong
+                self.get(names[0])
+
     def opened(self, name: str) -> Watched | None:
         """Return a run if it is already open."""
         return self._open.get(name)

@@ -10,9 +10,10 @@ import pytest
 
 from rewardkit.store.recorder import Recorder
 from rewardkit.store.run import open_run
+from rewardkit.viewer.library import Library
 from rewardkit.viewer.reader import LogQuery, beginnings, completions, log_page, log_rates
 from rewardkit.viewer.summaries import Summaries
-from rewardkit.viewer.watcher import Watched
+from rewardkit.viewer.watcher import Watched, Watcher
 from tests.viewer.recorded import GENERATIONS, hostile, ordinary, record
 
 
@@ -31,6 +32,19 @@ def test_a_live_run_grows(tmp_path: Path) -> None:
         assert not watched.refresh()
     assert watched.refresh()
     assert watched.state == "finished"
+
+
+def test_a_single_run_is_read_before_a_page_asks_for_it(tmp_path: Path) -> None:
+    ordinary(tmp_path / "first", 2)
+    watcher = Watcher(Library([tmp_path]))
+    watcher.prepare()
+    assert watcher.opened("first") is not None
+    watcher.end()
+    ordinary(tmp_path / "second", 2)
+    watcher = Watcher(Library([tmp_path]))
+    watcher.prepare()
+    assert watcher.opened("first") is None
+    watcher.end()
 
 
 def test_a_second_attempt_replaces_the_steps_it_repeats(tmp_path: Path) -> None:

@@ -97,8 +97,8 @@ class Graphs:
         wanted = self.smoothing, self.shown
         runs, problems = await asyncio.to_thread(self._runs)
         specs = await asyncio.to_thread(self._specs, runs)
-        if wanted != (self.smoothing, self.shown):
-            return  # the user has changed the view in the meantime
+        if wanted != (self.smoothing, self.shown) or self.problem.is_deleted:
+            return  # the user has changed or left the view in the meantime
         self.back.props["disabled"] = self.shown is None
         self.problem.clear()
         with self.problem:
