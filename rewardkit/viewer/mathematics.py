@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from latex2mathml.converter import convert_to_element
+
 from rewardkit.viewer.escapes import escape
 
 Node = str | tuple[str, Mapping[str, str], "list[Node]"]
@@ -53,8 +55,6 @@ def formula(latex: str, *, block: bool = False) -> Node | None:
         latex: LaTeX without delimiters.
         block: display it on a line of its own.
     """
-    from latex2mathml.converter import convert_to_element
-
     if len(latex) > LONGEST or _MACROS.search(latex):
         return None
     try:

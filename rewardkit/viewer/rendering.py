@@ -9,16 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
 
 from rewardkit.viewer.escapes import escape
 from rewardkit.viewer.mathematics import LONGEST as LONGEST_FORMULA, Node, formula
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.rules_block import StateBlock
-    from markdown_it.rules_inline import StateInline
-    from markdown_it.token import Token
 
 LONGEST = 50_000
 """The most characters of a text to render."""
@@ -155,8 +154,6 @@ def _size(node: Node) -> int:
 
 @cache
 def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt
-
     parser = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": 50})
     parser.enable(["table", "strikethrough"]).disable("reference")  # its definitions would disappear
     # No link can be followed, so that every address may be shown, as it was written.

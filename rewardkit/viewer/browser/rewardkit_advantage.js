@@ -49,6 +49,7 @@ export default {
     const [made, levels] = dots(all, this.other, (key) => this.$emit("compare", key));
     const size = `${all.length} in the group${without ? `, ${without} without a score` : ""}`;
     return h("div", { class: "why" }, [
+      h("div", { class: "side soft" }, this.other === "left" ? "Right" : "Left"),
       steps.length ? h("table", { class: "steps" }, [h("tbody", {}, steps.flatMap((one) => step(one, zero)))]) : null,
       equation ? h("div", { class: "equation" }, [equation, h("span", { class: "soft" }, how)]) : null,
       note ? h("div", { class: "complaint" }, note) : null,

@@ -21,11 +21,12 @@ from rewardkit.viewer.pages.layout import Page, empty_state
 from rewardkit.viewer.pages.pane import Pane
 from rewardkit.viewer.pages.prompt_card import PromptCard
 from rewardkit.viewer.pages.prompt_list import PromptList
+from rewardkit.viewer.pages.selected import build_selected
 from rewardkit.viewer.pages.tried_cells import TriedFacts
 from rewardkit.viewer.pairs import PromptCompletions
 from rewardkit.viewer.reader import LONGEST, Completion, completions, prompt_messages
 from rewardkit.viewer.rendering import rendered
-from rewardkit.viewer.scores import key_text, read_key
+from rewardkit.viewer.scores import Key, key_text, read_key
 from rewardkit.viewer.transcript import as_props, roles_of
 from rewardkit.viewer.watcher import Watched
 
@@ -60,6 +61,7 @@ class Completions:
         note = self.watched.run.info.get("note")
         if isinstance(note, str):
             put.text(one_line(note, 1_000), "notice soft", "div")
+        build_selected(self.page, self.watched)
         self.frame = put.box("completions arrows")
         with self.frame:
             self.prompts = PromptList(self.page, self.watched, self._choose_prompt)
@@ -242,17 +244,16 @@ class Completions:
             await self.everything.set(self.choice, self.left, self.right)
 
     async def _show_panes(self) -> None:
-        choice = self.choice
-        if choice is None:
+        if self.choice is None:
             return
-        left, right, view = self.left, self.right, self.page.address.get("view")
-        keys = {row: choice.scores.key(row) for row in (left, right)}
-        prompt = self.page.address.get("prompt")
-        found = await asyncio.to_thread(completions, self.watched.run, prompt, list(set(keys.values())), self.longest)
-        one, other = (found.get(keys[row], _NO_COMPLETION) for row in (left, right))
-        shown = await asyncio.to_thread(self._texts, (left, one), (right, other), view == "rendered")
-        if (self.left, self.right, self.choice, self.page.address.get("view")) != (left, right, choice, view):
+        wanted = prompt, view, *keys = self._wanted()
+        found = await asyncio.to_thread(completions, self.watched.run, prompt, list(set(keys)), self.longest)
+        one, other = (found.get(key, _NO_COMPLETION) for key in keys)
+        sides = (self.left, one), (self.right, other)
+        shown = await asyncio.to_thread(self._texts, *sides, view == "rendered")
+        if self.choice is None or wanted != self._wanted():
             return  # the user has selected another one in the meantime
+        left, right = self.left, self.right  # new data may have moved them
         self.panes.clear()
         self.bars.clear()
         with self.panes:
@@ -267,6 +268,12 @@ class Completions:
         with self.scores:
             build_scores(self.watched, (left, one), (right, other))
         await self._show_advantages()
+
+    def _wanted(self) -> tuple[str, str, Key, Key]:
+        """Return the prompt, the view, and the keys of both completions, which new data does not change."""
+        assert self.choice is not None
+        keys = self.choice.scores.key(self.left), self.choice.scores.key(self.right)
+        return self.page.address.get("prompt"), self.page.address.get("view"), *keys
 
     def _texts(self, left: Side, right: Side, render: bool) -> _Shown:
         """Return the texts of both sides: as conversations, rendered, or compared word by word."""
@@ -301,9 +308,11 @@ class Completions:
         pane.details()
 
     async def _show_advantages(self) -> None:
-        rows, by = (self.left, self.right), self.page.address.get("group")
+        if self.choice is None:
+            return
+        wanted, rows, by = self._wanted(), (self.left, self.right), self.page.address.get("group")
         shown = await asyncio.to_thread(lambda: [explained(self.watched, row, by=by) for row in rows])
-        if (self.left, self.right) == rows:
+        if self.choice is not None and wanted == self._wanted():
             self.advantages.clear()
             with self.advantages:
                 build_advantages(self.watched, shown, by, self._line_up, self._compare)
