@@ -100,11 +100,24 @@ def _durations(record: Record, batch: Columns) -> pyarrow.Table:
     seconds: list[float] = []
     counts: list[int] = []
     for name, each in record.durations.items():
-        for rounded, count in sorted(Counter(float(f"{one:.1e}") for one in each).items()):
+        for rounded, count in _rounded(each):
             names.append(name)
             seconds.append(rounded)
             counts.append(count)
     return _table("durations", {**batch, "component": names, "seconds": seconds, "count": counts}, len(names))
+
+
+def _rounded(seconds: Sequence[float]) -> list[tuple[float, int]]:
+    """Return the values to two significant digits, in order, and how often each occurs."""
+    values = np.maximum(np.asarray(seconds, dtype=np.float64), 1e-9)
+    exponents = np.floor(np.log10(values)).astype(np.int64) - 1
+    mantissas = np.rint(values * 10.0**-exponents).astype(np.int64)
+    codes, counts = np.unique(exponents * 1_000 + mantissas, return_counts=True)
+    found: Counter[float] = Counter()
+    for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
+        exponent, mantissa = divmod(code, 1_000)
+        found[float(f"{mantissa}e{exponent}")] += count
+    return sorted(found.items())
 
 
 def _runs(record: Record) -> Numbers:
