@@ -82,6 +82,22 @@ def rows_in(scores: Scores, steps: Steps) -> Integers:
     return np.flatnonzero(scores.training[low:high]) + low
 
 
+def in_steps(prompts: Integers, scores: Scores, address: Address) -> Integers:
+    """Return those of the prompts that have a completion in the selected steps; all if none are selected."""
+    selection = Selection.of(address)
+    if selection is None:
+        return prompts
+    there = np.zeros(len(scores.prompt_ids), dtype=np.bool_)
+    there[scores.prompt[rows_in(scores, selection.steps)]] = True
+    return prompts[there[prompts]]
+
+
+def component(by: str, scores: Scores) -> str:
+    """Return the component of a column, or ``""``."""
+    name = by.removeprefix("terms/")
+    return name if name in scores.components and by not in ("total", "length") else ""
+
+
 def columns(scores: Scores) -> dict[str, str]:
     """Return the columns that a selection can be about, with the text to show."""
     terms = {f"terms/{name}": f"{name} (weighted)" for name in scores.terms}

@@ -189,7 +189,7 @@ class Watcher:
     def prepare(self) -> None:
         """Load the packages that reading needs, and the run if there is only one, before a page asks for it."""
         import pyarrow as pa
-        import pyarrow.parquet  # noqa: F401
+        import pyarrow.parquet
 
         pa.array([""])  # pyarrow imports pandas, if it is installed, with the first list
         names = self.library.names()

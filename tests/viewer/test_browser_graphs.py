@@ -171,3 +171,25 @@ def test_export_buttons_appear_on_hover_or_focus(visit: Visit) -> None:
     assert visit.page.evaluate(seen) == 0
     visit.page.locator("[data-graph=total] button", has_text="PNG").focus()
     assert visit.page.evaluate(seen) == 1
+
+
+def test_the_selected_steps_hold_in_all_tabs(visit: Visit) -> None:
+    visit.go("/run/sweep/changing/changes?steps=31-32&by=answer", ".verdicts p")
+    visit.page.locator(".tabs a", has_text="Completions").click()
+    visit.page.wait_for_selector(".pane pre.text")
+    assert "steps=31-32&by=answer" in visit.place
+    visit.until("document.querySelector('.table-head .soft').textContent === '8 of 240'")
+    assert visit.text(".picked button.on").startswith("steps 31 to 32")
+    visit.page.locator(".tabs a", has_text="Reward logs").click()
+    visit.page.get_by_text("4 lines").wait_for()
+    assert "steps=31-32&by=answer" in visit.place
+    visit.page.locator("button.on", has_text="steps 31 to 32").click()
+    visit.until("!location.search.includes('steps=')")
+    visit.page.get_by_text("120 lines").wait_for()
+    visit.page.locator(".tabs a", has_text="Completions").click()
+    visit.until("document.querySelector('.table-head .soft')?.textContent === '240'")
+    assert visit.page.locator(".picked").count() == 0
+    visit.go("/run/sweep/changing/completions?steps=900-901", ".prompts .grid")
+    visit.page.get_by_text("No prompt matches.").wait_for()
+    visit.page.locator(".picked button.on").click()
+    visit.page.wait_for_selector(".pane pre.text")

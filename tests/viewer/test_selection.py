@@ -8,7 +8,17 @@ from hypothesis import given, strategies as st
 
 from rewardkit.viewer.addresses import Address
 from rewardkit.viewer.reader import excerpts
-from rewardkit.viewer.selection import Selection, carried, columns, format_steps, measured, parse_steps, rows_in
+from rewardkit.viewer.selection import (
+    Selection,
+    carried,
+    columns,
+    component,
+    format_steps,
+    in_steps,
+    measured,
+    parse_steps,
+    rows_in,
+)
 from rewardkit.viewer.watcher import Watched
 from tests.viewer.recorded import changing
 
@@ -72,3 +82,16 @@ def test_texts_of_any_prompts_are_read(watched: Watched) -> None:
     assert len(found) == 36
     assert set(found.values()) == {"Step 1"}
     assert excerpts(watched.run, []) == {}
+
+
+def test_prompts_without_a_completion_in_the_steps_are_left_out(watched: Watched) -> None:
+    everything = np.arange(len(watched.scores.prompt_ids))
+    assert in_steps(everything, watched.scores, Address("run", "completions")).tolist() == everything.tolist()
+    some = Address("run", "completions", {"steps": "5-6"})
+    assert in_steps(everything, watched.scores, some).tolist() == everything.tolist()
+    assert in_steps(everything, watched.scores, some.with_state(steps="61-70")).tolist() == []
+
+
+def test_a_column_names_its_component(watched: Watched) -> None:
+    names = {by: component(by, watched.scores) for by in ("answer", "terms/answer", "total", "length", "", "x")}
+    assert names == {"answer": "answer", "terms/answer": "answer", "total": "", "length": "", "": "", "x": ""}

@@ -21,6 +21,7 @@ from rewardkit.viewer.reader import beginnings, completions, texts
 from rewardkit.viewer.rendering import rendered
 from rewardkit.viewer.scores import Floats, Key, Scores, key_text, read_key
 from rewardkit.viewer.search import columns_of, plain
+from rewardkit.viewer.selection import Selection, rows_in
 from rewardkit.viewer.style import color_of
 from rewardkit.viewer.transcript import TONES
 from rewardkit.viewer.watcher import Watched
@@ -38,7 +39,7 @@ class AllCompletions:
         self.watched = watched
         self.chosen = chosen
         self.words = page.address.get("rows")
-        self.sort = page.address.get("order", "when")
+        self.sort = page.address.get("order", page.address.get("by", "when"))
         self.descending = page.address.get("rising") != "1"
         self.at = 0
         self.prompt = ""
@@ -118,6 +119,9 @@ class AllCompletions:
             found = texts(self.watched.run, self.page.address.get("prompt"))
             searched = [found.get(self.watched.scores.key(row), "") for row in choice.rows.tolist()]
         places, complaints = asked.rows(searched, columns)
+        selection = Selection.of(self.page.address)
+        if selection is not None:
+            places = places[np.isin(choice.rows[places], rows_in(self.watched.scores, selection.steps))]
         rows = choice.rows[places]
         values = columns.get(self.sort)
         if isinstance(values, np.ndarray):

@@ -15,7 +15,7 @@ from rewardkit.viewer.pages.layout import Page
 from rewardkit.viewer.pages.note_tally import NoteTally
 from rewardkit.viewer.reader import LogQuery, log_page
 from rewardkit.viewer.scores import epoch_of, key_text
-from rewardkit.viewer.selection import parse_steps, spoken
+from rewardkit.viewer.selection import component as component_of, parse_steps, spoken
 from rewardkit.viewer.watcher import Watched
 
 _ROWS = 60
@@ -45,6 +45,7 @@ class Logs:
         self.watched = watched
         address = page.address
         words, component, level, kind = (address.get(name) for name in ("q", "component", "level", "kind"))
+        component = component or component_of(address.get("by"), watched.scores)
         self.asked = LogQuery(words, component, level, kind, parse_steps(address.get("steps")))
         self.at = int(address.number("page", 1, 1, 1e6)) - 1
         self.lines: list[dict[str, Any]] = []
@@ -152,7 +153,9 @@ class Logs:
 
     async def _component(self, name: str) -> None:
         await self.page.go(
-            self.page.address.with_state(component=None if name == self.asked.component else str(name), page=None)
+            self.page.address.with_state(
+                component=None if name == self.asked.component else str(name), by=None, page=None
+            )
         )
 
     async def _all_steps(self) -> None:

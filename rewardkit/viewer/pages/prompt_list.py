@@ -17,6 +17,7 @@ from rewardkit.viewer.prompts import first_visits, numbers_or_texts
 from rewardkit.viewer.reader import columns_of
 from rewardkit.viewer.scores import Integers
 from rewardkit.viewer.search import columns_of as columns_of_scores, prompts_with, split
+from rewardkit.viewer.selection import in_steps
 from rewardkit.viewer.watcher import Watched
 
 _ROWS = 40
@@ -150,7 +151,7 @@ class PromptList:
         if parts.completions.conditions:
             with_them, more = prompts_with(self.watched, parts.completions)
             rows, complaints = rows[with_them[rows]], [*complaints, *more]
-        return self._sorted(rows), [*parts.notes, *complaints]
+        return self._sorted(in_steps(rows, scores, self.page.address)), [*parts.notes, *complaints]
 
     def _sorted(self, rows: Integers) -> Integers:
         values = self._sorted_by()
