@@ -21,13 +21,14 @@ from rewardkit.viewer.selection import in_steps
 from rewardkit.viewer.watcher import Watched
 
 _ROWS = 40
-_HINT = "Search prompts, or mean<0.5 …"
+_HINT = "Search, or mean<0.5 …"
 _TOOLTIP = (
     "Words search prompts and their columns. Conditions compare index, length, tokens, epochs, completions, mean, "
-    "best, last or a column of the data: mean<0.5, completions>=16, level=hard, answer:42. To find prompts by their "
-    "completions, use total>0.9, a component such as format<1, or completion:sorry. If completions call tools, also "
-    "calls>3, tool:open, errors>0, repeated>0, turns>=5, stop=pending. If a component and a column have the same name, < and > "
-    "compare the component, = and : the column; component.answer and column.answer say which one."
+    "best, last or a column of the data: mean<0.5, completions>=16, level=hard, answer:42. To find prompts by "
+    "their completions, use total>0.9, a component such as format<1, or completion:sorry. If completions call "
+    "tools, also calls>3, tool:open, errors>0, repeated>0, turns>=5, stop=pending. If a component and a column "
+    "have the same name, < and > compare the component, = and : the column; component.answer and column.answer "
+    "say which one."
 )
 _LARGEST_FIRST = ("length", "tokens", "epochs", "completions")
 _EMPTY = (

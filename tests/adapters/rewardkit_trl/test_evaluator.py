@@ -75,7 +75,12 @@ def test_another_argument_is_another_batch(argument: str) -> None:
     counted = Counted()
     functions = rk.to_trl(rk.reward(counted) + short)
     state = SimpleNamespace(global_step=0, epoch=0.0, max_steps=10, is_world_process_zero=True)
-    given = {"completions": TEXTS, "prompts": ["p"] * 4, "completion_ids": [[1]] * 4, "level": list("abab")}
+    given: dict[str, list[Any]] = {
+        "completions": TEXTS,
+        "prompts": ["p"] * 4,
+        "completion_ids": [[1]] * 4,
+        "level": list("abab"),
+    }
     functions[0](**given, trainer_state=state)
     changed = {"completions": ["x", *TEXTS[1:]], "prompts": ["q"] * 4, "completion_ids": [[2]] * 4, "level": ["a"] * 4}
     if argument == "step":
