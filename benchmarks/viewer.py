@@ -110,6 +110,10 @@ def interactions(page: Any, base: str, name: str, times: int) -> dict[str, list[
         stopwatch.time("logs: search", _TYPE, _FILTERED, "input[data-search]", f"{turn} calls", logs)
         drawn = f"{_SEEN}.length && {_SEEN}.every((one) => one.dataset.drawn)"
         stopwatch.time("tab: to graphs", _CLICK, drawn, ".tabs a", _ALL, 0)
+        page.goto(f"{base}/run/{name}/compare?with={name}&a=first&b=last")
+        page.wait_for_selector(".compared .pane pre")
+        page.wait_for_timeout(300)
+        _time_compared(stopwatch, turn)
     return stopwatch.taken
 
 
@@ -150,6 +154,24 @@ def _time_completions(stopwatch: Stopwatch, turn: int) -> None:
     stopwatch.time("completions: button right", _CLICK, _CHANGED, right, _PANES, 0)
     stopwatch.time("completions: sort by total", _CLICK, _CHANGED, ".main .grid th button", _ALL, 1)
     stopwatch.time("completions: filter", _TYPE, _FILTERED, ".table-head input", "total>0.9 the", _ALL)
+
+
+def _time_compared(stopwatch: Stopwatch, turn: int) -> None:
+    verdict, rows = ".verdict .said", ".summary tbody tr"
+    stopwatch.time("compare: another component", _CLICK, _CHANGED, rows, verdict, 1 + turn % 3)
+    stopwatch.time("compare: search", _TYPE, _FILTERED, ".prompts input", f"{20 + turn} apples", _LIST)
+    stopwatch.time("compare: filter difference<0.5", _TYPE, _FILTERED, ".prompts input", "difference<0.5", _LIST)
+    stopwatch.time("compare: next prompt (j)", _KEY, _CHANGED, "j", _PANES)
+    stopwatch.time("compare: another completion", _CLICK, _CHANGED, ".pane.right .chips button", _PANES, 0)
+    chosen = "const menu = document.querySelectorAll('select[aria-label=Completions]')[0]; menu.value = 'all';"
+    chosen += "menu.dispatchEvent(new Event('change', { bubbles: true }));"
+    window = "document.querySelector(values[0]).textContent !== state.was"
+    stopwatch.time(
+        "compare: all steps on the left",
+        f"state.was = document.querySelector(values[0]).textContent; {chosen}",
+        f"document.querySelector(values[0]) && {window}",
+        verdict,
+    )
 
 
 def main() -> None:

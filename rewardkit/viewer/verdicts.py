@@ -7,6 +7,8 @@ from rewardkit.analysis.presentation import percent
 from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.two_runs import TOTAL, TwoRuns
 
+SIDES = "the left side", "the right side"
+"""What the sides are called if both are the same run."""
 _NOT_SAME = (
     "Different versions of the reward scored the two sides, so their totals do not measure the same. Choose a "
     "component below to compare what both have, or try one reward on both: rewardkit view --reward."
@@ -17,8 +19,9 @@ def verdict_of(found: Paired, name: str) -> str:
     """Say on how many prompts the run `name`, the right side, is better, and whether that may be chance."""
     if not found.count:
         return "No prompt has a score on both sides."
+    subject = name.capitalize() if name in SIDES else name
     said = (
-        f"{name} is better on {found.won:,} of {prompts(found.count)}, worse on {found.lost:,}, equal on "
+        f"{subject} is better on {found.won:,} of {prompts(found.count)}, worse on {found.lost:,}, equal on "
         f"{found.equal:,}. The mean difference is {found.mean:+.3f}"
     )
     if found.interval is None:

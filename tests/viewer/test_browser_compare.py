@@ -29,12 +29,11 @@ def test_runs_are_grouped_sorted_and_opened_by_keys(visit: Visit) -> None:
     assert visit.page.evaluate(first) == "certain"
     visit.page.locator("th button", has_text="Completions").first.click()
     visit.until("document.querySelector('th[aria-sort=descending]') !== null")
-    assert "sort=completions" in visit.place
-    assert "down=1" in visit.place
+    visit.until("location.search === '?sort=completions&down=1'")
     visit.page.locator("th button", has_text="Completions").first.click()
     visit.until(f"{first} !== 'certain'")
     visit.page.locator("th button", has_text="answer").first.click()
-    visit.until("document.querySelector('th[aria-sort=descending]').textContent.startsWith('answer')")
+    visit.until("document.querySelector('th[aria-sort=descending]')?.textContent.startsWith('answer')")
     visit.page.keyboard.press("Tab")  # focus is visible if the last thing used was the keyboard
     visit.page.locator("tr[data-key=first]").focus()
     assert visit.page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
@@ -59,7 +58,7 @@ def test_two_selected_runs_are_compared_prompt_by_prompt(visit: Visit) -> None:
         visit.until(f"document.querySelector(\"tr[data-key='{name}'] input\").checked")
     visit.page.get_by_text("Compare prompts").click()
     visit.page.wait_for_selector(PANES)
-    assert visit.place.startswith("/run/sweep/second/compare?with=first")
+    visit.until("location.href.endsWith('/run/sweep/second/compare?with=first')")
     # Both runs end with an epoch: steps 5 and 6 of the one, 9 to 12 of the other, whose scores rise with the steps.
     assert visit.text(".verdict .said").startswith("first is better on 3 of 3 prompts, worse on 0, equal on 0.")
     assert "too few prompts" in visit.text(".verdict .said")
@@ -69,8 +68,8 @@ def test_two_selected_runs_are_compared_prompt_by_prompt(visit: Visit) -> None:
     assert visit.texts(".pane h3") == ["sweep/second", "first"]
     assert "step" in visit.text(".pane.left mark.gone") or visit.page.locator(".pane.left mark.gone").count()
     visit.page.locator(".summary tbody tr", has_text="form").click()
-    visit.until("document.querySelector('.verdict').innerText.includes('equal on 3')")
-    assert "of=form" in visit.place
+    visit.until("document.querySelector('.verdict')?.innerText.includes('equal on 3')")
+    visit.until("location.search.includes('of=form')")
     visit.page.go_back()
     visit.until("document.querySelector('.verdict')?.innerText.includes('equal on 0')")
 
@@ -92,36 +91,36 @@ def test_prompts_of_two_runs_are_filtered_and_shown(visit: Visit) -> None:
     before = visit.text(".prompt pre")
     visit.page.locator(rows).nth(1).focus()
     visit.page.keyboard.press("Enter")
-    visit.until(f"document.querySelector('.prompt pre').textContent !== {before!r}")
+    visit.until(f"document.querySelector('.prompt pre')?.textContent !== {before!r}")
     shown = visit.text(".pane.right pre")
     visit.page.locator(".pane.right .chips button[aria-pressed=false]").first.click()
-    visit.until(f"document.querySelector('.pane.right pre').textContent !== {shown!r}")
-    assert "right=" in visit.place
+    visit.until(f"document.querySelector('.pane.right pre')?.textContent !== {shown!r}")
+    visit.until("location.search.includes('right=')")
     left = visit.text(".pane.left pre")
     visit.page.keyboard.press("ArrowRight")
-    visit.until(f"document.querySelector('.pane.left pre').textContent !== {left!r}")
-    assert "left=" in visit.place
+    visit.until(f"document.querySelector('.pane.left pre')?.textContent !== {left!r}")
+    visit.until("location.search.includes('left=')")
     place, texts = visit.place, visit.texts(".pane pre")
     visit.go(place, PANES)
     assert visit.texts(".pane pre") == texts
     visit.page.keyboard.press("s")
     visit.until("location.pathname === '/run/sweep/second/compare'")
-    visit.page.wait_for_selector(PANES)
-    assert visit.texts(".pane pre") == texts[::-1]
+    shown = "[...document.querySelectorAll('.pane pre')].map(one => one.innerText)"
+    visit.until(f"JSON.stringify({shown}) === JSON.stringify({texts[::-1]!r})")
 
 
 def test_windows_of_one_run_are_compared(visit: Visit) -> None:
     visit.go("/run/first/compare", ".empty h2")
     visit.page.locator("select[aria-label='Run to compare with']").select_option("first")
     visit.page.wait_for_selector(PANES)
-    assert {"a=first", "b=last"} <= set(visit.place.split("?")[1].split("&"))
-    assert visit.text(".verdict .said").startswith("the right side is better on 3 of 3 prompts")
+    visit.until("['a=first', 'b=last'].every(one => location.search.slice(1).split('&').includes(one))")
+    assert visit.text(".verdict .said").startswith("The right side is better on 3 of 3 prompts")
     visit.page.locator("select[aria-label=Completions]").nth(1).select_option("steps")
     field = visit.page.locator(".bar-of-tools input.field")
     field.wait_for()
     field.fill("1-4")
-    visit.until("document.querySelector('.verdict').innerText.includes('equal on 3')")
-    assert "b=1-4" in visit.place
+    visit.until("document.querySelector('.verdict')?.innerText.includes('equal on 3')")
+    visit.until("location.search.includes('b=1-4')")
     visit.go("/run/first/compare?with=nowhere", ".empty h2")
     assert "no run 'nowhere'" in visit.text(".empty")
 
@@ -169,7 +168,7 @@ def trying(chromium: Any, tried: tuple[str, Path]) -> Iterator[Visit]:
 def test_a_reward_is_tried_beside_the_recorded_one(trying: Visit, tried: tuple[str, Path]) -> None:
     visit, prompts = trying, ".prompts tbody tr[data-key]"
     visit.go("/run/first/completions?right=1.0.11.2", PANES_OF_ONE)
-    visit.until("document.querySelector('.trial').innerText.includes('144 completions')")
+    visit.until("document.querySelector('.trial')?.innerText.includes('144 completions')")
     # The recorded totals of the first prompt: 1.0, 1.5, 1.5, 1.0; the new ones fall with the number of the completion.
     assert "sign flips" in visit.text(".trial")
     heads = [head.strip(" ↓↑") for head in visit.texts(".main .grid th")]
@@ -189,7 +188,7 @@ def test_a_reward_is_tried_beside_the_recorded_one(trying: Visit, tried: tuple[s
     visit.until(f"document.querySelectorAll('{prompts}').length === 3")
 
     tried[1].write_text(NEW.format(body="return 1 / 0"))
-    visit.until("document.querySelector('.trial').innerText.includes('144 failed')")
+    visit.until("document.querySelector('.trial')?.innerText.includes('144 failed')")
     visit.until("document.querySelector('.pane.right .tried .badge.bad') !== null")
     title = visit.page.locator(".pane.right .tried .badge.bad").get_attribute("title")
     assert title is not None
@@ -198,14 +197,14 @@ def test_a_reward_is_tried_beside_the_recorded_one(trying: Visit, tried: tuple[s
     visit.until("document.querySelector('.trial .problem')?.innerText.includes('SyntaxError')")
     assert visit.texts(".pane h3") != []
     tried[1].write_text(NEW.format(body="return float('right' in completion)"))
-    visit.until("document.querySelector('.trial').innerText.includes('144 completions · 0 sign flips')")
+    visit.until("document.querySelector('.trial')?.innerText.includes('144 completions · 0 sign flips')")
 
 
 def test_two_runs_are_compared_by_the_reward_that_is_tried(trying: Visit, tried: tuple[str, Path]) -> None:
     tried[1].write_text(NEW.format(body="return float('right' in completion)"))
     trying.go("/run/first/compare?with=second&of=/new", PANES)
-    trying.until("document.querySelector('.trial').innerText.includes('144 completions · 0 sign flips')")
+    trying.until("document.querySelector('.trial')?.innerText.includes('144 completions · 0 sign flips')")
     trying.until("document.querySelectorAll('.summary tbody tr').length === 4")
-    trying.until("document.querySelector('.verdict').innerText.includes('equal on 3')")
+    trying.until("document.querySelector('.verdict')?.innerText.includes('equal on 3')")
     assert trying.texts(".summary tbody td:first-child") == ["Total", "New total", "form", "answer"]
     trying.until("[...document.querySelectorAll('.pane .tried b')].every(one => one.textContent === '1.000')")

@@ -15,7 +15,7 @@ from rewardkit.viewer.pages.compared_texts import ComparedTexts
 from rewardkit.viewer.pages.component_scores import format_number
 from rewardkit.viewer.pages.layout import Page, empty_state
 from rewardkit.viewer.two_runs import TIE, TOTAL, TRIED, TwoRuns
-from rewardkit.viewer.verdicts import chance_text, notices_of, verdict_of
+from rewardkit.viewer.verdicts import SIDES, chance_text, notices_of, verdict_of
 from rewardkit.viewer.watcher import Watched
 from rewardkit.viewer.windows import Window, kinds_of
 
@@ -133,6 +133,8 @@ class Compare:
         left, right = (self.watched, Window.parse(address.get("a"))), (self.other, Window.parse(address.get("b")))
         self.two = two = await asyncio.to_thread(TwoRuns.of, left, right)
         found = await asyncio.to_thread(lambda: {name: two.paired(name, self._tie) for name in two.names})
+        if self.verdict.is_deleted:
+            return  # the user has left the page in the meantime
         self._show_notices(two)
         self._show_verdict(two, found[self._name])
         rows = [self._row(two, name, one) for name, one in found.items()]
@@ -143,19 +145,21 @@ class Compare:
     def _show_notices(self, two: TwoRuns) -> None:
         self.notices.clear()
         with self.notices:
-            for sentence in notices_of(two, self._name, (self.watched.name, self._other_name)):
-                put.text(sentence, "notice", "div")
+            said = notices_of(two, self._name, self._names)
+            if said:
+                put.text("\n".join(said), "notice", "div")
 
     @property
-    def _other_name(self) -> str:
-        assert self.other is not None
-        same = self.other.name == self.watched.name
-        return "the right side" if same else one_line(self.other.name, 60)
+    def _names(self) -> tuple[str, str]:
+        """What to call both sides."""
+        if self.other is None or self.other.name == self.watched.name:
+            return SIDES
+        return one_line(self.watched.name, 60), one_line(self.other.name, 60)
 
     def _show_verdict(self, two: TwoRuns, found: Paired) -> None:
         self.verdict.clear()
         with self.verdict:
-            put.text(verdict_of(found, self._other_name), "said")
+            put.text(verdict_of(found, self._names[1]), "said")
             if found.count:
                 with put.box("split", title=f"won {found.won:,}, equal {found.equal:,}, lost {found.lost:,}"):
                     for tone, count in (("won", found.won), ("equal", found.equal), ("lost", found.lost)):

@@ -63,9 +63,7 @@ class ComparedPrompts:
 
     def chosen(self, two: TwoRuns) -> tuple[int, int] | None:
         """Return the numbers of the selected prompt on both sides; by default, of the first one in the list."""
-        place = self._place()
-        if place is None:
-            place = int(self.order[0]) if len(self.order) else None
+        place = self._selected()
         if place is None:
             return None
         pair = two.seen[place]
@@ -75,7 +73,7 @@ class ComparedPrompts:
         """Return the prompt that is `by` places after the selected one."""
         if not len(self.order) or self.two is None:
             return None
-        here = np.flatnonzero(self.order == self._place())
+        here = np.flatnonzero(self.order == self._selected())
         at = min(max((int(here[0]) if len(here) else -1) + by, 0), len(self.order) - 1)
         self.at = at // _ROWS
         return self._id(int(self.order[at]))
@@ -87,8 +85,7 @@ class ComparedPrompts:
         pages = max(1, -(-len(self.order) // _ROWS))
         self.at = min(max(self.at, 0), pages - 1)
         shown = self.order[self.at * _ROWS : (self.at + 1) * _ROWS].tolist()
-        place = self._place()
-        selected = place if place is not None else (int(self.order[0]) if len(self.order) else None)
+        selected = self._selected()
         rows = [self._row(one, one == selected) for one in shown]
         self.table.show(rows, sort=self.sort, descending=not self.rising, columns=self._columns())
         start = self.at * _ROWS
@@ -138,18 +135,16 @@ class ComparedPrompts:
         self.order = order
         self.complaint.show(" ".join(complaints))
         self.complaint.set_visibility(bool(complaints))
-        here = np.flatnonzero(order == self._place())
+        here = np.flatnonzero(order == self._selected())
         self.at = int(here[0]) // _ROWS if len(here) else 0
         self.fill()
 
-    def _place(self) -> int | None:
-        """Return the selected prompt as a place in `two.seen`."""
+    def _selected(self) -> int | None:
+        """Return the selected prompt as a place in `two.seen`; by default, the first one in the list."""
         two = self.two
         code = None if two is None else two.left.scores.code_of.get(self.page.address.get("prompt"))
-        if two is None or code is None:
-            return None
-        found = np.flatnonzero(two.pairing.left[two.seen] == code)
-        return int(found[0]) if len(found) else None
+        found = [] if two is None or code is None else np.flatnonzero(two.pairing.left[two.seen] == code).tolist()
+        return int([*found, *self.order[:1]][0]) if found or len(self.order) else None
 
     def _id(self, place: int) -> str:
         assert self.two is not None
