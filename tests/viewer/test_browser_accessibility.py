@@ -17,6 +17,7 @@ TABS = {
     "/run/first/completions?left=1.0.0.0&right=1.0.11.2&columns=column.level,seen,labels": ".pane pre.text",
     "/run/sweep/tools/completions?left=1.0.0.0&right=1.0.5.2": ".transcript .turn",
     "/run/sweep/tools/completions?view=rendered&q=calls>1": ".transcript .turn",
+    "/run/sweep/marked/completions?view=rendered&open=1.0.1.0&mark=step": ".detail .rendered math",
     "/run/first/logs": ".rates tbody tr",
     "/run/certain/suspicious": ".lead",
     "/run/first/compare?with=sweep%2Fsecond": ".page .grid tbody tr[data-key]",

@@ -194,8 +194,7 @@ def test_texts_are_rendered_on_demand(visit: Visit) -> None:
     visit.page.wait_for_selector(".main tr.detail .json")
     assert visit.text(".main tr.detail .json").splitlines()[:2] == ["{", '  "answer": [']
     visit.page.go_back()
-    visit.page.wait_for_selector(PANES)
-    assert visit.page.locator(".main .rendered").count() == 0
+    visit.until("document.querySelector('.pane > pre.text') && !document.querySelector('.main .rendered')")
 
 
 def test_conversations_are_rendered(visit: Visit) -> None:
