@@ -82,7 +82,12 @@ def test_another_argument_is_another_batch(argument: str) -> None:
         "level": list("abab"),
     }
     functions[0](**given, trainer_state=state)
-    changed = {"completions": ["x", *TEXTS[1:]], "prompts": ["q"] * 4, "completion_ids": [[2]] * 4, "level": ["a"] * 4}
+    changed: dict[str, list[Any]] = {
+        "completions": ["x", *TEXTS[1:]],
+        "prompts": ["q"] * 4,
+        "completion_ids": [[2]] * 4,
+        "level": ["a"] * 4,
+    }
     if argument == "step":
         state.global_step = 1
     elif argument == "environments":

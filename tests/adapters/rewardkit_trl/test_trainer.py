@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -219,3 +220,42 @@ def test_progress_knows_the_epoch_of_the_trainer(epoch: Any, known: float) -> No
     progress = progress_of(SimpleNamespace(global_step=1, max_steps=4, epoch=epoch), True)
     assert progress is not None
     assert progress.epoch == known
+
+
+# Prompts in tokens
+
+
+def test_each_prompt_is_tokenized_once_by_the_trainer(tmp_path: Path) -> None:
+    functions = rk.to_trl(short, record=tmp_path)
+    trainer: Any = StandInTrainer(functions)
+    asked: list[Any] = []
+
+    def tokenize(prompts: list[Any]) -> tuple[list[list[int]], None, dict[str, Any]]:
+        asked.extend(prompts)
+        return [[0] * len(str(prompt)) for prompt in prompts], None, {}
+
+    trainer._tokenize_prompts = tokenize
+    chat = [{"role": "user", "content": "hi"}]
+    trainer.rewards(["a"] * 4, ["one", "one", "three", "three"])
+    trainer.rewards(["a"] * 4, ["one", "one", "five", "five"])
+    trainer.rewards([[{"role": "assistant", "content": "a"}]] * 2, [chat, copy.deepcopy(chat)])
+    functions.flush()
+    assert asked == ["one", "three", "five", chat]
+    found = rk.open_run(tmp_path).sql("select prompt_length from scores order by part, row").fetchall()
+    assert [length for (length,) in found] == [3, 3, 5, 5, 3, 3, 4, 4, len(str(chat)), len(str(chat))]
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        {},
+        {"_tokenize_prompts": lambda prompts: 1 / 0},
+        {"_tokenize_prompts": lambda prompts: ([[1]], ["an image"], {})},
+        {"_tokenize_prompts": lambda prompts: ([[1]], None, {"pixel_values": [1]})},
+        {"_tokenize_prompts": lambda prompts: ([[1]], None, {}), "environment_factories": {None: object}},
+        {"_tokenize_prompts": lambda prompts: ([[1]], None, {}), "rollout_func": print},
+    ],
+)
+def test_where_prompts_may_have_other_tokens_none_are_counted(held: dict[str, Any]) -> None:
+    assert Trainer(SimpleNamespace(reward_funcs=[], **held)).prompt_lengths(["p"]) is None
+    assert Trainer(None).prompt_lengths(["p"]) is None
