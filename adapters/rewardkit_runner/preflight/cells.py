@@ -11,7 +11,7 @@ from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Rows
 from rewardkit.core.batch.equality import equality
 from rewardkit.core.errors import BindingError, CoercionError, shorten
-from rewardkit.core.tree.coercion import coerce_column
+from rewardkit.core.tree.columns import coerce_column
 from rewardkit.core.tree.parameters import Parameter
 from rewardkit.core.tree.reward import Reward, applied
 from rewardkit_runner.preflight.findings import Finding

@@ -20,7 +20,7 @@ from rewardkit.core.batch.column import Numbers
 from rewardkit.core.batch.logs import RowLog
 from rewardkit.core.errors import CoercionError
 from rewardkit.core.progress.progress import END
-from rewardkit.core.tree.coercion import coerce_column
+from rewardkit.core.tree.columns import coerce_column
 from rewardkit.core.tree.parameters import ENVIRONMENT, WHOLE_BATCH, Parameter, Scope
 from rewardkit.core.tree.results import Abstention, Raised
 
@@ -165,7 +165,7 @@ def gather(parameters: Sequence[Parameter], batch: Batch, rows: list[int], name:
     arguments = Arguments(rows)
     for parameter in parameters:
         remedy = "" if not trusted else _GOLD_REMEDY if parameter.name == "gold" else _REMEDY
-        values = _values(parameter, batch, rows, name, remedy)
+        values = _values(parameter, batch, rows, name, remedy, trusted=trusted)
         arguments.columns.append(values)
         as_they_are = trusted or parameter.source in _AS_THEY_ARE
         if as_they_are and parameter.view is None and not parameter.is_column:
@@ -184,7 +184,7 @@ def gather(parameters: Sequence[Parameter], batch: Batch, rows: list[int], name:
     return arguments
 
 
-def _values(parameter: Parameter, batch: Batch, rows: list[int], name: str, remedy: str) -> list[Any]:
+def _values(parameter: Parameter, batch: Batch, rows: list[int], name: str, remedy: str, *, trusted: bool) -> list[Any]:
     source = parameter.source
     every = len(rows) == batch.size
     if source == "completion":
@@ -226,7 +226,7 @@ def _values(parameter: Parameter, batch: Batch, rows: list[int], name: str, reme
     column = batch.columns[source]
     values = column if every else [column[row] for row in rows]
     try:
-        return coerce_column(parameter.coercer, values, source, rows, remedy)
+        return coerce_column(parameter.coercer, values, source, rows, remedy, remembers=trusted)
     except CoercionError as error:
         raise CoercionError(f"reward {name!r}: {error}") from error
 

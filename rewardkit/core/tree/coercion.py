@@ -14,9 +14,9 @@ import json
 import math
 import re
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, field, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -32,13 +32,10 @@ from pydantic_core import to_json
 from rewardkit.core.errors import CoercionError, RewardDefinitionError, shorten
 from rewardkit.core.text.literals import Misfit, check_json, read_literal
 from rewardkit.core.tree.containers import array_converter, is_array, items_converter
-from rewardkit.core.tree.scalars import BYTES_LITERAL, DECIMAL, WHITESPACE, is_missing, scalar, without_numpy
+from rewardkit.core.tree.scalars import BYTES_LITERAL, DECIMAL, WHITESPACE, scalar, without_numpy
 
 _ISO_TYPES = (date, datetime, time, timedelta, UUID)
 _Items = Callable[[object], Any] | None
-_PRESENT = {str, int, bool, list, dict, tuple, type(None)}
-"""Types of values that are never missing; None is already what missing values become."""
-_REPEATABLE = {type(None), str, int, float}
 _UNIONS = (Union, types.UnionType)
 _READ_ONCE = (collections.abc.Iterable, collections.abc.Iterator, collections.abc.Generator)
 
@@ -49,48 +46,6 @@ def coerce(value: object, type_: Any) -> Any:
     Raises CoercionError if the value does not fit, RewardDefinitionError if `type_` cannot be used as an annotation.
     """
     return Coercer.of(type_)(value)
-
-
-def coerce_column(
-    coercer: Coercer, values: Sequence[object], column: str, rows: Sequence[int], remedy: str = ""
-) -> list[Any]:
-    """Return the cells `values` (n,) of `column`, coerced.
-
-    ``coerce_column(Coercer.of(int), ["7", None, "7"], "answer", [0, 1, 2])`` is ``[7, None, 7]``: None stays None for
-    any type, so that its row can abstain. A missing value (NaN, NaT, pandas' NA) is None. Equal strings and numbers are
-    read once and share the result. If no cell needs a conversion, the list is returned without a copy. Messages use the
-    row numbers `rows` (n,) and `remedy`.
-
-    Raises CoercionError for the first cell that does not fit, with column, row, value and type.
-    """
-    kinds = set(map(type, values))
-    if not kinds <= _PRESENT and any(map(is_missing, values)):
-        values = [None if is_missing(value) else value for value in values]
-        kinds = set(map(type, values))
-    if coercer.passes or kinds <= coercer.untouched:
-        return values if isinstance(values, list) else list(values)
-    coerced: list[Any] = []
-    read: dict[object, Any] = {None: None}
-    for value, row in zip(values, rows, strict=True):
-        kind = type(value)
-        repeatable = kind in _REPEATABLE
-        # 1 == 1.0 and 0.0 == -0.0, but their results may differ.
-        key = (kind, repr(value)) if kind is float else value
-        if repeatable and key in read:
-            coerced.append(read[key])
-            continue
-        try:
-            result = coercer(value)
-        except CoercionError as error:
-            remedy = remedy or (
-                f"Fix the data, change the annotation of `{column}`, or parse the value yourself: "
-                f"Annotated[{coercer.target}, pydantic.BeforeValidator(parse)]."
-            )
-            raise CoercionError(f"column {column!r}, row {row}: {error} {remedy}") from error.__cause__
-        if repeatable:
-            read[key] = result
-        coerced.append(result)
-    return coerced
 
 
 @final
@@ -105,6 +60,7 @@ class Coercer:
     parses: bool  # whether the annotation has a validator, which explains its own errors
     untouched: frozenset[type]  # values of exactly these types pass untouched; includes None, which columns keep
     convert: Callable[[object], Any]  # may raise any exception: call the Coercer instead
+    remembered: dict[str, Any] = field(default_factory=dict, repr=False)  # what `coerce_column` read from short texts
 
     @classmethod
     def of(cls, annotation: Any) -> Coercer:

@@ -10,13 +10,12 @@ from typing import Annotated, Any
 
 import numpy as np
 import pytest
-from pydantic import (
-    PlainValidator,
-)
+from pydantic import BeforeValidator, PlainValidator
 
 import rewardkit as rk
 from rewardkit.core.errors import CoercionError
-from rewardkit.core.tree.coercion import Coercer, coerce, coerce_column
+from rewardkit.core.tree.coercion import Coercer, coerce
+from rewardkit.core.tree.columns import coerce_column
 
 
 def test_column_names_everything_in_its_error() -> None:
@@ -37,6 +36,44 @@ def test_column_reads_equal_text_once() -> None:
     coercer = Coercer.of(Annotated[int, PlainValidator(spy)])
     assert coerce_column(coercer, ["a", "bb", "a", None, "a"], "answer", range(5)) == [1, 2, 1, None, 1]
     assert seen == ["a", "bb"]
+
+
+def test_texts_are_remembered_from_one_call_to_the_next_only_on_request() -> None:
+    seen: list[Any] = []
+
+    def spy(value: object) -> int:
+        seen.append(value)
+        if value == "broken":
+            raise ValueError("broken")
+        return len(str(value))
+
+    coercer = Coercer.of(Annotated[int, PlainValidator(spy)])
+    for _ in range(2):
+        assert coerce_column(coercer, ["a", "bb"], "answer", range(2)) == [1, 2]
+    assert seen == ["a", "bb"] * 2
+    seen.clear()
+    long = "x" * 1_000
+    for _ in range(2):
+        assert coerce_column(coercer, ["a", 7.0, long, "bb"], "answer", range(4), remembers=True)[3] == 2
+        with pytest.raises(CoercionError, match="row 0: 'broken'"):
+            coerce_column(coercer, ["broken"], "answer", [0], remembers=True)
+    assert seen == ["a", 7.0, long, "bb", "broken", 7.0, long, "broken"]
+
+
+def test_what_can_be_changed_is_never_remembered() -> None:
+    coercer = Coercer.of(Annotated[list[int], BeforeValidator(lambda text: [len(text)])])
+    for _ in range(2):
+        (read,) = coerce_column(coercer, ["abc"], "answer", [0], remembers=True)
+        assert read == [3]
+        read.append(4)
+
+
+def test_the_memory_of_a_column_is_bounded() -> None:
+    coercer = Coercer.of(Annotated[int, BeforeValidator(len)])
+    for start in range(0, 20_000, 1_000):
+        texts = ["x" * (number % 400) + str(number) for number in range(start, start + 1_000)]
+        assert coerce_column(coercer, texts, "answer", range(1_000), remembers=True) == list(map(len, texts))
+    assert len(coercer.remembered) <= 4_096
 
 
 def test_column_reads_equal_numbers_of_one_type_once() -> None:
