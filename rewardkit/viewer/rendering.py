@@ -42,11 +42,11 @@ def rendered(text: str) -> list[Node]:
     if document is not None:
         return [_preformatted(document, "json")]
     if len(text) > LONGEST:
-        return [_preformatted(text)]
+        return [_remark("Too long to render, and so shown as it is:"), _preformatted(text)]
     try:
         return _Tree().build(_parser().parse(text))
     except (_TooLarge, RecursionError):
-        return [_preformatted(text)]
+        return [_remark("Too intricate to render, and so shown as it is:"), _preformatted(text)]
 
 
 def pretty_json(text: str) -> str | None:
@@ -58,6 +58,10 @@ def pretty_json(text: str) -> str | None:
         return json.dumps(json.loads(stripped), ensure_ascii=False, indent=2)
     except (ValueError, RecursionError):
         return None
+
+
+def _remark(text: str) -> Node:
+    return "div", {"class": "soft"}, [text]
 
 
 def _preformatted(text: str, kind: str = "") -> Node:
@@ -126,7 +130,7 @@ class _Tree:
             return [("code", {}, [token.content])]
         if token.type in ("fence", "code_block"):
             document = pretty_json(token.content)
-            label: list[Node] = [("div", {"class": "soft"}, [token.info.strip()])] if token.info.strip() else []
+            label = [_remark(token.info.strip())] if token.info.strip() else []
             return [*label, _preformatted((document or token.content).rstrip("\n"), "json" if document else "")]
         if token.type == "image":
             return [("span", {"class": "soft"}, [f"image: {token.content} ({_address(token, 'src')})"])]

@@ -65,23 +65,18 @@ def test_the_bars_of_the_terms_stack_up_to_the_total(tmp_path: Path) -> None:
 
 def test_a_batch_is_put_together_from_all_processes(tmp_path: Path) -> None:
     one = record(3)
-    advantages = derived(one, "batch")
-    for rank, rows in enumerate((slice(0, 8), slice(8, 12))):
+    advantages, groups = derived(one, "batch"), one.groups
+    assert groups is not None
+    for rank, (start, stop) in enumerate(((0, 8), (8, 12))):
+        part = Record(
+            one.table.part(start, stop),
+            one.version,
+            step=3,
+            groups=groups[start:stop] - groups[start],
+            advantages=advantages[start:stop],
+        )
         with Recorder(tmp_path, attempt=1, rank=rank, patience=math.inf) as recorder:
-            assert one.groups is not None
-            recorder.record(
-                replace(
-                    one,
-                    table=one.table.part(rows.start, rows.stop),
-                    prompts=one.prompts[rows] if one.prompts else None,
-                    completions=one.completions[rows] if one.completions else None,
-                    completion_ids=one.completion_ids[rows] if one.completion_ids else None,
-                    columns={name: values[rows] for name, values in one.columns.items()},
-                    groups=one.groups[rows] - one.groups[rows.start],
-                    advantages=advantages[rows],
-                    lines=(),
-                )
-            )
+            recorder.record(part)
     watched = Watched.open("run", tmp_path)
     row = watched.scores.find((1, 1, 0, 0))
     assert row is not None

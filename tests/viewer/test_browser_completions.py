@@ -190,6 +190,10 @@ def test_texts_are_rendered_on_demand(visit: Visit) -> None:
     assert visit.page.locator(".pane a, .pane img").count() == 0
     assert "click (javascript:window.acted=1) image: cat (http://evil.example/cat.png)" in visit.text(".pane.left")
     assert '"x": 8' in visit.text(".pane.right .json")
+    visit.page.keyboard.press("r")
+    visit.page.wait_for_selector(".pane > pre.text")
+    visit.page.keyboard.press("r")
+    visit.page.wait_for_selector(".pane.left .rendered math mfrac")
     visit.page.locator(".main tr[data-key='1.0.0.2']").click()
     visit.page.wait_for_selector(".main tr.detail .json")
     assert visit.text(".main tr.detail .json").splitlines()[:2] == ["{", '  "answer": [']

@@ -3,7 +3,7 @@ const TYPING = "input, textarea, select, [contenteditable]";
 // Of the letters, only these mean something else with Shift.
 const SHIFTED = new Set(["y", "w", "x", "e"]);
 const MODIFIERS = ["Control", "Meta", "Alt", "AltGraph"];
-const KEYS = new Set(["?", "/", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "j", "k", "n", "b", "s", "y", "w", "x", "e", "1", "2", "3", "4", "5", "6", "7", "0", "g"]);
+const KEYS = new Set(["?", "/", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "j", "k", "n", "b", "s", "r", "y", "w", "x", "e", "1", "2", "3", "4", "5", "6", "7", "0", "g"]);
 
 export default {
   emits: ["key", "go", "went"],

@@ -117,6 +117,8 @@ class Completions:
             await self._show_sides()
         elif key in (*KEYS, "e"):
             await self._label_by_key(key, "right" if shift else "left")
+        elif key == "r":
+            await self._view("raw" if self.page.address.get("view") == "rendered" else "rendered")
         elif key == "n":
             self.page.note(self.page.address.with_state(left=None, right=None), step=True)
             await self._show_sides()
@@ -158,7 +160,7 @@ class Completions:
         if prompt == self.page.address.get("prompt"):
             return
         self.longest = LONGEST
-        self.page.note(self.page.address.with_state(prompt=prompt, left=None, right=None), step=True)
+        self.page.note(self.page.address.with_state(prompt=prompt, left=None, right=None, open=None), step=True)
         self.prompts.show()
         await self._show_prompt()
 

@@ -29,6 +29,7 @@ _KEYS = {
     "← →": "previous, next completion on the left; with Shift, on the right",
     "n": "reset both sides: best of the first left, best of the newest right",
     "s": "swap left and right",
+    "r": "show texts as they are, or rendered",
     "b": "show or hide the prompts",
     "y w x": "label the left completion as good, bad, exploit; with Shift, the right one",
     "e": "note something about the label; with Shift, on the right",
