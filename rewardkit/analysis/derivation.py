@@ -124,8 +124,9 @@ def derive(
     """
     if np.isnan(recorded).all():
         return None
-    found = (Derivation.of(way, totals, terms, groups, components) for way in WAYS)
-    return next((one for one in found if one.agrees(recorded)), None)
+    with np.errstate(all="ignore"):  # infinite totals have no derivation
+        found = (Derivation.of(way, totals, terms, groups, components) for way in WAYS)
+        return next((one for one in found if one.agrees(recorded)), None)
 
 
 def _factor(term: Floats, component: Floats | None) -> float:

@@ -108,6 +108,11 @@ def test_a_column_of_gdpo_has_its_weight_and_spread() -> None:
     np.testing.assert_allclose(column.addends[0], 2.0 * (0.0 - 0.5) / (column.spread.deviations[0] + EPSILON))
 
 
+def test_infinite_totals_have_no_derivation() -> None:
+    scores = np.array([[np.inf, 0.0], [0.0, 1.0], [1.0, 1.0], [0.0, 0.5]])
+    assert derive(np.ones(SIZE), **recorded(scores)) is None
+
+
 def test_without_recorded_advantages_there_is_no_derivation() -> None:
     scores = np.ones((SIZE, 2))
     assert derive(np.full(SIZE, np.nan), **recorded(scores)) is None
