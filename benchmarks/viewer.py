@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +102,9 @@ def interactions(page: Any, base: str, name: str, times: int) -> dict[str, list[
         page.wait_for_function(f"{_SEEN}.length > 3 && {_SEEN}.every((one) => one.dataset.drawn)")
         page.wait_for_timeout(300)
         _time_graphs(stopwatch, turn)
+        _time_changes(stopwatch, turn)
+        page.goto(f"{base}/run/{name}/graphs")
+        page.wait_for_function(f"{_SEEN}.length > 3 && {_SEEN}.every((one) => one.dataset.drawn)")
         shown = "document.querySelector('.panes pre') && document.querySelector('.main .grid tbody tr')"
         stopwatch.time("tab: to completions", _CLICK, shown, ".tabs a", _PANES, 1)
         _time_prompts(stopwatch, turn)
@@ -115,6 +120,38 @@ def interactions(page: Any, base: str, name: str, times: int) -> dict[str, list[
         page.wait_for_timeout(300)
         _time_compared(stopwatch, turn)
     return stopwatch.taken
+
+
+def _time_changes(stopwatch: Stopwatch, turn: int) -> None:
+    """From a graph to the completions behind a change, and other changes from there."""
+    page, said = stopwatch.page, ".verdicts p"
+    box = page.locator(".plot").nth(1).bounding_box()
+    page.mouse.move(box["x"] + 200 + 10 * turn, box["y"] + 90)
+    page.evaluate("window.began = performance.now()")
+    page.mouse.down()
+    page.mouse.up()
+    page.wait_for_function("document.querySelector('.verdicts p') && document.querySelector('.k-text')", polling="raf")
+    stopwatch.add("graphs: click, to the completions of a change", page.evaluate("performance.now() - window.began"))
+    page.wait_for_timeout(300)
+    column = (
+        "state.was = document.querySelector(values[0]).textContent; const menu = document.querySelector('main select');"
+        "menu.value = values[1]; menu.dispatchEvent(new Event('change', { bubbles: true }));"
+    )
+    changed = "document.querySelector(values[0])?.textContent !== state.was && document.querySelector(values[0])"
+    stopwatch.time("changes: another column", column, changed, said, ["answer", "length", "total"][turn % 3])
+    stopwatch.time("changes: sort by step", _CLICK, _CHANGED, "th button", ".grid tbody", -1)
+    stopwatch.time("changes: next page", _CLICK, _CHANGED, ".pager button", ".grid tbody", 1)
+    box = page.locator(".plot").bounding_box()
+    page.mouse.move(box["x"] + 500, box["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 900, box["y"] + 60, steps=4)
+    page.evaluate("window.was = document.querySelector('.verdicts p').textContent; window.began = performance.now()")
+    page.mouse.up()
+    page.wait_for_function("document.querySelector('.verdicts p')?.textContent !== window.was", polling="raf")
+    stopwatch.add("changes: a third of all steps by dragging", page.evaluate("performance.now() - window.began"))
+    page.wait_for_timeout(300)
+    shown = "document.querySelector('.panes pre')"
+    stopwatch.time("changes: open a completion", _CLICK, shown, ".grid tbody tr", ".grid tbody", 2)
 
 
 def _time_graphs(stopwatch: Stopwatch, turn: int) -> None:
@@ -179,51 +216,66 @@ def main() -> None:
     parser.add_argument("--run", type=Path, help="a recorded run (default: generate one)")
     parser.add_argument("--times", type=int, default=5, help="repetitions of each measurement")
     options = parser.parse_args()
+    from generated_run import Plan, write
     from playwright.sync_api import sync_playwright
 
-    with tempfile.TemporaryDirectory() as folder:
-        run = options.run
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        run, other = options.run, Path(folder) / "other"
         if run is None:
-            from generated_run import Plan, write
-
             run = Path(folder) / "generated"
             write(str(run), Plan(exploit=True))
-        command = [sys.executable, "-m", "rewardkit.cli.main", "view", str(run), "--no-browser", "--port", "0"]
-        command += ["--token", "none"]
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        try:
-            assert server.stdout is not None
-            base = next(line for line in server.stdout if "http://" in line).split()[-1].rstrip("/")
-            with sync_playwright() as playwright:
-                browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-                _report(browser, base, run.name, options.times)
-                browser.close()
-        finally:
-            server.terminate()
-            server.wait()
+        write(str(other), Plan(steps=2, completions=16))  # a single run would be read before the browser asks for it
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        _report(browser, (run, other), options.times)
+        browser.close()
 
 
-def _report(browser: Any, base: str, name: str, times: int) -> None:
+@contextmanager
+def _serving(runs: Sequence[Path]) -> Iterator[str]:
+    """Start ``rewardkit view`` and return its address, a second later: a user's browser needs as long to open."""
+    command = [sys.executable, "-m", "rewardkit.cli.main", "view", *map(str, runs), "--no-browser", "--port", "0"]
+    server = subprocess.Popen([*command, "--token", "none"], stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        address = next(line for line in server.stdout if "http://" in line).split()[-1].rstrip("/")
+        time.sleep(1.0)
+        yield address
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _report(browser: Any, runs: Sequence[Path], times: int) -> None:
+    name = runs[0].name
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores before; milliseconds, {times} times each\n")
     began = time.perf_counter()
     print("| page | first paint | first content | content complete |\n|---|---|---|---|")
-    pages = [
-        ("runs", "/", ".grid tbody tr"),
-        ("graphs", f"/run/{name}/graphs", ".plot[data-drawn]"),
-        ("completions", f"/run/{name}/completions", ".panes pre"),
-        ("reward logs", f"/run/{name}/logs", ".rates tbody tr"),
-    ]
-    cold = first_paints(browser, base + pages[1][1], pages[1][2], 1)[0]
-    print(f"| graphs, run not read yet | {cold[0]:.0f} | {cold[1]:.0f} | {cold[2]:.0f} |")
-    for title, path, wanted in pages:
-        found = first_paints(browser, base + path, wanted, times)
-        medians = [statistics.median(one[column] for one in found) for column in range(3)]
-        print(f"| {title} | " + " | ".join(f"{value:.0f}" for value in medians) + " |")
-    page = browser.new_context(viewport={"width": 1366, "height": 768}).new_page()
-    print("\n| interaction | median | worst |\n|---|---|---|")
-    for action, taken in interactions(page, base, name, times).items():
-        print(f"| {action} | {statistics.median(taken):.0f} | {max(taken):.0f} |")
+    graphs = f"/run/{name}/graphs", ".plot[data-drawn]"
+    cold = []
+    for _ in range(times):
+        with _serving(runs) as base:
+            cold += first_paints(browser, base + graphs[0], graphs[1], 1)
+    _print_medians("graphs, run not read yet", cold)
+    with _serving(runs) as base:
+        first_paints(browser, base + graphs[0], graphs[1], 1)
+        pages = [
+            ("runs", "/", ".grid tbody tr"),
+            ("graphs", *graphs),
+            ("completions", f"/run/{name}/completions", ".panes pre"),
+            ("reward logs", f"/run/{name}/logs", ".rates tbody tr"),
+        ]
+        for title, path, wanted in pages:
+            _print_medians(title, first_paints(browser, base + path, wanted, times))
+        page = browser.new_context(viewport={"width": 1366, "height": 768}).new_page()
+        print("\n| interaction | median | worst |\n|---|---|---|")
+        for action, taken in interactions(page, base, name, times).items():
+            print(f"| {action} | {statistics.median(taken):.0f} | {max(taken):.0f} |")
     print(f"\nload average {os.getloadavg()[0]:.1f} after {time.perf_counter() - began:.0f} s")
+
+
+def _print_medians(title: str, found: Sequence[tuple[float, float, float]]) -> None:
+    medians = [statistics.median(one[column] for one in found) for column in range(3)]
+    print(f"| {title} | " + " | ".join(f"{value:.0f}" for value in medians) + " |")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from rewardkit.viewer.library import Library
 from rewardkit.viewer.prompts import Prompts
 from rewardkit.viewer.scores import Floats, Scores
 from rewardkit.viewer.summaries import Summaries
+from rewardkit.viewer.tried import NEW
 
 if TYPE_CHECKING:
     from rewardkit.viewer.trials import Trial, Trials
@@ -47,7 +48,6 @@ class Watched:
     number: int = 0
     scores: Scores = field(init=False)
     metrics: Metrics = field(init=False)
-    prompts: Prompts = field(init=False)
     versions: list[dict[str, Any]] = field(init=False)
     components: list[str] = field(init=False)
     state: str = field(init=False)
@@ -55,12 +55,15 @@ class Watched:
     trial: Trial | None = None
     labels: Labels | None = None
     asked: float = field(default_factory=time.monotonic)
+    opened: float = field(default_factory=time.monotonic)
     _id: str = ""
     _lines: int = -1
     _seen: dict[tuple[int, int], int] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _cached: dict[str, tuple[int, Any]] = field(default_factory=dict)
     _lasting: dict[str, Any] = field(default_factory=dict)
+    _reading: threading.Lock = field(default_factory=threading.Lock)
+    _prompts: tuple[Scores, Prompts] | None = None
 
     @classmethod
     def open(cls, name: str, path: Path) -> Watched:
@@ -79,6 +82,7 @@ class Watched:
             self.run.refresh()
             replaced = self.run.info["id"] != self._id
             changed = self.load(first=replaced)
+            _ = self.prompts  # so that no page has to wait for them
         self.problem = _messages(caught) or ("" if replaced else self.problem)
         return changed
 
@@ -106,7 +110,7 @@ class Watched:
                 scores = Scores.of(run.scores(training=None).to_arrow_table())
         if first:
             self._lasting.clear()
-        self.prompts = Prompts.of(run, scores, None if first else self.prompts)
+            self._prompts = None
         self.metrics = Metrics.of(run)
         self.versions = _versions(run)
         self.components = run.components
@@ -121,7 +125,6 @@ class Watched:
             if self.scores.total is not scores.total:
                 return False
             self.scores = self.scores.with_tried(columns)
-            self.prompts = self.prompts.with_tried(self.scores)
             return True
 
     def cached(self, name: str, make: Callable[[], T]) -> T:
@@ -144,6 +147,16 @@ class Watched:
         """A value that changes when there is something new to show: data, results of a trial, or a label."""
         trial = 0 if self.trial is None else self.trial.number
         return self.number, trial, 0 if self.labels is None else self.labels.file.number
+
+    @property
+    def prompts(self) -> Prompts:
+        """The prompts of these scores. They are read when they are needed: the first graphs come without them."""
+        scores = self.scores
+        with self._reading:
+            if self._prompts is None or self._prompts[0] is not scores:
+                read = Prompts.of(self.run, scores, None if self._prompts is None else self._prompts[1])
+                self._prompts = scores, read.with_tried(scores) if NEW in scores.tried else read
+            return self._prompts[1]
 
     @property
     def panels(self) -> list[Panel]:
@@ -188,6 +201,7 @@ class Watcher:
 
     def prepare(self) -> None:
         """Load the packages that reading needs, and the run if there is only one, before a page asks for it."""
+        import duckdb  # noqa: F401
         import pyarrow as pa
         import pyarrow.parquet
 
@@ -215,7 +229,9 @@ class Watcher:
                 unasked = time.monotonic() - watched.asked
                 if unasked > 10 * _FORGOTTEN:
                     _close(self._open.pop(name, None))
-                elif unasked < _FORGOTTEN:
+                elif (
+                    unasked < _FORGOTTEN and time.monotonic() - watched.opened > SECONDS
+                ):  # not while it is first drawn
                     try:
                         watched.refresh()
                     except RewardKitError as error:

@@ -13,6 +13,7 @@ from rewardkit.viewer.charts import spec_of
 from rewardkit.viewer.curves import ByStep, Line, Panel, version_marks
 from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.pages.component_scores import format_number
+from rewardkit.viewer.pages.labeling import label_cells, label_columns
 from rewardkit.viewer.pages.layout import Page, empty_state
 from rewardkit.viewer.pages.tried_cells import tried_cells, tried_columns
 from rewardkit.viewer.reader import excerpts
@@ -55,8 +56,7 @@ class Changes:
             put.Choice(self.selection.by, names, self._by, "What changed")
             self.chips = put.box("picked")
             put.box("space")
-            put.text("Drag selects", "soft", "label")
-            self.aims = put.box()
+            self.aims = put.box("drags")
         with put.box("card graph changes"):
             with put.box("legend"):
                 for name, color in (("the steps before", "var(--soft)"), ("these steps", "var(--accent)")):
@@ -127,6 +127,7 @@ class Changes:
     def _build_aims(self) -> None:
         self.aims.clear()
         with self.aims:
+            put.text("Drag selects", "soft")
             put.choices(self.aim, _AIMS, self._aim, "What dragging across the graph selects")
 
     def _say(self, selection: Selection, found: Change) -> None:
@@ -138,13 +139,12 @@ class Changes:
                 which = selection.before if np.isnan(found.before) else selection.steps
                 put.text(f"No completion in {spoken(which)} has this score, so there is nothing to compare.", tag="p")
                 return
-            moved = f"{abs(found.jump):.3g}"
-            said = (
-                "stayed the same" if abs(found.jump) < 1e-12 else f"{'rose' if found.jump > 0 else 'fell'} by {moved}"
-            )
+            self.digits = digits = _digits(found.jump, found.total, found.same_prompts, found.new_prompts, found.mix)
+            verb = "rose" if found.jump > 0 else "fell"
+            said = f"{verb} by {abs(found.jump):,.{digits}f}" if abs(found.jump) > 1e-12 else "stayed the same"
             put.text(
-                f"{name} {said}: from {format_number(found.before)} in {spoken(selection.before)} to "
-                f"{format_number(found.now)} in {spoken(selection.steps)}.",
+                f"{name} {said}: from {found.before:,.{digits}f} in {spoken(selection.before)} to "
+                f"{found.now:,.{digits}f} in {spoken(selection.steps)}.",
                 tag="p",
             )
             with put.box("facts", "dl"):
@@ -171,7 +171,7 @@ class Changes:
     def _fact(self, name: str, value: float, about: str, detail: str = "") -> None:
         with put.box(title=about):
             put.text(name, tag="dt")
-            put.text(f"{value:+.3g}" if 1e-12 < abs(value) < 0.01 else format_number(value, sign=True), tag="dd")
+            put.text(f"{value if abs(value) > 1e-12 else 0.0:+,.{self.digits}f}", tag="dd")
             if detail:
                 put.text(detail, "soft", "dd")
 
@@ -220,6 +220,7 @@ class Changes:
             {"name": "value", "label": name, "kind": "number", "sortable": True},
             {"name": "before", "label": "Prompt before", "kind": "number", "title": _COMPARED},
             {"name": "step", "label": "Step", "kind": "number", "sortable": True},
+            *label_columns(self.watched),
             {"name": "text", "label": "Completion", "kind": "text"},
             {"name": "prompt", "label": "Prompt", "kind": "text"},
         ]
@@ -239,7 +240,10 @@ class Changes:
             "text": one_line(text, 240),
             "prompt": one_line(self.watched.prompts.texts[scores.prompt[row]], 160),
         }
-        return {"key": key_text(scores.key(row)), "cells": {**cells, **tried_cells(self.watched, row)}}
+        return {
+            "key": key_text(scores.key(row)),
+            "cells": {**cells, **tried_cells(self.watched, row), **label_cells(self.watched, row)},
+        }
 
     async def _go(self, **state: str | None) -> None:
         """Show another selection. The browser's back button returns to this one."""
@@ -291,6 +295,12 @@ def _panel(by: str, watched: Watched, steps: ByStep) -> Panel:
     return Panel("changes", name, "", [Line(name, steps.steps, values, color, by=by)])
 
 
+def _digits(*values: float) -> int:
+    """Return how many decimals show three digits of the largest of some numbers."""
+    largest = max(map(abs, values))
+    return min(max(2 - int(np.floor(np.log10(largest))), 0), 12) if largest > 1e-12 else 3
+
+
 def _number(value: float) -> str | None:
     return None if np.isnan(value) else format_number(value)
 
@@ -299,7 +309,6 @@ def _signed(value: float, largest: float) -> dict[str, Any] | None:
     """Return a bar that starts in the middle, with as many digits as the largest contribution needs."""
     if np.isnan(value):
         return None
-    digits = 2 - int(np.floor(np.log10(largest))) if largest > 0 else 2
     half = 0.5 * value / largest if largest > 0 else 0.0
     share = (0.5, 0.5 + half) if half > 0 else (0.5 + half, 0.5)
-    return {"text": f"{value:+.{min(max(digits, 0), 12)}f}", "share": share}
+    return {"text": f"{value:+,.{_digits(largest)}f}", "share": share}

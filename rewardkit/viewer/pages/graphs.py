@@ -55,8 +55,8 @@ class Graphs:
             self.back = put.button("All steps", self._all, title="Zoom out to all steps (g, or double-click a graph)")
             await self._build_others()
             put.box("space")
-            put.text("Dashed line: the reward changed · Click: the completions behind a change · Drag to", "soft")
-            self.drags = put.box()
+            put.text("Dashed line: the reward changed · Click: the completions behind a change", "soft")
+            self.drags = put.box("drags")
         self._build_drags()
         self.problem = put.box()
         for number, name in enumerate(SECTIONS):
@@ -211,6 +211,7 @@ class Graphs:
     def _build_drags(self) -> None:
         self.drags.clear()
         with self.drags:
+            put.text("Drag to", "soft")
             put.choices(self.drag, _DRAGS, self._choose_drag, "What dragging across a graph does; Shift does the other")
 
     def _choose_drag(self, drag: str) -> None:

@@ -6,11 +6,12 @@ completion, so it drops out of sums and is never asked.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.tree.algebra import changed
+from rewardkit.core.tree.binding import Binding
 from rewardkit.core.tree.leaf import primitive
 from rewardkit.core.tree.reward import Reward
 
@@ -34,21 +35,29 @@ def without(reward: Reward, names: Collection[str]) -> tuple[Reward, tuple[str, 
     """
     if not names:
         return reward, (), ()
-    gone = {node: name for name, node in Scorer(reward).names.components if name in names}
-    left: Reward = changed(reward, lambda node: _absent(node, gone[node]) if node in gone else node)
+    left, gone = omitted(reward, lambda name, node: name in names)
     if EXPENSIVE not in names:
-        return left, tuple(gone.values()), tuple(gone.values())
-    costly = {node: name for name, node in Scorer(left).names.components if _is_costly(node)}
-    left = changed(left, lambda node: _absent(node, costly[node]) if node in costly else node)
-    return left, (EXPENSIVE, *gone.values()), (*gone.values(), *costly.values())
+        return left, gone, gone
+    left, costly = omitted(left, lambda name, node: _is_costly(node))
+    return left, (EXPENSIVE, *gone), (*gone, *costly)
+
+
+def omitted(reward: Reward, is_gone: Callable[[str, Reward], bool]) -> tuple[Reward, tuple[str, ...]]:
+    """Return `reward` with the components that abstain for which `is_gone` is true, and their names."""
+    gone = {node: name for name, node in Scorer(reward).names.components if is_gone(name, node)}
+    left: Reward = changed(reward, lambda node: _absent(node, gone[node]) if node in gone else node)
+    return left, tuple(gone.values())
 
 
 def _is_costly(reward: Reward) -> bool:
-    """Whether it is one expensive leaf, maybe under another name."""
+    binding = binding_of(reward)
+    return binding is not None and binding.expensive
+
+
+def binding_of(reward: Reward) -> Binding | None:
+    """Return how a leaf, maybe under another name, calls its function; None for other rewards."""
     facts = reward.facts
-    if facts.stands_for is not None:
-        return _is_costly(facts.stands_for)
-    return facts.binding is not None and facts.binding.expensive
+    return binding_of(facts.stands_for) if facts.stands_for is not None else facts.binding
 
 
 def _absent(reward: Reward, name: str) -> Reward:

@@ -1,0 +1,139 @@
+"""Scores completions as if they answered other prompts: what they earn then is paid for nothing that the gold asks.
+
+``ForeignGolds(rk.exact("answer")).scores(batch)`` gives each completion the cells of another prompt of the batch. A
+completion that says just the right answer earns 0; one that lists all numbers earns as much as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rewardkit.core.batch.batch import Batch
+from rewardkit.core.batch.column import Floats, Numbers
+from rewardkit.core.evaluation.omission import binding_of, omitted
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.tree.conversion import RewardLike
+from rewardkit.core.tree.reward import Reward, walk
+
+PROMPT, EXAMPLE = "prompt", "example"
+
+
+class ForeignScores(NamedTuple):
+    """Totals (n,) of completions with the cells of their own prompts and of other prompts, NaN if there is none."""
+
+    own: Floats
+    foreign: Floats
+
+
+@dataclass(frozen=True)
+class _Reads:
+    """What a reward reads besides completions: its leaves, which is exchanged, and its branches, which stay."""
+
+    leaves: frozenset[str]
+    branches: frozenset[str]
+
+    @classmethod
+    def of(cls, reward: Reward) -> _Reads:
+        leaves: set[str] = set()
+        branches: set[str] = set()
+        for node, _, _ in walk(reward):
+            binding = node.facts.binding
+            if binding is None:
+                branches |= set(node.facts.columns)
+            else:
+                leaves |= {one.source for one in binding.parameters if one.is_column or one.source in (PROMPT, EXAMPLE)}
+        return cls(frozenset(leaves), frozenset(branches))
+
+    def exchanged(self, batch: Batch) -> list[str]:
+        """Return the names of the columns of a batch to exchange, maybe with ``"prompt"``."""
+        columns = [name for name in batch.columns if EXAMPLE in self.leaves or name in self.leaves]
+        own = [PROMPT] if PROMPT in self.leaves and batch.prompts is not None else []
+        return own + [name for name in columns if name not in self.branches]
+
+
+class ForeignGolds:
+    """Scores the completions of a batch with the cells of other prompts.
+
+    Left out are judges, reward models and tested programs, and functions that wait, that are not deterministic, or that
+    were not written for rewardkit: to call them again may cost money or have effects.
+
+    Args:
+        reward: the reward of a training.
+        trusting: also call functions that were not written for rewardkit.
+    """
+
+    def __init__(self, reward: RewardLike, *, trusting: bool = False) -> None:
+        whole = Scorer(reward)
+        left, self.left_out = omitted(whole.reward, lambda name, node: _is_left_out(node, trusting))
+        self._scorer = Scorer(left)
+        self._reads = _Reads.of(left)
+
+    @property
+    def possible(self) -> bool:
+        """Whether the reward reads anything that can be exchanged, and each completion or group is scored by itself."""
+        return bool(self._reads.leaves) and self._scorer.together != "batch"
+
+    def scores(self, batch: Batch, *, seed: int = 0) -> ForeignScores:
+        """Score a batch with its own cells and with foreign ones.
+
+        Each group gets the cells of another group of the batch, drawn at random: one that differs in every exchanged
+        column in which the batch has several values, and is the same in the columns that choose a branch.
+
+        Raises:
+            RewardKitError: as `Scorer.score`.
+        """
+        own, foreign = np.full(len(batch), np.nan), np.full(len(batch), np.nan)
+        names = self._reads.exchanged(batch) if self.possible else []
+        partners = self._partners(batch, names, np.random.default_rng(seed))
+        rows = np.flatnonzero(partners >= 0)
+        if rows.size:
+            own[rows] = self._totals(batch, rows, rows, names)
+            foreign[rows] = self._totals(batch, rows, partners[rows], names)
+        return ForeignScores(own, foreign)
+
+    def _totals(self, batch: Batch, rows: Numbers, cells: Numbers, names: Sequence[str]) -> Floats:
+        """Return the totals of the completions of `rows`, with the cells of the rows `cells` in some columns."""
+        ids, prompts = batch.completion_ids, batch.prompts
+        part = Batch(
+            _taken(batch.completions, rows),
+            prompts=None if prompts is None else _taken(prompts, cells if PROMPT in names else rows),
+            completion_ids=None if ids is None else _taken(ids, rows),
+            columns={name: _taken(values, cells if name in names else rows) for name, values in batch.columns.items()},
+            progress=batch.progress,
+            num_generations=batch.num_generations,
+            rollouts=batch.rollouts.taken(rows.tolist()),
+        )
+        return self._scorer.score(part, strict=False, stops=False).total
+
+    def _partners(self, batch: Batch, names: Sequence[str], random: np.random.Generator) -> Numbers:
+        """Return (n,) a row of another group whose cells each row gets, -1 where there is none."""
+        firsts = np.flatnonzero(np.diff(batch.groups, prepend=-1))
+        partner = np.full(len(firsts), -1, dtype=np.int64)
+        cells = np.array([batch.equality(name).numbers[firsts] for name in names]).reshape(len(names), len(firsts))
+        varied = cells[(cells != cells[:, :1]).any(axis=1)]
+        kept = [batch.equality(name).numbers[firsts] for name in self._reads.branches if name in batch.columns]
+        for group in range(len(firsts)) if len(varied) else ():
+            other = (varied != varied[:, group, None]).all(axis=0)
+            for column in kept:
+                other &= column == column[group]
+            candidates = np.flatnonzero(other)
+            if candidates.size:
+                partner[group] = firsts[random.choice(candidates)]
+        own: Numbers = partner[np.searchsorted(firsts, np.arange(len(batch)), side="right") - 1]
+        return own
+
+
+def _is_left_out(reward: Reward, trusting: bool) -> bool:
+    binding = binding_of(reward)
+    if binding is None:
+        return False
+    unsafe = binding.expensive or binding.waits or not binding.deterministic
+    return unsafe or ((binding.foreign or binding.plain) and not trusting)
+
+
+def _taken(values: Any, rows: Numbers) -> list[Any]:
+    return [values[row] for row in rows.tolist()]
