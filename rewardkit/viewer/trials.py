@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from rewardkit.core.errors import DataError, RewardKitError
 from rewardkit.data.reward_names import is_file
-from rewardkit.replay.differences.omission import EXPENSIVE
+from rewardkit.core.evaluation.omission import EXPENSIVE
 from rewardkit.replay.differences.process import done_elsewhere
 from rewardkit.replay.differences.record import Recorded
 from rewardkit.replay.differences.targets import Placed, Target, split_named, target_of
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("rewardkit")
 _SECONDS = 1.0
+_PATIENCE = 5.0
+"""The most seconds to wait for the end of a trial."""
 _PAUSE = 20.0
 """The least seconds between two processes for a run that is still being written."""
 
@@ -96,11 +98,13 @@ class Trial:
         self._busy = False
         self._next = 0.0
         self._ended = threading.Event()
-        threading.Thread(target=self._work, name="rewardkit-trial", daemon=True).start()
+        self._thread = threading.Thread(target=self._work, name="rewardkit-trial", daemon=True)
+        self._thread.start()
 
     def end(self) -> None:
-        """Stop scoring."""
+        """Stop scoring, and wait until the process has ended."""
         self._ended.set()
+        self._thread.join(_PATIENCE)
 
     @property
     def text(self) -> str:
