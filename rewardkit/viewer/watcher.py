@@ -227,11 +227,10 @@ class Watcher:
                     self.labels.refresh()
             for name, watched in list(self._open.items()):
                 unasked = time.monotonic() - watched.asked
+                being_drawn = time.monotonic() - watched.opened < SECONDS
                 if unasked > 10 * _FORGOTTEN:
                     _close(self._open.pop(name, None))
-                elif (
-                    unasked < _FORGOTTEN and time.monotonic() - watched.opened > SECONDS
-                ):  # not while it is first drawn
+                elif unasked < _FORGOTTEN and not being_drawn:
                     try:
                         watched.refresh()
                     except RewardKitError as error:
