@@ -147,7 +147,7 @@ def _add_steps(lines: _Lines, derivation: Derivation, place: int, members: int, 
     each = derivation.way == "each"
     details = {
         name: f"{_weight(column.weight)}({_number(column.scores[place])} − {_subtrahend(column.spread.means[place])}) "
-        f"÷ ({_number(column.spread.deviations[place])} + {_EPSILON})"
+        f"÷ ({_spread(column.spread.deviations[place])})"
         for name, column in derivation.columns.items()
     }
     _add_terms(lines, {name: float(addend[place]) for name, addend in derivation.addends.items()}, details)
@@ -159,7 +159,7 @@ def _add_steps(lines: _Lines, derivation: Derivation, place: int, members: int, 
         spread = float(derivation.deviations[place])
         whole = derivation.way != "group"
         lines.divide(f"spread of the {'batch' if whole else 'group'}", spread)
-        equation = f"({equation}) ÷ ({_number(spread)} + {_EPSILON})"
+        equation = f"({equation}) ÷ ({_spread(spread)})"
     return f"{equation} = {_number(float(derivation.advantages[place]), sign=True)}"
 
 
@@ -194,7 +194,7 @@ class _Lines:
         self._add("difference", _number(self._at, sign=True), 0.0, self._at, "var(--soft)", "sum")
 
     def divide(self, label: str, value: float) -> None:
-        self._add(f"÷ {label}", f"{_number(value)} + {_EPSILON}", 0.0, 0.0, "", "divide")
+        self._add(f"÷ {label}", _spread(value), 0.0, 0.0, "", "divide")
 
     def result(self, label: str, value: float) -> None:
         self._add(label, _number(value, sign=True), 0.0, 0.0, "", "result")
@@ -252,6 +252,10 @@ def _number(value: float, *, sign: bool = False) -> str:
         return "+0.000" if sign else "0.000"
     digits = f"{size:.3g}" if size >= 1e6 or size < 0.001 else f"{size:.3f}"
     return f"{'-' if value < 0.0 else '+' if sign else ''}{digits}"
+
+
+def _spread(value: float) -> str:
+    return f"{value:.4f} + {_EPSILON}"  # with as many digits as the number that is added
 
 
 def _subtrahend(value: float) -> str:
