@@ -20,13 +20,15 @@ from rewardkit.replay.differences.process import done_elsewhere
 from rewardkit.replay.differences.record import Recorded
 from rewardkit.replay.differences.targets import Placed, Target, split_named, target_of
 from rewardkit.replay.differences.trial import Trial as Scoring, TriedPart, read_parts
-from rewardkit.viewer.tried import Tried, tried
+from rewardkit.viewer.tried import Results, Tried
 
 if TYPE_CHECKING:
     from rewardkit.viewer.watcher import Watched
 
 _LOG = logging.getLogger("rewardkit")
 _SECONDS = 1.0
+_REST = 2.0
+"""The least seconds between two updates of the page."""
 _PATIENCE = 5.0
 """The most seconds to wait for the end of a trial."""
 _PAUSE = 20.0
@@ -93,7 +95,8 @@ class Trial:
         self.found: Tried | None = None
         self._watched = watched
         self._parts: list[TriedPart] = []
-        self._placed: tuple[int, int] | None = None
+        self._results: Results | None = None
+        self._placed = 0
         self._saved = trials.saved()
         self._busy = False
         self._next = 0.0
@@ -114,7 +117,7 @@ class Trial:
             return "failed"
         if found is None:
             return "starting …"
-        done, size = int(found.done.sum()), int(self._watched.scores.training.sum())
+        done, size = sum(len(part.totals) for part in self._parts), int(self._watched.scores.training.sum())
         said = f"{done:,} of {size:,} completions" if self._busy else f"{done:,} completions"
         failed = f" · {len(found.errors):,} failed" if found.errors else ""
         flips = "" if found.inside else f" · {found.flips:,} sign flip{'' if found.flips == 1 else 's'}"
@@ -156,8 +159,8 @@ class Trial:
 
     def _restart(self) -> int:
         """Forget what the reward in the file as it was gave."""
-        self._saved, self._parts, self._placed, self.problem = self.trials.saved(), [], None, ""
-        self.found = None
+        self._saved, self._parts, self._results, self._placed = self.trials.saved(), [], None, 0
+        self.problem, self.found = "", None
         self.number += 1
         return -1
 
@@ -203,7 +206,7 @@ class Trial:
         if time.monotonic() > self._next:
             started = time.monotonic()
             self._place()
-            self._next = time.monotonic() + max(_SECONDS, 10.0 * (time.monotonic() - started))
+            self._next = time.monotonic() + max(_REST, 10.0 * (time.monotonic() - started))
         return self._is_over()
 
     def _is_over(self) -> bool:
@@ -216,11 +219,14 @@ class Trial:
     def _place(self) -> None:
         """Put the results beside the recorded scores."""
         scores = self._watched.scores
-        state = (id(scores.total), len(self._parts))
-        if state != self._placed and self._parts:
-            found = tried(scores, self._parts)
+        if self._results is None or self._results.scores.total is not scores.total:
+            self._results, self._placed = Results(scores), 0
+        new = self._parts[self._placed :]
+        if new:
+            found = self._results.with_parts(new)
+            self._placed += len(new)
             if self._watched.show_tried(scores, found.columns):
-                self.found, self._placed = found, state
+                self.found = found
                 self.number += 1
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rewardkit.analysis.foreign_golds import ForeignScores
 from rewardkit.core.batch.column import Floats, Rows
 from rewardkit.core.errors import EvidenceError, near_miss, shorten
 from rewardkit.core.progress.bounds import Bounds
@@ -52,7 +53,8 @@ class Evidence:
         calls: (n,) the tool calls of each completion; NaN if unknown.
         repeated_calls: (n,) the calls that repeat an earlier one of the completion.
         unfinished: (n,) 1 if a completion ended without an answer, else 0.
-        foreign: (n,) the total that each completion earns with the gold answers of another prompt; NaN if unknown.
+        foreign: totals (n,) with the gold answers of the own prompt and of other prompts, as `ForeignGolds` scores
+            them; NaN for completions that were not scored again.
         seed: the seed of the samples.
     """
 
@@ -73,7 +75,7 @@ class Evidence:
     calls: Floats | None = None
     repeated_calls: Floats | None = None
     unfinished: Floats | None = None
-    foreign: Floats | None = None
+    foreign: ForeignScores | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -81,7 +83,7 @@ class Evidence:
         named: dict[str, Any] = {"prompts": self.prompts, "totals": self.totals, "training": self.training}
         named |= {"advantages": self.advantages, "lengths": self.lengths}
         named |= {"calls": self.calls, "repeated_calls": self.repeated_calls, "unfinished": self.unfinished}
-        named |= {"foreign": self.foreign}
+        named |= {} if self.foreign is None else {f"foreign.{name}": v for name, v in self.foreign._asdict().items()}
         named |= {f"components[{name!r}]": values for name, values in self.components.items()}
         named |= {f"outcomes[{name!r}]": values for name, values in self.outcomes.items()}
         for texts in ("completions", "prompt_texts"):

@@ -22,8 +22,8 @@ def foreign_leads(run: Arrangement) -> list[Lead]:
     """
     if run.evidence.foreign is None:
         return []
-    foreign = np.asarray(run.evidence.foreign, dtype=np.float64)[run.rows]
-    own = np.where(np.isnan(foreign), np.nan, run.totals)
+    own, foreign = (np.asarray(totals, dtype=np.float64)[run.rows] for totals in run.evidence.foreign)
+    own = np.where(np.isnan(foreign), np.nan, own)
     size = _range(own)
     if not size > 1e-9:
         return []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, final
 
 from rewardkit.core.batch.trajectory import IsError, Trajectory
@@ -42,6 +42,21 @@ class Rollouts:
     def by_row(self) -> bool:
         """Whether rows with equal messages may have different trajectories."""
         return any(known is not None for known in (self.cut, self.records, self.trajectories))
+
+    def taken(self, rows: Sequence[int]) -> Rollouts:
+        """Return what is known of some of the rows."""
+
+        def of(values: Any) -> Any:
+            return None if values is None else [values[row] for row in rows]
+
+        return replace(
+            self,
+            cut=of(self.cut),
+            environments=of(self.environments),
+            records=of(self.records),
+            broken={place: self.broken[row] for place, row in enumerate(rows) if row in self.broken},
+            trajectories=of(self.trajectories),
+        )
 
     def read(self, row: int, completion: Any) -> Trajectory:
         """Return the trajectory of one row."""

@@ -18,7 +18,7 @@ from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.tree.reward import Reward
 from rewardkit.data.regressions import Regression
 from rewardkit.data.samples import asked_for
-from rewardkit.replay.differences.omission import without
+from rewardkit.core.evaluation.omission import without
 from rewardkit.replay.replay import Replayed, replay
 from rewardkit.replay.scores import Scores, Work, score
 from rewardkit.replay.sources import Saved

@@ -16,7 +16,7 @@ import numpy as np
 
 from rewardkit.core.batch.column import Floats, Numbers
 from rewardkit.core.evaluation.scorer import Scorer
-from rewardkit.replay.differences.omission import without
+from rewardkit.core.evaluation.omission import without
 from rewardkit.replay.differences.side import seeded
 from rewardkit.replay.differences.targets import Place
 from rewardkit.replay.replay import Replayed, replay
