@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rewardkit.core.errors import DataError, RewardKitError
-from rewardkit.data.reward_names import is_file
 from rewardkit.core.evaluation.omission import EXPENSIVE
+from rewardkit.data.reward_names import is_file
 from rewardkit.replay.differences.process import done_elsewhere
 from rewardkit.replay.differences.record import Recorded
 from rewardkit.replay.differences.targets import Placed, Target, split_named, target_of

@@ -215,11 +215,11 @@ class Page:
             watched = await asyncio.to_thread(self.watcher.get, self.address.run)
             for other in self.also:
                 other.asked = watched.asked
+            if self.strip is not None:
+                self.strip.update()
             stamps: list[tuple[int, ...]] = [run.stamp for run in (watched, *self.also)]
             if stamps != self._shown and self.tab is not None:
                 self._shown = stamps
-                if self.strip is not None:
-                    self.strip.update()
                 self._set_badge(watched)
                 with self.content:
                     await self.tab.update()

@@ -22,10 +22,15 @@ class TrialStrip:
             put.text(one_line(trial.trials.name, 120), tag="b")
             self.progress = put.text("")
             self.notes = put.box()
+        self._shown: object = None
         self.update()
 
     def update(self) -> None:
         """Show how far it is."""
+        shown = self.trial.text, self.trial.notes
+        if shown == self._shown:
+            return
+        self._shown = shown
         self.progress.show(f": {self.trial.text}")
         self.notes.clear()
         with self.notes:
