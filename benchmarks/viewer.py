@@ -233,8 +233,7 @@ def main() -> None:
 @contextmanager
 def _serving(runs: Sequence[Path]) -> Iterator[str]:
     """Start ``rewardkit view`` and return its address, a second later: a user's browser needs as long to open."""
-    command = [sys.executable, "-m", "rewardkit.cli.main", "view", *map(str, runs), "--no-browser", "--token", "none"]
-    command += ["--port", "0"]
+    command = [sys.executable, "-m", "rewardkit.cli.main", "view", *map(str, runs), "--no-browser", "--port", "0"]
     server = subprocess.Popen([*command, "--token", "none"], stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
