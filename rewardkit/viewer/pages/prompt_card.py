@@ -12,6 +12,7 @@ from rewardkit.viewer.pages.conversations import build_roles, build_text
 from rewardkit.viewer.pages.layout import Page
 from rewardkit.viewer.prompts import ranges
 from rewardkit.viewer.reader import LONGEST, columns_of
+from rewardkit.viewer.rendering import LONGEST as LONGEST_RENDERED
 from rewardkit.viewer.watcher import Watched
 
 VIEWS = {"raw": "Raw", "rendered": "Rendered"}
@@ -39,7 +40,8 @@ class PromptCard:
         """Show a prompt, with its messages as (role, text) if it has any."""
         code = self.watched.scores.code_of[prompt]
         text = self.watched.prompts.texts[code]
-        rendered = self.page.address.get("view") == "rendered"
+        size = sum(len(said) for _, said in roles) or len(text)
+        rendered = self.page.address.get("view") == "rendered" and size <= LONGEST_RENDERED
         self.card.clear()
         with self.card:
             self._head(code, text, foldable=len(text) > 200 or text.count("\n") > 2 or len(roles) > 1)
