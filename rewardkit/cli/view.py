@@ -108,14 +108,15 @@ def _trials(options: argparse.Namespace) -> Trials | None:
     Raises:
         RewardKitError: it is no reward.
     """
-    from rewardkit.core.errors import RewardKitError
+    if options.reward is None:
+        if options.expensive:
+            from rewardkit.core.errors import RewardKitError
+
+            raise RewardKitError("--expensive needs --reward: pass a reward to try, such as --reward new.py:reward")
+        return None
     from rewardkit.viewer.trials import Trials
     from rewardkit_live.past import past_version
 
-    if options.reward is None:
-        if options.expensive:
-            raise RewardKitError("--expensive needs --reward: pass a reward to try, such as --reward new.py:reward")
-        return None
     return Trials(past_version(options.reward) or options.reward, expensive=options.expensive)
 
 

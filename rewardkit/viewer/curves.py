@@ -124,7 +124,7 @@ class ByStep:
         values[np.searchsorted(steps, x)] = y
         return steps, values
 
-    def sum(self, values: Floats) -> Floats:
+    def sum(self, values: Floats | Rows) -> Floats:
         """Return (t,) the sum over all rows of each step."""
         if not len(self.starts):
             return np.empty(0)
@@ -272,7 +272,10 @@ def _outcomes(scores: Scores, training: ByStep) -> Panel:
                 usual = outcome in ("abstained", "skipped")
                 existed = training.sum(codes < len(OUTCOMES)) > 0
                 counts = np.where(existed, training.sum(codes == code), np.nan)
-                lines.append(Line(f"{name}: {outcome}", training.steps, counts, name, dashed=usual))
+                # Both kinds of faults have the color of the component, so one of them is dashed.
+                lines.append(
+                    Line(f"{name}: {outcome}", training.steps, counts, name, dashed=usual or outcome == "errored")
+                )
     unscorable = np.isnan(scores.total)
     if unscorable.any():
         lines.append(Line("no total", training.steps, training.sum(unscorable)))

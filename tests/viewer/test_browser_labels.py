@@ -64,10 +64,10 @@ def test_labels_are_given_noted_found_and_removed(window: Visit, labels: Path) -
     window.page.keyboard.type("begs for y and b")
     window.page.keyboard.press("Enter")
     window.until("document.querySelector('.labels-line').innerText.includes('2 labels')")
-    assert written(labels) == [("good", "", 0), ("exploit", "begs for y and b", 2)]
     window.page.locator(".table-head input").fill("label=exploit")
     window.until("document.querySelectorAll('.main .grid tbody tr[data-key]').length === 1")
     window.page.wait_for_selector(".main .grid td[title='begs for y and b'] .badge.exploit")
+    assert written(labels) == [("good", "", 0), ("exploit", "begs for y and b", 2)]
     window.page.wait_for_selector(".prompts .grid td[title='1 exploit, 1 good'] .badge.exploit")
     assert "rows=label" in window.place
     window.page.locator(".labels-line button", has_text="2 labels").click()

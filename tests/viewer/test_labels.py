@@ -100,6 +100,7 @@ def test_exploits_become_regression_cases(watched: Watched, tmp_path: Path) -> N
     report = check_reward(
         right, examples=[{"level": "hard"}], good=list(case.good), regressions=path, laws=["regressions"], budget=120
     )
+    assert report.findings, str(report)
     assert "found before and still paid" in report.findings[0].why
 
 

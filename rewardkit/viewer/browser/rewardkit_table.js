@@ -36,6 +36,7 @@ function labeled(td, column) {
 
 function cell(table, row, column) {
   const value = row.cells[column.name];
+  if (value === "") return h("td", { class: `k-${column.kind}` });
   if (value === null || value === undefined) return h("td", { class: [`k-${column.kind}`, "missing"] }, "–");
   if (column.kind === "bar") {
     const children = [h("span", { class: "value" }, value.text)];

@@ -11,9 +11,8 @@ import numpy as np
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.escapes import escape, one_line
 from rewardkit.viewer.filters import Column, Filter
-from rewardkit.viewer.label_file import Label
 from rewardkit.viewer.pages.component_scores import bounds_of, format_number, share_of
-from rewardkit.viewer.pages.labeling import chip
+from rewardkit.viewer.pages.labeling import label_cells, label_columns
 from rewardkit.viewer.pages.layout import Page
 from rewardkit.viewer.pages.tried_cells import tried_cells, tried_columns
 from rewardkit.viewer.pairs import PromptCompletions
@@ -47,7 +46,7 @@ class AllCompletions:
         self.rows: list[int] = []
         self.sides = (-1, -1)
         self.excerpts: dict[int, str] = {}
-        self.open = {key for name in page.address.get("open").split(",") if (key := read_key(name)) is not None}
+        self.open: set[Key] = set()
         self.details: dict[int, dict[str, Any]] = {}
 
     def build(self) -> None:
@@ -71,7 +70,9 @@ class AllCompletions:
     async def set(self, choice: PromptCompletions, left: int, right: int) -> None:
         """Show the completions of a prompt."""
         prompt = self.page.address.get("prompt")
-        self.at = self.at if prompt == self.prompt else 0
+        if prompt != self.prompt:
+            self.at = 0
+            self.open = _keys(self.page.address.get("open"))
         self.choice, self.sides, self.prompt = choice, (left, right), prompt
         await self._find()
 
@@ -176,7 +177,7 @@ class AllCompletions:
             {"name": "when", "label": "Epoch" if scores.by_epoch else "Step", "kind": "number", "sortable": True},
             {"name": "total", "label": "Total", "kind": "bar", "sortable": True, "color": "var(--series-0)"},
             *tried_columns(self.watched),
-            *([{"name": "label", "label": "Label", "kind": "badge"}] if self._labels() else []),
+            *label_columns(self.watched),
             {"name": "text", "label": "Text", "kind": "text"},
             {"name": "advantage", "label": "Advantage", "kind": "number", "sortable": True},
         ]
@@ -205,13 +206,6 @@ class AllCompletions:
         )
         return columns
 
-    def _labels(self) -> dict[int, Label]:
-        """Return the labels of this prompt's completions, by row."""
-        if self.watched.labels is None or self.choice is None:
-            return {}
-        labels = self.watched.labels.by_row
-        return {row: labels[row] for row in self.choice.rows.tolist() if row in labels} if labels else {}
-
     def _row(self, row: int) -> dict[str, Any]:
         scores, bounds = self.watched.scores, bounds_of(self.watched)
         low, high = self.watched.cached("totals", lambda: _extremes(scores.total))
@@ -230,8 +224,7 @@ class AllCompletions:
         for name, values in scores.components.items():
             cells[name] = _bar(float(values[row]), bounds[name], scores.outcome(name, row))
         cells |= tried_cells(self.watched, row)
-        label = self._labels().get(row)
-        cells["label"] = None if label is None else chip(label)
+        cells |= label_cells(self.watched, row)
         is_open = row in self.details
         cells["show"] = [
             [
@@ -278,6 +271,10 @@ class AllCompletions:
             self.open ^= {key}
             self.page.note(self.page.address.with_state(open=",".join(map(key_text, sorted(self.open)))))
             await self._read()
+
+
+def _keys(names: str) -> set[Key]:
+    return {key for name in names.split(",") if (key := read_key(name)) is not None}
 
 
 def _counts(scores: Scores) -> dict[str, Floats]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from nicegui import ui
 
@@ -21,9 +22,21 @@ _READ_ONLY = "Read-only. To label completions: rewardkit view … --labels label
 _KEY_OF = {label: key for key, label in KEYS.items()}
 
 
-def chip(label: Label) -> dict[str, str]:
-    """Return a cell of a table: the label, with its note as the tooltip."""
-    return {"text": label.label, "tone": label.label, "title": one_line(label.note, 500)}
+def label_columns(watched: Watched) -> list[dict[str, Any]]:
+    """Return the column of labels for a table of completions; none if the run has no labels."""
+    return (
+        [{"name": "label", "label": "Label", "kind": "badge"}]
+        if watched.labels is not None and len(watched.labels)
+        else []
+    )
+
+
+def label_cells(watched: Watched, row: int) -> dict[str, Any]:
+    """Return the cell of a completion: its label, with the note as the tooltip."""
+    label = None if watched.labels is None else watched.labels.by_row.get(row)
+    if label is None:
+        return {"label": ""}
+    return {"label": {"text": label.label, "tone": label.label, "title": one_line(label.note, 500)}}
 
 
 class LabelBar:

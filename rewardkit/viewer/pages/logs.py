@@ -70,13 +70,15 @@ class Logs:
             if self.asked.steps is not None:
                 put.button(f"{spoken(self.asked.steps)}  ×", self._all_steps, "on", "Show the lines of all steps")
             put.box("space")
-            self.back = put.button("‹", lambda: self._turn(-1), "ghost", "Previous page")
-            self.count = put.text("", "soft")
-            self.on = put.button("›", lambda: self._turn(1), "ghost", "Next page")
+            with put.box("together"):
+                self.back = put.button("‹", lambda: self._turn(-1), "ghost", "Previous page")
+                self.count = put.text("", "soft")
+                self.on = put.button("›", lambda: self._turn(1), "ghost", "Next page")
         with put.box("card scroll"):
             known = not np.isnan(self.watched.scores.epoch).all()
             columns = [column for column in _COLUMNS if known or column["name"] != "epoch"]
             self.table = put.Table(columns, empty="No reward function has printed, logged or raised anything.")
+            self.table.classes("cards lines")
             self.table.when("open", self._open)
         await self.update()
 

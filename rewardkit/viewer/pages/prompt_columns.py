@@ -90,7 +90,7 @@ def cells(watched: Watched, number: int, shown: list[str]) -> dict[str, Any]:
         seen = ranges(scores.visit[scores.rows_of(prompts.ids[number])])
         found["seen"] = {"text": one_line(seen, 40), "title": one_line(seen, 1_000)}
     if "labels" in shown and watched.labels is not None:
-        found["labels"] = _chip(watched.labels, scores.rows_of(prompts.ids[number]).tolist())
+        found["labels"] = _chip(watched.labels, scores.rows_of(prompts.ids[number]).tolist()) or ""
     of_data = [name for name in shown if name.startswith(OF_DATA)]
     row = columns_of(prompts.columns[number]) if of_data else {}
     for name in of_data:
