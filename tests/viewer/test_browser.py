@@ -31,6 +31,7 @@ def test_runs_are_listed_and_overlaid(visit: Visit, folder: Path) -> None:
     for name in ("first", "sweep/second"):
         visit.page.locator(f"tr[data-key='{name}'] input").click()
     visit.page.wait_for_selector(GRAPHS)
+    visit.until("document.querySelectorAll('.legend span span').length === 2")
     assert visit.texts(".legend span span") == ["first: total", "sweep/second: total"]
     visit.page.get_by_text("Overlay graphs").click()
     visit.page.wait_for_selector(".graph[data-graph=components] .plot[data-drawn]")
