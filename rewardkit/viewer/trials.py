@@ -99,7 +99,7 @@ class Trial:
         self._placed = 0
         self._saved = trials.saved()
         self._busy = False
-        self._next = 0.0
+        self._started = self._next = 0.0
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._work, name="rewardkit-trial", daemon=True)
         self._thread.start()
@@ -175,7 +175,7 @@ class Trial:
         left = scores.training if self.found is None else scores.training & ~self.found.done
         if not left.any():
             return
-        self._busy, self.problem = True, ""
+        self._busy, self.problem, self._started = True, "", time.monotonic()
         self.number += 1
         try:
             with (
@@ -206,7 +206,9 @@ class Trial:
         if time.monotonic() > self._next:
             started = time.monotonic()
             self._place()
-            self._next = time.monotonic() + max(_REST, 10.0 * (time.monotonic() - started))
+            now = time.monotonic()
+            # The longer it takes, the rarer the updates: what a page shows costs more than what a trial adds to it.
+            self._next = now + max(_REST, 10.0 * (now - started), 0.1 * (now - self._started))
         return self._is_over()
 
     def _is_over(self) -> bool:

@@ -104,6 +104,11 @@ class TwoRuns:
         both = (one.counts[found.left] > 0) & (other.counts[found.right] > 0)
         return cls(one, other, found, np.flatnonzero(both))
 
+    def is_like(self, other: TwoRuns) -> bool:
+        """Whether the other comparison is of the same completions, maybe with other results of a trial."""
+        pairs = ((self.left, other.left), (self.right, other.right))
+        return all(one.scores.total is two.scores.total and one.window == two.window for one, two in pairs)
+
     @property
     def absent(self) -> int:
         """The number of common prompts that have no completion in one of the windows."""

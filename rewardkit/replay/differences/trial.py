@@ -6,6 +6,7 @@ again; ``read_parts(folder, 0)`` reads those that are there.
 
 from __future__ import annotations
 
+import os
 import pickle
 import time
 from collections.abc import Iterator, Mapping
@@ -15,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from rewardkit.core.batch.column import Floats, Numbers
-from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.evaluation.omission import without
+from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.replay.differences.side import seeded
 from rewardkit.replay.differences.targets import Place
 from rewardkit.replay.replay import Replayed, replay
@@ -25,6 +26,8 @@ from rewardkit.replay.sources import recorded_since
 KEYS = ("attempt", "rank", "part", "row")
 _BATCH = 512
 _SECONDS = 0.5
+_NICENESS = 10
+"""How far the process steps back: the page that shows the results comes first."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,8 @@ class Trial:
             DataError: the run has no completions.
             RunStopped: every row would fail.
         """
+        if hasattr(os, "nice"):
+            os.nice(_NICENESS)
         reward, _, omitted = without(self.place.source.load(), self.leave_out)
         found = recorded_since(self.run_folder, self.since)
         replayed = Replayed(self.name, found, {}, reward)

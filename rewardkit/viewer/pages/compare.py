@@ -76,7 +76,7 @@ class Compare:
         if self.two is None:
             await self.page.show(self.page.address)
             return
-        await self._compare()
+        await self._compare(again=True)
 
     async def key(self, key: str, shift: bool) -> None:
         if self.two is None:
@@ -126,8 +126,8 @@ class Compare:
             field = put.Field(str(window), lambda text: self._choose_steps(side, text), "Steps, such as 200-400")
             field.style("width: 96px")
 
-    async def _compare(self) -> None:
-        """Compare again, and show everything."""
+    async def _compare(self, *, again: bool = False) -> None:
+        """Compare, and show everything; or, if nothing else was chosen, what is new."""
         assert self.other is not None
         address = self.page.address
         left, right = (self.watched, Window.parse(address.get("a"))), (self.other, Window.parse(address.get("b")))
@@ -140,7 +140,8 @@ class Compare:
         rows = [self._row(two, name, one) for name, one in found.items()]
         self.components.show(rows, columns=self._columns())
         await self.prompts.show(two, self._name, found[self._name])
-        await self.texts.show(two, self._name, self.prompts.chosen(two))
+        show = self.texts.update if again else self.texts.show
+        await show(two, self._name, self.prompts.chosen(two))
 
     def _show_notices(self, two: TwoRuns) -> None:
         self.notices.clear()

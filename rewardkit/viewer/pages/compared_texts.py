@@ -54,6 +54,8 @@ class ComparedTexts:
         self.choose = chosen
         self.longest = LONGEST
         self.sides: dict[str, Shown] = {}
+        self.facts: list[TriedFacts] = []
+        self._asked: tuple[TwoRuns, str, tuple[int, int] | None] | None = None
 
     def build(self) -> None:
         self.prompt = put.box("card prompt")
@@ -62,19 +64,20 @@ class ComparedTexts:
 
     async def show(self, two: TwoRuns, name: str, pair: tuple[int, int] | None) -> None:
         """Show a prompt, given by its number on both sides. By default, the middle one of its completions is shown."""
-        self.name, self._asked = name, (two, name, pair)
+        self.name = name
+        asked = self._asked = (two, name, pair)
         if pair is None:
             for part in (self.prompt, self.panes, self.scores):
                 part.clear()
             self.sides = {}
             return
-        asked = self._asked
         sides, messages, said, compared = await asyncio.to_thread(self._read, two, name, pair)
         if asked is not self._asked:
             return  # the user has chosen another prompt in the meantime
         self.sides = sides
         self._build_prompt(two, pair[0], roles_of(messages))
         self.panes.clear()
+        self.facts = []
         with self.panes:
             for place, shown in sides.items():
                 self._pane(place, shown, compared)
@@ -83,6 +86,16 @@ class ComparedTexts:
         self.scores.clear()
         with self.scores:
             build_scores_of(*((one.side.watched, one.row, one.completion) for one in sides.values()))
+
+    async def update(self, two: TwoRuns, name: str, pair: tuple[int, int] | None) -> None:
+        """Show what is new: another completion, or only what the reward that is tried gives."""
+        before = self._asked
+        same = before is not None and before[1:] == (name, pair) and two.is_like(before[0])
+        if not same or not self.sides:
+            await self.show(two, name, pair)
+            return
+        for facts in self.facts:
+            facts.update()
 
     async def step(self, side: str, by: int) -> None:
         """Show the next or previous completion of a side."""
@@ -150,7 +163,7 @@ class ComparedTexts:
                         put.text(f"{fact} ")
                         signed = fact == "advantage"
                         put.text(format_number(float(value), sign=True) if signed else _whole(value), tag="i")
-            TriedFacts(shown.side.watched, row)
+            self.facts.append(TriedFacts(shown.side.watched, row))
             if compared is None:
                 return
             put.Text(getattr(compared, place), "gone" if place == "left" else "new")
@@ -177,7 +190,8 @@ class ComparedTexts:
 
     async def _show_all(self) -> None:
         self.longest = 5_000_000
-        await self.show(*self._asked)
+        if self._asked is not None:
+            await self.show(*self._asked)
 
 
 def _transcripts(sides: Sequence[Shown], longest: int) -> tuple[Transcript, Transcript] | None:

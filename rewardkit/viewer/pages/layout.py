@@ -73,7 +73,7 @@ class Page:
         self.also: list[Watched] = []
         """Other runs that the tab shows."""
         self._shown: list[tuple[int, ...]] = []
-        self._updating = False
+        self._built = self._updating = False
 
     async def build(self) -> None:
         """Create the frame and show the first view."""
@@ -108,7 +108,7 @@ class Page:
         """Show the view at `address`. Shows a message first if the run must be read from disk."""
         self.address = self._left[address.run, address.tab] = address
         self._going += 1
-        going = self._going
+        going, self._built = self._going, False
         if address.run is not None and self.watcher.opened(address.run) is None and not read:
             self._clear(None)
             with self.content:
@@ -130,9 +130,12 @@ class Page:
             return
         self._clear(watched)
         self.also, stamp = [], (0, 0, 0) if watched is None else watched.stamp
-        self.tab = self._open_tab(self, watched)
+        tab = self.tab = self._open_tab(self, watched)
         with self.content:
-            await self.tab.build()
+            await tab.build()
+        if going != self._going:
+            return
+        self._built = True  # an update before would find half a tab
         self._shown = [stamp, *(run.stamp for run in self.also)]
         self.shell.run_method("title", f"{one_line(address.run or 'Runs', 60)} · rewardkit")
 
@@ -204,7 +207,7 @@ class Page:
 
     async def _update(self) -> None:
         """Update the tab if there is new data."""
-        if self._updating or self.tab is None:
+        if self._updating or self.tab is None or not self._built:
             return
         self._updating = True
         try:
