@@ -79,7 +79,7 @@ def preceding(steps: Steps) -> Steps:
 def rows_in(scores: Scores, steps: Steps) -> Integers:
     """Return the rows of training completions of some steps."""
     low, high = np.searchsorted(scores.step, [steps[0], steps[1] + 1])
-    return np.flatnonzero(scores.training[low:high]) + low
+    return np.asarray(np.flatnonzero(scores.training[low:high]) + low, dtype=np.int64)
 
 
 def in_steps(prompts: Integers, scores: Scores, address: Address) -> Integers:

@@ -9,8 +9,6 @@ export default {
   emits: ["key", "go", "went"],
   render: () => null,
   mounted() {
-    // The graphs need this megabyte of code: load it while the server reads the run.
-    if (/\/(graphs|changes)$/.test(location.pathname)) import("nicegui-echart");
     const stored = localStorage.getItem("rewardkit-dark");
     this.apply(stored === null ? matchMedia("(prefers-color-scheme: dark)").matches : stored === "1");
     this.onKey = (event) => {

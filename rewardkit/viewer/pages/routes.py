@@ -32,6 +32,8 @@ _TABS: dict[str, Callable[[Page, Watched], Tab]] = {
     "changes": Changes,
     "versions": Versions,
 }
+_GRAPHS_SOON = '<script type="module">import("nicegui-echart")</script>'
+"""Loads the megabyte of code that draws graphs, while the page is built and the run is read."""
 _NOT_FOUND = """<!doctype html><html lang="en"><title>rewardkit</title>
 <body><h1>Page not found</h1><p><a href="/">All runs</a></p></body></html>"""
 
@@ -44,7 +46,10 @@ def make_app(library: Library, watcher: Watcher) -> FastAPI:
         raw = request.scope.get("raw_path", b"/").decode("latin-1")
         if not Address.is_known(raw):
             return HTMLResponse(_NOT_FOUND, 404)
-        await Page(library, watcher, Address.parse(raw, request.url.query), _open_tab).build()
+        address = Address.parse(raw, request.url.query)
+        if address.tab in ("graphs", "changes"):
+            ui.add_head_html(_GRAPHS_SOON)
+        await Page(library, watcher, address, _open_tab).build()
         return None
 
     for path in ("/", "/run/{rest:path}"):
