@@ -71,7 +71,8 @@ def _order_truth(completion: str, order: dict[str, Any]) -> float:
         return 0.0
     if not isinstance(found, dict) or set(found) != set(order):
         return 0.0
-    return sum(found[name] == value for name, value in order.items()) / len(order)
+    right = [found[name] == value for name, value in order.items()]
+    return sum(right) / len(right)
 
 
 ORDERS = Task(

@@ -39,7 +39,7 @@ def results(trajectory: rk.Trajectory) -> float:
 @rk.reward
 def found(trajectory: rk.Trajectory, answer: str) -> float:
     """Pay if the right number is in a result or in the answer."""
-    return float(answer in [result.content for result in trajectory.results] or answer == _number(trajectory))
+    return float(answer in [result.text for result in trajectory.results] or answer == _number(trajectory))
 
 
 @rk.reward

@@ -38,19 +38,20 @@ def _numbers(row: Row) -> list[int]:
     return [int(part) for part in row["prompt"].split("=")[0].split("+")]
 
 
-def _work(first: int, second: int, third: int, slips: tuple[int, int]) -> str:
+def _work(numbers: list[int], slips: tuple[int, int]) -> str:
+    first, second, third = numbers
     middle = first + second + slips[0]
     end = middle + third + slips[1]
     return f"{first}+{second}={middle} {middle}+{third}={end} <answer>{end}</answer>"
 
 
 def _right_sum(random: Random, row: Row) -> str:
-    return _work(*_numbers(row), (0, 0))
+    return _work(_numbers(row), (0, 0))
 
 
 def _slipped_sum(random: Random, row: Row) -> str:
     slip = random.choice((-2, -1, 1, 2))
-    return _work(*_numbers(row), (slip, 0) if random.random() < 0.5 else (0, slip))
+    return _work(_numbers(row), (slip, 0) if random.random() < 0.5 else (0, slip))
 
 
 def _untagged_sum(random: Random, row: Row) -> str:
