@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from rewardkit.core.errors import DataError, RewardKitError
 from rewardkit.core.evaluation.omission import EXPENSIVE
@@ -20,10 +20,8 @@ from rewardkit.replay.differences.process import done_elsewhere
 from rewardkit.replay.differences.record import Recorded
 from rewardkit.replay.differences.targets import Placed, Target, split_named, target_of
 from rewardkit.replay.differences.trial import Trial as Scoring, TriedPart, read_parts
+from rewardkit.viewer.scores import Floats, Scores
 from rewardkit.viewer.tried import Results, Tried
-
-if TYPE_CHECKING:
-    from rewardkit.viewer.watcher import Watched
 
 _LOG = logging.getLogger("rewardkit")
 _SECONDS = 1.0
@@ -33,6 +31,16 @@ _PATIENCE = 5.0
 """The most seconds to wait for the end of a trial."""
 _PAUSE = 20.0
 """The least seconds between two processes for a run that is still being written."""
+
+
+class OpenRun(Protocol):
+    """A run whose completions are scored; its scores may grow."""
+
+    path: Path
+    scores: Scores
+
+    def show_tried(self, scores: Scores, columns: dict[str, Floats]) -> bool:
+        """Show results beside `scores`. Return whether these are still the scores of this run."""
 
 
 class Trials:
@@ -58,7 +66,7 @@ class Trials:
         self.leave_out = () if expensive else (EXPENSIVE,)
         self._file = _file_of(target)
 
-    def of(self, watched: Watched) -> Trial:
+    def of(self, watched: OpenRun) -> Trial:
         """Start the trial on a run."""
         return Trial(self, watched)
 
@@ -88,7 +96,7 @@ class Trial:
         found: the results so far; None until the first ones are there.
     """
 
-    def __init__(self, trials: Trials, watched: Watched) -> None:
+    def __init__(self, trials: Trials, watched: OpenRun) -> None:
         self.trials = trials
         self.number = 0
         self.problem = ""
