@@ -166,11 +166,15 @@ def test_keys_help_and_dark(visit: Visit) -> None:
     visit.page.wait_for_selector(GRAPHS)
 
 
-@pytest.mark.parametrize("tab", ["graphs", "completions", "completions?view=rendered", "logs", "suspicious"])
+@pytest.mark.parametrize("tab", ["graphs", "changes", "completions", "completions?view=rendered", "logs", "suspicious"])
 def test_hostile_texts_are_not_executed(visit: Visit, tab: str) -> None:
-    wanted = {"graphs": GRAPHS, "completions": PANES, "logs": ".rates tbody tr", "suspicious": ".lead, .leads h2"}.get(
-        tab, ".pane .rendered"
-    )
+    wanted = {
+        "graphs": GRAPHS,
+        "changes": ".verdicts p",
+        "completions": PANES,
+        "logs": ".rates tbody tr",
+        "suspicious": ".lead, .leads h2",
+    }.get(tab, ".pane .rendered")
     visit.go(f"/run/hostile/{tab}", wanted)
     visit.page.wait_for_timeout(700)
     assert visit.page.locator("script[src*=evil], iframe, .page img, .page svg:not(.k-spark > svg)").count() == 0

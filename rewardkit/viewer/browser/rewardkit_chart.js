@@ -172,7 +172,7 @@ const stops = (spec) => [...new Set(spec.steps.flat())].filter((x) => x !== null
 export default {
   template: `<div class="plot" tabindex="0" role="application" aria-roledescription="graph" :aria-label="spec.title" :aria-describedby="'about-' + $.uid"
       @keydown="pressed" @blur="leave"><div class="canvas"></div><div class="drag"></div>
-    <p class="unseen" :id="'about-' + $.uid">{{ spec.summary }}</p><p class="unseen" aria-live="polite">{{ live }}</p></div>`,
+    <p class="unseen" :id="'about-' + $.uid">{{ spec.summary }}. Arrow keys move through the steps, with Shift they select; Enter explains them, z zooms.</p><p class="unseen" aria-live="polite">{{ live }}</p></div>`,
   props: { spec: Object },
   emits: ["zoom", "pick"],
   data: () => ({ live: "" }),

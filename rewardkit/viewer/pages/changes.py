@@ -56,7 +56,7 @@ class Changes:
             put.Choice(self.selection.by, names, self._by, "What changed")
             self.chips = put.box("picked")
             put.box("space")
-            self.aims = put.box("drags")
+            self.aims = put.box("together")
         with put.box("card graph changes"):
             with put.box("legend"):
                 for name, color in (("the steps before", "var(--soft)"), ("these steps", "var(--accent)")):

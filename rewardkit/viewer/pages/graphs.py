@@ -56,7 +56,7 @@ class Graphs:
             await self._build_others()
             put.box("space")
             put.text("Dashed line: the reward changed · Click: the completions behind a change", "soft")
-            self.drags = put.box("drags")
+            self.drags = put.box("together")
         self._build_drags()
         self.problem = put.box()
         for number, name in enumerate(SECTIONS):
