@@ -8,27 +8,41 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from rewardkit.data.regressions import Regression
+from rewardkit.store.run import Run
 from rewardkit.viewer.label_file import OWN, VERDICT, Label, LabelFile, Line
+from rewardkit.viewer.prompts import Prompts
 from rewardkit.viewer.reader import completions, prompt_messages
 from rewardkit.viewer.scores import Key, Scores
-
-if TYPE_CHECKING:
-    from rewardkit.viewer.watcher import Watched
 
 NONE = "none"
 """What a search calls a completion without a label."""
 _WHOLE = 1_000_000_000
 
 
+class Recorded(Protocol):
+    """What is labeled: a run in memory."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def number(self) -> int: ...
+    @property
+    def run(self) -> Run: ...
+    @property
+    def scores(self) -> Scores: ...
+    @property
+    def prompts(self) -> Prompts: ...
+
+
 class Labels:
     """The labels of one run."""
 
-    def __init__(self, file: LabelFile, watched: Watched) -> None:
+    def __init__(self, file: LabelFile, watched: Recorded) -> None:
         self.file = file
         self.watched = watched
         self._known: tuple[int, str, dict[Key, Label]] = (-1, "", {})
@@ -101,7 +115,7 @@ def rows_of(scores: Scores, keys: Iterable[Key]) -> list[int]:
     return [row_of.get(code, -1) for code in wanted.tolist()]
 
 
-def facts_of(watched: Watched, row: int) -> dict[str, Any]:
+def facts_of(watched: Recorded, row: int) -> dict[str, Any]:
     """Return what a label says about the completion besides its text: prompt, step, version, total and components."""
     scores = watched.scores
     total = float(scores.total[row])
@@ -116,7 +130,7 @@ def facts_of(watched: Watched, row: int) -> dict[str, Any]:
     }
 
 
-def columns_of(watched: Watched, row: int) -> dict[str, Any]:
+def columns_of(watched: Recorded, row: int) -> dict[str, Any]:
     """Return prompt, completion and the columns of the data, whole."""
     scores, prompts = watched.scores, watched.prompts
     code = int(scores.prompt[row])
