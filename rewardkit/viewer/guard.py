@@ -86,7 +86,7 @@ class Guard:
                 "Unknown host. Open the address that `rewardkit view` printed.\n",
             )
         if scope["type"] == "http" and scope["method"] not in _METHODS:
-            return 405, "Method not allowed: this server is read-only.\n"
+            return 405, "Method not allowed.\n"
         origin = headers.get("origin")
         if origin is not None and _location(origin) != host.lower():
             return 403, "Requests from other sites are not allowed.\n"

@@ -136,6 +136,15 @@ def test_a_file_and_an_invalid_port_are_errors(tmp_path: Path, capsys: pytest.Ca
     assert "from 0 (any free port) to 65535, got 99999" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["labels.csv", "nowhere/labels.jsonl", "data.jsonl"])
+def test_a_file_that_is_not_for_labels_is_an_error(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "data.jsonl").write_text('{"prompt": "6*7?"}\n')
+    assert main(["view", str(tmp_path), "--labels", str(tmp_path / name), "--no-browser", "--port", "0"]) == 2
+    assert name in capsys.readouterr().err
+
+
 def test_a_foreign_run_json_is_not_a_run(base: str, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "run.json").write_text(json.dumps({"other": "program"}))
