@@ -72,7 +72,7 @@ def _order_truth(completion: str, order: dict[str, Any]) -> float:
     if not isinstance(found, dict) or set(found) != set(order):
         return 0.0
     right = [found[name] == value for name, value in order.items()]
-    return sum(right) / len(right)
+    return float(sum(right) / len(right))
 
 
 ORDERS = Task(
