@@ -9,6 +9,7 @@ from rewardkit.viewer.two_runs import TOTAL, TwoRuns
 
 SIDES = "the left side", "the right side"
 """What the sides are called if both are the same run."""
+_UNLIKELY = 0.05
 _NOT_SAME = (
     "Different versions of the reward scored the two sides, so their totals do not measure the same. Choose a "
     "component below to compare what both have, or try one reward on both: rewardkit view --reward."
@@ -27,7 +28,13 @@ def verdict_of(found: Paired, name: str) -> str:
     if found.interval is None:
         return f"{said}. These are too few prompts to tell it from chance."
     low, high = found.interval
-    judged = "chance hardly explains it" if found.clear else "this may be chance"
+    uneven, test = found.chance < _UNLIKELY, chance_text(found.chance)
+    judged = {
+        (True, True): "chance hardly explains it",
+        (True, False): f"chance hardly explains the mean, but it may explain the wins (sign test {test})",
+        (False, True): f"the mean may be chance, but chance hardly explains the wins and losses (sign test {test})",
+        (False, False): "this may be chance",
+    }[found.clear, uneven]
     return f"{said} (95 %: {low:+.3f} to {high:+.3f}): {judged}."
 
 

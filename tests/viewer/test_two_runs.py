@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from rewardkit.analysis.paired import paired
 from rewardkit.store.recorder import Recorder
 from rewardkit.viewer.two_runs import TOTAL, TwoRuns
 from rewardkit.viewer.verdicts import notices_of, verdict_of
@@ -75,6 +76,20 @@ def test_prompts_are_paired_and_the_rest_is_said(first: Watched, other: Watched)
     assert notices_of(two, "form", ("first", "other"))[0].startswith("1 prompt is paired")
     assert "Means are over the completions with a score: 8.3 % in first and 6.2 % in other" in said
     assert "other is better on 0 of 3 prompts, worse on 3" in verdict_of(two.paired("answer"), "other")
+
+
+def test_a_verdict_says_what_chance_explains() -> None:
+    left, steps = np.zeros(20), np.linspace(-1.0, 1.0, 20)
+    assert verdict_of(paired(left, steps), "new").endswith("this may be chance.")
+    assert verdict_of(paired(left, steps + 2.0), "new").endswith("chance hardly explains it.")
+    few_but_large = np.array([0.01] * 8 + [-0.01] * 8 + [1.0] * 4)
+    assert "may explain the wins (sign test 0.503)" in verdict_of(paired(left, few_but_large), "new")
+    many_but_small = np.array([0.01] * 19 + [-3.0])
+    assert "chance hardly explains the wins and losses (sign test < 0.001)" in verdict_of(
+        paired(left, many_but_small), "new"
+    )
+    assert verdict_of(paired(left[:4], steps[:4]), "new").endswith("too few prompts to tell it from chance.")
+    assert verdict_of(paired(left[:0], steps[:0]), "new") == "No prompt has a score on both sides."
 
 
 def test_differences_within_the_tolerance_are_equal(first: Watched) -> None:

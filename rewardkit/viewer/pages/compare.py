@@ -14,6 +14,7 @@ from rewardkit.viewer.pages.compared_prompts import ComparedPrompts
 from rewardkit.viewer.pages.compared_texts import ComparedTexts
 from rewardkit.viewer.pages.component_scores import format_number
 from rewardkit.viewer.pages.layout import Page, empty_state
+from rewardkit.viewer.pages.trial_strip import TrialStrip
 from rewardkit.viewer.two_runs import TIE, TOTAL, TRIED, TwoRuns
 from rewardkit.viewer.verdicts import SIDES, chance_text, notices_of, verdict_of
 from rewardkit.viewer.watcher import Watched
@@ -38,6 +39,7 @@ class Compare:
         self.watched = watched
         self.other: Watched | None = None
         self.two: TwoRuns | None = None
+        self.strip: TrialStrip | None = None
 
     async def build(self) -> None:
         address = self.page.address
@@ -58,6 +60,8 @@ class Compare:
             )
             return
         self.page.also = [self.other]
+        if self.other.trial is not None and self.other is not self.watched:
+            self.strip = TrialStrip(self.other.trial, self.other.name)
         self.notices = put.box()
         with put.box("card scroll summary"):
             self.verdict = put.box("verdict")
@@ -76,6 +80,8 @@ class Compare:
         if self.two is None:
             await self.page.show(self.page.address)
             return
+        if self.strip is not None:
+            self.strip.update()
         await self._compare(again=True)
 
     async def key(self, key: str, shift: bool) -> None:

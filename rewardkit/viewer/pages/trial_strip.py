@@ -12,14 +12,16 @@ if TYPE_CHECKING:
 
 
 class TrialStrip:
-    """Progress and problems of a trial."""
+    """Progress and problems of a trial; `run` is the name of the run, if it is not that of the page."""
 
-    def __init__(self, trial: Trial) -> None:
+    def __init__(self, trial: Trial, run: str = "") -> None:
         self.trial = trial
         with put.box("notice soft trial") as strip:
             strip.props["role"] = "status"
             put.text("Trying ")
             put.text(one_line(trial.trials.name, 120), tag="b")
+            if run:
+                put.text(f" on {one_line(run, 60)}")
             self.progress = put.text("")
             self.notes = put.box()
         self._shown: object = None
