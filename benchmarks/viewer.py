@@ -200,7 +200,7 @@ def _time_compared(stopwatch: Stopwatch, turn: int) -> None:
     stopwatch.time("compare: filter difference<0.5", _TYPE, _FILTERED, ".prompts input", "difference<0.5", _LIST)
     stopwatch.time("compare: next prompt (j)", _KEY, _CHANGED, "j", _PANES)
     stopwatch.time("compare: another completion", _CLICK, _CHANGED, ".pane.right .chips button", _PANES, 0)
-    chosen = "const menu = document.querySelectorAll('select[aria-label=Completions]')[0]; menu.value = 'all';"
+    chosen = "const menu = document.querySelectorAll('select[aria-label^=Completions]')[0]; menu.value = 'all';"
     chosen += "menu.dispatchEvent(new Event('change', { bubbles: true }));"
     window = "document.querySelector(values[0]).textContent !== state.was"
     stopwatch.time(

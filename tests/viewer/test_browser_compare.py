@@ -115,7 +115,7 @@ def test_windows_of_one_run_are_compared(visit: Visit) -> None:
     visit.page.wait_for_selector(PANES)
     visit.until("['a=first', 'b=last'].every(one => location.search.slice(1).split('&').includes(one))")
     assert visit.text(".verdict .said").startswith("The right side is better on 3 of 3 prompts")
-    visit.page.locator("select[aria-label=Completions]").nth(1).select_option("steps")
+    visit.page.locator("select[aria-label^=Completions]").nth(1).select_option("steps")
     field = visit.page.locator(".bar-of-tools input.field")
     field.wait_for()
     field.fill("1-4")

@@ -127,7 +127,8 @@ class Compare:
 
     def _window(self, side: str, watched: Watched) -> None:
         window = Window.parse(self.page.address.get(side))
-        put.Choice(window.kind, kinds_of(watched.scores), lambda kind: self._choose_window(side, kind), "Completions")
+        label = f"Completions on the {'left' if side == 'a' else 'right'}"
+        put.Choice(window.kind, kinds_of(watched.scores), lambda kind: self._choose_window(side, kind), label)
         if window.kind == "steps":
             field = put.Field(str(window), lambda text: self._choose_steps(side, text), "Steps, such as 200-400")
             field.style("width: 96px")
