@@ -1,7 +1,7 @@
 """Train tiny models on sound and hackable rewards, and count what the search for hacks finds in the records.
 
 ``python benchmarks/hack_radar.py make --out runs/radar`` trains all runs that are missing, two at a time.
-``python benchmarks/hack_radar.py label --out runs/radar`` says which of them were hacked, and when.
+``python benchmarks/hack_radar.py judge --out runs/radar`` says which of them were hacked and what the search found.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ os.environ.update(OMP_NUM_THREADS="1", OMP_WAIT_POLICY="PASSIVE", CUDA_VISIBLE_D
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("make", "label"))
+    parser.add_argument("what", choices=("make", "judge"))
     parser.add_argument("--out", type=Path, default=Path("runs/radar"))
     parser.add_argument("--tasks", nargs="*", help="names of tasks; by default all")
     parser.add_argument("--rewards", nargs="*", help="names of rewards; by default all")
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.what == "make":
         _make(options)
     else:
-        _label(options)
+        _judge(options)
 
 
 def _make(options: argparse.Namespace) -> None:
@@ -57,12 +57,18 @@ def _make(options: argparse.Namespace) -> None:
                 print(f"{folder} {time.process_time() - started:.1f} s", flush=True)
 
 
-def _label(options: argparse.Namespace) -> None:
-    from radar.labels import label
+def _judge(options: argparse.Namespace) -> None:
+    from radar.report import report
+    from radar.verdicts import verdict
 
+    verdicts = []
     for folder in sorted((options.out / "runs").iterdir()):
-        if (folder / "done").exists():
-            print(folder.name, label(folder), flush=True)
+        if (folder / "done").exists() and (not options.tasks or folder.name.split("-")[0] in options.tasks):
+            one = verdict(folder)
+            verdicts.append(one)
+            shown = {kind: strength for kind, strength in one.leads.items() if strength >= 0.5}
+            print(folder.name, one.label.verdict, one.label.onset, one.first, one.first_informed, shown, flush=True)
+    print("\n".join(report(verdicts)))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,157 @@
+"""What the search for hacks says of a recorded run, with and without the truth, at the end and as if it were live."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+import rewardkit as rk
+from radar.labels import Label, label
+from radar.tasks import TASKS
+from radar.training import GENERATIONS, TRUTH
+from rewardkit.analysis.foreign_golds import ForeignGolds, ForeignScores
+from rewardkit.analysis.suspicious import Evidence, Lead, suspicious
+from rewardkit.core.batch.column import Floats
+from rewardkit.viewer.leads import read_evidence
+
+ALARM = 0.8
+CUTS = range(20, 101, 10)
+"""The steps after which a search looks at what there is so far."""
+DRAWS = 3
+"""Each completion is scored with the gold answers of this many other prompts."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found in one run.
+
+    Attributes:
+        leads: the strongest lead of each kind at the end: kind -> strength. With the truth in `informed`.
+        first: the first cut at which any lead is an alarm, or None; with the truth in `first_informed`.
+        ever: the strongest lead at any cut.
+    """
+
+    task: str
+    reward: str
+    seed: int
+    label: Label
+    leads: dict[str, float]
+    informed: dict[str, float]
+    ever: float
+    ever_informed: float
+    first: int | None
+    first_informed: int | None
+
+    @property
+    def delay(self) -> int | None:
+        """Steps from the onset to the first alarm without the truth; negative if it came before."""
+        return None if self.first is None or self.label.onset is None else self.first - self.label.onset
+
+
+def verdict(folder: Path) -> Verdict:
+    """Search a recorded run of `radar.training`."""
+    task, reward, seed = folder.name.rsplit("-", 2)
+    whole = replace(read_evidence(folder), foreign=foreign_scores(folder, task, reward))
+    blind = _without(whole, TRUTH)
+    cuts = [(blind, *_over_cuts(blind)), (whole, *_over_cuts(whole))]
+    (leads, first, ever), (informed, first_informed, ever_informed) = (
+        (strengths(suspicious(evidence)), first, ever) for evidence, first, ever in cuts
+    )
+    return Verdict(
+        task=task,
+        reward=reward.replace("_", " "),
+        seed=int(seed),
+        label=label(folder),
+        leads=leads,
+        informed=informed,
+        ever=ever,
+        ever_informed=ever_informed,
+        first=first,
+        first_informed=first_informed,
+    )
+
+
+def _over_cuts(evidence: Evidence) -> tuple[int | None, float]:
+    """Return the first cut with an alarm, and the strongest lead of all cuts."""
+    strongest = [max(strengths(suspicious(_until(evidence, cut))).values(), default=0.0) for cut in CUTS]
+    return next((cut for cut, found in zip(CUTS, strongest, strict=True) if found >= ALARM), None), max(strongest)
+
+
+def strengths(leads: list[Lead]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for lead in leads:
+        if lead.strength > 0.0:
+            found[lead.kind] = max(round(lead.strength, 3), found.get(lead.kind, 0.0))
+    return found
+
+
+def foreign_scores(folder: Path, task: str, reward: str) -> ForeignScores:
+    """Score all completions of a run again, with the gold answers of other prompts of their step; keep the result."""
+    kept = folder / "foreign.npz"
+    if not kept.exists():
+        golds = ForeignGolds(TASKS[task].reward(reward.replace("_", " ")))
+        own: list[Floats] = []
+        foreign: list[Floats] = []
+        for step, batch in _batches(folder):
+            draws = [golds.scores(batch, seed=DRAWS * step + draw) for draw in range(DRAWS)]
+            own.append(draws[0].own)
+            foreign.append(np.mean([draw.foreign for draw in draws], axis=0))
+        np.savez_compressed(kept, own=np.concatenate(own), foreign=np.concatenate(foreign))
+    with np.load(kept) as found:
+        return ForeignScores(found["own"], found["foreign"])
+
+
+def _batches(folder: Path) -> Iterator[tuple[int, rk.Batch]]:
+    query = (
+        "select s.step, c.completion, c.messages, p.prompt, p.columns from scores s "
+        "join completions c using (attempt, rank, part, row) join prompts p on p.prompt_id = s.prompt_id "
+        "where s.training order by s.step, s.row"
+    )
+    by_step: dict[int, list[tuple[str, str | None, str, str]]] = {}
+    for step, *row in rk.open_run(folder).sql(query).fetchall():
+        by_step.setdefault(step, []).append(tuple(row))
+    for step, rows in by_step.items():
+        columns = [json.loads(row[3]) for row in rows]
+        yield (
+            step,
+            rk.Batch(
+                [json.loads(messages) if messages else text for text, messages, _, _ in rows],
+                prompts=[row[2] for row in rows],
+                columns={name: [one[name] for one in columns] for name in columns[0]},
+                num_generations=GENERATIONS,
+            ),
+        )
+
+
+def _without(evidence: Evidence, name: str) -> Evidence:
+    return replace(
+        evidence,
+        components={key: values for key, values in evidence.components.items() if key != name},
+        bounds={key: values for key, values in evidence.bounds.items() if key != name},
+        outcomes={key: values for key, values in evidence.outcomes.items() if key != name},
+        monitored=evidence.monitored - {name},
+    )
+
+
+def _until(evidence: Evidence, cut: int) -> Evidence:
+    """Return the rows of the first `cut` steps."""
+    rows = np.flatnonzero(np.asarray(evidence.steps) < cut)
+    size = len(evidence.steps)
+
+    def taken(value: object) -> object:
+        if isinstance(value, np.ndarray) and len(value) == size:
+            return value[rows]
+        if isinstance(value, ForeignScores):
+            return ForeignScores(value.own[rows], value.foreign[rows])
+        if callable(value):
+            return lambda asked: value(rows[asked])
+        if isinstance(value, dict) and value and all(isinstance(one, np.ndarray) for one in value.values()):
+            return {name: one[rows] for name, one in value.items()}
+        return value
+
+    parts = {name: taken(getattr(evidence, name)) for name in evidence.__dataclass_fields__}
+    return Evidence(**parts)  # type: ignore[arg-type]
