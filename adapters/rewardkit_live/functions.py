@@ -26,6 +26,7 @@ def to_trl(
     updates: bool = True,
     transcripts: str | None = None,
     is_error: IsError | None = None,
+    radar: bool = True,
 ) -> RewardFunctions:
     """Make the list of functions that TRL's GRPOTrainer takes.
 
@@ -51,6 +52,10 @@ def to_trl(
             They take the place of the completions, so that what an environment said is never read as the answer.
         is_error: tells whether the text of a tool's result is an error: returns True, or what the error says. By
             default a result is an error if it is an object with the one key ``error``, as TRL writes it.
+        radar: look for signs that the reward is gamed, in at most 1 % of the training's time: some completions are
+            scored again with the gold answers of other prompts (never by judges, tested programs, or functions that
+            wait or were not written for rewardkit). It logs ``radar/foreign`` and ``radar/strength``, and changes
+            nothing in the training.
 
     Returns:
         A list of uniquely named, picklable functions with ``.reward_weights`` and ``.callback()``. They share
@@ -72,5 +77,6 @@ def to_trl(
         failure_window=failure_window,
         transcripts=transcripts,
         is_error=is_error,
+        radar=radar,
         make_updates=Updates if updates else None,
     )

@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from rewardkit.analysis.foreign_golds import ForeignScores
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.errors import BindingError, RunStopped, warn
 from rewardkit.core.evaluation.scorer import Scorer
@@ -17,6 +18,7 @@ from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.reward import Reward
 from rewardkit.online.breaker import Breaker, Limits
 from rewardkit.online.faults import FaultReport
+from rewardkit.online.radar import Radar
 from rewardkit.online.shared_tables import SharedTables, Table
 from rewardkit_trl.checks import check_alone, check_plain_sum, check_trainer, honored
 from rewardkit_trl.layout import Layout
@@ -70,20 +72,26 @@ class Session:
         strict: True if a bug raises: until the first training batch is scored.
         followed: True if a callback of ours is told when the training ends.
         warned_of_tokens: True once it was seen that token lengths count what tools said.
+        radar: looks for signs that the reward is gamed; None if that is not wanted.
     """
 
-    def __init__(self, limits: Limits, scorer: Scorer) -> None:
+    def __init__(self, limits: Limits, scorer: Scorer, watched: Reward | None = None) -> None:
         self.strict = True
         self.followed = False
         self.warned_of_tokens = False
         self.shares = OutcomeShares()
         self.trajectories = TrajectoryReport()
-        self.reset(limits, scorer)
+        self.reset(limits, scorer, watched)
 
-    def reset(self, limits: Limits, scorer: Scorer) -> None:
-        """Start again with another version of the reward, whose components have not scored anything yet."""
+    def reset(self, limits: Limits, scorer: Scorer, watched: Reward | None = None) -> None:
+        """Start again with another version of the reward, whose components have not scored anything yet.
+
+        Args:
+            watched: the reward for the radar; None for no radar.
+        """
         self.breaker = Breaker(limits)
         self.stages = StageReport(scorer)
+        self.radar = None if watched is None else Radar(watched)
 
 
 class Evaluator:
@@ -104,6 +112,7 @@ class Evaluator:
         record: str | os.PathLike[str] | None = None,
         make_updates: MakeUpdates | None = None,
         episodes: Episodes = PLAIN,
+        radar: bool = True,
         *,
         identity: str = "",
         elsewhere: bool = False,
@@ -112,6 +121,7 @@ class Evaluator:
         self.limits = limits
         self.logs = logs
         self.episodes = episodes
+        self.radar = radar
         self.identity = identity or uuid.uuid4().hex
         self.scorer = Scorer(layout.scored)
         self.state: Any = None
@@ -128,15 +138,16 @@ class Evaluator:
             self.updates = make_updates(self.recording.folder, layout)
         self.tables: SharedTables[TrainerCall] = SharedTables(readers=len(layout.names))
         self._sessions: weakref.WeakKeyDictionary[Any, Session] = weakref.WeakKeyDictionary()
-        self._alone = Session(limits, self.scorer)  # for calls without a trainer
         self._warned = False
         self._elsewhere = elsewhere  # True in another process than the one it was made in
+        # For calls without a trainer: by hand, or in the process of an asynchronous trainer.
+        self._alone = Session(limits, self.scorer, self.reward if radar and elsewhere else None)
         self._faults = FaultReport()
         Evaluator._alive[self.identity] = self
 
     def __reduce__(self) -> tuple[Any, ...]:
         record = None if self.recording is None else self.recording.path
-        options = (self.layout, self.limits, self.logs, record, self._make_updates, self.episodes)
+        options = (self.layout, self.limits, self.logs, record, self._make_updates, self.episodes, self.radar)
         return _revived, (self.identity, *options)
 
     @property
@@ -151,7 +162,7 @@ class Evaluator:
         self.tables = SharedTables(readers=len(layout.names))
         session = self._sessions.get(trainer.instance) if trainer.known else self._alone
         if session is not None:
-            session.reset(self.limits, self.scorer)
+            session.reset(self.limits, self.scorer, None if session.radar is None else self.reward)
         if self.recording is not None:
             self.recording.use(self.reward)
 
@@ -199,7 +210,7 @@ class Evaluator:
             session.warned_of_tokens = warn_of_tokens(trainer, self.reward, call)
         progress = self._progress(trainer, state)
         prepared = Prepared(call, trainer, state, progress, session.strict, self.episodes)
-        scored = score(self.scorer, self.layout, prepared, recorded=self.recording is not None, keep=self._keep)
+        scored = score(self.scorer, self.layout, prepared, recorded=self.recording is not None, look=self._look)
         self.layout.check(scored.columns, scored.table.total)
         trainer.set_weights(self, self.layout.weights_at(prepared.progress))
         if trainer.training:
@@ -228,7 +239,8 @@ class Evaluator:
         if session is None:
             check_trainer(trainer, self.layout, self)
             warn_of_rollouts(trainer, self.reward, self.episodes)
-            session = self._sessions[trainer.instance] = Session(self.limits, self.scorer)
+            watched = self.reward if self.radar else None
+            session = self._sessions[trainer.instance] = Session(self.limits, self.scorer, watched)
             session.followed = self.recording is not None
             if session.followed:
                 self._add_callback(trainer)
@@ -257,10 +269,23 @@ class Evaluator:
             warn("this call comes from no known trainer: it counts as training, so schedules use the current step")
         return progress
 
-    def _keep(self, batch: Batch, scored: Scored, trainer: Trainer) -> None:
-        """Keep what this process scored, to try an update on it."""
-        if self.updates is not None and trainer.training:
+    def _look(self, batch: Batch, scored: Scored, prepared: Prepared) -> ForeignScores | None:
+        """Keep what this process scored, to try an update on it, and show it to the radar of the main process."""
+        trainer = prepared.trainer
+        if not trainer.training:
+            return None
+        if self.updates is not None:
             self.updates.remember(self, batch, scored, trainer)
+        radar = self.radar_of(trainer)
+        if radar is None or not trainer.is_main:
+            return None
+        step = getattr(prepared.state, "global_step", None)
+        return radar.look(batch, scored.table, scored.totals, step=step, limit=trainer.limits.get("limit/tokens"))
+
+    def radar_of(self, trainer: Trainer) -> Radar | None:
+        """Return the radar of a training; None if there is none."""
+        session = self._sessions.get(trainer.instance) if trainer.known else self._alone
+        return None if session is None else session.radar
 
     def _learn(self, prepared: Prepared, scored: Scored) -> None:
         """Update the schedules that follow performance."""
@@ -273,6 +298,7 @@ class Evaluator:
         measured = metrics(scored, contributions=self.layout.weighs)
         measured |= session.shares.of(scored.table, scored.tally)
         measured |= session.trajectories.of(scored)
+        measured |= {} if session.radar is None else session.radar.metrics(scored.foreign)
         if self.updates is not None:
             measured["reward_version"] = float(self.updates.version)
         if self.logs:
@@ -322,8 +348,9 @@ def _revived(
     record: str | None,
     make_updates: MakeUpdates | None,
     episodes: Episodes,
+    radar: bool,
 ) -> Evaluator:
     with Evaluator._making:
         alive = Evaluator._alive.get(identity)
-        own = (layout, limits, logs, record, make_updates, episodes)
+        own = (layout, limits, logs, record, make_updates, episodes, radar)
         return alive or Evaluator(*own, identity=identity, elsewhere=True)

@@ -183,6 +183,7 @@ def to_trl(
     failure_window: int = 20,
     transcripts: str | None = None,
     is_error: IsError | None = None,
+    radar: bool = True,
     make_updates: MakeUpdates | None = None,
 ) -> RewardFunctions:
     """``rk.to_trl`` without live update; see ``rewardkit_live.to_trl`` for the arguments.
@@ -196,7 +197,7 @@ def to_trl(
         raise RewardDefinitionError(f"to_trl: transcripts= is the name of a field, got {shorten(transcripts)}")
     if is_error is not None and not callable(is_error):
         raise RewardDefinitionError(f"to_trl: is_error= is a function of a result's text, got {shorten(is_error)}")
-    evaluator = Evaluator(layout, limits, logs, record, make_updates, Episodes(transcripts, is_error))
+    evaluator = Evaluator(layout, limits, logs, record, make_updates, Episodes(transcripts, is_error), radar)
     for trap in evaluator.scorer.traps():
         warnings.warn(trap, RewardKitWarning, stacklevel=3)
     return RewardFunctions(RewardFunction(evaluator, name) for name in layout.names)

@@ -116,6 +116,7 @@ class Recording:
                     columns=call.columns,
                     groups=scored.groups - scored.groups[:1],
                     advantages=_advantages(scored, way),
+                    foreign=scored.foreign,
                     prompt_lengths=self._lengths_of(call.prompts, trainer),
                     trajectories=scored.trajectories,
                     durations=scored.durations,

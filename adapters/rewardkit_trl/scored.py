@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from rewardkit.analysis.advantages import Spread
+from rewardkit.analysis.foreign_golds import ForeignScores
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Floats, Numbers
 from rewardkit.core.batch.score import Measured
@@ -69,6 +70,7 @@ class Scored:
         durations: component -> the seconds of each call, if it is recorded.
         trajectories: the numbers of the trajectories; None for plain texts.
         tools: tool -> how often it was called.
+        foreign: (n,) totals with the gold answers of other prompts, as far as the radar scored them; None for none.
     """
 
     table: ScoreTable
@@ -86,6 +88,7 @@ class Scored:
     durations: Mapping[str, Sequence[float]] = field(default_factory=dict)
     trajectories: Trajectories | None = None
     tools: Mapping[str, int] = field(default_factory=dict)
+    foreign: ForeignScores | None = None
 
     def part(self, start: int, stop: int, *, main: bool) -> Scored:
         """Return the rows from `start` to `stop` (exclusive). What is about no row goes to the main process."""
@@ -105,18 +108,20 @@ class Scored:
             lines=tuple(lines),
             durations=self.durations if main else {},
             trajectories=None if self.trajectories is None else self.trajectories.part(start, stop),
+            foreign=None if self.foreign is None else ForeignScores(*(one[start:stop] for one in self.foreign)),
         )
 
 
-Keep = Callable[[Batch, Scored, Trainer], None]
+Look = Callable[[Batch, Scored, Prepared], ForeignScores | None]
 
 
-def score(scorer: Scorer, layout: Layout, prepared: Prepared, *, recorded: bool, keep: Keep) -> Scored:
+def score(scorer: Scorer, layout: Layout, prepared: Prepared, *, recorded: bool, look: Look) -> Scored:
     """Score the rows of this process, and add up the sums of all processes.
 
     Args:
         recorded: True if what reward functions print and log is captured.
-        keep: called with what this process scored, before the sums of the other processes are added.
+        look: called with what this process scored, before the sums of the other processes are added; returns its
+            `foreign` scores.
 
     Raises:
         BindingError: a column is missing, or the reward compares completions that are not all in this process.
@@ -128,7 +133,7 @@ def score(scorer: Scorer, layout: Layout, prepared: Prepared, *, recorded: bool,
         everything, start = gathered(call, trainer)
         # Scored by one process for all: a judge that is asked twice may give two answers.
         whole: Scored = trainer.on_main(
-            lambda: _scored(scorer, layout, replace(prepared, call=everything), recorded, keep, processes=1)
+            lambda: _scored(scorer, layout, replace(prepared, call=everything), recorded, look, processes=1)
         )
         return whole.part(start, start + own, main=trainer.is_main)
     if split:
@@ -136,7 +141,7 @@ def score(scorer: Scorer, layout: Layout, prepared: Prepared, *, recorded: bool,
             f"this reward compares the {generations} completions of a prompt, but this process got {own}, which is "
             "a part of a group: make per_device_train_batch_size a multiple of num_generations"
         )
-    scored = _scored(scorer, layout, prepared, recorded, keep, processes=trainer.processes)
+    scored = _scored(scorer, layout, prepared, recorded, look, processes=trainer.processes)
     if trainer.processes == 1:
         return scored
     table, tally = scored.table, scored.tally.summed(trainer.summed_over_ranks)
@@ -148,7 +153,7 @@ def score(scorer: Scorer, layout: Layout, prepared: Prepared, *, recorded: bool,
 
 
 def _scored(
-    scorer: Scorer, layout: Layout, prepared: Prepared, recorded: bool, keep: Keep, *, processes: int
+    scorer: Scorer, layout: Layout, prepared: Prepared, recorded: bool, look: Look, *, processes: int
 ) -> Scored:
     """Score all rows of the call."""
     call, trainer, progress = prepared.call, prepared.trainer, prepared.progress
@@ -195,8 +200,8 @@ def _scored(
         trajectories=trajectories,
         tools={} if trajectories is None else _total(trajectories.tools),
     )
-    keep(batch, scored, trainer)
-    return scored
+    foreign = look(batch, scored, prepared)
+    return scored if foreign is None else replace(scored, foreign=foreign)
 
 
 def _total_of(addends: Sequence[Floats], total: Floats) -> Floats:

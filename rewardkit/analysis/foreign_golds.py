@@ -6,7 +6,7 @@ completion that says just the right answer earns 0; one that lists all numbers e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Floats, Numbers
-from rewardkit.core.evaluation.omission import binding_of, omitted
+from rewardkit.core.evaluation.omission import binding_of, counted, omitted
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.tree.conversion import RewardLike
 from rewardkit.core.tree.reward import Reward, walk
@@ -59,16 +59,22 @@ class ForeignGolds:
     """Scores the completions of a batch with the cells of other prompts.
 
     Left out are judges, reward models and tested programs, and functions that wait, that are not deterministic, or that
-    were not written for rewardkit: to call them again may cost money or have effects.
+    were not written for rewardkit: to call them again may cost money or have effects. What is only monitored earns
+    nothing, and is left out, too.
 
     Args:
         reward: the reward of a training.
         trusting: also call functions that were not written for rewardkit.
+
+    Attributes:
+        left_out: the names of components that are not called although they count.
     """
 
     def __init__(self, reward: RewardLike, *, trusting: bool = False) -> None:
-        whole = Scorer(reward)
-        left, self.left_out = omitted(whole.reward, lambda name, node: _is_left_out(node, trusting))
+        whole = Scorer(reward).reward
+        earning = set(counted(whole))
+        left, _ = omitted(whole, lambda name, node: node not in earning)
+        left, self.left_out = omitted(left, lambda name, node: _is_left_out(node, trusting))
         self._scorer = Scorer(left)
         self._reads = _Reads.of(left)
 
@@ -77,53 +83,68 @@ class ForeignGolds:
         """Whether the reward reads anything that can be exchanged, and each completion or group is scored by itself."""
         return bool(self._reads.leaves) and self._scorer.together != "batch"
 
-    def scores(self, batch: Batch, *, seed: int = 0) -> ForeignScores:
+    def scores(
+        self, batch: Batch, *, groups: Collection[int] | None = None, beside: Batch | None = None, seed: int = 0
+    ) -> ForeignScores:
         """Score a batch with its own cells and with foreign ones.
 
-        Each group gets the cells of another group of the batch, drawn at random: one that differs in every exchanged
-        column in which the batch has several values, and is the same in the columns that choose a branch.
+        Each group gets the cells of another group, drawn at random: one that differs in every exchanged column that has
+        several values, and is the same in the columns that choose a branch.
+
+        Args:
+            batch: the completions.
+            groups: the numbers of the groups to score (``batch.groups``); None for all.
+            beside: more rows with the same columns, whose cells may be drawn, too.
+            seed: of the draw.
 
         Raises:
             RewardKitError: as `Scorer.score`.
         """
         own, foreign = np.full(len(batch), np.nan), np.full(len(batch), np.nan)
         names = self._reads.exchanged(batch) if self.possible else []
-        partners = self._partners(batch, names, np.random.default_rng(seed))
-        rows = np.flatnonzero(partners >= 0)
+        cells = batch if beside is None else _cells(batch, beside)
+        partners = self._partners(batch, cells, names, np.random.default_rng(seed))
+        wanted = partners >= 0 if groups is None else (partners >= 0) & np.isin(batch.groups, list(groups))
+        rows = np.flatnonzero(wanted)
         if rows.size:
-            own[rows] = self._totals(batch, rows, rows, names)
-            foreign[rows] = self._totals(batch, rows, partners[rows], names)
+            own[rows] = self._totals(batch, rows, batch, rows, names)
+            foreign[rows] = self._totals(batch, rows, cells, partners[rows], names)
         return ForeignScores(own, foreign)
 
-    def _totals(self, batch: Batch, rows: Numbers, cells: Numbers, names: Sequence[str]) -> Floats:
-        """Return the totals of the completions of `rows`, with the cells of the rows `cells` in some columns."""
-        ids, prompts = batch.completion_ids, batch.prompts
+    def _totals(self, batch: Batch, rows: Numbers, cells: Batch, drawn: Numbers, names: Sequence[str]) -> Floats:
+        """Return the totals of the completions of `rows`, in some columns with the rows `drawn` of `cells`."""
+        ids = batch.completion_ids
+        prompts, asked = (cells.prompts, drawn) if PROMPT in names else (batch.prompts, rows)
         part = Batch(
             _taken(batch.completions, rows),
-            prompts=None if prompts is None else _taken(prompts, cells if PROMPT in names else rows),
+            prompts=None if prompts is None else _taken(prompts, asked),
             completion_ids=None if ids is None else _taken(ids, rows),
-            columns={name: _taken(values, cells if name in names else rows) for name, values in batch.columns.items()},
+            columns={
+                name: _taken(cells.columns[name], drawn) if name in names else _taken(values, rows)
+                for name, values in batch.columns.items()
+            },
             progress=batch.progress,
             num_generations=batch.num_generations,
             rollouts=batch.rollouts.taken(rows.tolist()),
         )
         return self._scorer.score(part, strict=False, stops=False).total
 
-    def _partners(self, batch: Batch, names: Sequence[str], random: np.random.Generator) -> Numbers:
-        """Return (n,) a row of another group whose cells each row gets, -1 where there is none."""
-        firsts = np.flatnonzero(np.diff(batch.groups, prepend=-1))
-        partner = np.full(len(firsts), -1, dtype=np.int64)
-        cells = np.array([batch.equality(name).numbers[firsts] for name in names]).reshape(len(names), len(firsts))
-        varied = cells[(cells != cells[:, :1]).any(axis=1)]
-        kept = [batch.equality(name).numbers[firsts] for name in self._reads.branches if name in batch.columns]
-        for group in range(len(firsts)) if len(varied) else ():
+    def _partners(self, batch: Batch, cells: Batch, names: Sequence[str], random: np.random.Generator) -> Numbers:
+        """Return (n,) a row of `cells`, of another group, whose cells each row gets; -1 where there is none."""
+        starts = np.flatnonzero(np.diff(batch.groups, prepend=-1))
+        firsts = np.concatenate([starts, np.arange(len(batch), len(cells))])
+        partner = np.full(len(starts), -1, dtype=np.int64)
+        numbers = np.array([cells.equality(name).numbers[firsts] for name in names]).reshape(len(names), len(firsts))
+        varied = numbers[(numbers != numbers[:, :1]).any(axis=1)]
+        kept = [cells.equality(name).numbers[firsts] for name in self._reads.branches if name in cells.columns]
+        for group in range(len(starts)) if len(varied) else ():
             other = (varied != varied[:, group, None]).all(axis=0)
             for column in kept:
                 other &= column == column[group]
             candidates = np.flatnonzero(other)
             if candidates.size:
                 partner[group] = firsts[random.choice(candidates)]
-        own: Numbers = partner[np.searchsorted(firsts, np.arange(len(batch)), side="right") - 1]
+        own: Numbers = partner[np.searchsorted(starts, np.arange(len(batch)), side="right") - 1]
         return own
 
 
@@ -133,6 +154,15 @@ def _is_left_out(reward: Reward, trusting: bool) -> bool:
         return False
     unsafe = binding.expensive or binding.waits or not binding.deterministic
     return unsafe or ((binding.foreign or binding.plain) and not trusting)
+
+
+def _cells(batch: Batch, beside: Batch) -> Batch:
+    """Return the prompts and columns of both, one after another."""
+    return Batch(
+        [""] * (len(batch) + len(beside)),
+        prompts=None if batch.prompts is None else [*batch.prompts, *(beside.prompts or [None] * len(beside))],
+        columns={name: [*values, *beside.columns[name]] for name, values in batch.columns.items()},
+    )
 
 
 def _taken(values: Any, rows: Numbers) -> list[Any]:

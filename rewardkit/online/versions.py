@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
+from rewardkit.core.evaluation.omission import counted
 from rewardkit.core.evaluation.scorer import Scorer
-from rewardkit.core.tree.reward import Reward
 from rewardkit.online.packing import packed
 from rewardkit.store.records import ComponentDescription, Version
 
@@ -13,16 +11,11 @@ from rewardkit.store.records import ComponentDescription, Version
 def version_of(scorer: Scorer) -> Version:
     """Return the version of a reward for the record: its fingerprint, components, terms and code."""
     reward = scorer.reward
-    trained = set(_trained(reward))
-    components = tuple(
-        ComponentDescription(name, node.bounds, "reward" if node in trained else "monitored")
-        for name, node in scorer.names.components
-    )
     code = packed(reward)
     return Version(
         reward.fingerprint,
         repr(reward),
-        components,
+        described_components(scorer),
         tuple(scorer.terms),
         sources=code.sources,
         packed=code.data,
@@ -30,10 +23,10 @@ def version_of(scorer: Scorer) -> Version:
     )
 
 
-def _trained(reward: Reward) -> Iterator[Reward]:
-    """Yield all nodes that count in the total."""
-    facts = reward.facts
-    if facts.addends != ():  # as those of a monitor are
-        yield reward
-        for child in (*facts.children, *(facts.addends or ())):
-            yield from _trained(child)
+def described_components(scorer: Scorer) -> tuple[ComponentDescription, ...]:
+    """Describe each component; its kind is ``"reward"``, or ``"monitored"`` if it earns nothing."""
+    trained = set(counted(scorer.reward))
+    return tuple(
+        ComponentDescription(name, node.bounds, "reward" if node in trained else "monitored")
+        for name, node in scorer.names.components
+    )

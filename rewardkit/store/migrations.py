@@ -24,8 +24,11 @@ def only_added(tables: Tables, info: Info) -> tuple[Tables, Info]:
     return tables, info
 
 
-MIGRATIONS: Mapping[int, Migration] = {1: only_added, 2: only_added}
-"""Version -> the migration to the next version. Version 2 added trajectories; 3 durations and lengths of prompts."""
+MIGRATIONS: Mapping[int, Migration] = {1: only_added, 2: only_added, 3: only_added}
+"""Version -> the migration to the next version.
+
+Version 2 added trajectories; 3 durations and lengths of prompts; 4 scores with the gold answers of other prompts.
+"""
 
 
 def is_current(info: Info, migrations: Mapping[int, Migration] | None = None, to: int = SCHEMA) -> bool:

@@ -99,6 +99,8 @@ class Record:
         columns: name -> n values of the example columns.
         groups: (n,) the number of each completion's group.
         advantages: (n,) NaN if unknown.
+        foreign: totals (n,) with the gold answers of the own prompt and of other prompts, NaN where a completion was
+            not scored again; None if none was.
         metrics: numbers of the whole batch.
         logged: the trainer's metrics of earlier steps.
         trajectories: the numbers of conversations; None if the completions are plain texts.
@@ -119,6 +121,7 @@ class Record:
     columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     groups: Numbers | None = None
     advantages: Floats | None = None
+    foreign: tuple[Floats, Floats] | None = None
     metrics: Mapping[str, float] = field(default_factory=dict)
     lines: Sequence[Line] = ()
     logged: Sequence[Logged] = ()
@@ -135,6 +138,7 @@ class Record:
             "prompt_lengths": self.prompt_lengths,
             "groups": self.groups,
             "advantages": self.advantages,
+            **({} if self.foreign is None else dict(zip(("foreign/own", "foreign/total"), self.foreign, strict=True))),
             "trajectories": None if self.trajectories is None else self.trajectories.turns,
             **{f"column {name!r}": values for name, values in self.columns.items()},
         }
@@ -153,6 +157,7 @@ class Record:
             columns={name: list(values) for name, values in self.columns.items()},
             groups=None if self.groups is None else np.array(self.groups),
             advantages=None if self.advantages is None else np.array(self.advantages, dtype=np.float64),
+            foreign=None if self.foreign is None else (np.array(self.foreign[0]), np.array(self.foreign[1])),
             metrics=dict(self.metrics),
             lines=tuple(self.lines),
             logged=tuple(self.logged),

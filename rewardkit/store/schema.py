@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-SCHEMA = 3
+SCHEMA = 4
 """The version of this format."""
 
 KEY = ("attempt", "rank", "part", "row")
@@ -41,6 +41,8 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "broken": "bool",
         "tools": "string",
         "prompt_length": "int32",
+        "foreign/own": "float64",
+        "foreign/total": "float64",
     },
     "completions": {
         **_KEY,

@@ -65,6 +65,8 @@ def _scores(record: Record) -> Columns:
         "advantage": record.advantages,
         "version": record.version.fingerprint,
         "prompt_length": None if record.prompt_lengths is None else list(record.prompt_lengths),
+        "foreign/own": None if record.foreign is None else record.foreign[0],
+        "foreign/total": None if record.foreign is None else record.foreign[1],
         **_trajectories(record),
     }
     for name, column in table.components.items():

@@ -8,6 +8,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as parquet
 import pytest
 
@@ -103,3 +104,16 @@ def test_migrations_run_in_order() -> None:
     steps = {number: renamed(number) for number in range(3)}
     assert migrated({}, {"schema": 0}, steps, to=3)[1] == {"schema": 3, "path": "012"}  # type: ignore[arg-type]
     assert migrated({}, {"schema": 2}, steps, to=3)[1] == {"schema": 3, "path": "2"}  # type: ignore[arg-type]
+
+
+def test_a_run_without_foreign_scores_is_read_and_continued(tmp_path: Path) -> None:
+    written(tmp_path, batch(1, n=2))
+    for path in (tmp_path / "scores").iterdir():
+        parquet.write_table(parquet.read_table(path).drop_columns(["foreign/own", "foreign/total"]), path)
+    info = json.loads((tmp_path / "run.json").read_text())
+    (tmp_path / "run.json").write_text(json.dumps({**info, "schema": 3}))
+    assert rows(open_run(tmp_path).scores(), "foreign/own", "foreign/total") == [(None, None)] * 2
+    foreign = np.array([1.0, np.nan]), np.array([0.25, np.nan])
+    run = written(tmp_path, batch(2, n=2, foreign=foreign), attempt=2)
+    assert run.info["schema"] == SCHEMA
+    assert rows(run.scores(), "foreign/own", "foreign/total") == [(None, None)] * 2 + [(1.0, 0.25), (None, None)]

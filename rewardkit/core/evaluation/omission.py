@@ -6,7 +6,7 @@ completion, so it drops out of sums and is never asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from rewardkit.core.evaluation.scorer import Scorer
@@ -47,6 +47,15 @@ def omitted(reward: Reward, is_gone: Callable[[str, Reward], bool]) -> tuple[Rew
     gone = {node: name for name, node in Scorer(reward).names.components if is_gone(name, node)}
     left: Reward = changed(reward, lambda node: _absent(node, gone[node]) if node in gone else node)
     return left, tuple(gone.values())
+
+
+def counted(reward: Reward) -> Iterator[Reward]:
+    """Yield all nodes that count in the total: not those that are only monitored."""
+    facts = reward.facts
+    if facts.addends != ():  # as those of a monitor are
+        yield reward
+        for child in (*facts.children, *(facts.addends or ())):
+            yield from counted(child)
 
 
 def _is_costly(reward: Reward) -> bool:

@@ -169,7 +169,7 @@ def test_both_processes_log_the_means_over_all_completions() -> None:
         )
         call = TrainerCall(own, None, None, {}, {})
         prepared = Prepared(call, trainer, None, None, strict=True)
-        scored = score(Scorer(layout.scored), layout, prepared, recorded=False, keep=lambda *_: None)
+        scored = score(Scorer(layout.scored), layout, prepared, recorded=False, look=lambda *_: None)
         reports.append(TrajectoryReport().of(scored))
     assert reports[0] == reports[1]
     assert reports[0]["trajectory/turns"] == 6 / 4

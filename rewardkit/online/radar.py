@@ -1,0 +1,245 @@
+"""The radar: it searches a running training for signs that its reward is gamed.
+
+Call ``radar.look(batch, table, totals, step=7)`` after each batch. When its allowance suffices, it scores some groups
+of the batch again with the gold answers of other prompts, and searches everything that it has seen for leads. It
+changes no score, draws from no random generator of the training, and never raises.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from rewardkit.analysis.foreign_golds import ForeignGolds, ForeignScores
+from rewardkit.analysis.suspicious import Evidence, Lead, suspicious
+from rewardkit.analysis.suspicious.texts import shortened
+from rewardkit.core.batch.batch import Batch
+from rewardkit.core.batch.column import Floats, Numbers
+from rewardkit.core.batch.score import Outcome
+from rewardkit.core.batch.table import ScoreTable
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.tree.reward import Reward
+from rewardkit.online.allowance import Allowance
+from rewardkit.online.draws import same_draws
+from rewardkit.online.versions import described_components
+from rewardkit.store.capture import Capture
+
+_LOG = logging.getLogger("rewardkit")
+SHARE = 0.01
+"""The most of a training's time that the radar takes: half of it to score again, half of it to search."""
+GROUPS = 4
+"""The groups of a batch that it looks at."""
+MOST = 4_096
+"""The most completions that it keeps. Beyond them, it keeps every second look only, then every fourth, and so on."""
+_LOOKS = 10
+"""The looks before the first search: fewer show no change."""
+_OUTCOMES = np.array([str(outcome) for outcome in Outcome])
+
+
+@dataclass(frozen=True)
+class _Look:
+    """The k sampled completions of one batch, as arrays and lists of k."""
+
+    number: int
+    step: int
+    prompts: list[str]
+    completions: list[str]
+    totals: Floats
+    lengths: Floats
+    components: Mapping[str, Floats]
+    outcomes: Mapping[str, Numbers]
+    own: Floats
+    foreign: Floats
+
+
+@final
+class Radar:
+    """Looks at a training with one reward. Thread-safe: it leaves out what happens while it looks.
+
+    Args:
+        reward: the reward that is trained. Another version of it needs another radar.
+        share: the most of the training's time that it takes, from 0 to 1.
+
+    Attributes:
+        lead: the strongest lead so far; None before the first search and if there is none.
+        searches: the number of searches.
+    """
+
+    def __init__(self, reward: Reward, share: float | None = None) -> None:
+        self.lead: Lead | None = None
+        self.searches = 0
+        self._reward = reward
+        share = SHARE if share is None else share
+        self._scoring, self._searching = Allowance(share / 2), Allowance(share / 2)
+        self._random = np.random.default_rng(0)
+        self._lock = threading.Lock()
+        self._golds: ForeignGolds | None = None
+        self._beside: Batch | None = None
+        self._looks: list[_Look] = []
+        self._looked_at, self._every = 0, 1
+        self._limit: float | None = None
+        self._batches = 0
+        self._off = False
+
+    def look(
+        self, batch: Batch, table: ScoreTable, totals: Floats, *, step: int | None = None, limit: float | None = None
+    ) -> ForeignScores | None:
+        """Look at a scored batch of n completions, if the allowance suffices.
+
+        Args:
+            batch: what was scored.
+            table: its scores.
+            totals: (n,) what the training uses.
+            step: of the training; None counts the batches.
+            limit: the length in tokens at which completions are cut off, if it is known.
+
+        Returns:
+            (n,) totals with the gold answers of the own prompt and of other prompts, NaN for all that it left out; None
+            if it did not score anything again.
+        """
+        if self._off or not self._lock.acquire(blocking=False):
+            return None
+        try:
+            self._batches += 1
+            self._limit = limit
+            return self._looked(batch, table, totals, self._batches - 1 if step is None else step)
+        except Exception as error:
+            self._off = True
+            _LOG.warning(
+                "the radar is off from now on, because it could not score completions again: %s: %s. The training goes "
+                "on without it; rk.to_trl(..., radar=False) switches it off",
+                type(error).__name__,
+                error,
+            )
+            return None
+        finally:
+            self._lock.release()
+
+    @property
+    def strength(self) -> float | None:
+        """The strength of the strongest lead, 0 if there is none; None before the first search."""
+        if not self.searches:
+            return None
+        return 0.0 if self.lead is None else self.lead.strength
+
+    def metrics(self, scores: ForeignScores | None) -> dict[str, float]:
+        """Return what to log: ``radar/strength``, and the means ``radar/own`` and ``radar/foreign`` of `scores`."""
+        logged = {} if self.strength is None else {"radar/strength": self.strength}
+        known = np.zeros(0, dtype=np.bool_) if scores is None else ~np.isnan(scores.own) & ~np.isnan(scores.foreign)
+        if scores is not None and known.any():
+            logged["radar/own"] = float(scores.own[known].mean())
+            logged["radar/foreign"] = float(scores.foreign[known].mean())
+        return logged
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """What it has seen, as the input of `suspicious`; None before the first look."""
+        looks = self._looks
+        if not looks:
+            return None
+        described = described_components(Scorer(self._reward))
+        kinds = {one.name: one.kind for one in described}
+
+        def joined(name: str) -> Floats:
+            return np.concatenate([getattr(look, name) for look in looks])
+
+        lengths, foreign = joined("lengths"), joined("foreign")
+        names = looks[-1].components
+        return Evidence(
+            steps=np.repeat([look.step for look in looks], [len(look.totals) for look in looks]),
+            prompts=np.array([prompt for look in looks for prompt in look.prompts]),
+            totals=joined("totals"),
+            components={name: np.concatenate([look.components[name] for look in looks]) for name in names},
+            lengths=lengths,
+            maximum_length=self._limit,
+            outcomes={name: _OUTCOMES[np.concatenate([look.outcomes[name] for look in looks])] for name in names},
+            completions=[text for look in looks for text in look.completions],
+            prompt_texts=[text for look in looks for text in look.prompts],
+            bounds={one.name: one.bounds for one in described if one.name in names},
+            monitored=frozenset(name for name in names if kinds.get(name) == "monitored"),
+            foreign=None if np.isnan(foreign).all() else ForeignScores(joined("own"), foreign),
+        )
+
+    def _looked(self, batch: Batch, table: ScoreTable, totals: Floats, step: int) -> ForeignScores | None:
+        self._looks = [look for look in self._looks if look.step <= step]  # a resumed training goes back
+        if not len(batch) or not self._scoring.suffices:
+            return None
+        with self._scoring.spent():
+            groups = np.unique(batch.groups)
+            chosen = self._random.choice(groups, min(GROUPS, len(groups)), replace=False)
+            rows = np.flatnonzero(np.isin(batch.groups, chosen))
+            scores = self._scored_again(batch, chosen)
+            self._keep(batch, table, totals, step, rows, scores)
+        if len(self._looks) >= _LOOKS and self._searching.suffices:
+            with self._searching.spent():
+                self._search()
+        return scores
+
+    def _scored_again(self, batch: Batch, chosen: Numbers) -> ForeignScores | None:
+        """Score the chosen groups with the cells of other groups of this batch and of the last look."""
+        if self._golds is None:
+            self._golds = ForeignGolds(self._reward)
+        if not self._golds.possible:
+            return None
+        beside = self._beside
+        if beside is not None and not _is_like(beside, batch):
+            beside = None
+        seed = int(self._random.integers(2**32))
+        with same_draws(), Capture(quiet=True):
+            scores = self._golds.scores(batch, groups=chosen.tolist(), beside=beside, seed=seed)
+        self._beside = _cells_of(batch, chosen)
+        return None if np.isnan(scores.foreign).all() else scores
+
+    def _keep(
+        self, batch: Batch, table: ScoreTable, totals: Floats, step: int, rows: Numbers, scores: ForeignScores | None
+    ) -> None:
+        """Keep the numbers and the beginnings and ends of the texts of some rows."""
+        self._looked_at += 1
+        if self._looked_at % self._every:
+            return
+        ids, unknown = batch.completion_ids, np.full(len(rows), np.nan)
+        lengths = [len(table.completions[row]) if ids is None else len(ids[row]) for row in rows]
+        if ids is None:
+            self._limit = None  # it is in tokens
+        self._looks.append(
+            _Look(
+                self._looked_at,
+                step,
+                [shortened(batch.prompt_texts[row]) for row in rows],
+                [shortened(table.completions[row]) for row in rows],
+                totals[rows].astype(np.float64),
+                np.array(lengths, dtype=np.float64),
+                {name: column.scored[rows] for name, column in table.components.items()},
+                {name: column.codes[rows].astype(np.int64) for name, column in table.components.items()},
+                unknown if scores is None else scores.own[rows],
+                unknown if scores is None else scores.foreign[rows],
+            )
+        )
+        if sum(len(look.totals) for look in self._looks) > MOST:
+            self._every *= 2
+            self._looks = [look for look in self._looks if look.number % self._every == 0]
+
+    def _search(self) -> None:
+        evidence = self.evidence
+        leads = [] if evidence is None else suspicious(evidence)
+        self.lead = next((lead for lead in leads if not lead.is_fact and lead.strength > 0.0), None)
+        self.searches += 1
+
+
+def _is_like(one: Batch, other: Batch) -> bool:
+    return one.columns.keys() == other.columns.keys() and (one.prompts is None) == (other.prompts is None)
+
+
+def _cells_of(batch: Batch, groups: Numbers) -> Batch:
+    """Return the first row of some groups, without its completion."""
+    firsts = [int(np.flatnonzero(batch.groups == group)[0]) for group in groups]
+    return Batch(
+        [""] * len(firsts),
+        prompts=None if batch.prompts is None else [batch.prompts[row] for row in firsts],
+        columns={name: [values[row] for row in firsts] for name, values in batch.columns.items()},
+    )
