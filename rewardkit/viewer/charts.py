@@ -58,7 +58,7 @@ def spec_of(
             drawn["by"] = line.by or line.color
             drawn["name"] = drawn["line"] = one_line(line.name, 60)
             drawn["color"] = color_of(line.color, components)
-            drawn["dash"] = _DASHES[min(number, 2)] if several else "dashed" if line.dashed else "solid"
+            drawn["dash"] = _DASHES[min(number, 2)] if several else _dash(line)
             if several:
                 drawn["run"] = one_line(run, 40)
                 drawn["name"] = f"{drawn['run']}: {drawn['line']}"
@@ -75,7 +75,7 @@ def spec_of(
         "zoomed": shown is not None,
         "areas": [list(area) for area in areas],
         "summary": summary_of(lines, steps, first.unit),
-        "marks": [[step, one_line(name[:7])] for step, name in marks],
+        "marks": [[step, one_line(name[:8])] for step, name in marks],
         "zero": first.key in ("outcomes", "flat", "seconds"),
     }
 
@@ -106,6 +106,10 @@ def _told(line: Mapping[str, Any], steps: Sequence[float | None], unit: str) -> 
         f"{line['name']}: from {said[start]} at step {first:,.0f} to {said[end]} at step {last:,.0f}, "
         f"between {said[min(values)]} and {said[max(values)]}"
     )
+
+
+def _dash(line: Line) -> str:
+    return "dotted" if line.dotted else "dashed" if line.dashed else "solid"
 
 
 def series_color(number: int) -> str:

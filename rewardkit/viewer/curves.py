@@ -25,7 +25,7 @@ class Line:
         color: the component that determines the color, or "" for the total.
         by: the column of the completions whose mean this is, as a selection names it, or "".
         low, high: (t,) the band around the line.
-        dashed: whether the line is of an evaluation.
+        dashed, dotted: how it differs from another line of the same color; evaluations are dashed.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Line:
     low: Floats | None = None
     high: Floats | None = None
     dashed: bool = False
+    dotted: bool = False
     by: str = ""
 
 
@@ -147,12 +148,14 @@ class ByStep:
 def panels(scores: Scores, metrics: Metrics, components: Sequence[str]) -> list[Panel]:
     """Return all graphs that have data."""
     training, evaluation = ByStep(scores.step, scores.training), ByStep(scores.step, ~scores.training)
+    order = {name: place for place, name in enumerate(components)}
 
     def of_batches(
         prefix: str, key: str, title: str, about: str, unit: str = "", *, exact: bool = False, section: str = "Reward"
     ) -> Panel:
         """Graph metrics that every batch has, unless their component did not exist yet."""
-        lines = [Line(name, *training.aligned(series), name) for name, series in metrics.named(prefix).items()]
+        named = sorted(metrics.named(prefix).items(), key=lambda one: order.get(one[0], len(order)))
+        lines = [Line(name, *training.aligned(series), name) for name, series in named]
         return Panel(key, title, about, lines, unit, exact, section)
 
     found = [
@@ -272,10 +275,9 @@ def _outcomes(scores: Scores, training: ByStep) -> Panel:
                 usual = outcome in ("abstained", "skipped")
                 existed = training.sum(codes < len(OUTCOMES)) > 0
                 counts = np.where(existed, training.sum(codes == code), np.nan)
-                # Both kinds of faults have the color of the component, so one of them is dashed.
-                lines.append(
-                    Line(f"{name}: {outcome}", training.steps, counts, name, dashed=usual or outcome == "errored")
-                )
+                # All outcomes of a component have its color: failures are solid, errors dashed, what is usual dotted.
+                dashed = outcome == "errored"
+                lines.append(Line(f"{name}: {outcome}", training.steps, counts, name, dashed=dashed, dotted=usual))
     unscorable = np.isnan(scores.total)
     if unscorable.any():
         lines.append(Line("no total", training.steps, training.sum(unscorable)))

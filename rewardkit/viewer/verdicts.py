@@ -5,15 +5,17 @@ from __future__ import annotations
 from rewardkit.analysis.paired import Paired
 from rewardkit.analysis.presentation import percent
 from rewardkit.viewer.escapes import one_line
-from rewardkit.viewer.two_runs import TOTAL, TwoRuns
+from rewardkit.viewer.two_runs import TOTAL, TRIED, TwoRuns
 
 SIDES = "the left side", "the right side"
 """What the sides are called if both are the same run."""
 _UNLIKELY = 0.05
 _NOT_SAME = (
     "Different versions of the reward scored the two sides, so their totals do not measure the same. Choose a "
-    "component below to compare what both have, or try one reward on both: rewardkit view --reward."
+    "component below to compare what both have, or "
 )
+_TRY = "try one reward on both: rewardkit view --reward."
+_TRIED = "New total, which the same reward gave to both."
 
 
 def verdict_of(found: Paired, name: str) -> str:
@@ -46,7 +48,7 @@ def chance_text(chance: float) -> str:
 def notices_of(two: TwoRuns, name: str, sides: tuple[str, str]) -> list[str]:
     """Return what limits a comparison, in sentences."""
     pairing = two.pairing
-    said = [_NOT_SAME] if name == TOTAL and not two.same_reward else []
+    said = [_NOT_SAME + (_TRIED if TRIED in two.names else _TRY)] if name == TOTAL and not two.same_reward else []
     if pairing.by_text:
         verb = "is" if pairing.by_text == 1 else "are"
         said.append(f"{prompts(pairing.by_text)} {verb} paired by the text, because the columns differ.")

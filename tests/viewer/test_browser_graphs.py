@@ -99,6 +99,14 @@ def test_a_click_shows_the_completions_behind_a_jump(visit: Visit) -> None:
     visit.page.wait_for_selector(".graph[data-graph=total]")
 
 
+def test_the_first_step_has_nothing_to_compare_with(visit: Visit) -> None:
+    visit.go("/run/sweep/changing/changes?steps=1-1", ".verdicts p")
+    assert visit.text(".picked") == "step 1 ×\ncompared with the steps before step 1"
+    assert visit.text(".verdicts p").startswith("No completion in the steps before step 1 has this score")
+    visit.go("/run/sweep/changing/changes?steps=2-4", ".verdicts p")
+    assert visit.text(".picked") == "steps 2 to 4 ×\ncompared with step 1"
+
+
 def drag(visit: Visit, graph: str, ends: tuple[float, float]) -> None:
     visit.page.locator(f"{graph} .plot").scroll_into_view_if_needed()
     box = visit.page.locator(f"{graph} .plot").bounding_box()

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from rewardkit.core.batch.score import SKIPPED
 from rewardkit.store.recorder import Recorder
 from rewardkit.viewer.charts import extent_of, rows_of, spec_of
-from rewardkit.viewer.curves import SECTIONS, Line, Metrics, Panel, _others, smoothed, thinned, version_marks
+from rewardkit.viewer.curves import SECTIONS, Line, Metrics, Panel, _others, panels, smoothed, thinned, version_marks
 from rewardkit.viewer.watcher import Watched
 from tests.viewer.recorded import changing, ordinary, record
 
@@ -111,6 +112,28 @@ def test_outcomes_are_counted(watched: Watched) -> None:
     assert lines["answer: failed"].y.tolist() == [1.0, 0.0] * 6
     assert lines["answer: errored"].y.tolist() == [0.0, 1.0] * 6
     assert lines["no total"].y.tolist() == [1.0] * 12
+
+
+def test_outcomes_of_a_component_look_different(tmp_path: Path) -> None:
+    with Recorder(tmp_path / "run", patience=math.inf) as recorder:
+        for step in (1, 2):
+            one = record(step)
+            one.table.components["answer"].codes[0] = SKIPPED
+            one.table.components["answer"].values[0] = np.nan
+            recorder.record(one)
+    run = Watched.open("run", tmp_path / "run")
+    outcomes = next(panel for panel in run.panels if panel.key == "outcomes")
+    drawn = spec_of([("run", outcomes)], run.components)["lines"]
+    looks = {line["name"]: (line["color"], line["dash"]) for line in drawn}
+    assert [dash for _, dash in looks.values()] == ["solid", "dashed", "dotted", "solid"]
+    assert len(set(looks.values())) == len(looks) == 4
+
+
+def test_lines_are_in_the_order_of_the_components(watched: Watched) -> None:
+    series = np.array([1.0]), np.array([0.2])
+    metrics = Metrics(training={f"{kind}/{name}": series for kind in ("weights", "seconds") for name in "abc"})
+    drawn = {panel.key: [line.name for line in panel.lines] for panel in panels(watched.scores, metrics, ["c", "a"])}
+    assert drawn["weights"] == drawn["seconds"] == ["c", "a", "b"]
 
 
 def test_groups_without_variance(tmp_path: Path, watched: Watched) -> None:

@@ -43,3 +43,25 @@ def test_every_epoch_has_an_index(choice: PromptCompletions) -> None:
     assert choice.visits == [1, 2, 3]
     assert [choice.visit_of(choice.best(visit)) for visit in choice.visits] == [0, 1, 2]
     assert choice.scores.total[choice.worst(2)] <= choice.scores.total[choice.best(2)]
+
+
+def test_selected_steps_choose_the_pair(choice: PromptCompletions) -> None:
+    scores, rows = choice.scores, choice.rows
+    selected = PromptCompletions(scores, rows, (6, 7))
+    right, left = selected.right(), selected.left()
+    assert scores.step[right] in (6, 7)
+    assert scores.total[right] == np.nanmax(scores.total[selected._newest(selected.selected)])
+    assert scores.step[left] < 6
+    assert scores.visit[left] == scores.visit[rows[scores.step[rows] < 6]].max()
+    assert selected.right(key_text(scores.key(int(rows[0])))) == rows[0]
+
+
+def test_the_first_steps_are_compared_with_their_worst(choice: PromptCompletions) -> None:
+    first = PromptCompletions(choice.scores, choice.rows, (1, 1))
+    totals = choice.scores.total[first.selected]
+    assert choice.scores.total[[first.left(), first.right()]].tolist() == [np.nanmin(totals), np.nanmax(totals)]
+
+
+def test_steps_without_the_prompt_change_nothing(choice: PromptCompletions) -> None:
+    elsewhere = PromptCompletions(choice.scores, choice.rows, (900, 950))
+    assert (elsewhere.left(), elsewhere.right()) == (choice.left(), choice.right())

@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 
 from rewardkit.analysis.paired import paired
 from rewardkit.store.recorder import Recorder
+from rewardkit.viewer.tried import NEW
 from rewardkit.viewer.two_runs import TOTAL, TwoRuns
 from rewardkit.viewer.verdicts import notices_of, verdict_of
 from rewardkit.viewer.watcher import Watched
@@ -76,6 +77,19 @@ def test_prompts_are_paired_and_the_rest_is_said(first: Watched, other: Watched)
     assert notices_of(two, "form", ("first", "other"))[0].startswith("1 prompt is paired")
     assert "Means are over the completions with a score: 8.3 % in first and 6.2 % in other" in said
     assert "other is better on 0 of 3 prompts, worse on 3" in verdict_of(two.paired("answer"), "other")
+
+
+def test_totals_of_different_rewards_point_to_the_trial(
+    first: Watched, other: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = "first", "other"
+    before = notices_of(TwoRuns.of((first, Window()), (other, Window())), TOTAL, names)[0]
+    assert "rewardkit view --reward" in before
+    for run in (first, other):
+        monkeypatch.setattr(run, "scores", run.scores.with_tried({NEW: run.scores.total}))
+    after = notices_of(TwoRuns.of((first, Window()), (other, Window())), TOTAL, names)[0]
+    assert "New total" in after
+    assert "rewardkit view --reward" not in after
 
 
 def test_a_verdict_says_what_chance_explains() -> None:

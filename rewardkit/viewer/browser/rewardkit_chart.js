@@ -81,7 +81,7 @@ const dotted = (points) =>
 
 // The vertical lines at which the reward changed. A label that would overlap the one before it is left out; the
 // tooltip has it.
-const LABEL = 54;
+const LABEL = 60;
 function marked(spec, width, soft) {
   const [low, high] = spec.range;
   const scale = (high === null || high <= low ? NaN : width / (high - low));
@@ -94,6 +94,13 @@ function marked(spec, width, soft) {
     if (fits) end = start + LABEL;
     return { xAxis: step, name, label: { show: fits, align: left ? "right" : "left", color: soft } };
   });
+}
+
+// The distance of the ticks of a graph of shares that reach above 50 %, so that 100 % is one of them.
+function shareTicks(spec) {
+  const values = spec.lines.flatMap((line) => line.y).filter((value) => value !== null);
+  const low = spec.zero ? 0 : Math.min(...values), high = Math.max(...values);
+  return high > 0.5 && high <= 1 ? [0.05, 0.1, 0.25, 0.5].find((ticks) => 1 - low <= 5 * ticks) : spec.zero ? 0.25 : undefined;
 }
 
 function options(spec, width) {
@@ -148,8 +155,8 @@ function options(spec, width) {
     animation: false,
     textStyle: { fontFamily: variable("--sans") || "sans-serif" },
     grid: { left: 8, right: 22, top: spec.marks.length ? 22 : 12, bottom: 4, containLabel: true },
-    xAxis: { ...axis, type: "value", min: spec.range[0], max: spec.range[1], splitLine: { show: false }, axisLabel: { ...axis.axisLabel, formatter: (value) => value.toLocaleString("en-US") } },
-    yAxis: { ...axis, type: "value", scale: !spec.zero, interval: spec.unit === "share" && spec.zero ? 0.25 : undefined, min: spec.zero ? 0 : undefined, max: spec.unit === "share" ? (range) => ((range.max > 0.5 && range.max <= 1) || range.max <= 0 ? 1 : undefined) : undefined, splitNumber: 4, axisLine: { show: false }, splitLine: { lineStyle: { color: rule } }, axisLabel: { ...axis.axisLabel, formatter: (value) => (spec.unit === "share" ? `${Math.round(1000 * value) / 10}%` : number(value)) } },
+    xAxis: { ...axis, type: "value", minInterval: 1, min: spec.range[0], max: spec.range[1], splitLine: { show: false }, axisLabel: { ...axis.axisLabel, formatter: (value) => value.toLocaleString("en-US") } },
+    yAxis: { ...axis, type: "value", scale: !spec.zero, interval: spec.unit === "share" ? shareTicks(spec) : undefined, min: spec.zero ? 0 : undefined, max: spec.unit === "share" ? (range) => ((range.max > 0.5 && range.max <= 1) || range.max <= 0 ? 1 : undefined) : undefined, splitNumber: 4, axisLine: { show: false }, splitLine: { lineStyle: { color: rule } }, axisLabel: { ...axis.axisLabel, formatter: (value) => (spec.unit === "share" ? `${Math.round(1000 * value) / 10}%` : number(value)) } },
     tooltip: {
       trigger: "axis",
       confine: true,

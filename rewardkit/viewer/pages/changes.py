@@ -118,11 +118,17 @@ class Changes:
                 put.button(text, lambda: self._go(steps=None, before=None), "on", "Show the newest steps")
             else:
                 put.text(f"The newest tenth: {spoken(selection.steps)}", "soft")
-            text = f"compared with {spoken(selection.before)}"
+            text = f"compared with {self._before(selection)}"
             if address.get("before"):
                 put.button(f"{text}  ×", lambda: self._go(before=None), "on", "Compare with the steps just before")
             else:
                 put.text(text, "soft")
+
+    def _before(self, selection: Selection) -> str:
+        """Return the steps before as text, without those that the run does not have."""
+        low, high = selection.before
+        first = int(self.watched.scores.step[0])
+        return spoken((max(low, first), high)) if high >= first else f"the steps before step {first:,}"
 
     def _build_aims(self) -> None:
         self.aims.clear()
@@ -136,14 +142,14 @@ class Changes:
         name = one_line(columns(self.watched.scores).get(selection.by, "Total"), 60)
         with self.said:
             if np.isnan(found.jump):
-                which = selection.before if np.isnan(found.before) else selection.steps
-                put.text(f"No completion in {spoken(which)} has this score, so there is nothing to compare.", tag="p")
+                which = self._before(selection) if np.isnan(found.before) else spoken(selection.steps)
+                put.text(f"No completion in {which} has this score, so there is nothing to compare.", tag="p")
                 return
             self.digits = digits = _digits(found.jump, found.total, found.same_prompts, found.new_prompts, found.mix)
             verb = "rose" if found.jump > 0 else "fell"
             said = f"{verb} by {abs(found.jump):,.{digits}f}" if abs(found.jump) > 1e-12 else "stayed the same"
             put.text(
-                f"{name} {said}: from {found.before:,.{digits}f} in {spoken(selection.before)} to "
+                f"{name} {said}: from {found.before:,.{digits}f} in {self._before(selection)} to "
                 f"{found.now:,.{digits}f} in {spoken(selection.steps)}.",
                 tag="p",
             )

@@ -13,7 +13,7 @@ from rewardkit.viewer import elements as put
 from rewardkit.viewer.comparison import Comparison, compare
 from rewardkit.viewer.escapes import escape, one_line
 from rewardkit.viewer.pages.component_scores import build_scores_of, format_number
-from rewardkit.viewer.pages.conversations import build_conversations, build_roles
+from rewardkit.viewer.pages.conversations import build_conversations, build_roles, is_long
 from rewardkit.viewer.pages.layout import Page
 from rewardkit.viewer.pages.tried_cells import TriedFacts
 from rewardkit.viewer.reader import LONGEST, Completion, columns_of, completions, prompt_messages
@@ -130,7 +130,8 @@ class ComparedTexts:
                 put.text("Prompt", tag="h3")
                 put.text(f"{len(prompts.texts[code]):,} characters", "soft")
                 put.box("space")
-                put.button("Show more / less", self._toggle, "ghost")
+                if is_long(prompts.texts[code], roles):
+                    put.button("Show more / less", self._toggle, "ghost")
             if roles:
                 build_roles(roles)
             else:

@@ -27,6 +27,7 @@ from rewardkit.viewer.pairs import PromptCompletions
 from rewardkit.viewer.reader import LONGEST, Completion, completions, prompt_messages
 from rewardkit.viewer.rendering import rendered
 from rewardkit.viewer.scores import Key, key_text, read_key
+from rewardkit.viewer.selection import parse_steps
 from rewardkit.viewer.transcript import as_props, roles_of
 from rewardkit.viewer.watcher import Watched
 
@@ -212,7 +213,7 @@ class Completions:
     def _choose_rows(self) -> None:
         address, scores = self.page.address, self.watched.scores
         rows = scores.rows_of(address.get("prompt"))
-        self.choice = PromptCompletions(scores, rows) if len(rows) else None
+        self.choice = PromptCompletions(scores, rows, parse_steps(address.get("steps"))) if len(rows) else None
         if self.choice is not None:
             self.right = self.choice.right(address.get("right"))
             self.left = self.choice.left(address.get("left"))

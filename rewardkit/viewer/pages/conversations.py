@@ -86,6 +86,12 @@ def build_roles(roles: Sequence[tuple[str, str]], *, render: bool = False) -> No
             put.text(f"… and {len(roles) - MAX_ROLES:,} more messages", "soft", "div")
 
 
+def is_long(text: str, roles: Sequence[tuple[str, str]]) -> bool:
+    """Return whether a prompt may not fit in its card, which has about four lines or two messages."""
+    texts = [said for _, said in roles] or [text]
+    return len(texts) > 2 or sum(len(one) // 100 + one.count("\n") + 1 for one in texts) > 4 - len(roles)
+
+
 def build_text(text: str, *, render: bool) -> None:
     """Show an escaped text as it is, or as Markdown."""
     if render:

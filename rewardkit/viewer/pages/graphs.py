@@ -54,9 +54,10 @@ class Graphs:
             put.Field(self.words, self._search, "Search graphs", main=True).style("width: 160px")
             self.back = put.button("All steps", self._all, title="Zoom out to all steps (g, or double-click a graph)")
             await self._build_others()
-            put.box("space")
-            put.text("Dashed line: the reward changed · Click: the completions behind a change", "soft")
             self.drags = put.box("together")
+            put.box("space")
+            dashed = " · Dashed: the reward changed" if version_marks(self.watched.scores) else ""
+            put.text(f"Click a line to see why it moved{dashed}", "soft")
         self._build_drags()
         self.problem = put.box()
         for number, name in enumerate(SECTIONS):

@@ -20,6 +20,16 @@ from rewardkit.viewer.watcher import Watched, Watcher
 
 _LOG = logging.getLogger("rewardkit")
 _SECONDS = 1.0
+_ABOUT = {
+    "graphs": "Rewards, weights, lengths and the trainer's metrics by step",
+    "completions": "Prompts, and their completions side by side",
+    "logs": "What reward functions printed and raised, and how long they took",
+    "suspicious": "Patterns that also appear if a model games its reward",
+    "compare": "This run and another one, prompt by prompt",
+    "changes": "The completions that made a line rise or fall",
+    "versions": "The versions of the reward, and what changed between them",
+}
+"""What each tab shows, as a tooltip."""
 _KEYS = {
     "?": "show this help",
     "1 2 3 4 5 6 7": "go to graphs, completions, reward logs, suspicious, compare, changes, versions",
@@ -169,7 +179,7 @@ class Page:
             with put.box("tabs", "nav"):
                 for tab, title in TABS.items():
                     here = "here" if tab == self.address.tab else ""
-                    put.link(title, self.to(tab).url, here)
+                    put.link(title, self.to(tab).url, here, _ABOUT[tab])
         put.box("space")
         put.button("", lambda: self.shell.run_method("toggle"), "ghost theme", "Switch between dark and light (d)")
         put.button("?", self.help.open, "ghost", "Keyboard shortcuts (?)")

@@ -39,7 +39,7 @@ COLUMNS: list[dict[str, Any]] = [
         "title": "Calls that took above 0.1 s and five times as long as most: the slowest five of each batch",
     },
     {"name": "median", "label": "Median", **_NUMBER, "title": "Half of the calls of its function took less time"},
-    {"name": "most", "label": "95 %", **_NUMBER, "title": "95 % of the calls of its function took less time"},
+    {"name": "most", "label": "p95", **_NUMBER, "title": "95 % of the calls of its function took less time"},
     {"name": "slowest", "label": "Slowest", **_NUMBER, "title": "The slowest call of its function"},
     {"name": "seconds", "label": "Per batch", **_NUMBER, "title": "The mean time of a batch"},
     {"name": "lines", "label": "Lines", **_NUMBER, "title": "The number of lines printed and logged"},

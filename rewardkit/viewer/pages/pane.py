@@ -17,7 +17,7 @@ class Pane:
 
     Args:
         side: ``"left"`` or ``"right"``.
-        newest: whether it was not chosen, but is the best of the newest epoch.
+        newest: whether it was not chosen, but is the best of the newest epoch, or of the selected steps.
         step: called with -1 or 1 for the previous or next completion of the same epoch.
         slide: called with the index of another epoch.
     """
@@ -61,7 +61,7 @@ class Pane:
         with put.box("head"):
             put.text(self._place(), tag="h3")
             if newest:
-                put.text(f"best of the newest {word}", "badge")
+                put.text("best of these steps" if len(self.choice.selected) else f"best of the newest {word}", "badge")
             with put.box("slide"):
                 if len(self.choice.visits) > 1:
                     label = f"{word.capitalize()} of the {self.side} completion"

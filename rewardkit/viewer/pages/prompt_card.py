@@ -8,7 +8,7 @@ from nicegui import ui
 
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.escapes import escape, one_line
-from rewardkit.viewer.pages.conversations import build_roles, build_text
+from rewardkit.viewer.pages.conversations import build_roles, build_text, is_long
 from rewardkit.viewer.pages.layout import Page
 from rewardkit.viewer.prompts import ranges
 from rewardkit.viewer.reader import LONGEST, columns_of
@@ -44,7 +44,7 @@ class PromptCard:
         rendered = self.page.address.get("view") == "rendered" and size <= LONGEST_RENDERED
         self.card.clear()
         with self.card:
-            self._head(code, text, foldable=len(text) > 200 or text.count("\n") > 2 or len(roles) > 1)
+            self._head(code, text, foldable=is_long(text, roles))
             if roles:
                 build_roles(roles, render=rendered)
             else:

@@ -70,18 +70,26 @@ def columns_of(components: Names) -> list[dict[str, Any]]:
     others = f"More components: {one_line(', '.join(components[_COMPONENTS:]), 300)}"
     return [
         {"name": "selected", "label": "", "kind": "check", "width": "30px"},
-        {"name": "name", "label": "Run", "kind": "link", "sortable": True},
-        {"name": "state", "label": "State", "kind": "badge", "sortable": True},
+        {"name": "name", "label": "Run", "kind": "link", "sortable": True, "width": "24%"},
+        {"name": "state", "label": "State", "kind": "badge", "sortable": True, "width": "110px"},
         {
             "name": "steps",
             "label": "Last step",
             "kind": "number",
+            "width": "86px",
             "sortable": True,
             "title": "As counted by the trainer, which may start at 0. Then a run of 20 steps ends with step 19.",
         },
-        {"name": "completions", "label": "Completions", "kind": "number", "sortable": True},
+        {"name": "completions", "label": "Completions", "kind": "number", "sortable": True, "width": "106px"},
         {"name": "curve", "label": "Total", "kind": "spark", "title": "The total of all training steps"},
-        {"name": "total", "label": f"Last {LAST} steps", "kind": "number", "sortable": True, "title": "The mean total"},
+        {
+            "name": "total",
+            "label": f"Last {LAST} steps",
+            "kind": "number",
+            "sortable": True,
+            "title": "The mean total",
+            "width": "106px",
+        },
         *(
             {
                 "name": f"{_OF_COMPONENT}{name}",

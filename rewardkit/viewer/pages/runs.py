@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,10 @@ trainer = GRPOTrainer(
     ...,
     reward_funcs=rk.to_trl(reward, record="runs/first"),
 )"""
+
+
+_PAUSE = 0.3
+"""The seconds between two updates of the list while it is read: each one sends all rows."""
 
 
 class Runs:
@@ -76,18 +81,19 @@ class Runs:
         return None
 
     async def _refresh(self) -> None:
-        """Read all runs, and show each one as soon as it is read."""
+        """Read all runs, and show those that are read every now and then."""
         if self._busy:
             return
-        self._busy = True
+        self._busy, shown = True, 0.0
         try:
             for name in list(self.names):
                 new = name not in self.summaries
                 self.summaries[name] = await asyncio.to_thread(self._summary, name)
                 if self.frame.is_deleted:
                     return
-                if new:
+                if new and time.monotonic() - shown > _PAUSE:
                     self._show()
+                    shown = time.monotonic()
             self._show()
         finally:
             self._busy = False
