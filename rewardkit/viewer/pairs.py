@@ -47,7 +47,7 @@ class PromptCompletions:
     def _newest(self, rows: Integers) -> Integers:
         """Return those of some rows that are of their newest visit."""
         visits = self.scores.visit[rows]
-        return rows[visits == visits.max()]
+        return np.asarray(rows[visits == visits.max()])
 
     def worst(self, visit: int) -> int:
         return self._worst(self.rows[self.scores.visit[self.rows] == visit])

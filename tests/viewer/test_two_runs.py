@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from rewardkit.analysis.paired import paired
 from rewardkit.store.recorder import Recorder
-from rewardkit.viewer.tried import NEW
+from rewardkit.viewer.tried import FLIP, NEW
 from rewardkit.viewer.two_runs import TOTAL, TwoRuns
 from rewardkit.viewer.verdicts import notices_of, verdict_of
 from rewardkit.viewer.watcher import Watched
@@ -86,7 +86,7 @@ def test_totals_of_different_rewards_point_to_the_trial(
     before = notices_of(TwoRuns.of((first, Window()), (other, Window())), TOTAL, names)[0]
     assert "rewardkit view --reward" in before
     for run in (first, other):
-        monkeypatch.setattr(run, "scores", run.scores.with_tried({NEW: run.scores.total}))
+        monkeypatch.setattr(run, "scores", run.scores.with_tried(dict.fromkeys((NEW, FLIP), run.scores.total)))
     after = notices_of(TwoRuns.of((first, Window()), (other, Window())), TOTAL, names)[0]
     assert "New total" in after
     assert "rewardkit view --reward" not in after
