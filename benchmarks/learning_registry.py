@@ -9,6 +9,7 @@ from typing import Any
 from learning_arms import most_arms, order_arms
 from learning_most import MOST
 from learning_orders import HOPELESS_ORDERS, ORDERS
+from learning_pool import POOL, REFERENCE, most_pool_arms, order_pool_arms
 from learning_search import (
     HARD_MOST,
     HARSHER,
@@ -23,11 +24,16 @@ from learning_tasks import Task
 
 @dataclass(frozen=True)
 class Experiment:
-    """A task, its arms (rewards, or lists of plain TRL functions), and the reference arm for differences."""
+    """A task, its arms (rewards, lists of plain TRL functions, or `Adaptive`), and the reference arm for differences.
+
+    Args:
+        pool: the number of prompts to train on; None if no prompt comes up twice.
+    """
 
     task: Task
     arms: Callable[[], Mapping[str, Any]]
     reference: str = "partial"
+    pool: int | None = None
 
 
 REPORTED = {
@@ -42,4 +48,9 @@ SEARCHED = {
     "harsher": Experiment(HARSHER, harsher_arms),
     "hard-most": Experiment(HARD_MOST, hard_most_arms, "binary"),
 }
-EXPERIMENTS = {**REPORTED, **SEARCHED}
+POOLED = {
+    "pool-orders": Experiment(ORDERS, order_pool_arms, REFERENCE, POOL),
+    "pool-hopeless": Experiment(HOPELESS_ORDERS, order_pool_arms, REFERENCE, POOL),
+    "pool-hard-most": Experiment(HARD_MOST, most_pool_arms, REFERENCE, POOL),
+}
+EXPERIMENTS = {**REPORTED, **SEARCHED, **POOLED}

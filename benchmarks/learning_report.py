@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from learning_registry import EXPERIMENTS
@@ -13,6 +13,13 @@ Record = Mapping[str, Any]
 Cells = Mapping[str, Mapping[int, Record]]
 REACHED = 0.5
 LAST_STEPS = 10
+MEASURES: dict[str, Callable[[Record], float]] = {
+    "over training": lambda record: statistics.fmean(record["held_out"]),
+    "at the end": lambda record: record["held_out"][-1],
+    "at the end, greedy": lambda record: record["after"]["exact"],
+    "groups without variance": lambda record: statistics.fmean(record["followed"]["frac_reward_zero_std"]),
+}
+"""Of the tasks with a pool: the exact match of held-out prompts, sampled if not greedy, and what was wasted."""
 
 
 def cells(records: Iterable[Record], task: str) -> dict[str, dict[int, Record]]:
@@ -43,6 +50,8 @@ def report_on(records: Sequence[Record], task: str) -> str:
     title = f"**{EXPERIMENTS[task].task.title}** (`{task}`)"
     if not arms:
         return f"{title}: nothing recorded."
+    if EXPERIMENTS[task].pool:
+        return f"{title}\n\n{pool_table(arms, EXPERIMENTS[task].reference)}"
     tables = [score_table(arms, EXPERIMENTS[task].reference)]
     if "proxy" in EXPERIMENTS[task].task.watched:
         tables.append(hack_table(arms))
@@ -78,6 +87,24 @@ def hack_table(arms: Cells) -> str:
         greedy = [spread(held_out(cell, what)) for what in ("exact", "hacked", "proxy")]
         lines.append([arm, *greedy, *(spread(at_the_end(cell, what)) for what in ("proxy", "hacked"))])
     return markdown(["arm", "exact", "hacked", "naive reward", "naive reward, sampled", "hacked, sampled"], lines)
+
+
+def pool_table(arms: Cells, reference: str) -> str:
+    """Format the exact match of held-out prompts, sampled during the training and greedy at its end.
+
+    The completions of the training are no measure: an arm that chooses its prompts would be judged by its choice.
+    """
+    head = ["arm", "seeds", *(column for name in MEASURES for column in (name, f"less {reference}"))]
+    lines = []
+    for arm, cell in arms.items():
+        lines.append([arm, str(len(cell))])
+        for measure in MEASURES.values():
+            found, plain = (
+                {seed: float(measure(record)) for seed, record in one.items()}
+                for one in (cell, arms.get(reference, {}))
+            )
+            lines[-1] += [spread(found), "" if arm == reference else signed(difference(found, plain))]
+    return markdown(head, lines)
 
 
 def before(arms: Cells, *what: str) -> list[str]:

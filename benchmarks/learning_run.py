@@ -25,11 +25,15 @@ environment.prepare()
 
 import learning_training as training  # noqa: E402
 import torch  # noqa: E402
-from learning_registry import EXPERIMENTS  # noqa: E402
+from learning_pool import EVERY, Adaptive, distinct  # noqa: E402
+from learning_registry import EXPERIMENTS, Experiment  # noqa: E402
+from learning_sampling import Rests  # noqa: E402
 from learning_tasks import Columns, Task  # noqa: E402
+from learning_weights import Following  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback, set_seed  # noqa: E402
 
 import rewardkit as rk  # noqa: E402
+from rewardkit.core.tree.algebra import summands  # noqa: E402
 from rewardkit_runner.quiet import quiet  # noqa: E402
 from rewardkit_runner.tiny.model import SIZES, build_model, train_tokenizer  # noqa: E402
 from rewardkit_runner.tiny.warmup import BATCH, warm_up  # noqa: E402
@@ -37,7 +41,7 @@ from rewardkit_runner.tiny.warmup import BATCH, warm_up  # noqa: E402
 WARM_UP_STEPS = 350
 HELD_OUT_PROMPTS = 256
 SIZE = "small"
-FOLLOWED = ("stage/", "threshold/", "gates/")
+FOLLOWED = ("stage/", "threshold/", "gates/", "weights/", "advantage_share/", "frac_reward_zero_std")
 
 
 class PlainFunctions(list[Any]):
@@ -70,11 +74,14 @@ def warm_start(task: Task, seed: int, out: Path) -> tuple[Path, dict[str, float]
     return folder, means
 
 
-def held_out_scores(task: Task, model: Any, tokenizer: Any, seed: int) -> tuple[dict[str, float], list[str]]:
-    """Return the means of the watched rewards over greedy completions of held-out prompts, and the completions."""
+def held_out_scores(
+    task: Task, model: Any, tokenizer: Any, seed: int, *, sample: bool = False
+) -> tuple[dict[str, float], list[str]]:
+    """Return the means of the watched rewards over completions of held-out prompts, and the completions."""
     columns = task.columns(HELD_OUT_PROMPTS, seed, "held-out")
-    prompts = columns["prompt"]
-    completions = training.complete(model, tokenizer, prompts, max_new_tokens=training.LONGEST_COMPLETION)
+    completions = training.complete(
+        model, tokenizer, columns["prompt"], max_new_tokens=training.LONGEST_COMPLETION, sample=sample
+    )
     gold: dict[str, Any] = {column: values for column, values in columns.items() if column != "prompt"}
     means = {name: float(rk.score(one, completions, **gold).total.mean()) for name, one in watched(task)}
     return means, completions
@@ -84,12 +91,30 @@ def watched(task: Task) -> list[tuple[str, rk.Reward]]:
     return list(task.all_watched.items())
 
 
+class HeldOut(TrainerCallback):  # type: ignore[misc]
+    """Keep the exact match of sampled held-out completions every few steps; the training's random numbers stay."""
+
+    def __init__(self, task: Task, tokenizer: Any, seed: int) -> None:
+        self.curve: list[float] = []
+        self._given = task, tokenizer, seed
+
+    def on_step_end(self, _: Any, state: Any, __: Any, *, model: Any, **___: Any) -> None:
+        task, tokenizer, seed = self._given
+        if state.global_step % EVERY == 0:
+            with torch.random.fork_rng():
+                torch.manual_seed(seed)
+                self.curve.append(held_out_scores(task, model, tokenizer, seed, sample=True)[0]["exact"])
+
+
 def reward_functions(task: Task, arm: Any) -> Any:
     """Return an arm in the form TRL needs; the watched rewards are logged but do not count."""
+    monitors = [rk.monitor(one) for _, one in watched(task)]
+    if isinstance(arm, Adaptive) and arm.follows:  # a list, so that the trainer weights the items
+        return rk.to_trl([*(one for _, one in summands(arm.reward)), *monitors])
+    if isinstance(arm, Adaptive):
+        arm = arm.reward
     if isinstance(arm, rk.Reward):
-        for _, one in watched(task):
-            arm = arm + rk.monitor(one)
-        return rk.to_trl(arm)
+        return rk.to_trl(sum(monitors, arm))
 
     def watch(completions: list[str], log_metric: Any, **columns: Any) -> list[None]:
         gold = {name: columns[name] for name in task.columns(0, 0, "training") if name != "prompt"}
@@ -100,6 +125,20 @@ def reward_functions(task: Task, arm: Any) -> Any:
     return PlainFunctions([*arm, watch])
 
 
+def training_columns(experiment: Experiment, seed: int, steps: int) -> Columns:
+    """Return the prompts to train on: new ones in every step, or the experiment's pool of different ones."""
+    if experiment.pool is None:
+        return experiment.task.columns((steps + 1) * training.PROMPTS_PER_STEP, seed, "training")
+    return distinct(experiment.task.columns(2 * experiment.pool, seed, "training"), experiment.pool)
+
+
+def adaptive_parts(arm: Adaptive, prompts: int, seed: int) -> dict[str, Any]:
+    """Return what adapts during the training of `arm`, as arguments of `train`."""
+    rests = None if arm.first_rest is None else Rests(prompts, first=arm.first_rest, seed=seed)
+    start = {one.name: weight for weight, one in summands(arm.reward) if isinstance(weight, float)}
+    return {"rests": rests, "following": Following(start) if arm.follows else None}
+
+
 def train_one(name: str, arm_name: str, seed: int, steps: int, out: Path) -> dict[str, Any]:
     """Run one training and return its record."""
     experiment = EXPERIMENTS[name]
@@ -108,12 +147,17 @@ def train_one(name: str, arm_name: str, seed: int, steps: int, out: Path) -> dic
     folder, before = warm_start(task, seed, out)
     model = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True)
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    columns: Columns = task.columns((steps + 1) * training.PROMPTS_PER_STEP, seed, "training")
-    functions = reward_functions(task, experiment.arms()[arm_name])
+    columns = training_columns(experiment, seed, steps)
+    arm = experiment.arms()[arm_name]
+    functions = reward_functions(task, arm)
+    held_out = HeldOut(task, tokenizer, seed)
+    adapting: dict[str, Any] = {"callbacks": [held_out]} if experiment.pool else {}
+    if isinstance(arm, Adaptive):
+        adapting |= adaptive_parts(arm, len(columns["prompt"]), seed)
     warmed = time.perf_counter()
     with tempfile.TemporaryDirectory() as scratch:
         settings = training.Settings(steps, seed)
-        history = training.train(model, tokenizer, functions, columns, settings, out=Path(scratch))
+        history = training.train(model, tokenizer, functions, columns, settings, out=Path(scratch), **adapting)
     trained = time.perf_counter()
     after, completions = held_out_scores(task, model, tokenizer, seed)
     return {
@@ -125,6 +169,7 @@ def train_one(name: str, arm_name: str, seed: int, steps: int, out: Path) -> dic
         "after": after,
         "curves": {one: [row.get(f"components/{r.name}") for row in history] for one, r in watched(task)},
         "followed": {key: [row.get(key) for row in history] for key in history[0] if key.startswith(FOLLOWED)},
+        "held_out": held_out.curve,
         "samples": completions[:8],
         "seconds": {"warm": warmed - started, "train": trained - warmed, "all": time.perf_counter() - started},
     }
