@@ -66,7 +66,7 @@ class Radar:
         share: the most of the training's time that it takes, from 0 to 1.
 
     Attributes:
-        lead: the strongest lead so far; None before the first search and if there is none.
+        lead: the strongest lead of the last search; None if there is none yet.
         searches: the number of searches.
     """
 
@@ -122,8 +122,8 @@ class Radar:
 
     @property
     def strength(self) -> float | None:
-        """The strength of the strongest lead, 0 if there is none; None before the first search."""
-        if not self.searches:
+        """The strength of the strongest lead, 0 if there is none yet; None if the radar is off."""
+        if self._off:
             return None
         return 0.0 if self.lead is None else self.lead.strength
 

@@ -9,12 +9,16 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from rewardkit.analysis.foreign_golds import ForeignScores
 from rewardkit.analysis.suspicious import Evidence, Lead, suspicious
+from rewardkit.core.tree.conversion import RewardLike
 from rewardkit.store.run import open_run
+from rewardkit.viewer.rescoring import rescored
 from rewardkit.viewer.scores import OUTCOMES, Floats, Integers, Scores
 from rewardkit.viewer.watcher import Watched
 
@@ -22,7 +26,7 @@ AGAIN = 60.0
 """Seconds between two searches for leads in a running run."""
 
 
-def leads_of(path: str | os.PathLike[str]) -> list[Lead]:
+def leads_of(path: str | os.PathLike[str], *, reward: RewardLike | None = None) -> list[Lead]:
     """Return the leads of a recorded run, strongest first, as the *Suspicious* tab shows them.
 
     ``[lead.title for lead in leads_of("runs/x") if lead.strength >= 0.5]``. The ``rows`` of a lead index the result of
@@ -30,14 +34,16 @@ def leads_of(path: str | os.PathLike[str]) -> list[Lead]:
 
     Args:
         path: the run's folder, or a URL that fsspec supports.
+        reward: score a sample again with the gold answers of other prompts; see `read_evidence`.
 
     Raises:
         NotARun: there is no recorded run at `path`.
+        RewardKitError: the reward cannot score the completions of this run.
     """
-    return suspicious(read_evidence(path))
+    return suspicious(read_evidence(path, reward=reward))
 
 
-def read_evidence(path: str | os.PathLike[str]) -> Evidence:
+def read_evidence(path: str | os.PathLike[str], *, reward: RewardLike | None = None) -> Evidence:
     """Read a recorded run as the input of `suspicious`.
 
     ``evidence.completions(np.array(lead.rows))`` returns the texts that a lead refers to. Change the input with
@@ -45,13 +51,18 @@ def read_evidence(path: str | os.PathLike[str]) -> Evidence:
 
     Args:
         path: the run's folder, or a URL that fsspec supports.
+        reward: the reward of the run, if it was recorded without a radar: at most about 4,000 completions, whole groups
+            spread evenly over the steps, are scored again with the gold answers of other prompts. This runs the
+            reward's code; judges, tested programs and functions that wait are left out. By default no code runs.
 
     Raises:
         NotARun: there is no recorded run at `path`.
+        RewardKitError: the reward cannot score the completions of this run.
     """
     watched = Watched(os.fspath(path), Path(path), open_run(path))
     watched.load(first=True)
-    return evidence_of(watched)
+    evidence = evidence_of(watched)
+    return evidence if reward is None else replace(evidence, foreign=rescored(watched, reward))
 
 
 class Search:
@@ -96,6 +107,7 @@ def evidence_of(watched: Watched) -> Evidence:
         calls=scores.calls if scores.has_turns else None,
         repeated_calls=scores.repeated if scores.has_turns else None,
         unfinished=_unfinished(scores) if scores.has_turns else None,
+        foreign=_foreign(scores),
         gates={
             name: (steps.astype(np.int64), rates) for name, (steps, rates) in watched.metrics.named("gates/").items()
         },
@@ -104,6 +116,15 @@ def evidence_of(watched: Watched) -> Evidence:
 
 def _unfinished(scores: Scores) -> Floats:
     return np.where(np.isnan(scores.turns), np.nan, (scores.stop != "answered").astype(np.float64))
+
+
+def _foreign(scores: Scores) -> ForeignScores | None:
+    """Return what the radar recorded for the newest version of the reward: other versions paid for other things."""
+    known = np.flatnonzero(~np.isnan(scores.foreign_total))
+    if not known.size:
+        return None
+    other = scores.version != scores.version[known[-1]]
+    return ForeignScores(*(np.where(other, np.nan, one) for one in (scores.foreign_own, scores.foreign_total)))
 
 
 def _texts(watched: Watched, scores: Scores) -> Callable[[Integers], Sequence[str]]:

@@ -78,6 +78,8 @@ class Scores:
     stop: Texts
     tools: Texts
     prompt_length: Floats
+    foreign_own: Floats
+    foreign_total: Floats
     tried: dict[str, Floats] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -116,6 +118,8 @@ class Scores:
             stop=_texts(table, "stop"),
             tools=_texts(table, "tools"),
             prompt_length=_numbers(table, "prompt_length"),
+            foreign_own=_numbers(table, "foreign/own"),
+            foreign_total=_numbers(table, "foreign/total"),
             tried={},
         )
         return found.in_order()

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from transformers import TrainerCallback
 
-from rewardkit.core.errors import RewardDefinitionError, RewardFailure, near_miss
+from rewardkit.core.errors import RewardDefinitionError, RewardFailure, near_miss, shorten
 from rewardkit_trl.guards.config import GuardConfig
-from rewardkit_trl.guards.window import FAILURE_RATE, METRICS, Watch
+from rewardkit_trl.guards.window import FAILURE_RATE, METRICS, RADAR, Watch
 from rewardkit_trl.memory import saved_in
+from rewardkit_trl.trainer import Trainer
 
 if TYPE_CHECKING:
     from rewardkit_trl.evaluator import Evaluator
@@ -114,13 +115,25 @@ class GuardCallback(TrainerCallback):
         if not watch.crossed:
             self._say(f"guard: back within the limit: {watch}", state, logging.INFO)
         elif watch.config.action == "stop":
-            self._error = RewardFailure(f"a guard stopped this run after step {state.global_step}: {watch}")
+            reason = f"{watch}{self._found(watch)}"
+            self._error = RewardFailure(f"a guard stopped this run after step {state.global_step}: {reason}")
             control.should_save = True
             self._record(str(self._error), state, logging.ERROR)
             watch.restart(state.global_step)  # a run that resumes here gets a full window before it can stop again
         else:
             frozen = ". The policy is not updated until it is back within the limit, or the reward is replaced"
-            self._say(f"guard: {watch}{frozen if watch.config.action == 'freeze' else ''}", state, logging.WARNING)
+            more = self._found(watch) + (frozen if watch.config.action == "freeze" else "")
+            self._say(f"guard: {watch}{more}", state, logging.WARNING)
+
+    def _found(self, watch: Watch) -> str:
+        """Return the lead that a guard of the radar acts on, as the end of a message; empty for other guards."""
+        if RADAR not in watch.keys:
+            return ""
+        trainer = Trainer.calling(self)
+        radars = [evaluator.radar_of(trainer) for evaluator in self._evaluators]
+        leads = [radar.lead for radar in radars if radar is not None and radar.lead is not None]
+        strongest = max(leads, key=lambda lead: lead.strength, default=None)
+        return "" if strongest is None else f". The strongest lead: {shorten(strongest.title)}"
 
     def _say(self, message: str, state: Any, level: int) -> None:
         if state.is_world_process_zero:
@@ -168,6 +181,11 @@ class GuardCallback(TrainerCallback):
                 raise RewardDefinitionError(
                     f"a guard watches {guard}, but with beta=0.0 the trainer does not compute the KL divergence. "
                     "Remove the guard; only a run with GRPOConfig(beta=...) above 0 has a KL"
+                )
+            if RADAR in watch.keys and self._evaluators and not any(one.radar and one.logs for one in self._evaluators):
+                raise RewardDefinitionError(
+                    f"a guard watches {guard}, but there is no radar in the log. Pass radar=True and logs=True, the "
+                    "defaults, to rk.to_trl"
                 )
             if guard.component is not None and components and guard.component not in components:
                 raise RewardDefinitionError(

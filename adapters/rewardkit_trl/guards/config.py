@@ -22,9 +22,9 @@ class GuardConfig(BaseModel):
         Field(
             min_length=1,
             description="failure_rate (share of failed and errored rows), zero_variance (share of groups whose "
-            "completions all score the same), total (the reward), kl, length (relative to the first window), any "
-            "metric that the trainer logs, or the mean of a component or monitor by its name (components/<name> if a "
-            "metric has the same name)",
+            "completions all score the same), total (the reward), kl, length (relative to the first window), radar "
+            "(strength of the strongest sign that the reward is gamed, 0 to 1), any metric that the trainer logs, or "
+            "the mean of a component or monitor by its name (components/<name> if a metric has the same name)",
         ),
     ]
     above: Annotated[FiniteFloat | None, Field(description="upper limit")] = None

@@ -11,7 +11,13 @@ from typing import Any
 
 from rewardkit_trl.guards.config import GuardConfig
 
-METRICS = {"zero_variance": "frac_reward_zero_std", "length": "completions/mean_length", "total": "reward"}
+RADAR = "radar/strength"
+METRICS = {
+    "zero_variance": "frac_reward_zero_std",
+    "length": "completions/mean_length",
+    "total": "reward",
+    "radar": RADAR,
+}
 """The names of these metrics in TRL's log."""
 FAILURE_RATE = "failure_rate"
 """Computed from several numbers of the log."""
