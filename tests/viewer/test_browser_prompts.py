@@ -125,3 +125,19 @@ def test_tabs_keep_their_state(visit: Visit, gold: str) -> None:
     visit.page.keyboard.press("2")
     visit.page.wait_for_selector(PANES)
     assert visit.place == place
+
+
+def test_the_selected_prompt_is_in_view(visit: Visit, gold: str) -> None:
+    visit.page.set_viewport_size({"width": 1366, "height": 300})
+    visit.go(gold, PANES)
+    last = visit.page.locator(ROWS).last.get_attribute("data-key")
+    visit.go(f"{gold}?prompt={last}", PANES)
+    visit.until("document.querySelector('.prompts .scroll').scrollTop > 0")
+
+
+def test_the_choices_of_columns_line_up(visit: Visit, gold: str) -> None:
+    visit.go(gold, PANES)
+    visit.page.locator(".menu > button").click()
+    boxes = visit.page.locator(".menu .options input").evaluate_all("boxes => boxes.map(one => one.offsetLeft)")
+    assert len(boxes) > 5
+    assert len(set(boxes)) == 1

@@ -100,7 +100,8 @@ function marked(spec, width, soft) {
 function shareTicks(spec) {
   const values = spec.lines.flatMap((line) => line.y).filter((value) => value !== null);
   const low = spec.zero ? 0 : Math.min(...values), high = Math.max(...values);
-  return high > 0.5 && high <= 1 ? [0.05, 0.1, 0.25, 0.5].find((ticks) => 1 - low <= 5 * ticks) : spec.zero ? 0.25 : undefined;
+  if (low === high || (spec.zero && high <= 0.5)) return 0.25;
+  return high > 0.5 && high <= 1 ? [0.05, 0.1, 0.25, 0.5].find((ticks) => 1 - low <= 5 * ticks) : undefined;
 }
 
 function options(spec, width) {

@@ -82,6 +82,7 @@ class Completions:
             self.everything = AllCompletions(self.page, self.watched, self._choose)
             self.everything.build()
         await self._show_prompt()
+        self._reveal()
 
     async def update(self) -> None:
         if self.choice is None:
@@ -111,7 +112,7 @@ class Completions:
             prompt = self.prompts.neighbor(1 if key in ("ArrowDown", "j") else -1)
             if prompt is not None:
                 await self._choose_prompt(prompt)
-                self.page.shell.run_method("reveal", ".prompts tr.selected")
+                self._reveal()
         elif key == "s":
             left, right = self._name(self.left), self._name(self.right)
             self.page.note(self.page.address.with_state(left=right, right=left), step=True)
@@ -123,6 +124,10 @@ class Completions:
         elif key == "n":
             self.page.note(self.page.address.with_state(left=None, right=None), step=True)
             await self._show_sides()
+
+    def _reveal(self) -> None:
+        """Scroll the list of prompts to the one that is selected."""
+        self.page.shell.run_method("reveal", ".prompts tr.selected")
 
     async def _label_by_key(self, key: str, side: str) -> None:
         if self.watched.labels is None:
