@@ -110,7 +110,14 @@ def read(out: Path) -> pa.Table:
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [("cheap", "jsonl"), ("cheap", "csv"), ("cheap", "parquet"), ("compare", "jsonl"), ("compare", "parquet")],
+    [
+        ("cheap", "jsonl"),
+        ("compare", "parquet"),
+        *(
+            pytest.param(*one, marks=pytest.mark.proof)
+            for one in (("cheap", "csv"), ("cheap", "parquet"), ("compare", "jsonl"))
+        ),
+    ],
 )
 def test_the_table_is_that_of_one_process(cluster: None, rewards: Path, tmp_path: Path, name: str, kind: str) -> None:
     data = tmp_path / f"data.{kind}"
