@@ -69,6 +69,26 @@ class Advantage(ui.element, component="browser/rewardkit_advantage.js"):
         self.on("compare", lambda arguments: compare(str(arguments.args)))
 
 
+class Alarm(ui.element, component="browser/rewardkit_alarm.js"):
+    """A line that names the strongest lead of a run and links to `url`; nothing until `show` is called."""
+
+    def __init__(self, run: str, url: str) -> None:
+        super().__init__()
+        self.props.update({"lead": "", "run": escape(run), "url": url})
+
+    def show(self, lead: str) -> None:
+        """Name a lead, or nothing if it is empty."""
+        self.props["lead"] = escape(lead)
+
+
+class Command(ui.element, component="browser/rewardkit_command.js"):
+    """A command for the terminal that can be copied."""
+
+    def __init__(self, command: str) -> None:
+        super().__init__()
+        self.props["command"] = escape(command)
+
+
 class Phrase(ui.element, component="browser/rewardkit_phrase.js"):
     """A note that a phrase is highlighted in the texts of the page, with a button that calls `ended`."""
 

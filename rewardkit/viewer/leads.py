@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -73,16 +74,20 @@ class Search:
         self.scores: Scores | None = None
         self._number = -1
         self._found = 0.0
+        self._lock = threading.Lock()
 
     def is_fresh(self, watched: Watched) -> bool:
         """Return whether the result is recent enough."""
         return self._number == watched.number or (self._number >= 0 and time.monotonic() - self._found < AGAIN)
 
     def run(self, watched: Watched) -> None:
-        """Search for leads. Takes seconds, so call it in a thread."""
-        number, scores = watched.number, watched.scores
-        self.leads = suspicious(evidence_of(watched))
-        self.scores, self._number, self._found = scores, number, time.monotonic()
+        """Search for leads, unless another page has just done so. Takes seconds, so call it in a thread."""
+        with self._lock:
+            if self.is_fresh(watched):
+                return
+            number, scores = watched.number, watched.scores
+            self.leads = suspicious(evidence_of(watched))
+            self.scores, self._number, self._found = scores, number, time.monotonic()
 
 
 def evidence_of(watched: Watched) -> Evidence:

@@ -11,7 +11,7 @@ import pytest
 
 from rewardkit.store.recorder import Recorder
 from tests.viewer.browsing import CHROMIUM, Visit, browser, serving
-from tests.viewer.recorded import certain, changing, conversations, hostile, marked_up, ordinary, record
+from tests.viewer.recorded import certain, changing, conversations, gamed, hostile, marked_up, ordinary, record
 
 
 @pytest.fixture(scope="session")
@@ -21,6 +21,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ordinary(path / "sweep" / "second", 6)
     hostile(path / "hostile")
     certain(path / "certain")
+    gamed(path / "sweep" / "gamed")
     marked_up(path / "sweep" / "marked")
     changing(path / "sweep" / "changing")
     conversations(path / "sweep" / "tools")

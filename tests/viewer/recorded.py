@@ -137,6 +137,19 @@ def certain(path: Path, steps: int = 40) -> Path:
     return path
 
 
+def gamed(path: Path, steps: int = 40) -> Path:
+    """Record a run in which the total rises, and as much with the gold answers of other prompts."""
+    draw = np.random.default_rng(0)
+    with Recorder(path, patience=math.inf) as recorder:
+        for step in range(1, steps + 1):
+            one = record(step, prompts=6)
+            total = (draw.random(len(one.table)) < step / steps).astype(np.float64)
+            texts = [f"{'all of them' if paid else 'one'}, row {row}" for row, paid in enumerate(total.tolist())]
+            table = replace(one.table, completions=texts, total=total)
+            recorder.record(replace(one, table=table, completions=texts, foreign=(total, total)))
+    return path
+
+
 def conversations(path: Path, steps: int = 6) -> Path:
     """Record a run with tool calls: a call with a long result, an error, a call without a result, a plain answer."""
     prompts = [[{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Which number?"}]] * 4

@@ -14,6 +14,7 @@ from rewardkit.viewer import elements as put
 from rewardkit.viewer.addresses import TABS, Address
 from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.library import Library
+from rewardkit.viewer.pages.alarm import Alarm
 from rewardkit.viewer.pages.trial_strip import TrialStrip
 from rewardkit.viewer.selection import carried
 from rewardkit.viewer.watcher import Watched, Watcher
@@ -78,6 +79,7 @@ class Page:
         self._open_tab = open_tab
         self.tab: Tab | None = None
         self.strip: TrialStrip | None = None
+        self.alarm: Alarm | None = None
         self._left: dict[tuple[str | None, str], Address] = {}
         self._going = 0
         self.also: list[Watched] = []
@@ -146,12 +148,14 @@ class Page:
         if going != self._going:
             return
         self._built = True  # an update before would find half a tab
+        if self.alarm is not None:
+            later(self.content, self.alarm.update())
         self._shown = [stamp, *(run.stamp for run in self.also)]
         self.shell.run_method("title", f"{one_line(address.run or 'Runs', 60)} · rewardkit")
 
     def _clear(self, watched: Watched | None) -> None:
         self.tab = None
-        self.strip = None
+        self.strip = self.alarm = None
         self.content.clear()
         self.header.clear()
         with self.header:
@@ -165,6 +169,8 @@ class Page:
                 put.text(watched.problem, "notice warn", "div")
             if watched is not None and watched.trial is not None:
                 self.strip = TrialStrip(watched.trial)
+            if watched is not None:
+                self.alarm = Alarm(watched)
 
     def _build_header(self) -> None:
         runs = self._left.get((None, "runs"), Address())
@@ -236,6 +242,8 @@ class Page:
                 self._set_badge(watched)
                 with self.content:
                     await self.tab.update()
+            if self.alarm is not None:
+                await self.alarm.update()
         except RewardKitError:
             return
         finally:

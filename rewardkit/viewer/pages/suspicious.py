@@ -13,6 +13,7 @@ from rewardkit.viewer.addresses import Address
 from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.leads import Search
 from rewardkit.viewer.pages.layout import Page, empty_state, later
+from rewardkit.viewer.pages.lead_check import LeadCheck
 from rewardkit.viewer.scores import Scores, key_text
 from rewardkit.viewer.style import color_of
 from rewardkit.viewer.watcher import Watched
@@ -20,6 +21,8 @@ from rewardkit.viewer.watcher import Watched
 _LOG = logging.getLogger("rewardkit")
 _STRONG = 0.5
 _COMPLETIONS = 6
+_GAMED = ("foreign", "proxy", "copies")
+"""Kinds of leads whose completions are paid for too little."""
 _FACTS = (
     "Healthy runs show these as often as runs that game their reward, so they have no strength and are no reason to "
     "doubt the run."
@@ -135,6 +138,14 @@ class Suspicious:
                     state["mark"] = lead.phrase
                 url = Address(run, "completions", state).url
                 put.link(place, url, title="Compare this completion with another one")
+        if lead.rows and lead.kind in _GAMED and lead.strength >= _STRONG:
+            rows = self._rows_now(lead.rows[:_COMPLETIONS], scores)
+            LeadCheck(self.watched, rows, f"lead {lead.kind}, strength {lead.strength:.2f}: {lead.title}")
+
+    def _rows_now(self, rows: tuple[int, ...], scores: Scores) -> list[int]:
+        """Return the rows in the newest scores: there may be more than those that were searched."""
+        found = (self.watched.scores.find(scores.key(row)) for row in rows)
+        return [row for row in found if row is not None]
 
     def _show_all(self) -> None:
         self.all = True
