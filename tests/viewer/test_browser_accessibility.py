@@ -72,6 +72,8 @@ def test_axe_finds_nothing_and_nothing_vanishes_on_any_tab(chromium: Any, labeli
         visit.page.wait_for_timeout(200)
         assert wide - Counter(visit.page.evaluate(_CONTROLS)) == Counter(), path
         assert visit.page.evaluate("document.documentElement.scrollWidth") <= 800, path
+        cut = "[...document.querySelectorAll('.scroll')].filter(box => box.scrollWidth > box.clientWidth).length"
+        assert visit.page.evaluate(cut) == 0, path
     visit.page.keyboard.press("?")
     visit.page.wait_for_selector(".help")
     visit.page.wait_for_timeout(600)  # it fades in

@@ -60,7 +60,7 @@ class AllCompletions:
                 )
             self.complaint = put.text("", "complaint", "div")
             with put.box("scroll"):
-                self.table = put.Table(self._head(), empty="No completion matches the filter.")
+                self.table = put.Table(self._head(), empty="No completion matches the filter.").classes("cards")
                 self.table.when("sort", self._sort).when("press", self._press).when("open", self._open)
             with put.box("pager") as self.pager:
                 self.back = put.button("‹", lambda: self._turn(-1), "ghost", "Previous page")
