@@ -226,8 +226,8 @@ class Radar:
 
     def _search(self) -> None:
         evidence = self.evidence
-        leads = [] if evidence is None else suspicious(evidence)
-        self.lead = next((lead for lead in leads if not lead.is_fact and lead.strength > 0.0), None)
+        leads = [] if evidence is None else suspicious(evidence, facts=False)
+        self.lead = next((lead for lead in leads if lead.strength > 0.0), None)
         self.searches += 1
 
 

@@ -86,11 +86,11 @@ def test_a_batch_of_one_group_gets_the_answers_of_earlier_batches() -> None:
 
 def test_what_it_returns_is_what_it_logs() -> None:
     radar = Radar(anywhere)
-    assert radar.metrics(None) == {}
+    assert radar.metrics(None) == {"radar/strength": 0.0}
     scores = ForeignScores(np.array([1.0, np.nan, 0.0]), np.array([0.5, np.nan, 0.0]))
-    assert radar.metrics(scores) == {"radar/own": 0.5, "radar/foreign": 0.25}
+    assert radar.metrics(scores) == {"radar/strength": 0.0, "radar/own": 0.5, "radar/foreign": 0.25}
     nothing = ForeignScores(np.full(2, np.nan), np.array([0.5, np.nan]))
-    assert radar.metrics(nothing) == {}
+    assert radar.metrics(nothing) == {"radar/strength": 0.0}
 
 
 def test_a_reward_without_answers_is_searched_all_the_same() -> None:
@@ -113,6 +113,7 @@ def test_a_failure_switches_it_off_and_is_logged_once(caplog: pytest.LogCaptureF
     assert len(caplog.records) == 1
     assert "radar=False" in caplog.text
     assert radar.look(one, table, table.total, step=4) is None
+    assert radar.metrics(None) == {}
 
 
 def test_random_numbers_and_output_of_a_reward_do_not_reach_the_training(capsys: pytest.CaptureFixture[str]) -> None:

@@ -73,6 +73,13 @@ def test_leads_are_sorted_by_strength_and_facts_come_last(name: str) -> None:
     assert {lead.kind for lead in found if lead.strength == 0.0} == {lead.kind for lead in found} & set(FACTS)
 
 
+@pytest.mark.parametrize("name", ["copies", "phrase", "length", "truncated"])
+def test_without_facts_the_leads_are_the_same(name: str) -> None:
+    evidence = simulated(13, small(PLANTS[name]))
+    found = suspicious(evidence)
+    assert suspicious(evidence, facts=False) == [lead for lead in found if not lead.is_fact]
+
+
 def test_the_planted_phrase_is_the_first_fact() -> None:
     found = [lead for lead in suspicious(simulated(11, small(PLANTS["phrase"]))) if lead.is_fact]
     assert found[0].kind == "phrase"
