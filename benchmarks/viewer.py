@@ -102,7 +102,7 @@ def interactions(page: Any, base: str, name: str, times: int) -> dict[str, list[
         page.wait_for_function(f"{_SEEN}.length > 3 && {_SEEN}.every((one) => one.dataset.drawn)")
         page.wait_for_timeout(300)
         _time_graphs(stopwatch, turn)
-        _time_changes(stopwatch, turn)
+        _time_explanation(stopwatch, turn)
         page.goto(f"{base}/run/{name}/graphs")
         page.wait_for_function(f"{_SEEN}.length > 3 && {_SEEN}.every((one) => one.dataset.drawn)")
         shown = "document.querySelector('.panes pre') && document.querySelector('.main .grid tbody tr')"
@@ -122,7 +122,7 @@ def interactions(page: Any, base: str, name: str, times: int) -> dict[str, list[
     return stopwatch.taken
 
 
-def _time_changes(stopwatch: Stopwatch, turn: int) -> None:
+def _time_explanation(stopwatch: Stopwatch, turn: int) -> None:
     """From a graph to the completions behind a change, and other changes from there."""
     page, said = stopwatch.page, ".verdicts p"
     box = page.locator(".plot").nth(1).bounding_box()
@@ -138,9 +138,9 @@ def _time_changes(stopwatch: Stopwatch, turn: int) -> None:
         "menu.value = values[1]; menu.dispatchEvent(new Event('change', { bubbles: true }));"
     )
     changed = "document.querySelector(values[0])?.textContent !== state.was && document.querySelector(values[0])"
-    stopwatch.time("changes: another column", column, changed, said, ["answer", "length", "total"][turn % 3])
-    stopwatch.time("changes: sort by step", _CLICK, _CHANGED, "th button", ".grid tbody", -1)
-    stopwatch.time("changes: next page", _CLICK, _CHANGED, ".pager button", ".grid tbody", 1)
+    stopwatch.time("explain: another column", column, changed, said, ["answer", "length", "total"][turn % 3])
+    stopwatch.time("explain: sort by step", _CLICK, _CHANGED, "th button", ".grid tbody", -1)
+    stopwatch.time("explain: next page", _CLICK, _CHANGED, ".pager button", ".grid tbody", 1)
     box = page.locator(".plot").bounding_box()
     page.mouse.move(box["x"] + 500, box["y"] + 60)
     page.mouse.down()
@@ -148,10 +148,10 @@ def _time_changes(stopwatch: Stopwatch, turn: int) -> None:
     page.evaluate("window.was = document.querySelector('.verdicts p').textContent; window.began = performance.now()")
     page.mouse.up()
     page.wait_for_function("document.querySelector('.verdicts p')?.textContent !== window.was", polling="raf")
-    stopwatch.add("changes: a third of all steps by dragging", page.evaluate("performance.now() - window.began"))
+    stopwatch.add("explain: a third of all steps by dragging", page.evaluate("performance.now() - window.began"))
     page.wait_for_timeout(300)
     shown = "document.querySelector('.panes pre')"
-    stopwatch.time("changes: open a completion", _CLICK, shown, ".grid tbody tr", ".grid tbody", 2)
+    stopwatch.time("explain: open a completion", _CLICK, shown, ".grid tbody tr", ".grid tbody", 2)
 
 
 def _time_graphs(stopwatch: Stopwatch, turn: int) -> None:

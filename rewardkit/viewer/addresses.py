@@ -16,7 +16,7 @@ TABS = {
     "logs": "Reward logs",
     "suspicious": "Suspicious",
     "compare": "Compare",
-    "changes": "Changes",
+    "explain": "Explain",
     "versions": "Versions",
 }
 """The tabs of a run: name in the URL -> title on the page."""

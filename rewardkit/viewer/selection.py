@@ -14,7 +14,7 @@ from rewardkit.viewer.scores import Floats, Integers, Scores
 Steps = tuple[int, int]
 """A first and a last step, both included."""
 
-_SHARED = ("changes", "completions", "logs")
+_SHARED = ("explain", "completions", "logs")
 _STATE = ("steps", "by", "before")
 
 

@@ -166,11 +166,11 @@ def test_keys_help_and_dark(visit: Visit) -> None:
     visit.page.wait_for_selector(GRAPHS)
 
 
-@pytest.mark.parametrize("tab", ["graphs", "changes", "completions", "completions?view=rendered", "logs", "suspicious"])
+@pytest.mark.parametrize("tab", ["graphs", "explain", "completions", "completions?view=rendered", "logs", "suspicious"])
 def test_hostile_texts_are_not_executed(visit: Visit, tab: str) -> None:
     wanted = {
         "graphs": GRAPHS,
-        "changes": ".verdicts p",
+        "explain": ".verdicts p",
         "completions": PANES,
         "logs": ".rates tbody tr",
         "suspicious": ".lead, .leads h2",

@@ -22,7 +22,7 @@ TABS = {
     "/run/first/logs": ".rates tbody tr",
     "/run/certain/suspicious": ".lead",
     "/run/first/compare?with=sweep%2Fsecond": ".page .grid tbody tr[data-key]",
-    "/run/first/changes?steps=6-9": ".page .grid tbody tr[data-key]",
+    "/run/first/explain?steps=6-9": ".page .grid tbody tr[data-key]",
     "/run/first/versions": ".page .grid tbody tr[data-key]",
     "/run/nowhere/graphs": ".empty h2",
 }

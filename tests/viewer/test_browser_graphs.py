@@ -79,7 +79,7 @@ def test_a_click_shows_the_completions_behind_a_jump(visit: Visit) -> None:
     )
     visit.page.mouse.click(x, y)
     visit.page.wait_for_selector(".verdicts p")
-    assert visit.place == "/run/sweep%2Fchanging/changes?steps=31-31&by=answer".replace("%2F", "/")
+    assert visit.place == "/run/sweep%2Fchanging/explain?steps=31-31&by=answer".replace("%2F", "/")
     assert visit.text(".verdicts p") == "answer rose by 0.400: from 0.150 in step 30 to 0.550 in step 31."
     facts = dict(zip(visit.texts(".facts dt"), visit.texts(".facts dd:nth-child(2)"), strict=True))
     assert facts["Jump"] == facts["Sum of contributions"] == facts["Same prompts"] == "+0.400"
@@ -100,10 +100,10 @@ def test_a_click_shows_the_completions_behind_a_jump(visit: Visit) -> None:
 
 
 def test_the_first_step_has_nothing_to_compare_with(visit: Visit) -> None:
-    visit.go("/run/sweep/changing/changes?steps=1-1", ".verdicts p")
+    visit.go("/run/sweep/changing/explain?steps=1-1", ".verdicts p")
     assert visit.text(".picked") == "step 1 ×\ncompared with the steps before step 1"
     assert visit.text(".verdicts p").startswith("No completion in the steps before step 1 has this score")
-    visit.go("/run/sweep/changing/changes?steps=2-4", ".verdicts p")
+    visit.go("/run/sweep/changing/explain?steps=2-4", ".verdicts p")
     assert visit.text(".picked") == "steps 2 to 4 ×\ncompared with step 1"
 
 
@@ -164,7 +164,7 @@ def test_a_graph_is_used_with_the_keyboard(visit: Visit) -> None:
     visit.page.keyboard.press("Shift+PageDown")
     visit.page.keyboard.press("Enter")
     visit.page.wait_for_selector(".verdicts p")
-    assert visit.place.endswith("/changes?steps=1-11&by=form")
+    assert visit.place.endswith("/explain?steps=1-11&by=form")
     visit.page.get_by_text("there is nothing to compare").wait_for()
 
 
@@ -182,7 +182,7 @@ def test_export_buttons_appear_on_hover_or_focus(visit: Visit) -> None:
 
 
 def test_the_selected_steps_hold_in_all_tabs(visit: Visit) -> None:
-    visit.go("/run/sweep/changing/changes?steps=31-32&by=answer", ".verdicts p")
+    visit.go("/run/sweep/changing/explain?steps=31-32&by=answer", ".verdicts p")
     visit.page.locator(".tabs a", has_text="Completions").click()
     visit.page.wait_for_selector(".pane pre.text")
     assert "steps=31-32&by=answer" in visit.place

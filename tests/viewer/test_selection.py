@@ -36,11 +36,11 @@ def test_steps_are_read_as_they_were_written(low: int, more: int) -> None:
 @pytest.mark.parametrize("text", ["", "5", "9-5", "a-b", "-5-7", "1-2-3", "\u0661-\u0662", "1-" + "9" * 30, "1.0-2"])
 def test_other_texts_are_no_steps(text: str) -> None:
     assert parse_steps(text) is None
-    assert Selection.of(Address("run", "changes", {"steps": text})) is None
+    assert Selection.of(Address("run", "explain", {"steps": text})) is None
 
 
 def test_steps_are_compared_with_as_many_before() -> None:
-    address = Address("run", "changes", {"steps": "31-40", "by": "answer"})
+    address = Address("run", "explain", {"steps": "31-40", "by": "answer"})
     assert Selection.of(address) == Selection((31, 40), (21, 30), "answer")
     assert Selection.of(address.with_state(before="1-5")) == Selection((31, 40), (1, 5), "answer")
 
@@ -68,7 +68,7 @@ def test_every_column_can_be_selected(watched: Watched) -> None:
 
 
 def test_a_selection_goes_from_tab_to_tab() -> None:
-    here = Address("run", "changes", {"steps": "31-40", "by": "answer", "order": "step"})
+    here = Address("run", "explain", {"steps": "31-40", "by": "answer", "order": "step"})
     assert carried(here, Address("run", "logs", {"q": "x"})).state == {"q": "x", "steps": "31-40", "by": "answer"}
     assert carried(here, Address("run", "graphs")).state == {}
     without = Address("run", "logs")

@@ -207,7 +207,7 @@ class Graphs:
         steps = min(max(round(low), first), last), min(max(round(high), first), last)
         by = str(event["by"])
         state = {"steps": format_steps(steps), "by": by if by in columns(self.watched.scores) else "total"}
-        await self.page.go(self.page.address.to("changes", **state))
+        await self.page.go(self.page.address.to("explain", **state))
 
     def _build_drags(self) -> None:
         self.drags.clear()

@@ -27,13 +27,13 @@ _ABOUT = {
     "logs": "What reward functions printed and raised, and how long they took",
     "suspicious": "Patterns that also appear if a model games its reward",
     "compare": "This run and another one, prompt by prompt",
-    "changes": "The completions that made a line rise or fall",
+    "explain": "The completions that made a line rise or fall",
     "versions": "The versions of the reward, and what changed between them",
 }
 """What each tab shows, as a tooltip."""
 _KEYS = {
     "?": "show this help",
-    "1 2 3 4 5 6 7": "go to graphs, completions, reward logs, suspicious, compare, changes, versions",
+    "1 2 3 4 5 6 7": "go to graphs, completions, reward logs, suspicious, compare, explain, versions",
     "0": "go to the list of runs",
     "/": "search",
     "j k": "next, previous prompt (also ↓ ↑)",

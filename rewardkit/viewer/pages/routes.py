@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, Response
 
 from rewardkit.viewer.addresses import Address
 from rewardkit.viewer.library import Library
-from rewardkit.viewer.pages.changes import Changes
+from rewardkit.viewer.pages.explanation import Explanation
 from rewardkit.viewer.pages.compare import Compare
 from rewardkit.viewer.pages.completions import Completions
 from rewardkit.viewer.pages.graphs import Graphs
@@ -29,7 +29,7 @@ _TABS: dict[str, Callable[[Page, Watched], Tab]] = {
     "logs": Logs,
     "suspicious": Suspicious,
     "compare": Compare,
-    "changes": Changes,
+    "explain": Explanation,
     "versions": Versions,
 }
 _GRAPHS_SOON = '<script type="module">import("nicegui-echart")</script>'
@@ -47,7 +47,7 @@ def make_app(library: Library, watcher: Watcher) -> FastAPI:
         if not Address.is_known(raw):
             return HTMLResponse(_NOT_FOUND, 404)
         address = Address.parse(raw, request.url.query)
-        if address.tab in ("graphs", "changes"):
+        if address.tab in ("graphs", "explain"):
             ui.add_head_html(_GRAPHS_SOON)
         await Page(library, watcher, address, _open_tab).build()
         return None

@@ -21,5 +21,5 @@ def build_selected(page: Page, watched: Watched) -> None:
     with put.box("picked bar-of-tools"):
         put.button(f"{spoken(selection.steps)}  ×", drop, "on", "Show the completions of all steps")
         name = columns(watched.scores).get(selection.by, "Total")
-        changes = carried(page.address, page.address.to("changes"))
+        changes = carried(page.address, page.address.to("explain"))
         put.link(f"What changed {one_line(name, 40)}", changes.url)

@@ -27,8 +27,8 @@ _COMPARED = "What it is compared with: the mean of its prompt in the steps befor
 _AIMS = {"steps": "these steps", "before": "the steps before"}
 
 
-class Changes:
-    """The tab *Changes*."""
+class Explanation:
+    """The tab *Explain*."""
 
     def __init__(self, page: Page, watched: Watched) -> None:
         self.page = page
