@@ -12,12 +12,12 @@ import numpy as np
 
 from rewardkit.core.batch.column import Floats
 from rewardkit.core.errors import RewardKitError
+from rewardkit.core.evaluation.omission import EXPENSIVE, without
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.progress.progress import Progress
 from rewardkit.data.reward_names import load
 from rewardkit.replay.differences.differences import Differences, compared as differences_of
 from rewardkit.replay.differences.examples import examples_of
-from rewardkit.core.evaluation.omission import EXPENSIVE, without
 from rewardkit.replay.differences.record import side_of
 from rewardkit.replay.differences.side import Side
 from rewardkit.replay.scores import Scores

@@ -298,13 +298,19 @@ class Evaluator:
         measured = metrics(scored, contributions=self.layout.weighs)
         measured |= session.shares.of(scored.table, scored.tally)
         measured |= session.trajectories.of(scored)
-        measured |= {} if session.radar is None else session.radar.metrics(scored.foreign)
         if self.updates is not None:
             measured["reward_version"] = float(self.updates.version)
+        trainer = prepared.trainer
+        seen = session.radar if trainer.is_main and trainer.training else None
+        found = {} if seen is None else seen.metrics(scored.foreign)
+        if trainer.processes == 1:
+            measured |= found
+        elif self.logs:
+            trainer.log_alone(found)
         if self.logs:
             self._log(prepared, session, scored, measured)
         if self.recording is not None:
-            self.recording.add(prepared, scored, measured, prepared.trainer.way_to_advantages(self))
+            self.recording.add(prepared, scored, measured | found, trainer.way_to_advantages(self))
 
     def _log(self, prepared: Prepared, session: Session, scored: Scored, measured: dict[str, float]) -> None:
         trainer, context = prepared.trainer, prepared.call.context

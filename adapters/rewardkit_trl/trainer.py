@@ -126,6 +126,15 @@ class Trainer:
     def logs_completions(self) -> bool:
         return bool(getattr(self._trainer, "log_completions", True))
 
+    def log_alone(self, values: Mapping[str, float]) -> None:
+        """Log numbers that only this process has.
+
+        ``log_metric`` would average them over all processes, and an older TRL waits until all have logged the same.
+        """
+        held = getattr(self._trainer, "_metrics", {}).get("train")
+        for name, value in values.items() if held is not None else ():
+            held[name].append(value)
+
     @property
     def normalizes_each(self) -> bool:
         """True if the trainer normalizes each reward function separately before it adds them up (GDPO)."""

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from rewardkit.core.errors import DataError, near_miss, shorten
+from rewardkit.core.evaluation.omission import EXPENSIVE
 from rewardkit.core.tree.conversion import RewardLike, tree_of
 from rewardkit.data.files import Row
 from rewardkit.data.regressions import Regression, load
 from rewardkit.replay.differences.differences import Differences, compared
 from rewardkit.replay.differences.examples import examples_of
 from rewardkit.replay.differences.grouping import groups_of
-from rewardkit.core.evaluation.omission import EXPENSIVE
 from rewardkit.replay.differences.process import Data, Job, scored_elsewhere
 from rewardkit.replay.differences.record import Recorded, recorded
 from rewardkit.replay.differences.side import Side, scored

@@ -14,11 +14,11 @@ import numpy as np
 
 from rewardkit.core.batch.batch import RESERVED
 from rewardkit.core.batch.column import Codes, Floats
+from rewardkit.core.evaluation.omission import without
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.tree.reward import Reward
 from rewardkit.data.regressions import Regression
 from rewardkit.data.samples import asked_for
-from rewardkit.core.evaluation.omission import without
 from rewardkit.replay.replay import Replayed, replay
 from rewardkit.replay.scores import Scores, Work, score
 from rewardkit.replay.sources import Saved

@@ -11,9 +11,9 @@ from starlette.responses import HTMLResponse, Response
 
 from rewardkit.viewer.addresses import Address
 from rewardkit.viewer.library import Library
-from rewardkit.viewer.pages.explanation import Explanation
 from rewardkit.viewer.pages.compare import Compare
 from rewardkit.viewer.pages.completions import Completions
+from rewardkit.viewer.pages.explanation import Explanation
 from rewardkit.viewer.pages.graphs import Graphs
 from rewardkit.viewer.pages.layout import Page, Tab
 from rewardkit.viewer.pages.logs import Logs
