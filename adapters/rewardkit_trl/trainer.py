@@ -131,7 +131,7 @@ class Trainer:
 
         ``log_metric`` would average them over all processes, and an older TRL waits until all have logged the same.
         """
-        held = getattr(self._trainer, "_metrics", {}).get("train")
+        held: Any = getattr(self._trainer, "_metrics", {}).get("train")
         for name, value in values.items() if held is not None else ():
             held[name].append(value)
 

@@ -124,8 +124,10 @@ def main(name: str, out: Path) -> None:
         "step": trainer.state.global_step,
         "batches": watched.batches,
         "history": [
-            {name: value for name, value in entry.items() if "time" not in name} for entry in generations(trainer)
+            {name: value for name, value in entry.items() if "time" not in name and "radar/" not in name}
+            for entry in generations(trainer)
         ],
+        "radar": [sorted(name for name in entry if "radar/" in name) for entry in generations(trainer)],
         "advantages": list(trainer._logs["advantages"]),
     }
     (out / f"rank{os.environ['RANK']}.json").write_text(json.dumps(seen))
