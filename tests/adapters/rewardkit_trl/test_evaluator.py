@@ -383,6 +383,7 @@ def test_logs_raw_means_weights_gates_and_the_share_of_unscorable_rows() -> None
         "skipped/asks": 0.5,
         "abstained/sometimes": 0.25,
         "unscorable": 0.0,
+        "radar/strength": 0.0,
     }
 
 
