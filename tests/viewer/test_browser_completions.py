@@ -234,6 +234,7 @@ def test_a_dot_is_compared_on_the_other_side(visit: Visit) -> None:
     right.nth(2).click()
     visit.until("location.search.includes('left=1.0.11.2')")
     visit.until("document.querySelector('.pane.left h3').textContent === 'epoch 3 · step 12'")
+    visit.until("document.querySelectorAll('.both > :nth-child(1) .dot')[2]?.ariaCurrent === 'true'")
     visit.page.locator(".advantages select").select_option("form")
     visit.until("location.search.includes('group=form')")
     visit.until("document.querySelector('.ends span').textContent === '0.000'")

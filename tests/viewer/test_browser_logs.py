@@ -86,8 +86,8 @@ def test_versions_show_what_changed(visit: Visit) -> None:
     assert visit.page.locator(".lines tr.folded").count() == 0
     visit.page.locator("tr[data-key^=aaaa]").press("Enter")
     visit.until("!document.querySelector('.lines tr.gone')")
-    assert "version=aaaa" in visit.place
-    assert len(visit.texts(".lines tr")) == 13
+    visit.until("location.search.includes('version=aaaa')")
+    visit.until("document.querySelectorAll('.lines tr').length === 13")
     visit.page.locator(".versions select").select_option("b" * 16)
     visit.until("document.querySelector('.lines tr.new .code')?.innerText === 'TOLERANCE = 0.02'")
     place = visit.place

@@ -17,6 +17,7 @@ from rewardkit_runner.configuration.config import RunConfig
 from rewardkit_runner.configuration.reader import read
 from rewardkit_runner.tiny.task import as_columns, examples
 from rewardkit_runner.training import train
+from tests.adapters.logs import steady
 
 STEPS = 4
 
@@ -148,10 +149,6 @@ def steps(output: Path) -> list[int]:
 
 
 def losses(output: Path, step: int = STEPS) -> list[dict[str, float]]:
-    """What the trainer logged of every step, but for times."""
+    """What the trainer logged of every step, but for what depends on time."""
     state = json.loads((output / "checkpoints" / f"checkpoint-{step}" / "trainer_state.json").read_text())
-    return [
-        {name: value for name, value in entry.items() if "time" not in name and "per_second" not in name}
-        for entry in state["log_history"]
-        if "reward" in entry
-    ]
+    return [steady(entry) for entry in state["log_history"] if "reward" in entry]

@@ -14,6 +14,7 @@ import rewardkit as rk
 pytest.importorskip("trl")
 from datasets import Dataset
 
+from tests.adapters.logs import steady
 from tests.adapters.rewardkit_trl import tiny
 from tests.adapters.rewardkit_trl.by_hand import advantages, watched
 from tests.adapters.rewardkit_trl.test_training import TREE, Recorder, assert_logged, counted, early, echo, generations
@@ -64,10 +65,7 @@ def history_of(out: Path, conversational: bool, reward: rk.Reward, system: str =
     trainer = tiny.trainer(out, rk.to_trl(reward), given=given, **options)
     seen = watched(trainer)
     trainer.train()
-    numbers = [
-        {name: value for name, value in entry.items() if "time" not in name and "per_second" not in name}
-        for entry in trainer.state.log_history
-    ]
+    numbers = [steady(entry) for entry in trainer.state.log_history]
     return numbers, [generation.advantages.tolist() for generation in seen]
 
 
