@@ -15,7 +15,7 @@ def report(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Yield the lines of the report, as Markdown."""
     chosen = [one for one in verdicts if one.task in CHOSEN_ON]
     judged = [one for one in verdicts if one.task not in CHOSEN_ON]
-    for title, half in (("on which thresholds were chosen", chosen), ("looked at once", judged)):
+    for title, half in (("on which thresholds may be chosen", chosen), ("kept apart", judged)):
         yield f"\n### Tasks {title}\n"
         yield from _half(half)
     yield "\n### By kind, strongest lead of 0.8 or more at the end, without the truth\n"

@@ -30,7 +30,7 @@ class Tried:
         scheduled: whether the reward has schedules, which have their end value here.
         omitted: components that were left out.
         inside: those of them that are no terms: nothing can be subtracted from the recorded totals, so changes and
-            flips would be wrong, and are not told.
+            flips would be wrong, and are not shown.
     """
 
     columns: dict[str, Floats]
