@@ -18,7 +18,9 @@ pytest.importorskip("duckdb")
 from rewardkit.online import radar
 from rewardkit.viewer.leads import leads_of, read_evidence
 from rewardkit_trl.guards import GuardCallback, GuardConfig
+from rewardkit_trl.trainer import Trainer
 from tests.adapters.rewardkit_trl import tiny
+from tests.adapters.rewardkit_trl.stand_ins import StandInTrainer
 from tests.adapters.rewardkit_trl.test_training import generations
 
 STEPS = 40
@@ -149,3 +151,21 @@ def test_a_guard_without_a_radar_is_refused(tmp_path: Path, caplog: pytest.LogCa
     guard = GuardCallback([GuardConfig(watch="radar", above=0.8)], functions)
     with caplog.at_level(logging.WARNING), pytest.raises(rk.RewardDefinitionError, match="radar=True"):
         tiny.trainer(tmp_path, functions, callbacks=[guard]).train()
+
+
+def test_another_reward_has_another_radar() -> None:
+    functions, replaced = rk.to_trl(rk.exact("answer")), rk.to_trl(0.5 * rk.exact("answer"))
+    trainer = StandInTrainer(functions)
+    trainer.rewards(["a", "b", "b", "b"], answer=["a", "a", "b", "b"])
+    evaluator, behind = functions._evaluators[0], Trainer.behind(trainer._log_metric)
+    before = evaluator.radar_of(behind)
+    assert before is not None
+    assert before.evidence is not None
+    evaluator.take(replaced._evaluators[0].layout, behind, trainer.state)
+    after = evaluator.radar_of(behind)
+    assert after is not None
+    assert after is not before
+    assert after.evidence is None
+    off = StandInTrainer(rk.to_trl(rk.exact("answer"), radar=False))
+    off.rewards(["a", "b"], answer=["a", "a"])
+    assert "radar/strength" not in off.metrics()
