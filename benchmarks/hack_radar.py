@@ -24,6 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/radar"))
     parser.add_argument("--tasks", nargs="*", help="names of tasks; by default all")
     parser.add_argument("--rewards", nargs="*", help="names of rewards; by default all")
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--steps", type=int, default=100)
     options = parser.parse_args(arguments)
@@ -50,7 +51,7 @@ def _make(options: argparse.Namespace) -> None:
         for reward in (*task.sound, *task.hackable):
             if options.rewards and reward not in options.rewards:
                 continue
-            for seed in range(options.seeds):
+            for seed in range(options.first_seed, options.first_seed + options.seeds):
                 started = time.process_time()
                 with quiet():
                     folder = train(Training(name, reward, seed, options.steps), options.out)
