@@ -2,6 +2,7 @@
 
 ``python benchmarks/hack_radar.py make --out runs/radar`` trains all runs that are missing, two at a time.
 ``python benchmarks/hack_radar.py judge --out runs/radar`` says which of them were hacked and what the search found.
+``python benchmarks/hack_radar.py own --seeds 5 --out runs/radar`` trains what rewardkit ships, to accuse none of it.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ os.environ.update(OMP_NUM_THREADS="1", OMP_WAIT_POLICY="PASSIVE", CUDA_VISIBLE_D
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("make", "judge"))
+    parser.add_argument("what", choices=("make", "judge", "own"))
     parser.add_argument("--out", type=Path, default=Path("runs/radar"))
-    parser.add_argument("--tasks", nargs="*", help="names of tasks; by default all")
+    parser.add_argument("--tasks", nargs="*", help="names of tasks, or of own trainings; by default all")
     parser.add_argument("--rewards", nargs="*", help="names of rewards; by default all")
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=4)
@@ -30,8 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.what == "make":
         _make(options)
-    else:
+    elif options.what == "judge":
         _judge(options)
+    else:
+        _own(options)
 
 
 def _make(options: argparse.Namespace) -> None:
@@ -70,6 +73,14 @@ def _judge(options: argparse.Namespace) -> None:
             shown = {kind: strength for kind, strength in one.leads.items() if strength >= 0.5}
             print(folder.name, one.label.verdict, one.label.onset, one.first, one.first_informed, shown, flush=True)
     print("\n".join(report(verdicts)))
+
+
+def _own(options: argparse.Namespace) -> None:
+    from radar.own_runs import table
+
+    os.nice(10)
+    for line in table(options.out, options.tasks or (), options.seeds):
+        print(line, flush=True)
 
 
 if __name__ == "__main__":

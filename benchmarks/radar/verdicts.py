@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 
 import rewardkit as rk
+from radar.cuts import strengths, until
 from radar.labels import Label, label
 from radar.tasks import TASKS
 from radar.training import GENERATIONS, TRUTH
 from rewardkit.analysis.foreign_golds import ForeignGolds, ForeignScores
-from rewardkit.analysis.suspicious import Evidence, Lead, suspicious
+from rewardkit.analysis.suspicious import Evidence, suspicious
 from rewardkit.core.batch.column import Floats
 from rewardkit.viewer.leads import read_evidence
 
@@ -77,16 +78,8 @@ def verdict(folder: Path) -> Verdict:
 
 def _over_cuts(evidence: Evidence) -> tuple[int | None, float]:
     """Return the first cut with an alarm, and the strongest lead of all cuts."""
-    strongest = [max(strengths(suspicious(_until(evidence, cut))).values(), default=0.0) for cut in CUTS]
+    strongest = [max(strengths(suspicious(until(evidence, cut))).values(), default=0.0) for cut in CUTS]
     return next((cut for cut, found in zip(CUTS, strongest, strict=True) if found >= ALARM), None), max(strongest)
-
-
-def strengths(leads: list[Lead]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for lead in leads:
-        if lead.strength > 0.0:
-            found[lead.kind] = max(round(lead.strength, 3), found.get(lead.kind, 0.0))
-    return found
 
 
 def foreign_scores(folder: Path, task: str, reward: str) -> ForeignScores:
@@ -135,23 +128,3 @@ def _without(evidence: Evidence, name: str) -> Evidence:
         outcomes={key: values for key, values in evidence.outcomes.items() if key != name},
         monitored=evidence.monitored - {name},
     )
-
-
-def _until(evidence: Evidence, cut: int) -> Evidence:
-    """Return the rows of the first `cut` steps."""
-    rows = np.flatnonzero(np.asarray(evidence.steps) < cut)
-    size = len(evidence.steps)
-
-    def taken(value: object) -> object:
-        if isinstance(value, np.ndarray) and len(value) == size:
-            return value[rows]
-        if isinstance(value, ForeignScores):
-            return ForeignScores(value.own[rows], value.foreign[rows])
-        if callable(value):
-            return lambda asked: value(rows[asked])
-        if isinstance(value, dict) and value and all(isinstance(one, np.ndarray) for one in value.values()):
-            return {name: one[rows] for name, one in value.items()}
-        return value
-
-    parts = {name: taken(getattr(evidence, name)) for name in evidence.__dataclass_fields__}
-    return Evidence(**parts)  # type: ignore[arg-type]

@@ -31,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/live_update"), help="a new folder: %(default)s")
     parser.add_argument("--steps", type=int, default=120, help="of GRPO: %(default)s")
     parser.add_argument("--warm-up", type=int, default=350, help="supervised steps of the tiny model: %(default)s")
+    parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
     command = [
@@ -43,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         str(options.out),
     ]
     command += ["--set", f"grpo.max_steps={options.steps}", "--set", f"model.warm_up_steps={options.warm_up}"]
+    command += ["--set", f"seed={options.seed}"]
     with (options.out / "train.log").open("w") as log:
         training = subprocess.Popen(command, stdout=log, stderr=log)
     try:

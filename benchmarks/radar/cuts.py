@@ -1,0 +1,51 @@
+"""What a search would have found while the run was going on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.analysis.foreign_golds import ForeignScores
+from rewardkit.analysis.suspicious import Evidence, Lead
+
+
+def strengths(leads: Iterable[Lead]) -> dict[str, float]:
+    """Return the strongest lead of each kind: kind -> strength."""
+    found: dict[str, float] = {}
+    for lead in leads:
+        if lead.strength > 0.0:
+            found[lead.kind] = max(round(lead.strength, 3), found.get(lead.kind, 0.0))
+    return found
+
+
+def until(evidence: Evidence, cut: int) -> Evidence:
+    """Return the rows of the steps before `cut`."""
+    gates = {name: (steps[steps < cut], rates[steps < cut]) for name, (steps, rates) in evidence.gates.items()}
+    return replace(_part(evidence, np.flatnonzero(np.asarray(evidence.steps) < cut)), gates=gates)
+
+
+def sampled(evidence: Evidence) -> Evidence:
+    """Return the rows that the radar scored again while the training ran: nearly all that it saw."""
+    known = np.zeros(len(evidence.steps)) if evidence.foreign is None else np.isfinite(evidence.foreign.foreign)
+    return replace(_part(evidence, np.flatnonzero(known)), gates={})
+
+
+def _part(evidence: Evidence, rows: NDArray[np.int64]) -> Evidence:
+    size = len(evidence.steps)
+
+    def taken(value: object) -> object:
+        if isinstance(value, np.ndarray) and len(value) == size:
+            return value[rows]
+        if isinstance(value, ForeignScores):
+            return ForeignScores(value.own[rows], value.foreign[rows])
+        if callable(value):
+            return lambda asked: value(rows[asked])
+        if isinstance(value, dict) and value and all(isinstance(one, np.ndarray) for one in value.values()):
+            return {name: one[rows] for name, one in value.items()}
+        return value
+
+    parts = {name: taken(getattr(evidence, name)) for name in evidence.__dataclass_fields__}
+    return Evidence(**parts)  # type: ignore[arg-type]
