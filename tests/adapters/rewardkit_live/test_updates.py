@@ -19,10 +19,12 @@ import rewardkit as rk
 pytest.importorskip("trl")
 import torch
 
+from rewardkit.online import radar
 from rewardkit_live import trial
 from rewardkit_live.mailbox import Answer, Mailbox
 from rewardkit_live.sources import MODULES
 from rewardkit_trl.functions import RewardFunction
+from rewardkit_trl.trainer import Trainer
 from tests.adapters.rewardkit_live.rewards import BROKEN, FOLLOWING, HEAD, OTHERS
 from tests.adapters.rewardkit_live.updated import At, asked
 from tests.adapters.rewardkit_trl import tiny
@@ -52,6 +54,10 @@ def answers(out: Path) -> list[Answer]:
     return [answer for request in mailbox.requests() if (answer := mailbox.answer(request.update)) is not None]
 
 
+def radar_of(trainer: Any, functions: Any) -> Any:
+    return functions._evaluators[0].radar_of(Trainer(trainer))
+
+
 def weights(trainer: Any) -> list[Any]:
     return [one.detach().clone() for one in trainer.model.parameters()]
 
@@ -61,7 +67,8 @@ def same(first: list[Any], second: list[Any]) -> bool:
 
 
 @pytest.mark.parametrize("columns", ["terms", "components"])
-def test_the_components_change_while_it_trains(tmp_path: Path, columns: Any) -> None:
+def test_the_components_change_while_it_trains(tmp_path: Path, columns: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(radar, "SHARE", 1e9)  # it looks at each batch
     functions = rk.to_trl(early + 0.5 * echo, columns=columns, record=tmp_path / "run")
     given = {"reward_weights": functions.reward_weights} if columns == "components" else {}
     trainer = train(tmp_path, functions, {2: asked(tmp_path, "others", OTHERS)}, max_steps=4, **given)
@@ -101,6 +108,12 @@ def test_the_components_change_while_it_trains(tmp_path: Path, columns: Any) -> 
     assert answer.trial["total"][0] == pytest.approx(last.total.mean())
     fresh = rk.score(functions.reward, run.completions(step=1).df().completion.tolist())
     assert answer.trial["total"][1] == pytest.approx(fresh.total.mean())
+    evidence = radar_of(trainer, functions).evidence
+    assert set(evidence.steps) == {2, 3}
+    assert (set(evidence.components), evidence.monitored) == ({"late", "early", "watched"}, {"watched"})
+    assert evidence.totals.tolist() == rows[rows.step >= 2].total.tolist()
+    assert rows[rows.step < 2]["foreign/total"].notna().all()
+    assert rows[rows.step >= 2]["foreign/total"].isna().all()  # the new reward reads no column
 
 
 def test_what_is_broken_is_refused_and_the_training_is_as_without_it(
@@ -138,7 +151,10 @@ def test_what_is_broken_is_refused_and_the_training_is_as_without_it(
     assert "hangs" not in sys.modules
 
 
-def test_numbers_change_and_rollbacks_lead_back_step_by_step(tmp_path: Path, caplog: Any) -> None:
+def test_numbers_change_and_rollbacks_lead_back_step_by_step(
+    tmp_path: Path, caplog: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(radar, "SHARE", 1e9)  # it looks at each batch
     run = tmp_path / "run"
     plan = {
         2: lambda: rk.update_config(run, weights={"echo": 2.0}),
@@ -164,6 +180,13 @@ def test_numbers_change_and_rollbacks_lead_back_step_by_step(tmp_path: Path, cap
     assert said.version.tolist() == prints
     assert prints[3:5] == [prints[1], prints[0]]
     assert prints[6] == prints[2]
+    seen = rk.open_run(run).scores().df()
+    assert seen["foreign/own"].tolist() == seen["total"].tolist()  # of the version that scored the row
+    paid = seen["foreign/total"] - seen["components/early"] * seen.step.map(dict(enumerate(earlies)))
+    assert set((paid / seen.step.map(dict(enumerate(echoes)))).round(6)) == {0.0, 1.0}
+    evidence = radar_of(trainer, functions).evidence
+    assert set(evidence.steps) == {8, 9}  # since the last change
+    assert evidence.foreign.foreign.tolist() == seen[seen.step >= 8]["foreign/total"].tolist()
 
 
 def test_nothing_to_go_back_to_is_refused(tmp_path: Path) -> None:

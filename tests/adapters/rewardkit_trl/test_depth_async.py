@@ -6,7 +6,9 @@ import asyncio
 import pickle
 import queue
 import random
+import weakref
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,9 @@ if not hasattr(
     pytest.skip("this TRL has another worker", allow_module_level=True)
 from accelerate import PartialState
 
+from rewardkit.online import radar
+from rewardkit_trl.evaluator import Evaluator
+from rewardkit_trl.trainer import Trainer
 from tests.adapters.rewardkit_trl import tiny
 from tests.adapters.rewardkit_trl.rollouts import (
     GENERATIONS,
@@ -96,10 +101,21 @@ def test_samples_that_cannot_be_scored_have_no_advantage() -> None:
     assert_scored(REFUSED, samples)
 
 
-def test_several_groups_in_flight_in_several_threads() -> None:
+def elsewhere(functions: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The functions as another process gets them."""
+    pickled = pickle.dumps(functions)
+    monkeypatch.setattr(Evaluator, "_alive", weakref.WeakValueDictionary())
+    return pickle.loads(pickled)
+
+
+@pytest.mark.parametrize("searched", [False, True], ids=["here", "elsewhere, with the radar"])
+def test_several_groups_in_flight_in_several_threads(searched: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Score the groups at the same time; the worker itself scores one after another."""
+    monkeypatch.setattr(radar, "SHARE", 1e9)
     reward = REWARD + RELATIVE
     functions = rk.to_trl(reward)
+    if searched:
+        functions = elsewhere(functions, monkeypatch)
     loop = loop_here(functions)
     chance = random.Random(1)
     groups = [
@@ -123,6 +139,13 @@ def test_several_groups_in_flight_in_several_threads() -> None:
         np.testing.assert_allclose([sample.metrics["reward"] for sample in samples], table.total)
         np.testing.assert_allclose([sample.advantage for sample in samples], advantages(table.total), atol=1e-6)
     assert not functions[0].evaluator.tables._entries
+    seen = functions[0].evaluator.radar_of(Trainer(None))
+    assert (seen is not None) == searched
+    if seen is not None:
+        assert seen.strength is not None  # it is not off
+        assert seen.searches
+        assert seen.evidence is not None
+        assert seen.evidence.foreign is not None
 
 
 CURRICULUM = rk.curriculum([rk.Stage("form", early, until=0.5), rk.Stage("rest", echo)])
@@ -143,9 +166,9 @@ def test_rewards_that_depend_on_progress_are_refused_with_the_reason(reward: rk.
 
 
 @pytest.mark.slow
-def test_the_spawned_worker_scores_with_our_list(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_spawned_worker_scores_with_our_list(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     reward = REWARD + RELATIVE
-    spawned = worker(rk.to_trl(reward), monkeypatch)
+    spawned = worker(rk.to_trl(reward, record=tmp_path), monkeypatch)
     spawned.start()
     try:
         samples = [spawned.rollout_buffer.get(timeout=60) for _ in range(8 * GENERATIONS)]
@@ -154,6 +177,13 @@ def test_the_spawned_worker_scores_with_our_list(monkeypatch: pytest.MonkeyPatch
         spawned.stop()
     assert "grpo-rollout-worker-child" not in alive()
     assert_scored(reward, samples)
+    assert not [name for sample in samples for name in sample.metrics if "radar" in name]
+    run = rk.open_run(tmp_path)
+    found = 'count(distinct step) filter ("foreign/total" is not null), count("foreign/own")'
+    [(batches, looks, rows)] = run.sql(f"select count(distinct step), {found} from scores").fetchall()
+    assert 0 < looks < batches  # the first batch has no other prompt, and the others only as time allows
+    assert rows == looks * GENERATIONS
+    assert run.sql("select count(*) from metrics where name = 'radar/strength'").fetchall() == [(batches,)]
 
 
 @pytest.mark.slow
