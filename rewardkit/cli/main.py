@@ -16,6 +16,7 @@ from rewardkit.cli.diff import add_to as add_diff
 from rewardkit.cli.evaluate import add_to as add_evaluate
 from rewardkit.cli.export import add_to as add_export
 from rewardkit.cli.init import add_to as add_init
+from rewardkit.cli.radar import add_to as add_radar
 from rewardkit.cli.review import add_to as add_review
 from rewardkit.cli.score import add_to as add_score
 from rewardkit.cli.serve import add_to as add_serve
@@ -44,6 +45,7 @@ def parser() -> argparse.ArgumentParser:
     add_evaluate(verbs)
     add_export(verbs)
     add_init(verbs)
+    add_radar(verbs)
     add_review(verbs)
     add_score(verbs)
     add_serve(verbs)

@@ -10,7 +10,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -60,10 +59,18 @@ def read_evidence(path: str | os.PathLike[str], *, reward: RewardLike | None = N
         NotARun: there is no recorded run at `path`.
         RewardKitError: the reward cannot score the completions of this run.
     """
+    return evidence_of(watched_run(path), reward)
+
+
+def watched_run(path: str | os.PathLike[str]) -> Watched:
+    """Read a recorded run into memory, once.
+
+    Raises:
+        NotARun: there is no recorded run at `path`.
+    """
     watched = Watched(os.fspath(path), Path(path), open_run(path))
     watched.load(first=True)
-    evidence = evidence_of(watched)
-    return evidence if reward is None else replace(evidence, foreign=rescored(watched, reward))
+    return watched
 
 
 class Search:
@@ -90,8 +97,8 @@ class Search:
             self.scores, self._number, self._found = scores, number, time.monotonic()
 
 
-def evidence_of(watched: Watched) -> Evidence:
-    """Return a run in memory as the input of `suspicious`."""
+def evidence_of(watched: Watched, reward: RewardLike | None = None) -> Evidence:
+    """Return a run in memory as the input of `suspicious`; see `read_evidence`."""
     scores = watched.scores
     names = np.array([*OUTCOMES, ""])
     bounds, monitored = _declared(watched)
@@ -112,7 +119,7 @@ def evidence_of(watched: Watched) -> Evidence:
         calls=scores.calls if scores.has_turns else None,
         repeated_calls=scores.repeated if scores.has_turns else None,
         unfinished=_unfinished(scores) if scores.has_turns else None,
-        foreign=_foreign(scores),
+        foreign=_foreign(scores) if reward is None else rescored(watched, reward),
         gates={
             name: (steps.astype(np.int64), rates) for name, (steps, rates) in watched.metrics.named("gates/").items()
         },

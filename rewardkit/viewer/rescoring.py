@@ -34,7 +34,7 @@ def rescored(watched: Watched, reward: RewardLike, *, most: int = MOST) -> Forei
     found = ForeignScores(np.full(len(scores), np.nan), np.full(len(scores), np.nan))
     before: Batch | None = None
     for number, rows in enumerate(sampled_batches(scores, most) if golds.possible else ()):
-        batch = _batch(watched, rows)
+        batch = recorded_batch(watched, rows)
         if before is None:
             Scorer(reward).check(batch)
         beside = before if before is not None and before.columns.keys() == batch.columns.keys() else None
@@ -63,12 +63,12 @@ def sampled_batches(scores: Scores, most: int = MOST) -> Iterator[Integers]:
         yield kept[np.lexsort((scores.row[kept], scores.group[kept]))]
 
 
-def _batch(watched: Watched, rows: Integers) -> Batch:
-    """Return some rows of one recorded batch, in order of groups, as what was scored."""
+def recorded_batch(watched: Watched, rows: Integers) -> Batch:
+    """Return some rows, in order of groups, as what was scored. A text that the record has lost is empty."""
     scores = watched.scores
     prompts, columns, completions = [], [], []
     for _, text, messages, cells, said, completion in _read(watched, rows):
-        prompts.append(text if messages is None else json.loads(messages))
+        prompts.append(text or "" if messages is None else json.loads(messages))
         columns.append(json.loads(cells) if cells else {})
         completions.append(completion or "" if said is None else json.loads(said))
     sizes = np.unique(scores.group[rows], return_counts=True)[1]
@@ -86,9 +86,9 @@ def _read(watched: Watched, rows: Integers) -> list[tuple[Any, ...]]:
     query = (
         "select p.prompt_id, p.prompt, p.messages, p.columns, c.messages, c.completion from "
         "(select unnest(?) a, unnest(?) r, unnest(?) p, unnest(?) w, unnest(?) n) k "
-        "join completions c on c.attempt = k.a and c.rank = k.r and c.part = k.p and c.row = k.w "
-        "join (select prompt_id, any_value(prompt) prompt, any_value(messages) messages, any_value(columns) columns "
-        "from prompts group by prompt_id) p on p.prompt_id = c.prompt_id order by k.n"
+        "left join completions c on c.attempt = k.a and c.rank = k.r and c.part = k.p and c.row = k.w "
+        "left join (select prompt_id, any_value(prompt) prompt, any_value(messages) messages, "
+        "any_value(columns) columns from prompts group by prompt_id) p on p.prompt_id = c.prompt_id order by k.n"
     )
     found: list[tuple[Any, ...]] = watched.run.sql(query, [*keys, list(range(len(rows)))]).fetchall()
     return found

@@ -1,0 +1,138 @@
+"""``rewardkit radar runs/x``: print the leads of a recorded run, places where its reward may be gamed."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rewardkit.cli.arguments import REWARD, write
+
+if TYPE_CHECKING:
+    from rewardkit.core.tree.reward import Reward
+
+    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+
+_HERE = Path("-")
+
+
+def add_to(verbs: Verbs) -> None:
+    """Add the verb and its options."""
+    verb = verbs.add_parser(
+        "radar",
+        help="search a recorded run for signs that its reward is gamed",
+        description="Searches a recorded run for places where the reward may be gamed, as the tab Suspicious of the "
+        "page does: leads with a strength from 0 to 1, strongest first, each with completions to look at; then facts, "
+        "which healthy runs show as often. Leads are not verdicts.",
+        epilog="Exit code 0: searched; 1: a lead is at least as strong as --above; 2: it could not run, or the run is "
+        "too short to be searched.",
+    )
+    verb.add_argument("folder", metavar="RUN", help="the folder of a recorded run; it may still be training")
+    verb.add_argument(
+        "--above",
+        type=_share,
+        metavar="STRENGTH",
+        help="exit with code 1 if a lead is at least this strong; 0.8 is rare in healthy runs",
+    )
+    verb.add_argument(
+        "--reward",
+        metavar="REWARD",
+        help="the reward of the run, if it was recorded without a radar: it scores a sample again, with the gold "
+        f"answers of other prompts. {REWARD}; or RUN@3, version 3 of a run (RUN@0 is the one that it started with)",
+    )
+    verb.add_argument(
+        "--show", type=_number, default=2, metavar="N", help="show N completions of each lead (default: 2)"
+    )
+    verb.add_argument(
+        "--json", type=Path, nargs="?", const=_HERE, metavar="FILE", help="write JSON to FILE, or print it"
+    )
+    judge = verb.add_argument_group(
+        "a second opinion",
+        "A language model reads up to eight completions of each lead, one request each, and says if they do the task. "
+        "It stands beside the strength and does not change it.",
+    )
+    judge.add_argument(
+        "--judge",
+        metavar="JUDGE",
+        help="the name of a model at the endpoint, such as gpt-5-mini; or a judge of your own, path/to/file.py:judge, "
+        "a reward of 1 for what does the task",
+    )
+    judge.add_argument(
+        "--base-url",
+        metavar="URL",
+        help="the endpoint, such as http://localhost:8000/v1 (default: OPENAI_BASE_URL, or OpenAI)",
+    )
+    judge.add_argument(
+        "--key", metavar="VARIABLE", help="the environment variable with the API key (default: OPENAI_API_KEY)"
+    )
+    judge.add_argument("--task", metavar="TEXT", help="what the prompts ask for, if they do not say it by themselves")
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Search the run; return 1 if a lead is at least as strong as --above, else 0."""
+    from rewardkit.core.errors import RewardKitError
+    from rewardkit.viewer.lead_report import lead_report
+
+    with contextlib.redirect_stdout(sys.stderr):  # what a reward prints is not part of the report
+        judge = _judge(options)
+        found = lead_report(options.folder, reward=_reward(options.reward), judge=judge)
+    values = json.dumps(found.to_dict(), indent=1)
+    if options.json not in (None, _HERE):
+        write(options.json, values + "\n")
+    print(values if options.json == _HERE else found.text(examples=options.show))
+    if found.too_short:
+        raise RewardKitError(found.too_short)
+    return int(options.above is not None and found.strength >= options.above)
+
+
+def _reward(named: str | None) -> Reward | None:
+    if named is None:
+        return None
+    from rewardkit.replay.processes import one_reward
+    from rewardkit_live.past import past_version
+
+    past = past_version(named)
+    return one_reward(named) if past is None else past.load()
+
+
+def _judge(options: argparse.Namespace) -> Reward | None:
+    """Return the judge that is asked.
+
+    Raises:
+        RewardKitError: an option has no judge that it is for.
+    """
+    from rewardkit.core.errors import RewardKitError
+    from rewardkit.judges.task_judge import task_judge
+    from rewardkit.replay.processes import one_reward
+
+    given = {"base_url": options.base_url, "key": options.key, "task": options.task}
+    given = {name: value for name, value in given.items() if value is not None}
+    own = options.judge is not None and ".py:" in options.judge
+    if given and (own or options.judge is None):
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise RewardKitError(
+            f"{options.judge} has its own settings. Drop {names}, or set them in its rk.judge(...)"
+            if own
+            else f"{names}: there is no judge to use this for. Add --judge MODEL, or drop {names}"
+        )
+    if options.judge is None:
+        return None
+    return one_reward(options.judge) if own else task_judge(options.judge, **given)
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 < value <= 1:
+        raise argparse.ArgumentTypeError(f"must be above 0 and at most 1, got {text}")
+    return value
+
+
+def _number(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"must be at least 0, got {value}")
+    return value

@@ -1,0 +1,123 @@
+"""``rewardkit radar``: what it prints and writes, its exit codes, and its judges."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rewardkit.cli.main import main
+from tests.judges.server import JudgeServer, verdict
+from tests.viewer.recorded import gamed, ordinary
+from tests.viewer.test_rescoring import recorded
+
+REWARDS = """
+import rewardkit as rk
+
+print("imported")
+
+@rk.reward
+def anywhere(completion: str, answer: str) -> float:
+    return float(answer in completion.split())
+
+@rk.reward
+def lists(completion: str) -> float:
+    return float(len(completion.split()) < 3)
+"""
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    gamed(folder / "gamed")
+    recorded(folder / "unwatched", 40)
+    ordinary(folder / "short", steps=3)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def folder(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "radar_rewards.py").write_text(REWARDS, encoding="utf-8")
+    (tmp_path / "runs").symlink_to(runs)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_strong_lead_is_the_exit_code_only_if_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["radar", "runs/gamed"]) == 0
+    assert "foreign, steps" in capsys.readouterr().out
+    assert main(["radar", "runs/gamed", "--above", "0.8"]) == 1
+    assert main(["radar", "runs/unwatched", "--above", "1"]) == 0
+
+
+def test_json_is_printed_or_written(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["radar", "runs/gamed", "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    assert values["leads"][0]["kind"] == "foreign"
+    assert main(["radar", "runs/gamed", "--json", "out/leads.json", "--show", "0"]) == 0
+    assert "foreign, steps" in capsys.readouterr().out
+    assert json.loads(Path("out/leads.json").read_text(encoding="utf-8")) == values
+
+
+def test_a_reward_scores_a_sample_again(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["radar", "runs/unwatched", "--reward", "radar_rewards.py:anywhere", "--json", "--above", "0.8"]) == 1
+    printed = capsys.readouterr()
+    assert "foreign" in [lead["kind"] for lead in json.loads(printed.out)["leads"]]
+    assert "imported" not in printed.out
+
+
+def test_a_model_judges_the_leads(capsys: pytest.CaptureFixture[str]) -> None:
+    with JudgeServer(verdict(0, "it hedges")) as server:
+        options = ["--judge", "m", "--base-url", server.base_url, "--task", "Say one number."]
+        assert main(["radar", "runs/gamed", *options]) == 0
+        assert "Say one number." in server.requests[0].text
+    said = capsys.readouterr().out
+    assert "judge: does not do the task: it hedges" in said
+    assert "judge: 0 of 8 completions do the task, 8 do not, 0 undecided" in said
+
+
+def test_the_key_is_read_from_the_variable_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    monkeypatch.setenv("LOCAL_KEY", "local")
+    with JudgeServer(verdict(2)) as server:
+        options = ["--judge", "m", "--base-url", server.base_url, "--key", "LOCAL_KEY"]
+        assert main(["radar", "runs/gamed", *options]) == 0
+        assert {request.headers["authorization"] for request in server.requests} == {"Bearer local"}
+
+
+def test_a_judge_of_your_own_comes_from_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["radar", "runs/unwatched", "--judge", "radar_rewards.py:lists", "--json"]) == 0
+    opinions = [lead["second_opinion"] for lead in json.loads(capsys.readouterr().out)["leads"]]
+    assert opinions
+    assert not any(opinion["undecided"] for opinion in opinions)
+
+
+def test_a_short_run_is_an_error_after_what_was_found(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["radar", "runs/short", "--above", "0.8"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out.startswith("runs/short: 3 steps")
+    assert "3 training steps" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["runs/none"], "not a recorded run"),
+        (["runs"], "gamed"),
+        (["runs/gamed", "--reward", "radar_rewards.py:nothing"], "nothing"),
+        (["runs/gamed", "--reward", "radar_rewards.py:anywhere"], "answer"),
+        (["runs/gamed", "--base-url", "http://localhost"], "--judge"),
+        (["runs/gamed", "--judge", "m", "--base-url", "localhost"], "base_url"),
+        (["runs/gamed", "--judge", "radar_rewards.py:lists", "--task", "x"], "--task"),
+    ],
+)
+def test_what_cannot_run_says_why(arguments: list[str], why: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["radar", *arguments]) == 2
+    assert why in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [[], ["x", "--above", "0"], ["x", "--above", "2"], ["x", "--show", "-1"]])
+def test_impossible_options_are_refused(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["radar", *arguments])
+    assert ended.value.code == 2
