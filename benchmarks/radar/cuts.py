@@ -40,7 +40,7 @@ def _part(evidence: Evidence, rows: NDArray[np.int64]) -> Evidence:
         if isinstance(value, np.ndarray) and len(value) == size:
             return value[rows]
         if isinstance(value, ForeignScores):
-            return ForeignScores(value.own[rows], value.foreign[rows])
+            return ForeignScores(*(one[rows] for one in value))
         if callable(value):
             return lambda asked: value(rows[asked])
         if isinstance(value, dict) and value and all(isinstance(one, np.ndarray) for one in value.values()):
