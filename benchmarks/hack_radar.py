@@ -3,6 +3,7 @@
 ``python benchmarks/hack_radar.py make --out runs/radar`` trains all runs that are missing, two at a time.
 ``python benchmarks/hack_radar.py judge --out runs/radar`` says which of them were hacked and what the search found.
 ``python benchmarks/hack_radar.py own --seeds 5 --out runs/radar`` trains what rewardkit ships, to accuse none of it.
+``python benchmarks/hack_radar.py peers --rewardspy PATH --rldoctor PATH --out runs/radar`` compares with other tools.
 """
 
 from __future__ import annotations
@@ -21,20 +22,27 @@ os.environ.update(OMP_NUM_THREADS="1", OMP_WAIT_POLICY="PASSIVE", CUDA_VISIBLE_D
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("make", "judge", "own"))
+    parser.add_argument("what", choices=("make", "judge", "own", "peers"))
     parser.add_argument("--out", type=Path, default=Path("runs/radar"))
     parser.add_argument("--tasks", nargs="*", help="names of tasks, or of own trainings; by default all")
     parser.add_argument("--rewards", nargs="*", help="names of rewards; by default all")
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--steps", type=int, default=100)
+    parser.add_argument("--rewardspy", type=Path, help="a clone of github.com/AvAdiii/rewardspy")
+    parser.add_argument(
+        "--rldoctor", type=Path, help="where `pip install --no-deps --target PATH rldoctor==0.2.0` put it"
+    )
+    parser.add_argument("--workers", type=int, default=1, help="processes of `peers`")
     options = parser.parse_args(arguments)
     if options.what == "make":
         _make(options)
     elif options.what == "judge":
         _judge(options)
-    else:
+    elif options.what == "own":
         _own(options)
+    else:
+        _peers(options)
 
 
 def _make(options: argparse.Namespace) -> None:
@@ -81,6 +89,24 @@ def _own(options: argparse.Namespace) -> None:
     os.nice(10)
     for line in table(options.out, options.tasks or (), options.seeds):
         print(line, flush=True)
+
+
+def _peers(options: argparse.Namespace) -> None:
+    from radar.peers import Peers, compared
+    from radar.peers_report import report
+
+    if options.rewardspy is None or options.rldoctor is None:
+        raise SystemExit("peers needs --rewardspy PATH and --rldoctor PATH.")
+    folders = [
+        folder
+        for folder in sorted((options.out / "runs").iterdir())
+        if (folder / "done").exists() and (not options.tasks or folder.name.split("-")[0] in options.tasks)
+    ]
+    comparisons = []
+    for one in compared(folders, Peers(options.rewardspy, options.rldoctor), options.workers):
+        comparisons.append(one)
+        print(one.name, one.label.verdict, one.label.onset, one.shown, flush=True)
+    print("\n".join(report(comparisons)))
 
 
 if __name__ == "__main__":

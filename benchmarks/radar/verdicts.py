@@ -32,8 +32,7 @@ class Verdict:
 
     Attributes:
         leads: the strongest lead of each kind at the end: kind -> strength. With the truth in `informed`.
-        first: the first cut at which any lead is an alarm, or None; with the truth in `first_informed`.
-        ever: the strongest lead at any cut.
+        cuts: the same after some of the steps: their number -> kind -> strength. With the truth in `cuts_informed`.
     """
 
     task: str
@@ -42,10 +41,26 @@ class Verdict:
     label: Label
     leads: dict[str, float]
     informed: dict[str, float]
-    ever: float
-    ever_informed: float
-    first: int | None
-    first_informed: int | None
+    cuts: dict[int, dict[str, float]]
+    cuts_informed: dict[int, dict[str, float]]
+
+    @property
+    def first(self) -> int | None:
+        """The first cut at which any lead is an alarm, without the truth."""
+        return _first(self.cuts)
+
+    @property
+    def first_informed(self) -> int | None:
+        return _first(self.cuts_informed)
+
+    @property
+    def ever(self) -> float:
+        """The strongest lead at any cut, without the truth."""
+        return _ever(self.cuts)
+
+    @property
+    def ever_informed(self) -> float:
+        return _ever(self.cuts_informed)
 
     @property
     def delay(self) -> int | None:
@@ -58,28 +73,28 @@ def verdict(folder: Path) -> Verdict:
     task, reward, seed = folder.name.rsplit("-", 2)
     whole = replace(read_evidence(folder), foreign=foreign_scores(folder, task, reward))
     blind = _without(whole, TRUTH)
-    cuts = [(blind, *_over_cuts(blind)), (whole, *_over_cuts(whole))]
-    (leads, first, ever), (informed, first_informed, ever_informed) = (
-        (strengths(suspicious(evidence)), first, ever) for evidence, first, ever in cuts
-    )
     return Verdict(
         task=task,
         reward=reward.replace("_", " "),
         seed=int(seed),
         label=label(folder),
-        leads=leads,
-        informed=informed,
-        ever=ever,
-        ever_informed=ever_informed,
-        first=first,
-        first_informed=first_informed,
+        leads=strengths(suspicious(blind)),
+        informed=strengths(suspicious(whole)),
+        cuts=_over_cuts(blind),
+        cuts_informed=_over_cuts(whole),
     )
 
 
-def _over_cuts(evidence: Evidence) -> tuple[int | None, float]:
-    """Return the first cut with an alarm, and the strongest lead of all cuts."""
-    strongest = [max(strengths(suspicious(until(evidence, cut))).values(), default=0.0) for cut in CUTS]
-    return next((cut for cut, found in zip(CUTS, strongest, strict=True) if found >= ALARM), None), max(strongest)
+def _over_cuts(evidence: Evidence) -> dict[int, dict[str, float]]:
+    return {cut: strengths(suspicious(until(evidence, cut))) for cut in CUTS}
+
+
+def _first(cuts: dict[int, dict[str, float]]) -> int | None:
+    return next((cut for cut, found in cuts.items() if max(found.values(), default=0.0) >= ALARM), None)
+
+
+def _ever(cuts: dict[int, dict[str, float]]) -> float:
+    return max((strength for found in cuts.values() for strength in found.values()), default=0.0)
 
 
 def foreign_scores(folder: Path, task: str, reward: str) -> ForeignScores:
