@@ -16,11 +16,10 @@ from radar.tasks import TASKS
 from radar.training import GENERATIONS, TRUTH
 from rewardkit.analysis.foreign_golds import ForeignGolds, ForeignScores
 from rewardkit.analysis.suspicious import Evidence, suspicious
-from rewardkit.core.batch.column import Floats
 from rewardkit.viewer.leads import read_evidence
 
 ALARM = 0.8
-CUTS = range(20, 101, 10)
+CUTS = range(10, 101, 5)
 """The steps after which a search looks at what there is so far."""
 DRAWS = 3
 """Each completion is scored with the gold answers of this many other prompts."""
@@ -99,18 +98,20 @@ def _ever(cuts: dict[int, dict[str, float]]) -> float:
 
 def foreign_scores(folder: Path, task: str, reward: str) -> ForeignScores:
     """Score all completions of a run again, with the gold answers of other prompts of their step; keep the result."""
-    kept = folder / "foreign.npz"
+    kept = folder / "rescored.npz"
     if not kept.exists():
         golds = ForeignGolds(TASKS[task].reward(reward.replace("_", " ")))
-        own: list[Floats] = []
-        foreign: list[Floats] = []
-        for step, batch in _batches(folder):
-            draws = [golds.scores(batch, seed=DRAWS * step + draw) for draw in range(DRAWS)]
-            own.append(draws[0].own)
-            foreign.append(np.mean([draw.foreign for draw in draws], axis=0))
-        np.savez_compressed(kept, own=np.concatenate(own), foreign=np.concatenate(foreign))
+        scores = [
+            ForeignScores(*(np.mean(draws, axis=0) for draws in zip(*_draws(golds, step, batch), strict=True)))
+            for step, batch in _batches(folder)
+        ]
+        np.savez_compressed(kept, **ForeignScores(*map(np.concatenate, zip(*scores, strict=True)))._asdict())
     with np.load(kept) as found:
-        return ForeignScores(found["own"], found["foreign"])
+        return ForeignScores(**found)
+
+
+def _draws(golds: ForeignGolds, step: int, batch: rk.Batch) -> list[ForeignScores]:
+    return [golds.scores(batch, seed=DRAWS * step + draw) for draw in range(DRAWS)]
 
 
 def _batches(folder: Path) -> Iterator[tuple[int, rk.Batch]]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Floats, Numbers
+from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.evaluation.omission import binding_of, counted, omitted
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.tree.conversion import RewardLike
@@ -23,10 +24,19 @@ PROMPT, EXAMPLE = "prompt", "example"
 
 
 class ForeignScores(NamedTuple):
-    """Totals (n,) of completions with the cells of their own prompts and of other prompts, NaN if there is none."""
+    """Totals (n,) of completions with the cells of their own prompts and of other prompts, NaN if there is none.
+
+    `form` is the part of both that comes from terms that read no cell at all, for example a format.
+    """
 
     own: Floats
     foreign: Floats
+    form: Floats
+
+    @classmethod
+    def unknown(cls, size: int) -> ForeignScores:
+        """Return the scores of `size` completions that were not scored again."""
+        return cls(*(np.full(size, np.nan) for _ in cls._fields))
 
 
 @dataclass(frozen=True)
@@ -77,6 +87,7 @@ class ForeignGolds:
         left, self.left_out = omitted(left, lambda name, node: _is_left_out(node, trusting))
         self._scorer = Scorer(left)
         self._reads = _Reads.of(left)
+        self._form = [name for name, node in self._scorer.names.terms if not _Reads.of(node).leaves]
 
     @property
     def possible(self) -> bool:
@@ -100,19 +111,21 @@ class ForeignGolds:
         Raises:
             RewardKitError: as `Scorer.score`.
         """
-        own, foreign = np.full(len(batch), np.nan), np.full(len(batch), np.nan)
+        found = ForeignScores.unknown(len(batch))
         names = self._reads.exchanged(batch) if self.possible else []
         cells = batch if beside is None else _cells(batch, beside)
         partners = self._partners(batch, cells, names, np.random.default_rng(seed))
         wanted = partners >= 0 if groups is None else (partners >= 0) & np.isin(batch.groups, list(groups))
         rows = np.flatnonzero(wanted)
         if rows.size:
-            own[rows] = self._totals(batch, rows, batch, rows, names)
-            foreign[rows] = self._totals(batch, rows, cells, partners[rows], names)
-        return ForeignScores(own, foreign)
+            own = self._scored(batch, rows, batch, rows, names)
+            found.own[rows] = own.total
+            found.foreign[rows] = self._scored(batch, rows, cells, partners[rows], names).total
+            found.form[rows] = sum((np.nan_to_num(own.terms[name]) for name in self._form), np.zeros(len(rows)))
+        return found
 
-    def _totals(self, batch: Batch, rows: Numbers, cells: Batch, drawn: Numbers, names: Sequence[str]) -> Floats:
-        """Return the totals of the completions of `rows`, in some columns with the rows `drawn` of `cells`."""
+    def _scored(self, batch: Batch, rows: Numbers, cells: Batch, drawn: Numbers, names: Sequence[str]) -> ScoreTable:
+        """Score the completions of `rows`, in some columns with the rows `drawn` of `cells`."""
         ids = batch.completion_ids
         prompts, asked = (cells.prompts, drawn) if PROMPT in names else (batch.prompts, rows)
         part = Batch(
@@ -127,7 +140,7 @@ class ForeignGolds:
             num_generations=batch.num_generations,
             rollouts=batch.rollouts.taken(rows.tolist()),
         )
-        return self._scorer.score(part, strict=False, stops=False).total
+        return self._scorer.score(part, strict=False, stops=False)
 
     def _partners(self, batch: Batch, cells: Batch, names: Sequence[str], random: np.random.Generator) -> Numbers:
         """Return (n,) a row of `cells`, of another group, whose cells each row gets; -1 where there is none."""

@@ -11,7 +11,8 @@ import logging
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import final
+from functools import cached_property
+from typing import Any, final
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from rewardkit.online.allowance import Allowance
 from rewardkit.online.draws import same_draws
 from rewardkit.online.versions import described_components
 from rewardkit.store.capture import Capture
+from rewardkit.store.records import ComponentDescription
 
 _LOG = logging.getLogger("rewardkit")
 SHARE = 0.01
@@ -49,12 +51,12 @@ class _Look:
     step: int
     prompts: list[str]
     completions: list[str]
+    columns: list[Mapping[str, Any]]
     totals: Floats
     lengths: Floats
     components: Mapping[str, Floats]
     outcomes: Mapping[str, Numbers]
-    own: Floats
-    foreign: Floats
+    foreign: ForeignScores
 
 
 @final
@@ -142,28 +144,34 @@ class Radar:
         looks = self._looks
         if not looks:
             return None
-        described = described_components(Scorer(self._reward))
+        described = self._described
         kinds = {one.name: one.kind for one in described}
 
         def joined(name: str) -> Floats:
             return np.concatenate([getattr(look, name) for look in looks])
 
-        lengths, foreign = joined("lengths"), joined("foreign")
+        foreign = ForeignScores(*map(np.concatenate, zip(*(look.foreign for look in looks), strict=True)))
         names = looks[-1].components
         return Evidence(
             steps=np.repeat([look.step for look in looks], [len(look.totals) for look in looks]),
             prompts=np.array([prompt for look in looks for prompt in look.prompts]),
             totals=joined("totals"),
             components={name: np.concatenate([look.components[name] for look in looks]) for name in names},
-            lengths=lengths,
+            lengths=joined("lengths"),
             maximum_length=self._limit,
             outcomes={name: _OUTCOMES[np.concatenate([look.outcomes[name] for look in looks])] for name in names},
             completions=[text for look in looks for text in look.completions],
             prompt_texts=[text for look in looks for text in look.prompts],
+            columns=[cells for look in looks for cells in look.columns],
+            reads={one.name: one.columns for one in described if one.name in names},
             bounds={one.name: one.bounds for one in described if one.name in names},
             monitored=frozenset(name for name in names if kinds.get(name) == "monitored"),
-            foreign=None if np.isnan(foreign).all() else ForeignScores(joined("own"), foreign),
+            foreign=None if np.isnan(foreign.foreign).all() else foreign,
         )
+
+    @cached_property
+    def _described(self) -> tuple[ComponentDescription, ...]:
+        return described_components(Scorer(self._reward))
 
     def _looked(self, batch: Batch, table: ScoreTable, totals: Floats, step: int) -> ForeignScores | None:
         self._looks = [look for look in self._looks if look.step <= step]  # a resumed training goes back
@@ -202,7 +210,8 @@ class Radar:
         self._looked_at += 1
         if self._looked_at % self._every:
             return
-        ids, unknown = batch.completion_ids, np.full(len(rows), np.nan)
+        read = {name for one in self._described for name in one.columns if name in batch.columns}
+        ids = batch.completion_ids
         lengths = [len(table.completions[row]) if ids is None else len(ids[row]) for row in rows]
         if ids is None:
             self._limit = None  # it is in tokens
@@ -212,12 +221,12 @@ class Radar:
                 step,
                 [shortened(batch.prompt_texts[row]) for row in rows],
                 [shortened(table.completions[row]) for row in rows],
+                [{name: batch.columns[name][row] for name in read} for row in rows],
                 totals[rows].astype(np.float64),
                 np.array(lengths, dtype=np.float64),
                 {name: column.scored[rows] for name, column in table.components.items()},
                 {name: column.codes[rows].astype(np.int64) for name, column in table.components.items()},
-                unknown if scores is None else scores.own[rows],
-                unknown if scores is None else scores.foreign[rows],
+                ForeignScores.unknown(len(rows)) if scores is None else ForeignScores(*(one[rows] for one in scores)),
             )
         )
         if sum(len(look.totals) for look in self._looks) > MOST:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from rewardkit.core.evaluation.omission import counted
+from rewardkit.core.evaluation.omission import binding_of, counted
 from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.tree.reward import Reward
 from rewardkit.online.packing import packed
 from rewardkit.store.records import ComponentDescription, Version
 
@@ -27,6 +28,11 @@ def described_components(scorer: Scorer) -> tuple[ComponentDescription, ...]:
     """Describe each component; its kind is ``"reward"``, or ``"monitored"`` if it earns nothing."""
     trained = set(counted(scorer.reward))
     return tuple(
-        ComponentDescription(name, node.bounds, "reward" if node in trained else "monitored")
+        ComponentDescription(name, node.bounds, "reward" if node in trained else "monitored", _columns(node))
         for name, node in scorer.names.components
     )
+
+
+def _columns(component: Reward) -> tuple[str, ...]:
+    binding = binding_of(component)
+    return () if binding is None else tuple(dict.fromkeys(one.source for one in binding.columns))

@@ -230,7 +230,12 @@ class Recorder:
         name = f"versions/{version.fingerprint}.json"
         if os.path.basename(name) not in self.files.names("versions"):
             components = [
-                {"name": part.name, "bounds": [_finite(bound) for bound in part.bounds], "kind": part.kind}
+                {
+                    "name": part.name,
+                    "bounds": [_finite(bound) for bound in part.bounds],
+                    "kind": part.kind,
+                    "columns": list(part.columns),
+                }
                 for part in version.components
             ]
             if version.packed:

@@ -18,14 +18,18 @@ from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import RewardKitError, shorten
 from rewardkit.store.trajectories import Trajectories
 
+FOREIGN = ("foreign/own", "foreign/total", "foreign/form")
+"""The columns of what was scored again with the gold answers of other prompts, in the order of `Record.foreign`."""
+
 
 @dataclass(frozen=True, slots=True)
 class ComponentDescription:
-    """The description of a component: its name, its bounds and its kind of reward."""
+    """The description of a component: its name, bounds and kind of reward, and the example columns that it reads."""
 
     name: str
     bounds: tuple[float, float] = (float("-inf"), float("inf"))
     kind: str = ""
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +103,8 @@ class Record:
         columns: name -> n values of the example columns.
         groups: (n,) the number of each completion's group.
         advantages: (n,) NaN if unknown.
-        foreign: totals (n,) with the gold answers of the own prompt and of other prompts, NaN where a completion was
-            not scored again; None if none was.
+        foreign: totals (n,) with the gold answers of the own prompt and of other prompts, and the part of both that
+            reads no column; NaN where a completion was not scored again; None if none was.
         metrics: numbers of the whole batch.
         logged: the trainer's metrics of earlier steps.
         trajectories: the numbers of conversations; None if the completions are plain texts.
@@ -121,7 +125,7 @@ class Record:
     columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     groups: Numbers | None = None
     advantages: Floats | None = None
-    foreign: tuple[Floats, Floats] | None = None
+    foreign: tuple[Floats, Floats, Floats] | None = None
     metrics: Mapping[str, float] = field(default_factory=dict)
     lines: Sequence[Line] = ()
     logged: Sequence[Logged] = ()
@@ -138,7 +142,7 @@ class Record:
             "prompt_lengths": self.prompt_lengths,
             "groups": self.groups,
             "advantages": self.advantages,
-            **({} if self.foreign is None else dict(zip(("foreign/own", "foreign/total"), self.foreign, strict=True))),
+            **({} if self.foreign is None else dict(zip(FOREIGN, self.foreign, strict=True))),
             "trajectories": None if self.trajectories is None else self.trajectories.turns,
             **{f"column {name!r}": values for name, values in self.columns.items()},
         }
@@ -157,7 +161,7 @@ class Record:
             columns={name: list(values) for name, values in self.columns.items()},
             groups=None if self.groups is None else np.array(self.groups),
             advantages=None if self.advantages is None else np.array(self.advantages, dtype=np.float64),
-            foreign=None if self.foreign is None else (np.array(self.foreign[0]), np.array(self.foreign[1])),
+            foreign=None if self.foreign is None else tuple(map(np.array, self.foreign)),  # type: ignore[arg-type]
             metrics=dict(self.metrics),
             lines=tuple(self.lines),
             logged=tuple(self.logged),

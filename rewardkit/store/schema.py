@@ -43,6 +43,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "prompt_length": "int32",
         "foreign/own": "float64",
         "foreign/total": "float64",
+        "foreign/form": "float64",
     },
     "completions": {
         **_KEY,

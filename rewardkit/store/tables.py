@@ -17,7 +17,7 @@ from rewardkit.core.batch.messages import prompt_text
 from rewardkit.core.batch.score import Outcome
 from rewardkit.store.cells import Cells, as_json, identity
 from rewardkit.store.names import distinct, part_column
-from rewardkit.store.records import Logged, Record
+from rewardkit.store.records import FOREIGN, Logged, Record
 from rewardkit.store.schema import COLUMNS, COMMITTING
 
 if TYPE_CHECKING:
@@ -65,8 +65,7 @@ def _scores(record: Record) -> Columns:
         "advantage": record.advantages,
         "version": record.version.fingerprint,
         "prompt_length": None if record.prompt_lengths is None else list(record.prompt_lengths),
-        "foreign/own": None if record.foreign is None else record.foreign[0],
-        "foreign/total": None if record.foreign is None else record.foreign[1],
+        **dict(zip(FOREIGN, record.foreign or (None, None, None), strict=True)),
         **_trajectories(record),
     }
     for name, column in table.components.items():

@@ -9,8 +9,9 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -101,7 +102,7 @@ def evidence_of(watched: Watched, reward: RewardLike | None = None) -> Evidence:
     """Return a run in memory as the input of `suspicious`; see `read_evidence`."""
     scores = watched.scores
     names = np.array([*OUTCOMES, ""])
-    bounds, monitored = _declared(watched)
+    declared = {one["name"]: one for version in watched.versions for one in json.loads(version["components"])}
     return Evidence(
         steps=scores.step,
         prompts=scores.prompt,
@@ -114,8 +115,10 @@ def evidence_of(watched: Watched, reward: RewardLike | None = None) -> Evidence:
         outcomes={name: names[codes] for name, codes in scores.outcomes.items()},
         completions=_texts(watched, scores),
         prompt_texts=_prompts(watched, scores),
-        bounds={name: bound for name, bound in bounds.items() if name in scores.components},
-        monitored=frozenset(monitored & set(scores.components)),
+        columns=_columns(watched, scores),
+        reads={name: one.get("columns", ()) for name, one in declared.items() if name in scores.components},
+        bounds={name: _bounds(one) for name, one in declared.items() if name in scores.components},
+        monitored=frozenset(name for name, one in declared.items() if _is_monitored(one) and name in scores.components),
         calls=scores.calls if scores.has_turns else None,
         repeated_calls=scores.repeated if scores.has_turns else None,
         unfinished=_unfinished(scores) if scores.has_turns else None,
@@ -136,7 +139,8 @@ def _foreign(scores: Scores) -> ForeignScores | None:
     if not known.size:
         return None
     other = scores.version != scores.version[known[-1]]
-    return ForeignScores(*(np.where(other, np.nan, one) for one in (scores.foreign_own, scores.foreign_total)))
+    found = scores.foreign_own, scores.foreign_total, scores.foreign_form
+    return ForeignScores(*(np.where(other, np.nan, one) for one in found))
 
 
 def _texts(watched: Watched, scores: Scores) -> Callable[[Integers], Sequence[str]]:
@@ -163,17 +167,24 @@ def _prompts(watched: Watched, scores: Scores) -> Callable[[Integers], Sequence[
     return read
 
 
-def _declared(watched: Watched) -> tuple[dict[str, tuple[float, float]], set[str]]:
-    """Return the bounds of the components, and the names of the monitored ones."""
-    bounds: dict[str, tuple[float, float]] = {}
-    monitored: set[str] = set()
-    for version in watched.versions:
-        for one in json.loads(version["components"]):
-            low, high = one["bounds"]
-            bounds[one["name"]] = (-np.inf if low is None else float(low), np.inf if high is None else float(high))
-            if "monitor" in str(one.get("kind", "")).lower():
-                monitored.add(one["name"])
-    return bounds, monitored
+def _columns(watched: Watched, scores: Scores) -> Callable[[Integers], Sequence[Mapping[str, Any]]]:
+    texts, read = watched.prompts.columns, dict[int, Mapping[str, Any]]()
+
+    def cells(code: int) -> Mapping[str, Any]:
+        if code not in read:
+            read[code] = json.loads(texts[code]) if code < len(texts) and texts[code] else {}
+        return read[code]
+
+    return lambda rows: [cells(code) for code in scores.prompt[rows].tolist()]
+
+
+def _is_monitored(component: Mapping[str, Any]) -> bool:
+    return "monitor" in str(component.get("kind", "")).lower()
+
+
+def _bounds(component: Mapping[str, Any]) -> tuple[float, float]:
+    low, high = component["bounds"]
+    return -np.inf if low is None else float(low), np.inf if high is None else float(high)
 
 
 def _limit(watched: Watched) -> float | None:

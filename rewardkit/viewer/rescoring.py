@@ -31,7 +31,7 @@ def rescored(watched: Watched, reward: RewardLike, *, most: int = MOST) -> Forei
         RewardKitError: as `Scorer.score`, for example if the run does not have a column that the reward reads.
     """
     golds, scores = ForeignGolds(reward), watched.scores
-    found = ForeignScores(np.full(len(scores), np.nan), np.full(len(scores), np.nan))
+    found = ForeignScores.unknown(len(scores))
     before: Batch | None = None
     for number, rows in enumerate(sampled_batches(scores, most) if golds.possible else ()):
         batch = recorded_batch(watched, rows)

@@ -80,6 +80,7 @@ class Scores:
     prompt_length: Floats
     foreign_own: Floats
     foreign_total: Floats
+    foreign_form: Floats
     tried: dict[str, Floats] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -120,6 +121,7 @@ class Scores:
             prompt_length=_numbers(table, "prompt_length"),
             foreign_own=_numbers(table, "foreign/own"),
             foreign_total=_numbers(table, "foreign/total"),
+            foreign_form=_numbers(table, "foreign/form"),
             tried={},
         )
         return found.in_order()

@@ -87,9 +87,9 @@ def test_a_batch_of_one_group_gets_the_answers_of_earlier_batches() -> None:
 def test_what_it_returns_is_what_it_logs() -> None:
     radar = Radar(anywhere)
     assert radar.metrics(None) == {"radar/strength": 0.0}
-    scores = ForeignScores(np.array([1.0, np.nan, 0.0]), np.array([0.5, np.nan, 0.0]))
+    scores = ForeignScores(np.array([1.0, np.nan, 0.0]), np.array([0.5, np.nan, 0.0]), np.zeros(3))
     assert radar.metrics(scores) == {"radar/strength": 0.0, "radar/own": 0.5, "radar/foreign": 0.25}
-    nothing = ForeignScores(np.full(2, np.nan), np.array([0.5, np.nan]))
+    nothing = ForeignScores(np.full(2, np.nan), np.array([0.5, np.nan]), np.zeros(2))
     assert radar.metrics(nothing) == {"radar/strength": 0.0}
 
 

@@ -16,6 +16,7 @@ from rewardkit.core.batch.batch import Batch
 from rewardkit.store import run as reading
 from rewardkit.store.migrations import MIGRATIONS, Info, Tables, migrated
 from rewardkit.store.recorder import Recorder
+from rewardkit.store.records import FOREIGN
 from rewardkit.store.run import open_run
 from rewardkit.store.schema import SCHEMA
 from rewardkit.store.trajectories import Trajectories
@@ -109,11 +110,12 @@ def test_migrations_run_in_order() -> None:
 def test_a_run_without_foreign_scores_is_read_and_continued(tmp_path: Path) -> None:
     written(tmp_path, batch(1, n=2))
     for path in (tmp_path / "scores").iterdir():
-        parquet.write_table(parquet.read_table(path).drop_columns(["foreign/own", "foreign/total"]), path)
+        parquet.write_table(parquet.read_table(path).drop_columns(list(FOREIGN)), path)
     info = json.loads((tmp_path / "run.json").read_text())
     (tmp_path / "run.json").write_text(json.dumps({**info, "schema": 3}))
-    assert rows(open_run(tmp_path).scores(), "foreign/own", "foreign/total") == [(None, None)] * 2
-    foreign = np.array([1.0, np.nan]), np.array([0.25, np.nan])
+    assert rows(open_run(tmp_path).scores(), *FOREIGN) == [(None, None, None)] * 2
+    foreign = np.array([1.0, np.nan]), np.array([0.25, np.nan]), np.array([0.125, np.nan])
     run = written(tmp_path, batch(2, n=2, foreign=foreign), attempt=2)
     assert run.info["schema"] == SCHEMA
-    assert rows(run.scores(), "foreign/own", "foreign/total") == [(None, None)] * 2 + [(1.0, 0.25), (None, None)]
+    unknown = None, None, None
+    assert rows(run.scores(), *FOREIGN) == [unknown, unknown, (1.0, 0.25, 0.125), unknown]

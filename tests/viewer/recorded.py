@@ -146,7 +146,7 @@ def gamed(path: Path, steps: int = 40) -> Path:
             total = (draw.random(len(one.table)) < step / steps).astype(np.float64)
             texts = [f"{'all of them' if paid else 'one'}, row {row}" for row, paid in enumerate(total.tolist())]
             table = replace(one.table, completions=texts, total=total)
-            recorder.record(replace(one, table=table, completions=texts, foreign=(total, total)))
+            recorder.record(replace(one, table=table, completions=texts, foreign=(total, total, np.zeros(len(total)))))
     return path
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -21,6 +21,8 @@ from rewardkit.core.progress.bounds import Bounds
 Integers = NDArray[np.int64]
 Texts = Callable[[Integers], Sequence[str]] | Sequence[str]
 """All n texts, or a function from row indices to the texts of those rows: only a sample is read."""
+Cells = Callable[[Integers], Sequence[Mapping[str, Any]]] | Sequence[Mapping[str, Any]]
+"""The example columns of all n rows, column -> cell, or a function from row indices to those of these rows."""
 
 LOST_SIGNAL = 0.5
 """The highest strength of leads about lost signal (a component at its ceiling) rather than about gaming."""
@@ -47,6 +49,8 @@ class Evidence:
         outcomes: (n,) for each component: ``"scored"``, ``"failed"``, ``"errored"``...
         completions: the texts, or a function that returns them for row indices.
         prompt_texts: the prompt of each row, as texts or as a function.
+        columns: the cells of the example columns of each row, column -> cell, or a function.
+        reads: the example columns that each component reads.
         bounds: the lowest and highest score of each component; infinite if there is no bound.
         monitored: components that earn nothing (`rk.monitor`): the truths that proxies are compared with.
         gates: the steps (t,) and pass rates (t,) of each gate.
@@ -69,6 +73,8 @@ class Evidence:
     outcomes: Mapping[str, NDArray[Any]] = field(default_factory=lambda: MappingProxyType({}))
     completions: Texts | None = None
     prompt_texts: Texts | None = None
+    columns: Cells | None = None
+    reads: Mapping[str, Collection[str]] = field(default_factory=lambda: MappingProxyType({}))
     bounds: Mapping[str, Bounds] = field(default_factory=lambda: MappingProxyType({}))
     monitored: frozenset[str] = frozenset()
     gates: Mapping[str, tuple[Integers, Floats]] = field(default_factory=lambda: MappingProxyType({}))
@@ -86,7 +92,7 @@ class Evidence:
         named |= {} if self.foreign is None else {f"foreign.{name}": v for name, v in self.foreign._asdict().items()}
         named |= {f"components[{name!r}]": values for name, values in self.components.items()}
         named |= {f"outcomes[{name!r}]": values for name, values in self.outcomes.items()}
-        for texts in ("completions", "prompt_texts"):
+        for texts in ("completions", "prompt_texts", "columns"):
             given = getattr(self, texts)
             named[texts] = None if callable(given) else given
         for name, values in named.items():

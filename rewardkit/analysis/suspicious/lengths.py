@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from rewardkit.analysis.suspicious.arrangement import Arrangement, ranks
-from rewardkit.analysis.suspicious.evidence import Lead, ramp, weakest
-from rewardkit.core.batch.column import Floats
+from rewardkit.analysis.suspicious.evidence import LOST_SIGNAL, Lead, ramp, weakest
+from rewardkit.core.batch.column import Floats, Rows
 
 
 def length_leads(run: Arrangement) -> list[Lead]:
@@ -75,12 +75,24 @@ def correlation_within(run: Arrangement, values: Floats) -> float:
     return float((own * earned).sum() / scale) if scale > 1e-9 else 0.0
 
 
+def _gain(run: Arrangement, chosen: Rows) -> float:
+    """Return by how much of the range of totals some rows earn more than the rows of the first window."""
+    totals = run.totals
+    known = totals[~np.isnan(totals)]
+    size = float(np.subtract(*np.quantile(known, (0.99, 0.01)))) if known.size else 0.0
+    first = totals[run.windows == run.windows.min()]
+    if not size > 1e-9 or np.isnan(first).all() or np.isnan(totals[chosen]).all():
+        return 0.0
+    return float(np.nanmean(totals[chosen]) - np.nanmean(first)) / size
+
+
 def _truncated(run: Arrangement, lengths: Floats) -> list[Lead]:
     """Return a lead if many completions reach the maximum length.
 
-    The strength is the weaker of their share in the last window (from 0.1 to 0.5) and the certainty that it rose (z
-    from 4 to 8; 1 if it was that high all along). Without a known maximum there is no lead: answers of one form may
-    have the same length, too.
+    The strength is the weakest of: their share in the last window (from 0.1 to 0.5), the certainty that it rose (z from
+    4 to 8; 1 if it was that high all along), and what they earn: a part of 0.5, more if they earn more than the mean
+    total of the first window (from 0 to 0.1 of the range). Cut-off completions that earn little are lost signal.
+    Without a known maximum there is no lead: answers of one form may have the same length, too.
     """
     limit = run.evidence.maximum_length
     known = lengths[~np.isnan(lengths)]
@@ -92,7 +104,8 @@ def _truncated(run: Arrangement, lengths: Floats) -> list[Lead]:
     change = run.changes(cut)
     rise = float(np.nanmax(change.z, initial=0.0)) if change.z.size else 0.0
     lasting = float(np.nanmean(cut)) >= 0.8 * share
-    strength = float(weakest(ramp(share, 0.1, 0.5), max(float(ramp(rise, 4.0, 8.0)), float(lasting))))
+    paid = LOST_SIGNAL + (1.0 - LOST_SIGNAL) * float(ramp(_gain(run, last & (cut == 1.0)), 0.0, 0.1))
+    strength = float(weakest(ramp(share, 0.1, 0.5), max(float(ramp(rise, 4.0, 8.0)), float(lasting)), paid))
     if strength <= 0.0:
         return []
     steps = int(run.starts[-1]), run.span[1]

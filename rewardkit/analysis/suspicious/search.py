@@ -10,6 +10,7 @@ from rewardkit.analysis.suspicious.copies import copy_leads
 from rewardkit.analysis.suspicious.diversity import diversity_leads
 from rewardkit.analysis.suspicious.evidence import Evidence, Lead
 from rewardkit.analysis.suspicious.foreign import foreign_leads
+from rewardkit.analysis.suspicious.golds import gold_leads
 from rewardkit.analysis.suspicious.jumps import gate_leads, jump_leads
 from rewardkit.analysis.suspicious.lengths import length_leads
 from rewardkit.analysis.suspicious.outcomes import outcome_leads
@@ -29,7 +30,7 @@ _FROM_SCORES = (
     variance_leads,
     outcome_leads,
 )
-_FROM_TEXTS = (phrase_leads, copy_leads, diversity_leads)
+_FROM_TEXTS = (gold_leads, phrase_leads, copy_leads, diversity_leads)
 _ONLY_FACTS = (call_leads, phrase_leads, diversity_leads)
 
 

@@ -12,17 +12,21 @@ from rewardkit.core.batch.column import Floats
 STEPS, ROWS = 60, 48
 
 
-def evidence(own: Floats, foreign: Floats, *, known: float = 1.0) -> Evidence:
-    """A run whose mean totals go from the first to the second number, with the noise of single completions."""
+def evidence(own: Floats, foreign: Floats, *, known: float = 1.0, form: Floats | None = None) -> Evidence:
+    """A run whose mean totals go from the first to the second number, with the noise of single completions.
+
+    `form` is the part of both totals that reads no column; by default it is unknown.
+    """
     draw = np.random.default_rng(0)
     at = np.repeat(np.linspace(0.0, 1.0, STEPS), ROWS)
     scores = [(draw.random(STEPS * ROWS) < one[0] + (one[1] - one[0]) * at).astype(float) for one in (own, foreign)]
     scores[1][draw.random(STEPS * ROWS) >= known] = np.nan
+    unread = np.full(len(at), np.nan) if form is None else form[0] + (form[1] - form[0]) * at
     return Evidence(
         steps=np.repeat(np.arange(STEPS), ROWS),
         prompts=np.tile(np.repeat(np.arange(6), 8), STEPS),
         totals=scores[0],
-        foreign=ForeignScores(*scores),
+        foreign=ForeignScores(scores[0], scores[1], unread),
     )
 
 
@@ -46,6 +50,14 @@ def test_what_pays_for_any_gold_is_found(known: float) -> None:
 )
 def test_a_skill_and_its_form_are_no_lead(own: tuple[float, float], foreign: tuple[float, float]) -> None:
     assert strength(evidence(np.array(own), np.array(foreign))) < 0.5
+
+
+def test_what_reads_the_gold_answer_may_earn_less_without_it() -> None:
+    """A rise of 0.2 may be a form, if it is not known what reads the answer."""
+    own, foreign = np.array([0.3, 0.7]), np.array([0.05, 0.3])
+    assert strength(evidence(own, foreign)) < 0.8
+    assert strength(evidence(own, foreign, form=np.zeros(2))) >= 0.8
+    assert strength(evidence(own, foreign, form=np.array([0.05, 0.3]))) < 0.8
 
 
 def test_without_foreign_scores_there_is_no_lead() -> None:

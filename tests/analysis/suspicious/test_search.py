@@ -51,17 +51,28 @@ def test_healthy_runs_raise_no_alarm(name: str) -> None:
     assert [lead for lead in suspicious(simulated(12, small(SHAPES[name]))) if lead.strength >= 0.8] == []
 
 
-def test_without_a_known_limit_no_completion_counts_as_cut_off() -> None:
+def of_one_length(rise: float) -> Evidence:
+    """A run whose completions nearly all have 55 tokens, and whose mean total rises."""
     draw = np.random.default_rng(0)
     steps = np.repeat(np.arange(30), 32)
-    evidence = Evidence(
+    return Evidence(
         steps=steps,
         prompts=np.tile(np.repeat(np.arange(8), 4), 30),
-        totals=draw.random(len(steps)),
-        lengths=np.where(draw.random(len(steps)) < 0.96, 55.0, 20.0),  # well-formed answers of one length
+        totals=draw.random(len(steps)) + rise * steps / 30,
+        lengths=np.where(draw.random(len(steps)) < 0.96, 55.0, 20.0),
     )
+
+
+def test_without_a_known_limit_no_completion_counts_as_cut_off() -> None:
+    evidence = of_one_length(1.0)
     assert "truncated" not in named(suspicious(evidence))
     assert named(suspicious(replace(evidence, maximum_length=55.0)))["truncated"].strength > 0.9
+
+
+def test_cut_off_completions_that_earn_nothing_more_are_lost_signal() -> None:
+    for rise in (0.0, -1.0):
+        found = named(suspicious(replace(of_one_length(rise), maximum_length=55.0)))
+        assert found["truncated"].strength <= 0.5
 
 
 @pytest.mark.parametrize("name", ["no_variance", "phrase"])
