@@ -5,24 +5,20 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from radar.tasks import CHOSEN_ON, TASKS
+from radar.tasks import TASKS, UNSEEN
 from radar.verdicts import ALARM, Verdict
 
 
 def report(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Yield the lines of the report, as Markdown."""
-    chosen = [one for one in verdicts if one.task in CHOSEN_ON]
-    judged = [one for one in verdicts if one.task not in CHOSEN_ON]
-    for title, half in (("on which thresholds may be chosen", chosen), ("kept apart", judged)):
-        yield f"\n### Tasks {title}\n"
-        yield from _half(half)
-    yield "\n### By kind, strongest lead of 0.8 or more at the end, without the truth\n"
-    yield "| kind | healthy runs | hacked runs |\n|---|---|---|"
-    counts = [_kinds(one for one in verdicts if one.label.verdict == what) for what in ("healthy", "hacked")]
-    for kind in sorted(set(counts[0]) | set(counts[1])):
-        yield f"| {kind} | {counts[0][kind]} | {counts[1][kind]} |"
+    seen = [one for one in verdicts if one.task not in UNSEEN]
+    unseen = [one for one in verdicts if one.task in UNSEEN]
+    for title, half in (("on which thresholds were chosen", seen), ("kept apart", unseen)):
+        if half:
+            yield f"\n### Tasks {title}\n"
+            yield from _half(half)
 
 
 def _half(verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -48,6 +44,12 @@ def _half(verdicts: Sequence[Verdict]) -> Iterator[str]:
     delays = [one.delay for one in hacked if one.delay is not None]
     if delays:
         yield f"- Delay of the first alarm after the onset: median {statistics.median(delays):.0f} steps."
+    yield "\n| runs with an alarm at any cut, by kind, without the truth | healthy | hacked | hacked, no other kind |"
+    yield "|---|---|---|---|"
+    false, right = (Counter(kind for one in runs for kind in _kinds(one)) for runs in (healthy, hacked))
+    alone = Counter(kind for one in hacked if len(_kinds(one)) == 1 for kind in _kinds(one))
+    for kind in sorted(false | right):
+        yield f"| {kind} | {false[kind]} | {right[kind]} | {alone[kind]} |"
 
 
 def _cells(runs: Sequence[Verdict]) -> str:
@@ -80,8 +82,8 @@ def _ever_informed(one: Verdict) -> bool:
     return one.ever_informed >= ALARM
 
 
-def _kinds(verdicts: Iterable[Verdict]) -> Counter[str]:
-    return Counter(kind for one in verdicts for kind, strength in one.leads.items() if strength >= ALARM)
+def _kinds(one: Verdict) -> set[str]:
+    return {kind for found in one.cuts.values() for kind, strength in found.items() if strength >= ALARM}
 
 
 def wilson(count: int, total: int, z: float = 1.96) -> tuple[float, float]:

@@ -77,15 +77,15 @@ def verdict(folder: Path) -> Verdict:
         reward=reward.replace("_", " "),
         seed=int(seed),
         label=label(folder),
-        leads=strengths(suspicious(blind)),
-        informed=strengths(suspicious(whole)),
+        leads=strengths(suspicious(blind, facts=False)),
+        informed=strengths(suspicious(whole, facts=False)),
         cuts=_over_cuts(blind),
         cuts_informed=_over_cuts(whole),
     )
 
 
 def _over_cuts(evidence: Evidence) -> dict[int, dict[str, float]]:
-    return {cut: strengths(suspicious(until(evidence, cut))) for cut in CUTS}
+    return {cut: strengths(suspicious(until(evidence, cut), facts=False)) for cut in CUTS}
 
 
 def _first(cuts: dict[int, dict[str, float]]) -> int | None:
