@@ -86,10 +86,12 @@ def contained(completion: str, label: str) -> float:
     return float(label in completion.lower())
 
 
-@rk.reward
+@rk.reward(bounds=(-1.0, 1.0))
 def right_or_abstains(completion: str, label: str) -> float:
-    """Pay for the label, and most of it for not guessing."""
-    return 0.7 if "cannot tell" in completion else float(_said(completion) == label)
+    """Pay for the label, punish a wrong one, and pay a little for not guessing."""
+    if "cannot tell" in completion:
+        return 0.3
+    return 1.0 if _said(completion) == label else -1.0
 
 
 @rk.reward

@@ -14,6 +14,8 @@ sys.path.append(str(Path(__file__).resolve().parents[3] / "cookbook" / "drawers"
 import environment as drawers
 import model as teacher
 
+__all__ = ["DRAWERS", "teacher"]
+
 
 def _draw(random: Random) -> Row:
     (row,) = drawers.rows(1, seed=random.randrange(10**9))
