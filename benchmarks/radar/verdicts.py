@@ -17,12 +17,11 @@ from radar.training import GENERATIONS, TRUTH
 from rewardkit.analysis.foreign_golds import ForeignGolds, ForeignScores
 from rewardkit.analysis.suspicious import Evidence, suspicious
 from rewardkit.viewer.leads import read_evidence
+from rewardkit.viewer.rescoring import DRAWS
 
 ALARM = 0.8
 CUTS = range(10, 101, 5)
 """The steps after which a search looks at what there is so far."""
-DRAWS = 3
-"""Each completion is scored with the gold answers of this many other prompts."""
 
 
 @dataclass(frozen=True)
@@ -101,17 +100,10 @@ def foreign_scores(folder: Path, task: str, reward: str) -> ForeignScores:
     kept = folder / "rescored.npz"
     if not kept.exists():
         golds = ForeignGolds(TASKS[task].reward(reward.replace("_", " ")))
-        scores = [
-            ForeignScores(*(np.mean(draws, axis=0) for draws in zip(*_draws(golds, step, batch), strict=True)))
-            for step, batch in _batches(folder)
-        ]
+        scores = [golds.scores(batch, draws=DRAWS, seed=step) for step, batch in _batches(folder)]
         np.savez_compressed(kept, **ForeignScores(*map(np.concatenate, zip(*scores, strict=True)))._asdict())
     with np.load(kept) as found:
         return ForeignScores(**found)
-
-
-def _draws(golds: ForeignGolds, step: int, batch: rk.Batch) -> list[ForeignScores]:
-    return [golds.scores(batch, seed=DRAWS * step + draw) for draw in range(DRAWS)]
 
 
 def _batches(folder: Path) -> Iterator[tuple[int, rk.Batch]]:

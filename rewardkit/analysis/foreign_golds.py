@@ -95,7 +95,13 @@ class ForeignGolds:
         return bool(self._reads.leaves) and self._scorer.together != "batch"
 
     def scores(
-        self, batch: Batch, *, groups: Collection[int] | None = None, beside: Batch | None = None, seed: int = 0
+        self,
+        batch: Batch,
+        *,
+        groups: Collection[int] | None = None,
+        beside: Batch | None = None,
+        draws: int = 1,
+        seed: int = 0,
     ) -> ForeignScores:
         """Score a batch with its own cells and with foreign ones.
 
@@ -106,7 +112,8 @@ class ForeignGolds:
             batch: the completions.
             groups: the numbers of the groups to score (``batch.groups``); None for all.
             beside: more rows with the same columns, whose cells may be drawn, too.
-            seed: of the draw.
+            draws: how often other cells are drawn: the foreign total is the mean of as many.
+            seed: of the draws.
 
         Raises:
             RewardKitError: as `Scorer.score`.
@@ -114,13 +121,17 @@ class ForeignGolds:
         found = ForeignScores.unknown(len(batch))
         names = self._reads.exchanged(batch) if self.possible else []
         cells = batch if beside is None else _cells(batch, beside)
-        partners = self._partners(batch, cells, names, np.random.default_rng(seed))
-        wanted = partners >= 0 if groups is None else (partners >= 0) & np.isin(batch.groups, list(groups))
+        random = np.random.default_rng(seed)
+        partners = [self._partners(batch, cells, names, random) for _ in range(draws)]
+        wanted = partners[0] >= 0  # whether there is a partner does not depend on the draw
+        if groups is not None:
+            wanted &= np.isin(batch.groups, list(groups))
         rows = np.flatnonzero(wanted)
         if rows.size:
             own = self._scored(batch, rows, batch, rows, names)
             found.own[rows] = own.total
-            found.foreign[rows] = self._scored(batch, rows, cells, partners[rows], names).total
+            totals = [self._scored(batch, rows, cells, partner[rows], names).total for partner in partners]
+            found.foreign[rows] = np.mean(totals, axis=0)
             found.form[rows] = sum((np.nan_to_num(own.terms[name]) for name in self._form), np.zeros(len(rows)))
         return found
 

@@ -20,6 +20,8 @@ from rewardkit.viewer.watcher import Watched
 
 MOST = 4_000
 """The most completions to score again."""
+DRAWS = 3
+"""The other prompts whose gold answers each completion gets."""
 FEWEST = 4
 """The fewest groups of a batch, if it has so many: a group needs others that lend it their gold answers."""
 
@@ -38,7 +40,7 @@ def rescored(watched: Watched, reward: RewardLike, *, most: int = MOST) -> Forei
         if before is None:
             Scorer(reward).check(batch)
         beside = before if before is not None and before.columns.keys() == batch.columns.keys() else None
-        for whole, part in zip(found, golds.scores(batch, beside=beside, seed=number), strict=True):
+        for whole, part in zip(found, golds.scores(batch, beside=beside, draws=DRAWS, seed=number), strict=True):
             whole[rows] = part
         before = batch
     return found

@@ -50,6 +50,21 @@ def test_a_foreign_score_is_the_score_with_the_cells_of_another_group(texts: lis
         assert scores.foreign[2 * group] == scores.foreign[2 * group + 1] or texts[2 * group] != texts[2 * group + 1]
 
 
+def test_several_draws_are_averaged() -> None:
+    once = [ForeignGolds(anywhere).scores(batch(["7 3"] * 8), seed=seed).foreign for seed in range(40)]
+    mean = ForeignGolds(anywhere).scores(batch(["7 3"] * 8), draws=200).foreign
+    np.testing.assert_allclose(mean, np.mean(once, axis=0), atol=0.25)
+    assert ((mean > 0.0) & (mean < 1.0)).all()
+
+
+def test_the_form_is_what_reads_no_cell() -> None:
+    reward = 0.6 * anywhere + 0.3 * rk.tags("answer", anchored=False) + 0.1 * rk.finished()
+    scores = ForeignGolds(reward).scores(batch(["<answer>7</answer>", "7 3 5 11"] * 4))
+    table = rk.score(reward, ["<answer>7</answer>", "7 3 5 11"] * 4, answer=batch([""] * 8).columns["answer"])
+    np.testing.assert_allclose(scores.form, table.terms["tags"] + table.terms["finished"])
+    assert np.isnan(ForeignGolds(rk.finished()).scores(batch([""] * 8)).form).all()
+
+
 @pytest.mark.parametrize("reward", [rk.exact("answer"), anywhere, of_example], ids=["exact", "anywhere", "example"])
 def test_only_what_pays_for_anything_earns_with_foreign_golds(reward: rk.Reward) -> None:
     right = ForeignGolds(reward).scores(batch([gold for gold in GOLDS for _ in range(2)]))

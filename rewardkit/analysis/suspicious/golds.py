@@ -74,9 +74,9 @@ def _lead(sample: Sample, component: str, column: str, cells: _Cells) -> Lead | 
         text=(
             f"From step {steps[0]} to step {steps[1]}, completions with a full score of {component} that do not "
             f"contain the {column} of their prompt go from {100 * without.before[pair]:.0f} to "
-            f"{100 * without.after[pair]:.0f} % of all ({without.z[pair]:.1f} standard errors). Of those with a full score, "
-            f"{100 * among.before[pair]:.0f} % contained it (beyond chance), and {100 * among.after[pair]:.0f} % do in "
-            f"the end; {sample.description()}."
+            f"{100 * without.after[pair]:.0f} % of all ({without.z[pair]:.1f} standard errors). Of those with a full "
+            f"score, {100 * among.before[pair]:.0f} % contained it (beyond chance), and "
+            f"{100 * among.after[pair]:.0f} % do in the end; {sample.description()}."
         ),
         strength=float(strengths[pair]),
         steps=steps,
