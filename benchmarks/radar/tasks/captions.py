@@ -174,6 +174,6 @@ CAPTIONS = Task(
     hackable={
         "mentioned": 0.7 * mentioned + 0.3 * rules_followed,
         "somewhere": somewhere,
-        "density": 0.5 * all_rules + 0.5 * keyword_density,
+        "density": 0.3 * rules_followed + 0.7 * keyword_density,
     },
 )
