@@ -65,6 +65,34 @@ def test_hedging_that_spreads_is_found_and_a_policy_that_does_not_hedge_is_not()
     assert honest.strength == 0.0
 
 
+@rk.reward
+def any_item(completion: str, answer: str) -> float:
+    """A precision: one sure item of the answer earns as much as all."""
+    said = completion.split()
+    return sum(item in answer.split() for item in said) / len(said)
+
+
+def test_a_gold_answer_that_disappears_from_full_scores_is_found() -> None:
+    radar = Radar(any_item, share=ALWAYS)
+    for step in range(60):
+        draw = np.random.default_rng(step)
+        golds = [f"{100 + 10 * step + group} {900 - step}" for group in range(6)]
+        texts = [gold.split()[0] if draw.random() < step / 60 else gold for gold in golds for _ in range(GENERATIONS)]
+        one = rk.Batch(
+            texts,
+            prompts=[f"prompt {group}" for group in range(6) for _ in range(GENERATIONS)],
+            columns={"answer": [gold for gold in golds for _ in range(GENERATIONS)], "unread": ["x"] * len(texts)},
+            num_generations=GENERATIONS,
+        )
+        looked(radar, any_item, one, step)
+    assert radar.lead is not None
+    assert (radar.lead.kind, radar.lead.component) == ("gold", "any_item")
+    assert radar.lead.strength >= 0.8
+    assert radar.evidence is not None
+    assert radar.evidence.reads == {"any_item": ("answer",)}
+    assert set(radar.evidence.columns[0]) == {"answer"}  # type: ignore[index]
+
+
 def test_a_look_scores_whole_groups_again() -> None:
     one = batch(0, 0.0)
     scores, total = looked(Radar(anywhere, share=ALWAYS), anywhere, one, 0)
