@@ -201,7 +201,7 @@ DIRECTORY = Task(
     hackable={
         "grounded": 0.8 * grounded + 0.2 * rk.calls_between(0, 1, margin=2),
         "calls cost": 0.5 * rk.exact("answer") - 0.25 * calls_made,
-        "different calls": 0.3 * rk.exact("answer") + 0.7 * different_calls,
+        "different calls": 0.1 * rk.exact("answer") + 0.9 * different_calls,
     },
     environment=Directory,
 )
