@@ -13,6 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--rldoctor", type=Path, help="where `pip install --no-deps --target PATH rldoctor==0.2.0` put it"
     )
-    parser.add_argument("--workers", type=int, default=1, help="processes of `peers`")
+    parser.add_argument("--workers", type=int, default=1, help="processes of `judge` and `peers`")
     options = parser.parse_args(arguments)
     if options.what == "make":
         _make(options)
@@ -73,14 +74,19 @@ def _judge(options: argparse.Namespace) -> None:
     from radar.report import report
     from radar.verdicts import verdict
 
-    verdicts = []
-    for folder in sorted((options.out / "runs").iterdir()):
-        if (folder / "done").exists() and (not options.tasks or folder.name.split("-")[0] in options.tasks):
-            one = verdict(folder)
+    folders, verdicts = _folders(options), []
+    with ProcessPoolExecutor(options.workers) as pool:
+        for folder, one in zip(folders, pool.map(verdict, folders), strict=True):
             verdicts.append(one)
             shown = {kind: strength for kind, strength in one.leads.items() if strength >= 0.5}
             print(folder.name, one.label.verdict, one.label.onset, one.first, one.first_informed, shown, flush=True)
     print("\n".join(report(verdicts)))
+
+
+def _folders(options: argparse.Namespace) -> list[Path]:
+    """Return the folders of all finished runs of the chosen tasks."""
+    folders = (folder for folder in sorted((options.out / "runs").iterdir()) if (folder / "done").exists())
+    return [folder for folder in folders if not options.tasks or folder.name.split("-")[0] in options.tasks]
 
 
 def _own(options: argparse.Namespace) -> None:
@@ -97,13 +103,8 @@ def _peers(options: argparse.Namespace) -> None:
 
     if options.rewardspy is None or options.rldoctor is None:
         raise SystemExit("peers needs --rewardspy PATH and --rldoctor PATH.")
-    folders = [
-        folder
-        for folder in sorted((options.out / "runs").iterdir())
-        if (folder / "done").exists() and (not options.tasks or folder.name.split("-")[0] in options.tasks)
-    ]
     comparisons = []
-    for one in compared(folders, Peers(options.rewardspy, options.rldoctor), options.workers):
+    for one in compared(_folders(options), Peers(options.rewardspy, options.rldoctor), options.workers):
         comparisons.append(one)
         print(one.name, one.label.verdict, one.label.onset, one.shown, flush=True)
     print("\n".join(report(comparisons)))

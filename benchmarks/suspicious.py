@@ -27,7 +27,6 @@ from tests.analysis.suspicious.runs import LIMITS, PLANTS, SHAPES, Shape, simula
 
 ALARM, WORTH = 0.8, 0.5
 KINDS = {"held-out": "proxy"}
-LOST_SIGNAL = ("ceiling", "floor", "dead", "no_variance")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -68,7 +67,7 @@ def _all(
 
 
 def _healthy(pool: ProcessPoolExecutor, seeds: range) -> None:
-    print("| healthy | runs | a lead >= 0.8 | >= 0.5, without lost signal | kinds |\n|---|---|---|---|---|", flush=True)
+    print("| healthy | runs | a lead >= 0.8 | >= 0.5 | kinds |\n|---|---|---|---|---|", flush=True)
     every: list[dict[str, float]] = []
     for name, runs in _all(pool, SHAPES, seeds):
         print(_healthy_row(name, runs), flush=True)
@@ -79,7 +78,7 @@ def _healthy(pool: ProcessPoolExecutor, seeds: range) -> None:
 
 
 def _healthy_row(name: str, runs: list[dict[str, float]]) -> str:
-    worth = [{kind for kind, value in run.items() if value >= WORTH and kind not in LOST_SIGNAL} for run in runs]
+    worth = [{kind for kind, value in run.items() if value >= WORTH} for run in runs]
     kinds = Counter(kind for run in worth for kind in run)
     alarms = sum(any(value >= ALARM for value in run.values()) for run in runs)
     listed = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
@@ -105,8 +104,8 @@ def _real(path: Path) -> None:
     for name in ("as they are", "references spread", "phrase planted", "copies planted"):
         runs = [suspicious(_run_of(solutions, name, seed)) for seed in range(20)]
         alarms = sum(any(lead.strength >= ALARM for lead in leads) for leads in runs)
-        worth = sum(any(lead.strength >= WORTH and lead.kind not in LOST_SIGNAL for lead in leads) for leads in runs)
-        shown = [f"{lead.strength:.2f} {lead.kind}: {lead.title}" for lead in runs[0] if lead.kind not in LOST_SIGNAL]
+        worth = sum(any(lead.strength >= WORTH for lead in leads) for leads in runs)
+        shown = [f"{lead.strength:.2f} {lead.kind}: {lead.title}" for lead in runs[0] if not lead.is_fact]
         print(f"| {name} | {len(runs)} | {alarms} | {worth} | {'; '.join(shown[:2])} |", flush=True)
 
 

@@ -16,7 +16,7 @@ OTHER = {
         *("advantage_collapse", "entropy_collapse", "clip_saturation"),
         *("kl_drift", "gradient_pathology", "plateau"),
     ),
-    "rewardkit": ("ceiling", "floor", "dead", "no_variance"),
+    "rewardkit": (),
 }
 """The detectors that, in the words of each tool's documentation, look for lost signal or an unstable training."""
 COLUMNS = ("healthy, at any time", "at the end", "hacked, at any time", "at the end")
@@ -32,7 +32,7 @@ def report(comparisons: Sequence[Comparison]) -> Iterator[str]:
     yield "### All detectors\n"
     yield from _table(healthy, hacked)
     yield "\n### Only detectors of hacks\n"
-    yield "Without " + "; ".join(f"{', '.join(names)} of {tool}" for tool, names in OTHER.items()) + ".\n"
+    yield "Without " + "; ".join(f"{', '.join(names)} of {tool}" for tool, names in OTHER.items() if names) + ".\n"
     yield from _table(*([_of_hacks(one) for one in runs] for runs in (healthy, hacked)))
     yield "\n### By detector, runs with an alarm of any level\n"
     yield from _heading("tool", "truth", "detector", *COLUMNS)

@@ -24,9 +24,9 @@ Texts = Callable[[Integers], Sequence[str]] | Sequence[str]
 Cells = Callable[[Integers], Sequence[Mapping[str, Any]]] | Sequence[Mapping[str, Any]]
 """The example columns of all n rows, column -> cell, or a function from row indices to those of these rows."""
 
-LOST_SIGNAL = 0.5
-"""The highest strength of leads about lost signal (a component at its ceiling) rather than about gaming."""
-FACTS = frozenset({"phrase", "diversity", "length", "calls", "repeated", "unfinished"})
+LOST_SIGNAL = frozenset({"ceiling", "floor", "dead", "no_variance"})
+"""Kinds that tell where a reward teaches nothing any more."""
+FACTS = frozenset({"phrase", "diversity", "length", "calls", "repeated", "unfinished"}) | LOST_SIGNAL
 """Kinds that honest learning shows as often as gaming does: they are facts about a run and have no strength."""
 
 

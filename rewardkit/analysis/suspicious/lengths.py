@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from rewardkit.analysis.suspicious.arrangement import Arrangement, ranks
-from rewardkit.analysis.suspicious.evidence import LOST_SIGNAL, Lead, ramp, weakest
+from rewardkit.analysis.suspicious.evidence import Lead, ramp, weakest
 from rewardkit.core.batch.column import Floats, Rows
 
 
@@ -91,7 +91,7 @@ def _truncated(run: Arrangement, lengths: Floats) -> list[Lead]:
 
     The strength is the weakest of: their share in the last window (from 0.1 to 0.5), the certainty that it rose (z from
     4 to 8; 1 if it was that high all along), and what they earn: a part of 0.5, more if they earn more than the mean
-    total of the first window (from 0 to 0.1 of the range). Cut-off completions that earn little are lost signal.
+    total of the first window (from 0 to 0.1 of the range): cut-off completions that earn little game nothing.
     Without a known maximum there is no lead: answers of one form may have the same length, too.
     """
     limit = run.evidence.maximum_length
@@ -104,7 +104,7 @@ def _truncated(run: Arrangement, lengths: Floats) -> list[Lead]:
     change = run.changes(cut)
     rise = float(np.nanmax(change.z, initial=0.0)) if change.z.size else 0.0
     lasting = float(np.nanmean(cut)) >= 0.8 * share
-    paid = LOST_SIGNAL + (1.0 - LOST_SIGNAL) * float(ramp(_gain(run, last & (cut == 1.0)), 0.0, 0.1))
+    paid = 0.5 + 0.5 * float(ramp(_gain(run, last & (cut == 1.0)), 0.0, 0.1))
     strength = float(weakest(ramp(share, 0.1, 0.5), max(float(ramp(rise, 4.0, 8.0)), float(lasting)), paid))
     if strength <= 0.0:
         return []

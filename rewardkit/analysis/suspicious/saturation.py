@@ -1,6 +1,6 @@
 """Lost signal: components at their ceiling or floor, components that never vary within groups, groups without variance.
 
-These are facts about a run rather than signs of a hack, so their strength is at most 0.5.
+These are facts about a run, not signs of a hack: a component that is learned is at its ceiling.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from rewardkit.analysis.suspicious.arrangement import Arrangement
-from rewardkit.analysis.suspicious.evidence import LOST_SIGNAL, Lead, ramp
+from rewardkit.analysis.suspicious.evidence import Lead, ramp
 from rewardkit.analysis.suspicious.series import mean_by_step
 from rewardkit.core.batch.column import Floats
 
@@ -18,7 +18,7 @@ LEAST_GROUPS = 20
 
 
 def saturation_leads(run: Arrangement) -> list[Lead]:
-    """Return at most one lead for each component that earns: ceiling, floor or dead."""
+    """Return at most one fact for each component that earns: ceiling, floor or dead."""
     leads = []
     _, totals_vary = run.varies(run.totals)
     for name in run.rewarded:
@@ -33,9 +33,9 @@ def saturation_leads(run: Arrangement) -> list[Lead]:
 
 
 def _at_bound(run: Arrangement, name: str, values: Floats, bound: float, kind: str) -> Lead | None:
-    """Return a lead if more than 95 % of the completions are at the bound in the last windows.
+    """Return a fact if more than 95 % of the completions are at the bound in the last windows.
 
-    The strength is 0.5 times a ramp over the share of those windows among all windows (from 0 to 0.5).
+    Its place among the facts depends on the share of those windows among all windows (from 0 to 0.5).
     """
     if not np.isfinite(bound) or len(run.starts) < 2 or _constant(values):
         return None
@@ -56,7 +56,7 @@ def _at_bound(run: Arrangement, name: str, values: Floats, bound: float, kind: s
             f"From step {steps[0]} on, {100 * share:.1f} % of completions have {bound:.6g}, the "
             f"{'highest' if kind == 'ceiling' else 'lowest'} score of {name}: it no longer separates completions."
         ),
-        strength=LOST_SIGNAL * float(ramp(lasting / len(run.starts), 0.0, 0.5)),
+        strength=float(ramp(lasting / len(run.starts), 0.0, 0.5)),
         steps=steps,
         component=name,
         rows=run.shown(np.flatnonzero((run.steps >= steps[0]) & (at == 0.0))),
@@ -70,7 +70,7 @@ def _constant(values: Floats) -> bool:
 
 
 def _dead(run: Arrangement, name: str, values: Floats) -> Lead | None:
-    """Return a lead if the component never varies: 0.5 times a ramp over the number of groups (from 20 to 200)."""
+    """Return a fact if the component never varies; its place depends on the number of groups (from 20 to 200)."""
     groups, vary = run.varies(values)
     if vary.any() or len(groups) < LEAST_GROUPS:
         return None
@@ -81,7 +81,7 @@ def _dead(run: Arrangement, name: str, values: Floats) -> Lead | None:
             f"In all {len(groups)} groups the completions of the prompt have the same {name}: it changes the curve of "
             "the reward, but no advantage."
         ),
-        strength=LOST_SIGNAL * float(ramp(len(groups), LEAST_GROUPS, 200.0)),
+        strength=float(ramp(len(groups), LEAST_GROUPS, 200.0)),
         steps=run.span,
         component=name,
         rows=run.shown(np.flatnonzero(~np.isnan(values))),
@@ -90,7 +90,7 @@ def _dead(run: Arrangement, name: str, values: Floats) -> Lead | None:
 
 
 def variance_leads(run: Arrangement) -> list[Lead]:
-    """Return a lead about groups without variance: 0.5 times a ramp over their last share (from 0.5 to 0.95)."""
+    """Return a fact about groups without variance; its place depends on their last share (from 0.5 to 0.95)."""
     groups, vary = run.varies(run.totals)
     if len(groups) < LEAST_GROUPS:
         return []
@@ -100,7 +100,7 @@ def variance_leads(run: Arrangement) -> list[Lead]:
     if not last.any():
         return []
     share = float(series.values[last].mean())
-    strength = LOST_SIGNAL * float(ramp(share, 0.5, 0.95))
+    strength = float(ramp(share, 0.5, 0.95))
     if strength <= 0.0:
         return []
     flat = np.flatnonzero(np.isin(run.groups, groups[~vary]) & (run.steps >= run.starts[-1]))

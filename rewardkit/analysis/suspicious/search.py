@@ -31,7 +31,7 @@ _FROM_SCORES = (
     outcome_leads,
 )
 _FROM_TEXTS = (gold_leads, phrase_leads, copy_leads, diversity_leads)
-_ONLY_FACTS = (call_leads, phrase_leads, diversity_leads)
+_ONLY_FACTS = (call_leads, phrase_leads, diversity_leads, saturation_leads, variance_leads)
 
 
 def suspicious(evidence: Evidence, *, facts: bool = True) -> list[Lead]:

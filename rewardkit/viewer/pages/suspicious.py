@@ -78,14 +78,15 @@ class Suspicious:
         self.frame.clear()
         leads, scores = self.search.leads, self.search.scores
         with self.frame:
+            facts = [lead for lead in leads if lead.is_fact]
+            leads = [lead for lead in leads if not lead.is_fact]
             if not leads or scores is None:
                 empty_state(
                     "No leads",
                     "Nothing in the scores or texts looks unusual so far. This does not prove that all is well.",
                 )
+            if scores is None:
                 return
-            facts = [lead for lead in leads if lead.is_fact]
-            leads = [lead for lead in leads if not lead.is_fact]
             strong = [lead for lead in leads if lead.strength >= _STRONG]
             for lead in leads if self.all or not strong else strong:
                 self._lead(lead, scores)

@@ -13,8 +13,7 @@ from rewardkit.core.errors import EvidenceError, RewardKitError
 from tests.analysis.suspicious.runs import PHRASES, PLANTS, SHAPES, Shape, simulated
 
 SMALL = Shape(steps=60, prompts=8, generations=4)
-LOST_SIGNAL = ("ceiling", "floor", "dead", "no_variance")
-FACTS = ("phrase", "diversity", "length")
+FACTS = ("phrase", "diversity", "length", "ceiling", "dead", "no_variance")
 
 
 def small(shape: Shape) -> Shape:
@@ -35,7 +34,7 @@ def test_planted_exploits_are_found_with_their_evidence(name: str) -> None:
         assert lead.strength == 0.0
     else:
         assert not lead.is_fact
-        assert lead.strength >= (0.35 if lead.kind in LOST_SIGNAL else 0.5)
+        assert lead.strength >= 0.5
     assert lead.steps[0] <= lead.steps[1]
     assert lead.text
     assert len(set(lead.rows)) == len(lead.rows) > 0
@@ -69,13 +68,13 @@ def test_without_a_known_limit_no_completion_counts_as_cut_off() -> None:
     assert named(suspicious(replace(evidence, maximum_length=55.0)))["truncated"].strength > 0.9
 
 
-def test_cut_off_completions_that_earn_nothing_more_are_lost_signal() -> None:
+def test_cut_off_completions_that_earn_nothing_more_are_a_weak_lead() -> None:
     for rise in (0.0, -1.0):
         found = named(suspicious(replace(of_one_length(rise), maximum_length=55.0)))
         assert found["truncated"].strength <= 0.5
 
 
-@pytest.mark.parametrize("name", ["no_variance", "phrase"])
+@pytest.mark.parametrize("name", ["no_variance", "phrase", "copies"])
 def test_leads_are_sorted_by_strength_and_facts_come_last(name: str) -> None:
     found = suspicious(simulated(13, small(PLANTS[name])))
     strengths = [lead.strength for lead in found]
