@@ -8,7 +8,7 @@ from rewardkit.analysis.suspicious.arrangement import Arrangement
 from rewardkit.analysis.suspicious.calls import call_leads
 from rewardkit.analysis.suspicious.copies import copy_leads
 from rewardkit.analysis.suspicious.diversity import diversity_leads
-from rewardkit.analysis.suspicious.evidence import Evidence, Lead
+from rewardkit.analysis.suspicious.evidence import LOST_SIGNAL, Evidence, Lead
 from rewardkit.analysis.suspicious.foreign import foreign_leads
 from rewardkit.analysis.suspicious.golds import gold_leads
 from rewardkit.analysis.suspicious.jumps import gate_leads, jump_leads
@@ -40,7 +40,7 @@ def suspicious(evidence: Evidence, *, facts: bool = True) -> list[Lead]:
     All scores are read, and a sample of the texts: whole groups, drawn with `evidence.seed`. The same evidence gives
     the same leads, in any order of its rows. A lead of 0.8 or more is rare in healthy runs (docs/suspicious.md has the
     measured rates and explains each kind). Facts (`Lead.is_fact`) have a strength of 0 and come last, the clearest
-    first.
+    first, and those about lost signal at the end.
 
     Args:
         evidence: the data of the run.
@@ -54,5 +54,10 @@ def suspicious(evidence: Evidence, *, facts: bool = True) -> list[Lead]:
     sample = sampled(run)
     if sample is not None:
         leads += [lead for look in _FROM_TEXTS if look not in unwanted for lead in look(sample)]
-    leads.sort(key=lambda lead: (lead.is_fact, -round(lead.strength, 6), lead.kind, lead.component or "", lead.title))
+    leads.sort(key=_place)
     return [replace(lead, strength=0.0) if lead.is_fact else lead for lead in leads if facts or not lead.is_fact]
+
+
+def _place(lead: Lead) -> tuple[bool, bool, float, str, str, str]:
+    is_about_signal = lead.kind in LOST_SIGNAL
+    return lead.is_fact, is_about_signal, -round(lead.strength, 6), lead.kind, lead.component or "", lead.title

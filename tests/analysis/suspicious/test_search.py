@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rewardkit.analysis.suspicious import Evidence, Lead, suspicious
+from rewardkit.analysis.suspicious.evidence import FACTS
 from rewardkit.core.errors import EvidenceError, RewardKitError
 from tests.analysis.suspicious.runs import PHRASES, PLANTS, SHAPES, Shape, simulated
 
 SMALL = Shape(steps=60, prompts=8, generations=4)
-FACTS = ("phrase", "diversity", "length", "ceiling", "dead", "no_variance")
 
 
 def small(shape: Shape) -> Shape:
@@ -80,7 +80,7 @@ def test_leads_are_sorted_by_strength_and_facts_come_last(name: str) -> None:
     strengths = [lead.strength for lead in found]
     assert strengths == sorted(strengths, reverse=True)
     assert all(0.0 < lead.strength <= 1.0 for lead in found if not lead.is_fact)
-    assert {lead.kind for lead in found if lead.strength == 0.0} == {lead.kind for lead in found} & set(FACTS)
+    assert {lead.kind for lead in found if lead.strength == 0.0} == {lead.kind for lead in found} & FACTS
 
 
 @pytest.mark.parametrize("name", ["copies", "phrase", "length", "truncated"])
