@@ -86,7 +86,8 @@ def test_the_key_is_read_from_the_variable_that_is_named(monkeypatch: pytest.Mon
 
 
 def test_a_judge_of_your_own_comes_from_a_file(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["radar", "runs/unwatched", "--judge", "radar_rewards.py:lists", "--json"]) == 0
+    options = ["--reward", "radar_rewards.py:anywhere", "--judge", "radar_rewards.py:lists", "--json"]
+    assert main(["radar", "runs/unwatched", *options]) == 0
     opinions = [lead["second_opinion"] for lead in json.loads(capsys.readouterr().out)["leads"]]
     assert opinions
     assert not any(opinion["undecided"] for opinion in opinions)
