@@ -103,6 +103,12 @@ class Arrangement:
         """Return how the means by step of (m,) values differ between windows."""
         return changes(self.series(values), self.starts)
 
+    @staticmethod
+    def spread(values: Floats) -> float:
+        """Return the range of values between the first and the last hundredth of the rows; 0 if none is known."""
+        known = values[~np.isnan(values)]
+        return float(np.subtract(*np.quantile(known, (0.99, 0.01)))) if known.size else 0.0
+
     def varies(self, values: Floats) -> tuple[Integers, NDArray[np.bool_]]:
         """Return the groups in which at least two rows have a value, and whether these differ by more than 1e-9."""
         known = np.flatnonzero(~np.isnan(values))

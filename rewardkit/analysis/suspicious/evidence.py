@@ -26,7 +26,7 @@ Cells = Callable[[Integers], Sequence[Mapping[str, Any]]] | Sequence[Mapping[str
 
 LOST_SIGNAL = frozenset({"ceiling", "floor", "dead", "no_variance"})
 """Kinds that tell where a reward teaches nothing any more."""
-FACTS = frozenset({"phrase", "diversity", "length", "calls", "repeated", "unfinished"}) | LOST_SIGNAL
+FACTS = LOST_SIGNAL | {"phrase", "diversity", "length", "jump", "gate", "calls", "repeated", "unfinished"}
 """Kinds that honest learning shows as often as gaming does: they are facts about a run and have no strength."""
 
 

@@ -1,12 +1,10 @@
-"""Paid for another prompt's answer: the total rises, and does so, too, if each prompt has the gold answer of another.
+"""Paid for another prompt's answer: what reads a gold answer pays more, and as much with the gold answers of others.
 
 Completions list ten numbers, of which one is right. Scored again with the gold answers of other prompts they earn 0.6,
 where they earned 0.1 at the start: what the reward pays for by now is not what the gold answer asks for.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,73 +14,53 @@ from rewardkit.analysis.suspicious.series import Changes
 from rewardkit.core.batch.column import Floats
 
 
-class _Ramps(NamedTuple):
-    """From which numbers to which others the strength goes from 0 to 1."""
-
-    z: tuple[float, float]
-    rise: tuple[float, float]
-    share: tuple[float, float]
-
-
-_TOTAL = _Ramps(z=(4.0, 8.0), rise=(0.15, 0.3), share=(0.4, 0.7))
-"""Of the whole total. A form that is learned earns with any gold answer, so its part has to be large."""
-_READING = _Ramps(z=(3.0, 6.0), rise=(0.1, 0.2), share=(0.3, 0.5))
-"""Of the terms that read a gold answer, in which nothing should earn with another one."""
-
-
 def foreign_leads(run: Arrangement) -> list[Lead]:
-    """Return at most one lead: the two windows with the greatest strength, of all terms or of those that read a column.
+    """Return at most one lead: the two windows with the greatest strength.
 
-    The strength is the weakest of: the certainty that the foreign total rises (z), the size of its rise (as a share of
-    the range of totals), and the share of the total's own rise that it explains. A total that rises by less than its
-    foreign one counts as explained.
+    Only the terms that read a column count: a form that is learned earns with any gold answer. The strength is the
+    weakest of: the certainty that their total with foreign gold answers rises (z from 2.5 to 5), the size of its rise
+    (from 0.08 to 0.16 of the range of their total), and the share of the rise with the own gold answers that it
+    explains (from 0.2 to 0.4). A total that rises by less than its foreign one counts as explained.
     """
     if run.evidence.foreign is None:
         return []
     own, foreign, form = (np.asarray(totals, dtype=np.float64)[run.rows] for totals in run.evidence.foreign)
-    own = np.where(np.isnan(foreign), np.nan, own)
-    found = (
-        _lead(run, own, foreign, _TOTAL),
-        _lead(run, own - form, foreign - form, _READING, " of the terms that read a column"),
-    )
-    leads = [lead for lead in found if lead is not None]
-    return [max(leads, key=lambda lead: lead.strength)] if leads else []
-
-
-def _lead(run: Arrangement, own: Floats, foreign: Floats, ramps: _Ramps, of: str = "") -> Lead | None:
-    size = _range(own)
+    own, foreign = np.where(np.isnan(foreign), np.nan, own - form), foreign - form
+    size = run.spread(own)
     if not size > 1e-9:
-        return None
+        return []
     paid, earned = run.changes(foreign), run.changes(own)
     share = _explained(paid, earned)
-    strengths = weakest(ramp(paid.z, *ramps.z), ramp(paid.difference / size, *ramps.rise), ramp(share, *ramps.share))
+    strengths = weakest(ramp(paid.z, 2.5, 5.0), ramp(paid.difference / size, 0.08, 0.16), ramp(share, 0.2, 0.4))
     if not strengths.max(initial=0.0) > 0.0:
-        return None
+        return []
     pair = int(np.argmax(strengths))
     steps = int(paid.first[pair]), int(paid.last[pair])
     late = (run.steps >= steps[0]) & (run.steps <= steps[1]) & ~np.isnan(foreign)
-    return Lead(
-        kind="foreign",
-        title="the total is paid for answers to other prompts",
-        text=(
-            f"From step {steps[0]} to step {steps[1]} the mean total{of} goes from {earned.before[pair]:.3g} to "
-            f"{earned.after[pair]:.3g}. With the gold answers of other prompts, the same completions go from "
-            f"{paid.before[pair]:.3g} to {paid.after[pair]:.3g} ({paid.z[pair]:.1f} standard errors): what the "
-            "policy has learned earns without the right answer. Completions that earn most for other prompts come "
-            "first."
-        ),
-        strength=float(strengths[pair]),
-        steps=steps,
-        rows=run.shown(np.flatnonzero(late), foreign),
-        numbers={
-            "foreign_before": float(paid.before[pair]),
-            "foreign_after": float(paid.after[pair]),
-            "foreign_z": float(paid.z[pair]),
-            "total_before": float(earned.before[pair]),
-            "total_after": float(earned.after[pair]),
-            "share": float(share[pair]),
-        },
-    )
+    return [
+        Lead(
+            kind="foreign",
+            title="the total is paid for answers to other prompts",
+            text=(
+                f"From step {steps[0]} to step {steps[1]}, what the terms that read a column pay goes from "
+                f"{earned.before[pair]:.3g} to {earned.after[pair]:.3g}. With the gold answers of other prompts, the "
+                f"same completions go from {paid.before[pair]:.3g} to {paid.after[pair]:.3g} ({paid.z[pair]:.1f} "
+                "standard errors): some of what the policy has learned earns without the right answer. Completions "
+                "that earn most for other prompts come first."
+            ),
+            strength=float(strengths[pair]),
+            steps=steps,
+            rows=run.shown(np.flatnonzero(late), foreign),
+            numbers={
+                "foreign_before": float(paid.before[pair]),
+                "foreign_after": float(paid.after[pair]),
+                "foreign_z": float(paid.z[pair]),
+                "total_before": float(earned.before[pair]),
+                "total_after": float(earned.after[pair]),
+                "share": float(share[pair]),
+            },
+        )
+    ]
 
 
 def _explained(paid: Changes, earned: Changes) -> Floats:
@@ -90,9 +68,3 @@ def _explained(paid: Changes, earned: Changes) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         share: Floats = np.where(earned.difference > paid.difference, paid.difference / earned.difference, 1.0)
     return share
-
-
-def _range(values: Floats) -> float:
-    """Return the range of values between the first and the last hundredth of the rows."""
-    known = values[~np.isnan(values)]
-    return float(np.subtract(*np.quantile(known, (0.99, 0.01)))) if known.size else 0.0

@@ -77,9 +77,7 @@ def correlation_within(run: Arrangement, values: Floats) -> float:
 
 def _gain(run: Arrangement, chosen: Rows) -> float:
     """Return by how much of the range of totals some rows earn more than the rows of the first window."""
-    totals = run.totals
-    known = totals[~np.isnan(totals)]
-    size = float(np.subtract(*np.quantile(known, (0.99, 0.01)))) if known.size else 0.0
+    totals, size = run.totals, run.spread(run.totals)
     first = totals[run.windows == run.windows.min()]
     if not size > 1e-9 or np.isnan(first).all() or np.isnan(totals[chosen]).all():
         return 0.0

@@ -10,6 +10,7 @@ from rewardkit.analysis.suspicious.copies import copy_leads
 from rewardkit.analysis.suspicious.diversity import diversity_leads
 from rewardkit.analysis.suspicious.evidence import LOST_SIGNAL, Evidence, Lead
 from rewardkit.analysis.suspicious.foreign import foreign_leads
+from rewardkit.analysis.suspicious.forms import form_leads
 from rewardkit.analysis.suspicious.golds import gold_leads
 from rewardkit.analysis.suspicious.jumps import gate_leads, jump_leads
 from rewardkit.analysis.suspicious.lengths import length_leads
@@ -22,6 +23,7 @@ from rewardkit.analysis.suspicious.texts import sampled
 _FROM_SCORES = (
     proxy_leads,
     foreign_leads,
+    form_leads,
     jump_leads,
     gate_leads,
     length_leads,
@@ -31,7 +33,15 @@ _FROM_SCORES = (
     outcome_leads,
 )
 _FROM_TEXTS = (gold_leads, phrase_leads, copy_leads, diversity_leads)
-_ONLY_FACTS = (call_leads, phrase_leads, diversity_leads, saturation_leads, variance_leads)
+_ONLY_FACTS = (
+    call_leads,
+    jump_leads,
+    gate_leads,
+    phrase_leads,
+    diversity_leads,
+    saturation_leads,
+    variance_leads,
+)
 
 
 def suspicious(evidence: Evidence, *, facts: bool = True) -> list[Lead]:

@@ -21,7 +21,7 @@ from rewardkit.viewer.watcher import Watched
 _LOG = logging.getLogger("rewardkit")
 _STRONG = 0.5
 _COMPLETIONS = 6
-_GAMED = ("foreign", "proxy", "copies")
+_GAMED = ("foreign", "form", "gold", "proxy", "copies")
 """Kinds of leads whose completions are paid for too little."""
 _FACTS = (
     "Healthy runs show these as often as runs that game their reward, so they have no strength and are no reason to "
