@@ -103,10 +103,11 @@ class ForeignGolds:
         draws: int = 1,
         seed: int = 0,
     ) -> ForeignScores:
-        """Score a batch with its own cells and with foreign ones.
+        """Score a batch with its own cells and with foreign ones, with the weights of the end of the training.
 
-        Each group gets the cells of another group, drawn at random: one that differs in every exchanged column that has
-        several values, and is the same in the columns that choose a branch.
+        So totals of different steps can be compared. Each group gets the cells of another group, drawn at random: one
+        that has a cell (not None) in the same columns, differs in all of them that have several values, and is the same
+        in the columns that choose a branch.
 
         Args:
             batch: the completions.
@@ -147,7 +148,6 @@ class ForeignGolds:
                 name: _taken(cells.columns[name], drawn) if name in names else _taken(values, rows)
                 for name, values in batch.columns.items()
             },
-            progress=batch.progress,
             num_generations=batch.num_generations,
             rollouts=batch.rollouts.taken(rows.tolist()),
         )
@@ -159,10 +159,13 @@ class ForeignGolds:
         firsts = np.concatenate([starts, np.arange(len(batch), len(cells))])
         partner = np.full(len(starts), -1, dtype=np.int64)
         numbers = np.array([cells.equality(name).numbers[firsts] for name in names]).reshape(len(names), len(firsts))
-        varied = numbers[(numbers != numbers[:, :1]).any(axis=1)]
+        missing = np.array([_missing(cells, name, firsts) for name in names]).reshape(len(names), len(firsts))
+        is_varied = (numbers != numbers[:, :1]).any(axis=1)
+        varied, missing = numbers[is_varied], missing[is_varied]
         kept = [cells.equality(name).numbers[firsts] for name in self._reads.branches if name in cells.columns]
         for group in range(len(starts)) if len(varied) else ():
-            other = (varied != varied[:, group, None]).all(axis=0)
+            none = missing[:, group, None]
+            other = np.where(none, missing, ~missing & (varied != varied[:, group, None])).all(axis=0) & ~none.all()
             for column in kept:
                 other &= column == column[group]
             candidates = np.flatnonzero(other)
@@ -178,6 +181,11 @@ def _is_left_out(reward: Reward, trusting: bool) -> bool:
         return False
     unsafe = binding.expensive or binding.waits or not binding.deterministic
     return unsafe or ((binding.foreign or binding.plain) and not trusting)
+
+
+def _missing(cells: Batch, name: str, rows: Numbers) -> list[bool]:
+    """Return whether each row has no cell in a column: it is of another task."""
+    return [name != PROMPT and cells.columns[name][row] is None for row in rows.tolist()]
 
 
 def _cells(batch: Batch, beside: Batch) -> Batch:

@@ -50,6 +50,29 @@ def test_a_foreign_score_is_the_score_with_the_cells_of_another_group(texts: lis
         assert scores.foreign[2 * group] == scores.foreign[2 * group + 1] or texts[2 * group] != texts[2 * group + 1]
 
 
+def test_each_task_of_a_mixed_batch_gets_the_cells_of_its_own_kind() -> None:
+    """Tasks with a column each: the cells of the other tasks are None."""
+    columns = {
+        "answer": ["7", "7", None, None, "5", "5", None, None],
+        "word": [None, None, "fox", "fox", None, None, "dog", "dog"],
+    }
+    reward = rk.route({"number": rk.exact("answer"), "word": rk.exact("word")}, by="task")
+    tasks = [task for task in ("number", "word") * 2 for _ in range(2)]
+    texts = ["7", "5", "fox", "dog", "5", "7", "dog", "fox"]
+    one = rk.Batch(texts, columns={**columns, "task": tasks}, num_generations=2)
+    scores = ForeignGolds(reward).scores(one)
+    assert scores.own.tolist() == [1.0, 0.0] * 4
+    assert scores.foreign.tolist() == [0.0, 1.0] * 4
+
+
+def test_a_weight_that_changes_is_that_of_the_end() -> None:
+    reward = rk.schedules.linear(0.0, 1.0) * anywhere + 0.5 * rk.tags("answer")
+    for step in (0, 50, 100):
+        one = batch([gold for gold in GOLDS for _ in range(2)])
+        moved = rk.Batch(one.completions, columns=one.columns, num_generations=2, progress=rk.Progress(step, 100))
+        assert ForeignGolds(reward).scores(moved).own.tolist() == [1.0] * 8
+
+
 def test_several_draws_are_averaged() -> None:
     once = [ForeignGolds(anywhere).scores(batch(["7 3"] * 8), seed=seed).foreign for seed in range(40)]
     mean = ForeignGolds(anywhere).scores(batch(["7 3"] * 8), draws=200).foreign

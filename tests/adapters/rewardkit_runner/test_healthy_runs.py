@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import rewardkit as rk
 from rewardkit.viewer.leads import leads_of
 from rewardkit_runner.project import write_project
 
@@ -29,7 +30,12 @@ def run(*arguments: object) -> None:
 
 
 def accused(recorded: Path) -> list[str]:
-    return [f"{lead.strength:.2f} {lead.kind}: {lead.title}" for lead in leads_of(recorded) if lead.strength >= ALARM]
+    """Return the alarms of the page, and of the radar while the training ran."""
+    leads = [f"{lead.strength:.2f} {lead.kind}: {lead.title}" for lead in leads_of(recorded) if lead.strength >= ALARM]
+    query = f"select step, value from metrics where name = 'radar/strength' and value >= {ALARM} order by step"
+    return leads + [
+        f"{strength:.2f} by the radar at step {step}" for step, strength in rk.open_run(recorded).sql(query).fetchall()
+    ]
 
 
 @pytest.mark.slow
