@@ -33,9 +33,8 @@ def accused(recorded: Path) -> list[str]:
     """Return the alarms of the page, and of the radar while the training ran."""
     leads = [f"{lead.strength:.2f} {lead.kind}: {lead.title}" for lead in leads_of(recorded) if lead.strength >= ALARM]
     query = f"select step, value from metrics where name = 'radar/strength' and value >= {ALARM} order by step"
-    return leads + [
-        f"{strength:.2f} by the radar at step {step}" for step, strength in rk.open_run(recorded).sql(query).fetchall()
-    ]
+    found = rk.open_run(recorded).sql(query).fetchall()
+    return leads + [f"{strength:.2f} by the radar at step {step}" for step, strength in found]
 
 
 @pytest.mark.slow
