@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-import rewardkit as rk
 from radar.cuts import strengths, until
 from radar.labels import Label, label
 from radar.tasks import TASKS
-from radar.training import GENERATIONS, TRUTH
-from rewardkit.analysis.foreign_golds import ForeignGolds, ForeignScores
+from radar.training import TRUTH
+from rewardkit.analysis.foreign_golds import ForeignScores
 from rewardkit.analysis.suspicious import Evidence, suspicious
-from rewardkit.viewer.leads import read_evidence
-from rewardkit.viewer.rescoring import DRAWS
+from rewardkit.viewer.leads import read_evidence, watched_run
+from rewardkit.viewer.rescoring import rescored
 
 ALARM = 0.8
 CUTS = range(10, 101, 5)
@@ -96,36 +93,13 @@ def _ever(cuts: dict[int, dict[str, float]]) -> float:
 
 
 def foreign_scores(folder: Path, task: str, reward: str) -> ForeignScores:
-    """Score all completions of a run again, with the gold answers of other prompts of their step; keep the result."""
+    """Score all completions of a run again, with the gold answers of other prompts; keep the result."""
     kept = folder / "rescored.npz"
     if not kept.exists():
-        golds = ForeignGolds(TASKS[task].reward(reward.replace("_", " ")))
-        scores = [golds.scores(batch, draws=DRAWS, seed=step) for step, batch in _batches(folder)]
-        np.savez_compressed(kept, **ForeignScores(*map(np.concatenate, zip(*scores, strict=True)))._asdict())
+        scores = rescored(watched_run(folder), TASKS[task].reward(reward.replace("_", " ")), most=10**9)
+        np.savez_compressed(kept, **scores._asdict())
     with np.load(kept) as found:
         return ForeignScores(**found)
-
-
-def _batches(folder: Path) -> Iterator[tuple[int, rk.Batch]]:
-    query = (
-        "select s.step, c.completion, c.messages, p.prompt, p.columns from scores s "
-        "join completions c using (attempt, rank, part, row) join prompts p on p.prompt_id = s.prompt_id "
-        "where s.training order by s.step, s.row"
-    )
-    by_step: dict[int, list[tuple[str, str | None, str, str]]] = {}
-    for step, *row in rk.open_run(folder).sql(query).fetchall():
-        by_step.setdefault(step, []).append(tuple(row))
-    for step, rows in by_step.items():
-        columns = [json.loads(row[3]) for row in rows]
-        yield (
-            step,
-            rk.Batch(
-                [json.loads(messages) if messages else text for text, messages, _, _ in rows],
-                prompts=[row[2] for row in rows],
-                columns={name: [one[name] for one in columns] for name in columns[0]},
-                num_generations=GENERATIONS,
-            ),
-        )
 
 
 def _without(evidence: Evidence, name: str) -> Evidence:

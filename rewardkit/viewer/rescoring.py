@@ -66,7 +66,10 @@ def sampled_batches(scores: Scores, most: int = MOST) -> Iterator[Integers]:
 
 
 def recorded_batch(watched: Watched, rows: Integers) -> Batch:
-    """Return some rows, in order of groups, as what was scored. A text that the record has lost is empty."""
+    """Return some rows, in order of groups, as what was scored.
+
+    A text that the record has lost is empty. Of token ids the record has the number only, so they are 0, 1, 2...
+    """
     scores = watched.scores
     prompts, columns, completions = [], [], []
     for _, text, messages, cells, said, completion in _read(watched, rows):
@@ -74,9 +77,12 @@ def recorded_batch(watched: Watched, rows: Integers) -> Batch:
         columns.append(json.loads(cells) if cells else {})
         completions.append(completion or "" if said is None else json.loads(said))
     sizes = np.unique(scores.group[rows], return_counts=True)[1]
+    lengths = scores.length[rows]
+    is_counted = scores.length_unit == "tokens" and not np.isnan(lengths).any()
     return Batch(
         completions,
         prompts=prompts,
+        completion_ids=[range(int(length)) for length in lengths] if is_counted else None,
         columns={name: [cells.get(name) for cells in columns] for name in dict.fromkeys(n for c in columns for n in c)},
         num_generations=int(sizes[0]) if len(set(sizes.tolist())) == 1 else None,
     )

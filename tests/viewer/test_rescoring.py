@@ -28,7 +28,7 @@ def anywhere(completion: str, answer: str) -> float:
     return float(answer in completion.split())
 
 
-def recorded(path: Path, steps: int, *, chats: bool = False) -> Path:
+def recorded(path: Path, steps: int, *, chats: bool = False, tokens: bool = False) -> Path:
     """A run in which more and more completions list all numbers."""
     scorer, draw = Scorer(anywhere), np.random.default_rng(0)
     version = version_of(scorer)
@@ -54,6 +54,7 @@ def recorded(path: Path, steps: int, *, chats: bool = False) -> Path:
                 "completions": said,
                 "columns": columns,
                 "groups": batch.groups,
+                "completion_ids": [range(len(text.split())) for text in texts] if tokens else None,
             }
             recorder.record(Record(scorer.score(batch), version, step=step, **given))
     return path
@@ -103,3 +104,14 @@ def test_a_reward_that_reads_no_column_has_no_foreign_scores(tmp_path: Path) -> 
     evidence = read_evidence(recorded(tmp_path / "run", 2), reward=rk.tags("answer"))
     assert evidence.foreign is not None
     assert np.isnan(evidence.foreign.foreign).all()
+
+
+def test_a_reward_that_counts_tokens_is_scored_again(tmp_path: Path) -> None:
+    """The record has the number of tokens only."""
+    reward = 0.5 * anywhere + 0.5 * rk.length_between(0, 3)
+    run = recorded(tmp_path / "run", 12, tokens=True)
+    found = read_evidence(run, reward=reward).foreign
+    assert found is not None
+    known = ~np.isnan(found.form)
+    assert known.any()
+    assert set(found.form[known].tolist()) <= {0.0, 0.5}
