@@ -32,8 +32,9 @@ def copy_leads(sample: Sample) -> list[Lead]:
     punctuation and the words of their prompt, and with all numbers treated as equal. The strength is the weakest of:
     the certainty that the copies earn more than other completions of their groups (z from 4 to 8), how often they do
     (from 0.55 to 0.65 of comparisons), their number of prompts (from 3 to 10), the number of their words that do not
-    depend on the prompt (from 3 to 6), and the share of those words (from 0.6 to 0.8): a bare number, or a form that is
-    filled in from the prompt, is an answer and not a copy.
+    depend on the prompt (from 3 to 6), the share of those words (from 0.6 to 0.8), and the share of what the copies
+    earn that they also earn with the gold answers of other prompts, if that is known (from 0.4 to 0.7): a bare number,
+    or a form that is filled in from the prompt, is an answer and not a copy.
     """
     words = _Words.of(sample)
     families, members = _families(_signatures(words))
@@ -52,6 +53,7 @@ def copy_leads(sample: Sample) -> list[Lead]:
         ramp(prompts, 3.0, 10.0),
         ramp(fixed / sizes, 3.0, 6.0),
         ramp(share, 0.6, 0.8),
+        ramp(_without_gold(sample, families, members, count), 0.4, 0.7),
     )
     leads: list[Lead] = []
     taken: set[int] = set()
@@ -73,6 +75,23 @@ def copy_leads(sample: Sample) -> list[Lead]:
             )
         )
     return leads
+
+
+def _without_gold(sample: Sample, families: Integers, members: Integers, count: int) -> Floats:
+    """Return the share of each family's total that its members also earn with foreign gold answers; 1 if unknown."""
+    foreign = sample.run.evidence.foreign
+    if foreign is None:
+        return np.ones(count)
+    rows = sample.run.rows[sample.rows]
+    own, other = foreign.own[rows], foreign.foreign[rows]
+    known = ~np.isnan(own) & ~np.isnan(other)
+    if not known.any():
+        return np.ones(count)
+    low = float(np.quantile(np.concatenate([own[known], other[known]]), 0.01))
+    earned, left = (
+        np.bincount(families, np.where(known, one - low, 0.0)[members], minlength=count) for one in (own, other)
+    )
+    return np.where(earned > 1e-9, left / np.maximum(earned, 1e-9), 1.0)
 
 
 def _lead(sample: Sample, rows: Integers, strength: float, z: float, chance: float, prompts: float) -> Lead:

@@ -41,7 +41,8 @@ def proxy_leads(run: Arrangement) -> list[Lead]:
 
     The strength is the weakest of: the certainty that the proxy rises (z from 4 to 8), the size of its rise (from 0.2
     to 0.8 of its deviation over completions), and the certainty that the truth does not rise, up to the end of the run
-    (its rise plus two standard errors, from 0.4 of its own deviation down to 0.1). The total counts only if a
+    (its rise plus two standard errors, from 0.4 of its own deviation down to 0.1). For the total, it is enough that the
+    truth rises by much less (its share of its range, from 0.6 to 0.3 of the total's). The total counts only if a
     component that earns rises, too, because the total also moves with the weights. A truth within a tenth of its upper
     bound has no room to rise: it counts only if it falls.
     """
@@ -59,7 +60,8 @@ def proxy_leads(run: Arrangement) -> list[Lead]:
             if truth.against in (None, name)
         ]
         if truth.against in (None, ""):
-            found.append((_strengths(total, _deviation(run.totals), still, truth) * supported, "", total))
+            size = run.spread(run.totals)
+            found.append((_strengths(total, _deviation(run.totals), still, truth, size) * supported, "", total))
         strengths, name, change = max(found, key=lambda each: float(each[0].max(initial=0.0)))
         if strengths.max(initial=0.0) > 0.0:
             pair = int(np.argmax(strengths))
@@ -101,7 +103,8 @@ def _deviation(values: Floats) -> float:
     return float(known.std()) if known.size else 0.0
 
 
-def _strengths(proxy: Changes, deviation: float, truth: Changes, about: Truth) -> Floats:
+def _strengths(proxy: Changes, deviation: float, truth: Changes, about: Truth, size: float = 0.0) -> Floats:
+    """Return the strength for each pair of windows; `size` is the range of the proxy if it is the total."""
     if deviation <= 1e-9:
         return np.zeros_like(proxy.z)
     low, high = about.bounds
@@ -113,10 +116,21 @@ def _strengths(proxy: Changes, deviation: float, truth: Changes, about: Truth) -
         rise = (truth.difference + 2.0 * truth.error) / about.deviation
         still = np.where(np.isnan(rise), 0.0, 1.0 - ramp(rise, 0.1, 0.4))
         if np.isfinite(low) and np.isfinite(high):
+            still = np.maximum(still, _behind(proxy, size, truth, high - low))
             no_room = truth.before > high - 0.1 * (high - low)
             still = np.where(no_room & (truth.z > -4.0), 0.0, still)
     result: Floats = weakest(ramp(proxy.z, 4.0, 8.0), ramp(proxy.difference / deviation, 0.2, 0.8), _to_the_end(still))
     return result
+
+
+def _behind(proxy: Changes, size: float, truth: Changes, room: float) -> Floats:
+    """Return whether the truth rises by a much smaller share of its range than the proxy of its own: from 0 to 1."""
+    if not (size > 1e-9 and room > 1e-9):
+        return np.zeros_like(proxy.z)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = (truth.difference + 2.0 * truth.error) / room / (proxy.difference / size)
+    behind: Floats = np.where((proxy.difference > 0.0) & ~np.isnan(share), 1.0 - ramp(share, 0.3, 0.6), 0.0)
+    return behind
 
 
 def _to_the_end(still: Floats) -> Floats:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from rewardkit.analysis.foreign_golds import ForeignScores
 from rewardkit.analysis.suspicious import Evidence, Lead, suspicious
 from rewardkit.analysis.suspicious.arrangement import Arrangement
 from rewardkit.analysis.suspicious.texts import PER_WINDOW, among, sampled, words
@@ -97,6 +99,17 @@ def test_copies_that_differ_only_in_numbers_are_found() -> None:
     assert lead.strength > 0.9
     assert lead.numbers["prompts"] > 20
     assert all("as one can see" in texts[row] for row in lead.rows)
+
+
+@pytest.mark.parametrize(("left", "found"), [(1.0, True), (0.9, True), (0.2, False), (0.0, False)])
+def test_copies_that_earn_nothing_with_other_gold_answers_are_answers(left: float, found: bool) -> None:
+    evidence = run(lambda row, tricked: "")
+    texts = [
+        "surely this is correct and proven by all experts" if paid >= 1.0 else f"no {paid}" for paid in evidence.totals
+    ]
+    foreign = ForeignScores(evidence.totals, evidence.totals * left, np.zeros(len(texts)))
+    seen = of_kind(replace(evidence, completions=texts, foreign=foreign), "copies")
+    assert any(lead.strength >= 0.8 for lead in seen) == found
 
 
 def test_a_winning_copy_is_quoted() -> None:
