@@ -93,8 +93,9 @@ def compared(folders: Sequence[Path], peers: Peers, workers: int = 1) -> Iterato
 def compare(folder: Path, peers: Peers) -> Comparison:
     """Show a recorded run of `radar.training` to all tools."""
     judged = verdict(folder)
-    config, logs = _configuration(folder), _logs(folder)
-    with_truth = [{**one, **truth} for one, truth in zip(logs, _truth(folder), strict=True)]
+    config, by_step, truth = _configuration(folder), _logs(folder), _truth(folder)
+    logs = list(by_step.values())
+    with_truth = [{**one, **truth.get(step, {})} for step, one in by_step.items()]
     alarms = (
         _alarms("rewardspy", peers.rewardspy, {"maximum": _maximum(judged), "groups": list(_groups(folder))}),
         _alarms("rl-doctor", peers.rldoctor, {"config": config, "logs": logs}),
@@ -168,23 +169,24 @@ def _maximum(judged: Verdict) -> float | None:
     return high if np.isfinite(high) else None
 
 
-def _logs(folder: Path) -> list[dict[str, float]]:
-    """Return what TRL logged, step by step, under TRL's names."""
+def _logs(folder: Path) -> dict[int, dict[str, float]]:
+    """Return what TRL logged, step by step, under TRL's names: step -> name -> value."""
     query = "select step, name, value from metrics where name like 'trainer/%' order by step, part"
     logs: dict[int, dict[str, float]] = {}
     for step, name, value in rk.open_run(folder).sql(query).fetchall():
         logs.setdefault(step, {}).setdefault(name.removeprefix("trainer/"), value)
-    return list(logs.values())
+    return logs
 
 
-def _truth(folder: Path) -> list[dict[str, float]]:
-    """Return the held-out score of each step that has one."""
-    query = f'select avg("components/{TRUTH}") from scores where training group by step order by step'
-    means = np.array([mean for (mean,) in rk.open_run(folder).sql(query).fetchall()])
-    return [
-        {"eval_score": float(means[step + 1 - EVALUATED : step + 1].mean())} if (step + 1) % EVALUATED == 0 else {}
-        for step in range(len(means))
-    ]
+def _truth(folder: Path) -> dict[int, dict[str, float]]:
+    """Return the held-out score of each step that has one: the mean of the last steps."""
+    query = f'select step, avg("components/{TRUTH}") from scores where training group by step order by step'
+    steps, means = zip(*rk.open_run(folder).sql(query).fetchall(), strict=True)
+    return {
+        step: {"eval_score": float(np.mean(means[max(0, place + 1 - EVALUATED) : place + 1]))}
+        for place, step in enumerate(steps)
+        if (step + 1) % EVALUATED == 0
+    }
 
 
 def _configuration(folder: Path) -> dict[str, Any]:
