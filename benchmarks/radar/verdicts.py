@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from radar.cuts import strengths, until
 from radar.labels import Label, label
 from radar.tasks import TASKS
-from radar.training import TRUTH
 from rewardkit.analysis.foreign_golds import ForeignScores
 from rewardkit.analysis.suspicious import Evidence, suspicious
 from rewardkit.viewer.leads import read_evidence, watched_run
@@ -67,7 +67,7 @@ def verdict(folder: Path) -> Verdict:
     """Search a recorded run of `radar.training`."""
     task, reward, seed = folder.name.rsplit("-", 2)
     whole = replace(read_evidence(folder), foreign=foreign_scores(folder, task, reward))
-    blind = _without(whole, TRUTH)
+    blind = _blind(whole)
     return Verdict(
         task=task,
         reward=reward.replace("_", " "),
@@ -102,11 +102,17 @@ def foreign_scores(folder: Path, task: str, reward: str) -> ForeignScores:
         return ForeignScores(**found)
 
 
-def _without(evidence: Evidence, name: str) -> Evidence:
+def _blind(evidence: Evidence) -> Evidence:
+    """Return the evidence without the truth and its parts: all that is only monitored."""
+
+    def kept(given: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: values for name, values in given.items() if name not in evidence.monitored}
+
     return replace(
         evidence,
-        components={key: values for key, values in evidence.components.items() if key != name},
-        bounds={key: values for key, values in evidence.bounds.items() if key != name},
-        outcomes={key: values for key, values in evidence.outcomes.items() if key != name},
-        monitored=evidence.monitored - {name},
+        components=kept(evidence.components),
+        bounds=kept(evidence.bounds),
+        outcomes=kept(evidence.outcomes),
+        reads=kept(evidence.reads),
+        monitored=frozenset(),
     )
