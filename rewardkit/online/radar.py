@@ -18,6 +18,7 @@ import numpy as np
 
 from rewardkit.analysis.foreign_golds import ForeignGolds, ForeignScores
 from rewardkit.analysis.suspicious import Evidence, Lead, suspicious
+from rewardkit.analysis.suspicious.golds import cell_text
 from rewardkit.analysis.suspicious.texts import shortened
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Floats, Numbers
@@ -221,7 +222,7 @@ class Radar:
                 step,
                 [shortened(batch.prompt_texts[row]) for row in rows],
                 [shortened(table.completions[row]) for row in rows],
-                [{name: batch.columns[name][row] for name in read} for row in rows],
+                [{name: cell_text(batch.columns[name][row]) for name in read} for row in rows],
                 totals[rows].astype(np.float64),
                 np.array(lengths, dtype=np.float64),
                 {name: column.scored[rows] for name, column in table.components.items()},

@@ -6,7 +6,6 @@ The gold answer is ``4 10 8``, and the component is a precision: at first comple
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -109,6 +108,11 @@ def _changes(sample: Sample, values: Floats) -> Any:
     return sample.run.changes(whole)
 
 
+def cell_text(cell: Any) -> str | None:
+    """Return the beginning of a cell as a text, long enough to see that an answer is too long; None if it is empty."""
+    return None if cell is None else str(cell)[: 40 * LONGEST]
+
+
 @dataclass(frozen=True)
 class _Cells:
     """The cells of the example columns of a sample."""
@@ -149,11 +153,11 @@ class _Cells:
 
     def _words(self, cell: Any) -> frozenset[int]:
         """Return the numbers of the words of a cell, without punctuation and markup; -1 for one that no text has."""
-        if cell is None:
+        text = cell_text(cell)
+        if text is None:
             return frozenset()
-        text = cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False, default=str)
         if text not in self._read:
-            found = {word for word in words(text[: 40 * LONGEST]) if re.match(r"\w", word)}
+            found = {word for word in words(text) if re.match(r"\w", word)}
             numbers = (self._numbers.get(word, -1) for word in found)
             self._read[text] = frozenset(numbers) if len(found) <= LONGEST else frozenset()
         return self._read[text]

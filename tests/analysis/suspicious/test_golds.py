@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rewardkit.analysis.suspicious import Evidence, suspicious
+from rewardkit.analysis.suspicious.golds import LONGEST, cell_text
 
 STEPS, GROUPS, GENERATIONS = 40, 6, 8
 ROWS = GROUPS * GENERATIONS
@@ -100,9 +101,17 @@ def test_a_form_that_is_learned_before_the_skill_is_no_full_score() -> None:
 
 
 @pytest.mark.parametrize("cell", [str.split, lambda gold: {"items": gold}, str])
-def test_cells_are_texts_or_json(cell: Callable[[str], object]) -> None:
+def test_cells_are_texts_or_other_values(cell: Callable[[str], object]) -> None:
     found = evidence(one_item, cell=cell)
     assert (strength(found) >= 0.8) == (not isinstance(cell("1 2"), dict))  # no completion has the word "items"
+
+
+def test_a_long_answer_is_none_that_a_completion_repeats() -> None:
+    long = " ".join(f"word{number}" for number in range(LONGEST + 1))
+    assert strength(evidence(one_item, cell=lambda gold: f"{gold} {long}")) == 0.0
+    assert cell_text("x" * 10**6) == cell_text("x" * 2 * 10**6)
+    assert cell_text(None) is None
+    assert cell_text({("a", 1): [2.5, None]}) == "{('a', 1): [2.5, None]}"
 
 
 def test_a_run_without_columns_has_no_such_lead() -> None:
