@@ -68,8 +68,8 @@ class _Reads:
 class ForeignGolds:
     """Scores the completions of a batch with the cells of other prompts.
 
-    Left out are judges, reward models and tested programs, and functions that wait, that are not deterministic, or that
-    were not written for rewardkit: to call them again may cost money or have effects. What is only monitored earns
+    Left out are judges, reward models and tested programs, and functions that wait, that are not deterministic, that
+    read the progress of the training, or that were not written for rewardkit: to call them again may cost money or have effects. What is only monitored earns
     nothing, and is left out, too.
 
     Args:
@@ -179,7 +179,7 @@ def _is_left_out(reward: Reward, trusting: bool) -> bool:
     binding = binding_of(reward)
     if binding is None:
         return False
-    unsafe = binding.expensive or binding.waits or not binding.deterministic
+    unsafe = binding.expensive or binding.waits or not binding.deterministic or binding.reads("progress")
     return unsafe or ((binding.foreign or binding.plain) and not trusting)
 
 

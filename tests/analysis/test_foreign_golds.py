@@ -117,6 +117,18 @@ def test_a_gold_that_is_the_same_everywhere_is_no_other_gold() -> None:
     assert np.isnan(scores.foreign).all()
 
 
+def test_functions_that_read_the_progress_are_left_out() -> None:
+    """They may count their calls by it, and read means that the end of a training does not have."""
+
+    @rk.reward
+    def by_progress(completion: str, progress: rk.Progress) -> float:
+        return progress.means["anywhere"]
+
+    golds = ForeignGolds(anywhere + by_progress)
+    assert golds.left_out == ("by_progress",)
+    assert golds.scores(batch([gold for gold in GOLDS for _ in range(2)])).own.tolist() == [1.0] * 8
+
+
 def test_judges_and_foreign_functions_are_left_out() -> None:
     def theirs(completions: list[str], answer: list[str], **kwargs: object) -> list[float]:
         raise AssertionError("called again")
