@@ -69,8 +69,8 @@ class ForeignGolds:
     """Scores the completions of a batch with the cells of other prompts.
 
     Left out are judges, reward models and tested programs, and functions that wait, that are not deterministic, that
-    read the progress of the training, or that were not written for rewardkit: to call them again may cost money or have effects. What is only monitored earns
-    nothing, and is left out, too.
+    read the progress of the training, or that were not written for rewardkit: to call them again may cost money or have
+    effects. What is only monitored earns nothing, and is left out, too.
 
     Args:
         reward: the reward of a training.
