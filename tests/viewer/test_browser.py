@@ -141,7 +141,8 @@ def test_leads_are_shown_as_leads(visit: Visit) -> None:
 def test_facts_come_last_and_have_no_bar(visit: Visit) -> None:
     visit.go("/run/certain/suspicious", ".leads h2")
     assert visit.text(".leads h2") == "Facts about this run"
-    fact = visit.page.locator(".lead", has_text="certain of it")
+    fact = visit.page.locator("h2 ~ .lead", has_text="I am certain of")
+    assert fact.count() == 1
     assert fact.locator(".track").count() == 0
     assert visit.page.locator(".lead").last.locator(".track").count() == 0
     assert visit.page.locator("h2 ~ .lead").count() >= 1
