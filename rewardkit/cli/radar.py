@@ -52,7 +52,7 @@ def add_to(verbs: Verbs) -> None:
     judge = verb.add_argument_group(
         "a second opinion",
         "A language model reads up to eight completions of each lead, one request each, and says if they do the task. "
-        "It stands beside the strength and does not change it.",
+        "Its verdicts are printed beside the strength and do not change it.",
     )
     judge.add_argument(
         "--judge",

@@ -164,7 +164,7 @@ class Radar:
             completions=[text for look in looks for text in look.completions],
             prompt_texts=[text for look in looks for text in look.prompts],
             columns=[cells for look in looks for cells in look.columns],
-            reads={one.name: one.columns for one in described if one.name in names},
+            reads={one.name: one.reads for one in described if one.name in names},
             bounds={one.name: one.bounds for one in described if one.name in names},
             monitored=frozenset(name for name in names if kinds.get(name) == "monitored"),
             foreign=None if np.isnan(foreign.foreign).all() else foreign,
@@ -211,7 +211,7 @@ class Radar:
         self._looked_at += 1
         if self._looked_at % self._every:
             return
-        read = {name for one in self._described for name in one.columns if name in batch.columns}
+        read = {name for one in self._described for name in one.reads if name in batch.columns}
         ids = batch.completion_ids
         lengths = [len(table.completions[row]) if ids is None else len(ids[row]) for row in rows]
         if ids is None:

@@ -8,6 +8,9 @@ from rewardkit.core.tree.reward import Reward
 from rewardkit.online.packing import packed
 from rewardkit.store.records import ComponentDescription, Version
 
+_DATA = ("prompt", "example")
+"""What a function may read of the data besides columns."""
+
 
 def version_of(scorer: Scorer) -> Version:
     """Return the version of a reward for the record: its fingerprint, components, terms and code."""
@@ -28,11 +31,13 @@ def described_components(scorer: Scorer) -> tuple[ComponentDescription, ...]:
     """Describe each component; its kind is ``"reward"``, or ``"monitored"`` if it earns nothing."""
     trained = set(counted(scorer.reward))
     return tuple(
-        ComponentDescription(name, node.bounds, "reward" if node in trained else "monitored", _columns(node))
+        ComponentDescription(name, node.bounds, "reward" if node in trained else "monitored", _read_by(node))
         for name, node in scorer.names.components
     )
 
 
-def _columns(component: Reward) -> tuple[str, ...]:
+def _read_by(component: Reward) -> tuple[str, ...]:
+    """Return the example columns that its function reads, and ``"prompt"`` or ``"example"`` if it reads these."""
     binding = binding_of(component)
-    return () if binding is None else tuple(dict.fromkeys(one.source for one in binding.columns))
+    read = [one for one in (() if binding is None else binding.parameters) if one.is_column or one.source in _DATA]
+    return tuple(dict.fromkeys(one.source for one in read))

@@ -234,7 +234,7 @@ class Recorder:
                     "name": part.name,
                     "bounds": [_finite(bound) for bound in part.bounds],
                     "kind": part.kind,
-                    "columns": list(part.columns),
+                    "reads": list(part.reads),
                 }
                 for part in version.components
             ]

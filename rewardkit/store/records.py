@@ -24,12 +24,15 @@ FOREIGN = ("foreign/own", "foreign/total", "foreign/form")
 
 @dataclass(frozen=True, slots=True)
 class ComponentDescription:
-    """The description of a component: its name, bounds and kind of reward, and the example columns that it reads."""
+    """The description of a component: its name, bounds and kind of reward, and what it reads of the data.
+
+    `reads` has the names of example columns, and ``"prompt"`` or ``"example"``.
+    """
 
     name: str
     bounds: tuple[float, float] = (float("-inf"), float("inf"))
     kind: str = ""
-    columns: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,8 +37,8 @@ _NOT_FOREIGN = (
 )
 _NOTHING_FOREIGN = (
     "No completion could be scored again with the gold answers of other prompts: the reward reads no column that "
-    "differs between prompts, or everything that does is a judge, a reward model, a tested program or a function that "
-    "waits."
+    "differs between prompts, or everything that does is a judge, a reward model, a tested program, or a function that "
+    "waits, is not deterministic or reads the progress."
 )
 _VERDICTS = {"does": "does the task", "does_not": "does not do the task", "undecided": "undecided"}
 

@@ -355,7 +355,7 @@ def test_run_json_describes_the_run(tmp_path: Path) -> None:
     assert info.keys() == {"schema", "id", "created", "title", "by", "finished"}
     (version,) = (tmp_path / "versions").iterdir()
     said = json.loads(version.read_text())
-    assert said["components"][1] == {"name": "right", "bounds": [None, None], "kind": "", "columns": []}
+    assert said["components"][1] == {"name": "right", "bounds": [None, None], "kind": "", "reads": []}
 
 
 def test_the_id_is_the_same_for_all_attempts(tmp_path: Path) -> None:

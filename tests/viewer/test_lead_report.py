@@ -61,7 +61,7 @@ def test_the_text_has_leads_then_facts_with_some_completions_each(report: LeadRe
     assert max(map(len, text.splitlines())) < 200
 
 
-def test_a_judge_stands_beside_the_leads_and_reads_no_facts(run: Path, server: JudgeServer) -> None:
+def test_a_judge_gives_its_verdict_beside_the_leads_and_reads_no_facts(run: Path, server: JudgeServer) -> None:
     plain = lead_report(run, reward=anywhere)
     found = lead_report(run, reward=anywhere, judge=task_judge("m", base_url=server.base_url))
     assert found.leads == plain.leads

@@ -1,7 +1,8 @@
-"""Paid beside the answer: the total rises while the components that read the data, and so know the answer, fall.
+"""Paid beside the answer: the total rises while the components that read the data, and so may know the answer, fall.
 
 ``0.3 * rk.exact("answer") + 0.7 * results`` pays for each result of a tool: the policy calls more tools, and answers
-less. What reads no column (a form, a length, a number of calls) cannot tell a right answer from a wrong one.
+less. What reads neither a column nor the prompt (a form, a length, a number of calls) cannot tell a right answer from
+a wrong one.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ def form_leads(run: Arrangement) -> list[Lead]:
     """Return at most one lead: the two windows with the greatest strength.
 
     The strength is the weakest of: the certainty that the total rises (z from 3 to 6), the size of its rise (from 0.05
-    to 0.12 of its range), the certainty that the mean of the components that read a column falls (z from 2 to 4), and
+    to 0.12 of its range), the certainty that the mean of the components that read the data falls (z from 2 to 4), and
     the size of its fall (from 0.03 to 0.1 of their ranges).
     """
     knowing = [name for name in run.rewarded if run.evidence.reads.get(name)]

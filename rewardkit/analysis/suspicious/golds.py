@@ -7,13 +7,12 @@ The gold answer is ``4 10 8``, and the component is a precision: at first comple
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from rewardkit.analysis.suspicious.evidence import Lead, ramp, weakest
+from rewardkit.analysis.suspicious.series import Changes
 from rewardkit.analysis.suspicious.texts import Sample, words
 from rewardkit.core.batch.column import Floats, Rows
 
@@ -102,62 +101,46 @@ def _full(sample: Sample, component: str) -> Rows:
     return (scores >= low + FULL * (high - low)) & (high > low)
 
 
-def _changes(sample: Sample, values: Floats) -> Any:
+def _changes(sample: Sample, values: Floats) -> Changes:
     whole = np.full(len(sample.run.rows), np.nan)
     whole[sample.rows] = values
     return sample.run.changes(whole)
 
 
 def cell_text(cell: Any) -> str | None:
-    """Return the beginning of a cell as a text, long enough to see that an answer is too long; None if it is empty."""
+    """Return the beginning of a cell as a text, long enough to see that an answer is too long; None for None."""
     return None if cell is None else str(cell)[: 40 * LONGEST]
 
 
-@dataclass(frozen=True)
 class _Cells:
-    """The cells of the example columns of a sample."""
+    """The cells of the example columns of a sample, as sets of word numbers."""
 
-    sample: Sample
+    def __init__(self, sample: Sample) -> None:
+        columns, rows = sample.run.evidence.columns or (), sample.run.rows[sample.rows]
+        tokens, owners = sample.tokens
+        ends = np.searchsorted(owners, np.arange(1, len(sample.rows)))
+        self._cells = columns(rows) if callable(columns) else [columns[row] for row in rows.tolist()]
+        self._said = [set(part.tolist()) for part in np.split(tokens, ends)]
+        self._numbers = {word: number for number, word in enumerate(sample.vocabulary)}
+        self._groups = sample.groups
+        self._known: dict[str, frozenset[int]] = {}
 
     def contained(self, column: str) -> tuple[Floats, Floats]:
         """Return (r,) whether completions contain the own cell, and that of another group; NaN if it has no words."""
         own = [self._words(cells.get(column)) for cells in self._cells]
-        groups = self.sample.groups
-        firsts = np.unique(groups, return_index=True)[1]
-        others = firsts[(groups + 1) % len(firsts)].tolist()
+        firsts = np.unique(self._groups, return_index=True)[1]
+        others = firsts[(self._groups + 1) % len(firsts)].tolist()
         has, by_chance = np.full(len(own), np.nan), np.full(len(own), np.nan)
         for row, (said, wanted, other) in enumerate(zip(self._said, own, others, strict=True)):
             if wanted and own[other] and wanted != own[other]:
                 has[row], by_chance[row] = wanted <= said, own[other] <= said
         return has, by_chance
 
-    @cached_property
-    def _cells(self) -> list[Any]:
-        columns, rows = self.sample.run.evidence.columns, self.sample.run.rows[self.sample.rows]
-        return list(columns(rows)) if callable(columns) else [columns[row] for row in rows.tolist()]  # type: ignore[index]
-
-    @cached_property
-    def _said(self) -> list[set[int]]:
-        """The word numbers of each completion."""
-        tokens, owners = self.sample.tokens
-        starts = np.searchsorted(owners, np.arange(1, len(self.sample.rows)))
-        return [set(part.tolist()) for part in np.split(tokens, starts)]
-
-    @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {word: number for number, word in enumerate(self.sample.vocabulary)}
-
-    @cached_property
-    def _read(self) -> dict[str, frozenset[int]]:
-        return {}
-
     def _words(self, cell: Any) -> frozenset[int]:
         """Return the numbers of the words of a cell, without punctuation and markup; -1 for one that no text has."""
-        text = cell_text(cell)
-        if text is None:
-            return frozenset()
-        if text not in self._read:
+        text = cell_text(cell) or ""
+        if text not in self._known:
             found = {word for word in words(text) if re.match(r"\w", word)}
-            numbers = (self._numbers.get(word, -1) for word in found)
-            self._read[text] = frozenset(numbers) if len(found) <= LONGEST else frozenset()
-        return self._read[text]
+            kept = found if len(found) <= LONGEST else ()
+            self._known[text] = frozenset(self._numbers.get(word, -1) for word in kept)
+        return self._known[text]

@@ -62,6 +62,12 @@ def test_a_reward_whose_components_all_read_the_data_has_no_such_lead() -> None:
         assert strength(replace(found, reads=reads)) == 0.0
 
 
+def test_a_judge_of_the_prompt_may_know_the_answer() -> None:
+    """It reads no column, but it can tell a right answer from a wrong one."""
+    found = evidence((0.6, 0.2), (0.1, 1.0), weight=1.0)
+    assert strength(replace(found, reads={"exact": ("answer",), "calls": ("prompt",)})) == 0.0
+
+
 def test_rows_that_a_gate_left_out_earned_nothing() -> None:
     """If a gate opens for worse and worse answers, the mean of the scored ones falls, and that of all does not."""
     found = evidence((0.5, 0.5), (0.1, 1.0))

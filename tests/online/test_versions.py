@@ -1,0 +1,25 @@
+"""What the record says of each component: its kind, and what it reads of the data."""
+
+from __future__ import annotations
+
+import rewardkit as rk
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.online.versions import described_components
+
+
+@rk.reward
+def shown(completion: str, example: dict[str, str]) -> float:
+    return float(example["answer"] in completion)
+
+
+def test_components_are_described_with_what_they_read() -> None:
+    judge = rk.judge("Is {completion} right for {prompt}?", model="m", base_url="http://localhost:1")
+    reward = rk.exact("answer") + 0.5 * rk.finished() + judge.named("judged") + shown + rk.monitor(rk.number("gold"))
+    described = {one.name: (one.kind, one.reads) for one in described_components(Scorer(reward))}
+    assert described == {
+        "exact": ("reward", ("answer",)),
+        "finished": ("reward", ()),
+        "judged": ("reward", ("prompt",)),
+        "shown": ("reward", ("example",)),
+        "number": ("monitored", ("gold",)),
+    }
