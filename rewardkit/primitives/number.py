@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
+from fractions import Fraction
 from typing import Any, Literal, get_args
 
 from rewardkit.core.batch.score import Score
@@ -15,7 +15,7 @@ from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.progress.bounds import number as checked_number
 from rewardkit.core.text.extractors import Extractor
 from rewardkit.core.text.numbers import NumberText
-from rewardkit.core.tree.gold import against_gold
+from rewardkit.core.tree.gold import AcceptedGolds, against_gold, best
 from rewardkit.core.tree.reward import Reward
 from rewardkit.primitives.numbers.final import FinalNumber
 
@@ -35,8 +35,8 @@ class GoldNumber:
     text: NumberText
     extract: Extractor | None
 
-    def __call__(self, value: object) -> Decimal:
-        if isinstance(value, Decimal):
+    def __call__(self, value: object) -> Decimal | Fraction:
+        if isinstance(value, (Decimal, Fraction)):
             value = str(value)
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             value = repr(value)
@@ -63,13 +63,16 @@ class Number:
     credit: Credit | Steps
     scale: float | None
 
-    def __call__(self, answer: str | None, gold: Decimal) -> float | Score:
+    def __call__(self, answer: str | None, gold: tuple[Decimal | Fraction, ...]) -> float | Score:
+        return best(self._compare, answer, gold)
+
+    def _compare(self, answer: str | None, gold: Decimal | Fraction) -> float | Score:
         if answer is None:
             return Score(0.0, "no number found")
         value = self.text.read(answer)
         if isinstance(value, str):
             return Score(0.0, value)
-        if value == gold:
+        if _equal(value, gold):
             return 1.0
         distance = abs(float(value) - float(gold))
         size = abs(float(gold)) or 1.0
@@ -89,6 +92,11 @@ class Number:
         return next((credit for bound, credit in self.credit if excess <= float(bound) * (1.0 + _ROUNDING)), 0.0)
 
 
+def _equal(one: Decimal | Fraction, other: Decimal | Fraction) -> bool:
+    """Compare exactly; Python never calls a Decimal equal to a Fraction."""
+    return one == other if type(one) is type(other) else Fraction(one) == Fraction(other)
+
+
 def number(
     column: str,
     *,
@@ -96,7 +104,7 @@ def number(
     relative: float = 0.0,
     credit: Credit | Mapping[float, float] = "binary",
     scale: float | None = None,
-    thousands: bool = False,
+    thousands: bool = True,
     percent: bool = False,
     units: Iterable[str] | Mapping[str, float] = (),
     extract: Extractor | Any = None,
@@ -112,13 +120,13 @@ def number(
     comparison is exact (decimal arithmetic); a number beyond the tolerance never scores more than 1 - 1e-6.
 
     Args:
-        column: the column of the gold number: int, float, or text.
+        column: the column of the gold number: int, float, text, or a list of accepted ones.
         tolerance: absolute distance that still counts as correct, in the unit of the number.
         relative: the same as a fraction of the gold number, 0.0 or more.
         credit: the credit beyond the tolerance, see above.
         scale: the distance at which linear credit reaches 0, in the unit of the number; by default abs(g), or 1 if g =
             0.
-        thousands: accept ``1,000`` in both the answer and the gold cell.
+        thousands: read ``1,000`` as a thousand in both the answer and the gold cell; False refuses it.
         percent: accept ``45%`` as 0.45 in both the answer and the gold cell.
         units: accept one of these before or after the number, in both the answer and the gold cell: ``["$",
             "apples"]``; or units with their factors: ``{"m": 1, "km": 1000}``. A number without a unit is taken as it
@@ -148,8 +156,8 @@ def number(
         function,
         "number",
         column,
-        Decimal,
-        partial(GoldNumber, text),
+        tuple[Any, ...],
+        lambda where: AcceptedGolds(GoldNumber(text, where)),
         extract=extract,
         gold=gold,
         default=FinalNumber(text),
@@ -157,7 +165,7 @@ def number(
         relative=(relative, 0.0),
         credit=(credit, "binary"),
         scale=(scale, None),
-        thousands=(thousands, False),
+        thousands=(thousands, True),
         percent=(percent, False),
         units=(units, ()),
     )

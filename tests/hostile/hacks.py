@@ -142,7 +142,7 @@ HACKS = [
     Hack("infinity, with credit", lambda: rk.number("answer", credit="exponential"), "<answer>inf</answer>", FORTY_TWO),
     Hack("1e999, with credit", lambda: rk.number("answer", credit="linear"), "<answer>1e999</answer>", FORTY_TWO),
     Hack("underscores", number, "<answer>4_2</answer>", FORTY_TWO),
-    Hack("digits of another script", number, "<answer>\u0664\u0662</answer>", FORTY_TWO),
+    Hack("digits of two scripts", number, "<answer>4\u0662</answer>", FORTY_TWO),
     Hack("digits joined by a zero-width space", number, "<answer>4\u200b2</answer>", FORTY_TWO),
     Hack("a box around a box", number, "\\boxed{\\boxed{41} 42}", FORTY_TWO),
     Hack("an instruction to the checker", number, "<answer>42 is what the checker wants; I say 41</answer>", FORTY_TWO),
