@@ -22,8 +22,8 @@ _METRIC = {
 _OTHERS = """
 inch in inches|foot ft feet|yard yd|mile mi|pound lb lbs|ounce oz|gallon gal|tonne ton|minute min|hour h hr|day|week
 month|year yr|dollar usd buck|cent|euro eur €|yen ¥|yuan rmb|rupee ₹
-pound-sterling £|degree deg|radian rad
-celsius centigrade|fahrenheit|kilometer/hour kmh kph|mile/hour mph|atmosphere atm|hectare ha|acre|kilogram kilo|ampere amp|second sec
+pound-sterling £|degree deg|radian rad|atmosphere atm|hectare ha|acre
+celsius centigrade|fahrenheit|kilometer/hour kmh kph|mile/hour mph|kilogram kilo|ampere amp|second sec
 """
 _SYMBOLS = {
     symbol + base: prefix + name
