@@ -373,6 +373,8 @@ class _Text:
     def _phrases(self) -> Iterator[tuple[int, int]]:
         lowered = self.text.replace("İ", "I").lower()
         for word, pattern in _LEADS.items():
+            if word not in lowered:
+                continue
             position = len(lowered)
             for _ in range(_MOST_LEADS):
                 position = lowered.rfind(word, 0, position)

@@ -52,7 +52,7 @@ _RUNS_ON = re.compile(
 """After A, I or No: it is an ordinary word, as in "A dog" and "I think"."""
 
 _ENDS = re.compile(r"[).,:;!\]]|\s|\Z")
-_WORDS = {"a", "i", "no"}
+_WORDS = {"a", "A", "i", "I", "no", "No", "NO"}
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,14 @@ class Options:
         """Characters that belong to names and are not formatting."""
         return frozenset("".join(self.names))
 
+    @cached_property
+    def _formatting(self) -> dict[str, str]:
+        return {character: new for character, new in _PLAIN.items() if character not in self._kept}
+
+    @cached_property
+    def _only_ascii(self) -> dict[str, str]:
+        return {character: new for character, new in self._formatting.items() if character.isascii()}
+
     def plain(self, text: str) -> str:
         """Return the end of `text` without formatting, margins and empty lines."""
         text = text[-MAX_CHARACTERS:]
@@ -95,7 +103,7 @@ class Options:
             text = without_elements(without_struck(text))
         if "\\" not in self._kept:
             text = _LATEX.sub("", text)
-        text = replaced(text, {character: new for character, new in _PLAIN.items() if character not in self._kept})
+        text = replaced(text, self._only_ascii if text.isascii() else self._formatting)
         if not self._kept & {"'", "_"} and ("'" in text or "_" in text):
             text = _FRAME.sub("", text)
         lines = (" ".join(line.split()) for line in text.split("\n"))
@@ -125,7 +133,7 @@ class Options:
 
     def _is_a_word(self, match: re.Match[str], plain: str) -> bool:
         found = match[0]
-        if found.casefold() in _WORDS and _RUNS_ON.match(plain, match.end()):
+        if found in _WORDS and _RUNS_ON.match(plain, match.end()):
             return True
         is_letter = len(found) == 1 and found.isalpha()
         if is_letter and (_VARIABLE.match(plain, match.end()) or self._is_argument(match, plain)):
