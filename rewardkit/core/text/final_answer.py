@@ -111,7 +111,8 @@ _BEFORE_BOX = re.compile(
     rf"\s(?:equal\sto\s|be\s)?){_OPENED}{_BOX}"
 )
 _AFTER_BOX = re.compile(
-    _BOX + r"[^{}]*(?:\{[^{}]*\}[^{}]*){0,9}\}\s?(?:\$\$?|\\\)|\\\])?"
+    r"\\(?:boxed|fbox)\s{0,2}(?:\{[^{}]*(?:\{[^{}]*\}[^{}]*){0,9}\}|\s?-?[0-9]{1,40}(?:[.,][0-9]{1,40}){0,9})"
+    r"\s?(?:\$\$?|\\\)|\\\])?"
     rf"(?:[0-9^]|[A-Za-z](?![A-Za-z])|(?:\s|\\text\s?\{{\s?)*(?:or\b(?!\s?\}}?{_OPENED}{_BOX})"
     r"|(?:hundred|thousand|million|billion|trillion)\b|(?:is|was)\s(?:not|wrong|incorrect|false)\b|isn't\b)"
     r"| ?(?:\\(?:pm|mp)(?![a-z])|±)| ?(?:[-+*/]|\\(?:times|cdot|div)) ?\(?[0-9]"
@@ -267,7 +268,8 @@ _NAMED_ALONE = (
 
 _OTHERS = {
     stem: re.compile(
-        rf"(?<!\w){stem}(?:\s(?:{_FINAL})){{0,2}}{verb}[*_]{{0,3}}(?:\s(?:la|le|el)(?!\w))?\s?[:：]?[*_]{{0,3}}",
+        rf"(?<!\w){stem}(?:(?![^\W\d])|(?=คือ))(?:\s(?:{_FINAL})){{0,2}}{verb}"
+        r"[*_]{0,3}(?:\s(?:la|le|el)(?!\w))?\s?[:：]?[*_]{0,3}",
         re.IGNORECASE,
     )
     for stems, verb in ((_NAMED, _COPULA), (_NAMED_ALONE, f"(?:{_COPULA})?"))
@@ -277,7 +279,7 @@ _OTHERS = {
     "答え": re.compile(r"答え(?:は)?、?\s?[:：]?[*_]{0,3}"),
     "正解": re.compile(r"正解(?:は)?、?\s?[:：]?[*_]{0,3}"),
     "解答": re.compile(r"解答(?:(?:は|是|为)、?\s?[:：]?|[:：])"),
-    "답": re.compile(r"답변?(?:은|는)?\s?[:：]?[*_]{0,3}"),
+    "답": re.compile(r"(?:(?<=정)|(?<![가-힣]))답변?(?:은|는)?\s?[:：]?[*_]{0,3}"),
 }
 """The stem of "answer" in each language, and the statement that begins with it."""
 

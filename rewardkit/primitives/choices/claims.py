@@ -190,7 +190,7 @@ _JUDGMENT = _any(
 _DENIED = _any(
     r"\b(?:not|never|cannot|neither|nor|none|nicht|pas|не)\b|n't\b|不|别|\bno (?:option|choice|answer|one)\b",
     r"\b(?:although|though|while|assume|hardly|second[- ]best|opposite|exclude[sd]?|eliminate[sd]?|rule[sd]? out)\b",
-    r"\b(?:wrong|wrongly|incorrect|incorrectly|worst|false|mistake|mistaken|mistakenly|distractor|trap)\b",
+    r"\b(?:wrong|wrongly|incorrect|incorrectly|worst|false|mistake|mistaken|mistakenly|distractor|trap|misconception|myth)\b",
     r"\b(?:tempt(?:ing|ed)|(?<!no )doubt that|unlikely|if|whether|suppose|assuming|unless|except|anything but|might)\b",
     r"\b(?:people|students|others|everyone)\b",
     r"(?<!the )\b(?:many|most|some|they)(?: \w{1,20}){0,3}? (?:would|may|think|thought|say|said|believe|argue)\b",

@@ -59,6 +59,8 @@ _UNEQUAL = re.compile(r"\\(?:neq?|not\s?=)(?![A-Za-z])\ ?")
 _ORDERED = re.compile(r"\\[lg](?:eq?|eqslant|t)?(?![A-Za-z])\ ?")
 _PLAIN = dict.fromkeys("\u2010\u2011\ufe63", "-") | dict(zip("\uff1d\uff1a\uff0f\uff08\uff09", "=:/()", strict=True))
 _ADDRESS = re.compile(r"\bhttps?://\S+")
+_BLANK = re.compile(r"(?<![\w_])_{3,}(?![\w_])")
+_AFTER_SENTENCE = re.compile(r"(?<=[.!?\n])")
 _UNDERLINED = re.compile(r"(?<!\w)__([^_\n]{1,200})__(?!\w)")
 _DIGIT = re.compile(r"[\d\u2460-\u249b\u2776-\u2793\xbc-\xbe\u2150-\u215e]")
 _ASCII_DIGIT = re.compile(r"[0-9]")
@@ -101,6 +103,8 @@ def _prepared(text: str) -> str:
     text = without_elements(text)
     if "__" in text:
         text = _UNDERLINED.sub(r"\1", text)
+        if _BLANK.search(text):  # a sentence with a blank to be filled in is the question
+            text = "".join(sentence for sentence in _AFTER_SENTENCE.split(text) if not _BLANK.search(sentence))
     if not text.isascii():
         text = replaced(straight(plain_digits(text)), _PLAIN)
     if "://" in text:
