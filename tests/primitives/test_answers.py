@@ -584,3 +584,17 @@ def test_several_golds_are_accepted(reward: str) -> None:
         table = rk.score(REWARDS[reward], completions, answer=[golds] * 3)
         assert table.total.tolist() == [1.0, 1.0, 0.0]
         assert other in table.notes[REWARDS[reward].name][1]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "\\boxed 5 ", "\\boxed{\\boxed{", "\n#### a\n?", "\nQuestion: ", "\n**Question:** ", "</s>", "<answer>x</answer>",
+        "the answer is ", "answer to ", "答案", "___ ", "P(A", "A = ", "5 - x", "{1\\over 2}", "^{2^{2",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("reward", ["number", "choice", "exact", "math_equal"])
+def test_a_flood_is_read_in_linear_time(reward: str, unit: str) -> None:
+    """A quadratic reader would take minutes here."""
+    completion = unit * (150_000 // len(unit)) + "so"
+    assert scores(reward, [completion], "B" if reward == "choice" else "7") == [0.0]
