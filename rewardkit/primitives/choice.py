@@ -17,7 +17,7 @@ from rewardkit.core.text.extraction import as_extractor, whole
 from rewardkit.core.text.extractors import Answer, Extractor, Whole
 from rewardkit.core.text.thinking import THINKING
 from rewardkit.core.tree.leaf import expression, primitive
-from rewardkit.core.tree.parameters import Parameter
+from rewardkit.core.tree.parameters import OnUnparsableGold, Parameter
 from rewardkit.core.tree.reward import Reward
 from rewardkit.primitives.choices.claims import chosen
 from rewardkit.primitives.choices.options import MOST_OPTIONS, Options
@@ -84,6 +84,7 @@ def choice(
     options: str | Iterable[str] = "ABCD",
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
+    on_unparsable_gold: OnUnparsableGold | None = None,
 ) -> Reward:
     r"""Score 1.0 if the completion chooses exactly the gold option of a multiple-choice question, else 0.0.
 
@@ -102,6 +103,8 @@ def choice(
         extract: finds the answer, which must then be the choice itself (an explanation may follow its label, as in
             ``B. Paris``). By default the marked answer (a tag, a box, ``####``), else the visible text.
         gold: finds the gold option in its cell.
+        on_unparsable_gold: what a gold cell does that cannot be read: ``"raise"`` a CoercionError, or ``"fail"``: its
+            row has no score, and ``rk.fallback`` asks the next reward. By default it raises, and fails in a training.
 
     Raises:
         RewardDefinitionError: fewer than two options or more than 100, an option listed twice, or options without an
@@ -115,7 +118,12 @@ def choice(
     gold_where = None if gold is None else as_extractor(gold, whole())
     listed = options if isinstance(options, str) else list(known.names)
     shown = expression(
-        "choice", column, options=(listed, "ABCD"), extract=(extract and where, None), gold=(gold_where, None)
+        "choice",
+        column,
+        options=(listed, "ABCD"),
+        extract=(extract and where, None),
+        gold=(gold_where, None),
+        on_unparsable_gold=(on_unparsable_gold, None),
     )
     return primitive(
         Choice(known, isinstance(where, Answer)),
@@ -123,7 +131,12 @@ def choice(
         shown,
         Parameter("text", "completion", view=Whole(thinking=where.thinking if isinstance(where, Answer) else THINKING)),
         Parameter("found", "completion", view=where),
-        Parameter("gold", column, annotation=Annotated[str, BeforeValidator(GoldOption(known, gold_where))]),
+        Parameter(
+            "gold",
+            column,
+            annotation=Annotated[str, BeforeValidator(GoldOption(known, gold_where))],
+            on_unparsable_gold=on_unparsable_gold,
+        ),
     )
 
 

@@ -24,7 +24,7 @@ EXAMPLE = {"answer": "42", "prompt": "6*7?", "completion": "42"}
 
 
 def row(total: float | None = 0.75, *reasons: str, **terms: float | None) -> dict[str, Any]:
-    return {"total": total, "terms": terms or {"number": total}, "reasons": list(reasons)}
+    return {"total": total, "terms": terms or {"number": total}, "reasons": list(reasons), "unparsable": False}
 
 
 @dataclass

@@ -137,6 +137,7 @@ def test_components_are_in_the_log_of_the_trainer() -> None:
         "components/judged": [pytest.approx(2 / 3), 1.0],
         "components/length": [0.01, 0.01],
         "unscorable": [0.25, 0.0],
+        "unparsable_gold": [0.0, 0.0],
     }
 
 
