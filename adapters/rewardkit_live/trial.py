@@ -152,7 +152,7 @@ def _check_failures(scorer: Scorer, table: ScoreTable) -> None:
     Raises:
         RewardFailure, CoercionError: it does.
     """
-    golds = unparsable_golds(table)
+    golds = sorted(unparsable_golds(table))
     for (name, column), (evaluated, *_, unparsable, read) in zip(
         table.components.items(), fault_counts(table), strict=True
     ):
