@@ -40,7 +40,7 @@ class FaultReport:
                 elif (fault.component, fault.reason) not in self._golds:
                     self._golds.add((fault.component, fault.reason))
                     logger.warning(
-                        "reward %r gives no score to rows with this gold answer, as row %d of this batch: %s",
+                        "reward %r cannot read the gold answer of row %d of this batch; rows with it get no score: %s",
                         fault.component,
                         fault.row,
                         fault.reason,

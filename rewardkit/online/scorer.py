@@ -200,8 +200,14 @@ class RowScorer:
 
     def _tables(self, rows: Sequence[Row], moment: Moment, patience: float, strict: bool) -> Iterator[Scored]:
         if moment.num_generations is None and not strict:
-            stops = {"bugs_stop": self._bugs_stop, "cells_stop": self._cells_stop}
-            score = partial(tables, self.scorer, rows, progress=moment.progress, **stops)
+            score = partial(
+                tables,
+                self.scorer,
+                rows,
+                progress=moment.progress,
+                bugs_stop=self._bugs_stop,
+                cells_stop=self._cells_stop,
+            )
             for places in kinds(rows):
                 yield from patient(score, places, patience, self._waits)
         elif rows:

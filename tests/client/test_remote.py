@@ -213,7 +213,5 @@ def test_a_gold_that_cannot_be_read_counts_as_one_here_too() -> None:
         assert np.isnan(table.total).tolist() == [False, True]
         assert [fault.unparsable for fault in table.faults] == [True]
         assert fault_counts(table)[:, 4].tolist() == [1, 1]
-        functions = rk.to_trl(remote)
         with pytest.raises(rk.CoercionError, match="reads no gold answer in its first batch"):
-            for function in functions:
-                function(completions=["4", "4"], prompts=["", ""], answer=["N/A", "none"])
+            rk.to_trl(remote)[0](completions=["4", "4"], prompts=["", ""], answer=["N/A", "none"])

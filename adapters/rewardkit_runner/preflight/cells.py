@@ -16,7 +16,7 @@ import numpy as np
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Rows
 from rewardkit.core.batch.equality import equality
-from rewardkit.core.errors import BindingError, CoercionError, shorten, shorten_line
+from rewardkit.core.errors import BindingError, CoercionError, shorten
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.tree.binding import Binding
 from rewardkit.core.tree.columns import coerce_column
@@ -27,8 +27,8 @@ from rewardkit_runner.preflight.findings import Finding
 from rewardkit_runner.preflight.table import Table
 
 SHOWN = 10
-_VALUE, _LINE = 80, 240
-"""The most characters of a value, and of a line with a reason."""
+_VALUE, _REASON = 80, 120
+"""The most characters of a value, and of the reason why it cannot be read."""
 _MOST_UNREADABLE = 0.01
 """The share of the distinct golds above which a run does not start: these are no stray cells, their form is wrong.
 
@@ -145,9 +145,7 @@ def _read(parameter: Parameter, values: list[Any], rows: list[int]) -> list[_Cel
     return list(cells.values())
 
 
-def _golds_of(
-    name: str, parameter: Parameter, cells: list[_Cell], where: str, table: Table
-) -> Iterator[Finding]:
+def _golds_of(name: str, parameter: Parameter, cells: list[_Cell], where: str, table: Table) -> Iterator[Finding]:
     """Find golds that the ready reward `name` cannot read, or only slowly."""
     bad = [cell for cell in cells if cell.problem]
     table.unreadable |= {row for cell in bad for row in cell.rows}
@@ -155,9 +153,11 @@ def _golds_of(
         accepted = parameter.on_unparsable_gold == "fail"
         stops = parameter.on_unparsable_gold == "raise" or len(bad) == len(cells)
         much = not accepted and _exceeds(len(bad), len(cells)) and _exceeds(_count(bad), _count(cells))
-        lost = f"{_count(bad):,} row{'s get' if _count(bad) != 1 else ' gets'} no score"
-        what = f"{name!r} cannot read {len(bad):,} of {len(cells):,} distinct cells, so {lost}"
-        remedy = "fix these cells, or exclude the rows with dataset.filter; pass gold= if the answer is only a part of them"
+        lost = f"so {_count(bad):,} row{'s get' if _count(bad) != 1 else ' gets'} no score"
+        if parameter.on_unparsable_gold == "raise":
+            lost = 'and on_unparsable_gold="raise" stops the run there'
+        what = f"{name!r} cannot read {len(bad):,} of {len(cells):,} distinct cells, {lost}"
+        remedy = "fix these cells, or exclude the rows with dataset.filter; if the answer is a part of them, pass gold="
         if much and not stops:
             what += f": more than {_MOST_UNREADABLE:.0%}"
             remedy += '. rk.number, rk.choice and rk.math_equal accept them with on_unparsable_gold="fail"'
@@ -169,7 +169,7 @@ def _golds_of(
         yield Finding(
             "warning",
             where,
-            f"{len(slow):,} of {len(cells):,} distinct cells take {name!r} over {_SLOW:g} s to read, and their batches wait",
+            f"{len(slow):,} of {len(cells):,} distinct cells take {name!r} over {_SLOW:g} s to read; batches wait",
             "write them in a simpler form, or exclude the rows with dataset.filter",
             _listed(slow, _SHOWN_GOLDS, "seconds"),
         )
@@ -184,14 +184,26 @@ def _exceeds(bad: int, total: int) -> bool:
 
 
 def _listed(cells: Sequence[_Cell], most: int, what: Literal["problem", "seconds"]) -> tuple[str, ...]:
-    """Return a line for each cell: ``row 3 (and 2 more): 'N/A' cannot be parsed: 'N/A' is not a number.``."""
+    """Return a line for each cell: ``row 3 (and 2 more): 'N/A' is not a number``."""
     lines = []
     for cell in cells[:most]:
         more = f" (and {len(cell.rows) - 1:,} more)" if len(cell.rows) > 1 else ""
-        after = f"takes {cell.seconds:.1f} s" if what == "seconds" else cell.problem.removeprefix(shorten(cell.value))
-        line = f"{shorten(cell.value, _VALUE)} {after.strip()}"
-        lines.append(f"row {cell.rows[0]}{more}: {shorten_line(line, _LINE)}")
+        after = f"takes {cell.seconds:.1f} s" if what == "seconds" else _reason(cell)
+        lines.append(f"row {cell.rows[0]}{more}: {shorten(cell.value, _VALUE)} {after}")
     return (*lines, f"... and {len(cells) - most:,} more") if len(cells) > most else tuple(lines)
+
+
+def _reason(cell: _Cell) -> str:
+    """Return why a cell cannot be read, without its value, with which most reasons begin."""
+    reason = cell.problem.removeprefix(f"{shorten(cell.value)} cannot be parsed: ")
+    for value in (shorten(cell.value), shorten(cell.value, 60)):
+        if reason.startswith(value):
+            return _cut(reason.removeprefix(value).strip())
+    return _cut(f"cannot be read: {reason}")
+
+
+def _cut(reason: str) -> str:
+    return reason.rstrip(".") if len(reason) <= _REASON else f"{reason[:_REASON]} ..."
 
 
 def _together(node: Reward, binding: Binding, rows: list[int], table: Table) -> Iterator[Finding]:
@@ -199,10 +211,12 @@ def _together(node: Reward, binding: Binding, rows: list[int], table: Table) -> 
     if binding.expensive or binding.waits or binding.scope != "sample":
         return
     known = [row for row in rows if row not in table.unreadable]
-    columns = {parameter.source: [table.values(parameter.source)[row] for row in known] for parameter in binding.columns}
+    columns = {
+        parameter.source: [table.values(parameter.source)[row] for row in known] for parameter in binding.columns
+    }
     batch = Batch([""] * len(known), prompts=[""] * len(known), columns=columns)
     faults = Scorer(node).score(batch, strict=False, on_unparsable_gold="fail").faults if known else ()
-    bad = {known[fault.row]: shorten_line(fault.reason, _LINE) for fault in faults if fault.unparsable}
+    bad = {known[fault.row]: _cut(fault.reason) for fault in faults if fault.unparsable}
     table.unreadable |= bad.keys()
     if bad:
         yield Finding(

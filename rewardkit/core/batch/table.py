@@ -124,7 +124,8 @@ class ScoreTable:
         rows[[fault.row for fault in self.faults if fault.unparsable]] = True
         outages = [fault for fault in self.faults if fault.outcome is Outcome.FAILED and not fault.unparsable]
         rows[[fault.row for fault in outages if fault.component == name]] = False
-        return rows & (self.components[name].codes == FAILED)
+        unparsable: Rows = rows & (self.components[name].codes == FAILED)
+        return unparsable
 
     def __getitem__(self, name: str) -> Floats:
         """Return (n,) the raw values of one component, NaN where it was not scored."""

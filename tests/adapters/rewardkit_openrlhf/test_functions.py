@@ -229,7 +229,7 @@ def test_examples_are_tried_at_once() -> None:
 
 
 def test_a_gold_that_cannot_be_read_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience.time, "sleep", lambda seconds: pytest.fail("another try would fail, too"))
+    monkeypatch.setattr("time.sleep", lambda seconds: pytest.fail("another try would fail, too"))
     reward = rk.number("answer") + rk.length_between(1, 3, unit="characters")
     with pytest.raises(RunExit, match=r"(?s)column 'answer': 'N/A' cannot be parsed.*examples= with all rows"):
         call(rk.to_openrlhf(reward), PROMPT + "4", label="N/A")

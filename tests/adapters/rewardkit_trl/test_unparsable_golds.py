@@ -96,7 +96,7 @@ def test_a_bad_gold_in_a_first_batch_of_one_prompt_stops_nothing(tmp_path: Path)
 
 def test_the_evaluation_of_a_training_masks_them_too(tmp_path: Path) -> None:
     evaluation = {"eval_strategy": "steps", "eval_steps": 2, "given": {"eval_dataset": data(["1", "N/A"])}}
-    functions, trainer, _ = train(tmp_path, list(range(8)), max_steps=4, **evaluation)
+    _, trainer, _ = train(tmp_path, list(range(8)), max_steps=4, **evaluation)
     trainer.train()
     entries = [entry for entry in trainer.state.log_history if "eval_reward" in entry]
     assert [entry["eval_unparsable_gold/number"] for entry in entries] == [0.5, 0.5]

@@ -123,7 +123,7 @@ DATA_FAULTS: dict[str, tuple[str, list[dict[str, Any]], str, str]] = {
         "number",
         [*rows(40), {"prompt": "q", "answer": "7 or 8"}],
         "error",
-        "'number' cannot read 1 of 41 distinct cells, so 1 row gets no score: more than 1% row 40: '7 or 8' cannot",
+        "'number' cannot read 1 of 41 distinct cells, so 1 row gets no score: more than 1% row 40: '7 or 8' is not",
     ),
     "raises": ("raising", rows(), "error", "reward: it stops the training in the first batch: reward 'raising'"),
     "fails": ("failing", rows(), "error", "component 'failing': it fails in the first batch: the sandbox does not"),
@@ -154,8 +154,9 @@ def test_golds_that_cannot_be_read_are_an_error_above_one_percent_of_the_distinc
     stops = unreadable == distinct or (unreadable > 0 and policy == "raise")
     assert found.ok is not (stops or (policy is None and unreadable > 0.01 * distinct)), found.text()
     if unreadable:
-        rows = f"so {3 * unreadable:,} rows get no score"
-        assert f"'number' cannot read {unreadable:,} of {distinct:,} distinct cells, {rows}" in " ".join(found.text().split())
+        lost = 'and on_unparsable_gold="raise"' if policy == "raise" else f"so {3 * unreadable:,} rows get no score"
+        what = f"'number' cannot read {unreadable:,} of {distinct:,} distinct cells, {lost}"
+        assert what in " ".join(found.text().split())
         shown = [line for line in found.text().splitlines() if "(and 2 more): 'none " in line]
         assert len(shown) == (10 if unreadable == distinct else unreadable)
     else:
@@ -407,7 +408,7 @@ def test_gsm8k_passes_as_it_is_published() -> None:
     assert found.of("warning") == []
     assert "earns 1 of 1, in 7,473 of 7,473 rows; an empty completion 0" in said(found, "fact")
     wrong = preflight(config(), reward=rk.number("answer"), training=data["train"], held_out=None)
-    assert "'number' cannot read 7,473 of 7,473 distinct cells, so 7,473 rows get no score row 0: " in said(wrong, "error")
+    assert "'number' cannot read 7,473 of 7,473 distinct cells, so 7,473 rows get no score" in said(wrong, "error")
 
 
 def test_weights_that_do_not_fit_the_list_are_an_error_that_says_what_to_write() -> None:
