@@ -82,6 +82,7 @@ class Session:
         self.warned_of_tokens = False
         self.shares = OutcomeShares()
         self.trajectories = TrajectoryReport()
+        self.columns, self.held_out = WrongColumns(scorer), WrongColumns(scorer)  # of training, and of its evaluation
         self.reset(limits, scorer, watched)
 
     def reset(self, limits: Limits, scorer: Scorer, watched: Reward | None = None) -> None:
@@ -91,7 +92,7 @@ class Session:
             watched: the reward for the radar; None for no radar.
         """
         self.breaker = Breaker(limits)
-        self.columns, self.held_out = WrongColumns(scorer), WrongColumns(scorer)  # of training, and of its evaluation
+        self.columns.follow(scorer)
         self.stages = StageReport(scorer)
         self.radar = None if watched is None else Radar(watched)
 

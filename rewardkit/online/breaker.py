@@ -117,9 +117,15 @@ class WrongColumns:
     """
 
     def __init__(self, scorer: Scorer) -> None:
-        self._right = tolerant(scorer)
+        self._right: set[str] = set()
         self._batches: Counter[str] = Counter()
         self._lock = threading.Lock()
+        self.follow(scorer)
+
+    def follow(self, scorer: Scorer) -> None:
+        """Go on with another version of the reward: components that have read a gold are right for good."""
+        with self._lock:
+            self._right |= tolerant(scorer)
 
     def add(
         self,
@@ -149,8 +155,8 @@ class WrongColumns:
                 if len(own) > 1 or (own and self._batches[name] > 1):
                     return CoercionError(
                         f"reward {name!r} reads no gold answer in its first batch{'es' * (len(own) == 1)}: {own[0]} "
-                        "If this is the wrong column, name another one. If such golds are expected, pass "
-                        'on_unparsable_gold="fail" to the reward'
+                        "If this is the wrong column, name another one. rk.number, rk.choice and rk.math_equal accept "
+                        'such golds with on_unparsable_gold="fail"'
                     )
         return None
 

@@ -129,7 +129,8 @@ def row_scores(table: ScoreTable) -> list[RowScore]:
     terms = {name: _cells(values) for name, values in table.terms.items()}
     raw = {name: _cells(column.scored) for name, column in table.components.items()}
     codes = {name: column.codes.tolist() for name, column in table.components.items()}
-    again = failed_rows(table)
+    unparsable = {fault.row for fault in table.faults if fault.unparsable and totals[fault.row] is None}
+    unparsable -= set(np.flatnonzero(failed_rows(table)).tolist()) if unparsable else set()
     return [
         RowScore(
             totals[row],
@@ -138,7 +139,7 @@ def row_scores(table: ScoreTable) -> list[RowScore]:
             {name: _OUTCOMES[found[row]] for name, found in codes.items()},
             {name: column.notes[row] for name, column in table.components.items() if row in column.notes},
             tuple(dict.fromkeys(f"{fault.component}: {fault.reason}" for fault in faults.get(row, ()))),
-            totals[row] is None and not again[row] and any(fault.unparsable for fault in faults.get(row, ())),
+            row in unparsable,
         )
         for row in range(len(table))
     ]

@@ -126,6 +126,8 @@ def test_40_the_option_decides_everywhere(make: Any) -> None:
             score(make("answer", on_unparsable_gold="raise"), ["1"], answer=["1/2x"])
     with pytest.raises(rk.RewardDefinitionError, match="on_unparsable_gold"):
         make("answer", on_unparsable_gold="skip")
+    with pytest.raises(rk.RewardDefinitionError, match="on_unparsable_gold"):
+        rk.Scorer(make("answer")).score(rk.Batch(["1"], columns={"answer": ["1"]}), on_unparsable_gold="skip")  # type: ignore[arg-type]
     reward = make("answer", on_unparsable_gold="fail")
     assert pickle.loads(pickle.dumps(reward)) == reward
     assert len({make("answer", on_unparsable_gold=policy).fingerprint for policy in (None, "fail", "raise")}) == 3
@@ -222,6 +224,26 @@ def test_40_a_component_that_comes_later_has_a_first_batch_of_its_own() -> None:
         table = trained(reward, ["1", "1"], answer=golds, task=[task] * 2)
         errors.append(columns.add(fault_counts(table).tolist(), list(table.components), lambda: set()))
     assert errors == [None] * 4
+
+
+def test_40_a_new_version_of_a_reward_keeps_what_is_known_of_its_components() -> None:
+    old, new = rk.number("answer") + HALF, rk.number("answer") + rk.choice("letter") + HALF
+    columns = WrongColumns(rk.Scorer(old))
+    errors = []
+    for tree, golds, letters in (
+        (old, ["1", "x"], ["A", "B"]),
+        (new, ["x", "y"], ["A", "B"]),
+        (new, ["x"] * 2, ["x", "y"]),
+    ):
+        columns.follow(rk.Scorer(tree))
+        table = trained(tree, ["1", "1"], answer=golds, letter=letters)
+        found = unparsable_golds(table)
+        errors.append(columns.add(fault_counts(table).tolist(), list(table.components), found.copy))
+    assert errors == [None] * 3  # the letters were right, too
+    other = rk.choice("letter", options="CD").named("other")
+    table = trained(other, ["1", "1"], letter=["x", "y"])
+    error = columns.add(fault_counts(table).tolist(), list(table.components), unparsable_golds(table).copy)
+    assert "reward 'other' reads no gold answer" in str(error)
 
 
 @given(st.lists(st.lists(st.sampled_from(["1", "x", "y"]), min_size=1, max_size=4), max_size=5))

@@ -161,8 +161,10 @@ def _golds_of(name: str, parameter: Parameter, cells: list[_Cell], where: str, t
         if much and not stops:
             what += f": more than {_MOST_UNREADABLE:.0%}"
             remedy += '. rk.number, rk.choice and rk.math_equal accept them with on_unparsable_gold="fail"'
-        # If no cell can be read, it is the wrong column, and a few show that.
-        listed = _listed(bad, SHOWN if len(bad) == len(cells) else _SHOWN_GOLDS, "problem")
+        most = _SHOWN_GOLDS
+        if len(bad) == len(cells):  # it is the wrong column, and a few cells show that
+            most, remedy = SHOWN, "name the column of the gold answers; if the answer is a part of the cell, pass gold="
+        listed = _listed(bad, most, "problem")
         yield Finding("error" if stops or much else "warning", where, what, remedy, listed)
     slow = sorted((cell for cell in cells if cell.seconds > _SLOW and not cell.problem), key=lambda cell: -cell.seconds)
     if slow:
@@ -198,7 +200,8 @@ def _reason(cell: _Cell) -> str:
     reason = cell.problem.removeprefix(f"{shorten(cell.value)} cannot be parsed: ")
     for value in (shorten(cell.value), shorten(cell.value, 60)):
         if reason.startswith(value):
-            return _cut(reason.removeprefix(value).strip())
+            reason = reason.removeprefix(value).strip()
+            return _cut(reason.partition(". ")[0])  # the others say how to fix it
     return _cut(f"cannot be read: {reason}")
 
 

@@ -7,7 +7,7 @@ ScoreTable: raw components, the additive terms, and the total.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from rewardkit.core.batch.rollouts import Rollouts
 from rewardkit.core.batch.score import Measured
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.batch.trajectory import IsError
-from rewardkit.core.errors import BindingError, shorten
+from rewardkit.core.errors import BindingError, RewardDefinitionError, shorten
 from rewardkit.core.evaluation.plan import Plan
 from rewardkit.core.evaluation.run import Run
 from rewardkit.core.evaluation.scheduler import Scheduler
@@ -125,6 +125,10 @@ class Scorer:
             RewardFailure: a bug in a reward function while `strict`, a failure under policy "raise", an unknown route.
             RunStopped: every later sample would fail, too.
         """
+        if on_unparsable_gold not in get_args(OnUnparsableGold):
+            raise RewardDefinitionError(
+                f'on_unparsable_gold must be "raise" or "fail", got {shorten(on_unparsable_gold)}'
+            )
         plan = self._plan
         plan.check(batch)
         run = Run(plan, batch, strict, stops, on_unparsable_gold)
