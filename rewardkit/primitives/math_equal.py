@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from typing import Any, ClassVar
 
 from rewardkit.core.batch.score import Score
-from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, shorten
+from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, WorkerDied, shorten
 from rewardkit.core.processes import worker
 from rewardkit.core.progress.bounds import number as checked_number
 from rewardkit.core.text.extractors import Extractor
@@ -92,6 +92,8 @@ def _unreadable(text: str, timeout: float) -> str:
     try:
         problem: str = in_worker.submit("check", text, timeout=timeout).result()
         return problem
+    except WorkerDied:  # maybe by other hands, so it must not be remembered
+        raise
     except in_worker.TOO_MUCH as error:
         return _too_much(error, timeout)
 

@@ -163,6 +163,24 @@ def test_40_a_missing_gold_abstains_and_a_bug_of_an_extractor_does_not_score_the
     np.testing.assert_array_equal(table.total, [0.5, 0.5, math.nan])
 
 
+def test_40_a_worker_that_dies_while_it_reads_a_gold_is_an_outage(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rewardkit.primitives import math_equal
+
+    def dies(*_: Any, **__: Any) -> Any:
+        raise rk.WorkerDied("killed by the system")
+
+    gold, reward = "\\ln(2)+\\sin(3)", rk.math_equal("answer")
+    with monkeypatch.context() as patch:
+        patch.setattr(math_equal.in_worker, "submit", dies)
+        table = trained(reward, [f"\\boxed{{{gold}}}"], answer=[gold])
+        assert [(fault.outcome, fault.unparsable) for fault in table.faults] == [("failed", False)]
+        assert "killed by the system" in table.faults[0].reason
+        assert fault_counts(table)[0].tolist() == [1, 1, 0, 0, 0, 1]
+        with pytest.raises(CoercionError, match="killed by the system"):
+            rk.score(reward, [""], answer=[gold])
+    assert trained(reward, [f"\\boxed{{{gold}}}"], answer=[gold]).total.tolist() == [1.0]  # nothing is remembered
+
+
 @given(st.integers(1, 30), st.integers(0, 30))
 def test_40_the_breaker_counts_no_golds_and_is_not_diluted_by_them(unparsable: int, failed: int) -> None:
     breaker = Breaker(Limits(0.5, 0.05, 1))

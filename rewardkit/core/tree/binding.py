@@ -29,6 +29,8 @@ _GOLD_REMEDY = "Fix the data, or pass gold= with an extractor that finds the ans
 _AS_THEY_ARE = ("completion", "trajectory", "progress", "trainer_state", "log_metric", "log_extra", ENVIRONMENT)
 """Arguments that are not copied for each call."""
 _ATOMS = {str, int, float, bool, bytes, type(None)}
+_UNREAD = {Unparsable, Raised}
+"""What `coerce_column` returns for cells that it cannot read."""
 _MUTABLE = (dict, list, set, bytearray, collections.deque, BaseModel)
 
 
@@ -175,7 +177,7 @@ def gather(
         CoercionError: a value does not fit its annotation; the message names component, column and row.
     """
     arguments = Arguments(rows)
-    unparsable: dict[int, Unparsable] = {}
+    unread: dict[int, Unparsable | Raised] = {}
     for parameter in parameters:
         remedy = "" if not trusted else _GOLD_REMEDY if parameter.name == "gold" else _REMEDY
         raises = not trusted or (parameter.on_unparsable_gold or on_unparsable_gold) == "raise"
@@ -185,8 +187,8 @@ def gather(
         if as_they_are and parameter.view is None and not parameter.is_column:
             continue
         kinds = set(map(type, values))
-        if Unparsable in kinds:
-            unparsable |= {position: value for position, value in enumerate(values) if type(value) is Unparsable}
+        if not kinds.isdisjoint(_UNREAD):
+            unread |= {position: value for position, value in enumerate(values) if type(value) in _UNREAD}
         if type(None) in kinds and parameter.is_column and not parameter.coercer.optional:
             for position, value in enumerate(values):
                 if value is None:
@@ -197,7 +199,7 @@ def gather(
                     arguments.set_aside[position] = Raised(value.error)
         if not as_they_are and not kinds <= _ATOMS:
             arguments.columns[-1] = [detached(value) for value in values]
-    arguments.set_aside |= unparsable  # not even the lowest bound of an extractor with a bug may train such a row
+    arguments.set_aside |= unread  # not even the lowest bound of an extractor with a bug may train such a row
     return arguments
 
 
