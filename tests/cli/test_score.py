@@ -72,7 +72,7 @@ def test_rows_with_the_same_fault_are_one_line_with_a_count(tmp_path: Path, caps
     assert out.count("euros") == 2  # the value and its part that cannot be read, of one row
     errors = [row.get("error") for _, row in rows_of(tmp_path / "out.jsonl")]
     assert errors[0] is None
-    assert str(errors[599]).startswith("reward 'number': column 'answer': '599 euros, ")
+    assert str(errors[599]).startswith("number: column 'answer': '599 euros, ")
 
 
 def test_columns_completions_and_rows_can_be_chosen(data: str, tmp_path: Path, capsys: Captured) -> None:

@@ -164,14 +164,12 @@ def test_40_a_missing_gold_abstains_and_a_bug_of_an_extractor_does_not_score_the
 
 
 def test_40_a_worker_that_dies_while_it_reads_a_gold_is_an_outage(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rewardkit.primitives import math_equal
-
     def dies(*_: Any, **__: Any) -> Any:
         raise rk.WorkerDied("killed by the system")
 
     gold, reward = "\\ln(2)+\\sin(3)", rk.math_equal("answer")
     with monkeypatch.context() as patch:
-        patch.setattr(math_equal.in_worker, "submit", dies)
+        patch.setattr("rewardkit.primitives.mathematics.workers.submit", dies)
         table = trained(reward, [f"\\boxed{{{gold}}}"], answer=[gold])
         assert [(fault.outcome, fault.unparsable) for fault in table.faults] == [("failed", False)]
         assert "killed by the system" in table.faults[0].reason

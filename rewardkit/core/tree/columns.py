@@ -76,8 +76,10 @@ def coerce_column(
             )
             if raises:
                 raise CoercionError(f"column {column!r}, row {row}: {error} {remedy}") from error.__cause__
-            outage = isinstance(error.__cause__, RewardFailure)  # a worker died, and the next batch may read the cell
-            result = Raised(error.__cause__) if outage else Unparsable(f"column {column!r}: {error} {remedy}")
+            if isinstance(error.__cause__, RewardFailure):  # a worker died, and the next batch may read the cell
+                result = Raised(error.__cause__)
+            else:
+                result = Unparsable(f"column {column!r}: {error} {remedy}")
         if repeatable:
             read[key] = result
         coerced.append(result)
