@@ -154,7 +154,8 @@ class Remote(Reward):
         if score["total"] is None:
             failed = str(Outcome.FAILED) in outcomes
             column.codes[row] = FAILED if failed else ABSTAINED
-            return [Fault(self.terms[0], row, Outcome.FAILED, reasons)] if failed else []
+            fault = Fault(self.terms[0], row, Outcome.FAILED, reasons, unparsable=score["unparsable"])
+            return [fault] if failed else []
         column.values[row], column.codes[row] = score["total"], SCORED
         for kind, values in (("terms", score["terms"]), ("components", score["components"])):
             for name, value in values.items():

@@ -70,23 +70,33 @@ def kinds(rows: Sequence[Row]) -> list[Places]:
 
 
 def tables(
-    scorer: Scorer, rows: Sequence[Row], places: Places, progress: Progress | None, *, bugs_stop: bool = False
+    scorer: Scorer,
+    rows: Sequence[Row],
+    places: Places,
+    progress: Progress | None,
+    *,
+    bugs_stop: bool = False,
+    cells_stop: bool = False,
 ) -> Iterator[Scored]:
     """Yield the scores of the rows at `places`, which fit into one batch; a row that cannot be scored has failed.
 
     Args:
         bugs_stop: raise if a reward without a lowest score has a bug.
+        cells_stop: raise if a cell does not fit.
 
     Raises:
         RunStopped: every other row would fail, too: a wrong key, a quota that is used up.
         RewardBug: with `bugs_stop`.
+        CoercionError: with `cells_stop`.
     """
     try:
         batch = batch_of([rows[place] for place in places], progress)
-        yield Scored(places, scorer.score(batch, strict=False))
+        yield Scored(places, scorer.score(batch, strict=False, on_unparsable_gold="fail"))
         return
     except (BindingError, CoercionError, RewardFailure) as error:
-        if isinstance(error, RunStopped) or (bugs_stop and isinstance(error, RewardBug)):
+        if isinstance(error, RunStopped):
+            raise
+        if (bugs_stop and isinstance(error, RewardBug)) or (cells_stop and isinstance(error, CoercionError)):
             raise
         if len(places) == 1:
             final = not isinstance(error, RewardFailure)
@@ -94,7 +104,7 @@ def tables(
             return
     middle = len(places) // 2
     for half in (places[:middle], places[middle:]):
-        yield from tables(scorer, rows, half, progress, bugs_stop=bugs_stop)
+        yield from tables(scorer, rows, half, progress, bugs_stop=bugs_stop, cells_stop=cells_stop)
 
 
 def failed(scorer: Scorer, row: Row, error: Exception) -> ScoreTable:

@@ -15,6 +15,7 @@ from rewardkit.core.text.extractors import Extractor, TextExtractor
 from rewardkit.core.text.final_answer import marked, own_words
 from rewardkit.core.text.marks import boxes
 from rewardkit.core.tree.gold import AcceptedGolds, against_gold, best, is_default
+from rewardkit.core.tree.parameters import OnUnparsableGold
 from rewardkit.core.tree.reward import Reward
 from rewardkit.primitives.choices.claims import chosen
 from rewardkit.primitives.choices.options import MOST_OPTIONS, Options
@@ -112,6 +113,7 @@ def choice(
     options: str | Iterable[str] = "ABCD",
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
+    on_unparsable_gold: OnUnparsableGold | None = None,
 ) -> Reward:
     r"""Score 1.0 if the completion chooses exactly the gold option of a multiple-choice question, else 0.0.
 
@@ -130,6 +132,8 @@ def choice(
         extract: finds the answer, which must then be the choice itself (an explanation may follow its label, as in
             ``B. Paris``). By default the marked answer (a tag, a box, ``####``), else the visible text.
         gold: finds the gold option in its cell.
+        on_unparsable_gold: what a gold cell does that cannot be read: ``"raise"`` a CoercionError, or ``"fail"``: its
+            row has no score, and ``rk.fallback`` asks the next reward. By default it raises, and fails in a training.
 
     Raises:
         RewardDefinitionError: fewer than two options or more than 100, an option listed twice, or options without an
@@ -146,6 +150,7 @@ def choice(
         extract=extract,
         gold=gold,
         default=FinalChoice(known),
+        on_unparsable_gold=on_unparsable_gold,
         options=(options if isinstance(options, str) else list(known.names), "ABCD"),
     )
 

@@ -13,12 +13,13 @@ from importlib.util import find_spec
 from typing import Any, ClassVar
 
 from rewardkit.core.batch.score import Score
-from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, RewardFailure, shorten
+from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, WorkerDied, shorten
 from rewardkit.core.processes import worker
 from rewardkit.core.progress.bounds import number as checked_number
 from rewardkit.core.text.extractors import Extractor
 from rewardkit.core.text.final_answer import in_boxes
 from rewardkit.core.tree.gold import AcceptedGolds, against_gold
+from rewardkit.core.tree.parameters import OnUnparsableGold
 from rewardkit.core.tree.reward import Reward
 from rewardkit.primitives.mathematics import words, workers as in_worker
 from rewardkit.primitives.mathematics.exact_leaves import arithmetic, decide, letters
@@ -51,7 +52,6 @@ class GoldAnswer:
 
     extract: Extractor | None
     timeout: float
-    fails: bool = False
 
     def __call__(self, value: object) -> Gold:
         if isinstance(value, float):
@@ -72,15 +72,12 @@ class GoldAnswer:
             return replace(gold, is_text=True)  # 2^{2018} is never evaluated, but equals itself
         if _KELVIN.fullmatch(gold.cleaned):
             return replace(gold, is_text=True)  # or thousands
-        reason = self._problem(gold)
-        if reason and self.fails:
-            return replace(gold, problem=f"the gold answer {shorten(found, 60)} {reason}")
-        if reason:
+        if reason := self._problem(gold):
             where = 'rk.extract.after("####")' if "####" in found else "rk.extract.boxed()"
             raise ValueError(
                 f"{shorten(found, 60)} {reason}. For a column of whole solutions, pass gold=, such as gold={where}; "
                 "write an answer in words as \\text{words}; for answers that only a reader can compare, pass "
-                'unreadable="fail" and write rk.fallback(rk.math_equal(...), rk.judge(...))'
+                'on_unparsable_gold="fail" and write rk.fallback(rk.math_equal(...), rk.judge(...))'
             )
         return gold
 
@@ -103,6 +100,8 @@ def _unreadable(text: str, timeout: float) -> str:
     try:
         problem: str = in_worker.submit("check", text, timeout=timeout).result()
         return problem
+    except WorkerDied:  # maybe by other hands, so it must not be remembered
+        raise
     except in_worker.TOO_MUCH as error:
         return _too_much(error, timeout)
 
@@ -134,8 +133,6 @@ class MathEqual:
         return _any_right(waiting, len(gold))
 
     def _compare(self, answer: str | None, gold: Gold) -> float | Score | Future[float | Score]:
-        if gold.problem:
-            raise RewardFailure(gold.problem)
         if answer is None:
             return Score(0.0, "no answer found")
         if len(answer) > MAX_CHARACTERS:
@@ -376,7 +373,7 @@ def math_equal(
     gold: Extractor | Any = None,
     evaluated: bool = True,
     timeout: float = 3.0,
-    unreadable: str = "raise",
+    on_unparsable_gold: OnUnparsableGold | None = None,
 ) -> Reward:
     r"""Score 1.0 if the final answer equals the gold answer mathematically, else 0.0.
 
@@ -395,30 +392,29 @@ def math_equal(
         evaluated: require an evaluated answer: a number if the gold answer is one, otherwise no more arithmetic left to
             do than in the gold answer. False accepts any equal expression.
         timeout: seconds for one comparison in the worker, at most 60; an answer that takes longer scores 0.0.
-        unreadable: what a gold answer does that cannot be read as mathematics: "raise" a CoercionError, or "fail": then
-            ``rk.fallback(rk.math_equal("answer", unreadable="fail"), rk.judge(...))`` asks a judge about these rows.
+        on_unparsable_gold: what a gold cell does that cannot be read: ``"raise"`` a CoercionError, or ``"fail"``: its
+            row has no score, and ``rk.fallback(rk.math_equal(...), rk.judge(...))`` asks the judge. By default it
+            raises, and fails in a training.
 
     Raises:
         MissingExtraError: math-verify is not installed.
-        CoercionError: while scoring: a gold cell that is missing or, by default, cannot be read as mathematics.
+        CoercionError: while scoring: a gold cell that is a missing value, or cannot be read as mathematics.
     """
     if find_spec("math_verify") is None or find_spec("antlr4") is None:
         raise MissingExtraError.of("rk.math_equal", "math")
     seconds = checked_number(timeout, "math_equal: timeout")
     if not 0.0 < seconds <= MAX_SECONDS:
         raise RewardDefinitionError(f"math_equal: timeout must be above 0 and at most {MAX_SECONDS:g} s, got {timeout}")
-    if unreadable not in ("raise", "fail"):
-        raise RewardDefinitionError(f'math_equal: unreadable must be "raise" or "fail", got {shorten(unreadable)}')
     return against_gold(
         MathEqual(bool(evaluated), float(seconds)),
         "math_equal",
         column,
         tuple[Gold, ...],
-        lambda where: AcceptedGolds(GoldAnswer(where, float(seconds), unreadable == "fail")),
+        lambda where: AcceptedGolds(GoldAnswer(where, float(seconds))),
         extract=extract,
         gold=gold,
         default=FinalAnswer(),
+        on_unparsable_gold=on_unparsable_gold,
         evaluated=(evaluated, True),
         timeout=(timeout, 3.0),
-        unreadable=(unreadable, "raise"),
     )

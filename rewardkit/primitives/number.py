@@ -16,6 +16,7 @@ from rewardkit.core.progress.bounds import number as checked_number
 from rewardkit.core.text.extractors import Extractor
 from rewardkit.core.text.numbers import NumberText
 from rewardkit.core.tree.gold import AcceptedGolds, against_gold, best
+from rewardkit.core.tree.parameters import OnUnparsableGold
 from rewardkit.core.tree.reward import Reward
 from rewardkit.primitives.numbers.final import FinalNumber
 
@@ -109,6 +110,7 @@ def number(
     units: Iterable[str] | Mapping[str, float] = (),
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
+    on_unparsable_gold: OnUnparsableGold | None = None,
 ) -> Reward:
     r"""Score 1.0 if the number in the completion is within a tolerance of the gold number; partial credit on request.
 
@@ -136,6 +138,8 @@ def number(
             claims: not one that it denies, doubts, asks for or takes back. No number is found if it is one of several
             ("41 or 42") or part of something else (a fraction, a root, ``42K``, ``40-42``); see docs/answers.md.
         gold: finds the number in the gold cell, such as ``rk.extract.after("####")`` for raw GSM8K.
+        on_unparsable_gold: what a gold cell does that cannot be read: ``"raise"`` a CoercionError, or ``"fail"``: its
+            row has no score, and ``rk.fallback`` asks the next reward. By default it raises, and fails in a training.
 
     Raises:
         RewardDefinitionError: a negative or infinite tolerance, an unknown credit, steps that do not decrease, or a
@@ -161,6 +165,7 @@ def number(
         extract=extract,
         gold=gold,
         default=FinalNumber(text),
+        on_unparsable_gold=on_unparsable_gold,
         tolerance=(tolerance, 0.0),
         relative=(relative, 0.0),
         credit=(credit, "binary"),

@@ -65,6 +65,7 @@ class RowOut(BaseModel):
     outcomes: dict[str, str] = Field(description="scored, abstained, failed, errored or skipped, by component")
     notes: dict[str, str] = Field(description="what components say about their scores")
     reasons: list[str] = Field(description="why components failed or errored")
+    unparsable: bool = Field(description="no score because a gold answer cannot be read: another try is in vain")
 
 
 class ScoreReply(BaseModel):
@@ -106,6 +107,7 @@ def shown(score: RowScore) -> dict[str, Any]:
         "outcomes": score.outcomes,
         "notes": score.notes,
         "reasons": score.reasons,
+        "unparsable": score.unparsable,
     }
 
 

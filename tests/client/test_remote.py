@@ -203,3 +203,15 @@ def test_a_wrong_token_stops(monkeypatch: pytest.MonkeyPatch) -> None:
             rk.remote(running.url)
         monkeypatch.setenv("REWARDKIT_TOKEN", "secret")
         assert rk.score(rk.remote(running.url), ["42"], answer=["42"]).total[0] > 0.75
+
+
+def test_a_gold_that_cannot_be_read_counts_as_one_here_too() -> None:
+    with serving("golds", REWARDKIT_TOKEN="") as running:
+        remote = rk.remote(running.url, deadline=20)
+        batch = rk.Batch(["4", "4"], columns={"answer": ["4", "N/A"]})
+        table = rk.Scorer(remote).score(batch, strict=False, on_unparsable_gold="fail")
+        assert np.isnan(table.total).tolist() == [False, True]
+        assert [fault.unparsable for fault in table.faults] == [True]
+        assert fault_counts(table)[:, 4].tolist() == [1, 1]
+        with pytest.raises(rk.CoercionError, match="reads no gold answer in its first batch"):
+            rk.to_trl(remote)[0](completions=["4", "4"], prompts=["", ""], answer=["N/A", "none"])

@@ -589,7 +589,8 @@ def test_several_golds_are_accepted(reward: str) -> None:
 @pytest.mark.parametrize(
     "unit",
     [
-        "\\boxed 5 ", "\\boxed{\\boxed{", "\n#### a\n?", "\nQuestion: ", "\n**Question:** ", "</s>", "<answer>x</answer>",
+        "\\boxed 5 ", "\\boxed{\\boxed{", "\n#### a\n?", "\nQuestion: ", "\n**Question:** ", "</s>",
+        "<answer>x</answer>",
         "the answer is ", "answer to ", "答案", "___ ", "P(A", "A = ", "5 - x", "{1\\over 2}", "^{2^{2",
     ],
 )  # fmt: skip

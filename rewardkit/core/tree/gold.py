@@ -2,7 +2,7 @@
 
 ``normal("New  York ")`` is ``"New York"``, and ``ItemsText()("red, blue")`` is ``("red", "blue")``. A reader converts
 text to the value that is compared and raises ValueError if it cannot: an answer then scores 0.0, while for a gold cell
-it is an error in the data.
+it is an error in the data: a CoercionError, and in a training a row without a score.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rewardkit.core.text.json_text import parse_json
 from rewardkit.core.text.literals import read_literal
 from rewardkit.core.text.visibility import stacked
 from rewardkit.core.tree.leaf import expression, primitive
-from rewardkit.core.tree.parameters import Parameter
+from rewardkit.core.tree.parameters import OnUnparsableGold, Parameter
 from rewardkit.core.tree.reward import Reward
 
 T = TypeVar("T")
@@ -341,6 +341,7 @@ def against_gold(
     extract: Extractor | Any,
     gold: Extractor | Any,
     default: TextExtractor | None = None,
+    on_unparsable_gold: OnUnparsableGold | None = None,
     **options: tuple[object, object],
 ) -> Reward:
     """Return the reward `name` that calls `function` with the answer and the gold answer.
@@ -350,6 +351,7 @@ def against_gold(
         gold_type: the type of gold answer that `function` takes.
         gold_reader: makes the reader of gold cells from their extractor (or None).
         extract, gold: the user's options; `default` finds the answer if `extract` is None.
+        on_unparsable_gold: the user's option; None raises, and lets the row fail in a training.
         options: other options for the repr, as (value, default).
     """
     if not isinstance(column, str) or not column.strip():
@@ -359,11 +361,17 @@ def against_gold(
     where = _where(extract, default)
     gold_where = None if gold is None else as_extractor(gold, Whole())
     said = None if extract is None else as_extractor(extract, where)
-    shown = expression(name, column, **options, extract=(said, None), gold=(gold_where, None))
+    options |= {"extract": (said, None), "gold": (gold_where, None), "on_unparsable_gold": (on_unparsable_gold, None)}
+    shown = expression(name, column, **options)
     return primitive(
         function,
         name,
         shown,
         Parameter("answer", "completion", view=where),
-        Parameter("gold", column, annotation=Annotated[gold_type, BeforeValidator(gold_reader(gold_where))]),
+        Parameter(
+            "gold",
+            column,
+            annotation=Annotated[gold_type, BeforeValidator(gold_reader(gold_where))],
+            on_unparsable_gold=on_unparsable_gold,
+        ),
     )

@@ -33,7 +33,6 @@ class Gold:
         is_text: whether the answer is only words, or notation that is only compared as written.
         node: the structure of the value.
         families: the value, if it is a list of families of solutions.
-        problem: why the gold answer cannot be compared, or "".
     """
 
     cleaned: str
@@ -46,7 +45,6 @@ class Gold:
     is_text: bool
     node: Node = field(compare=False)
     families: list[Family] | None = field(compare=False)
-    problem: str = ""
 
     @classmethod
     def of(cls, text: str) -> Gold:
