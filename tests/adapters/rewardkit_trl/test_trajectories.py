@@ -160,6 +160,7 @@ def test_both_processes_log_the_means_over_all_completions() -> None:
             processes=2,
             num_generations=None,
             known=True,
+            runs_calls=False,
             is_main=True,
             scale="group",
             normalizes_each=False,
