@@ -456,7 +456,7 @@ class _Reader:
             self._broken("", "other text follows the call", "json")
 
     def _bare(self, text: str, *, sure: bool = False) -> None:
-        """Read a text that is nothing but calls; one that only begins like a call, or is `sure` to be one, is broken."""
+        """Read a text that is nothing but calls; if it only begins like one, or is `sure` to be one, it is broken."""
         text = text.strip()
         inner = _Reader(text.removeprefix("functools") if text.startswith("functools[") else text)
         fault = "other text follows the call"
@@ -476,7 +476,7 @@ class _Reader:
         groups, end, kept = opening.groupdict(), self.position, len(self.calls)
         name = _plain_name(groups.get("name") or "", mark.form)
         self.keyed = opening[0] == "<|tools_prefix|>"
-        if not name and self._holds_calls():
+        if not name and self._holds_calls(opening[0]):
             return
         try:
             complete = self._body(mark.form, name)
@@ -488,10 +488,10 @@ class _Reader:
             self.position = end
             self._broken(name, str(fault), mark.form)
 
-    def _holds_calls(self) -> bool:
-        """Return whether another call begins at once: the mark before it is only around it."""
+    def _holds_calls(self, opening: str) -> bool:
+        """Return whether another mark of a call follows at once, so that this one is only around it."""
         event = _EVENT.match(self.text, self._blank())
-        return event is not None and event.lastgroup == "call"
+        return event is not None and event.lastgroup == "call" and event[0] != opening
 
     def _close(self, closings: tuple[str, ...], complete: bool, opening: str) -> None:
         """Go behind the closing mark."""
@@ -760,7 +760,7 @@ def _readings(text: str) -> tuple[Any, ...]:
     trimmed = text.removeprefix("\n").removesuffix("\n")
     bare = text.strip()
     if bare.startswith("<![CDATA[") and bare.endswith("]]>"):
-        return (bare[9:-3],)
+        return _readings(bare[9:-3])
     found = parsed(_WORDS.get(bare, bare))
     values = [] if found.error or isinstance(found.value, str) else [found.value]
     if found.error and bare[:1] in ("{", "["):  # as Python writes it

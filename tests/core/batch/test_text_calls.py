@@ -253,7 +253,6 @@ def test_what_is_talked_about_or_made_up_is_no_call(text: str, where: str) -> No
         f"<code>x</code> first.\n{HERMES}",
         f"Some <code> that is never closed.\n{HERMES}",
         f"<tool_calls>\n{HERMES}\n</tool_calls>",
-        f"<tool_call>{HERMES}</tool_call>",
         f"{HERMES}<|im_end|>\n<|im_start|>user\n<tool_response>18</tool_response>\n{HERMES}",
         f"{HERMES}\n<tool_response>\n{HERMES}\n</tool_response>",
         f"Thought: it needs it.\nAction: weather\nAction Input: {json.dumps(ROME[1])}\nObservation: 18\n{HERMES}",
@@ -404,6 +403,7 @@ def test_a_broken_call_does_not_hide_the_others() -> None:
     broken = '<tool_call>{"name": "f", "arguments": {</tool_call>'
     assert read(f"{broken}\n{HERMES}\n{broken}\n{HERMES}") == [("", None), ROME, ("", None), ROME]
     assert read(f"<tool_call>{BODY}\n{HERMES}") == [("", None), ROME]
+    assert read(f"<tool_call>\n{HERMES}") == [("", None), ROME]
     assert read("<function=f><parameter=a>1</function>\n" + QWEN) == [("f", None), ROME]
 
 
@@ -480,10 +480,12 @@ def test_hostile_texts_in_arguments(text: str) -> None:
     read_text_calls(f"<tool_call>{text}</tool_call>")
 
 
-MARKS = """<tool_call> </tool_call> <think> </think> { [ " ' \\ < ( = [TOOL_CALLS] <function=f> <parameter=a> </parameter>
-<|im_end|> <tool_response> <!-- <|channel|>analysis<|message|> f(a= call:f{ <escape> word""".split()
-FRAGMENTS = (" ", "\n", "\n```", "\nUser:", "\nAction: f\nAction Input: ", HERMES, QWEN, BODY, *MARKS)
-PIECES = st.sampled_from([*FRAGMENTS, *(written([ROME]) for _, written in ALL.values())])
+FRAGMENTS = (
+    "<tool_call>", "</tool_call>", "<think>", "</think>", "\n```", "\n", " ", "{", "[", '"', "'", "\\", "<", "(", "=",
+    "[TOOL_CALLS]", "<function=f>", "<parameter=a>", "</parameter>", "<|im_end|>", "<tool_response>", "<!--", "f(a=",
+    "\nUser:", "\nAction: f\nAction Input: ", "<|channel|>analysis<|message|>", "call:f{", "<escape>", "word ",
+)  # fmt: skip
+PIECES = st.sampled_from([HERMES, QWEN, BODY, *FRAGMENTS, *(written([ROME]) for _, written in ALL.values())])
 
 
 @given(st.lists(PIECES, max_size=8), st.integers(0, 60))
