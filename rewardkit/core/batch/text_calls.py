@@ -139,10 +139,10 @@ _WRAPPERS_END = re.compile(
 _LIKE_A_CALL = re.compile(
     r"\s*(?:</?[|\s]{0,3}(?:\w{1,20}:)?(?:tool|function)s?[\s_-]?calls?|\[\s?tool[\s_]?calls?|<function[=_]|<\|?python_tag|"
     r"<｜tool|functools\s?\[|<invoke\b|"
-    r'(?:\[\s*)?\{\s*"(?:name|tool_calls?|tool_name|function(?:_call)?)"\s*:|\[\s*[\'"]?[\w.\\]+\(|'
-    r"[\w.]+\((?:[^()\n]|\([^()\n]*\))*\)[ \t]*;?\s*(?:\n|\Z))"
+    r'(?:\[\s*)?\{\s*"(?:name|tool_calls?|tool_name|function(?:_call)?)"\s*:|\[\s*[\'"]?[\w.\\]+\()'
 )
 """The beginning of a call in any form, in lower case, and misspelled marks."""
+_LINE_OF_PYTHON = re.compile(r"\s*[\w.]+\((?:[^()\n]|\([^()\n]*\))*\)[ \t]*;?\s*(?:\n|\Z)")
 _MENTION = re.compile(r"<[|｜]?\w{0,24}?(?:tool|function|invoke)|\[TOOL_CALLS\]|\{\s{0,9}\"name\"\s{0,9}:")
 """What may be a call that is not read because of where it is."""
 
@@ -259,9 +259,15 @@ def read_text_calls(text: str) -> TextCalls:
     return _Reader("\n" + text[header.end() if header else 0 :]).read()
 
 
-def begins_like_a_call(text: str) -> bool:
-    """Return whether a text begins like a call, also if its mark is misspelled."""
+def begins_like_a_call(text: str, *, code: bool = False) -> bool:
+    """Return whether a text begins like a call, also if its mark is misspelled.
+
+    Args:
+        code: the text is in a fence, where a line of Python is a program.
+    """
     head = text[:200]
+    if not code and _LINE_OF_PYTHON.match(head):
+        return True
     return _LIKE_A_CALL.match(head.lower() if head.isascii() else plain_letters(head)) is not None
 
 
@@ -439,7 +445,7 @@ class _Reader:
             self._bare(body, sure=True)
             return
         self.fences.append(body)
-        if not self.unread and begins_like_a_call(body):
+        if not self.unread and begins_like_a_call(body, code=True):
             self.unread = "in a fence beside other text"
 
     def _whole(self) -> None:
@@ -467,7 +473,7 @@ class _Reader:
                 return
         except _Fault as found:
             fault = str(found)
-        if begins_like_a_call(inner.text) or (sure and inner.text):
+        if begins_like_a_call(inner.text, code=self.in_fence) or (sure and inner.text):
             self._broken("", fault, "json")
 
     def _call(self, start: int) -> None:

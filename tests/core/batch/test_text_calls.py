@@ -316,6 +316,8 @@ def test_marks_inside_an_argument_are_text() -> None:
         "<answer>18</answer>",
         "3 < 4 and 5 > 2",
         "A tool_call is a tag.",
+        "```python\nprint(1)\n```",
+        "Run it:\n```python\nprint(1)\n```",
         'Its "name" is Rome.',
         "```json\n{}\n```",
         "> quoted",
