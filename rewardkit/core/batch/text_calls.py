@@ -95,6 +95,7 @@ _THINKING = (
     Marks("[THINK]", "[/THINK]"),
     Marks("◁think▷", "◁/think▷"),
 )
+_THINKING_ENDS = (*(block.closing for block in _THINKING), "<|END_THINKING|>", "<|inner_suffix|>")
 _ENDS = (
     r"<\|(?:im_|eot|eom|end_of|endoftext|user|assistant|system|observation|start_header|start_of|return|EO)\w{0,20}\|>|"
     r"</s>|<eos>|<(?:start|end)_of_turn>|<turn\|>|<｜(?:end▁of▁sentence|User|Assistant)｜>|\[/?INST\]|"
@@ -106,7 +107,7 @@ _CALL_TAG = r"[\w:｜]{0,24}?(?:(?:tool|function)_?calls?|TOOLCALL|invoke)"
 _EVENTS: Mapping[str, str] = {
     "think": "|".join(re.escape(block.opening) for block in _THINKING)
     + r"|<\|channel\|>analysis(?:<\|message\|>|(?! to=))",
-    "thought": "|".join(re.escape(block.closing) for block in _THINKING) + r"|<\|(?:END_THINKING|inner_suffix)\|>",
+    "thought": "|".join(map(re.escape, _THINKING_ENDS)),
     "end": _ENDS,
     # Results of tools, which the model made up or the trainer put there, and what is shown and not meant.
     "result": r"<(?:tool|function)_(?:response|result|output)s?>|<[|｜]tool[▁_]outputs?[▁_]begin[|｜]>|\[TOOL_RESULTS\]"
@@ -273,14 +274,30 @@ def begins_like_a_call(text: str, *, code: bool = False) -> bool:
 
 def may_hold_calls(text: str) -> bool:
     """Return whether a text has what every text with a call has; most texts do not, and this is fast."""
-    known = ("<", "[TOOL", "Action:", "```tool", "```function", '"name"', "▷", "THINK]")
     head = text[:200].lstrip()
-    if head[:1] in ("{", "[", "`", "~") or any(one in text for one in known) or _BARE.match(head):
+    if head[:1] in _BARE_STARTS or any(word in text for word in _WORDS_OF_MARKS) or _BARE.match(head):
+        return True
+    if ("/" in text or "|>" in text) and any(closing in text for closing in _THINKING_ENDS):
         return True
     return not head.isascii() and begins_like_a_call(head)  # full-width brackets, for example
 
 
+_BARE_STARTS = frozenset("<{[`~")
 _BARE = re.compile(r"[\w./-]+\s*[({]")
+"""How calls without a mark begin."""
+_WORDS_OF_MARKS = (
+    "tool",
+    "unction",
+    "TOOL",
+    "invoke",
+    "python_tag",
+    " to=",
+    "ACTION|",
+    "action_start",
+    "Action:",
+    '"name"',
+)
+"""Every mark of a call has one of them."""
 
 
 @dataclass(slots=True)
