@@ -83,6 +83,7 @@ _MARKS = (
         r"(?:<\|constrain\|>\w{1,20})?[ ]?<\|message\|>",
         ("<|call|>", "<|end|>"),
     ),
+    _Mark("llama", rf"\n>>>(?P<name>{_NAME})\n(?=\{{)"),  # Functionary 3.2
     _Mark("json", r"\nfunctools(?=\[)"),
     _Mark("react", r"\nAction:[ \t]{0,9}(?P<name>[^\n]{1,128}?)[ \t]{0,9}\n[ \t]{0,9}Action Input:"),
 )
@@ -118,7 +119,7 @@ _EVENTS: Mapping[str, str] = {
     "call": "|".join(f"(?:{re.sub('[?]P<[a-z]+>', '?:', mark.opening)})" for mark in _MARKS),
 }
 _EVENT = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _EVENTS.items()))
-_CANDIDATE = re.compile(r"<|\[|◁|```|~~~|\n(?=[ ]{0,3}(?:[`~]{3}|#|User:|Human:)|Observation:|Action:|functools\[)")
+_CANDIDATE = re.compile(r"<|\[|◁|```|~~~|\n(?=[ ]{0,3}(?:[`~]{3}|#|User:|Human:)|Observation:|Action:|functools\[|>>>)")
 """How events begin: characters of a set are found fast."""
 
 _HEADER = re.compile(
@@ -139,11 +140,11 @@ _WRAPPERS_END = re.compile(
 
 _LIKE_A_CALL = re.compile(
     r"\s*(?:</?[|\s]{0,3}(?:\w{1,20}:)?(?:tool|function)s?[\s_-]?calls?|\[\s?tool[\s_]?calls?|<function[=_]|<\|?python_tag|"
-    r"<｜tool|functools\s?\[|<invoke\b|"
+    r"<｜tool|functools\s?\[|<invoke\b|<tools?>|<\|open\|>(?:call|tools)|function call<\|role_sep|>>>\w|"
     r'(?:\[\s*)?\{\s*"(?:name|tool_calls?|tool_name|function(?:_call)?)"\s*:|\[\s*[\'"]?[\w.\\]+\()'
 )
 """The beginning of a call in any form, in lower case, and misspelled marks."""
-_LINE_OF_PYTHON = re.compile(r"\s*[\w.]+\((?:[^()\n]|\([^()\n]*\))*\)[ \t]*;?\s*(?:\n|\Z)")
+_LINE_OF_PYTHON = re.compile(r"\s*[\w.\\]+\((?:[^()\n]|\([^()\n]*\))*\)[ \t]*;?\s*(?:\n|\Z)")
 _MENTION = re.compile(r"<[|｜]?\w{0,24}?(?:tool|function|invoke)|\[TOOL_CALLS\]|\{\s{0,9}\"name\"\s{0,9}:")
 """What may be a call that is not read because of where it is."""
 
@@ -282,21 +283,12 @@ def may_hold_calls(text: str) -> bool:
     return not head.isascii() and begins_like_a_call(head)  # full-width brackets, for example
 
 
-_BARE_STARTS = frozenset("<{[`~")
-_BARE = re.compile(r"[\w./-]+\s*[({]")
+_BARE_STARTS = frozenset("<{[`~>")
+_BARE = re.compile(r"[\w./\\-]+\s*[({]")
 """How calls without a mark begin."""
 _WORDS_OF_MARKS = (
-    "tool",
-    "unction",
-    "TOOL",
-    "invoke",
-    "python_tag",
-    " to=",
-    "ACTION|",
-    "action_start",
-    "Action:",
-    '"name"',
-)
+    "tool", "unction", "TOOL", "invoke", "python_tag", " to=", "ACTION|", "action_start", "Action:", '"name"', ">>>",
+)  # fmt: skip
 """Every mark of a call has one of them."""
 
 

@@ -393,6 +393,9 @@ def test_ordinary_text_has_no_calls(text: str) -> None:
         ("＜tool_call＞{}＜/tool_call＞", "no call begins"),
         ("<tool\u200b_call>{}", "no call begins"),
         ("['f(a=1)']", ""),
+        ("search\\_web(q='x')", "no call begins"),
+        ("<tools>{}</tools>", "no call begins"),
+        ('<|open|>call tool="f"<|sep|>', "no call begins"),
         ("```tool_code\nimport weather\n```", "no call begins"),
     ],
 )

@@ -83,6 +83,7 @@ TYPED: Mapping[str, tuple[str, Callable[[Sequence[Call]], str]]] = {
     ),
     "Llama 3.1": ("llama", lambda calls: "<|python_tag|>" + "; ".join(as_json(*call, "parameters") for call in calls)),
     "Llama, by name": ("llama", named("<function=", ">", "</function>\n")),
+    "Functionary 3.2": ("llama", named("\n>>>", "\n", "")),
     "Mistral": ("mistral", lambda calls: f"[TOOL_CALLS] {listed(calls)}"),
     "Mistral 11": ("mistral", named("[TOOL_CALLS]", "[ARGS]", "")),
     "Mistral Small": ("mistral", named("[TOOL_CALLS]", "[CALL_ID]abc{}[ARGS]", "")),
