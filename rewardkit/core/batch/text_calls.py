@@ -92,7 +92,7 @@ _OPENINGS = tuple((mark, re.compile(mark.opening)) for mark in _MARKS)
 _THINKING = (
     *THINKING.blocks,
     # Only in models that write their calls as text.
-    *(Marks(f"<{name}>", f"</{name}>") for name in ("seed:think", "|START_THINKING|", "|inner_prefix|")),
+    *(Marks(f"<{name}>", f"</{name}>") for name in ("scratch_pad", "seed:think", "|START_THINKING|", "|inner_prefix|")),
     Marks("[THINK]", "[/THINK]"),
     Marks("◁think▷", "◁/think▷"),
 )
