@@ -84,7 +84,6 @@ REWARDS: dict[str, Case] = {
         '<tool_call>{"name": "open", "arguments": {"color": "blue"}}</tool_call>',
         gold('[{"name": "open", "arguments": {"color": "red"}}]'),
     ),
-    "calls_between, text": Case(lambda: rk.calls_between(1, 1), "[open(color='red')]", "No."),
     "tool_success": Case(lambda: rk.tool_success("open"), OPENED, STUCK, form=everywhere),
     "tool_errors": Case(lambda: rk.tool_errors(), OPENED, STUCK, most=None, form=everywhere),
     "calls_between": Case(lambda: rk.calls_between(0, 1), OPENED, [*STUCK[:2], *OPENED], form=everywhere),
