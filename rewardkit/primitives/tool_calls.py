@@ -83,7 +83,7 @@ class ToolCalls:
     def _unread(self, trajectory: Trajectory) -> str:
         """Return why what looks like a call in the last turn is none; empty if nothing does."""
         text = trajectory.turns[-1].text if trajectory.turns else ""
-        if self.form == "messages" or trajectory.runs_calls:
+        if self.form == "messages" or (self.form == "auto" and trajectory.runs_calls):
             begins = begins_like_a_call(visible_text(text))
             why = "form='messages'" if self.form == "messages" else "the trainer runs the calls of messages"
             return f"the text begins like a call, which does not count: {why}" if begins else ""

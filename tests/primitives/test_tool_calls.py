@@ -521,6 +521,9 @@ def test_a_trainer_that_runs_calls_is_asked_for_none_in_text() -> None:
     found = rk.Scorer(rk.tool_calls("gold")).score(batch)
     assert found.total.tolist() == [0.0, 0.0, 1.0]
     assert found.notes["tool_calls"][0].endswith("does not count: the trainer runs the calls of messages")
+    asked_for = rk.Scorer(rk.tool_calls("gold", form="hermes")).score(batch)
+    assert asked_for.total.tolist() == [1.0, 0.0, 1.0]
+    assert "cannot be read" in asked_for.notes["tool_calls"][1]
     free = Batch(completions, columns={"gold": [cell()] * 3}, rollouts=Rollouts(runs_calls=True))
     assert rk.Scorer(rk.tool_calls("gold")).score(free).total.tolist() == [1.0, 1.0, 0.0]
 
