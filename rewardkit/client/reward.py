@@ -70,6 +70,8 @@ def _row(batch: Batch, row: int) -> dict[str, Any]:
         sent["completion_ids"] = [int(token) for token in batch.completion_ids[row]]
     if batch.rollouts.cut is not None:
         sent["cut"] = bool(batch.rollouts.cut[row])
+    if batch.rollouts.runs_calls:
+        sent["runs_calls"] = True
     return sent
 
 

@@ -48,7 +48,7 @@ def batch_of(rows: Sequence[Row], progress: Progress | None, num_generations: in
         columns={name: [row.columns[name] for row in rows] for name in rows[0].columns},
         progress=progress,
         num_generations=num_generations,
-        rollouts=Rollouts(cut=cut),
+        rollouts=Rollouts(cut=cut, runs_calls=any(row.runs_calls for row in rows)),
     )
 
 
@@ -64,7 +64,8 @@ def kinds(rows: Sequence[Row]) -> list[Places]:
     """Return the places of rows that fit into one batch: with the same columns, all with a prompt or none."""
     found: dict[Any, list[int]] = {}
     for place, row in enumerate(rows):
-        kind = (frozenset(row.columns), row.prompt is None, row.completion_ids is None, row.cut is None)
+        absent = row.prompt is None, row.completion_ids is None, row.cut is None
+        kind = (frozenset(row.columns), *absent, row.runs_calls)
         found.setdefault(kind, []).append(place)
     return list(found.values())
 

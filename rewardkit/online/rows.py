@@ -33,6 +33,7 @@ class Row:
         columns: the cells of its row of the dataset.
         completion_ids: its tokens, if they are known.
         cut: whether it ran into the token limit; None if unknown.
+        runs_calls: the trainer runs the calls of the messages, so that what is left in a text is no call.
     """
 
     completion: Any
@@ -40,9 +41,10 @@ class Row:
     columns: Mapping[str, Any] = field(default_factory=dict)
     completion_ids: Sequence[int] | None = None
     cut: bool | None = None
+    runs_calls: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:  # a quarter of the time of what dataclasses do
-        return Row, (self.completion, self.prompt, self.columns, self.completion_ids, self.cut)
+        return Row, (self.completion, self.prompt, self.columns, self.completion_ids, self.cut, self.runs_calls)
 
 
 @dataclass(frozen=True, slots=True)

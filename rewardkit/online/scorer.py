@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, final
 
@@ -243,7 +244,7 @@ class RowScorer:
                 completion = completion[: completion.rindex(token)]
         if completion is row.completion:
             return row
-        return Row(completion, row.prompt, row.columns, row.completion_ids, row.cut)
+        return replace(row, completion=completion)
 
     def _count(self, table: ScoreTable, *, whole: bool = False) -> None:
         """Count and log the faults of scored rows.

@@ -34,6 +34,7 @@ class RowIn(BaseModel):
     columns: dict[str, Any] = Field(default_factory=dict, description="the cells of the row of the dataset")
     completion_ids: list[int] | None = Field(None, description="the tokens of the completion")
     cut: bool | None = Field(None, description="whether the completion ran into the token limit")
+    runs_calls: bool = Field(False, description="whether the trainer runs the calls of messages, so no text has calls")
 
 
 class ProgressIn(BaseModel):
@@ -86,7 +87,10 @@ class Native:
             request = ScoreRequest.model_validate(payload)
         except ValidationError as error:
             raise BadRequest(said(error)) from None
-        rows = [Row(row.completion, row.prompt, row.columns, row.completion_ids, row.cut) for row in request.rows]
+        rows = [
+            Row(row.completion, row.prompt, row.columns, row.completion_ids, row.cut, row.runs_calls)
+            for row in request.rows
+        ]
         if request.num_generations is not None and len(rows) % request.num_generations:
             raise BadRequest(
                 f"num_generations is {request.num_generations}, but {len(rows)} rows are not whole groups of that size"

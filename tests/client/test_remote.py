@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from http.server import HTTPServer, SimpleHTTPRequestHandler
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.client.connection import Server, rows_scored
+from rewardkit.core.batch.rollouts import Rollouts
 from rewardkit.core.processes.background import in_background
 from rewardkit.online.faults import fault_counts
 from tests.server import hostile, served
@@ -82,6 +84,17 @@ def test_columns_that_json_lacks_are_sent_as_texts(remote: rk.Reward) -> None:
     answers = [np.int64(42), float("nan"), {"a": (1, 2)}]
     table = rk.score(remote, ["42", "nan", "x"], other=answers, answer=["42", "nan", "y"])
     assert table.terms["acts"].tolist() == [0.75, 0.75, 0.0]
+
+
+def test_the_server_is_told_that_the_trainer_runs_calls(tmp_path: Path) -> None:
+    file = tmp_path / "calls.py"
+    file.write_text("import rewardkit as rk\n\nreward = rk.calls_between(1, 1)\n")
+    with serving(file=str(file)) as running:
+        totals = [
+            rk.Scorer(rk.remote(running.url)).score(rk.Batch(["[look()]"], rollouts=Rollouts(runs_calls=run))).total
+            for run in (False, True)
+        ]
+    assert [total.tolist() for total in totals] == [[1.0], [0.0]]
 
 
 def test_cells_arrive_as_they_are() -> None:

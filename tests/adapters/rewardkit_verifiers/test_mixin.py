@@ -67,6 +67,11 @@ def scored(task: Any, trace: Any) -> tuple[dict[str, float], dict[str, float]]:
     return asyncio.run(both())
 
 
+def test_the_endpoint_reads_the_calls_and_leaves_none_in_a_text() -> None:
+    metrics, _ = scored(made(rk.calls_between(1, 1))(Data()), answered("[look()]"))
+    assert metrics == {"components/calls_between": 0.0}
+
+
 def test_terms_are_rewards_and_components_are_metrics_of_one_evaluation() -> None:
     calls = []
 
