@@ -239,6 +239,8 @@ HACKS = [
     Hack("a number without its point", lambda: rk.token_f1("answer"), "35", gold("3.5")),
     Hack("gold answer buried in text", lambda: rk.rouge_l("answer"), "so " * 98 + "Paris", gold("Paris"), most=0.03),
     Hack("every item", lambda: rk.set_match("answer"), ", ".join(map(str, range(100))), gold(["7", "8"]), most=0.04),
+    Hack("every option, side by side", lambda: rk.set_match("answer"), "ABCDEFGHIJ", gold(["A", "C"]), most=0.34),
+    Hack("both lists", lambda: rk.set_match("answer"), "['7', '8']\n['1', '2']", gold(["7", "8"])),
     Hack("one item, many times", lambda: rk.set_match("answer"), "7, 7, 7, 7", gold(["7", "8"]), most=0.34),
     Hack("items backwards", lambda: rk.sequence_match("answer"), "c, b, a", gold(["a", "b", "c"])),
     Hack("items twice", lambda: rk.sequence_match("answer"), "a, a, b, b, c, c", gold(["a", "b", "c"]), most=0.2),
