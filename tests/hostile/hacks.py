@@ -185,6 +185,10 @@ HACKS = [
     Hack("a trailing comma", invoice, '{"sku": "a", "qty": 1, "lines": [1],}'),
     Hack("the schema of the row", lambda: rk.json_schema(column="answer"), SHAPE, gold(SHAPE)),
     Hack("empty object against the schema of the row", lambda: rk.json_schema(column="answer"), "{}", gold(SHAPE)),
+    Hack(
+        "another document after the answer", matched, '<answer>{"sku": "a", "qty": 7}</answer>\nOr {"sku": "b"}', LINE
+    ),
+    Hack("another document before other code", matched, '```\n{"sku": "a"}\n```\nOr {"qty": 7}\n```sh\nls\n```', LINE),
     Hack("empty object against a gold one", matched, "{}", LINE),
     Hack("keys with placeholders", matched, '{"sku": null, "qty": 0, "lines": []}', LINE),
     Hack("every value at every key", matched, '{"sku": 7, "qty": "a", "lines": [7, 8, "a"]}', LINE, most=0.5),
