@@ -15,12 +15,18 @@ import numpy as np
 
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Column, Rows
-from rewardkit.core.batch.score import ABSTAINED, SKIPPED, Fault, Measured
-from rewardkit.core.errors import RunStopped
+from rewardkit.core.batch.score import ABSTAINED, SCORED, SKIPPED, Fault, Measured
+from rewardkit.core.errors import RewardFailure, RunStopped, shorten
 from rewardkit.core.evaluation import observers
 from rewardkit.core.evaluation.calls import Made, make
 from rewardkit.core.evaluation.plan import Plan
 from rewardkit.core.tree.reward import Calls, Pieces, Reward, Steps, applied
+
+
+def advanced(steps: Steps, answer: Any) -> Any:
+    """Send `answer` to a node and return what it asks for next; numbers too large for a float become infinite."""
+    with np.errstate(over="ignore", invalid="ignore"):  # reported once, with the name of the node, by `overflow`
+        return steps.send(answer)
 
 
 @dataclass(slots=True, eq=False)
@@ -82,7 +88,7 @@ class Run:
         answer: object = None
         while True:
             try:
-                asked = steps.send(answer)
+                asked = advanced(steps, answer)
             except StopIteration as end:
                 return self.keep(memo, missing, end.value)
             if isinstance(asked, Calls):
@@ -181,6 +187,19 @@ class Run:
 
     def measured(self, reward: Reward, found: Measured) -> None:
         self.measures[reward] = self.measures[reward] + found if reward in self.measures else found
+
+    def overflow(self) -> None:
+        """Raise RewardFailure if a node, such as a product, scored a row with a number too large for a float."""
+        for node in self.plan.nodes:
+            column = self.memo(node).column
+            if column is not None and not np.isfinite(column.values).all():
+                rows = np.flatnonzero(~np.isfinite(column.values) & (column.codes == SCORED))
+                if len(rows):
+                    raise RewardFailure(
+                        f"reward {shorten(self.label(node) or node)} is {column.values[rows[0]]:g} in row {rows[0]}: "
+                        "the numbers that it combines are too large. Scale them down, or limit them: "
+                        "reward.clip(low, high)"
+                    )
 
     def component(self, memo: Memo) -> Column:
         """Return the column of one component for the table, without rows where its value was not needed."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from rewardkit.core.batch.column import Column, Rows
 from rewardkit.core.evaluation.calls import Pending, make
-from rewardkit.core.evaluation.run import Memo, Run
+from rewardkit.core.evaluation.run import Memo, Run, advanced
 from rewardkit.core.tree.reward import Calls, Pieces, Request, Reward, Steps
 
 
@@ -82,7 +82,7 @@ class Scheduler:
 
     def _step(self, task: _Task, answer: Any) -> None:
         try:
-            asked = task.steps.send(answer)
+            asked = advanced(task.steps, answer)
         except StopIteration as end:
             self._finish(task, end.value)
             return
