@@ -189,6 +189,7 @@ HACKS = [
         "another document after the answer", matched, '<answer>{"sku": "a", "qty": 7}</answer>\nOr {"sku": "b"}', LINE
     ),
     Hack("another document before other code", matched, '```\n{"sku": "a"}\n```\nOr {"qty": 7}\n```sh\nls\n```', LINE),
+    Hack("text hidden between the tags", tagged, "<think>a</think>\0\ud800\U000e0041<answer>b</answer>"),
     Hack("empty object against a gold one", matched, "{}", LINE),
     Hack("keys with placeholders", matched, '{"sku": null, "qty": 0, "lines": []}', LINE),
     Hack("every value at every key", matched, '{"sku": 7, "qty": "a", "lines": [7, 8, "a"]}', LINE, most=0.5),
