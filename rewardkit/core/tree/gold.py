@@ -11,7 +11,7 @@ import json
 import re
 import unicodedata
 from bisect import bisect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -31,12 +31,17 @@ from rewardkit.core.tree.reward import Reward
 
 T = TypeVar("T")
 G = TypeVar("G")
+S = TypeVar("S", bound=Sized)
 
 LONGEST = 20_000
 """The most characters (or words) for a comparison whose cost grows with the product of both lengths."""
 
 MOST_ITEMS = 10_000
 """The most items of a list."""
+
+MOST_COMPARED = 2_000_000
+"""The most characters (or words) of an answer, times the acceptable answers that it is compared with: about a second
+for the slowest comparison, chrF."""
 
 _BULLET = re.compile(r"\A\s*(?:[-*+\u2022\u2013]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\[\d{1,3}\])\s+")
 _NUMBERED = re.compile(r"\[\d{1,3}\]\s+[^\s\[]")
@@ -331,6 +336,20 @@ class GoldItems:
         if isinstance(value, bool) or not isinstance(value, (str, int)):
             raise ValueError(f"it is a {type(value).__name__}, not a list or text that holds a list")
         return self.read(GoldText(self.extract)(value))
+
+
+@dataclass(frozen=True)
+class Affordable(Generic[S]):
+    """Compare an answer with all acceptable ones, unless that would take seconds."""
+
+    measure: Callable[[S, tuple[S, ...]], Score]
+
+    def __call__(self, answer: S, gold: tuple[S, ...]) -> Score:
+        if answer in gold:
+            return self.measure(answer, (answer,))
+        if len(answer) * len(gold) > MOST_COMPARED:
+            return Score(0.0, f"too long to compare with {len(gold):,} acceptable answers")
+        return self.measure(answer, gold)
 
 
 @dataclass(frozen=True)
