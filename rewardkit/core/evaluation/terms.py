@@ -23,10 +23,12 @@ def require_float32(terms: Mapping[str, Floats], total: Floats) -> None:
         sizes = np.abs([total, *terms.values()])
     row = int(np.argmax(np.nan_to_num(sizes, posinf=np.inf).max(axis=0)))
     shares = ", ".join(f"{name} {values[row]:g}" for name, values in terms.items() if values[row])
-    raise RewardFailure(
+    error = RewardFailure(
         f"the total of row {row} is {total[row]:g} (its terms: {shares}), but the float32 of trainers ends at "
         f"{LARGEST:.2g}. Scale the largest term down, or limit it: reward.clip(low, high)"
     )
+    error.component = max(terms, key=lambda name: abs(float(np.nan_to_num(terms[name][row]))), default="")
+    raise error
 
 
 @dataclass(frozen=True, slots=True)
