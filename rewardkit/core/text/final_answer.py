@@ -437,7 +437,7 @@ def stands(text: str, end: int, answer: str) -> bool:
 # Marks around an answer.
 
 _STOPS = ",;.\uff0c\uff1b\u3002\u3001 \n\r\t✅✓✔☑\ufe0f"
-_PAIRS = dict(zip("\"'`*$_\u201c\u2018\u00ab\u300c", "\"'`*$_\u201d\u2019\u00bb\u300d", strict=True))
+PAIRS = dict(zip("\"'`*$_\u201c\u2018\u00ab\u300c", "\"'`*$_\u201d\u2019\u00bb\u300d", strict=True))
 """Quotation marks and marks for emphasis, code and math, each with its closing mark."""
 
 _ELEMENT = re.compile(r"<(b|strong|i|em|u|mark|code|span)\b[^<>]*>([^<>]*)</\1>", re.IGNORECASE)
@@ -450,7 +450,7 @@ def bare(text: str) -> str:
         if shorter.endswith("\\") and shorter != text:
             shorter = text[: len(shorter) + 1]  # a space of LaTeX
         opening = shorter[:1]
-        closing = _PAIRS.get(opening)
+        closing = PAIRS.get(opening)
         if closing and len(shorter) > 1 and shorter.endswith(closing):
             inner = shorter.lstrip(opening).rstrip(closing)
             shorter = shorter if opening in inner or closing in inner else inner.strip()
