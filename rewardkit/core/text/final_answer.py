@@ -28,15 +28,16 @@ _SPEAKER = (
 )
 _QUESTION = (
     "q|question|problem|exercise|instruction|pregunta|problema|pergunta|domanda|frage|aufgabe|vraag|fråga|spørgsmål|"
-    "spørsmål|kysymys|kérdés|întrebare|otázka|pytanie|zadanie|soal|soalan|pertanyaan|soru|câu hỏi|bài toán|tanong|swali|"
-    "вопрос|задача(?:-вопрос)?|питання|задание|ερώτηση|問題|问题|题目|題目|问|問|質問|질문|문제|โจทย์|คำถาม|প্রশ্ন|ప్రశ్న|प्रश्न|"
-    "सवाल|கேள்வி|السؤال|سؤال|سوال|پرسش|שאלה"
+    "spørsmål|kysymys|kérdés|întrebare|otázka|pytanie|zadanie|soal|soalan|pertanyaan|soru|câu hỏi|bài toán|tanong|"
+    "swali|вопрос|задача(?:-вопрос)?|питання|задание|ερώτηση|問題|问题|题目|題目|问|問|質問|질문|문제|โจทย์|คำถาม|প্রশ্ন|ప్రశ్న|"
+    "प्रश्न|सवाल|கேள்வி|السؤال|سؤال|سوال|پرسش|שאלה"
 )
 _NEXT = "example|task|next (?:question|problem|example|task)|(?:new|another) (?:question|problem)|[例题題]|例题|例題"
 """How a prompt with examples introduces the next question: MGSM's prompts have eleven of these languages."""
 
 _NEXT_TURN = re.compile(
-    rf"^[ \t>]{{0,8}}(?P<set>\#{{1,6}}[ \t]{{0,4}}|[*_\[]{{1,2}})?(?:(?P<speaker>{_SPEAKER})|(?:{_QUESTION})|(?P<next>{_NEXT}))"
+    r"^[ \t>]{0,8}(?P<set>\#{1,6}[ \t]{0,4}|[*_\[]{1,2})?"
+    rf"(?:(?P<speaker>{_SPEAKER})|(?:{_QUESTION})|(?P<next>{_NEXT}))"
     r"(?P<number>[ \t]?[#(\[]?[0-9]{1,4}[)\]]?)?"
     r"(?:[ \t]?[*_\]]{0,2}[ \t]?[:：]|(?P<heading>[*_\]]{1,2})?[ \t]*$)",
     re.IGNORECASE | re.MULTILINE,
@@ -107,10 +108,10 @@ _LEAD = re.compile(
 )
 """What may introduce the answer inside a mark: ``<answer>The answer is 5</answer>``."""
 
-# A box stands alone if what is beside it makes it no part of a formula. What may be there is listed: the rest has no end.
+# A box stands alone if what is beside it makes it no part of a formula. What may be there is listed.
 
 _OPENERS = re.compile(
-    r"(?:[\s~*_`({\[#]|\\[,;:! >({\[]|\$|\\(?:q?quad|displaystyle|textstyle|large|Large|LARGE|huge|Huge|small|left|bm|bf|"
+    r"(?:[\s~*_`({\[#]|\\[,;:! >({\[]|\$|\\(?:q?quad|displaystyle|textstyle|[lL]arge|LARGE|[hH]uge|small|left|bm|bf|"
     r"[bB]igg?l?|boldsymbol|math(?:bf|rm|bb)|text(?:bf|it|color)?|color|ensuremath|noindent|centering)(?![A-Za-z])"
     r"|\{[a-z]{1,12}\})*\Z"
 )
@@ -142,7 +143,8 @@ _FREE_AFTER = re.compile(
     r"over|xor|in base|divided)\b)[^\W\d_]{2}|[mgshLlJNWVAKCFTaI](?![\w*^])"
 )
 _OTHER_CHOICE = re.compile(
-    r"[ ,;.]{0,3}(?:\\text\w*\s?\{\s?|[({])?\s?(?:or|或|または|oder|ou)\b(?!\s?\}?[\s$(\\\[]{0,6}(?:boxed|fbox))", re.IGNORECASE
+    r"[ ,;.]{0,3}(?:\\text\w*\s?\{\s?|[({])?\s?(?:or|或|または|oder|ou)\b(?!\s?\}?[\s$(\\\[]{0,6}(?:boxed|fbox))",
+    re.IGNORECASE,
 )
 _NEAR = 60
 
@@ -161,7 +163,8 @@ def lone_boxes(text: str) -> list[str] | None:
 def _stands_alone(text: str, box: Box) -> bool:
     head, tail = text[max(0, box.start - _NEAR) : box.start], text[box.end : box.end + _NEAR]
     opened, closed = _OPENERS.search(head), _CLOSERS.match(tail)
-    assert opened and closed
+    assert opened
+    assert closed
     lead, rest = head[: opened.start()], tail[closed.end() :]
     if "\n" not in opened[0] and not _is_free(lead, opened[0]):
         return False
@@ -185,7 +188,7 @@ def _is_free(lead: str, opened: str) -> bool:
     if word[1]:
         return word[2] in _RELATION
     if len(word[2]) == 1:
-        return word[2] in "aAIyeoéè" and opened[:1].isspace() or word[2] > "\u024f"
+        return (word[2] in "aAIyeoéè" and opened[:1].isspace()) or word[2] > "\u024f"
     return word[2].lower() not in _OPERATORS and opened[:1] != "("
 
 
@@ -256,7 +259,7 @@ def _box_starts(text: str) -> bool:
 def _boxed(text: str) -> str | None:
     """Return the contents of the outermost boxes, each once; None if one is not closed, or not an answer by itself."""
     contents = lone_boxes(text)
-    return contents and _joined(contents)
+    return _joined(contents) if contents else None
 
 
 def _joined(contents: list[str]) -> str:
