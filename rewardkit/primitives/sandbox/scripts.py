@@ -1,0 +1,407 @@
+"""Read test code: find its tests, and the names in it that belong to the program.
+
+``read_script("assert add(1, 2) == 3")`` has one test, and the name ``add`` is the program's. Names decide:
+those that neither Python nor the code itself defines are the program's. Test code runs in the tester (see `tester`),
+never in the program's process, so it may be any Python.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import builtins
+import importlib
+import marshal
+import symtable
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, final
+
+MAX_CHARACTERS: Final = 2_000_000
+"""The maximum length of test code; EvalPlus has more than a million characters for one function."""
+
+_BUILTINS = frozenset((*dir(builtins), "__file__"))
+_LIBRARIES = frozenset(("np", "numpy", "pd", "pandas", "pytest", "scipy", "sympy", "torch"))
+"""Names that never belong to the program: it would be asked for np.allclose(f(1), 0.5) and see the 0.5."""
+
+_TESTED = ("solution", "program", "main", "submission")
+"""The names by which test code imports the program, as in `tester`."""
+
+
+@final
+@dataclass(frozen=True)
+class Step:
+    """One test.
+
+    Attributes:
+        shown: what it says, for notes.
+        source: code of its own, such as ``assert add(1, 2) == 3``, behind the script's.
+        place: the statement of the script that is the test; None if all of the script runs.
+        path: a test function, or a class of tests and its method.
+        call: the name of a function (None for the only one), its arguments, and the results that pass, by `marshal`.
+    """
+
+    shown: str
+    source: str = ""
+    place: int | None = None
+    path: tuple[str, ...] = ()
+    call: bytes = b""
+
+
+@final
+@dataclass(frozen=True)
+class Script:
+    """Test code, and the tests in it.
+
+    Attributes:
+        setup: code that runs before the rest; what of it does not need the program also runs before the program.
+        source: the test code itself.
+    """
+
+    steps: tuple[Step, ...] = ()
+    setup: str = ""
+    source: str = ""
+
+
+NO_SCRIPT = Script()
+
+
+def read_script(source: str, setup: str = "", entry_point: str = "") -> Script:
+    """Find the tests in test code: test functions, methods of test classes, ``check(candidate)``, or assertions.
+
+    Raises:
+        ValueError: there is none; the message says why.
+    """
+    statements = parsed(source)
+    steps = tuple(_functions(statements))
+    defined = {line.name for line in statements if isinstance(line, ast.FunctionDef)}
+    calls = [line for line in statements if isinstance(line, ast.Expr) and isinstance(line.value, ast.Call)]
+    if not steps and "check" in defined and not any(ast.unparse(line).startswith("check(") for line in calls):
+        if not entry_point:
+            raise ValueError("check(candidate) needs the name of the function that it checks, as 'entry_point'")
+        steps = (Step(f"check({entry_point})", source=f"check({entry_point})"),)
+        script = Script(steps, setup, source)
+        if others := set(names_of(script).program) - used(entry_point):
+            raise ValueError(
+                f"{min(others)!r} is not defined in the test; add 'prompt' or 'setup' code that defines it"
+            )
+        return script
+    if not steps:
+        steps = tuple(
+            Step((ast.get_source_segment(source.strip(), line) or "").strip(), place=number)
+            for number, line in enumerate(statements)
+            if not isinstance(line, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)) and _asserts([line])
+        )
+    if not steps and calls and _asserts(statements):
+        steps = (Step(ast.unparse(calls[-1])),)
+    if not steps:
+        raise ValueError(f"no tests: neither test functions nor assertions that run, in {source.strip()[:100]!r}")
+    return Script(steps, setup, source)
+
+
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def _functions(statements: Sequence[ast.stmt]) -> Iterator[Step]:
+    classes = {line.name: line for line in statements if isinstance(line, ast.ClassDef)}
+    for line in statements:
+        if isinstance(line, _FUNCTION) and _is_test(line):
+            yield Step(line.name, path=(line.name,))
+        elif isinstance(line, ast.ClassDef) and (line.name.startswith("Test") or _is_case(line, classes)):
+            methods = [method for kind in _above(line, classes) for method in kind.body if _is_test(method)]
+            names = sorted({method.name for method in methods if isinstance(method, _FUNCTION)})
+            for name in names if not _is_skipped(line) else ():
+                yield Step(f"{line.name}.{name}", path=(line.name, name))
+
+
+def _is_test(line: ast.stmt) -> bool:
+    function = isinstance(line, _FUNCTION) and line.name.startswith("test")
+    return function and not _is_skipped(line)
+
+
+def _is_skipped(line: Any) -> bool:
+    return any("skip" in (text := ast.unparse(mark)) or "xfail" in text for mark in line.decorator_list)
+
+
+def _above(kind: ast.ClassDef, classes: dict[str, ast.ClassDef], depth: int = 0) -> Iterator[ast.ClassDef]:
+    yield kind
+    for base in kind.bases if depth < 9 else ():
+        if isinstance(base, ast.Name) and base.id in classes:
+            yield from _above(classes[base.id], classes, depth + 1)
+
+
+def _is_case(kind: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> bool:
+    return any(ast.unparse(base).endswith("TestCase") for part in _above(kind, classes) for base in part.bases)
+
+
+def _asserts(statements: Iterable[ast.stmt]) -> bool:
+    return any(isinstance(node, (ast.Assert, ast.Raise)) for line in statements for node in ast.walk(line))
+
+
+# --- Names -------------------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True)
+class Names:
+    """What the names in a script mean.
+
+    Attributes:
+        program: those that belong to the program.
+        classes: the classes that the script itself defines, whose instances are copied between the processes.
+        before: source that runs before the program: the set-up code that does not need it, the script's imports from
+            the standard library, and these classes.
+        modules: what the script imports from outside of the standard library.
+    """
+
+    program: tuple[str, ...]
+    classes: tuple[str, ...]
+    before: str
+    modules: tuple[str, ...]
+
+
+@lru_cache(1_024)
+def names_of(script: Script) -> Names:
+    """Find out which names belong to the program.
+
+    Raises:
+        ValueError: a test does not use the program, or expects a value that the program would define.
+    """
+    setup, source = [*needed_imports(script), *parsed(script.setup)], parsed(script.source)
+    own = [parsed(step.source) for step in script.steps]
+    nodes = [node for line in (*setup, *source, *(line for code in own for line in code)) for node in ast.walk(line)]
+    bound = frozenset(name for line in (*setup, *source) for name in _bound(line))
+    taken = {name for node in nodes for name in imported(node)}
+    kept, known = ground([*setup, *source])
+    known |= _BUILTINS
+    program = used(script.setup, script.source, *(step.source for step in script.steps)) - bound - _BUILTINS
+    for step, code in zip(script.steps, own, strict=True):
+        lines = code or ([source[step.place]] if step.place is not None else [])
+        if not lines or step.call or not set(names_in(*lines)) <= known | local_names(*lines):
+            continue
+        called = {name for line in lines for name in called_on_the_left(line)}
+        if not called:
+            raise ValueError(f"no part of {step.shown[:100]!r} calls the program")
+        program |= called  # the program's function has the name of a built-in, such as sum
+    if not program | taken and not all(step.call for step in script.steps):
+        raise ValueError(f"no part of {script.source.strip()[:100]!r} calls the program")
+    if undefined := sorted(program & _LIBRARIES):
+        raise ValueError(f"{undefined[0]!r} is not defined; import it in the set-up code")
+    for node in nodes:
+        _check_sides(node, program | taken)
+    classes = [line for line in kept if isinstance(line, ast.ClassDef) and not line.name.startswith("Test")]
+    classes = [line for line in classes if not any(ast.unparse(base).endswith("TestCase") for base in line.bases)]
+    plain_imports = [line for line in kept if isinstance(line, (ast.Import, ast.ImportFrom)) and not [*_foreign(line)]]
+    allowed = {id(line) for line in (*setup, *classes, *plain_imports)}
+    before = [line for line in kept if id(line) in allowed and not _is_future(line)]
+    modules = sorted({module for node in nodes for module in _foreign(node)} - {"pytest"})
+    return Names(
+        tuple(sorted(program)),
+        tuple(line.name for line in classes),
+        "\n".join(map(ast.unparse, before)),
+        tuple(modules),
+    )
+
+
+def parsed(source: str) -> list[ast.stmt]:
+    """Return the statements of `source`; raises ValueError if it is not valid Python."""
+    if len(source) > MAX_CHARACTERS:
+        raise ValueError(f"source has {len(source):,} characters, the limit is {MAX_CHARACTERS:,}")
+    try:
+        return ast.parse(source.strip()).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ValueError(f"not valid Python ({error}): {source[:100]!r}") from None
+
+
+def used(*sources: str) -> frozenset[str]:
+    """Return the names that code uses without defining them inside of functions: those of its module, and others."""
+    names: set[str] = set()
+    for source in sources:
+        try:
+            tables = [symtable.symtable(source.strip(), "<test>", "exec")]
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            raise ValueError(f"not valid Python ({error}): {source[:100]!r}") from None
+        for table in tables:
+            tables.extend(table.get_children())
+            top = table.get_type() == "module"
+            names.update(
+                symbol.get_name()
+                for symbol in table.get_symbols()
+                if symbol.is_referenced() and (top or symbol.is_global())
+            )
+    return frozenset(names)
+
+
+def ground(statements: Sequence[ast.stmt]) -> tuple[list[ast.stmt], frozenset[str]]:
+    """Return the statements that do not need the program, and the names they define."""
+    kept: list[ast.stmt] = []
+    known: set[str] = set()
+    for statement in statements:
+        bound = set(_bound(statement))
+        local = local_names(statement)
+        needed = {name for name in names_in(statement) if name not in known and name not in _BUILTINS}
+        if needed <= bound | local and not [*imported(statement)] and not isinstance(statement, ast.Assert):
+            kept.append(statement)
+            known |= bound
+    return kept, frozenset(known)
+
+
+def _check_sides(node: ast.AST, program: frozenset[str] | set[str]) -> None:
+    """Refuse a comparison with the program's own constants: with ``== INF`` it would define the expected value."""
+    sides: list[ast.expr] = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _EQUALITIES:
+        sides = node.args[:2]
+    for side in sides:
+        root = side
+        while isinstance(root, ast.Attribute | ast.Subscript):
+            root = root.value
+        if isinstance(root, ast.Name) and root.id in program:
+            raise ValueError(f"{ast.unparse(side)!r} is not defined; define it in the set-up code")
+
+
+_EQUALITIES = ("assertEqual", "assertEquals", "assertIs", "assertAlmostEqual", "assertListEqual", "assertDictEqual")
+
+
+def names_in(*nodes: ast.AST) -> Iterator[str]:
+    return (inner.id for node in nodes for inner in ast.walk(node) if isinstance(inner, ast.Name))
+
+
+def local_names(*nodes: ast.AST) -> frozenset[str]:
+    """Return the names that code binds: variables, arguments of functions and lambdas, caught exceptions."""
+    names: set[str] = set()
+    for node in (inner for outer in nodes for inner in ast.walk(outer)):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            names.add(node.name)
+    return frozenset(names)
+
+
+def _bound(statement: ast.stmt) -> Iterator[str]:
+    """Return the names that a statement defines."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+            yield node.name
+        elif isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+            yield from () if node.module in _TESTED else _exported(node.module or "")
+        elif isinstance(node, ast.alias):
+            yield (node.asname or node.name).partition(".")[0]
+
+
+def _exported(module: str) -> Iterator[str]:
+    """Return the names that ``from module import *`` defines."""
+    if module.partition(".")[0] not in sys.stdlib_module_names or module in ("antigravity", "this"):
+        raise ValueError(f"'from {module} import *' hides which names belong to the program; import each name")
+    found = importlib.import_module(module)
+    yield from getattr(found, "__all__", None) or (name for name in vars(found) if not name.startswith("_"))
+
+
+def imported(node: ast.AST) -> Iterator[str]:
+    """Return the names that an import takes from the program."""
+    for inner in ast.walk(node) if isinstance(node, ast.stmt) else ():
+        if isinstance(inner, ast.ImportFrom) and inner.module in _TESTED:
+            yield from (alias.asname or alias.name for alias in inner.names)
+        elif isinstance(inner, ast.Import):
+            yield from (alias.asname or alias.name for alias in inner.names if alias.name in _TESTED)
+
+
+def _foreign(node: ast.AST) -> Iterator[str]:
+    """Return the modules outside of the standard library that an import names, apart from the program's."""
+    modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+    if isinstance(node, ast.ImportFrom):
+        modules = [node.module or ""]
+    yield from {module.partition(".")[0] for module in modules} - sys.stdlib_module_names - {*_TESTED}
+
+
+def _is_future(line: ast.stmt) -> bool:
+    return isinstance(line, ast.ImportFrom) and line.module == "__future__"
+
+
+def needed_imports(script: Script) -> list[ast.stmt]:
+    """Return imports of the standard library's modules that a test uses without importing them, as in ``math.pi``."""
+    text = [script.setup, script.source, *(step.source for step in script.steps)]
+    nodes = [node for part in text for line in parsed(part) for node in ast.walk(line)]
+    names = {node.value.id for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)}
+    bound = {name for part in text for line in parsed(part) for name in (*_bound(line), *local_names(line))}
+    return parsed("\n".join(f"import {name}" for name in sorted((names & sys.stdlib_module_names) - bound)))
+
+
+def called_on_the_left(line: ast.stmt) -> Iterator[str]:
+    test: ast.expr | None = line.test if isinstance(line, ast.Assert) else None
+    while isinstance(test, ast.Compare | ast.UnaryOp):
+        test = test.left if isinstance(test, ast.Compare) else test.operand
+    if isinstance(test, ast.Call) and isinstance(test.func, ast.Name):
+        yield test.func.id
+
+
+# --- Code ----------------------------------------------------------------------------------------------------
+
+
+@lru_cache(256)
+def shared_code(script: Script, tolerance: float | None) -> dict[str, Any]:
+    """Return what the tester needs for all tests of a script; see `tester.run`."""
+    names = names_of(script)
+    source = _code(script.source, "<test>", tolerance)
+    setup = _code("\n".join([*map(ast.unparse, needed_imports(script)), script.setup]), "<setup>", None)
+    return {
+        "statements": [*setup, *source],
+        "tests": [len(setup) + step.place for step in script.steps if step.place is not None],
+        "names": list(names.program),
+        "classes": list(names.classes),
+        "lines": script.source.strip().split("\n"),
+        "tolerance": tolerance,
+    }
+
+
+def step_code(script: Script, step: Step, tolerance: float | None) -> bytes:
+    """Return what the tester needs for one test."""
+    statements = shared_code(script, tolerance)["statements"]
+    place = None if step.place is None else len(statements) - len(parsed(script.source)) + step.place
+    described = {
+        "after": place if place is not None else len(statements),
+        "code": [statements[place]] if place is not None else _code(step.source, "<test>", tolerance),
+        "lines": step.source.strip().split("\n") if step.source else None,
+        "path": step.path,
+        "call": marshal.loads(step.call) if step.call else None,
+    }
+    return marshal.dumps(described)
+
+
+def _code(source: str, name: str, tolerance: float | None) -> list[Any]:
+    """Compile each statement."""
+    statements = parsed(source)
+    flags = 0
+    for line in statements:
+        if isinstance(line, ast.ImportFrom) and line.module == "__future__":
+            for alias in line.names:
+                flags |= getattr(__future__, alias.name).compiler_flag
+    if tolerance is not None:
+        statements = [Tolerant().visit(line) for line in statements]
+    return [
+        compile(ast.Module([] if _is_future(line) else [line], []), name, "exec", flags, dont_inherit=True)
+        for line in map(ast.fix_missing_locations, statements)
+    ]
+
+
+@final
+class Tolerant(ast.NodeTransformer):
+    """Let ``assert f(1) == 0.3`` accept numbers that are close."""
+
+    def __init__(self, *, everywhere: bool = False) -> None:
+        self._in_assertion = everywhere
+
+    def visit_Assert(self, node: ast.Assert) -> ast.AST:
+        node.test = Tolerant(everywhere=True).visit(node.test)
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        if not self._in_assertion or len(node.ops) > 1 or not isinstance(node.ops[0], ast.Eq):
+            return node
+        return ast.copy_location(ast.Call(ast.Name("_equal", ast.Load()), [node.left, *node.comparators], []), node)
