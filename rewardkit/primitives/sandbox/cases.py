@@ -181,6 +181,43 @@ _PRELUDE = "".join(
 )
 """What LiveCodeBench's grader puts in front of a program, with what APPS' adds: many programs rely on it."""
 
+_LEETCODE_NAMES = ("ListNode", "TreeNode", "list_node", "tree_node", "is_same_list", "is_same_tree")
+_LEETCODE = """
+class ListNode:
+    def __init__(self, val=0, next=None):
+        self.val, self.next = val, next
+
+class TreeNode:
+    def __init__(self, val=0, left=None, right=None):
+        self.val, self.left, self.right = val, left, right
+
+def list_node(values):
+    head = None
+    for value in reversed(values):
+        head = ListNode(value, head)
+    return head
+
+def tree_node(values):
+    nodes = [None if value is None else TreeNode(value) for value in values]
+    children = iter(nodes[1:])
+    for node in filter(None, nodes):
+        node.left, node.right = next(children, None), next(children, None)
+    return nodes[0] if nodes else None
+
+def is_same_list(one, other):
+    while one is not None and other is not None and one.val == other.val:
+        one, other = one.next, other.next
+    return one is None and other is None
+
+def is_same_tree(one, other):
+    if one is None or other is None:
+        return one is other
+    same = is_same_tree(one.left, other.left) and is_same_tree(one.right, other.right)
+    return same and one.val == other.val
+"""
+"""What LeetCode defines for all programs, with the helpers by which tests of LeetCodeDataset (newfacade/LeetCodeDataset
+on Hugging Face), code-r1 and DeepCoder build and compare lists and trees. Their rows may leave them out."""
+
 
 def read_tests(cell: object, tolerance: float | None = None) -> Tests:
     """Read the tests in a gold cell; with a `tolerance`, numbers may differ by so much, as a share or absolutely.
@@ -189,8 +226,11 @@ def read_tests(cell: object, tolerance: float | None = None) -> Tests:
         ValueError: there are none, or they cannot be read; the message says why.
     """
     tests = _read(_parse(cell) if isinstance(cell, str) else cell, {})
-    if tests.script.steps:
-        scripts.names_of(tests.script)
+    names = set(scripts.names_of(tests.script).program if tests.script.steps else ())
+    if "Solution" in names or not names.isdisjoint(_LEETCODE_NAMES):
+        lacking = not names.isdisjoint(_LEETCODE_NAMES)
+        setup = f"{tests.script.setup}\n{_LEETCODE}" if lacking else tests.script.setup
+        tests = replace(tests, script=replace(tests.script, setup=setup), prelude=True)
     if tolerance is None:
         return tests
     printed = (replace(test, rule=replace(test.rule, relative=tolerance, absolute=tolerance)) for test in tests.printed)

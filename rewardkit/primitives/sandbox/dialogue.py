@@ -187,7 +187,7 @@ class Answering(Peer):
             return ""
         return str(text)
 
-    def _ask(self, number: Any, *arguments: Any, **options: Any) -> Any:
+    def _ask(self, number: Any, /, *arguments: Any, **options: Any) -> Any:
         """Call a function of the test code."""
         self.send(call=number, given=self.pack([arguments, options], []), printed=self._printed())
         while (message := self.receive()) is not None and "ask" in message:
@@ -248,7 +248,7 @@ class Answering(Peer):
         return functions[fitting[-1]]
 
 
-def _call(function: Any, *arguments: Any, **options: Any) -> Any:
+def _call(function: Any, /, *arguments: Any, **options: Any) -> Any:
     return function(*arguments, **options)
 
 
@@ -291,7 +291,7 @@ class Asking(Peer):
         self._imported: dict[type, str] = {}
         self.last: tuple[str, Any] | None = None
 
-    def ask(self, name: str, *arguments: Any, **options: Any) -> Any:
+    def ask(self, name: str, /, *arguments: Any, **options: Any) -> Any:
         copied: list[Any] = []
         self.send(ask=[name, *self.pack([[*arguments], options], copied)])
         while "call" in (message := self._heard_message()):
@@ -442,7 +442,7 @@ class Remote:
     def __delattr__(self, name: str) -> None:
         _asked("delattr", self, name)
 
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
+    def __call__(self, /, *arguments: Any, **options: Any) -> Any:
         state = self._rk
         value = _asked("call", self, *arguments, **options)
         shown = [_shown(item) for item in arguments] + [f"{name}={_shown(item)}" for name, item in options.items()]
@@ -522,7 +522,7 @@ class _Items:
         return _asked("next", self._iterator)
 
 
-def _asked(name: str, *arguments: Any, **options: Any) -> Any:
+def _asked(name: str, /, *arguments: Any, **options: Any) -> Any:
     peer: Asking = next(item._rk.peer for item in arguments if type(item) is Remote)
     return peer.ask(name, *arguments, **options)
 
