@@ -226,11 +226,10 @@ def read_tests(cell: object, tolerance: float | None = None) -> Tests:
         ValueError: there are none, or they cannot be read; the message says why.
     """
     tests = _read(_parse(cell) if isinstance(cell, str) else cell, {})
-    names = set(scripts.names_of(tests.script).program if tests.script.steps else ())
-    if "Solution" in names or not names.isdisjoint(_LEETCODE_NAMES):
-        lacking = not names.isdisjoint(_LEETCODE_NAMES)
-        setup = f"{tests.script.setup}\n{_LEETCODE}" if lacking else tests.script.setup
-        tests = replace(tests, script=replace(tests.script, setup=setup), prelude=True)
+    names = {*scripts.names_of(tests.script).program} if tests.script.steps else set()
+    if "Solution" in names:  # in the style of LeetCode, whose judge provides all of this
+        setup = f"{tests.script.setup}\n{'' if names.isdisjoint(_LEETCODE_NAMES) else _LEETCODE}"
+        tests = replace(tests, script=replace(tests.script, setup=setup.strip()), prelude=True)
     if tolerance is None:
         return tests
     printed = (replace(test, rule=replace(test.rule, relative=tolerance, absolute=tolerance)) for test in tests.printed)

@@ -47,6 +47,8 @@ class Peer:
         self._buffer = bytearray()
         self.scope = scope
         self.shared = shared
+        self._copied: list[Any] = []
+        self._places: dict[int, int] = {}
 
     def send(self, **message: Any) -> None:
         line = memoryview(json.dumps(message).encode() + b"\n")
@@ -68,20 +70,21 @@ class Peer:
 
     def pack(self, value: Any, copied: list[Any]) -> list[Any]:
         """Encode `value`, with a table of the attributes of the objects that are copied, after those in `copied`."""
-        places = {id(item): place for place, item in enumerate(copied)}
+        self._copied, self._places = copied, {id(item): place for place, item in enumerate(copied)}
+        encoded = self.encode(value)
+        # The list grows meanwhile: a linked list may be of any length, but no call is nested in another one.
+        return [encoded, [[type(item).__name__, self.encode(vars(item))] for item in copied]]
 
-        def other(item: Any) -> Any:
-            if type(item).__name__ in self.shared and self.scope.get(type(item).__name__) is type(item):
-                if id(item) not in places:
-                    places[id(item)] = len(copied)
-                    copied.append(item)
-                return ["object", places[id(item)]]
-            return self.reference(item)
+    def encode(self, value: Any) -> Any:
+        return encode(value, self._other, self.scope["__name__"])
 
-        encoded = encode(value, other, self.scope["__name__"])
-        # The list grows meanwhile: a linked list is as long as it likes, but no call is nested.
-        table = [[type(item).__name__, encode(vars(item), other, self.scope["__name__"])] for item in copied]
-        return [encoded, table]
+    def _other(self, item: Any) -> Any:
+        if type(item).__name__ in self.shared and self.scope.get(type(item).__name__) is type(item):
+            if id(item) not in self._places:
+                self._places[id(item)] = len(self._copied)
+                self._copied.append(item)
+            return ["object", self._places[id(item)]]
+        return self.reference(item)
 
     def unpack(self, packed: list[Any], copied: list[Any]) -> Any:
         """Reverse `pack`; the attributes of the objects in `copied` are set anew, and further objects are added."""
@@ -90,16 +93,18 @@ class Peer:
             if name not in self.shared:
                 raise ValueError(f"{name} is not shared")
             copied.append(object.__new__(self.scope[name]))
-
-        def other(name: str, items: list[Any]) -> Any:
-            return copied[items[0]] if name == "object" else self.referred(name, items)
-
+        self._copied = copied
         for item, (_, state) in zip(copied, table, strict=True):
             vars(item).clear()
-            vars(item).update(decode(state, other))
-        return decode(encoded, other)
+            vars(item).update(self.decode(state))
+        return self.decode(encoded)
 
-    def reference(self, item: Any) -> list[Any]:
+    def decode(self, value: Any) -> Any:
+        return decode(
+            value, lambda name, items: self._copied[items[0]] if name == "object" else self.referred(name, items)
+        )
+
+    def reference(self, item: Any) -> Any:
         """Encode an object that is not copied; raises TypeError if that is impossible."""
         raise NotImplementedError
 
@@ -146,6 +151,7 @@ class Answering(Peer):
         super().__init__(heard, out, scope, shared)
         self._objects: list[Any] = []
         self._numbers: dict[int, int] = {}
+        self._kept: dict[int, Any] = {}
         self._stdout: Any = sys.stdout
         builtins.input = lambda prompt="": self._ask("input", prompt)  # tests replace it by one that types something
 
@@ -212,14 +218,17 @@ class Answering(Peer):
         return ["remote", number, True, type(item).__name__]
 
     def referred(self, name: str, items: list[Any]) -> Any:
-        (key,) = items
+        key = items[0]
+        if name == "keep":
+            self._kept[key] = self.decode(items[1])
+            return self._kept[key]
         if name == "builtin":
             return getattr(builtins, key)
         if name == "callback":
             return lambda *arguments, **options: self._ask(key, *arguments, **options)
         if name == "name":
-            return self.scope[key] if key else sys.modules["program"]
-        return self._objects[key]
+            return self.scope[key]
+        return self._kept[key] if name == "kept" else self._objects[key]
 
     def _names(self, names: list[str]) -> dict[str, Any]:
         """Return which of these names the program has; with the classes above it, if it is a class of exceptions."""
@@ -280,24 +289,35 @@ class Asking(Peer):
     """The tester's end: performs operations on the program's objects by asking for them.
 
     Attributes:
+        makers: the names of the program's classes.
         last: the last call of the program, and its result.
     """
 
-    def __init__(self, heard: int, out: int, scope: dict[str, Any], shared: tuple[str, ...]) -> None:
+    def __init__(
+        self, heard: int, out: int, scope: dict[str, Any], shared: tuple[str, ...], makers: tuple[str, ...]
+    ) -> None:
         super().__init__(heard, out, scope, shared)
+        self.makers = makers
         self._callbacks: list[Any] = []
         self._remotes: dict[int, Remote] = {}
         self._classes: dict[tuple[str, str], type[BaseException]] = {}
         self._imported: dict[type, str] = {}
+        self._sent: dict[int, tuple[int, Any, Any]] = {}
         self.last: tuple[str, Any] | None = None
 
     def ask(self, name: str, /, *arguments: Any, **options: Any) -> Any:
         copied: list[Any] = []
-        self.send(ask=[name, *self.pack([[*arguments], options], copied)])
+        keeping = _Kept if name == "call" else lambda item: item
+        given = [[*map(keeping, arguments)], {key: keeping(item) for key, item in options.items()}]
+        self.send(ask=[name, *self.pack(given, copied)])
         while "call" in (message := self._heard_message()):
             self._call_back(message)
         if "raised" in message:
-            raise self._exception(message)
+            error = self._exception(message)
+            # Raised by a function, it would end the loops of the test, as in all(map(f, cases)).
+            if isinstance(error, StopIteration) and name != "next":
+                raise RuntimeError(f"the program raised {error!r}")
+            raise error
         value = self.unpack(message["value"], [])
         if value is None and "changed" in message:
             changed, named = self.unpack(message["changed"], copied)
@@ -316,11 +336,13 @@ class Asking(Peer):
     def names(self, names: list[str]) -> dict[str, Any]:
         """Return the program's objects by name, those that it has."""
         found: dict[str, Any] = {}
-        for name, classes in self.ask("names", names).items():
-            found[name] = Remote(self, ["name", name], label=name)
-            if classes:
-                found[name] = self._class(classes)
+        answer = self.ask("names", names)
+        for name in names:  # no others: the program could pass its own `abs` to the test
+            if answer.get(name):
+                found[name] = self._class(answer[name])
                 self._imported[found[name]] = name
+            elif name in answer:
+                found[name] = Remote(self, ["name", name], label=name)
         return found
 
     def _call_back(self, message: Any) -> None:
@@ -332,9 +354,11 @@ class Asking(Peer):
             answer = _error(error, self)
         self.send(**answer)
 
-    def reference(self, item: Any) -> list[Any]:
+    def reference(self, item: Any) -> Any:
         if type(item) is Remote:
             return item._rk.reference[:2]
+        if type(item) is _Kept:
+            return self._keep(item.item)
         name = getattr(item, "__name__", "")
         if isinstance(name, str) and getattr(builtins, name, None) is item:
             return ["builtin", name]
@@ -344,6 +368,21 @@ class Asking(Peer):
             raise TypeError(f"the test cannot pass a {type(item).__name__} to the program")
         self._callbacks.append(item)
         return ["callback", len(self._callbacks) - 1]
+
+    def _keep(self, item: Any) -> Any:
+        """Encode an argument; if the program has got this very list before, it gets what it has made of it since.
+
+        So a test may call ``dequeue(queue)`` twice. The test itself does not see what a call that returns something
+        does to its arguments: otherwise, a program could return nonsense and change an argument so that the test
+        expects it, as in ``assert f(x) == sorted(x)``.
+        """
+        count = len(self._copied)
+        encoded = self.encode(item)
+        if type(item) not in (list, dict, set, bytearray) or len(self._copied) > count:
+            return encoded
+        number, _, before = self._sent.get(id(item), (len(self._sent), None, None))
+        self._sent[id(item)] = number, item, encoded
+        return ["kept", number] if before == encoded else ["keep", number, encoded]
 
     def referred(self, name: str, items: list[Any]) -> Any:
         if name == "type":
@@ -410,16 +449,23 @@ def _change(item: Any, other: Any) -> None:
         item[...] = other
 
 
+class _Kept:
+    """An argument of a call, in the list of all arguments."""
+
+    def __init__(self, item: Any) -> None:
+        self.item = item
+
+
 class Remote:
     """An object of the program, in the test code.
 
     Its own attributes are in ``_rk``, since all other names are the program's:
 
     - ``plain``: whether its class derives from one of Python's own types, so that it has a plain value;
-    - ``made``: whether the test code has made it, by calling a class by its name, as in ``Vector(1, 2)``. The test then
-      works with an object, and may pass values to its operators. Otherwise it expects a value: for
-      ``abs(f(2) - 3.5) < 0.1`` the program must not be asked, since it would see the 3.5, and could return an object
-      whose difference to it is 0.
+    - ``made``: whether the test code has made it with one of the classes that `scripts` finds in it, as in
+      ``Vector(1, 2)``. The test then works with an object, and may pass values to its operators. Otherwise it expects a
+      value: for ``abs(f(2) - 3.5) < 0.1`` the program must not be asked, since it would see the 3.5, and could return
+      an object whose difference to it is 0.
     """
 
     __slots__ = ("_rk",)
@@ -450,7 +496,7 @@ class Remote:
         state.peer.last = (label, value)
         if isinstance(value, Remote):
             value._rk.label = value._rk.label or label
-            value._rk.made |= state.reference[0] == "name" and state.label[:1].isupper()
+            value._rk.made |= state.reference[0] == "name" and state.reference[1] in state.peer.makers
         return value
 
     def __eq__(self, other: object) -> Any:

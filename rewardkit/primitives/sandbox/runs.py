@@ -51,13 +51,13 @@ class Trial:
 
     Attributes:
         given: its standard input.
-        epilogue: Python source, or code, that runs after it in the same process, with ``program`` (its names),
-            ``shared`` (see `Job`) and the file descriptors ``out`` (for the report), ``said`` (for how it ends) and
-            ``heard`` (in a dialogue); the program's output is then not reported. Empty: its output is reported.
+        epilogue: Python source that runs after it in the same process, with the names of the job's library, ``program``
+            (the program's names), ``shared`` (see `Job`) and the file descriptors ``out`` (for the report), ``said``
+            (for how it ends) and ``heard`` (in a dialogue). The program's output is then not reported. Empty: it is.
     """
 
     given: bytes = b""
-    epilogue: str | tuple[CodeType, ...] = ""
+    epilogue: str = ""
 
 
 @final
@@ -68,6 +68,7 @@ class Job:
     Attributes:
         modules: imported once, before the first trial.
         setup: source that runs before the program, in its process and with its names.
+        library: code that runs once, for the epilogues; only a local sandbox has the same version of Python.
         shared: what all epilogues get, of types that `marshal` knows.
     """
 
@@ -77,6 +78,7 @@ class Job:
     path: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
     setup: str = ""
+    library: tuple[CodeType, ...] = ()
     shared: Any = None
 
     def encoded(self, channel: int = -1, *, asks: bool = False) -> bytes:
@@ -96,6 +98,7 @@ class Job:
             "path": list(self.path),
             "modules": list(self.modules),
             "setup": self.setup.encode("utf-8", "surrogatepass"),
+            "library": self.library,
             "shared": self.shared,
             "timeout": self.limits.timeout,
             "wall": self.limits.wall,

@@ -150,6 +150,7 @@ class Names:
 
     Attributes:
         program: those that belong to the program.
+        makers: those among them that are classes, as far as the script uses them so.
         classes: the classes that the script itself defines, whose instances are copied between the processes.
         before: source that runs before the program: the set-up code that does not need it, the script's imports from
             the standard library, and these classes.
@@ -157,6 +158,7 @@ class Names:
     """
 
     program: tuple[str, ...]
+    makers: tuple[str, ...]
     classes: tuple[str, ...]
     before: str
     modules: tuple[str, ...]
@@ -191,14 +193,16 @@ def names_of(script: Script) -> Names:
         raise ValueError(f"{undefined[0]!r} is not defined; import it in the set-up code")
     for node in nodes:
         _check_sides(node, program | taken)
-    classes = [line for line in kept if isinstance(line, ast.ClassDef) and not line.name.startswith("Test")]
-    classes = [line for line in classes if not any(ast.unparse(base).endswith("TestCase") for base in line.bases)]
+        _check_evaluation(node)
+    own_setup = {id(line) for line in setup}
+    classes = [line for line in kept if isinstance(line, ast.ClassDef) and (id(line) in own_setup or _is_plain(line))]
     plain_imports = [line for line in kept if isinstance(line, (ast.Import, ast.ImportFrom)) and not [*_foreign(line)]]
     allowed = {id(line) for line in (*setup, *classes, *plain_imports)}
     before = [line for line in kept if id(line) in allowed and not _is_future(line)]
     modules = sorted({module for node in nodes for module in _foreign(node)} - {"pytest"})
     return Names(
         tuple(sorted(program)),
+        tuple(sorted({*_makers(nodes)})),
         tuple(line.name for line in classes),
         "\n".join(map(ast.unparse, before)),
         tuple(modules),
@@ -262,6 +266,46 @@ def _check_sides(node: ast.AST, program: frozenset[str] | set[str]) -> None:
 
 
 _EQUALITIES = ("assertEqual", "assertEquals", "assertIs", "assertAlmostEqual", "assertListEqual", "assertDictEqual")
+
+
+def _check_evaluation(node: ast.AST) -> None:
+    """Refuse to run what the program returns, which could then pass any test."""
+    called = node.args[:1] if isinstance(node, ast.Call) and ast.unparse(node.func) in _EVALUATING else []
+    if not all(isinstance(argument, ast.Constant) for argument in called):
+        raise ValueError(f"{ast.unparse(node)[:100]!r} may run what the program returns; compare plain values")
+
+
+_EVALUATING = ("eval", "exec", "compile", "pickle.loads", "marshal.loads")
+
+
+def _is_plain(kind: ast.ClassDef) -> bool:
+    """Return whether the program may see a class of the test code: one that has only methods expects nothing."""
+    testing = kind.name.startswith("Test") or any(ast.unparse(base).endswith("TestCase") for base in kind.bases)
+    return not testing and not any(isinstance(line, (ast.Assign, ast.AugAssign)) for line in kind.body)
+
+
+def _makers(nodes: Sequence[ast.AST]) -> Iterator[str]:
+    """Return the names that are used as classes: called for an object whose attributes are used, or in isinstance."""
+    objects = {ast.unparse(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    assigned = [(set(map(ast.unparse, node.targets)), node.value) for node in nodes if isinstance(node, ast.Assign)]
+    left = assigned
+    while made := [(targets, value) for targets, value in left if not objects.isdisjoint(targets)]:
+        left = [pair for pair in left if pair not in made]
+        objects.update(name for _, value in made for name in names_in(value))
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and (name := _made(node.value)):
+            yield name
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance":
+            yield from names_in(*node.args[1:])
+    for targets, value in assigned:
+        if not objects.isdisjoint(targets):
+            yield from (name for inner in ast.walk(value) if (name := _made(inner)))
+
+
+def _made(node: ast.AST) -> str:
+    """Return the name of the class that a call like ``Vector(1, 2)`` seems to have."""
+    name = ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
+    return name if name[:1].isupper() else ""
 
 
 def names_in(*nodes: ast.AST) -> Iterator[str]:
@@ -351,21 +395,23 @@ def shared_code(script: Script, tolerance: float | None) -> dict[str, Any]:
     setup = _code("\n".join([*map(ast.unparse, needed_imports(script)), script.setup]), "<setup>", None)
     return {
         "statements": [*setup, *source],
+        "start": len(setup),
         "tests": [len(setup) + step.place for step in script.steps if step.place is not None],
         "names": list(names.program),
+        "makers": list(names.makers),
         "classes": list(names.classes),
         "lines": script.source.strip().split("\n"),
         "tolerance": tolerance,
     }
 
 
-def step_code(script: Script, step: Step, tolerance: float | None) -> bytes:
-    """Return what the tester needs for one test."""
-    statements = shared_code(script, tolerance)["statements"]
-    place = None if step.place is None else len(statements) - len(parsed(script.source)) + step.place
+def step_code(step: Step, shared: dict[str, Any]) -> bytes:
+    """Return what the tester needs for one test, beside what `shared_code` returns."""
+    statements = shared["statements"]
+    place = None if step.place is None else shared["start"] + step.place
     described = {
         "after": place if place is not None else len(statements),
-        "code": [statements[place]] if place is not None else _code(step.source, "<test>", tolerance),
+        "code": [statements[place]] if place is not None else _code(step.source, "<test>", shared["tolerance"]),
         "lines": step.source.strip().split("\n") if step.source else None,
         "path": step.path,
         "call": marshal.loads(step.call) if step.call else None,

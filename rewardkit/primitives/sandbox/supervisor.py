@@ -68,12 +68,15 @@ def serve(stream: BinaryIO) -> None:
     null = os.open("/dev/null", os.O_RDWR)
     libc = ctypes.CDLL(None)
     channel = _Channel(job["channel"]) if job["channel"] >= 0 else None
+    scope = {"__name__": "test", "shared": job["shared"], "out": OUT, "said": SAID, "heard": IN}
+    for part in job["library"]:
+        exec(part, scope)
     left_over = room - _written(report, READY, room)
     os.dup2(null, 1)
     os.dup2(null, 2)
     expired = 0
     for left, (given, epilogue) in zip(reversed(range(len(job["trials"]))), job["trials"], strict=True):
-        problem, said, output, timed_out = _tried(job, given, epilogue, channel, libc)
+        problem, said, output, timed_out = _tried(job, given, epilogue, scope, channel, libc)
         expired += timed_out
         more = left > 0 and expired < job["patience"] and not said.startswith(b"!")
         frame = FRAME.pack(len(problem), len(output), said == b"+", more) + problem + output
@@ -93,7 +96,7 @@ def _written(report: int, data: bytes, room: int) -> int:
 
 
 def _tried(
-    job: dict[str, Any], given: bytes, epilogue: Any, channel: _Channel | None, libc: Any
+    job: dict[str, Any], given: bytes, epilogue: str, scope: dict[str, Any], channel: _Channel | None, libc: Any
 ) -> tuple[bytes, bytes, bytes, bool]:
     """Run the program once; return the problem (empty if none), its end message, its output, and if it timed out."""
     out, out_end = os.pipe()
@@ -101,7 +104,7 @@ def _tried(
     heard_end, heard = os.pipe() if channel else (-1, -1)
     child = os.fork()
     if child == 0:
-        _become_program(job, given, epilogue, out_end, said_end, heard_end, libc)
+        _become_program(job, given, epilogue, scope, (out_end, said_end, heard_end), libc)
     os.close(out_end)
     os.close(said_end)
     deadline = time.monotonic() + job["wall"]
@@ -259,17 +262,15 @@ def _ended(child: int, deadline: float) -> tuple[int | None, float]:
 
 
 def _become_program(
-    job: dict[str, Any], given: bytes, epilogue: Any, out: int, said: int, heard: int, libc: Any
+    job: dict[str, Any], given: bytes, epilogue: str, scope: dict[str, Any], ends: tuple[int, int, int], libc: Any
 ) -> NoReturn:
     """Turn this process into the program, and end with it."""
     stdin = os.memfd_create("stdin")
     os.write(stdin, given)
     os.lseek(stdin, 0, os.SEEK_SET)
     # Move them to high numbers first: any of these may already have one of the target numbers.
-    in_dialogue = heard >= 0
-    stdin, out, said, heard = (
-        _moved(descriptor) if descriptor >= 0 else -1 for descriptor in (stdin, out, said, heard)
-    )
+    in_dialogue = ends[2] >= 0
+    stdin, out, said, heard = (_moved(end) if end >= 0 else -1 for end in (stdin, *ends))
     os.dup2(stdin, 0)
     os.dup2(said, SAID)
     os.dup2(out, OUT if epilogue else 1)
@@ -297,12 +298,8 @@ def _become_program(
         exec(compile(job["setup"], "<setup>", "exec", dont_inherit=True), module.__dict__)
         exec(code, module.__dict__)
         if epilogue:
-            if isinstance(epilogue, str):
-                epilogue = (compile(epilogue, "<test>", "exec", dont_inherit=True),)
-            scope = {"__name__": "test", "program": module.__dict__, "out": OUT, "said": SAID, "heard": IN}
-            scope["shared"] = job["shared"]
-            for part in epilogue:
-                exec(part, scope)
+            scope["program"] = module.__dict__
+            exec(compile(epilogue, "<epilogue>", "exec", dont_inherit=True), scope)
     except SystemExit as ending:
         if ending.code not in (None, 0) or epilogue:
             os.write(SAID, f"-ended by SystemExit: {str(ending)[:100]}".encode(errors="replace"))

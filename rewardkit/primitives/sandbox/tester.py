@@ -34,7 +34,7 @@ def run(heard: int, out: int, said: int, shared: dict[str, Any], given: bytes) -
     """Run the test `given` behind the statements of `shared`; return if it holds."""
     scope: dict[str, Any] = {"__name__": "test"}
     scope["_equal"] = lambda value, expected: equal(value, expected, shared["tolerance"])
-    peer = Asking(heard, out, scope, tuple(shared["classes"]))
+    peer = Asking(heard, out, scope, tuple(shared["classes"]), tuple(shared["makers"]))
     if peer.receive() is None:  # the program could not be loaded
         os._exit(1)
     test = marshal.loads(given)
@@ -68,6 +68,8 @@ def _run_call(
 def _fail(error: BaseException, peer: Asking, lines: list[str], said: int) -> NoReturn:
     """Report the program's exception, or what the program gave last and the statement that failed."""
     text = str(vars(error).get("_rk_shown", ""))
+    if not text and peer.last is None and not isinstance(error, AssertionError):
+        text = f"{type(error).__name__}: {str(error)[:200]}"  # such as a name that the program does not define
     if not text:
         line, trace = 0, error.__traceback__
         while trace is not None:

@@ -68,15 +68,18 @@ def _printed(program: str, tests: Tests, limits: Limits, place: Place) -> Genera
 
 
 def _asked(program: str, tests: Tests, limits: Limits, place: Isolation) -> Generator[str, None, None]:
-    """Run test code in a second sandbox; it asks the program for values."""
-    script, tolerance = tests.script, tests.tolerance
-    answers = tuple(Trial(epilogue=_answering()) for _ in script.steps)
-    job = prepared(program, answers, limits, tests)
-    names = scripts.names_of(script) if script.steps else None
-    job = replace(job, path=place.packages, modules=(*job.modules, *_MODULES), shared=names and list(names.classes))
-    steps = tuple(Trial(scripts.step_code(script, step, tolerance), _testing()) for step in script.steps)
-    shared = scripts.shared_code(script, tolerance) if script.steps else None
-    tester = Job("", steps, _TESTER, place.packages, _MODULES, shared=shared)
+    """Run test code in a second sandbox, from which it asks the program for values."""
+    script = tests.script
+    if not script.steps:
+        return
+    shared = scripts.shared_code(script, tests.tolerance)
+    answers = prepared(program, (Trial(epilogue=_ANSWER),) * len(script.steps), limits, tests)
+    modules = (*answers.modules, *_MODULES)
+    library = _library("values", "dialogue")
+    job = replace(answers, path=place.packages, modules=modules, library=library, shared=shared["classes"])
+    steps = tuple(Trial(scripts.step_code(step, shared), _TEST) for step in script.steps)
+    library = _library("values", "dialogue", "tester")
+    tester = Job("", steps, _TESTER, place.packages, _MODULES, library=library, shared=shared)
     with closing(dialogues(job, tester, place.command)) as results:
         for step in script.steps:
             run, verdict = next(results, (None, None))
@@ -88,6 +91,10 @@ def _asked(program: str, tests: Tests, limits: Limits, place: Isolation) -> Gene
                 yield verdict.problem or f"{step.shown[:80]} cannot be checked"
             else:
                 yield ""
+
+
+_ANSWER = "Answering(heard, out, program, tuple(shared)).serve()"
+_TEST = "run(heard, out, said, shared, open(0, 'rb').read())"
 
 
 # --- In a service ----------------------------------------------------------------------------------------------
@@ -137,18 +144,8 @@ def _source(name: str) -> str:
 
 
 @cache
-def _code(main: str, *modules: str) -> tuple[CodeType, ...]:
-    """Return the code of these modules and of `main`, for one namespace; local sandboxes have our interpreter."""
-    sources = [*((name, _source(name)) for name in modules), ("main", main)]
-    return tuple(compile(source, f"<{name}>", "exec", dont_inherit=True) for name, source in sources)
-
-
-def _answering() -> tuple[CodeType, ...]:
-    return _code("Answering(heard, out, program, tuple(shared)).serve()", "values", "dialogue")
-
-
-def _testing() -> tuple[CodeType, ...]:
-    return _code("run(heard, out, said, shared, open(0, 'rb').read())", "values", "dialogue", "tester")
+def _library(*modules: str) -> tuple[CodeType, ...]:
+    return tuple(compile(_source(name), f"<{name}>", "exec", dont_inherit=True) for name in modules)
 
 
 # Runs in the program's process; whatever the program does to these lines, it can only report other values.
