@@ -74,7 +74,7 @@ def test_credit_for_what_is_printed(program: str, partial: float, note: str) -> 
         (
             "def add(a, b):\n    return object()",
             0.0,
-            "passed 0 of 2; test 1: TypeError: got a object",
+            "passed 0 of 2; test 1: add(1, 2) is of type object: 'assert add(1, 2) == 3'",
         ),
         ("def add(a, b):\n    while True: pass", 0.0, "passed 0 of 2; test 1: took more than 0.5 s"),
     ],

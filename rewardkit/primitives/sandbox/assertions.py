@@ -46,8 +46,10 @@ def assertions(script: Script) -> tuple[Assertion, ...]:
     Raises:
         ValueError: one cannot; the message says why.
     """
-    scripts.names_of(script)
-    return tuple(_assertion(script, step) for step in script.steps)
+    try:
+        return tuple(_assertion(script, step) for step in script.steps)
+    except ValueError as error:
+        raise ValueError(f"behind HTTP, tests must be assertions that can be split: {error}") from None
 
 
 def _assertion(script: Script, step: Step) -> Assertion:
@@ -55,25 +57,29 @@ def _assertion(script: Script, step: Step) -> Assertion:
         return _called(step, *marshal.loads(step.call))
     setup, lines = script.setup, parsed(step.source)
     source = parsed(script.source)
-    if any(alias.asname for line in source if isinstance(line, ast.ImportFrom) for alias in line.names):
-        raise ValueError("behind HTTP, tests must use the names that the program defines; remove 'as' from the imports")
+    for line in source:
+        aliases = line.names if [*scripts.imported(line)] and isinstance(line, ast.Import | ast.ImportFrom) else []
+        if (isinstance(line, ast.Import) and aliases) or any(alias.asname for alias in aliases):
+            raise ValueError(
+                f"{ast.unparse(line)!r} gives names that the program does not define; import its own names"
+            )
     functions = {line.name: line for line in source if isinstance(line, ast.FunctionDef)}
-    others = [ast.unparse(line) for line in source if not isinstance(line, ast.FunctionDef)]
+    tested = {"check", *(path[0] for other in script.steps if (path := other.path))}
+    others = [
+        ast.unparse(line)
+        for line in source[: step.place]
+        if getattr(line, "name", "") not in tested and not isinstance(line, ast.Assert)
+    ]
     if step.place is not None:
-        others = [ast.unparse(line) for line in source[: step.place] if not isinstance(line, ast.Assert)]
         lines = [source[step.place]]
-    elif len(step.path) == 1:
+    elif len(step.path) == 1 and step.path[0] in functions:
         lines = _body(functions[step.path[0]], ())
-    elif "check" in functions and len(lines) == 1 and isinstance(lines[0], ast.Expr):
-        assert isinstance(lines[0].value, ast.Call)
+    elif "check" in functions and lines and isinstance(lines[0], ast.Expr) and isinstance(lines[0].value, ast.Call):
         lines = _body(functions["check"], lines[0].value.args)
     imports = [line for line in lines if isinstance(line, ast.Import | ast.ImportFrom)]
     setup = "\n".join([setup, *others, *map(ast.unparse, imports)])
     asserts = "\n".join(ast.unparse(line) for line in lines if line not in imports and not _is_text(line))
-    try:
-        return split(asserts, setup, step.shown)
-    except ValueError as error:
-        raise ValueError(f"{error}; behind HTTP, tests must be assertions that can be split") from None
+    return split(asserts, setup, step.shown)
 
 
 def _is_text(line: ast.stmt) -> bool:
@@ -100,7 +106,7 @@ class _Replacing(ast.NodeTransformer):
 
 def _called(step: Step, name: str | None, given: list[Any], expected: list[Any]) -> Assertion:
     if name is None:
-        raise ValueError("behind HTTP, calls need the name of the function, as 'fn_name'")
+        raise ValueError("calls need the name of the function, as 'fn_name'")
     function = f"(Solution().{name} if 'Solution' in globals() else {name})"
     return Assertion("", (f"{function}(*{given!r})",), "", f"assert _any_equal(answer_0, {expected!r})", step.shown)
 

@@ -278,15 +278,15 @@ def _read_mapping(cell: Mapping[str, Any]) -> Tests:
     if name := _first(_CODE, has):
         return _read(_opened(cell[name]), cell)
     if found := [key for key in _CONTESTS if key in has]:
-        pairs = [pair for key in found for pair in _pairs(_opened(cell[key]))]
-        return Tests(tuple(_printed(*pair, number, _CODE_CONTESTS) for number, pair in _counted_from_one(pairs)))
+        pairs = _some([pair for key in found for pair in _pairs(_opened(cell[key]))])
+        return Tests(tuple(_printed(*pair, number, _CODE_CONTESTS) for number, pair in enumerate(pairs, 1)))
     if found := [key for key in _LIVE if key in has]:
         return _read_pairs(_listed([test for key in found for test in _opened(cell[key])], found[0]), cell)
     if {"inputs", "outputs"} <= has:
-        pairs = [*_pairs({"input": cell["inputs"], "output": cell["outputs"]})]
+        pairs = _some([*_pairs({"input": cell["inputs"], "output": cell["outputs"]})])
         if name := _function(cell):
             return Tests(script=Script(tuple(_called(name, *pair) for pair in pairs), _setup(cell)), prelude=True)
-        printed = tuple(_printed(*pair, number, _APPS) for number, pair in _counted_from_one(pairs))
+        printed = tuple(_printed(*pair, number, _APPS) for number, pair in enumerate(pairs, 1))
         return Tests(printed, prelude=True)
     if {"input", "output"} <= has:
         lists = all(isinstance(cell[key], (list, tuple)) for key in ("input", "output"))
@@ -311,10 +311,10 @@ def _likeness(names: Sequence[str], keys: Sequence[str]) -> float:
     return sum(ratios) / len(ratios)
 
 
-def _counted_from_one(pairs: Sequence[tuple[object, object]]) -> Iterator[tuple[int, tuple[object, object]]]:
+def _some(pairs: list[tuple[object, object]]) -> list[tuple[object, object]]:
     if not pairs:
         raise ValueError("the cell: expected a non-empty list of tests, got none")
-    return enumerate(pairs, 1)
+    return pairs
 
 
 def _pairs(tests: object) -> Iterator[tuple[object, object]]:
@@ -416,8 +416,11 @@ def _called(name: str, given: object, expected: object) -> Step:
         ]
     else:
         raise ValueError(f"the inputs of {name or 'a call'} must be lists of arguments, got {shorten(given)}")
-    shown = f"{name or 'the function'}({', '.join(map(repr, given))}) == {results[-1]!r}"
-    return Step(shown, call=marshal.dumps((name or None, given, results)))
+    try:
+        shown = f"{name or 'the function'}({', '.join(map(repr, given))}) == {results[-1]!r}"
+    except ValueError:  # an integer with more digits than Python writes
+        shown = name or "the function"
+    return Step(shown[:200], call=marshal.dumps((name or None, given, results)))
 
 
 def _with_integers(value: object) -> object:
@@ -474,7 +477,8 @@ def _parse(text: str) -> Any:
         value = _json(text)
         return _parse(value) if isinstance(value, str) else value
     with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-        return (read_literal if len(text) <= LITERAL_CHARACTERS else ast.literal_eval)(text.strip())
+        value = (read_literal if len(text) <= LITERAL_CHARACTERS else ast.literal_eval)(text.strip())
+        return _parse(value) if isinstance(value, str) else value
     return text
 
 

@@ -60,6 +60,8 @@ def prepared(program: str, trials: tuple[Trial, ...], limits: Limits, tests: Tes
 
 
 def _printed(program: str, tests: Tests, limits: Limits, place: Place) -> Generator[str, None, None]:
+    if not tests.printed:
+        return
     job = prepared(program, tuple(Trial(test.given) for test in tests.printed), limits, tests)
     with closing(launched(job, place)) as results:
         for test in tests.printed:

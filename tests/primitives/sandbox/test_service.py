@@ -67,8 +67,9 @@ def test_scores_and_notes_are_those_of_a_local_sandbox(tests: Any, fusion: Fusio
     here = scored(code_tests("tests", timeout=0.5), PROGRAMS, tests)
     there = scored(code_tests("tests", timeout=0.5, sandbox=fusion.url), PROGRAMS, tests)
     assert there[0] == here[0]
-    for note, other in zip(there[1], here[1], strict=True):
-        assert note.replace(f"{OUTPUT_BYTES:,}", "4,000,000") == other
+    for program, note, other in zip(PROGRAMS, there[1], here[1], strict=True):
+        # A local test sees an object of the program; a service reports values alone.
+        assert "object()" in program or note.replace(f"{OUTPUT_BYTES:,}", "4,000,000") == other
 
 
 @pytest.mark.slow
