@@ -120,8 +120,7 @@ def split(source: str, setup: str = "", shown: str = "") -> Assertion:
         ValueError: the program's results and the expected values cannot be separated; the message says why.
     """
     lines = parsed(source)
-    script = Script((Step(source, source=source),), setup)
-    before = [*scripts.needed_imports(script), *parsed(setup)]
+    before = [*scripts.needed_imports(*parsed(setup), *lines), *parsed(setup)]
     kept, known = scripts.ground(before)
     after = [line for line in before if line not in kept and not [*scripts.imported(line)]]
     splitter = _Splitter(known | _BUILTINS)

@@ -74,7 +74,7 @@ def read_script(source: str, setup: str = "", entry_point: str = "") -> Script:
     Raises:
         ValueError: there is none; the message says why.
     """
-    statements = parsed(source)
+    statements, text = parsed(source), source.strip().split("\n")
     steps = tuple(_functions(statements))
     defined = {line.name for line in statements if isinstance(line, ast.FunctionDef)}
     calls = [line for line in statements if isinstance(line, ast.Expr) and isinstance(line.value, ast.Call)]
@@ -90,7 +90,7 @@ def read_script(source: str, setup: str = "", entry_point: str = "") -> Script:
         return script
     if not steps:
         steps = tuple(
-            Step((ast.get_source_segment(source.strip(), line) or "").strip(), place=number)
+            Step("\n".join(text[line.lineno - 1 : line.end_lineno]).strip(), place=number)
             for number, line in enumerate(statements)
             if not isinstance(line, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)) and _asserts([line])
         )
@@ -154,6 +154,7 @@ class Names:
         classes: the classes that the script itself defines, whose instances are copied between the processes.
         before: source that runs before the program: the set-up code that does not need it, the script's imports from
             the standard library, and these classes.
+        imports: of modules that the script uses without importing them.
         modules: what the script imports from outside of the standard library.
     """
 
@@ -161,29 +162,33 @@ class Names:
     makers: tuple[str, ...]
     classes: tuple[str, ...]
     before: str
+    imports: str
     modules: tuple[str, ...]
 
 
-@lru_cache(1_024)
+@lru_cache(64)
 def names_of(script: Script) -> Names:
     """Find out which names belong to the program.
 
     Raises:
         ValueError: a test does not use the program, or expects a value that the program would define.
     """
-    setup, source = [*needed_imports(script), *parsed(script.setup)], parsed(script.source)
+    setup, source = parsed(script.setup), parsed(script.source)
     own = [parsed(step.source) for step in script.steps]
-    nodes = [node for line in (*setup, *source, *(line for code in own for line in code)) for node in ast.walk(line)]
-    bound = frozenset(name for line in (*setup, *source) for name in _bound(line))
-    taken = {name for node in nodes for name in imported(node)}
+    lines = [*setup, *source, *(line for code in own for line in code)]
+    nodes = [*walk(*lines)]
+    needed = needed_imports(*lines)
+    setup = [*needed, *setup]
+    bound = frozenset(_bound(*setup, *source))
+    taken = {*imported(*lines)}
     kept, known = ground([*setup, *source])
     known |= _BUILTINS
     program = used(script.setup, script.source, *(step.source for step in script.steps)) - bound - _BUILTINS
     for step, code in zip(script.steps, own, strict=True):
-        lines = code or ([source[step.place]] if step.place is not None else [])
-        if not lines or step.call or not set(names_in(*lines)) <= known | local_names(*lines):
+        test = code or ([source[step.place]] if step.place is not None else [])
+        if not test or {*names_in(*test)} - known - local_names(*test):
             continue
-        called = {name for line in lines for name in called_on_the_left(line)}
+        called = {name for line in test for name in called_on_the_left(line)}
         if not called:
             raise ValueError(f"no part of {step.shown[:100]!r} calls the program")
         program |= called  # the program's function has the name of a built-in, such as sum
@@ -196,15 +201,16 @@ def names_of(script: Script) -> Names:
         _check_evaluation(node)
     own_setup = {id(line) for line in setup}
     classes = [line for line in kept if isinstance(line, ast.ClassDef) and (id(line) in own_setup or _is_plain(line))]
-    plain_imports = [line for line in kept if isinstance(line, (ast.Import, ast.ImportFrom)) and not [*_foreign(line)]]
+    plain_imports = [line for line in kept if isinstance(line, (ast.Import, ast.ImportFrom)) and not {*_foreign(line)}]
     allowed = {id(line) for line in (*setup, *classes, *plain_imports)}
     before = [line for line in kept if id(line) in allowed and not _is_future(line)]
-    modules = sorted({module for node in nodes for module in _foreign(node)} - {"pytest"})
+    modules = sorted({*_foreign(*nodes)} - {"pytest"})
     return Names(
         tuple(sorted(program)),
         tuple(sorted({*_makers(nodes)})),
         tuple(line.name for line in classes),
         "\n".join(map(ast.unparse, before)),
+        "\n".join(map(ast.unparse, needed)),
         tuple(modules),
     )
 
@@ -238,15 +244,24 @@ def used(*sources: str) -> frozenset[str]:
     return frozenset(names)
 
 
+def walk(*nodes: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes and everything inside them but constants, of which tests with large inputs have millions."""
+    pending = [*nodes]
+    for node in pending:
+        yield node
+        pending.extend(child for child in ast.iter_child_nodes(node) if type(child) is not ast.Constant)
+
+
 def ground(statements: Sequence[ast.stmt]) -> tuple[list[ast.stmt], frozenset[str]]:
     """Return the statements that do not need the program, and the names they define."""
     kept: list[ast.stmt] = []
     known: set[str] = set()
     for statement in statements:
-        bound = set(_bound(statement))
-        local = local_names(statement)
-        needed = {name for name in names_in(statement) if name not in known and name not in _BUILTINS}
-        if needed <= bound | local and not [*imported(statement)] and not isinstance(statement, ast.Assert):
+        nodes = [*walk(statement)]
+        bound = {*_bound(*nodes)}
+        needed = {name for name in names_in(*nodes) if name not in known and name not in _BUILTINS}
+        alone = not needed or needed <= bound | local_names(*nodes)
+        if alone and not {*imported(*nodes)} and not isinstance(statement, ast.Assert):
             kept.append(statement)
             known |= bound
     return kept, frozenset(known)
@@ -309,13 +324,13 @@ def _made(node: ast.AST) -> str:
 
 
 def names_in(*nodes: ast.AST) -> Iterator[str]:
-    return (inner.id for node in nodes for inner in ast.walk(node) if isinstance(inner, ast.Name))
+    return (inner.id for inner in walk(*nodes) if isinstance(inner, ast.Name))
 
 
 def local_names(*nodes: ast.AST) -> frozenset[str]:
     """Return the names that code binds: variables, arguments of functions and lambdas, caught exceptions."""
     names: set[str] = set()
-    for node in (inner for outer in nodes for inner in ast.walk(outer)):
+    for node in walk(*nodes):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names.add(node.id)
         elif isinstance(node, ast.arg):
@@ -325,9 +340,9 @@ def local_names(*nodes: ast.AST) -> frozenset[str]:
     return frozenset(names)
 
 
-def _bound(statement: ast.stmt) -> Iterator[str]:
-    """Return the names that a statement defines."""
-    for node in ast.walk(statement):
+def _bound(*nodes: ast.AST) -> Iterator[str]:
+    """Return the names that code defines."""
+    for node in walk(*nodes):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
         elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
@@ -346,34 +361,34 @@ def _exported(module: str) -> Iterator[str]:
     yield from getattr(found, "__all__", None) or (name for name in vars(found) if not name.startswith("_"))
 
 
-def imported(node: ast.AST) -> Iterator[str]:
-    """Return the names that an import takes from the program."""
-    for inner in ast.walk(node) if isinstance(node, ast.stmt) else ():
-        if isinstance(inner, ast.ImportFrom) and inner.module in _TESTED:
-            yield from (alias.asname or alias.name for alias in inner.names)
-        elif isinstance(inner, ast.Import):
-            yield from (alias.asname or alias.name for alias in inner.names if alias.name in _TESTED)
+def imported(*nodes: ast.AST) -> Iterator[str]:
+    """Return the names that imports take from the program."""
+    for node in walk(*nodes):
+        if isinstance(node, ast.ImportFrom) and node.module in _TESTED:
+            yield from (alias.asname or alias.name for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.asname or alias.name for alias in node.names if alias.name in _TESTED)
 
 
-def _foreign(node: ast.AST) -> Iterator[str]:
-    """Return the modules outside of the standard library that an import names, apart from the program's."""
-    modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-    if isinstance(node, ast.ImportFrom):
-        modules = [node.module or ""]
-    yield from {module.partition(".")[0] for module in modules} - sys.stdlib_module_names - {*_TESTED}
+def _foreign(*nodes: ast.AST) -> Iterator[str]:
+    """Return the modules outside of the standard library that these imports name, apart from the program's."""
+    for node in nodes:
+        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            modules = [node.module or ""]
+        yield from {module.partition(".")[0] for module in modules} - sys.stdlib_module_names - {*_TESTED}
 
 
 def _is_future(line: ast.stmt) -> bool:
     return isinstance(line, ast.ImportFrom) and line.module == "__future__"
 
 
-def needed_imports(script: Script) -> list[ast.stmt]:
-    """Return imports of the standard library's modules that a test uses without importing them, as in ``math.pi``."""
-    text = [script.setup, script.source, *(step.source for step in script.steps)]
-    nodes = [node for part in text for line in parsed(part) for node in ast.walk(line)]
-    names = {node.value.id for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)}
-    bound = {name for part in text for line in parsed(part) for name in (*_bound(line), *local_names(line))}
-    return parsed("\n".join(f"import {name}" for name in sorted((names & sys.stdlib_module_names) - bound)))
+def needed_imports(*lines: ast.stmt) -> list[ast.stmt]:
+    """Return imports of the standard library's modules that code uses without importing them, as in ``math.pi``."""
+    values = [node.value for node in walk(*lines) if isinstance(node, ast.Attribute)]
+    names = {value.id for value in values if isinstance(value, ast.Name)} & sys.stdlib_module_names
+    names -= {*_bound(*lines), *local_names(*lines)} if names else set()
+    return parsed("\n".join(f"import {name}" for name in sorted(names)))
 
 
 def called_on_the_left(line: ast.stmt) -> Iterator[str]:
@@ -387,12 +402,12 @@ def called_on_the_left(line: ast.stmt) -> Iterator[str]:
 # --- Code ----------------------------------------------------------------------------------------------------
 
 
-@lru_cache(256)
+@lru_cache(16)
 def shared_code(script: Script, tolerance: float | None) -> dict[str, Any]:
     """Return what the tester needs for all tests of a script; see `tester.run`."""
     names = names_of(script)
     source = _code(script.source, "<test>", tolerance)
-    setup = _code("\n".join([*map(ast.unparse, needed_imports(script)), script.setup]), "<setup>", None)
+    setup = _code(f"{names.imports}\n{script.setup}", "<setup>", None)
     return {
         "statements": [*setup, *source],
         "start": len(setup),

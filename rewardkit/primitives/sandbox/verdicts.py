@@ -22,7 +22,7 @@ from rewardkit.primitives.sandbox.comparison import comparison, read_answers
 from rewardkit.primitives.sandbox.isolation import Isolation
 from rewardkit.primitives.sandbox.limits import Limits
 from rewardkit.primitives.sandbox.runs import Job, Run, Trial, dialogues, runs
-from rewardkit.primitives.sandbox.service import Service
+from rewardkit.primitives.sandbox.service import TIMED_OUT, Service
 
 NOT_TRIED = "skipped after earlier failures"
 
@@ -89,8 +89,10 @@ def _asked(program: str, tests: Tests, limits: Limits, place: Isolation) -> Gene
                 yield NOT_TRIED
             elif run.problem or not run.finished:
                 yield run.problem or "ended before it had answered"
-            elif verdict.problem or not verdict.finished:
-                yield verdict.problem or f"{step.shown[:80]} cannot be checked"
+            elif verdict.problem.startswith(TIMED_OUT) or not (verdict.problem or verdict.finished):
+                yield f"{step.shown[:80]} cannot be checked: the test code {verdict.problem or 'ended'}"
+            elif verdict.problem:
+                yield verdict.problem
             else:
                 yield ""
 

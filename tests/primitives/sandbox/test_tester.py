@@ -213,10 +213,12 @@ def test_notes(program: str, test: str, note: str) -> None:
     assert found.isprintable()
 
 
+@pytest.mark.slow
 def test_test_code_that_never_ends_is_ended() -> None:
-    tests = "def test_a():\n    while f(1): pass\ndef test_b():\n    assert f(1)"
+    tests = "def test_a():\n    x = f(1)\n    while x: pass\ndef test_b():\n    assert f(1)"
     value, note = scored("def f(x): return True", tests)
-    assert (value, "took more than" in note) == (0.5, True)
+    assert value == 0.5
+    assert note.startswith("passed 1 of 2; test 1: test_a cannot be checked: the test code ")
 
 
 def test_a_tolerance_holds_for_the_equalities_of_assertions() -> None:
