@@ -477,6 +477,8 @@ class Remote:
         object.__setattr__(self, "_rk", _State(peer, reference, plain, kind, label))
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__array"):  # numpy would read the memory at an address that the program names
+            raise AttributeError(name)
         found = _asked("getattr", self, name)
         if isinstance(found, Remote) and not found._rk.label:
             found._rk.label = f"{self._rk.label}.{name}"

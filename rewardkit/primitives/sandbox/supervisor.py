@@ -112,7 +112,7 @@ def _tried(
         output = _collected(out, deadline, job["output"])
     else:
         os.close(heard_end)
-        output, seconds = channel.relay(out, heard, job["wall"], job["output"], owing=not job["asks"])
+        output, seconds = channel.relay(out, heard, job, owing=not job["asks"])
         deadline = time.monotonic() + seconds
     status, processor = _ended(child, 0.0 if output is None else deadline)
     os.set_blocking(said, False)
@@ -150,13 +150,14 @@ class _Channel:
         self.incoming, self.outgoing = bytearray(), bytearray()
         self.is_open = True
 
-    def relay(self, out: int, heard: int, seconds: float, limit: int, *, owing: bool) -> tuple[bytes | None, float]:
+    def relay(self, out: int, heard: int, job: dict[str, Any], *, owing: bool) -> tuple[bytes | None, float]:
         """Connect a child with its counterpart until both have ended, and return what is left of its seconds.
 
         A message ends with a newline. The clock runs while the child is `owing` one: at first, if the counterpart waits
-        for it, and after each message to it. Instead of b"", None is returned if it writes more than `limit` bytes.
+        for it, and after each message to it. Instead of b"", None is returned if it writes too much.
         """
         size, speaks, hears, waiting = 0, True, True, bytearray()
+        seconds, whole, limit = job["wall"], time.monotonic() + job["whole"], job["output"]
         os.set_blocking(heard, False)
         while speaks or hears or self.outgoing:
             said, ended = self._chunks() if hears else (b"", False)
@@ -171,7 +172,8 @@ class _Channel:
             if not (reading or writing):
                 break
             timed, began = owing and speaks, time.monotonic()
-            ready, free, _ = select.select(reading, writing, [], max(0.0, seconds) if timed else None)
+            left = min(seconds, whole - began) if timed else whole - began
+            ready, free, _ = select.select(reading, writing, [], max(0.0, left) if speaks else None)
             seconds -= time.monotonic() - began if timed else 0.0
             chunk = os.read(out, _CHUNK) if out in ready else None
             if self.end in ready or self.end in free:
@@ -185,7 +187,9 @@ class _Channel:
                 size += len(chunk)
                 owing = owing and not chunk.endswith(b"\n")
                 self._add(chunk)
-            if speaks and (chunk == b"" or size > limit or (timed and seconds <= 0.0)):
+            over = seconds <= 0.0 or time.monotonic() >= whole  # one that answers ahead may never be owing
+            if speaks and (chunk == b"" or size > limit or over):
+                seconds = 0.0 if over else seconds
                 speaks = False
                 waiting.clear()
                 self._add(b"")
