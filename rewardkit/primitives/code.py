@@ -199,9 +199,12 @@ def code_tests(
     sees the expected ones, so only the right results score. See ``docs/code.md``.
 
     Args:
-        column: the tests: a JSON list (or its text) of ``{"input": ..., "output": ...}``, compared line by line
-            without the white space at line ends; a list of assertions such as ``"assert add(1, 2) == 3"``;
-            ``{"setup": ..., "asserts": [...]}``; or ``{"inputs": [...], "outputs": [...]}`` with or without "fn_name".
+        column: the tests, in the formats of LiveCodeBench, APPS, TACO, open-r1, CodeContests, KodCode, HumanEval, MBPP
+            and others: a list (or its text) of ``{"input": ..., "output": ...}``; ``{"inputs": [...], "outputs":
+            [...]}`` with or without "fn_name"; a list of assertions such as ``"assert add(1, 2) == 3"``;
+            ``{"setup": ..., "asserts": [...]}``; test functions of pytest, classes of unittest; or ``check(candidate)``
+            with "entry_point". Outputs are compared line by line without the white space at line ends, or by the rule
+            of the data set, if the format identifies one.
         credit: ``"partial"``: passed / all; ``"binary"``: 1.0 if all pass, else 0.0.
         timeout: seconds of processor time per test. A program that waits is ended after twice that plus one second.
             After two timeouts the remaining tests are skipped and count as failed.
@@ -210,6 +213,9 @@ def code_tests(
         sandbox: the address of a SandboxFusion service, such as ``"http://localhost:8080"``, for machines that cannot
             run programs themselves. Its packages can be imported; ``packages`` does not apply.
         unsafe: run without a sandbox, with only limits on time and memory.
+        tolerance: how far numbers may differ from the expected ones, absolutely or as a share of them, from 0 to below
+            1, such as 1e-6: in what a program prints or returns, and in the ``==`` of assertions. A number that is
+            expected as an integer has no relative tolerance. None for the data set's own rule, or exact comparison.
         extract: finds the program; by default the last fenced block of Python, else the last fenced block without a
             language, else the whole visible text if there is no fence.
         gold: finds the tests in a gold cell of text, such as ``rk.extract.fenced("json")``.
@@ -219,8 +225,9 @@ def code_tests(
         cannot be launched, the outcome is ``failed``, never a 0.
 
     Raises:
-        RewardDefinitionError: an unknown credit, or limits out of range.
-        CoercionError: while scoring: a gold cell without tests, or with tests that cannot be checked.
+        RewardDefinitionError: an unknown credit, or limits or a tolerance out of range.
+        CoercionError: while scoring: a gold cell without tests, in an unknown format, or with tests that cannot be
+            checked.
     """
     if credit not in get_args(Credit):
         raise RewardDefinitionError(
@@ -267,7 +274,8 @@ def code_runs(
     that does nothing gets 1.0, so do not train on this reward alone.
 
     Args:
-        column: tests as for ``code_tests``; the first test gives the program its input. None for no input.
+        column: tests as for ``code_tests``; the first test gives the program its input, and set-up code runs before it.
+            None for no input.
         timeout: seconds of processor time.
         memory: megabytes of address space, 64 or more.
         packages: let programs import the packages installed here.

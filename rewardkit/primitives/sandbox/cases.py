@@ -52,6 +52,7 @@ class Rule:
         words: ignore the difference between white space and new lines, and between upper and lower case.
         relative: how far numbers may differ, as a share of the expected one; None if they are compared as text.
         absolute: how far they may differ in any case.
+        mixed: compare the numbers in lines with other words, too.
     """
 
     stripped: bool = False
@@ -59,6 +60,7 @@ class Rule:
     words: bool = False
     relative: float | None = None
     absolute: float = 0.0
+    mixed: bool = False
 
     def lines(self, output: bytes) -> tuple[bytes, ...]:
         if self.words:
@@ -76,7 +78,8 @@ class Rule:
         words, others = line.split(), expected.split()
         if self.relative is None or len(words) != len(others):
             return False
-        return all(word == other or self._close(word, other) for word, other in zip(words, others, strict=True))
+        pairs = zip(words, others, strict=True)
+        return all((self.mixed and word == other) or self._close(word, other) for word, other in pairs)
 
     def _close(self, word: bytes, expected: bytes) -> bool:
         if self.relative is None or not (_NUMBER.fullmatch(word) and _NUMBER.fullmatch(expected)):
@@ -232,7 +235,10 @@ def read_tests(cell: object, tolerance: float | None = None) -> Tests:
         tests = replace(tests, script=replace(tests.script, setup=setup.strip()), prelude=True)
     if tolerance is None:
         return tests
-    printed = (replace(test, rule=replace(test.rule, relative=tolerance, absolute=tolerance)) for test in tests.printed)
+    printed = (
+        replace(test, rule=replace(test.rule, relative=tolerance, absolute=tolerance, mixed=True))
+        for test in tests.printed
+    )
     return replace(tests, printed=tuple(printed), tolerance=tolerance)
 
 
@@ -241,7 +247,10 @@ _SETUP = ("setup", "test_setup_code", "test_imports")
 _ABOVE = (*_SETUP, "prompt", "entry_point", "fn_name", "func_name", "metadata")
 _ASSERTS = ("asserts", "test_list")
 _CODE = ("test", "test_code", "functional")
-_AROUND = ("verification_info", "input_output", "test_cases", "unit_tests", "tests", "ground_truth", "reward_model")
+_AROUND = (
+    *("verification_info", "input_output", "test_cases", "unit_tests", "tests", "ground_truth", "reward_model"),
+    "answer",
+)
 _CONTESTS = ("public_tests", "private_tests", "generated_tests")
 _LIVE = ("public_test_cases", "private_test_cases")
 _FORMATS = {
@@ -263,6 +272,8 @@ def _read(cell: object, row: Mapping[str, Any]) -> Tests:
     if isinstance(cell, Mapping):
         return _read_mapping({**{key: row[key] for key in _ABOVE if key in row}, **cell})
     if isinstance(cell, str):
+        if cell.lstrip()[:1] in ("[", "{"):
+            raise ValueError(f"neither JSON nor a Python literal: {shorten(cell)}")
         entry_point = row.get("entry_point")
         return Tests(script=scripts.read_script(cell, _setup(row), entry_point if isinstance(entry_point, str) else ""))
     tests = _listed(cell, "the cell")

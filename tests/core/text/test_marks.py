@@ -99,7 +99,7 @@ def test_any_text_is_read(text: str) -> None:
         ("``` a`b\nx", []),
         ("``\nx\n``", []),
         ("```\n```", [("", "")]),
-        # The closing fence: of the same character, at least as long, indented by at most three spaces, and nothing else.
+        # The closing fence: of the same character, at least as long, indented by at most three spaces, alone.
         ("````\n```\nx\n````", [("", "```\nx")]),
         ("```\nx\n`````  ", [("", "x")]),
         ("```\nx\n   ```", [("", "x")]),

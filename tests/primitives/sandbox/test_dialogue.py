@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import unittest
 from typing import Any
 
 import pytest
@@ -64,8 +66,8 @@ USES = [
     "s = Stack([1])\nt = s + [4]\nassert t.items == [1, 4]\nassert t is not s and s is s\nassert isinstance(t, Stack)",
     "with Stack([1]) as s:\n    assert len(s) == 1\nassert len(s) == 0",
     "import copy\ns = Stack([1])\nt = copy.deepcopy(s)\nt.push(2)\nassert (s.items, t.items) == ([1], [1, 2])",
-    "try:\n    Stack().pop()\n    assert False\nexcept Empty as error:\n    assert error.size == 0 and str(error) == 'empty at 0'",
-    "stacks = [Stack([n]) for n in range(3)]\nassert [s.pop() for s in stacks] == [0, 1, 2]\nassert stacks[0] in stacks",
+    "try:\n    Stack().pop()\nexcept Empty as error:\n    assert (error.size, str(error)) == (0, 'empty at 0')",
+    "stacks = [Stack([n]) for n in range(3)]\nassert [s.pop() for s in stacks] == [0, 1, 2] and stacks[0] in stacks",
     "s = Stack()\nfor n in range(100):\n    s.push(n)\nfor n in reversed(range(100)):\n    assert s.pop() == n",
     "assert hasattr(Stack(), 'push') and not hasattr(Stack(), 'peek')\nassert getattr(Stack(), 'peek', None) is None",
 ]
@@ -88,7 +90,7 @@ def test_objects_of_the_program(test: str) -> None:
             "assert [square(3), square(3)] == [9, 9] and calls == [3]",
         ),
         ("def f(kind, x):\n    return kind(x)", "assert f(int, '3') == 3\nassert f(sorted, [2, 1]) == [1, 2]"),
-        ("def f(n):\n    while True:\n        yield n\n        n += 1", "g = f(3)\nassert [next(g), next(g)] == [3, 4]"),
+        ("import itertools\ndef f(n):\n    yield from itertools.count(n)", "g = f(3)\nassert next(g) + next(g) == 7"),
         ("def f(n):\n    yield from range(n)", "assert 2 in f(3)\nassert sum(f(4)) == 6\nassert 5 not in f(3)"),
         ("def f(x):\n    x.sort()", "x = [3, 1, 2]\nassert f(x) is None\nassert x == [1, 2, 3]"),
         ("def f(x):\n    x[0][0] = 9\n    x.append([7])", "x = [[1], [2]]\nf(x)\nassert x == [[9], [2], [7]]"),
@@ -107,9 +109,10 @@ def test_objects_of_the_program(test: str) -> None:
         ("async def f(x):\n    return x + 1",
          "import asyncio\nasync def main():\n    return await f(1)\nassert asyncio.run(main()) == 2"),
         ("def f(x):\n    if x < 0: raise ValueError('negative')\n    return x",
-         "try:\n    f(-1)\nexcept ValueError as error:\n    assert str(error) == 'negative' and error.args == ('negative',)\n"
+         "try:\n    f(-1)\nexcept ValueError as error:\n    assert str(error) == 'negative' == error.args[0]\n"
          "else:\n    assert False"),
-        ("def f(n):\n    return 1 if n < 1 else n * f(n - 1)", "import math\nfor n in range(20):\n    assert f(n) == math.factorial(n)"),
+        ("def f(n):\n    return 1 if n < 1 else n * f(n - 1)",
+         "import math\nfor n in range(20):\n    assert f(n) == math.factorial(n)"),
         ("def f(x):\n    return x == float('inf')", "assert f(float('inf')) is True"),
     ],
 )  # fmt: skip
@@ -141,7 +144,8 @@ def values(node):
 def test_objects_of_the_set_up_code_are_copied(own: str) -> None:
     program = (
         own
-        + "def f(head):\n    last = None\n    while head: head.next, last, head = last, head, head.next\n    return last"
+        + "def f(head):\n    last = None\n"
+        + "    while head: head.next, last, head = last, head, head.next\n    return last"
     )
     tests = {"setup": NODES, "asserts": ["assert values(f(chain([1, 2, 3]))) == [3, 2, 1]", "assert f(None) is None"]}
     assert scored(program, tests) == (1.0, "")
@@ -190,10 +194,8 @@ class Evil:
         if name.startswith('__'): raise AttributeError(name)
         return lambda *a: self
 """
-for _name in (
-    *("eq ne lt le gt ge add radd sub rsub mul rmul truediv rtruediv floordiv mod rmod pow neg pos".split()),
-    *("contains getitem call round".split()),
-):
+_NAMES = "eq ne lt le gt ge add radd sub rsub mul rmul truediv rtruediv floordiv mod rmod pow neg pos contains getitem"
+for _name in f"{_NAMES} call round".split():
     EVIL += f"    def __{_name}__(self, *a): return {'True' if _name in 'eq ne lt le gt ge contains' else 'self'}\n"
 EVIL += """
     def __abs__(self): return 0
@@ -209,13 +211,12 @@ EVIL += """
 TAKEN_OVER = """
 import gc, sys
 def f(*a): return 0
-class Setter:
-    def __set_name__(self, owner, name): pass
-frame = sys._getframe()
 def take(peer):
     {body}
-sys.setprofile(lambda frame, event, arg: 'self' in frame.f_locals and type(frame.f_locals['self']).__name__ == 'Answering'
-    and take(frame.f_locals['self']))
+def look(frame, event, arg):
+    peer = frame.f_locals.get('self')
+    if type(peer).__name__ == 'Answering': take(peer)
+sys.setprofile(look)
 """
 
 PROGRAMS = {
@@ -239,20 +240,28 @@ PROGRAMS = {
     "the builtins": "f = eval",
     "other builtins": "f = print",
     "other names": TAKEN_OVER.format(
-        body="peer._names = lambda names: {n: [] for n in [*names, 'abs', 'sorted', 'all', '_equal', 'math', 'test_it']}"
-    ) + "abs = sorted = all = _equal = math = test_it = lambda *a, **k: True",
-    "names of exceptions": TAKEN_OVER.format(body="peer._names = lambda names: {n: [['builtins', 'int']] for n in names}"),
-    "answers in advance": "import os\ndef f(*a): return 0\nos.write(3, b'{\"value\": [true, []], \"printed\": \"\"}\\n' * 999)",
-    "messages that are none": "import os\ndef f(*a): return 0\nos.write(3, b'[]\\n5\\nnull\\n{}\\n\"x\"\\n{\"call\": 0}\\n' * 99)",
+        body="peer._names = lambda names: {n: [] for n in [*names, 'abs', 'sorted', 'all', '_equal', 'math']}"
+    ) + "abs = sorted = all = _equal = math = lambda *a, **k: True",
+    "names of exceptions": TAKEN_OVER.format(
+        body="peer._names = lambda names: {n: [['builtins', 'int']] for n in names}"
+    ),
+    "answers in advance": "import os\ndef f(*a): return 0\n"
+    "os.write(3, b'{\"value\": [true, []], \"printed\": \"\"}\\n' * 999)",
+    "messages that are none": "import os\ndef f(*a): return 0\n"
+    "os.write(3, b'[]\\n5\\nnull\\n{}\\n\"x\"\\n{\"call\": 0}\\n' * 99)",
     "no message": "import os\ndef f(*a): return 0\nos.write(3, b'x' * 99)",
     "too much": "import os\ndef f(*a):\n    while True: os.write(3, b'x' * 9999)",
     "deep messages": "import os\ndef f(*a): os.write(3, b'[' * 10**6 + b'\\n')",
-    "calls back what is not there": TAKEN_OVER.format(body="peer._answer = lambda m: peer.send(call=-1, given=[[[], {}], []])"),
+    "calls back what is not there": TAKEN_OVER.format(
+        body="peer._answer = lambda m: peer.send(call=-1, given=[[[], {}], []])"
+    ),
     "changes what it did not get": TAKEN_OVER.format(
-        body="peer._answer = lambda m: peer.send(value=[None, []], changed=[['list', ['list', ['int', '0x1']]], []], printed='')"
+        body="one = [['list', ['list', ['int', '0x1']]], []]\n    "
+        "peer._answer = lambda m: peer.send(value=[None, []], changed=one, printed='')"
     ),
 }  # fmt: skip
 
+HEAD = "import math, pytest, unittest\nfrom solution import f\n\n"
 EXPECTATIONS = [
     "assert f(2) == 3.5",
     "assert 3.5 == f(2)",
@@ -288,11 +297,37 @@ EXPECTATIONS = [
 ]
 
 
+def test_these_programs_can_take_over_their_end() -> None:
+    program = TAKEN_OVER.format(body="globals()['f'] = lambda x: 3.5")
+    assert scored(program, function("assert f(2) == 3.5")) == (1.0, "")
+
+
+def test_right_programs_pass_what_they_should() -> None:
+    """What Python itself says of each expectation is what the tester says."""
+    for source in (
+        "f = lambda x: 3.5",
+        "f = lambda x: 2.5 * x",
+        "f = sorted",
+        "f = lambda x: 'abc'",
+        "f = lambda x: 1 / x",
+    ):
+        expected = []
+        for test in EXPECTATIONS:
+            scope: dict[str, Any] = {"math": math, "pytest": pytest, "unittest": unittest}
+            try:
+                exec(f"{source}\n{test}", scope)
+                expected.append(True)
+            except BaseException:
+                expected.append(False)
+        tests = HEAD + "".join(function(test, f"test_{number}") for number, test in enumerate(EXPECTATIONS))
+        assert any(expected)
+        assert scored(source, tests)[0] == pytest.approx(sum(expected) / len(expected)), source
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_only_right_values_pass(name: str) -> None:
-    head = "import math, pytest, unittest\nfrom solution import f\n\n"
-    tests = head + "".join(function(test, f"test_{number}") for number, test in enumerate(EXPECTATIONS))
+    tests = HEAD + "".join(function(test, f"test_{number}") for number, test in enumerate(EXPECTATIONS))
     table = rk.score(code_tests("tests", timeout=1.0), [f"```python\n{PROGRAMS[name]}\n```"], tests=[tests])
     assert table.outcomes["code_tests"].tolist() == ["scored"]
     assert table.total.tolist() == [0.0], table.notes
@@ -319,11 +354,11 @@ def test_what_cannot_be_kept_apart_scores_low_with_a_note(test: str) -> None:
 
 
 def test_a_function_of_the_test_does_not_tell_what_it_knows() -> None:
-    program = "def f(g):\n    return g.__globals__['SECRET'] if hasattr(g, '__globals__') and 'SECRET' in g.__globals__ else 0"
+    program = "def f(g):\n    return getattr(g, '__globals__', {}).get('SECRET', 0)"
     assert scored(program, "SECRET = 42\ndef test_it():\n    assert f(lambda: SECRET) == SECRET")[0] == 0.0
 
 
 def test_what_the_program_prints_is_its_own_only_in_its_test() -> None:
     program = "def f():\n    print('x')"
-    tests = "def test_a(capsys):\n    f()\n    assert capsys.readouterr().out == 'x\\n'\n\ndef test_b():\n    assert f() is None"
+    tests = "def test_a(capsys):\n f()\n assert capsys.readouterr().out == 'x\\n'\ndef test_b(): assert f() is None"
     assert scored(program, tests) == (1.0, "")

@@ -165,7 +165,10 @@ def test_skipped():
 def test_it():
     assert half(2) == 1
 """,
-    "annotations of the future": "from __future__ import annotations\ndef test_it(x: Unknown = 2):\n    assert half(x) == 1",
+    "annotations of the future": """from __future__ import annotations
+def test_it(x: Unknown = 2):
+    assert half(x) == 1
+""",
 }
 
 
@@ -179,7 +182,7 @@ def test_what_test_code_uses(name: str) -> None:
 
 
 def test_each_test_counts() -> None:
-    tests = "def test_a():\n    assert f(1) == 1\ndef test_b():\n    assert f(2) == 2\nclass TestC:\n    def test_d(self): f(3)"
+    tests = "def test_a(): assert f(1) == 1\ndef test_b(): assert f(2) == 2\nclass TestC:\n    def test_d(self): f(3)"
     assert scored("def f(x): return 1", tests)[0] == pytest.approx(2 / 3)
     assert scored("def f(x): return 1", tests, credit="binary")[0] == 0.0
 
@@ -194,7 +197,7 @@ def test_each_test_counts() -> None:
         ("def g(x): return 2", "from solution import f\nassert f(1) == 2", "ImportError: cannot import name 'f'"),
         ("def f(x): return object()", "assert f(1) == 2", "f(1) is of type object: 'assert f(1) == 2'"),
         ("def f(x): return 3", "assert f(x=1) == 2, 'two'", "f(x=1) is 3: AssertionError: two: \"assert f(x=1) == 2"),
-        ("def f(x): return 2", "import pytest\nwith pytest.raises(ValueError):\n    f(-1)", "f(-1) is 2: AssertionError: DID NOT"),
+        ("def f(x): return 2", "import pytest\nwith pytest.raises(IOError):\n    f(-1)", "f(-1) is 2: AssertionError"),
         ("class S:\n    def f(self, x): return 3", "assert S().f('a' * 200) == 2", "S().f('aaaa"),
         ("def f(x):\n    while True: pass", "assert f(1) == 2", "took more than 0.5 s"),
         ("import os\ndef f(x): os._exit(0)", "assert f(1) == 2", "ended before it had answered"),
