@@ -97,6 +97,9 @@ WORST: dict[str, Worst] = {
         repeated("- abcdefghijklmnopqrstu\n"),
         answers("a, b"),
     ),
+    "tool_calls: marks": (lambda: rk.tool_calls("answer"), repeated("<tool_call>{"), answers("[]")),
+    "tool_calls: parameters": (lambda: rk.tool_calls("answer"), repeated("<function=f><parameter=a>"), answers("[]")),
+    "tool_calls: Python": (lambda: rk.tool_calls("answer"), repeated("f(a=1)\n"), answers("[]")),
     "steps": (lambda: rk.steps(*(f"step {number}" for number in range(100))), repeated("step "), {}),
     "code_tests: fences": (
         lambda: rk.code_tests("answer"),

@@ -50,6 +50,8 @@ def NAME(prompt, completion, example):
             why = "; ".join(score["reasons"])
             if not why:
                 raise RuntimeError("this completion has no score: every component of the reward abstained")
+            if score["unparsable"]:
+                raise RuntimeError("this completion has no score: " + why)
         except urllib.error.HTTPError as error:
             try:
                 why = "status %d: %s" % (error.code, error.read(500).decode(errors="replace"))

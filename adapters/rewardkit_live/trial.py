@@ -31,13 +31,15 @@ import numpy as np
 from rewardkit.analysis.advantages import Spread, Way, moments_of
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Floats, Numbers
-from rewardkit.core.batch.score import ERRORED, FAILED, SKIPPED
+from rewardkit.core.batch.score import ERRORED, FAILED
 from rewardkit.core.batch.table import ScoreTable
-from rewardkit.core.errors import RewardFailure, RewardKitError, shorten
+from rewardkit.core.errors import CoercionError, RewardFailure, RewardKitError, shorten
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.progress import states
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.reward import Reward
+from rewardkit.online.breaker import tolerant
+from rewardkit.online.faults import fault_counts, unparsable_golds
 from rewardkit_live.sources import Code
 from rewardkit_trl.layout import Layout
 
@@ -134,9 +136,9 @@ def scored(scorer: Scorer, layout: Layout, sample: Sample, *, strict: bool) -> t
     """Score `sample`; return the scores, and the (n,) sums that the trainer makes. Arguments as in `tried`."""
     batch = sample.batch(layout.scored)
     with undisturbed():
-        scores = scorer.score(batch, strict=strict)
+        scores = scorer.score(batch, strict=strict, on_unparsable_gold="fail")
     if strict:
-        _check_failures(scores)
+        _check_failures(scorer, scores)
     columns, table = layout.of_table(scores), layout.weighted(scores)
     layout.check(columns, table.total)
     each = sample.way == "each" and sample.groups is not None
@@ -144,13 +146,25 @@ def scored(scorer: Scorer, layout: Layout, sample: Sample, *, strict: bool) -> t
     return table, np.where(np.isnan(table.total), np.nan, np.nansum(list(addends.values()), axis=0))
 
 
-def _check_failures(table: ScoreTable) -> None:
-    for name, column in table.components.items():
-        evaluated = int((column.codes != SKIPPED).sum())
-        lost = int(((column.codes == FAILED) | (column.codes == ERRORED)).sum())
-        if 2 * lost > evaluated:
-            reasons = [fault.reason for fault in table.faults if fault.component == name]
-            raise RewardFailure(f"reward {name!r} failed on {lost} of {evaluated} completions: {shorten(reasons[:1])}")
+def _check_failures(scorer: Scorer, table: ScoreTable) -> None:
+    """Raise if a component fails on more than half of the rows, or if no gold answer of its column can be read.
+
+    Raises:
+        RewardFailure, CoercionError: it does.
+    """
+    golds = sorted(unparsable_golds(table))
+    for (name, column), (evaluated, *_, unparsable, read) in zip(
+        table.components.items(), fault_counts(table), strict=True
+    ):
+        reasons = [reason for component, reason in golds if component == name]
+        if reasons and not read and name not in tolerant(scorer):
+            raise CoercionError(f"reward {name!r} reads no gold answer of the last batch: {reasons[0]}")
+        lost = int(((column.codes == FAILED) | (column.codes == ERRORED)).sum() - unparsable)
+        if 2 * lost > evaluated - unparsable:
+            reasons = [fault.reason for fault in table.faults if fault.component == name and not fault.unparsable]
+            raise RewardFailure(
+                f"reward {name!r} failed on {lost} of {int(evaluated)} completions: {shorten(reasons[:1])}"
+            )
 
 
 def means_of(table: ScoreTable) -> dict[str, float | None]:

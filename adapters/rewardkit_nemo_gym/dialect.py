@@ -7,7 +7,7 @@ from typing import Any
 from rewardkit.server.dialects import Answer, Dialect, Score, list_at
 from rewardkit_nemo_gym.aggregates import aggregated
 from rewardkit_nemo_gym.functions import PATIENCE
-from rewardkit_nemo_gym.replies import UNSCORED, reply, trains
+from rewardkit_nemo_gym.replies import UNSCORED, awaits_another, reply, trains
 from rewardkit_nemo_gym.rollouts import row_of
 
 STATELESS = "stateless"
@@ -17,7 +17,7 @@ async def verify(payload: Any, score: Score) -> Answer:
     """Score a rollout of NeMo Gym."""
     row, training = row_of(payload), trains(payload)
     [found] = await score([row], patience=PATIENCE if training else 0.0)
-    if training and not found.scored:
+    if training and awaits_another(found):
         return Answer({"error": UNSCORED.format(why=found.why)}, 503)
     return Answer(reply(payload, found))
 

@@ -12,7 +12,7 @@ from rewardkit.core.errors import RewardDefinitionError
 from rewardkit.online.offers import Offers
 from rewardkit.online.requests import Requests
 from rewardkit.online.scorer import RowScorer
-from rewardkit_nemo_gym.replies import UNSCORED, reply, trains
+from rewardkit_nemo_gym.replies import UNSCORED, awaits_another, reply, trains
 from rewardkit_nemo_gym.rollouts import row_of
 
 TESTED = ("0.5.1",)
@@ -44,7 +44,8 @@ def to_nemo_gym(
     It answers a rollout with the rollout, ``reward``, and ``reward_components``: the terms, which add up to the reward.
     ``terms/<term>`` and ``components/<name>`` are numbers for NeMo Gym's metrics. A rollout that cannot be scored has
     the marks that keep it out of the collected rollouts (it is in the file of failures). NeMo RL gets an error for it
-    and generates another one.
+    and generates another one; if the gold answer cannot be read, which another rollout would not change, it gets the
+    marks.
 
     Args:
         reward: a reward, a plain function, or a list of them. The completion is what the policy wrote, with tool calls
@@ -112,7 +113,7 @@ def _server(requests: Requests, retries: bool, patience: float) -> type[Any]:
             rollout = body.model_dump()
             training = trains(rollout)
             score = await requests.score(row_of(rollout), patience=patience if training else 0.0)
-            if training and retries and not score.scored:
+            if training and retries and awaits_another(score):
                 raise fastapi.HTTPException(503, UNSCORED.format(why=score.why))
             return VerifyResponse.model_validate(reply(rollout, score))
 

@@ -38,6 +38,15 @@ def trains(rollout: Any) -> bool:
     return isinstance(rollout, Mapping) and _OF_NEMO_RL in rollout
 
 
+def awaits_another(score: RowScore) -> bool:
+    """Return whether NeMo RL must generate another rollout instead of this one, which has no score.
+
+    If the gold answer cannot be read, no rollout of the prompt has a score: all get 0.0 and the mark that masks them,
+    so their advantages are 0 even where NeMo RL does not read the mark.
+    """
+    return not (score.scored or score.unparsable)
+
+
 def _share(score: RowScore, value: float | None) -> float:
     return value if score.scored and value is not None else 0.0
 

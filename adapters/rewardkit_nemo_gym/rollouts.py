@@ -39,6 +39,7 @@ def row_of(rollout: Any) -> Row:
         _columns(rollout, asked),
         ids or None,
         _was_cut(response),
+        runs_calls=bool(asked.get("tools")),
     )
 
 

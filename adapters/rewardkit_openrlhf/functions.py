@@ -126,9 +126,11 @@ def logs(score: RowScore) -> dict[str, float]:
 
 
 def _without(score: RowScore, seconds: float) -> str:
+    remedy = f"Fix the cause and resume; raise patience= if it was an outage of more than {seconds:g} s."
+    if score.unparsable:
+        remedy = "Fix the row of the data and resume; examples= with all rows finds such golds before the training."
     return (
         f"OpenRLHF: a completion has no score: {score.why}. The training ends here, because OpenRLHF can only train on "
-        f"a number, and any number would be made up. Fix the cause and resume; raise patience= if it was an outage of "
-        f"more than {seconds:g} s. If you train with --algo.dynamic_filtering_enable, pass dynamic_filtering=True: the "
-        "group is then replaced"
+        f"a number, and any number would be made up. {remedy} If you train with --algo.dynamic_filtering_enable, pass "
+        "dynamic_filtering=True: the group is then replaced"
     )

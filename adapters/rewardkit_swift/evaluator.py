@@ -77,9 +77,12 @@ class Evaluator:
         trainer.log(_measured(scores))
         terms = np.array([[score.terms[name] for name in self.terms] for score in scores], dtype=np.float64)
         scored = np.array([score.scored for score in scores], dtype=np.bool_)
-        if not scored.all():
-            if size is None and trainer.training:
-                raise RewardFailure(_stranded(scores))
+        if size is None and trainer.training:
+            if lost := [score for score in scores if not (score.scored or score.unparsable)]:
+                raise RewardFailure(_stranded(lost, len(scores)))
+            # The same in all processes, for all completions of a prompt whose gold cannot be read: no advantage.
+            terms[~scored] = 0.0
+        elif not scored.all():
             each = getattr(arguments, "scale_rewards", None) == "gdpo"
             terms = neutral(terms, scored, size or len(scores), each=each)
         columns = dict(zip(self.terms, terms.T, strict=True))
@@ -115,19 +118,20 @@ def _num_generations(arguments: Any, trainer: Trainer) -> Any:
 
 
 def _measured(scores: Sequence[RowScore]) -> dict[str, float]:
-    """Return what is logged of a batch: the means of the components, and the share of rows without a score."""
+    """Return what is logged of a batch: the means of the components, and the shares of rows without a score."""
     means = {}
     for name in scores[0].components if scores else ():
         values = [value for score in scores if (value := score.components[name]) is not None]
         if values:
             means[f"{COMPONENTS}{name}"] = sum(values) / len(values)
-    return {**means, "unscorable": sum(not score.scored for score in scores) / max(len(scores), 1)}
+    rows = max(len(scores), 1)
+    unparsable = sum(score.unparsable for score in scores) / rows
+    return {**means, "unscorable": sum(not score.scored for score in scores) / rows, "unparsable_gold": unparsable}
 
 
-def _stranded(scores: Sequence[RowScore]) -> str:
-    without = [score for score in scores if not score.scored]
+def _stranded(lost: Sequence[RowScore], rows: int) -> str:
     return (
-        f"ms-swift: {len(without)} of {len(scores)} completions have no score ({without[0].why}). ms-swift would count "
+        f"ms-swift: {len(lost)} of {rows} completions have no score ({lost[0].why}). ms-swift would count "
         "them as 0, and they cannot get the mean of their group, because this process has only a part of it. "
         f"{_WHOLE_GROUPS}"
     )

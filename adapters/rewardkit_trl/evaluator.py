@@ -8,16 +8,17 @@ import threading
 import uuid
 import weakref
 from collections.abc import Callable
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from rewardkit.analysis.foreign_golds import ForeignScores
 from rewardkit.core.batch.batch import Batch
-from rewardkit.core.errors import BindingError, RunStopped, warn
+from rewardkit.core.errors import BindingError, RewardKitError, RunStopped, warn
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.reward import Reward
-from rewardkit.online.breaker import Breaker, Limits
-from rewardkit.online.faults import FaultReport
+from rewardkit.online.breaker import Breaker, Limits, WrongColumns
+from rewardkit.online.faults import FaultReport, unparsable_golds
 from rewardkit.online.radar import Radar
 from rewardkit.online.shared_tables import SharedTables, Table
 from rewardkit_trl.checks import check_alone, check_plain_sum, check_trainer, honored
@@ -81,6 +82,7 @@ class Session:
         self.warned_of_tokens = False
         self.shares = OutcomeShares()
         self.trajectories = TrajectoryReport()
+        self.columns, self.held_out = WrongColumns(scorer), WrongColumns(scorer)  # of training, and of its evaluation
         self.reset(limits, scorer, watched)
 
     def reset(self, limits: Limits, scorer: Scorer, watched: Reward | None = None) -> None:
@@ -90,6 +92,7 @@ class Session:
             watched: the reward for the radar; None for no radar.
         """
         self.breaker = Breaker(limits)
+        self.columns.follow(scorer)
         self.stages = StageReport(scorer)
         self.radar = None if watched is None else Radar(watched)
 
@@ -213,8 +216,9 @@ class Evaluator:
         scored = score(self.scorer, self.layout, prepared, recorded=self.recording is not None, look=self._look)
         self.layout.check(scored.columns, scored.table.total)
         trainer.set_weights(self, self.layout.weights_at(prepared.progress))
+        first = session.strict
         if trainer.training:
-            if session.strict and trainer.is_main and prepared.progress is not None:
+            if first and trainer.is_main and prepared.progress is not None:
                 for late in self.scorer.late(prepared.progress.max_steps):
                     warn(late)
             session.strict = False
@@ -222,7 +226,7 @@ class Evaluator:
         self._faults.add(scored.table)
         if self.logs or self.recording is not None:
             self._report(prepared, session, scored)
-        self._stop_without_signal(trainer, session, scored)
+        self._stop_without_signal(trainer, session, scored, first=first)
         return scored.columns
 
     def _session(self, trainer: Trainer, state: Any) -> Session:
@@ -324,12 +328,24 @@ class Evaluator:
             for name, values in extras(scored.table).items():
                 log_extra(name, values)
 
-    def _stop_without_signal(self, trainer: Trainer, session: Session, scored: Scored) -> None:
-        """Stop the run if too many rows failed or errored, or if a reward asked for it.
+    def _stop_without_signal(self, trainer: Trainer, session: Session, scored: Scored, *, first: bool) -> None:
+        """Stop the run if too many rows failed or errored, if a column has no golds, or if a reward asked for it.
 
         The run stops after a checkpoint at the end of the step, or at once if that is impossible.
+
+        Args:
+            first: no training batch was scored before, so there is nothing to save.
         """
-        error = session.breaker.add(scored.tally.faults.tolist(), list(scored.table.components))
+        counts, names = scored.tally.faults.tolist(), list(scored.table.components)
+        wrong = None
+        if trainer.training or first:  # an evaluation must not end a training that is under way
+            columns = session.columns if trainer.training else session.held_out
+            wrong = columns.add(
+                counts, names, lambda: chain.from_iterable(trainer.of_each_process(unparsable_golds(scored.table)))
+            )
+        if wrong is not None and first:
+            raise wrong
+        error: RewardKitError | None = wrong or session.breaker.add(counts, names)
         if session.breaker.faults and trainer.can_stop_later and not session.followed:
             self._add_callback(trainer)  # it reports them at the end
             session.followed = True

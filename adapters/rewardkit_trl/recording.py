@@ -243,9 +243,9 @@ def _advantages(scored: Scored, way: Way | None) -> Floats | None:
 def _metrics(scored: Scored, measured: Mapping[str, float]) -> dict[str, float]:
     """Return the metrics of all processes, and those of this process: seconds, diversity of completions."""
     found = {**measured}
-    for name, (_, failed, errored, _) in zip(scored.table.components, scored.tally.faults, strict=True):
-        if f"failed/{name}" in measured or f"errored/{name}" in measured:
-            found[f"faults/{name}"] = float(failed + errored)
+    for name, (_, failed, errored, _, unparsable, _) in zip(scored.table.components, scored.tally.faults, strict=True):
+        if any(f"{kind}/{name}" in measured for kind in ("failed", "errored", "unparsable_gold")):
+            found[f"faults/{name}"] = float(failed + errored + unparsable)
     found |= {f"seconds/{name}": seconds for name, seconds in scored.table.timings.items() if seconds}
     found["seconds/scoring"] = scored.seconds
     starts = np.flatnonzero(np.diff(scored.groups)) + 1

@@ -36,14 +36,17 @@ class OutcomeShares:
         self._lock = threading.Lock()
 
     def of(self, table: ScoreTable, tally: Tally) -> dict[str, float]:
-        """Return ``failed/<name>`` and ``errored/`` of evaluated rows, ``abstained/`` and ``skipped/`` of all rows."""
+        """Return the shares by component: ``failed/<name>``, ``unparsable_gold/`` and ``errored/`` of evaluated rows,
+        ``abstained/`` and ``skipped/`` of all rows.
+        """
         found = {}
         rows = tally.rows[0]
-        for name, (evaluated, failed, errored, _), absent in zip(
+        for name, (evaluated, failed, errored, _, unparsable, _), absent in zip(
             table.components, tally.faults, tally.absent, strict=True
         ):
             for outcome, count, all_rows in (
                 ("failed", failed, evaluated),
+                ("unparsable_gold", unparsable, evaluated),
                 ("errored", errored, evaluated),
                 ("abstained", absent[0], rows),
                 ("skipped", absent[1], rows),

@@ -56,7 +56,12 @@ class Episodes:
     def rollouts(self, call: TrainerCall, trainer: Trainer) -> Rollouts:
         """Return what is known of the rollouts besides their messages."""
         known = journals(call.context.get("environments"))
-        return Rollouts(cut=_cut(call.completion_ids, trainer.end_tokens), is_error=self.is_error, **known)
+        return Rollouts(
+            cut=_cut(call.completion_ids, trainer.end_tokens),
+            is_error=self.is_error,
+            runs_calls=trainer.runs_calls,
+            **known,
+        )
 
 
 PLAIN = Episodes()

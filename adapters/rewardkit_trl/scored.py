@@ -172,7 +172,7 @@ def _scored(
     started = time.perf_counter()
     with Capture() if recorded else nullcontext() as capture:
         # With a trainer, no process stops the run by itself: the others would wait for it forever.
-        scores = scorer.score(batch, strict=prepared.strict, stops=not trainer.known)
+        scores = scorer.score(batch, strict=prepared.strict, stops=not trainer.known, on_unparsable_gold="fail")
     seconds = time.perf_counter() - started
     columns, table = layout.of_table(scores), layout.weighted(scores)
     addends = layout.addends(columns, table, batch, progress, normalizes_each=trainer.normalizes_each)

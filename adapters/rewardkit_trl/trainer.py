@@ -118,6 +118,11 @@ class Trainer:
         return frozenset(token for token in [*ends, pad] if isinstance(token, int)) if any(known) else frozenset()
 
     @property
+    def runs_calls(self) -> bool:
+        """True if it reads the calls of the policy and runs them, with tools or in an environment."""
+        return bool(getattr(self._trainer, "tools", None))
+
+    @property
     def has_rollout_function(self) -> bool:
         """True if a function of the user's makes the completions."""
         return getattr(self._trainer, "rollout_func", None) is not None

@@ -44,6 +44,7 @@ def row_of(data: Any, trace: Any) -> Row:
         {name: cell for name, cell in data.model_dump().items() if name not in _SETTINGS},
         ids or None,
         bool(trace.is_truncated),
+        runs_calls=True,  # its endpoint reads the calls
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, final, get_args
 
@@ -17,7 +17,7 @@ import numpy as np
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Column, Rows
 from rewardkit.core.batch.rollouts import Rollouts
-from rewardkit.core.batch.score import ABSTAINED, ERRORED, FAILED, SCORED, Fault, Score
+from rewardkit.core.batch.score import ABSTAINED, ERRORED, FAILED, SCORED, Score
 from rewardkit.core.batch.trajectory import Trajectory
 from rewardkit.core.batch.transcripts import pieces
 from rewardkit.core.errors import CoercionError, RewardDefinitionError, near_miss, shorten
@@ -124,12 +124,7 @@ class PerTurn(Reward):
             start += count
         first = {owners[fault.row]: fault for fault in reversed(faults)}
         label = evaluation.label(self)
-        evaluation.faulted(
-            [
-                Fault(label, row, fault.outcome, fault.reason, fault.traceback, fault.stops)
-                for row, fault in first.items()
-            ]
-        )
+        evaluation.faulted([replace(fault, component=label, row=row) for row, fault in first.items()])
         return column
 
     @property

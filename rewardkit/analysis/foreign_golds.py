@@ -151,7 +151,7 @@ class ForeignGolds:
             num_generations=batch.num_generations,
             rollouts=batch.rollouts.taken(rows.tolist()),
         )
-        return self._scorer.score(part, strict=False, stops=False)
+        return self._scorer.score(part, strict=False, stops=False, on_unparsable_gold="fail")
 
     def _partners(self, batch: Batch, cells: Batch, names: Sequence[str], random: np.random.Generator) -> Numbers:
         """Return (n,) a row of `cells`, of another group, whose cells each row gets; -1 where there is none."""

@@ -70,6 +70,8 @@ def _row(batch: Batch, row: int) -> dict[str, Any]:
         sent["completion_ids"] = [int(token) for token in batch.completion_ids[row]]
     if batch.rollouts.cut is not None:
         sent["cut"] = bool(batch.rollouts.cut[row])
+    if batch.rollouts.runs_calls:
+        sent["runs_calls"] = True
     return sent
 
 
@@ -154,7 +156,8 @@ class Remote(Reward):
         if score["total"] is None:
             failed = str(Outcome.FAILED) in outcomes
             column.codes[row] = FAILED if failed else ABSTAINED
-            return [Fault(self.terms[0], row, Outcome.FAILED, reasons)] if failed else []
+            fault = Fault(self.terms[0], row, Outcome.FAILED, reasons, unparsable=score["unparsable"])
+            return [fault] if failed else []
         column.values[row], column.codes[row] = score["total"], SCORED
         for kind, values in (("terms", score["terms"]), ("components", score["components"])):
             for name, value in values.items():

@@ -48,7 +48,7 @@ def batch_of(rows: Sequence[Row], progress: Progress | None, num_generations: in
         columns={name: [row.columns[name] for row in rows] for name in rows[0].columns},
         progress=progress,
         num_generations=num_generations,
-        rollouts=Rollouts(cut=cut),
+        rollouts=Rollouts(cut=cut, runs_calls=any(row.runs_calls for row in rows)),
     )
 
 
@@ -64,29 +64,40 @@ def kinds(rows: Sequence[Row]) -> list[Places]:
     """Return the places of rows that fit into one batch: with the same columns, all with a prompt or none."""
     found: dict[Any, list[int]] = {}
     for place, row in enumerate(rows):
-        kind = (frozenset(row.columns), row.prompt is None, row.completion_ids is None, row.cut is None)
+        absent = row.prompt is None, row.completion_ids is None, row.cut is None
+        kind = (frozenset(row.columns), *absent, row.runs_calls)
         found.setdefault(kind, []).append(place)
     return list(found.values())
 
 
 def tables(
-    scorer: Scorer, rows: Sequence[Row], places: Places, progress: Progress | None, *, bugs_stop: bool = False
+    scorer: Scorer,
+    rows: Sequence[Row],
+    places: Places,
+    progress: Progress | None,
+    *,
+    bugs_stop: bool = False,
+    cells_stop: bool = False,
 ) -> Iterator[Scored]:
     """Yield the scores of the rows at `places`, which fit into one batch; a row that cannot be scored has failed.
 
     Args:
         bugs_stop: raise if a reward without a lowest score has a bug.
+        cells_stop: raise if a cell does not fit.
 
     Raises:
         RunStopped: every other row would fail, too: a wrong key, a quota that is used up.
         RewardBug: with `bugs_stop`.
+        CoercionError: with `cells_stop`.
     """
     try:
         batch = batch_of([rows[place] for place in places], progress)
-        yield Scored(places, scorer.score(batch, strict=False))
+        yield Scored(places, scorer.score(batch, strict=False, on_unparsable_gold="fail"))
         return
     except (BindingError, CoercionError, RewardFailure) as error:
-        if isinstance(error, RunStopped) or (bugs_stop and isinstance(error, RewardBug)):
+        if isinstance(error, RunStopped):
+            raise
+        if (bugs_stop and isinstance(error, RewardBug)) or (cells_stop and isinstance(error, CoercionError)):
             raise
         if len(places) == 1:
             final = not isinstance(error, RewardFailure)
@@ -94,7 +105,7 @@ def tables(
             return
     middle = len(places) // 2
     for half in (places[:middle], places[middle:]):
-        yield from tables(scorer, rows, half, progress, bugs_stop=bugs_stop)
+        yield from tables(scorer, rows, half, progress, bugs_stop=bugs_stop, cells_stop=cells_stop)
 
 
 def failed(scorer: Scorer, row: Row, error: Exception) -> ScoreTable:

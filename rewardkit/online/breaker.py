@@ -1,18 +1,21 @@
 """The circuit breaker: it stops a run if too many rows have failed or errored, because nothing is learned from them.
 
 Failures (an endpoint that is down) may pass, so they must last for a full window of batches. Errors are bugs, which do
-not pass: they stop the run as soon as their rate is surely above the limit.
+not pass: they stop the run as soon as their rate is surely above the limit. Golds that cannot be read are neither: only
+a column without any gold stops a run.
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from collections import deque
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from rewardkit.core.errors import RewardBug, RewardDefinitionError, RewardFailure
+from rewardkit.core.errors import CoercionError, RewardBug, RewardDefinitionError, RewardFailure
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.tree.reward import leaves
 
 _FEWEST_BATCHES, _FEWEST_ROWS = 2, 64
 """What must be seen before errors can stop a run."""
@@ -20,7 +23,8 @@ _SURE = 3.0902
 """The quantile of the normal distribution at 99.9 %: the question is asked at every batch of a long run."""
 
 Counts = dict[str, Sequence[int]]
-"""By component: rows evaluated, failed, errored, failed without harm."""
+"""By component: rows evaluated, failed, errored, failed without harm to the total; rows with a gold that cannot be
+read, which are not among the failed; and rows that were read: neither that nor abstained."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ class Breaker:
         """Add one batch. Return the error to stop with if a component is over its limit.
 
         Args:
-            counts: (components, 4) as ``online.faults.fault_counts`` returns them, over all processes.
+            counts: (components, 6) as ``online.faults.fault_counts`` returns them, over all processes.
             names: the names of the components.
         """
         with self._lock:
@@ -76,14 +80,15 @@ class Breaker:
         with self._lock:
             said = [
                 f"{name!r} {kind} on {count:,} of {evaluated:,} completions"
-                for name, (evaluated, failed, errored, _) in self._all.items()
+                for name, (evaluated, failed, errored, *_) in self._all.items()
                 for kind, count in (("failed", failed), ("errored", errored))
                 if count and self._count < self._limits.window
             ]
         return ", ".join(said)
 
     def _verdict(self, name: str, totals: Sequence[int]) -> RewardFailure | None:
-        evaluated, failed, errored, harmless = totals
+        evaluated, failed, errored, harmless, unparsable, _ = totals
+        evaluated -= unparsable
         batches = len(self._batches)
         for count, kind, limit, option in (
             (failed - harmless, "failed", self._limits.max_failure_rate, "max_failure_rate"),
@@ -104,10 +109,73 @@ class Breaker:
         return None
 
 
+class WrongColumns:
+    """Stops a run that reads no gold answer of a column: the wrong column, or whole solutions without ``gold=``.
+
+    That shows in the first batch of a component. If all of its rows have the same gold, which may be the only bad one
+    of the data, the second batch decides. Rewards with ``on_unparsable_gold="fail"`` expect such rows. Thread-safe.
+    """
+
+    def __init__(self, scorer: Scorer) -> None:
+        self._right: set[str] = set()
+        self._batches: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        self.follow(scorer)
+
+    def follow(self, scorer: Scorer) -> None:
+        """Go on with another version of the reward: components that have read a gold are right for good."""
+        with self._lock:
+            self._right |= tolerant(scorer)
+
+    def add(
+        self,
+        counts: Sequence[Sequence[float]],
+        names: Sequence[str],
+        golds: Callable[[], Iterable[tuple[str, str]]],
+    ) -> CoercionError | None:
+        """Add one batch. Return the error to stop with if no gold of a column was read.
+
+        Args:
+            counts: (components, 6) as ``online.faults.fault_counts`` returns them, over all processes.
+            names: the names of the components.
+            golds: returns component and reason of the golds that cannot be read, over all processes. It is called in
+                all of them or in none.
+        """
+        with self._lock:
+            suspects = []
+            for name, (*_, unparsable, read) in zip(names, counts, strict=True):
+                if read:
+                    self._right.add(name)
+                elif unparsable and name not in self._right:
+                    suspects.append(name)
+            reasons = sorted(set(golds())) if suspects else []
+            for name in suspects:
+                own = [reason for component, reason in reasons if component == name]
+                self._batches[name] += 1
+                if len(own) > 1 or (own and self._batches[name] > 1):
+                    return CoercionError(
+                        f"reward {name!r} reads no gold answer in its first batch{'es' * (len(own) == 1)}: {own[0]} "
+                        "If this is the wrong column, name another one. rk.number, rk.choice and rk.math_equal accept "
+                        'such golds with on_unparsable_gold="fail"'
+                    )
+        return None
+
+
+def tolerant(scorer: Scorer) -> set[str]:
+    """Return the components whose rewards were made with ``on_unparsable_gold="fail"``."""
+    return {
+        name
+        for name, node in scorer.names.components
+        for leaf in leaves(node)
+        if leaf.facts.binding is not None
+        and any(parameter.on_unparsable_gold == "fail" for parameter in leaf.facts.binding.parameters)
+    }
+
+
 def _add(sums: Counts, counts: Sequence[Sequence[float]], names: Sequence[str], sign: int = 1) -> None:
     """Add the counts of a batch to `sums`, or subtract them."""
     for name, found in zip(names, counts, strict=True):
-        before = sums.get(name, (0, 0, 0, 0))
+        before = sums.get(name, (0,) * len(found))
         sums[name] = [one + sign * int(more) for one, more in zip(before, found, strict=True)]
 
 

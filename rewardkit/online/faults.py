@@ -1,4 +1,7 @@
-"""Faults while a training runs: their number by component, and the log, where each kind appears once."""
+"""Faults while a training runs: their number by component, and the log, where each kind appears once.
+
+A gold answer that cannot be read appears once for each value, because each of them has to be fixed.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +19,32 @@ from rewardkit.store.capture import MAX_KINDS, wording
 
 logger = logging.getLogger("rewardkit")
 
+MAX_GOLDS = 1_000
+"""The most unreadable golds that are logged one by one: a column of 100,000 of them must not fill the log."""
+
 
 class FaultReport:
     """Logs the faults of a run. Thread-safe."""
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, str, str]] = Counter()
+        self._golds: set[tuple[str, str]] = set()
         self._lock = threading.Lock()
 
     def add(self, table: ScoreTable) -> None:
         """Log the faults of `table`."""
         with self._lock:
             for fault in table.faults:
-                self._report(fault)
+                if not fault.unparsable or len(self._golds) >= MAX_GOLDS:
+                    self._report(fault)
+                elif (fault.component, fault.reason) not in self._golds:
+                    self._golds.add((fault.component, fault.reason))
+                    logger.warning(
+                        "reward %r cannot read the gold answer of row %d of this batch; rows with it get no score: %s",
+                        fault.component,
+                        fault.row,
+                        fault.reason,
+                    )
 
     def _report(self, fault: Fault) -> None:
         # Each kind of fault with its traceback: the first one, the tenth, the hundredth, ...
@@ -44,12 +60,20 @@ class FaultReport:
 
 
 def fault_counts(table: ScoreTable) -> Floats:
-    """Return (components, 4): rows that were evaluated, failed, errored, and failed without harm to the total."""
+    """Return (components, 6), in the order of `breaker.Counts`."""
     scorable = ~np.isnan(table.total)
     counts = []
-    for column in table.components.values():
-        *_, failed, errored, skipped = column.counts()
+    for name, column in table.components.items():
+        _, abstained, failed, errored, skipped = column.counts()
+        evaluated = len(table) - skipped
+        unparsable = table.unparsable(name) if failed else np.zeros(0, dtype=np.bool_)
+        lost = int(unparsable.sum())
         # A fallback took over, or the reward is only monitored.
-        harmless = int((column.unscorable & scorable).sum()) if failed else 0
-        counts.append((len(table) - skipped, failed, errored, harmless))
+        harmless = int((column.unscorable & scorable & ~unparsable).sum()) if failed else 0
+        counts.append((evaluated, failed - lost, errored, harmless, lost, evaluated - abstained - lost))
     return np.array(counts, dtype=np.float64)
+
+
+def unparsable_golds(table: ScoreTable) -> set[tuple[str, str]]:
+    """Return the component and the reason of each gold of `table` that cannot be read."""
+    return {(fault.component, fault.reason) for fault in table.faults if fault.unparsable}

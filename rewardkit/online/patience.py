@@ -11,12 +11,9 @@ import random
 import time
 from collections.abc import Callable, Iterator
 
-import numpy as np
-
-from rewardkit.core.batch.column import Rows
-from rewardkit.core.batch.score import FAILED
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.online.batches import Places, Scored
+from rewardkit.online.rows import failed_rows
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 15.0
 """Seconds between two tries; each pause is twice as long as the one before."""
@@ -66,11 +63,3 @@ def _parts(found: Scored) -> Iterator[tuple[Scored, bool]]:
         whole = stop - start == len(failed)
         part = found if whole else Scored(found.places[start:stop], found.table.part(start, stop))
         yield part, kind
-
-
-def failed_rows(table: ScoreTable) -> Rows:
-    """Return (n,) whether a row has no total because a component failed, so that another try may succeed."""
-    failed = np.zeros(len(table), dtype=np.bool_)
-    for column in table.components.values():
-        failed |= column.codes == FAILED
-    return failed & np.isnan(table.total)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rewardkit.core.batch.column import Rows
 from rewardkit.core.batch.score import FAILED, Fault, Outcome
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import RewardFailure
@@ -32,6 +33,7 @@ class Row:
         columns: the cells of its row of the dataset.
         completion_ids: its tokens, if they are known.
         cut: whether it ran into the token limit; None if unknown.
+        runs_calls: the trainer runs the calls of the messages, so that what is left in a text is no call.
     """
 
     completion: Any
@@ -39,9 +41,10 @@ class Row:
     columns: Mapping[str, Any] = field(default_factory=dict)
     completion_ids: Sequence[int] | None = None
     cut: bool | None = None
+    runs_calls: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:  # a quarter of the time of what dataclasses do
-        return Row, (self.completion, self.prompt, self.columns, self.completion_ids, self.cut)
+        return Row, (self.completion, self.prompt, self.columns, self.completion_ids, self.cut, self.runs_calls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,7 @@ class RowScore:
         outcomes: name of a component -> ``scored``, ``abstained``, ``failed``, ``errored`` or ``skipped``.
         notes: name of a component -> why it has its value; without those that say nothing.
         reasons: why components failed or errored: ``"judge: no answer within 30 s"``.
+        unparsable: whether it has no total only because a gold answer cannot be read.
     """
 
     total: float | None
@@ -80,9 +84,11 @@ class RowScore:
     outcomes: Mapping[str, str]
     notes: Mapping[str, str] = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
+    unparsable: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return RowScore, (self.total, self.terms, self.components, self.outcomes, self.notes, self.reasons)
+        numbers = (self.total, self.terms, self.components)
+        return RowScore, (*numbers, self.outcomes, self.notes, self.reasons, self.unparsable)
 
     @property
     def scored(self) -> bool:
@@ -92,7 +98,7 @@ class RowScore:
     @property
     def failed(self) -> bool:
         """Whether it has no total because a component failed, so that another try may succeed."""
-        return not self.scored and _OUTCOMES[FAILED] in self.outcomes.values()
+        return not (self.scored or self.unparsable) and _OUTCOMES[FAILED] in self.outcomes.values()
 
     @property
     def why(self) -> str:
@@ -125,6 +131,8 @@ def row_scores(table: ScoreTable) -> list[RowScore]:
     terms = {name: _cells(values) for name, values in table.terms.items()}
     raw = {name: _cells(column.scored) for name, column in table.components.items()}
     codes = {name: column.codes.tolist() for name, column in table.components.items()}
+    unparsable = {fault.row for fault in table.faults if fault.unparsable and totals[fault.row] is None}
+    unparsable -= set(np.flatnonzero(failed_rows(table)).tolist()) if unparsable else set()
     return [
         RowScore(
             totals[row],
@@ -133,9 +141,18 @@ def row_scores(table: ScoreTable) -> list[RowScore]:
             {name: _OUTCOMES[found[row]] for name, found in codes.items()},
             {name: column.notes[row] for name, column in table.components.items() if row in column.notes},
             tuple(dict.fromkeys(f"{fault.component}: {fault.reason}" for fault in faults.get(row, ()))),
+            row in unparsable,
         )
         for row in range(len(table))
     ]
+
+
+def failed_rows(table: ScoreTable) -> Rows:
+    """Return (n,) whether a row has no total because a component failed, so that another try may succeed."""
+    failed = np.zeros(len(table), dtype=np.bool_)
+    for name, column in table.components.items():
+        failed |= (column.codes == FAILED) & ~table.unparsable(name)
+    return failed & np.isnan(table.total)
 
 
 def unscored(terms: Sequence[str], components: Sequence[str], why: str) -> RowScore:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, final
 
@@ -12,12 +13,13 @@ import numpy as np
 
 from rewardkit.core.batch.column import Floats
 from rewardkit.core.batch.table import ScoreTable
-from rewardkit.core.errors import RewardBug, RewardDefinitionError, RewardFailure, warn
+from rewardkit.core.errors import CoercionError, RewardBug, RewardDefinitionError, RewardFailure, RewardKitError, warn
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.progress.progress import Progress
+from rewardkit.core.tree.reward import bindings
 from rewardkit.online.batches import Scored, batch_of, failed, kinds, tables
-from rewardkit.online.breaker import Breaker, Limits
-from rewardkit.online.faults import FaultReport, fault_counts
+from rewardkit.online.breaker import Breaker, Limits, WrongColumns, tolerant
+from rewardkit.online.faults import FaultReport, fault_counts, unparsable_golds
 from rewardkit.online.offers import Offers
 from rewardkit.online.patience import patient
 from rewardkit.online.rows import Moment, Row, RowScore, row_scores
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 _ROWS, _WINDOW = 64, 20
 """The rows that count as one batch of the breaker, and the batches that it looks back on."""
 _PROBES = ("", "probe")
+_SHOWN = 10
+"""The golds that one error of a probe lists."""
 
 
 @final
@@ -37,6 +41,9 @@ class RowScorer:
 
     ``RowScorer(reward, Offers("verl")).score([Row("42", columns={"answer": "42"})])``
 
+    A row whose gold answer cannot be read has no score, as in every training; if none of the first 64 rows has one, it
+    stops.
+
     Args:
         reward: the tree, a plain function, or a list of rewards and functions.
         offers: what the trainer hands over.
@@ -44,7 +51,7 @@ class RowScorer:
         record: the folder of a run; what is scored is written there.
         max_failure_rate, max_error_rate: the shares of failed and errored rows, 0.0 to 1.0, above which it stops: over
             the last 1,280 rows of this process. A bug in a reward without a lowest score stops it at once, unless
-            `max_error_rate` is 1.0.
+            `max_error_rate` is 1.0; a column without gold answers stops it, unless `max_failure_rate` is 1.0.
         examples: rows of columns that the reward is tried on at once.
 
     Raises:
@@ -74,6 +81,11 @@ class RowScorer:
             "max_error_rate": max_error_rate,
         }
         self._bugs_stop = max_error_rate < 1.0
+        self._cells_stop = any(
+            parameter.on_unparsable_gold == "raise"
+            for _, binding in bindings(self.scorer.reward)
+            for parameter in binding.parameters
+        )
         offers.check(self.scorer)
         self._recording: RowRecording | None = None
         if record is not None:
@@ -82,10 +94,12 @@ class RowScorer:
             self._recording = RowRecording(record, self.scorer)
         self._lock = threading.Lock()
         self._breaker = Breaker(Limits(max_failure_rate, max_error_rate, _WINDOW))
-        self._counts: Floats = np.zeros((len(self.scorer.components), 4))
+        self._columns = WrongColumns(self.scorer) if max_failure_rate < 1.0 else None
+        self._counts: Floats = np.zeros((len(self.scorer.components), 6))
         self._rows = 0
+        self._golds: set[tuple[str, str]] = set()  # of these rows, those that cannot be read
         self._faults = FaultReport()
-        self._stopped: RewardFailure | None = None
+        self._stopped: RewardKitError | None = None
         self._warned = False
         if examples is not None:
             self.probe(examples)
@@ -100,7 +114,8 @@ class RowScorer:
             examples: dictionaries of columns, as the rows of the dataset; ``prompt`` is the prompt.
 
         Raises:
-            BindingError, CoercionError: a column is missing, or a cell does not fit.
+            BindingError: a column is missing.
+            CoercionError: a cell does not fit. Golds that cannot be read are listed together.
             RewardFailure: a reward function raised, or returned something that is not a score.
         """
         rows = [
@@ -110,8 +125,17 @@ class RowScorer:
         ]
         if not rows:
             raise RewardDefinitionError("examples= is empty: pass rows of the dataset, such as [{'answer': '42'}]")
+        unread: dict[str, int] = {}
         for places in kinds(rows):
-            self.scorer.score(batch_of([rows[place] for place in places], None), strict=True)
+            batch = batch_of([rows[place] for place in places], None)
+            for fault in self.scorer.score(batch, strict=True, on_unparsable_gold="fail").faults:
+                if fault.unparsable and fault.component not in tolerant(self.scorer):
+                    unread.setdefault(f"{fault.component}: {fault.reason}", places[fault.row] // len(_PROBES))
+        if unread:
+            listed = [f"  example {number}: {reason}" for reason, number in list(unread.items())[:_SHOWN]]
+            more = [f"  ... and {len(unread) - _SHOWN:,} more"] if len(unread) > _SHOWN else []
+            said = f"{len(unread):,} gold answer{'s' * (len(unread) > 1)} of examples= cannot be read:"
+            raise CoercionError("\n".join([said, *listed, *more]))
 
     def score(
         self,
@@ -132,12 +156,13 @@ class RowScorer:
             step: of training, for the record.
             training: False for evaluation.
             patience: seconds during which rows that have failed are scored again, as long as they are no groups.
-            strict: a missing column, a cell that does not fit, and a bug in a reward raise.
+            strict: a missing column, a cell that does not fit, and a bug in a reward raise. The rows are a whole batch.
 
         Raises:
             RunStopped: every later row would fail, too: a wrong key, a quota that is used up.
             RewardFailure: too many rows have failed or errored, or a reward without a lowest score has a bug; this is
                 raised again at every later call.
+            CoercionError: a column has no gold answer that can be read; this is raised again, too.
             RewardFailure: with `strict`: a bug in a reward.
             BindingError, CoercionError: with `num_generations` or `strict`: a column is missing, a cell does not fit.
         """
@@ -150,10 +175,10 @@ class RowScorer:
                 for place, score in zip(places, row_scores(table), strict=True):
                     found[place] = score
                 self._record(table, [clean[place] for place in places], moment)
-                self._count(table)
-        except RewardBug as bug:
-            if not strict and self._bugs_stop:
-                self._stopped = self._stopped or bug
+                self._count(table, whole=strict)
+        except (RewardBug, CoercionError) as error:
+            if not strict and (self._bugs_stop if isinstance(error, RewardBug) else self._cells_stop):
+                self._stopped = self._stopped or error
             raise
         return [score for score in found if score is not None]
 
@@ -176,12 +201,19 @@ class RowScorer:
 
     def _tables(self, rows: Sequence[Row], moment: Moment, patience: float, strict: bool) -> Iterator[Scored]:
         if moment.num_generations is None and not strict:
-            score = partial(tables, self.scorer, rows, progress=moment.progress, bugs_stop=self._bugs_stop)
+            score = partial(
+                tables,
+                self.scorer,
+                rows,
+                progress=moment.progress,
+                bugs_stop=self._bugs_stop,
+                cells_stop=self._cells_stop,
+            )
             for places in kinds(rows):
                 yield from patient(score, places, patience, self._waits)
         elif rows:
             batch = batch_of(rows, moment.progress, moment.num_generations)
-            yield Scored(range(len(rows)), self.scorer.score(batch, strict=strict))
+            yield Scored(range(len(rows)), self.scorer.score(batch, strict=strict, on_unparsable_gold="fail"))
 
     def _waits(self, table: ScoreTable) -> None:
         """Log rows that will be scored again."""
@@ -212,21 +244,30 @@ class RowScorer:
                 completion = completion[: completion.rindex(token)]
         if completion is row.completion:
             return row
-        return Row(completion, row.prompt, row.columns, row.completion_ids, row.cut)
+        return replace(row, completion=completion)
 
-    def _count(self, table: ScoreTable) -> None:
-        """Count and log the faults of scored rows."""
+    def _count(self, table: ScoreTable, *, whole: bool = False) -> None:
+        """Count and log the faults of scored rows.
+
+        Args:
+            whole: they are a batch of the trainer, so a column without gold answers stops now.
+        """
         self._faults.add(table)
-        start, stop = 0, None
+        start = 0
+        stop: RewardKitError | None = None
         while start < len(table) and stop is None:
             with self._lock:
                 part = table.part(start, start + _ROWS - self._rows)  # the breaker looks back on rows, not on calls
                 start += len(part)
                 self._counts = self._counts + fault_counts(part)
                 self._rows += len(part)
+                self._golds |= unparsable_golds(part)
+                counts, names = self._counts.tolist(), list(part.components)
+                if self._columns is not None and (self._rows == _ROWS or (whole and start == len(table))):
+                    stop = self._columns.add(counts, names, self._golds.copy)
                 if self._rows == _ROWS:
-                    stop = self._breaker.add(self._counts.tolist(), list(part.components))
-                    self._counts, self._rows = np.zeros_like(self._counts), 0
+                    stop = stop or self._breaker.add(counts, names)
+                    self._counts, self._rows, self._golds = np.zeros_like(self._counts), 0, set()
                 self._stopped = self._stopped or stop
         if stop is not None:
             raise stop

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set as AbstractSet
 from dataclasses import dataclass
-from typing import Annotated, Any
-
-from pydantic import BeforeValidator
+from typing import Any, final
 
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, near_miss, shorten
-from rewardkit.core.text.extraction import as_extractor, whole
-from rewardkit.core.text.extractors import Answer, Extractor, Whole
-from rewardkit.core.text.thinking import THINKING
-from rewardkit.core.tree.leaf import expression, primitive
-from rewardkit.core.tree.parameters import Parameter
+from rewardkit.core.text.extractors import Extractor, TextExtractor
+from rewardkit.core.text.final_answer import marked, own_words
+from rewardkit.core.text.marks import boxes
+from rewardkit.core.tree.gold import AcceptedGolds, against_gold, best, is_default
+from rewardkit.core.tree.parameters import OnUnparsableGold
 from rewardkit.core.tree.reward import Reward
 from rewardkit.primitives.choices.claims import chosen
 from rewardkit.primitives.choices.options import MOST_OPTIONS, Options
@@ -51,31 +49,62 @@ class GoldOption:
         return f" ({miss.strip()})" if miss else ""
 
 
+@final
 @dataclass(frozen=True)
-class Choice:
-    """Check that the chosen option is the gold one."""
+class FinalChoice(TextExtractor):
+    """The option in the marked answer, else the last one that the text claims; a passage that is no option if none."""
 
     options: Options
-    unmarked: bool
 
-    def __call__(self, text: str, found: str | None, gold: str) -> float | Score:
-        if found is None or not found.strip():
+    def find(self, answer: str) -> str | None:
+        text = own_words(answer)
+        mark = marked(text)
+        if mark is None:
+            return self._claimed(text)
+        if mark.mark == "box":
+            contents = boxes(text)
+            if contents is None:
+                return None
+            names = {name for content in contents if (name := chosen(self.options, content, marked=True))}
+            # A box may also hold the value, or a formula on the way: "\boxed{500}. So, the answer is B."
+            return names.pop() if len(names) == 1 else _passage(text) if names else self._claimed(text)
+        if mark.text is None:
+            return None
+        name = chosen(self.options, mark.text, marked=True)
+        if name or mark.mark == "tag":
+            return name or _passage(mark.text)
+        return self._claimed(text)
+
+    def _claimed(self, text: str) -> str:
+        return chosen(self.options, text, marked=False) or _passage(text)
+
+    def __repr__(self) -> str:
+        return "final_choice()"
+
+
+def _passage(text: str) -> str:
+    """Return the end of a text, for the note. No option has a line break, so it is none."""
+    return f"\n{text.strip()[-60:]}" if text.strip() else ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Check that the chosen option is the gold one; `found` if the extractor has already found the option."""
+
+    options: Options
+    found: bool
+
+    def __call__(self, answer: str | None, gold: tuple[str, ...]) -> float | Score:
+        return best(self._compare, answer, gold)
+
+    def _compare(self, answer: str | None, gold: str) -> float | Score:
+        if answer is None or not answer.strip():
             return Score(0.0, "no answer found")
-        name = self._chosen(text, found)
-        if name is None:
-            return Score(0.0, f"{shorten(found[-60:])} does not choose one of {shorten(', '.join(self.options.names))}")
+        name = answer if self.found else chosen(self.options, answer, marked=True)
+        if name not in self.options.names:
+            names = shorten(", ".join(self.options.names))
+            return Score(0.0, f"{shorten(answer.strip()[-60:])} does not choose one of {names}")
         return 1.0 if name == gold else Score(0.0, f"chose {shorten(name, 60)}, not {shorten(gold, 60)}")
-
-    def _chosen(self, text: str, found: str) -> str | None:
-        marked = not self.unmarked or found != text
-        name = chosen(self.options, found, marked=marked)
-        if name or not marked or not self._is_heading(text):
-            return name
-        return chosen(self.options, text, marked=False)
-
-    def _is_heading(self, text: str) -> bool:
-        """Whether only ``####`` marks the answer: it may also be a heading ("#### Step 2"), which marks nothing."""
-        return self.unmarked and not any(mark in text for mark in ("<answer>", "</answer>", "\\boxed{"))
 
 
 def choice(
@@ -84,6 +113,7 @@ def choice(
     options: str | Iterable[str] = "ABCD",
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
+    on_unparsable_gold: OnUnparsableGold | None = None,
 ) -> Reward:
     r"""Score 1.0 if the completion chooses exactly the gold option of a multiple-choice question, else 0.0.
 
@@ -97,33 +127,31 @@ def choice(
     option ("B or C", "B, C"). Case is ignored.
 
     Args:
-        column: the column of the gold option: its name, or its position from 0.
+        column: the column of the gold option: its name, its position from 0, or a list of accepted ones.
         options: the letters, or names such as ``["yes", "no"]``, in the order of their positions.
         extract: finds the answer, which must then be the choice itself (an explanation may follow its label, as in
             ``B. Paris``). By default the marked answer (a tag, a box, ``####``), else the visible text.
         gold: finds the gold option in its cell.
+        on_unparsable_gold: what a gold cell does that cannot be read: ``"raise"`` a CoercionError, or ``"fail"``: its
+            row has no score, and ``rk.fallback`` asks the next reward. By default it raises, and fails in a training.
 
     Raises:
         RewardDefinitionError: fewer than two options or more than 100, an option listed twice, or options without an
             order.
         CoercionError: while scoring: a gold cell that does not name an option.
     """
-    if not isinstance(column, str):
-        raise RewardDefinitionError(f"choice: pass the name of the gold option's column, got {shorten(column)}")
     known = Options(_names(options))
-    where = as_extractor(extract, Answer())
-    gold_where = None if gold is None else as_extractor(gold, whole())
-    listed = options if isinstance(options, str) else list(known.names)
-    shown = expression(
-        "choice", column, options=(listed, "ABCD"), extract=(extract and where, None), gold=(gold_where, None)
-    )
-    return primitive(
-        Choice(known, isinstance(where, Answer)),
+    return against_gold(
+        Choice(known, is_default(extract)),
         "choice",
-        shown,
-        Parameter("text", "completion", view=Whole(thinking=where.thinking if isinstance(where, Answer) else THINKING)),
-        Parameter("found", "completion", view=where),
-        Parameter("gold", column, annotation=Annotated[str, BeforeValidator(GoldOption(known, gold_where))]),
+        column,
+        tuple[str, ...],
+        lambda where: AcceptedGolds(GoldOption(known, where)),
+        extract=extract,
+        gold=gold,
+        default=FinalChoice(known),
+        on_unparsable_gold=on_unparsable_gold,
+        options=(options if isinstance(options, str) else list(known.names), "ABCD"),
     )
 
 

@@ -13,9 +13,10 @@ from typing import Any
 from rewardkit.core.batch.score import Score
 from rewardkit.core.text.extraction import as_extractor
 from rewardkit.core.text.extractors import Answer, Extractor
+from rewardkit.core.text.final_answer import bare
 from rewardkit.core.text.visibility import shown
 from rewardkit.core.tree.binding import Binding
-from rewardkit.core.tree.gold import PlainText, bare
+from rewardkit.core.tree.gold import PlainText
 from rewardkit.core.tree.leaf import Leaf, expression
 from rewardkit.core.tree.parameters import Parameter
 from rewardkit.core.tree.results import Contract

@@ -3,6 +3,7 @@ r"""Mathematics: ``rk.math_equal("answer")`` gives 1.0 to ``\boxed{0.5}`` if "an
 from __future__ import annotations
 
 import re
+import threading
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -12,20 +13,22 @@ from importlib.util import find_spec
 from typing import Any, ClassVar
 
 from rewardkit.core.batch.score import Score
-from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, RewardFailure, shorten
+from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, WorkerDied, shorten
 from rewardkit.core.processes import worker
 from rewardkit.core.progress.bounds import number as checked_number
 from rewardkit.core.text.extractors import Extractor
-from rewardkit.core.tree.gold import against_gold
+from rewardkit.core.text.final_answer import in_boxes
+from rewardkit.core.tree.gold import AcceptedGolds, against_gold
+from rewardkit.core.tree.parameters import OnUnparsableGold
 from rewardkit.core.tree.reward import Reward
 from rewardkit.primitives.mathematics import words, workers as in_worker
 from rewardkit.primitives.mathematics.exact_leaves import arithmetic, decide, letters
 from rewardkit.primitives.mathematics.families import are_least, families, same_families
-from rewardkit.primitives.mathematics.final_answer import FinalAnswer, in_boxes
+from rewardkit.primitives.mathematics.final_answer import FinalAnswer
 from rewardkit.primitives.mathematics.gold import Gold
 from rewardkit.primitives.mathematics.notation import clean, compact, is_about, is_name, sides, split_at, wrapped
 from rewardkit.primitives.mathematics.plain_numbers import Numeral, read
-from rewardkit.primitives.mathematics.precheck import TOO_HIGH, refusal
+from rewardkit.primitives.mathematics.precheck import TOO_HIGH, TOWER, refusal
 from rewardkit.primitives.mathematics.statements import renamed, stated, with_argument_of, with_constant_of
 from rewardkit.primitives.mathematics.structure import BRACKETS, LEAF, ORDER, RELATIONS, Node, items, parse
 
@@ -33,9 +36,13 @@ MAX_CHARACTERS = 2_000
 MAX_SECONDS = 60.0
 
 _APPROXIMATELY = re.compile(r"\\approx(?![A-Za-z])")
+_HIGH_TOWER = re.compile(r"\^\{[^{}]*\^\{[^{}]*\^|\\(?:sum|prod)(?![a-z])")
+_KELVIN = re.compile(r"[-+0-9.,]+\s*\\text\s*\{\s+[KMBT]\s*\}")
+_LOG = re.compile(r"\\log(?![A-Za-z_])(?!\s*_)")
 _FUNCTION_NAME = re.compile(r"[A-Za-z]'*\([a-z]\)")
 _SEGMENT = re.compile(r"[A-Z]{2}")
 _DECIMAL = re.compile(r"-?[0-9]*\.?([0-9]*)")
+_MEMBER = re.compile(r"\A[A-Za-z]\s*\\in\s*(?=\\\{[^{},]*\\\}\Z)")
 _REGION = re.compile(r"[<>]|\\(?:le|ge|ne|in)(?![A-Za-z])")
 
 
@@ -45,7 +52,6 @@ class GoldAnswer:
 
     extract: Extractor | None
     timeout: float
-    fails: bool = False
 
     def __call__(self, value: object) -> Gold:
         if isinstance(value, float):
@@ -62,17 +68,16 @@ class GoldAnswer:
         gold = Gold.of(found if self.extract else (in_boxes(found) or found))
         if words.spelled(gold.cleaned) in words.MISSING:
             raise ValueError(f"{shorten(found, 60)} is a missing value. Drop the row or fill in its gold answer")
-        if refusal(gold.text) == TOO_HIGH and not gold.is_exact:
+        if refusal(gold.text) in (TOO_HIGH, TOWER) and not gold.is_exact and not _HIGH_TOWER.search(gold.text):
             return replace(gold, is_text=True)  # 2^{2018} is never evaluated, but equals itself
-        reason = self._problem(gold)
-        if reason and self.fails:
-            return replace(gold, problem=f"the gold answer {shorten(found, 60)} {reason}")
-        if reason:
+        if _KELVIN.fullmatch(gold.cleaned):
+            return replace(gold, is_text=True)  # or thousands
+        if reason := self._problem(gold):
             where = 'rk.extract.after("####")' if "####" in found else "rk.extract.boxed()"
             raise ValueError(
                 f"{shorten(found, 60)} {reason}. For a column of whole solutions, pass gold=, such as gold={where}; "
                 "write an answer in words as \\text{words}; for answers that only a reader can compare, pass "
-                'unreadable="fail" and write rk.fallback(rk.math_equal(...), rk.judge(...))'
+                'on_unparsable_gold="fail" and write rk.fallback(rk.math_equal(...), rk.judge(...))'
             )
         return gold
 
@@ -95,6 +100,8 @@ def _unreadable(text: str, timeout: float) -> str:
     try:
         problem: str = in_worker.submit("check", text, timeout=timeout).result()
         return problem
+    except WorkerDied:  # maybe by other hands, so it must not be remembered
+        raise
     except in_worker.TOO_MUCH as error:
         return _too_much(error, timeout)
 
@@ -113,9 +120,19 @@ class MathEqual:
     waits: ClassVar[bool] = True
     pool: ClassVar[str] = "mathematics"
 
-    def __call__(self, answer: str | None, gold: Gold) -> float | Score | Future[float | Score]:
-        if gold.problem:
-            raise RewardFailure(gold.problem)
+    def __call__(self, answer: str | None, gold: tuple[Gold, ...]) -> float | Score | Future[float | Score]:
+        if len(gold) == 1:
+            return self._compare(answer, gold[0])
+        waiting = []
+        for accepted in gold:
+            score = self._compare(answer, accepted)
+            if isinstance(score, Future):
+                waiting.append((accepted, score))
+            elif score == 1.0:
+                return _equals(accepted)
+        return _any_right(waiting, len(gold))
+
+    def _compare(self, answer: str | None, gold: Gold) -> float | Score | Future[float | Score]:
         if answer is None:
             return Score(0.0, "no answer found")
         if len(answer) > MAX_CHARACTERS:
@@ -129,7 +146,9 @@ class MathEqual:
             return Score(0.0, f"{shorten(cleaned, 60)} denies something")
         if gold.number is not None:
             return self._number(cleaned, gold, gold.number)
-        if compact(cleaned) == compact(gold.cleaned) or (gold.spellings and words.spelled(cleaned) in gold.spellings):
+        if words.plain(cleaned) == words.plain(gold.cleaned) or (
+            gold.spellings and words.spelled(cleaned) in gold.spellings
+        ):
             return 1.0
         if gold.is_text:
             return _unequal(cleaned, gold)
@@ -140,7 +159,8 @@ class MathEqual:
 
     def _number(self, cleaned: str, gold: Gold, expected: Numeral) -> float | Score | Future[float | Score]:
         said = stated(cleaned)
-        exact, *rounded = split_at(said.text, _APPROXIMATELY)
+        text = _MEMBER.sub("", said.text, count=1) if gold.cleaned.startswith("\\{") else said.text
+        exact, *rounded = split_at(text, _APPROXIMATELY)
         if rounded and is_name(exact):
             exact, *rounded = rounded  # x \approx 11
         *others, last = sides(exact)
@@ -188,7 +208,7 @@ class MathEqual:
         if gold.number.value not in [number for number, _, _ in nearest] or gold.number.value.denominator == 1:
             return _unequal(exact, gold)
         future = in_worker.submit("near", exact, low, high, timeout=self.timeout)
-        return worker.then(future, partial(self._score, exact))
+        return worker.then(future, partial(self._score, exact, ""))
 
     def _formula(self, cleaned: str, gold: Gold) -> float | Score | Future[float | Score]:
         if cleaned.count("'") != gold.cleaned.count("'"):
@@ -256,14 +276,47 @@ class MathEqual:
     ) -> Future[float | Score]:
         arguments = (gold.text, tuple(stated), near)
         future = in_worker.submit("compare", *arguments, timeout=self.timeout, evaluated=evaluated)
-        return worker.then(future, partial(self._score, stated[-1]))
+        return worker.then(future, partial(self._score, stated[-1], gold.text))
 
-    def _score(self, answer: str, done: Future[str]) -> float | Score:
+    def _score(self, answer: str, gold: str, done: Future[str]) -> float | Score:
         try:
             reason = done.result()
         except in_worker.TOO_MUCH as error:
             reason = _too_much(error, self.timeout)
+        if reason == "is not equal" and {True, False} == {_LOG.search(text) is not None for text in (answer, gold)}:
+            reason += "; \\log without a base may be that of 10 or of e: write \\ln or \\log_{10}"
         return Score(0.0, f"{shorten(answer, 60)} {reason}") if reason else 1.0
+
+
+def _equals(gold: Gold) -> Score:
+    return Score(1.0, f"the gold answer is {shorten(gold.cleaned, 60)}")
+
+
+def _any_right(waiting: list[tuple[Gold, Future[float | Score]]], count: int) -> Score | Future[float | Score]:
+    """Score 1.0 as soon as one of the comparisons does, 0.0 once all have ended."""
+    wrong = Score(0.0, f"equals none of {count} gold answers")
+    if not waiting:
+        return wrong
+    decided: Future[float | Score] = Future()
+    left = len(waiting)
+    lock = threading.Lock()
+
+    def finish(gold: Gold, done: Future[float | Score]) -> None:
+        nonlocal left
+        error = done.exception()
+        is_right = error is None and done.result() == 1.0
+        with lock:
+            left -= 1
+            if decided.done() or not (is_right or error or left == 0):
+                return
+            if error:
+                decided.set_exception(error)
+            else:
+                decided.set_result(_equals(gold) if is_right else wrong)
+
+    for gold, score in waiting:
+        score.add_done_callback(partial(finish, gold))
+    return decided
 
 
 def _unequal(cleaned: str, gold: Gold) -> Score:
@@ -320,7 +373,7 @@ def math_equal(
     gold: Extractor | Any = None,
     evaluated: bool = True,
     timeout: float = 3.0,
-    unreadable: str = "raise",
+    on_unparsable_gold: OnUnparsableGold | None = None,
 ) -> Reward:
     r"""Score 1.0 if the final answer equals the gold answer mathematically, else 0.0.
 
@@ -330,39 +383,38 @@ def math_equal(
     with limits on time and memory. What readers could read in two ways scores 0.0.
 
     Args:
-        column: the column of the gold answer: LaTeX with or without ``$``, text, or a number.
-        extract: finds the answer; by default ``<answer>``, else the boxes, else the text after ``####``, else the text
-            after "answer is" or "answer:", else the value of a last sentence like "The area is 5", else the only
-            formula of the last line. Several different boxes are a list.
+        column: the column of the gold answer: LaTeX with or without ``$``, text, a number, or a list of accepted ones.
+        extract: finds the answer; by default ``<answer>``, else the boxes, else the text after ``####``, else what the
+            last "The answer is" states, in many languages, else the value of a last sentence like "The area is 5", else
+            the only formula of the last line. Several different boxes are a list.
         gold: finds the gold answer in its cell, such as ``rk.extract.after("####")``. Without it, the boxes in the cell
             are the gold answer, else the whole cell is.
         evaluated: require an evaluated answer: a number if the gold answer is one, otherwise no more arithmetic left to
             do than in the gold answer. False accepts any equal expression.
         timeout: seconds for one comparison in the worker, at most 60; an answer that takes longer scores 0.0.
-        unreadable: what a gold answer does that cannot be read as mathematics: "raise" a CoercionError, or "fail": then
-            ``rk.fallback(rk.math_equal("answer", unreadable="fail"), rk.judge(...))`` asks a judge about these rows.
+        on_unparsable_gold: what a gold cell does that cannot be read: ``"raise"`` a CoercionError, or ``"fail"``: its
+            row has no score, and ``rk.fallback(rk.math_equal(...), rk.judge(...))`` asks the judge. By default it
+            raises, and fails in a training.
 
     Raises:
         MissingExtraError: math-verify is not installed.
-        CoercionError: while scoring: a gold cell that is missing or, by default, cannot be read as mathematics.
+        CoercionError: while scoring: a gold cell that is a missing value, or cannot be read as mathematics.
     """
     if find_spec("math_verify") is None or find_spec("antlr4") is None:
         raise MissingExtraError.of("rk.math_equal", "math")
     seconds = checked_number(timeout, "math_equal: timeout")
     if not 0.0 < seconds <= MAX_SECONDS:
         raise RewardDefinitionError(f"math_equal: timeout must be above 0 and at most {MAX_SECONDS:g} s, got {timeout}")
-    if unreadable not in ("raise", "fail"):
-        raise RewardDefinitionError(f'math_equal: unreadable must be "raise" or "fail", got {shorten(unreadable)}')
     return against_gold(
         MathEqual(bool(evaluated), float(seconds)),
         "math_equal",
         column,
-        Gold,
-        partial(GoldAnswer, timeout=float(seconds), fails=unreadable == "fail"),
+        tuple[Gold, ...],
+        lambda where: AcceptedGolds(GoldAnswer(where, float(seconds))),
         extract=extract,
         gold=gold,
         default=FinalAnswer(),
+        on_unparsable_gold=on_unparsable_gold,
         evaluated=(evaluated, True),
         timeout=(timeout, 3.0),
-        unreadable=(unreadable, "raise"),
     )

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
+from fractions import Fraction
 from typing import Any, Literal, get_args
 
 from rewardkit.core.batch.score import Score
@@ -15,7 +15,8 @@ from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.progress.bounds import number as checked_number
 from rewardkit.core.text.extractors import Extractor
 from rewardkit.core.text.numbers import NumberText
-from rewardkit.core.tree.gold import against_gold
+from rewardkit.core.tree.gold import AcceptedGolds, against_gold, best
+from rewardkit.core.tree.parameters import OnUnparsableGold
 from rewardkit.core.tree.reward import Reward
 from rewardkit.primitives.numbers.final import FinalNumber
 
@@ -35,8 +36,8 @@ class GoldNumber:
     text: NumberText
     extract: Extractor | None
 
-    def __call__(self, value: object) -> Decimal:
-        if isinstance(value, Decimal):
+    def __call__(self, value: object) -> Decimal | Fraction:
+        if isinstance(value, (Decimal, Fraction)):
             value = str(value)
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             value = repr(value)
@@ -63,13 +64,16 @@ class Number:
     credit: Credit | Steps
     scale: float | None
 
-    def __call__(self, answer: str | None, gold: Decimal) -> float | Score:
+    def __call__(self, answer: str | None, gold: tuple[Decimal | Fraction, ...]) -> float | Score:
+        return best(self._compare, answer, gold)
+
+    def _compare(self, answer: str | None, gold: Decimal | Fraction) -> float | Score:
         if answer is None:
             return Score(0.0, "no number found")
         value = self.text.read(answer)
         if isinstance(value, str):
             return Score(0.0, value)
-        if value == gold:
+        if _equal(value, gold):
             return 1.0
         distance = abs(float(value) - float(gold))
         size = abs(float(gold)) or 1.0
@@ -89,6 +93,11 @@ class Number:
         return next((credit for bound, credit in self.credit if excess <= float(bound) * (1.0 + _ROUNDING)), 0.0)
 
 
+def _equal(one: Decimal | Fraction, other: Decimal | Fraction) -> bool:
+    """Compare exactly; Python never calls a Decimal equal to a Fraction."""
+    return one == other if type(one) is type(other) else Fraction(one) == Fraction(other)
+
+
 def number(
     column: str,
     *,
@@ -96,11 +105,12 @@ def number(
     relative: float = 0.0,
     credit: Credit | Mapping[float, float] = "binary",
     scale: float | None = None,
-    thousands: bool = False,
+    thousands: bool = True,
     percent: bool = False,
     units: Iterable[str] | Mapping[str, float] = (),
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
+    on_unparsable_gold: OnUnparsableGold | None = None,
 ) -> Reward:
     r"""Score 1.0 if the number in the completion is within a tolerance of the gold number; partial credit on request.
 
@@ -112,13 +122,13 @@ def number(
     comparison is exact (decimal arithmetic); a number beyond the tolerance never scores more than 1 - 1e-6.
 
     Args:
-        column: the column of the gold number: int, float, or text.
+        column: the column of the gold number: int, float, text, or a list of accepted ones.
         tolerance: absolute distance that still counts as correct, in the unit of the number.
         relative: the same as a fraction of the gold number, 0.0 or more.
         credit: the credit beyond the tolerance, see above.
         scale: the distance at which linear credit reaches 0, in the unit of the number; by default abs(g), or 1 if g =
             0.
-        thousands: accept ``1,000`` in both the answer and the gold cell.
+        thousands: read ``1,000`` as a thousand in both the answer and the gold cell; False refuses it.
         percent: accept ``45%`` as 0.45 in both the answer and the gold cell.
         units: accept one of these before or after the number, in both the answer and the gold cell: ``["$",
             "apples"]``; or units with their factors: ``{"m": 1, "km": 1000}``. A number without a unit is taken as it
@@ -128,6 +138,8 @@ def number(
             claims: not one that it denies, doubts, asks for or takes back. No number is found if it is one of several
             ("41 or 42") or part of something else (a fraction, a root, ``42K``, ``40-42``); see docs/answers.md.
         gold: finds the number in the gold cell, such as ``rk.extract.after("####")`` for raw GSM8K.
+        on_unparsable_gold: what a gold cell does that cannot be read: ``"raise"`` a CoercionError, or ``"fail"``: its
+            row has no score, and ``rk.fallback`` asks the next reward. By default it raises, and fails in a training.
 
     Raises:
         RewardDefinitionError: a negative or infinite tolerance, an unknown credit, steps that do not decrease, or a
@@ -148,16 +160,17 @@ def number(
         function,
         "number",
         column,
-        Decimal,
-        partial(GoldNumber, text),
+        tuple[Any, ...],
+        lambda where: AcceptedGolds(GoldNumber(text, where)),
         extract=extract,
         gold=gold,
         default=FinalNumber(text),
+        on_unparsable_gold=on_unparsable_gold,
         tolerance=(tolerance, 0.0),
         relative=(relative, 0.0),
         credit=(credit, "binary"),
         scale=(scale, None),
-        thousands=(thousands, False),
+        thousands=(thousands, True),
         percent=(percent, False),
         units=(units, ()),
     )

@@ -70,8 +70,9 @@ class TokenBudget(Reward):
             values = is_right * np.clip(self.delta - self.alpha * excess.values, 0.0, 1.0)
         else:
             values = is_right - self.alpha * np.abs(excess.values)
-        column = Column.combined([(correct, True)], values, rows)
-        column.codes[rows & np.isnan(excess.values) & (column.codes == SCORED)] = ABSTAINED
+        values = np.where(np.isnan(correct.values), np.nan, values)
+        column = Column.combined([(correct, True), (excess, True)], values, rows)
+        column.codes[rows & np.isnan(values) & (column.codes == SCORED)] = ABSTAINED
         return column
 
     def __repr__(self) -> str:

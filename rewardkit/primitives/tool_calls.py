@@ -6,15 +6,17 @@ the same call beside two others 0.5: F1, ``2 * matched / (gold + made)``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import PlainValidator
 
 from rewardkit.core.batch.score import Score
-from rewardkit.core.batch.trajectory import Trajectory, Turn
+from rewardkit.core.batch.text_calls import Form, begins_like_a_call, check_form, read_text_calls
+from rewardkit.core.batch.trajectory import TextCallsOf, ToolCall, Trajectory, Turn
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, hashable, near_miss, shorten, shorten_line
+from rewardkit.core.text.thinking import visible_text
 from rewardkit.core.tree.leaf import expression, primitive
 from rewardkit.core.tree.parameters import Parameter
 from rewardkit.core.tree.reward import Reward
@@ -38,6 +40,7 @@ class ToolCalls:
     rules: Rules
     extra: Extra
     free: int
+    form: Form = "auto"
 
     @property
     def traps(self) -> Mapping[str, str]:
@@ -58,23 +61,45 @@ class ToolCalls:
         worth = sum(one.worth for one, _ in found)
         surplus = made - sum(one.calls for one, _ in found)
         value = self._value(worth, expected.count, made - min(self.free, surplus))
-        return value if value == 1.0 else Score(value, _note(expected, found, surplus))
+        return value if value == 1.0 else Score(value, self._note(trajectory, expected, found, surplus))
 
     def _value(self, worth: float, gold: int, made: int) -> float:
         if self.extra == "allow":
             return min(1.0, worth / gold) if gold else 1.0
         return min(1.0, 2.0 * worth / (gold + made)) if gold + made else 1.0
 
+    def _note(self, trajectory: Trajectory, gold: GoldCalls, found: list[tuple[Paired, int]], surplus: int) -> str:
+        missed = [wanted[place] for wanted, (one, _) in zip(gold.rounds, found, strict=False) for place in one.missed]
+        said = []
+        if missed:
+            more = f" and {len(missed) - 2} more" if len(missed) > 2 else ""
+            said.append(f"not called as expected: {shorten_line(', '.join(map(str, missed[:2])), 160)}{more}")
+        if surplus:
+            said.append(f"{surplus} other call{'s' * (surplus != 1)}{_broken(trajectory.calls)}")
+        if missed and not trajectory.calls and (unread := self._unread(trajectory)):
+            said.append(unread)
+        return "; ".join(said)
 
-def _note(gold: GoldCalls, found: list[tuple[Paired, int]], surplus: int) -> str:
-    missed = [wanted[place] for wanted, (one, _) in zip(gold.rounds, found, strict=False) for place in one.missed]
-    said = []
-    if missed:
-        more = f" and {len(missed) - 2} more" if len(missed) > 2 else ""
-        said.append(f"not called as expected: {shorten_line(', '.join(map(str, missed[:2])), 160)}{more}")
-    if surplus:
-        said.append(f"{surplus} other call{'s' * (surplus != 1)}")
-    return "; ".join(said)
+    def _unread(self, trajectory: Trajectory) -> str:
+        """Return why what looks like a call in the last turn is none; empty if nothing does."""
+        text = trajectory.turns[-1].text if trajectory.turns else ""
+        if self.form == "messages" or (self.form == "auto" and trajectory.runs_calls):
+            begins = begins_like_a_call(visible_text(text))
+            why = "form='messages'" if self.form == "messages" else "the trainer runs the calls of messages"
+            return f"the text begins like a call, which does not count: {why}" if begins else ""
+        where = read_text_calls(text).unread
+        return f"a call {where} does not count" if where else ""
+
+
+def _broken(calls: Sequence[ToolCall]) -> str:
+    """Return how many of the calls cannot be read, and why."""
+    faults = [call.fault for call in calls if call.fault]
+    if not faults:
+        return ""
+    first = shorten_line(faults[0], 160)
+    if len(calls) == 1:
+        return f", which cannot be read: {first}"
+    return f" ({len(faults)} cannot be read: {first})"
 
 
 def tool_calls(
@@ -85,6 +110,7 @@ def tool_calls(
     extra: Extra = "cost",
     free: int = 0,
     same: Mapping[str, Callable[[Any, Any], object]] | None = None,
+    form: Form = "auto",
 ) -> Reward:
     """Score the tool calls of a trajectory against the gold calls: 1.0 only for all of them and no other (F1).
 
@@ -108,6 +134,11 @@ def tool_calls(
         extra: ``"cost"``, or ``"allow"``: the score is ``S / gold``, so further calls cost nothing.
         free: so many calls beyond the gold cost nothing, such as a retry after an error.
         same: argument -> a function of the made and the gold value that returns whether they are equal.
+        form: where calls are read. ``"auto"``: in messages, and if no message has one, in the text, in any form of the
+            usual chat templates; a trainer that is known to run calls reads them itself, and its texts have none.
+            ``"messages"``: in messages alone. ``"hermes"``, ``"llama"``, ``"mistral"``, ``"deepseek"``, ``"kimi"``,
+            ``"harmony"``, ``"gemma"``, ``"xml"``, ``"pythonic"``, ``"json"`` or ``"react"``: a call that is written in
+            another form counts and matches nothing. docs/agents.md shows all forms.
 
     Returns:
         A reward in [0, 1]. More than 400 calls score 0.0.
@@ -119,11 +150,16 @@ def tool_calls(
     """
     if not isinstance(column, str):
         raise RewardDefinitionError(f"tool_calls: pass the name of the column of gold calls, got {shorten(column)}")
-    for option, value, known in (("order", order, Order), ("arguments", arguments, Credit), ("extra", extra, Extra)):
-        if value not in get_args(known):
-            words = ", ".join(f'"{word}"' for word in get_args(known))
-            hint = near_miss(str(value), get_args(known))
+    for option, value, known in (
+        ("order", order, get_args(Order)),
+        ("arguments", arguments, get_args(Credit)),
+        ("extra", extra, get_args(Extra)),
+    ):
+        if value not in known:
+            words = ", ".join(f'"{word}"' for word in known)
+            hint = near_miss(str(value), known)
             raise RewardDefinitionError(f"tool_calls: {option} must be one of {words}, got {shorten(value)}.{hint}")
+    check_form(form, "tool_calls")
     if type(free) is not int or free < 0:
         raise RewardDefinitionError(f"tool_calls: free must be a number of calls, 0 or more, got {shorten(free)}")
     for name, function in (same or {}).items():
@@ -145,11 +181,12 @@ def tool_calls(
         extra=(extra, "cost"),
         free=(free, 0),
         same=(dict(compared.same), {}),
+        form=(form, "auto"),
     )
     return primitive(
-        ToolCalls(compared, extra, free),
+        ToolCalls(compared, extra, free, form),
         "tool_calls",
         shown,
-        Parameter("trajectory", "trajectory"),
+        Parameter("trajectory", "trajectory", view=TextCallsOf(form)),
         Parameter("expected", column, annotation=Annotated[GoldCalls, PlainValidator(read_gold_calls)]),
     )

@@ -10,7 +10,8 @@ import math
 from dataclasses import dataclass
 
 from rewardkit.core.batch.score import Score
-from rewardkit.core.batch.trajectory import Trajectory
+from rewardkit.core.batch.text_calls import Form, check_form
+from rewardkit.core.batch.trajectory import TextCallsOf, Trajectory
 from rewardkit.core.errors import RewardDefinitionError, shorten, shorten_line
 from rewardkit.core.progress.bounds import number
 from rewardkit.core.tree.leaf import expression, primitive
@@ -63,7 +64,9 @@ def turns_between(low: float, high: float, *, margin: float = 0.0) -> Reward:
     return _between("turns_between", Between(*_limits("turns_between", low, high, margin), calls=False))
 
 
-def calls_between(low: float, high: float, *, tool: str | None = None, margin: float = 0.0) -> Reward:
+def calls_between(
+    low: float, high: float, *, tool: str | None = None, margin: float = 0.0, form: Form = "auto"
+) -> Reward:
     """Score 1.0 if the number of tool calls is between `low` and `high`; else 0.0, or less and less over a margin.
 
     ``rk.calls_between(0, 3, margin=2)`` gives 0.5 to four calls. Every call counts, also one that failed.
@@ -73,13 +76,15 @@ def calls_between(low: float, high: float, *, tool: str | None = None, margin: f
         high: the most, `low` or more; ``math.inf`` for no limit.
         tool: counts the calls of this tool alone.
         margin: the number of calls beyond `low` or `high` at which the score reaches 0.0.
+        form: where calls are read, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
 
     Raises:
-        RewardDefinitionError: `low` above `high`, a negative number, or `tool` is not a name.
+        RewardDefinitionError: `low` above `high`, a negative number, `tool` is not a name, or an unknown form.
     """
     if tool is not None and (not isinstance(tool, str) or not tool):
         raise RewardDefinitionError(f"calls_between: tool must be the name of a tool, got {shorten(tool)}")
-    return _between("calls_between", Between(*_limits("calls_between", low, high, margin), calls=True, tool=tool))
+    between = Between(*_limits("calls_between", low, high, margin), calls=True, tool=tool)
+    return _between("calls_between", between, form)
 
 
 def _limits(name: str, low: float, high: float, margin: float) -> tuple[float, float, float]:
@@ -94,15 +99,22 @@ def _limits(name: str, low: float, high: float, margin: float) -> tuple[float, f
     return bottom, top, slope
 
 
-def _between(name: str, function: Between) -> Reward:
+def _between(name: str, function: Between, form: Form = "messages") -> Reward:
     shown = expression(
         name,
         _short(function.low),
         _short(function.high),
         tool=(function.tool, None),
         margin=(_short(function.margin), 0),
+        **({"form": (form, "auto")} if function.calls else {}),
     )
-    return primitive(function, name, shown, _TRAJECTORY)
+    return primitive(function, name, shown, _calls_in(form, name) if function.calls else _TRAJECTORY)
+
+
+def _calls_in(form: Form, name: str) -> Parameter:
+    """Return the argument that gets a trajectory with its calls in messages, or in text of a form."""
+    check_form(form, name)
+    return Parameter("trajectory", "trajectory", view=TextCallsOf(form))
 
 
 def _short(value: float) -> float:
@@ -170,7 +182,7 @@ class ToolErrors:
         )
 
 
-def tool_errors(*, each: float = -0.1, most: float = -0.5, free: int = 0) -> Reward:
+def tool_errors(*, each: float = -0.1, most: float = -0.5, free: int = 0, form: Form = "auto") -> Reward:
     """Penalize errors of tool calls, from 0.0 down to `most`. Add it.
 
     ``rk.tool_errors(each=-0.1, free=1)`` gives 0.0 to one error, and -0.2 to three.
@@ -182,9 +194,10 @@ def tool_errors(*, each: float = -0.1, most: float = -0.5, free: int = 0) -> Rew
         each: the penalty for one error, below 0.
         most: the largest penalty, `each` or lower.
         free: so many errors cost nothing.
+        form: where calls are read, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
 
     Raises:
-        RewardDefinitionError: a penalty that is not below 0, or `most` above `each`.
+        RewardDefinitionError: a penalty that is not below 0, `most` above `each`, or an unknown form.
     """
     one, worst = number(each, "tool_errors: each"), number(most, "tool_errors: most")
     if not worst <= one < 0.0:
@@ -193,8 +206,9 @@ def tool_errors(*, each: float = -0.1, most: float = -0.5, free: int = 0) -> Rew
         )
     if type(free) is not int or free < 0:
         raise RewardDefinitionError(f"tool_errors: free must be a number of errors, 0 or more, got {shorten(free)}")
-    shown = expression("tool_errors", each=(one, -0.1), most=(worst, -0.5), free=(free, 0))
-    return primitive(ToolErrors(one, worst, free), "tool_errors", shown, _TRAJECTORY, bounds=(worst, 0.0))
+    reads = _calls_in(form, "tool_errors")
+    shown = expression("tool_errors", each=(one, -0.1), most=(worst, -0.5), free=(free, 0), form=(form, "auto"))
+    return primitive(ToolErrors(one, worst, free), "tool_errors", shown, reads, bounds=(worst, 0.0))
 
 
 @dataclass(frozen=True)

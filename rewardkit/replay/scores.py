@@ -176,4 +176,4 @@ def _scored(scorer: Scorer, work: Work) -> Scores:
         num_generations=work.sizes[0] if work.sizes else None,
         rollouts=Rollouts(cut=work.cut),
     )
-    return Scores.of(scorer.score(batch, strict=False))
+    return Scores.of(scorer.score(batch, strict=False, on_unparsable_gold="fail"))

@@ -363,7 +363,7 @@ def _settle(job: Job, scores: list[RowScore]) -> None:
 def _key(row: Row, progress: Progress | None) -> bytes | None:
     """Return what equal rows have in common; None if they cannot be compared. 1, 1.0 and true differ."""
     when = None if progress is None else (progress.step, progress.max_steps)
-    parts: Any = (row.completion, row.prompt, dict(row.columns), row.completion_ids, row.cut, when)
+    parts: Any = (row.completion, row.prompt, dict(row.columns), row.completion_ids, row.cut, row.runs_calls, when)
     try:
         written = marshal.dumps(parts, 0)  # version 0 writes values alone, not whether two of them are one object
     except ValueError:

@@ -33,7 +33,10 @@ class Meters:
         self.requests = own(prometheus.Counter, "requests", "Requests answered", ["path", "status"])
         self.seconds = own(prometheus.Histogram, "request_seconds", "Time from a request to its answer", ["path"])
         self.rows = own(
-            prometheus.Counter, "rows", "Rows answered: scored, failed, or abstained as a whole", ["outcome"]
+            prometheus.Counter,
+            "rows",
+            "Rows answered: scored, failed, with a gold answer that cannot be read, or abstained as a whole",
+            ["outcome"],
         )
         self.components = own(
             prometheus.Counter, "component_outcomes", "Outcomes by component", ["component", "outcome"]
@@ -53,7 +56,10 @@ class Meters:
 
     def answered(self, scores: Sequence[RowScore]) -> None:
         """Count the outcomes of rows."""
-        rows = Counter("scored" if one.scored else "failed" if one.failed else "abstained" for one in scores)
+        rows = Counter(
+            "scored" if row.scored else "failed" if row.failed else "unparsable" if row.unparsable else "abstained"
+            for row in scores
+        )
         for outcome, count in rows.items():
             self.rows.labels(outcome).inc(count)
         found = Counter(pair for one in scores for pair in one.outcomes.items() if pair[1] != "scored")

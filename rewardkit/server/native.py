@@ -34,6 +34,7 @@ class RowIn(BaseModel):
     columns: dict[str, Any] = Field(default_factory=dict, description="the cells of the row of the dataset")
     completion_ids: list[int] | None = Field(None, description="the tokens of the completion")
     cut: bool | None = Field(None, description="whether the completion ran into the token limit")
+    runs_calls: bool = Field(False, description="whether the trainer runs the calls of messages, so no text has calls")
 
 
 class ProgressIn(BaseModel):
@@ -65,6 +66,7 @@ class RowOut(BaseModel):
     outcomes: dict[str, str] = Field(description="scored, abstained, failed, errored or skipped, by component")
     notes: dict[str, str] = Field(description="what components say about their scores")
     reasons: list[str] = Field(description="why components failed or errored")
+    unparsable: bool = Field(description="no score because a gold answer cannot be read: another try is in vain")
 
 
 class ScoreReply(BaseModel):
@@ -85,7 +87,10 @@ class Native:
             request = ScoreRequest.model_validate(payload)
         except ValidationError as error:
             raise BadRequest(said(error)) from None
-        rows = [Row(row.completion, row.prompt, row.columns, row.completion_ids, row.cut) for row in request.rows]
+        rows = [
+            Row(row.completion, row.prompt, row.columns, row.completion_ids, row.cut, row.runs_calls)
+            for row in request.rows
+        ]
         if request.num_generations is not None and len(rows) % request.num_generations:
             raise BadRequest(
                 f"num_generations is {request.num_generations}, but {len(rows)} rows are not whole groups of that size"
@@ -106,6 +111,7 @@ def shown(score: RowScore) -> dict[str, Any]:
         "outcomes": score.outcomes,
         "notes": score.notes,
         "reasons": score.reasons,
+        "unparsable": score.unparsable,
     }
 
 

@@ -223,6 +223,8 @@ def _slow(component: str, calls: list[tuple[float, int | None]]) -> list[Line]:
 class FaultLines:
     """Turns the faults of a run's batches into lines: each kind has its traceback once, and is only counted later.
 
+    Each gold answer that cannot be read is a kind.
+
     Safe to share between threads.
     """
 
@@ -244,7 +246,7 @@ class FaultLines:
             return lines
 
     def _kind(self, fault: Fault) -> tuple[str, str, str]:
-        kind = (fault.component, str(fault.outcome), wording(fault.reason))
+        kind = (fault.component, str(fault.outcome), fault.reason if fault.unparsable else wording(fault.reason))
         full = kind not in self._known and len(self._known) >= MAX_KINDS
         return (*kind[:2], "") if full else kind
 

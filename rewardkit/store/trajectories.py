@@ -17,6 +17,7 @@ import numpy as np
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Numbers
 from rewardkit.core.batch.rollouts import Rollouts
+from rewardkit.core.batch.text_calls import begins_like_a_call, may_hold_calls, read_text_calls
 from rewardkit.core.batch.trajectory import Trajectory
 from rewardkit.core.batch.transcripts import CallRecord
 from rewardkit.core.text.thinking import visible_text
@@ -41,7 +42,7 @@ class Trajectories:
         stops: n reasons why it ended: answered, cut, pending or silent.
         broken: n reasons why the environment broke, empty if it did not.
         tools: for each row the calls of each tool.
-        malformed: (n,) 1 where the last message begins like a call that could not be read.
+        malformed: (n,) 1 where the last message begins like a call that the trainer did not read, or no one can read.
         plain: True if no row is more than one message with text.
         records: for each row the calls that its environment recorded, or None; None if none recorded.
         marks: for each row, if errors are recognized by a function of the user: the place of a call -> its error.
@@ -97,7 +98,7 @@ class Trajectories:
             stops=tuple("cut" if one else "answered" for one in cut),
             broken=tuple(known.broken.get(row, "") for row in range(len(texts))),
             tools=({},) * len(texts),
-            malformed=np.array(list(map(_begins_like_a_call, texts)), dtype=np.int64),
+            malformed=np.array([_is_malformed(text, known.runs_calls) for text in texts], dtype=np.int64),
             plain=True,
             marks=None if known.is_error is None else ({},) * len(texts),
         )
@@ -185,25 +186,19 @@ def is_plain(trajectory: Trajectory) -> bool:
 
 
 _MESSAGE = {"role", "content"}
-_WORDS_OF_CALLS = ("tool", "TOOL_CALLS", "function", "python_tag", '"name"')
-"""Texts of which each beginning of a call has one."""
-_LIKE_A_CALL = re.compile(
-    r"\s*(?:<tool_calls?>|\[TOOL_CALLS\]|<function[=_]|<\|python_tag\|>|<\|tool_call|<｜tool|"
-    r'(?:\[\s*)?\{\s*"(?:name|tool_calls?|function)"\s*:)'
-)
 
 
 def is_malformed(trajectory: Trajectory) -> bool:
-    """Return whether the last message begins like a tool call, though it has none: the call could not be read."""
+    """Return whether the last message begins like a tool call that the trainer did not read, or no one can read."""
     if not trajectory.turns or trajectory.turns[-1].calls:
         return False
-    return _begins_like_a_call(trajectory.turns[-1].text)
+    return _is_malformed(trajectory.turns[-1].text, trajectory.calls_are_run)
 
 
-def _begins_like_a_call(text: str) -> bool:
-    if not any(word in text for word in _WORDS_OF_CALLS):
+def _is_malformed(text: str, calls_are_run: bool) -> bool:
+    if not may_hold_calls(text) or not begins_like_a_call(visible_text(text)):
         return False
-    return _LIKE_A_CALL.match(visible_text(text)) is not None
+    return calls_are_run or not read_text_calls(text).readable
 
 
 def _is_message(completion: Any) -> bool:

@@ -332,7 +332,10 @@ _DRAWN = (
     *("components/", "parts/", "weights/", "stage/", "gates/", "threshold/", "advantage_share/"),
     *("seconds/", "diversity/", "trajectory/"),
 )
-_COUNTED = ("contributions/", "failed/", "errored/", "abstained/", "skipped/", "unscorable", "recorder/", "rewardkit/")
+_COUNTED = (
+    *("contributions/", "failed/", "unparsable_gold/", "errored/", "abstained/", "skipped/", "unscorable"),
+    *("recorder/", "rewardkit/"),
+)
 _SETTINGS = ("limit/",)
 
 

@@ -52,7 +52,7 @@ def test_rows_that_cannot_be_scored_are_listed_and_the_exit_code_is_1(data: str,
     assert main(["score", data, "--reward", f"{replayed.TARGET}number"]) == 1
     out = capsys.readouterr().out
     assert "1 of 3 rows have no total" in out
-    assert "  1 row: reward 'number': column 'answer': '\\x1b[2Jx' " in out
+    assert "  1 row: number: column 'answer': '\\x1b[2Jx' " in out
     assert " (row 2)" in out
     assert "\x1b" not in out
 
@@ -66,15 +66,13 @@ def test_rows_with_the_same_fault_are_one_line_with_a_count(tmp_path: Path, caps
     data.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert main(["score", str(data), "--reward", f"{replayed.TARGET}number", "--out", str(tmp_path / "out.jsonl")]) == 1
     out = " ".join(capsys.readouterr().out.split())
-    assert (
-        "300 rows have errors (rows are numbered from 0): 300 rows: reward 'number': column 'answer': '1 euros, " in out
-    )
+    assert "300 rows have errors (rows are numbered from 0): 300 rows: number: column 'answer': '1 euros, " in out
     assert "Fix the data, or pass gold= with an extractor" in out  # nothing is cut in the middle
     assert "(first: row 1; the values of the others differ)" in out
     assert out.count("euros") == 2  # the value and its part that cannot be read, of one row
     errors = [row.get("error") for _, row in rows_of(tmp_path / "out.jsonl")]
     assert errors[0] is None
-    assert str(errors[599]).startswith("reward 'number': column 'answer': '599 euros, ")
+    assert str(errors[599]).startswith("number: column 'answer': '599 euros, ")
 
 
 def test_columns_completions_and_rows_can_be_chosen(data: str, tmp_path: Path, capsys: Captured) -> None:

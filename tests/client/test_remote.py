@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from http.server import HTTPServer, SimpleHTTPRequestHandler
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.client.connection import Server, rows_scored
+from rewardkit.core.batch.rollouts import Rollouts
 from rewardkit.core.processes.background import in_background
 from rewardkit.online.faults import fault_counts
 from tests.server import hostile, served
@@ -82,6 +84,17 @@ def test_columns_that_json_lacks_are_sent_as_texts(remote: rk.Reward) -> None:
     answers = [np.int64(42), float("nan"), {"a": (1, 2)}]
     table = rk.score(remote, ["42", "nan", "x"], other=answers, answer=["42", "nan", "y"])
     assert table.terms["acts"].tolist() == [0.75, 0.75, 0.0]
+
+
+def test_the_server_is_told_that_the_trainer_runs_calls(tmp_path: Path) -> None:
+    file = tmp_path / "calls.py"
+    file.write_text("import rewardkit as rk\n\nreward = rk.calls_between(1, 1)\n")
+    with serving(file=str(file)) as running:
+        totals = [
+            rk.Scorer(rk.remote(running.url)).score(rk.Batch(["[look()]"], rollouts=Rollouts(runs_calls=run))).total
+            for run in (False, True)
+        ]
+    assert [total.tolist() for total in totals] == [[1.0], [0.0]]
 
 
 def test_cells_arrive_as_they_are() -> None:
@@ -203,3 +216,15 @@ def test_a_wrong_token_stops(monkeypatch: pytest.MonkeyPatch) -> None:
             rk.remote(running.url)
         monkeypatch.setenv("REWARDKIT_TOKEN", "secret")
         assert rk.score(rk.remote(running.url), ["42"], answer=["42"]).total[0] > 0.75
+
+
+def test_a_gold_that_cannot_be_read_counts_as_one_here_too() -> None:
+    with serving("golds", REWARDKIT_TOKEN="") as running:
+        remote = rk.remote(running.url, deadline=20)
+        batch = rk.Batch(["4", "4"], columns={"answer": ["4", "N/A"]})
+        table = rk.Scorer(remote).score(batch, strict=False, on_unparsable_gold="fail")
+        assert np.isnan(table.total).tolist() == [False, True]
+        assert [fault.unparsable for fault in table.faults] == [True]
+        assert fault_counts(table)[:, 4].tolist() == [1, 1]
+        with pytest.raises(rk.CoercionError, match="reads no gold answer in its first batch"):
+            rk.to_trl(remote)[0](completions=["4", "4"], prompts=["", ""], answer=["N/A", "none"])

@@ -78,6 +78,12 @@ REWARDS: dict[str, Case] = {
         gold('[{"name": "open", "arguments": {"color": "red"}}]'),
         form=everywhere,
     ),
+    "tool_calls, text": Case(
+        lambda: rk.tool_calls("answer"),
+        '<tool_call>{"name": "open", "arguments": {"color": "red"}}</tool_call>',
+        '<tool_call>{"name": "open", "arguments": {"color": "blue"}}</tool_call>',
+        gold('[{"name": "open", "arguments": {"color": "red"}}]'),
+    ),
     "tool_success": Case(lambda: rk.tool_success("open"), OPENED, STUCK, form=everywhere),
     "tool_errors": Case(lambda: rk.tool_errors(), OPENED, STUCK, most=None, form=everywhere),
     "calls_between": Case(lambda: rk.calls_between(0, 1), OPENED, [*STUCK[:2], *OPENED], form=everywhere),

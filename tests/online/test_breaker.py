@@ -23,8 +23,10 @@ def buggy(completion: str) -> float:
     return 1.0
 
 
-def counts(evaluated: int, failed: int = 0, errored: int = 0, harmless: int = 0) -> list[list[int]]:
-    return [[evaluated, failed, errored, harmless]]
+def counts(
+    evaluated: int, failed: int = 0, errored: int = 0, harmless: int = 0, unparsable: int = 0
+) -> list[list[int]]:
+    return [[evaluated, failed, errored, harmless, unparsable, evaluated - unparsable]]
 
 
 def test_stops_once_the_window_is_full_and_the_share_above_the_limit() -> None:
@@ -123,7 +125,7 @@ def test_limits_of_zero_stop_at_the_first_fault() -> None:
 def test_counts_are_per_component() -> None:
     table = rk.score(rk.gate(when=rk.tags("answer"), then=unjudged) + buggy, ["down", "<answer>down</answer>", "a"])
     assert list(table.components) == ["tags", "unjudged", "buggy"]
-    assert fault_counts(table).tolist() == [[3, 0, 0, 0], [1, 1, 0, 0], [3, 0, 0, 0]]
+    assert fault_counts(table).tolist() == [[3, 0, 0, 0, 0, 3], [1, 1, 0, 0, 0, 1], [3, 0, 0, 0, 0, 3]]
 
 
 @pytest.mark.parametrize(

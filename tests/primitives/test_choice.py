@@ -159,7 +159,7 @@ def test_a_generator_of_options_is_listed_once() -> None:
 
 @pytest.mark.parametrize("column", [None, 3, ["answer"]])
 def test_the_column_is_a_name(column: Any) -> None:
-    with pytest.raises(rk.RewardDefinitionError, match="name of the gold option's column"):
+    with pytest.raises(rk.RewardDefinitionError, match="choice: column must be the name"):
         rk.choice(column)
 
 

@@ -18,7 +18,7 @@ import rewardkit as rk
         ("<answer> Paris\n </answer>", "Paris", 1.0),
         ("New   York", "New\tYork", 1.0),
         ("<answer>paris</answer>", "Paris", 0.0),
-        ("<answer>Paris.</answer>", "Paris", 0.0),
+        ("<answer>Paris.</answer>", "Paris", 1.0),
         ("<answer>not Paris</answer>", "Paris", 0.0),
         ("<answer>Paris</answer><answer>Rome</answer>", "Paris", 0.0),
         ("<think>Paris</think>Rome", "Paris", 0.0),
@@ -46,7 +46,7 @@ def test_gold_and_answer_have_their_own_extractors() -> None:
     assert rk.score(reward, ["\\boxed{72}", "72"], solution=["6*12\n#### 72"] * 2).total.tolist() == [1.0, 0.0]
 
 
-@pytest.mark.parametrize("gold", [1.5, True, ["a"], "", "  ", {"a": 1}])
+@pytest.mark.parametrize("gold", [1.5, True, [], ["a", 1.5], "", "  ", {"a": 1}])
 def test_gold_that_is_not_text_is_a_coercion_error(gold: Any) -> None:
     with pytest.raises(rk.CoercionError, match=r"reward 'exact'.*'answer', row 0"):
         rk.score(rk.exact("answer"), ["a"], answer=[gold])

@@ -53,7 +53,7 @@ def test_every_pair_labeled_by_hand(topic: str) -> None:
         "5 \\approx 4", "4 \\ne 5", "4 < 5", "4 \\to 5", "4/5", "4;5", "[4, 5]", "(4, 5)", "5?", "5!", "not 5", "-5",
         "5 5",
         "2 + 3", "10 - 5", "2.5 \\times 2", "\\frac{10}{2}", "10/2", "\\sqrt{25}", "5^1", "\\log_2 32", "\\max(4, 5)",
-        "\\sum_{i=1}^{5} 1", "\\int_0^5 dx", "|5|", "\\lfloor 5 \\rfloor", "\\boxed{5}", "4 \\boxed{5}", "\\text{five}",
+        "\\sum_{i=1}^{5} 1", "\\int_0^5 dx", "|5|", "\\lfloor 5 \\rfloor", "4 \\boxed{5}", "\\text{five}",
         "5 \\text{ or } 6", "5 \\text{ or six}", "5 \\text{ thousand}", "5\\pi", "5x", "5_8", "\\gcd(5, 10)",
         "\\frac{5}{0}",
         "\\binom{5}{1}", "5 \\bmod 7", "5 + 0i", "\\text{4 or } 5", "4 \\text{ or maybe } x = 5", "x \\ne 5",
@@ -68,8 +68,9 @@ def test_nothing_but_the_number_scores(answer: str) -> None:
     "completion",
     [
         "\\boxed{4} or \\boxed{5}", "\\boxed{5} or \\boxed{4}", "[\\boxed{4}, \\boxed{5}]", "\\boxed{4 \\boxed{5}}",
-        "\\boxed{\\boxed{5}}", "\\boxed{5", "\\boxed{}", "\\boxed 5", "<answer>4</answer> \\boxed{5}",
-        "<answer>5</answer><answer>5</answer>", "<answer>\\boxed{4} \\boxed{5}</answer>", "<think>\\boxed{5}</think>4",
+        "\\boxed{5", "\\boxed{}", "<answer>4</answer> \\boxed{5}",
+        "<answer>4</answer><answer>5</answer>", "<answer>5</answer><answer>5",
+        "<answer>\\boxed{4} \\boxed{5}</answer>", "<think>\\boxed{5}</think>4",
         "<think>\\boxed{5}</think>", "<think>The answer is 5.", "It is $4$ or $5$.", "The answer is 4 or 5.",
         "The answer is $4$ or $5$.", "The answer is not 5.", "The answer is 5, or 4.", "The answer is 5. Answer: 4",
         "We know that 5 is prime.", "", " ", "answer:", "The answer is \\[5\\] or \\[4\\]", "It is $5$ and not $4$",
@@ -161,7 +162,7 @@ def test_an_answer_that_takes_too_much_scores_nothing(
     [
         "", "  ", "\\frac{1}{", "x^{2", "5 5 \\frac", "\\frac{1}{0}", "9^{9^{9^9}}", "(10^9)!", "9" * 2000,
         "\\left(" * 100,
-        "A full solution ends in #### 5", True, None, [5], float("inf"), "\\sum_{i=1}^{10^9} i",
+        "A full solution ends in #### 5", True, None, [], float("inf"), "\\sum_{i=1}^{10^9} i",
         "\ud800", "\x00", "{" * 20_000, "(" * 20_000 + ")" * 20_000, "," * 20_000 + "\\in \\mathbb{Z}",
     ],
 )  # fmt: skip

@@ -12,8 +12,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import rewardkit as rk
+from rewardkit.core.batch.batch import Batch
+from rewardkit.core.batch.rollouts import Rollouts
 from rewardkit.testing import strategies
 from rewardkit.testing.wild_texts import TEXTS
+from tests.core.batch.text_forms import ALL, as_json
 from tests.store.conversations import asks, result, says
 
 Call = tuple[str, dict[str, Any]]
@@ -301,6 +304,8 @@ def test_a_missing_gold_cell_abstains() -> None:
         ({"extra": True}, "extra must be one of"),
         ({"free": -1}, "free must be a number of calls"),
         ({"free": True}, "free must be a number of calls"),
+        ({"form": "hermess"}, r'tool_calls: form must be one of "auto", "messages", .* Did you mean'),
+        ({"form": None}, "form must be one of"),
         ({"same": {"a": "near"}}, "same= maps the name"),
         ({"same": {1: abs}}, "same= maps the name"),
     ],
@@ -450,6 +455,168 @@ def test_a_prefix_of_the_gold_calls_is_below_the_whole(gold: list[Call], order: 
     values = [value(cell(*gold), messages[:stop], order=order) for stop in range(len(messages) + 1)]
     assert values == sorted(values)
     assert values[-1] == 1.0
+
+
+# Calls that are written as text
+
+
+def hermes(*calls: Call) -> str:
+    return "\n".join(f"<tool_call>\n{as_json(*call)}\n</tool_call>" for call in calls)
+
+
+@pytest.mark.parametrize(
+    ("gold", "completion", "score", "note"),
+    [
+        (cell(RED), hermes(RED), 1.0, ""),
+        (cell(RED), [says(hermes(RED))], 1.0, ""),
+        (cell(RED), f"<think>Red.</think>\n{hermes(RED)}", 1.0, ""),
+        (cell(RED), hermes(RED, LOOK, LOOK), 0.5, "2 other calls"),
+        (cell(RED), hermes(BLUE), 0.0, 'not called as expected: open(color="red"); 1 other call'),
+        (cell(RED, BLUE), hermes(BLUE, RED), 1.0, ""),
+        (cell(RED, RED), hermes(RED), 2 / 3, 'not called as expected: open(color="red")'),
+        (cell(), "I cannot do that.", 1.0, ""),
+        (cell(), "[]", 1.0, ""),
+        (cell(), hermes(RED), 0.0, "1 other call"),
+        (cell(), f"A call would be <tool_call>{as_json(*RED)}</tool_call>, which I do not make.", 1.0, ""),
+        (cell(), "<tool_call>", 0.0, "1 other call, which cannot be read: no call begins there"),
+        (cell(), '{"name": "open", "arguments": {', 0.0, "1 other call, which cannot be read: not valid JSON: "),
+        (
+            cell(RED),
+            '<tool_call>{"name": "open", "arguments": {"color": "red"}</tool_call>',
+            0.0,
+            'not called as expected: open(color="red"); 1 other call, which cannot be read: not valid JSON: ',
+        ),
+        (
+            cell(RED),
+            f"{hermes(RED)}\n<tool_call>{{}}</tool_call>\n{hermes(LOOK)}",
+            0.5,
+            "2 other calls (1 cannot be read: the call has no name)",
+        ),
+        (
+            cell(RED),
+            f"Here:\n```json\n{as_json(*RED)}\n```",
+            0.0,
+            'not called as expected: open(color="red"); a call in a fence beside other text does not count',
+        ),
+        (
+            cell(RED),
+            f"I am done.<|im_end|>\n{hermes(RED)}",
+            0.0,
+            'not called as expected: open(color="red"); a call after the end of the turn does not count',
+        ),
+        (cell(RED), [asks(RED, text=hermes(BLUE)), result("open", "ok"), says(hermes(BLUE))], 1.0, ""),
+        (cell(RED), [asks(BLUE, text=hermes(RED))], 0.0, 'not called as expected: open(color="red"); 1 other call'),
+    ],
+)
+def test_calls_in_text(gold: str, completion: Any, score: float, note: str) -> None:
+    found = table(gold, completion)
+    assert found.total.tolist() == pytest.approx([score])
+    (said,) = found.notes["tool_calls"]
+    assert said == note or (note.endswith(": ") and said.startswith(note))
+
+
+def test_a_trainer_that_runs_calls_is_asked_for_none_in_text() -> None:
+    completions = [[says(hermes(RED))], [says(BROKEN)], made([RED])]
+    batch = Batch(completions, columns={"gold": [cell(RED)] * 3}, rollouts=Rollouts(runs_calls=True))
+    found = rk.Scorer(rk.tool_calls("gold")).score(batch)
+    assert found.total.tolist() == [0.0, 0.0, 1.0]
+    assert found.notes["tool_calls"][0].endswith("does not count: the trainer runs the calls of messages")
+    asked_for = rk.Scorer(rk.tool_calls("gold", form="hermes")).score(batch)
+    assert asked_for.total.tolist() == [1.0, 0.0, 1.0]
+    assert "cannot be read" in asked_for.notes["tool_calls"][1]
+    free = Batch(completions, columns={"gold": [cell()] * 3}, rollouts=Rollouts(runs_calls=True))
+    assert rk.Scorer(rk.tool_calls("gold")).score(free).total.tolist() == [1.0, 1.0, 0.0]
+
+
+BROKEN = '<tool_call>{"name": "open", "arguments": {</tool_call>'
+
+
+@pytest.mark.parametrize(
+    ("form", "completion", "score", "note"),
+    [
+        ("messages", hermes(RED), 0.0, "the text begins like a call, which does not count: form='messages'"),
+        ("messages", made([RED]), 1.0, ""),
+        ("hermes", hermes(RED), 1.0, ""),
+        ("hermes", made([RED]), 1.0, ""),
+        ("hermes", as_json(*RED), 0.0, "which cannot be read: written in the form 'json', not 'hermes'"),
+        ("llama", as_json(*RED), 1.0, ""),
+        ("pythonic", "[open(color='red')]", 1.0, ""),
+        ("xml", hermes(RED), 0.0, "which cannot be read: written in the form 'hermes', not 'xml'"),
+    ],
+)
+def test_calls_of_one_form_alone(form: Any, completion: Any, score: float, note: str) -> None:
+    found = table(cell(RED), completion, form=form)
+    assert found.total.tolist() == [score]
+    assert found.notes["tool_calls"][0].endswith(note)
+    empty = value(cell(), completion, form=form)
+    assert empty == float(form == "messages" and isinstance(completion, str))
+
+
+@pytest.mark.parametrize(
+    ("gold", "right"),
+    [
+        (2, True),
+        ("2", True),
+        (2.0, True),
+        ({"any_of": [1, "2"]}, True),
+        ({"optional": 2}, True),
+        (3, False),
+        ("02", False),
+    ],
+)
+def test_an_argument_in_xml_is_compared_with_the_type_of_the_gold_one(gold: Any, right: bool) -> None:
+    text = "<tool_call>\n<function=f>\n<parameter=days>\n2\n</parameter>\n</function>\n</tool_call>"
+    wanted = cell(("f", {"days": gold}))
+    for options in ({}, {"arguments": "partial"}, {"order": "kept"}, {"form": "xml"}):
+        assert value(wanted, text, **options) == float(right)
+    kinds: list[type] = []
+
+    def near(made_value: Any, gold_value: Any) -> bool:
+        kinds.append(type(made_value))
+        return bool(type(made_value) is type(gold_value) and made_value == gold_value)
+
+    if isinstance(gold, (int, str)):
+        assert value(wanted, text, same={"days": near}) == float(right)
+        assert set(kinds) <= {type(gold)}
+
+
+def test_choices_inside_an_argument_in_xml() -> None:
+    gold = cell(("f", {"at": {"x": {"any_of": [1, 2]}, "y": {"optional": "z"}}, "on": [True, None]}))
+    written = "<function=f><parameter=at>{}</parameter><parameter=on>[true, null]</parameter></function>"
+    assert value(gold, written.format('{"x": 2}')) == 1.0
+    assert value(gold, written.format('{"x": "2"}')) == 0.0
+    assert value(gold, written.format('{"x": 3}'), arguments="partial") == 0.5
+
+
+def test_gold_calls_of_several_rounds_and_a_text_which_is_one() -> None:
+    rounds = json.dumps([json.loads(cell(RED)), json.loads(cell(BLUE))])
+    assert value(rounds, hermes(RED)) == pytest.approx(2 / 3)
+    assert value(rounds, hermes(RED, BLUE)) == 0.5
+    assert value(json.dumps([json.loads(cell(RED, BLUE))]), hermes(BLUE, RED), order="kept") == 1.0
+    assert value(rounds, [says(hermes(RED)), USER, says(hermes(BLUE))]) == 1.0
+
+
+PLAIN_NAMES = st.sampled_from(["f", "g_2", "h.open"])
+PLAIN_CALLS = st.lists(
+    st.tuples(PLAIN_NAMES, st.dictionaries(st.sampled_from("ab"), st.sampled_from([0, 1.5, True, "x y", None, [1]]))),
+    max_size=3,
+)
+
+
+@pytest.mark.parametrize("written", [written for _, written in ALL.values()], ids=ALL)
+@given(PLAIN_CALLS, PLAIN_CALLS, st.sampled_from(["exact", "partial", "names"]))
+def test_how_calls_are_written_does_not_matter(written: Any, gold: list[Call], calls: list[Call], credit: Any) -> None:
+    completion = written(calls) if calls else "I cannot do that."
+    expected = value(cell(*gold), [asks(*calls)] if calls else made(), arguments=credit)
+    assert value(cell(*gold), completion, arguments=credit) == pytest.approx(expected)
+
+
+@given(PLAIN_CALLS, st.sampled_from(["<tool_call>", BROKEN, "<function=f>", "[TOOL_CALLS] f", hermes(("no_such", {}))]))
+def test_broken_and_further_calls_always_cost(gold: list[Call], more: str) -> None:
+    right = hermes(*gold) if gold else "I cannot do that."
+    assert value(cell(*gold), right) == 1.0
+    for text in (f"{right}\n{more}", f"{more}\n{right}"):
+        assert value(cell(*gold), text) < 1.0
 
 
 # Hostile

@@ -18,6 +18,7 @@ from tests.store.conversations import OPENED, PENDING, asks, result, says
 Message = dict[str, Any]
 
 ERROR = "{'error': 'stuck'}"
+WRITTEN = '<tool_call>\n{"name": "open", "arguments": {}}\n</tool_call>'
 TEXT: Any = "a"
 LIST: Any = ["a"]
 ONE: Any = 1
@@ -27,6 +28,8 @@ REWARDS = [
     rk.calls_between(1, math.inf, tool="open"),
     rk.tool_success("open", "pay", partial=True),
     rk.tool_errors(each=-0.1, free=1),
+    rk.tool_errors(form="xml"),
+    rk.calls_between(0, 2, form="messages"),
     rk.finished(),
 ]
 
@@ -63,6 +66,10 @@ def of_calls(count: int, tool: str = "open") -> list[Message]:
         (rk.calls_between(1, 1, tool="pay"), of_calls(2, "pay"), 0.0, "2 calls of pay, expected 1 to 1"),
         (rk.calls_between(0, 1), PENDING, 0.0, "2 calls, expected 0 to 1"),
         (rk.calls_between(0, 0), [asks(("open", "[1]"))], 0.0, "1 calls, expected 0 to 0"),
+        (rk.calls_between(1, 1), WRITTEN, 1.0, ""),
+        (rk.calls_between(1, 1, form="hermes"), [says(WRITTEN)], 1.0, ""),
+        (rk.calls_between(1, 1, form="messages"), WRITTEN, 0.0, "0 calls, expected 1 to 1"),
+        (rk.calls_between(0, 1), f"{WRITTEN}\n<tool_call>", 0.0, "2 calls, expected 0 to 1"),
         (rk.tool_success("open"), OPENED, 1.0, ""),
         (rk.tool_success("open"), PENDING, 0.0, "no successful call of open"),
         (rk.tool_success("open", "pay"), OPENED, 0.0, "no successful call of pay"),
@@ -71,6 +78,9 @@ def of_calls(count: int, tool: str = "open") -> list[Message]:
         (rk.tool_success("open"), [asks(("open", {}))], 0.0, "no successful call of open"),
         (rk.tool_success("open"), [*PENDING[:2], *OPENED], 1.0, ""),
         (rk.tool_errors(), OPENED, 0.0, ""),
+        (rk.tool_errors(), WRITTEN, 0.0, ""),
+        (rk.tool_errors(), f"{WRITTEN}\n<tool_call>", -0.1, None),
+        (rk.tool_errors(form="messages"), "<tool_call>", 0.0, ""),
         (rk.tool_errors(), PENDING, -0.1, "1 errors, first open(color=\"red\"): 'stuck'"),
         (rk.tool_errors(free=1), PENDING, 0.0, ""),
         (rk.tool_errors(), [asks(("open", "[1]"))], -0.1, "1 errors, first open(the arguments are [1], not an object): "
@@ -162,6 +172,8 @@ def test_errors_of_a_broken_environment_are_not_counted() -> None:
         (lambda: rk.turns_between(0, math.nan), "turns_between: high"),
         (lambda: rk.calls_between(math.inf, math.inf), "calls_between: low"),
         (lambda: rk.calls_between(0, 2, tool=""), "tool must be the name of a tool"),
+        (lambda: rk.calls_between(0, 2, form="hermse"), "calls_between: form must be one of .* Did you mean"),  # type: ignore[arg-type]
+        (lambda: rk.tool_errors(form=1), "tool_errors: form must be one of"),  # type: ignore[arg-type]
         (lambda: rk.calls_between(0, 2, tool=LIST), "tool must be the name of a tool"),
         (lambda: rk.tool_success(), "the name of at least one tool"),
         (lambda: rk.tool_success("a", ""), "the name of at least one tool"),
@@ -185,5 +197,7 @@ def test_they_are_shown_as_they_were_written() -> None:
         "calls_between(1, inf, tool='open')",
         "tool_success('open', 'pay', partial=True)",
         "tool_errors(free=1)",
+        "tool_errors(form='xml')",
+        "calls_between(0, 2, form='messages')",
         "finished()",
     ]

@@ -48,6 +48,7 @@ reward = 0.75 * acts + 0.25 * short
 grouped = rk.rank_in_group(short) + acts
 scheduled = rk.schedules.linear(0.0, 1.0, start=0.0, end=1.0) * acts + short
 running = rk.normalize(acts, by="running")
+golds = rk.number("answer") + short
 bad = [reward]
 
 

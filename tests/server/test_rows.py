@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pytest
@@ -32,6 +33,9 @@ def test_a_bad_row_costs_only_its_own_group_the_scores(bad: dict[str, Any], why:
 def test_rows_with_and_without_a_flag_are_different_kinds() -> None:
     rows = [Row("a"), Row("b", cut=True), Row("c", cut=False)]
     assert kinds(rows) == [[0], [1, 2]]
+    assert kinds([Row("a"), Row("b", runs_calls=True), Row("c")]) == [[0, 2], [1]]
+    assert batch_of([Row("b", runs_calls=True)], None).rollouts.runs_calls
+    assert pickle.loads(pickle.dumps(Row("b", runs_calls=True))) == Row("b", runs_calls=True)
 
 
 def test_rows_with_other_columns_are_no_batch() -> None:

@@ -39,6 +39,7 @@ def test_scores_are_those_of_score(server: Served) -> None:
         "outcomes": {"acts": "scored", "short": "scored"},
         "notes": {"short": "2 characters"},
         "reasons": [],
+        "unparsable": False,
     }
     assert found[3]["outcomes"] == {"acts": "abstained", "short": "scored"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from rewardkit.core.batch.column import Column
 from rewardkit.core.batch.environments import Watch, journals, recorded
 from rewardkit.core.batch.rollouts import Rollouts
 from rewardkit.core.batch.score import SCORED
+from rewardkit.core.batch.text_calls import read_text_calls
 from rewardkit.core.batch.trajectory import Trajectory
 from rewardkit.core.batch.transcripts import CallRecord
 from rewardkit.core.errors import RewardKitError
@@ -167,6 +169,8 @@ def test_a_batch_without_shares_has_no_table_of_turns() -> None:
         ("[TOOL_CALLS] [", True),
         ("<function=open>", True),
         ("<|python_tag|>open()", True),
+        ('<tool_call>\n{"name": "open"}\n</tool_call>', True),
+        ('{"name": "open", "arguments": {}}', True),
         ("It is 18.", False),
         ("I would write <tool_call>", False),
         ('{"answer": 18}', False),
@@ -175,8 +179,15 @@ def test_a_batch_without_shares_has_no_table_of_turns() -> None:
     ],
 )
 def test_a_call_that_could_not_be_read(text: str, expected: bool) -> None:
-    assert is_malformed(Trajectory.of([says(text)])) is expected
+    trajectory = Trajectory.of([says(text)])
+    run = replace(trajectory, runs_calls=True)  # a trainer that runs calls has not read this one
+    assert is_malformed(run) is expected
+    assert is_malformed(trajectory) is (expected and not read_text_calls(text).readable)
     assert not is_malformed(Trajectory.of([asks(("open", {}), text=text)]))
+    for known, runs in ((trajectory, False), (run, True)):
+        fast = Trajectories.of(Batch([[says(text)]], rollouts=Rollouts(runs_calls=runs)))
+        assert fast is not None
+        assert bool(fast.malformed[0]) is is_malformed(known)
 
 
 def test_one_message_with_text_is_plain() -> None:

@@ -130,7 +130,7 @@ def test_missing_columns_are_the_callers_fault() -> None:
     with pytest.raises(rk.BindingError, match="answer"):
         subject(answers_alone, examples=[{"prompt": "a", "anser": "b"}]).see([Trial("a")])
     with pytest.raises(rk.CoercionError, match="answer"):
-        subject(rk.number("answer"), examples=[{"answer": [1]}]).see([Trial("a")])
+        subject(rk.number("answer"), examples=[{"answer": [None]}]).see([Trial("a")])
 
 
 def test_the_watcher_is_called_before_and_after() -> None:

@@ -61,7 +61,7 @@ def scored(
         columns=columns,
         num_generations=generations,
     )
-    table = Scorer(reward).score(batch, strict=False)
+    table = Scorer(reward).score(batch, strict=False, on_unparsable_gold="fail")
     return Evaluation(
         completions=batch.texts,
         totals=table.total.tolist(),

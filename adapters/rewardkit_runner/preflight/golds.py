@@ -109,7 +109,7 @@ def golds(tree: Reward, table: Table, seconds: float) -> Golds:
     earned = _earned(scorer, table, best, rows, conversational)
     needed = (time.monotonic() - started) * table.size / len(rows)
     if started + needed < deadline:
-        rows = list(range(table.size))
+        rows = table.spread(table.size)
         earned = _earned(scorer, table, best, rows, conversational)
     told = tuple(_told(best, table, rows, earned, nothing, high))
     is_right = not np.isfinite(high) or float(np.nanmax(earned)) >= (nothing + high) / 2
@@ -152,7 +152,8 @@ def _first_batch(scorer: Scorer, table: Table, rows: list[int], conversational: 
     failed: dict[str, str] = {}
     for when, progress in (("in the first batch", _START), ("at its end", None)):
         try:
-            found = scorer.score(table.batch(twice, completions, num_generations=len(texts), progress=progress))
+            batch = table.batch(twice, completions, num_generations=len(texts), progress=progress)
+            found = scorer.score(batch, on_unparsable_gold="fail")
         except RewardKitError as error:
             what = f"it stops the training {when}: {' '.join(map(str.strip, str(error).splitlines()))}"
             remedy = "fix the reward; rewardkit check finds more errors like this"
@@ -191,7 +192,7 @@ def _empty(scorer: Scorer, table: Table, rows: list[int], conversational: bool) 
 def _totals(scorer: Scorer, table: Table, rows: list[int], completions: list[Any]) -> Floats:
     """Return the totals, shape (n,); NaN if there is none."""
     try:
-        return scorer.score(table.batch(rows, completions), strict=False).total
+        return scorer.score(table.batch(rows, completions), strict=False, on_unparsable_gold="fail").total
     except RewardKitError:  # of a cell, for example, which another check reports
         return np.full(len(rows), np.nan)
 

@@ -26,6 +26,10 @@ class Table:
         tree: the reward; only the columns that it reads are decoded.
         name: ``"training"`` or ``"held out"``.
         rows: how many to check.
+
+    Attributes:
+        unreadable: the rows with a gold answer that cannot be read, once the cells were checked; `spread` leaves them
+            out.
     """
 
     def __init__(self, dataset: Dataset, tree: Reward, name: str, rows: int | Literal["all"] = "all") -> None:
@@ -35,6 +39,7 @@ class Table:
         self.size = self.total if rows == "all" else min(rows, self.total)
         self.columns: list[str] = list(dataset.column_names)
         self.dataset = dataset
+        self.unreadable: set[int] = set()
         self._values: dict[str, list[Any]] = {}
 
     def values(self, name: str) -> list[Any]:
@@ -88,10 +93,11 @@ class Table:
         )
 
     def spread(self, count: int) -> list[int]:
-        """Return `count` row numbers, spread evenly."""
-        if count >= self.size:
-            return list(range(self.size))
-        return [row * self.size // count for row in range(count)]
+        """Return the numbers of `count` readable rows, spread evenly."""
+        readable = [row for row in range(self.size) if row not in self.unreadable]
+        if count >= len(readable):
+            return readable
+        return [readable[place * len(readable) // count] for place in range(count)]
 
 
 def _text(prompt: Any) -> str:

@@ -31,15 +31,32 @@ class Arguments(Mapping[str, Any]):
     they are read, so no function can change what the next one gets.
     """
 
-    __slots__ = ("_held", "_keys")
+    __slots__ = ("_held", "_keys", "_readings")
 
-    def __init__(self, held: Mapping[str, Any]) -> None:
+    def __init__(self, held: Mapping[str, Any], readings: Mapping[str, tuple[Any, ...]] | None = None) -> None:
         self._held = held
         self._keys: dict[str, str] | None = None
+        self._readings = readings
+
+    @classmethod
+    def written(cls, readings: Mapping[str, tuple[Any, ...]]) -> Arguments:
+        """Return arguments in a form that has no types, such as XML: each may be any of several values.
+
+        The first one is that of the mapping: ``2`` for ``<parameter=days>2</parameter>``, which may be ``"2"``, too.
+        """
+        return cls({name: values[0] for name, values in readings.items()}, readings)
+
+    @property
+    def typed(self) -> bool:
+        """Whether the form of the call tells the type of each value."""
+        return self._readings is None
+
+    def readings(self, name: str) -> tuple[Any, ...]:
+        """Return the values that an argument may have."""
+        return (self[name],) if self._readings is None else tuple(map(_copied, self._readings[name]))
 
     def __getitem__(self, name: str) -> Any:
-        value = self._held[name]
-        return value if isinstance(value, _ATOMS) else json.loads(json.dumps(value))
+        return _copied(self._held[name])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._held)
@@ -68,10 +85,14 @@ class Arguments(Mapping[str, Any]):
         return hash(frozenset(self.keys_by_name.items()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Arguments, (dict(self._held),)
+        return Arguments, (dict(self._held), self._readings)
 
     def __repr__(self) -> str:
         return repr(dict(self._held))
+
+
+def _copied(value: Any) -> Any:
+    return value if isinstance(value, _ATOMS) else json.loads(json.dumps(value))
 
 
 def json_key(value: Any) -> str:

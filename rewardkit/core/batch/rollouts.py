@@ -29,6 +29,7 @@ class Rollouts:
         records: for each row the calls that a recorded environment saw; None where none recorded.
         broken: row -> why its environment broke: such a row fails in every component.
         trajectories: n trajectories that were read before.
+        runs_calls: the trainer reads the calls of the policy and runs them, so that what is left in a text is no call.
     """
 
     cut: Flags | None = None
@@ -37,6 +38,7 @@ class Rollouts:
     records: Sequence[Sequence[CallRecord] | None] | None = None
     broken: Mapping[int, str] = field(default_factory=dict)
     trajectories: Sequence[Trajectory] | None = None
+    runs_calls: bool = False
 
     @property
     def by_row(self) -> bool:
@@ -63,7 +65,13 @@ class Rollouts:
         if self.trajectories is not None:
             return self.trajectories[row]
         records = None if self.records is None else self.records[row]
-        return read(completion, cut=self.cut is not None and self.cut[row], is_error=self.is_error, records=records)
+        return read(
+            completion,
+            cut=self.cut is not None and self.cut[row],
+            is_error=self.is_error,
+            records=records,
+            runs_calls=self.runs_calls or self.environments is not None,
+        )
 
 
 UNKNOWN = Rollouts()

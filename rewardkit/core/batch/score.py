@@ -59,6 +59,7 @@ class Fault:
 
     Attributes:
         stops: every later row would fail for the same reason, so the run has to stop.
+        unparsable: a cell of a gold column cannot be read, so another try would fail, too.
     """
 
     component: str
@@ -67,6 +68,7 @@ class Fault:
     reason: str
     traceback: str = ""
     stops: bool = False
+    unparsable: bool = False
 
 
 class Measured(Protocol):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewardkit.core.batch.column import Column, Floats, Rows
-from rewardkit.core.batch.score import SCORED, Fault, Measured, Outcome
+from rewardkit.core.batch.score import FAILED, SCORED, Fault, Measured, Outcome
 from rewardkit.core.batch.table_html import render_html
 from rewardkit.core.batch.table_text import render_text
 from rewardkit.core.errors import near_miss
@@ -117,6 +117,15 @@ class ScoreTable:
     def stop(self) -> str | None:
         """Why the run has to stop; None if it can continue."""
         return next((fault.reason for fault in self.faults if fault.stops), None)
+
+    def unparsable(self, name: str) -> Rows:
+        """Return (n,) whether a component failed because a gold cell cannot be read, itself or in one of its parts."""
+        rows = np.zeros(len(self), dtype=np.bool_)
+        rows[[fault.row for fault in self.faults if fault.unparsable]] = True
+        outages = [fault for fault in self.faults if fault.outcome is Outcome.FAILED and not fault.unparsable]
+        rows[[fault.row for fault in outages if fault.component == name]] = False
+        unparsable: Rows = rows & (self.components[name].codes == FAILED)
+        return unparsable
 
     def __getitem__(self, name: str) -> Floats:
         """Return (n,) the raw values of one component, NaN where it was not scored."""

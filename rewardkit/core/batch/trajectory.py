@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, final
 
 from rewardkit.core.batch.call_arguments import Arguments as Arguments, json_key as json_key
+from rewardkit.core.batch.text_calls import Form, TextCall, read_text_calls
 from rewardkit.core.text.thinking import visible_text
 
 Stop = Literal["answered", "cut", "pending", "silent"]
@@ -65,6 +66,7 @@ class ToolCall:
         place: its place among the calls of that turn, from 0.
         result: the result; None if none came.
         ran: whether the tool ran; None if nothing tells (a dropped result looks like a call that never ran).
+        form: how the call is written if it was read from text, such as ``"hermes"``; empty for a call of a message.
     """
 
     name: str
@@ -74,6 +76,7 @@ class ToolCall:
     place: int = 0
     result: ToolResult | None = None
     ran: bool | None = None
+    form: str = ""
 
     @property
     def ok(self) -> bool | None:
@@ -85,10 +88,10 @@ class ToolCall:
 
         ``call.has(city="Rome", days=2)`` is True for ``{"city": "Rome", "days": 2.0, "units": "C"}``.
         """
-        if self.arguments is None:
-            return False
-        held = self.arguments.keys_by_name
-        return all(held.get(name) == json_key(value) for name, value in arguments.items())
+        held = self.arguments
+        return held is not None and all(
+            name in held and json_key(value) in map(json_key, held.readings(name)) for name, value in arguments.items()
+        )
 
     def __str__(self) -> str:
         if self.arguments is None:
@@ -151,11 +154,14 @@ class Trajectory:
         turns: one for each assistant message.
         stop: why it ended: ``"answered"``, ``"cut"``, ``"pending"`` or ``"silent"``.
         opening: what was said before the first turn, one text per message; usually nothing.
+        runs_calls: whether the trainer is known to read the calls of the policy and to run them: what it leaves in a
+            text is no call.
     """
 
     turns: tuple[Turn, ...]
     stop: Stop = "silent"
     opening: tuple[str, ...] = ()
+    runs_calls: bool = False
 
     @classmethod
     def of(cls, completion: Any, *, cut: bool = False, is_error: IsError | None = None) -> Trajectory:
@@ -182,6 +188,11 @@ class Trajectory:
         return tuple(result for turn in self.turns for result in turn.results)
 
     @property
+    def calls_are_run(self) -> bool:
+        """Whether its calls are those of its messages: the trainer runs them, or a message has one."""
+        return self.runs_calls or any(not call.form for call in self.calls)
+
+    @property
     def errors(self) -> int:
         """The number of faults of the policy: results with an error, and calls that are not well formed."""
         return sum(bool(call.fault) or call.ok is False for call in self.calls)
@@ -206,6 +217,28 @@ class Trajectory:
                 rounds.append([])
         return tuple(tuple(turns) for turns in rounds if turns)
 
+    def with_text_calls(self, form: Form = "auto") -> Trajectory:
+        """Return the trajectory with the calls that the policy wrote as text, if no message has a call.
+
+        ``rk.Trajectory.of('<tool_call>{"name": "look"}</tool_call>').with_text_calls().calls`` has one call. Its turn
+        keeps the text, and its `stop` is ``"pending"``.
+
+        Args:
+            form: ``"auto"`` for any form, and for none if the trainer is known to run calls; ``"messages"`` for none;
+                or a form, such as ``"hermes"``: a call in another form then has a fault. docs/agents.md has them all.
+        """
+        if form == "messages" or self.calls or (form == "auto" and self.runs_calls):
+            return self
+        turns = []
+        for number, turn in enumerate(self.turns):
+            read = read_text_calls(turn.text).calls
+            calls = [_text_call(call, number, place, form) for place, call in enumerate(read)]
+            turns.append(replace(turn, calls=tuple(calls)) if calls else turn)
+        if not any(turn.calls for turn in turns):
+            return self
+        stop: Stop = "pending" if turns[-1].calls and self.stop in ("answered", "cut") else self.stop
+        return replace(self, turns=tuple(turns), stop=stop)
+
     def upto(self, turns: int) -> Trajectory:
         """Return the trajectory as it stood after so many turns."""
         if turns >= len(self.turns):
@@ -213,4 +246,26 @@ class Trajectory:
         last = self.turns[:turns]
         calls = last[-1].calls if last else ()
         stop: Stop = "silent" if not last or calls else "answered"
-        return Trajectory(last, stop, self.opening)
+        return Trajectory(last, stop, self.opening, self.runs_calls)
+
+
+@final
+@dataclass(frozen=True)
+class TextCallsOf:
+    """A view of a trajectory: with the calls that are written as text, in one form or in any."""
+
+    form: Form
+
+    def __call__(self, trajectory: Trajectory) -> Trajectory:
+        return trajectory.with_text_calls(self.form)
+
+
+_ALSO = {"llama": "json", "mistral": "json"}
+"""The form that is left where a trainer removes special tokens: ``<|python_tag|>``, ``[TOOL_CALLS]``."""
+
+
+def _text_call(call: TextCall, turn: int, place: int, form: Form) -> ToolCall:
+    if form == "auto" or call.form in (form, _ALSO.get(form)):
+        return ToolCall(call.name, call.arguments, call.fault, turn, place, form=call.form)
+    fault = call.fault or f"written in the form {call.form!r}, not {form!r}"
+    return ToolCall(call.name, None, fault, turn, place, form=call.form)

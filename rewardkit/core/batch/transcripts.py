@@ -89,14 +89,17 @@ def read(
     cut: bool = False,
     is_error: IsError | None = None,
     records: Iterable[CallRecord] | None = None,
+    runs_calls: bool = False,
 ) -> Trajectory:
     """Return the trajectory of one completion; see `Trajectory.of`.
 
     Args:
         records: the calls that a recorded environment saw, in order; None without such an environment.
+        runs_calls: the trainer runs the calls of messages, as one with an environment does.
     """
+    runs_calls = runs_calls or records is not None
     if isinstance(completion, str):
-        return Trajectory((Turn(completion),), "cut" if cut else "answered")
+        return Trajectory((Turn(completion),), "cut" if cut else "answered", (), runs_calls)
     drafts: list[_Draft] = []
     opening: list[str] = []
     for message in _messages(completion):
@@ -124,7 +127,7 @@ def read(
     if records is not None:
         ready = {(one.call.turn, one.call.place) for draft in drafts for one in draft.calls if one.ready}
         turns = _recorded(turns, list(records), ready, is_error)
-    return Trajectory(turns, stop, tuple(opening))
+    return Trajectory(turns, stop, tuple(opening), runs_calls)
 
 
 def pieces(completion: Any, trajectory: Trajectory, *, prefixes: bool) -> list[tuple[list[Any], Trajectory]]:
@@ -133,18 +136,21 @@ def pieces(completion: Any, trajectory: Trajectory, *, prefixes: bool) -> list[t
     starts = [place for place, message in enumerate(messages) if _is_policys(message)]
     stops = [*starts[1:], len(messages)] if starts else []
     if prefixes:
-        return [(messages[:stop], trajectory.upto(number + 1)) for number, stop in enumerate(stops)]
+        run = trajectory.calls_are_run  # also if the first turns have no calls
+        return [
+            (messages[:stop], replace(trajectory.upto(number), runs_calls=run)) for number, stop in enumerate(stops, 1)
+        ]
     cut = len(starts) if trajectory.stop == "cut" else 0  # the last turn
     return [
-        (messages[start:stop], _alone(turn, number == cut))
+        (messages[start:stop], _alone(turn, number == cut, trajectory.calls_are_run))
         for number, (start, stop, turn) in enumerate(zip(starts, stops, trajectory.turns, strict=True), 1)
     ]
 
 
-def _alone(turn: Turn, cut: bool) -> Trajectory:
+def _alone(turn: Turn, cut: bool, runs_calls: bool) -> Trajectory:
     """Return one turn as a trajectory."""
     alone = replace(turn, calls=tuple(replace(call, turn=0) for call in turn.calls))
-    return Trajectory((alone,), _stop((alone,), cut))
+    return Trajectory((alone,), _stop((alone,), cut), (), runs_calls)
 
 
 def _messages(completion: Any) -> list[Mapping[Any, Any]]:

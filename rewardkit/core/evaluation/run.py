@@ -20,6 +20,7 @@ from rewardkit.core.errors import RunStopped
 from rewardkit.core.evaluation import observers
 from rewardkit.core.evaluation.calls import Made, make
 from rewardkit.core.evaluation.plan import Plan
+from rewardkit.core.tree.parameters import OnUnparsableGold
 from rewardkit.core.tree.reward import Calls, Pieces, Reward, Steps, applied
 
 
@@ -52,12 +53,16 @@ class Run:
     Args:
         strict: raise if a reward function has a bug.
         stops: raise if the run must stop.
+        on_unparsable_gold: what a cell does that a ready reward cannot read, unless the reward says so itself.
     """
 
-    def __init__(self, plan: Plan, batch: Batch, strict: bool, stops: bool) -> None:
+    def __init__(
+        self, plan: Plan, batch: Batch, strict: bool, stops: bool, on_unparsable_gold: OnUnparsableGold = "raise"
+    ) -> None:
         self.plan = plan
         self.batch = batch
         self.strict = strict
+        self.on_unparsable_gold = on_unparsable_gold
         self.measures: dict[Reward, Measured] = {}
         self.faults: list[Fault] = []
         self._stops = stops
@@ -134,7 +139,7 @@ class Run:
         self, asked: Pieces, memo: Memo, way: Callable[[Run], Callable[[Reward, Rows], Column]]
     ) -> tuple[Column, list[Fault]]:
         """Evaluate a child on pieces of completions, which are a batch of their own; return its column and faults."""
-        inner = Run(self.plan, asked.batch, self.strict, self._stops)
+        inner = Run(self.plan, asked.batch, self.strict, self._stops, self.on_unparsable_gold)
         with observers.observed_by(None):  # its rows are not those of the batch
             column = way(inner)(asked.reward, asked.batch.everywhere)
         for reward, found in inner.measures.items():

@@ -7,7 +7,7 @@ ScoreTable: raw components, the additive terms, and the total.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from rewardkit.core.batch.rollouts import Rollouts
 from rewardkit.core.batch.score import Measured
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.batch.trajectory import IsError
-from rewardkit.core.errors import BindingError, shorten
+from rewardkit.core.errors import BindingError, RewardDefinitionError, shorten
 from rewardkit.core.evaluation.plan import Plan
 from rewardkit.core.evaluation.run import Run
 from rewardkit.core.evaluation.scheduler import Scheduler
@@ -27,7 +27,7 @@ from rewardkit.core.progress.progress import Progress
 from rewardkit.core.progress.schedule import PerformanceSchedule, weight_now
 from rewardkit.core.tree.conversion import RewardLike
 from rewardkit.core.tree.names import Names
-from rewardkit.core.tree.parameters import Scope
+from rewardkit.core.tree.parameters import OnUnparsableGold, Scope
 from rewardkit.core.tree.reward import Reward
 
 
@@ -102,12 +102,22 @@ class Scorer:
         """Raise a BindingError if the batch lacks what a reward in the tree asks for."""
         self._plan.check(batch)
 
-    def score(self, batch: Batch, *, strict: bool = True, stops: bool = True) -> ScoreTable:
+    def score(
+        self,
+        batch: Batch,
+        *,
+        strict: bool = True,
+        stops: bool = True,
+        on_unparsable_gold: OnUnparsableGold = "raise",
+    ) -> ScoreTable:
         """Return all components, terms and the total of `batch`.
 
         Args:
             strict: raise if a reward function has a bug; otherwise score the lowest bound and report it.
             stops: raise if the run must stop; otherwise fail all samples of the component and set ``table.stop``.
+            on_unparsable_gold: what a cell does that a ready reward cannot read: ``"raise"`` a CoercionError, or
+                ``"fail"``: its row has no score, and the others are scored, as in a training. A reward with this option
+                decides itself.
 
         Raises:
             BindingError: a column or argument is missing.
@@ -115,9 +125,13 @@ class Scorer:
             RewardFailure: a bug in a reward function while `strict`, a failure under policy "raise", an unknown route.
             RunStopped: every later sample would fail, too.
         """
+        if on_unparsable_gold not in get_args(OnUnparsableGold):
+            raise RewardDefinitionError(
+                f'on_unparsable_gold must be "raise" or "fail", got {shorten(on_unparsable_gold)}'
+            )
         plan = self._plan
         plan.check(batch)
-        run = Run(plan, batch, strict, stops)
+        run = Run(plan, batch, strict, stops, on_unparsable_gold)
         evaluated = Scheduler(run).evaluated if plan.waits else run.evaluated
         evaluated(plan.root, batch.everywhere)
         for reward in plan.followed:

@@ -52,6 +52,7 @@ _DENIALS = frozenset((
     "ignore", "ignoring", "wrong", "incorrect", "incorrectly", "wrongly", "false", "falsely", "mistaken",
     "mistakenly", "worst", "opposite", "distractor", "trap", "nowhere", "thought", "guessed", "nicht", "kein",
     "keine", "pas", "jamais", "nunca", "jamás", "não", "non", "не", "нет", "≠", "!=", "/=", "<>",
+    "example", "e.g.",
 ))  # fmt: skip
 _SUPPOSED = frozenset((
     "might", "may", "could", "if", "whether", "suppose", "supposing", "assume", "assuming", "assumed", "unless",
@@ -66,6 +67,7 @@ _NO = frozenset(("no", "without", "beyond", "any", "little"))
 _TWO_WORDS = {
     "than": ("rather", "other", "different"),
     "of": ("instead", "short"),
+    "as": ("such",),
     "out": ("rule", "ruled", "rules", "ruling"),
     "es": ("no",),
     "son": ("no",),

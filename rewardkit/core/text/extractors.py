@@ -10,13 +10,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from json import dumps as to_json
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 from rewardkit.core.errors import RewardTypeError, shorten
+from rewardkit.core.text.final_answer import marked, next_turn, without_stray_tag
 from rewardkit.core.text.json_text import MAX_CHARACTERS, NO_JSON, Parsed, parse_json
-from rewardkit.core.text.marks import behind_hashes, fenced_blocks, fenced_parts, last_box
+from rewardkit.core.text.marks import fenced_blocks, fenced_parts, last_box
 from rewardkit.core.text.thinking import THINKING, Marks, OpenedThinking, Thinking
-from rewardkit.core.text.visibility import spoken_text
+from rewardkit.core.text.visibility import own_turn, spoken_text
 
 
 class Extractor(ABC):
@@ -40,11 +41,33 @@ class Extractor(ABC):
         return self.derive(self.source(text))
 
 
+@final
+@dataclass(frozen=True)
+class OwnTurn:
+    """The visible text of the model's own turn: a turn that it made up may have thinking, too."""
+
+    thinking: Thinking
+
+    def __call__(self, text: str) -> str | None:
+        if len(text) > MAX_CHARACTERS:
+            return None
+        closings = [text.find(closing) + len(closing) for closing in self.thinking.closings if closing in text]
+        end = min(closings, default=0)
+        own = own_turn(text[end:])
+        openings = [own.find(opening) for opening in self.thinking.openings if opening in own] if end else []
+        if openings and (turn := next_turn(own[: min(openings)])) is not None:
+            own = own[:turn]
+        return self.thinking.visible(text[:end] + own)
+
+
 @dataclass(frozen=True)
 class TextExtractor(Extractor):
-    """Finds something in the visible text: what follows the thinking."""
+    """Finds something in the visible text: what follows the thinking, up to the end of the model's own turn."""
 
     thinking: Thinking = field(default=THINKING, kw_only=True)
+
+    reads_all: ClassVar[bool] = False
+    """It also reads turns that the model made up after its own: what judges quality or form must not skip text."""
 
     @abstractmethod
     def find(self, answer: str) -> str | None:
@@ -53,7 +76,7 @@ class TextExtractor(Extractor):
     @final
     @property
     def source(self) -> Callable[[str], str | None]:
-        return self.thinking
+        return self.thinking if self.reads_all else OwnTurn(self.thinking)
 
     @final
     def written(self, name: str, *arguments: object, usual: Thinking = THINKING) -> str:
@@ -71,6 +94,8 @@ class TextExtractor(Extractor):
 @final
 @dataclass(frozen=True)
 class Whole(TextExtractor):
+    reads_all: ClassVar[bool] = True
+
     def find(self, answer: str) -> str | None:
         return answer
 
@@ -160,17 +185,11 @@ class Fenced(TextExtractor):
 @final
 @dataclass(frozen=True)
 class Answer(TextExtractor):
-    """Find the first of these: a tag, a box, ``####``; else return the whole text."""
+    """Find the marked answer, in a tag, a box or after ``####``; without marks, return the whole text."""
 
     def find(self, answer: str) -> str | None:
-        if "<answer>" in answer or "</answer>" in answer:
-            body = ANSWER.find(answer)
-            return Boxed().find(body) if body and "\\boxed{" in body else body
-        if "\\boxed{" in answer:
-            return Boxed().find(answer)
-        if "####" in answer:
-            return behind_hashes(answer)
-        return answer
+        mark = marked(answer)
+        return without_stray_tag(answer) if mark is None else mark.text
 
     def __repr__(self) -> str:
         return self.written("answer")
@@ -226,6 +245,8 @@ def _opens_json(line: str) -> bool:
 @dataclass(frozen=True)
 class Own(TextExtractor):
     """A user's function: visible text -> ``str`` or None."""
+
+    reads_all: ClassVar[bool] = True
 
     function: Callable[[str], str | None]
 

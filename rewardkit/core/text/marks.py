@@ -1,14 +1,16 @@
-"""Find Markdown fences, LaTeX boxes and GSM8K's hashes in a text.
+r"""Find Markdown fences and LaTeX boxes in a text.
 
-``fenced_blocks("~~~json\\n{}\\n~~~")`` is ``[("json", "{}")]``, and ``behind_hashes("#### 42")`` is ``"42"``. All
-functions take time linear in the text.
+``fenced_blocks("~~~json\n{}\n~~~")`` is ``[("json", "{}")]``, and ``boxes(r"\boxed{41} or \boxed 42")`` is
+``["41", "42"]``. All functions take time linear in the text.
 """
 
 from __future__ import annotations
 
 import re
 
-_BOX_TOKEN = re.compile(r"\\(?:boxed|fbox)\s{0,9}\{|\\.|[{}]", re.DOTALL)
+_BOX_TOKEN = re.compile(
+    r"\\(?:boxed|fbox)\s{0,9}(?:\{|(?P<bare>-?[0-9]+(?:[.,][0-9]+)*|(?<=\s)[A-Za-z](?![A-Za-z])))|\\.|[{}]", re.DOTALL
+)
 _DOUBLED = re.compile(r"(?<!\\)\\\\(?:boxed|fbox)\s{0,9}\{")
 """A box in text that was escaped once too often, as in JSON."""
 
@@ -19,11 +21,13 @@ _LANGUAGE = re.compile(r"[{.]*[^\s{},:]+")
 """The language in an info string: ``python title="a.py"``, ``{.python}`` (Pandoc), ``python:a.py``, ``python,x``."""
 
 _SIGNED = re.compile(r"(?<![\w)\]}])[-\u2212]\Z")
-_BLANK = " \t\n\r.\u2026"
-_HEADING = re.compile(
-    r"(?i)[*_]*(?:(?P<answer>(?:the\s|final\s|correct\s){0,2}(?:answer|result)\b[*_]*(?:\s+is\b)?[*_]*\s*[:=]?[*_]*)"
-    r"|(?:step|part|case|section|explanation|solution|conclusion|reasoning|summary|note|check|verification)\b|\d+[.)]\s)"
+_BLANK = re.compile(
+    r"(?:[\s.\u2026?_~]|\\(?:[,;:! ]|q?quad|l?dots|[hv]?phantom\s?\{[^{}]*\}|[hv]space\s?\{[^{}]*\}|"
+    r"underline\s?\{\s*\})"
+    r"|(?:\\text\s?\{\s?)?(?:your |the |final ){0,2}answer\s?\}?)*",
+    re.IGNORECASE,
 )
+"""The content of a box that only mentions where the answer goes."""
 
 
 def fenced_blocks(text: str) -> list[tuple[str, str]]:
@@ -76,50 +80,51 @@ def _unindented(line: str, columns: int) -> str:
 
 
 def last_box(text: str) -> str | None:
-    """Return the content of the last box that is not empty; if it only contains another box, the content of that."""
-    said = boxes(text)
-    if not said:
-        return None
-    inside = said[-1].strip()
-    inner = boxes(inside) if inside.startswith("\\boxed") and inside.endswith("}") else None
-    whole = inner and len(inner) == 1 and inside.partition("{")[2][:-1].strip() == inner[0].strip()
-    return inner[0] if inner and whole else said[-1]
+    """Return the content of the last box that is not empty."""
+    contents = boxes(text)
+    return contents[-1] if contents else None
 
 
 def boxes(text: str) -> list[str] | None:
     """Return the contents of the outermost boxes that are not empty, each with a minus sign before it, if any.
 
-    None if a box is not closed: the text was cut off, and the last box is the one that counts.
+    A box that only contains another box has the content of that. None if a box is not closed: the text was cut off, and
+    the last box is the one that counts.
     """
+    contents = _outermost(text)
+    return None if contents is None else [_nested(content) or content for content in contents]
+
+
+def _outermost(text: str) -> list[str] | None:
     found = []
     depth = start = 0
     sign = ""
     for token in _BOX_TOKEN.finditer(text):
         mark = token[0]
         if depth == 0 and len(mark) > 2:
-            depth, start = 1, token.end()
             sign = "-" if _SIGNED.search(text, max(0, token.start() - 2), token.start()) else ""
+            if token["bare"]:
+                found.append(sign + token["bare"])
+            else:
+                depth, start = 1, token.end()
         elif depth and mark[-1] == "{" and mark != "\\{":
             depth += 1
         elif depth and mark == "}":
             depth -= 1
             if depth == 0:
                 content = text[start : token.start()]
-                if content.strip(_BLANK) not in ("", "\\dots", "\\ldots"):
+                if not _BLANK.fullmatch(content):
                     found.append(sign + content)
     if not (found or depth) and _DOUBLED.search(text):
-        return boxes(text.replace("\\\\", "\\"))
+        return _outermost(text.replace("\\\\", "\\"))
     return None if depth else found
 
 
-def behind_hashes(answer: str) -> str:
-    """Return the answer after the last ``####``, unless it starts a Markdown heading."""
-    line, _, rest = answer[answer.rfind("####") + 4 :].strip().partition("\n")
-    heading = _HEADING.match(line)
-    if heading is None:
-        return line
-    said = line[heading.end() :].strip() if heading["answer"] else ""
-    following = rest.strip()
-    if said or not heading["answer"] or "\n" in following:
-        return said or answer
-    return following or line
+def _nested(content: str) -> str | None:
+    """Return the content of the box that is all of `content`; None if there is more, or no box."""
+    inside = content.strip()
+    if not (inside.startswith(("\\boxed", "\\fbox")) and inside.endswith("}")):
+        return None
+    inner = _outermost(inside)
+    whole = inner is not None and len(inner) == 1 and inside.partition("{")[2][:-1].strip() == inner[0].strip()
+    return inner[0] if inner and whole else None

@@ -1,8 +1,9 @@
 r"""Read a number from text: ``NumberText(thousands=True).read("$12{,}000$") == Decimal(12000)``.
 
 The text must be one number in ASCII decimal or scientific notation, with any markup that does not change its value
-(``$42$``, ``\(42\)``, ``**42**``, ``\text{42}``, ``(42)``, ``42.``). ``3½`` and ``42 million`` are numbers, too.
-Thousands separators, a percent sign and units must be allowed explicitly; ``(1,000)`` is a pair, never a thousand.
+(``$42$``, ``\(42\)``, ``**42**``, ``\text{42}``, ``(42)``, ``42.``) and with or without a currency (``$42``, ``42 €``).
+``3½``, ``3/5``, ``\frac{3}{5}`` and ``42 million`` are numbers, too; ``84/2`` still has to be divided. A percent sign
+and other units must be allowed explicitly; ``(1,000)`` is a pair, never a thousand.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from decimal import Context, Decimal
+from fractions import Fraction
 
 from rewardkit.core.errors import shorten
-from rewardkit.core.text.visibility import has_visible_character, replaced, shown
+from rewardkit.core.text.visibility import beyond_ascii, has_visible_character, replaced, shown
 
 MAX_CHARACTERS = 400
 _EXACT = Context(prec=2 * MAX_CHARACTERS)
@@ -22,16 +24,23 @@ _PLAIN = re.compile(r"[+-]?\d+(?:\.\d+)?", re.ASCII)
 _NUMBER = re.compile(r"(\d+(?:,\d+)*)?(\.\d*)?(?:[eE]([+-]?\d{1,3}))?", re.ASCII)
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})+,\d{3}", re.ASCII)
 """Thousands, or as in India thousands, lakhs and crores."""
-_OTHER_GROUPS = re.compile(
-    r"(?<![\d.,])\d{1,3}(?:(?:['\u2019]\d{3})+|[\u2009\u202f]\d{3}(?:[\u2009\u202f]\d{3})*)(?![\d,'\u2019])"
-)
-_GROUP_MARK = re.compile(r"['\u2019\u2009\u202f]")
+_OTHER_GROUPS = re.compile(r"(?<![\d.,])\d{1,3}(?:(?:['\u2019]\d{3})+|(?:[ \xa0\u2009\u202f]\d{3})+)(?![\d,'\u2019])")
+_GROUP_MARK = re.compile(r"['\u2019 \xa0\u2009\u202f]")
+_OTHER_DIGITS = re.compile(r"\d+")
+_ARABIC_MARKS = {"٫": ".", "٬": ","}
 _SCALE = re.compile(
     r"(?<=[\d.½¼¾*$ ])(?P<space>\s*)(?P<word>hundred|thousand|million|billion|trillion)\Z", re.IGNORECASE
 )
 _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _FRACTION = re.compile(r"(\d*) ?([½¼¾⅕⅖⅗⅘⅛⅜⅝⅞])", re.ASCII)
 """Fractions whose decimals end; ⅓ has none."""
+_CURRENCIES = frozenset("$€£¥₹₽₩")
+_CURRENCY_BEFORE = re.compile(r"(?:US|CA|A|NZ|HK|S)?\$|[€£¥₹₽₩]|(?:USD|EUR|GBP) ?(?=\d)|R[Ms] ?(?=\d)")
+_CURRENCY_AFTER = re.compile(r"\s?(?:[$€£¥₹₽₩元円]|USD|EUR|GBP)\Z")
+_FRACTION_COMMAND = re.compile(
+    r"\s?\\[dtc]?frac\s?(?:\{\s?(-?\d{1,30})\s?\}|(\d))\s?(?:\{\s?(\d{1,30})\s?\}|(\d))", re.ASCII
+)
+_QUOTIENT = re.compile(r"(?:(\d{1,30}) )?(-?\d{1,30}) ?/ ?(\d{1,30})", re.ASCII)
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)[^\w\s!-~]{1,20}(?=\d)")
 _WIDE = dict(zip("０１２３４５６７８９．％＋－", "0123456789.%+-", strict=True))
 _DRESS = (
@@ -52,7 +61,7 @@ _NAME = re.compile(r"(?:[A-Za-z]{1,2}|\\[A-Za-z]+)(?:_(?:[A-Za-z0-9]+|\{[A-Za-z0
 
 @dataclass(frozen=True)
 class NumberText:
-    """Read one number; ``1,000``, ``45%`` and units only if they are allowed.
+    """Read one number; ``1,000``, ``45%`` and units other than currencies only if they are allowed.
 
     Attributes:
         thousands: commas may separate thousands.
@@ -60,11 +69,11 @@ class NumberText:
         units: text that may come before or after the number, and the factor that it stands for; longest first.
     """
 
-    thousands: bool = False
+    thousands: bool = True
     percent: bool = False
     units: tuple[tuple[str, Decimal], ...] = ()
 
-    def read(self, text: str) -> Decimal | str:
+    def read(self, text: str) -> Decimal | Fraction | str:
         """Return the number, or a text that says why there is none."""
         text = text.strip().removesuffix(".")
         if len(text) > MAX_CHARACTERS:
@@ -72,6 +81,8 @@ class NumberText:
         if _PLAIN.fullmatch(text):
             return Decimal(text)
         sign, bare, factor, percent = self._divided(self._regrouped(plain_digits(text)))
+        if "/" in bare or "frac" in bare:
+            return self._quotient(text, sign, bare, factor, percent=percent)
         vulgar = _FRACTION.fullmatch(bare)
         if vulgar and not percent:
             value = int(vulgar[1] or 0) + Decimal(repr(unicodedata.numeric(vulgar[2])))
@@ -92,6 +103,21 @@ class NumberText:
         number = Decimal(f"{sign}{whole}{fraction}e{int(exponent or 0) - (2 if percent else 0)}")
         return number if factor == 1 else _EXACT.multiply(number, factor)
 
+    def _quotient(self, text: str, sign: str, bare: str, factor: Decimal, *, percent: bool) -> Decimal | Fraction | str:
+        """Return a fraction of two integers, or a mixed number."""
+        parts = _QUOTIENT.fullmatch(_FRACTION_COMMAND.sub(r" \1\2/\3\4", bare).strip())
+        if parts is None or percent or int(parts[3]) == 0:
+            return f"{shorten(text, 60)} is not a number"
+        value = Fraction(int(parts[2]), int(parts[3]))
+        if value.denominator == 1:
+            return f"{shorten(text, 60)} still has to be divided"
+        if parts[1]:
+            if not 0 < value < 1:
+                return f"{shorten(text, 60)} is not a number"
+            value += int(parts[1])
+        value *= Fraction(factor)
+        return -value if sign == "-" else value
+
     def _divided(self, text: str) -> tuple[str, str, Decimal, bool]:
         """Return sign, number, the factor of the unit, and whether it is a percentage, all without markup."""
         sign, bare = _signed(_NAME.sub("", _undressed(_without_latex(text)), count=1))
@@ -105,6 +131,11 @@ class NumberText:
             if bare.startswith(unit):
                 sign, bare, factor = *_joined(sign, bare[len(unit) :].lstrip()), one
                 break
+        if not any(unit in _CURRENCIES for unit, _ in self.units):  # with factors for some, others do not count
+            if currency := _CURRENCY_BEFORE.match(bare):
+                sign, bare = _joined(sign, bare[currency.end() :].lstrip())
+            elif currency := _CURRENCY_AFTER.search(bare):
+                sign, bare = _joined(sign, bare[: currency.start()])
         if scale := _SCALE.search(bare):
             sign, bare = _joined(sign, bare[: scale.start()].rstrip())
             factor = factor.scaleb(_SCALES[scale["word"].lower()])
@@ -122,11 +153,22 @@ class NumberText:
 
 
 def plain_digits(text: str) -> str:
-    """Return `text` without invisible characters, and with ASCII digits for full-width ones.
+    """Return `text` without invisible characters, and with ASCII digits for full-width ones and for other scripts'.
 
     Between digits, invisible characters become "_", so that no reader takes the digits for one number or for two.
     """
-    return text if text.isascii() else replaced(shown(_BETWEEN_DIGITS.sub(_marked_if_hidden, text)), _WIDE)
+    if text.isascii():
+        return text
+    text = replaced(shown(_BETWEEN_DIGITS.sub(_marked_if_hidden, text)), _WIDE)
+    if any(character.isdecimal() for character in beyond_ascii(text)):
+        text = _OTHER_DIGITS.sub(_in_ascii, replaced(text, _ARABIC_MARKS))
+    return text
+
+
+def _in_ascii(match: re.Match[str]) -> str:
+    """Return digits of one script (১২, ٤٢, ๑๒) as ASCII ones; a number of two scripts cannot be read."""
+    zeros = {ord(digit) - unicodedata.decimal(digit) for digit in match[0]}
+    return "".join(str(unicodedata.decimal(digit)) for digit in match[0]) if len(zeros) == 1 else "_".join(match[0])
 
 
 def _marked_if_hidden(match: re.Match[str]) -> str:

@@ -146,8 +146,12 @@ class Thinking:
         return tuple(block.closing for block in self.blocks)
 
     @cached_property
+    def openings(self) -> tuple[str, ...]:
+        return tuple(block.opening for block in self.blocks)
+
+    @cached_property
     def _openings(self) -> frozenset[str]:
-        return frozenset(block.opening for block in self.blocks)
+        return frozenset(self.openings)
 
     @cached_property
     def _all(self) -> tuple[str, ...]:

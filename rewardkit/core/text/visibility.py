@@ -55,6 +55,43 @@ def spoken_text(text: str) -> str:
         spoken = end = token.start()
 
 
+_TURN = re.compile(
+    r"<\|(?:im_start|im_end|im_sep|endoftext|end_of_text|begin_of_text|start_header_id|end_header_id|eot_id|eom_id|"
+    r"end|start|return|user|assistant|system|observation|eot|end_of_turn|endofprompt)\|>|<\|turn>|<turn\|>"
+    r"|<(?:start|end)_of_turn>|</s>|<eos>|<eo[ah]>|\[/?INST\]|<</?SYS>>"
+    r"|<[|\uff5c](?:User|Assistant|(?:end|begin)[_\u2581]of[_\u2581]sentence)[|\uff5c]>"
+)
+"""Where a turn of a chat begins or ends, in the templates of the usual models."""
+
+_OWN = re.compile(
+    r"\s*(?:(?:<\|(?:im_start|start|start_header_id)\|>|<start_of_turn>|<\|turn>)\s?(?:assistant|model)(?:<\|end_header_id\|>)?"
+    r"|<\|assistant\|>|<[|\uff5c]Assistant[|\uff5c]>|\[/INST\]|<\|begin_of_text\|>|<s>)\s*"
+)
+_FINAL_CHANNEL = re.compile(r"<\|channel\|>final[^<\n]{0,60}<\|message\|>")
+
+
+def own_turn(text: str) -> str:
+    """Return the part of `text` that is the model's own turn, without the turns that it made up after it.
+
+    ``own_turn("I give up.<|im_end|>\\n<|im_start|>user\\n42")`` is ``"I give up."``. In OpenAI's harmony format
+    it is the message in the final channel.
+    """
+    if "<" not in text and "INST]" not in text:
+        return text
+    if "<|channel|>" in text:
+        final = _FINAL_CHANNEL.search(text)
+        return own_turn(text[final.end() :]) if final else ""
+    start = 0
+    while own := _OWN.match(text, start):
+        start = own.end()
+    turn = _TURN.search(text, start)
+    while (
+        turn and turn[0] == "</s>" and text.rfind("<s>", start, turn.start()) > text.rfind("</s>", start, turn.start())
+    ):
+        turn = _TURN.search(text, turn.end())  # it closes text that is struck out
+    return text[start : turn.start()] if turn else text[start:]
+
+
 def has_visible_character(text: str) -> bool:
     """Return whether `text` has a visible character."""
     return visible_between(text, 0, len(text))

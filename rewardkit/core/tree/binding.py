@@ -21,14 +21,16 @@ from rewardkit.core.batch.logs import RowLog
 from rewardkit.core.errors import CoercionError
 from rewardkit.core.progress.progress import END
 from rewardkit.core.tree.columns import coerce_column
-from rewardkit.core.tree.parameters import ENVIRONMENT, WHOLE_BATCH, Parameter, Scope
-from rewardkit.core.tree.results import Abstention, Raised
+from rewardkit.core.tree.parameters import ENVIRONMENT, WHOLE_BATCH, OnUnparsableGold, Parameter, Scope
+from rewardkit.core.tree.results import Abstention, Raised, Unparsable
 
 _REMEDY = "Fix the data."
 _GOLD_REMEDY = "Fix the data, or pass gold= with an extractor that finds the answer in the cell."
 _AS_THEY_ARE = ("completion", "trajectory", "progress", "trainer_state", "log_metric", "log_extra", ENVIRONMENT)
 """Arguments that are not copied for each call."""
 _ATOMS = {str, int, float, bool, bytes, type(None)}
+_UNREAD = {Unparsable, Raised}
+"""What `coerce_column` returns for cells that it cannot read."""
 _MUTABLE = (dict, list, set, bytearray, collections.deque, BaseModel)
 
 
@@ -143,7 +145,7 @@ class Arguments:
 
     rows: list[int]
     columns: list[list[Any]] = field(default_factory=list)
-    set_aside: dict[int, Abstention | Raised] = field(default_factory=dict)
+    set_aside: dict[int, Abstention | Raised | Unparsable] = field(default_factory=dict)
 
     def without_set_aside(self) -> Arguments:
         kept = [position for position in range(len(self.rows)) if position not in self.set_aside]
@@ -153,24 +155,40 @@ class Arguments:
         )
 
 
-def gather(parameters: Sequence[Parameter], batch: Batch, rows: list[int], name: str, *, trusted: bool) -> Arguments:
+def gather(
+    parameters: Sequence[Parameter],
+    batch: Batch,
+    rows: list[int],
+    name: str,
+    *,
+    trusted: bool,
+    on_unparsable_gold: OnUnparsableGold = "raise",
+) -> Arguments:
     """Return the values of `parameters` in `rows`.
 
     Columns are coerced only in these rows. If `trusted` is False (a user's function), mutable values are copied, so
     that no function can change what the next one gets.
 
+    Args:
+        on_unparsable_gold: ``"fail"`` sets rows aside whose cells a ready reward (`trusted`) cannot read. A user's
+            function raises in any case: its annotation may be wrong, and then every cell is.
+
     Raises:
         CoercionError: a value does not fit its annotation; the message names component, column and row.
     """
     arguments = Arguments(rows)
+    unread: dict[int, Unparsable | Raised] = {}
     for parameter in parameters:
         remedy = "" if not trusted else _GOLD_REMEDY if parameter.name == "gold" else _REMEDY
-        values = _values(parameter, batch, rows, name, remedy, trusted=trusted)
+        raises = not trusted or (parameter.on_unparsable_gold or on_unparsable_gold) == "raise"
+        values = _values(parameter, batch, rows, name, remedy, trusted=trusted, raises=raises)
         arguments.columns.append(values)
         as_they_are = trusted or parameter.source in _AS_THEY_ARE
         if as_they_are and parameter.view is None and not parameter.is_column:
             continue
         kinds = set(map(type, values))
+        if not kinds.isdisjoint(_UNREAD):
+            unread |= {position: value for position, value in enumerate(values) if type(value) in _UNREAD}
         if type(None) in kinds and parameter.is_column and not parameter.coercer.optional:
             for position, value in enumerate(values):
                 if value is None:
@@ -181,10 +199,13 @@ def gather(parameters: Sequence[Parameter], batch: Batch, rows: list[int], name:
                     arguments.set_aside[position] = Raised(value.error)
         if not as_they_are and not kinds <= _ATOMS:
             arguments.columns[-1] = [detached(value) for value in values]
+    arguments.set_aside |= unread  # not even the lowest bound of an extractor with a bug may train such a row
     return arguments
 
 
-def _values(parameter: Parameter, batch: Batch, rows: list[int], name: str, remedy: str, *, trusted: bool) -> list[Any]:
+def _values(
+    parameter: Parameter, batch: Batch, rows: list[int], name: str, remedy: str, *, trusted: bool, raises: bool
+) -> list[Any]:
     source = parameter.source
     every = len(rows) == batch.size
     if source == "completion":
@@ -226,7 +247,7 @@ def _values(parameter: Parameter, batch: Batch, rows: list[int], name: str, reme
     column = batch.columns[source]
     values = column if every else [column[row] for row in rows]
     try:
-        return coerce_column(parameter.coercer, values, source, rows, remedy, remembers=trusted)
+        return coerce_column(parameter.coercer, values, source, rows, remedy, remembers=trusted, raises=raises)
     except CoercionError as error:
         raise CoercionError(f"reward {name!r}: {error}") from error
 

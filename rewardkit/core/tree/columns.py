@@ -10,8 +10,9 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from rewardkit.core.errors import CoercionError
+from rewardkit.core.errors import CoercionError, RewardFailure
 from rewardkit.core.tree.coercion import Coercer
+from rewardkit.core.tree.results import Raised, Unparsable
 from rewardkit.core.tree.scalars import is_missing
 
 _PRESENT = {str, int, bool, list, dict, tuple, type(None)}
@@ -31,6 +32,7 @@ def coerce_column(
     remedy: str = "",
     *,
     remembers: bool = False,
+    raises: bool = True,
 ) -> list[Any]:
     """Return the cells `values` (n,) of `column`, coerced.
 
@@ -43,6 +45,7 @@ def coerce_column(
         remedy: how to fix the data, for messages.
         remembers: also share what is read from short texts with later calls, if it cannot be changed: gold answers
             come back with every epoch, and in every part of a file.
+        raises: False returns an `Unparsable` for each cell that does not fit, and a `Raised` if an outage is the cause.
 
     Raises:
         CoercionError: the first cell that does not fit, with column, row, value and type.
@@ -71,7 +74,12 @@ def coerce_column(
                 f"Fix the data, change the annotation of `{column}`, or parse the value yourself: "
                 f"Annotated[{coercer.target}, pydantic.BeforeValidator(parse)]."
             )
-            raise CoercionError(f"column {column!r}, row {row}: {error} {remedy}") from error.__cause__
+            if raises:
+                raise CoercionError(f"column {column!r}, row {row}: {error} {remedy}") from error.__cause__
+            if isinstance(error.__cause__, RewardFailure):  # a worker died, and the next batch may read the cell
+                result = Raised(error.__cause__)
+            else:
+                result = Unparsable(f"column {column!r}: {error} {remedy}")
         if repeatable:
             read[key] = result
         coerced.append(result)

@@ -2,16 +2,20 @@
 
 ``normal("New  York ")`` is ``"New York"``, and ``ItemsText()("red, blue")`` is ``("red", "blue")``. A reader converts
 text to the value that is compared and raises ValueError if it cannot: an answer then scores 0.0, while for a gold cell
-it is an error in the data.
+it is an error in the data: a CoercionError, and in a training a row without a score.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BeforeValidator
@@ -21,10 +25,12 @@ from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.progress.bounds import number
 from rewardkit.core.text.extraction import as_extractor
 from rewardkit.core.text.extractors import Answer, Extractor, Prefilled, TextExtractor, Whole
+from rewardkit.core.text.final_answer import bare
 from rewardkit.core.text.json_text import parse_json
+from rewardkit.core.text.literals import read_literal
 from rewardkit.core.text.visibility import stacked
 from rewardkit.core.tree.leaf import expression, primitive
-from rewardkit.core.tree.parameters import Parameter
+from rewardkit.core.tree.parameters import OnUnparsableGold, Parameter
 from rewardkit.core.tree.reward import Reward
 
 T = TypeVar("T")
@@ -50,9 +56,6 @@ _NUMBER_AND_NUMBER = re.compile(
     r"([+\-$\\(]{0,3}\d[^\s,;]{0,40})\s(?:and|\\text\{ ?and ?\})\s([+\-$\\(]{0,3}\d[^\s,;]{0,40})"
 )
 _STOPS = ",;.\uff0c\uff1b\u3002\u3001 \n\r\t"
-_MARKS = dict(zip("\"'`*$\u201c\u2018\u00ab\u300c", "\"'`*$\u201d\u2019\u00bb\u300d", strict=True))
-"""Quotation marks and marks for emphasis, code and math, each with its closing mark."""
-
 # Chinese and Japanese have no spaces between words, so each character counts as a word.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
@@ -68,20 +71,6 @@ def normal(text: str, *, ignore_case: bool = False) -> str:
 def spaced(text: str) -> str:
     """Return `text` with spaces around every Chinese or Japanese character, so that each is a word."""
     return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
-
-
-def bare(text: str) -> str:
-    """Return `text` without surrounding marks and final punctuation: ``bare("**red**,")`` is ``"red"``."""
-    while True:  # at most once per kind of mark
-        shorter = text.rstrip(_STOPS)
-        opening = shorter[:1]
-        closing = _MARKS.get(opening)
-        if closing and shorter.endswith(closing):
-            inner = shorter.lstrip(opening).rstrip(closing)
-            shorter = shorter if opening in inner or closing in inner else inner.strip()
-        if not shorter or shorter == text:
-            return text
-        text = shorter
 
 
 @dataclass(frozen=True)
@@ -199,18 +188,56 @@ class GoldText:
 
 
 @dataclass(frozen=True)
+class AcceptedGolds(Generic[G]):
+    """Read a gold cell, one gold answer or a list of accepted ones, as a tuple; `read` reads one of them.
+
+    A list may arrive as text (``'["Paris", "City of Light"]'``), as CSV files have it. Only a list of quoted texts is
+    taken for one: ``[1, 2]`` may be the answer itself.
+    """
+
+    read: Callable[[object], G]
+
+    @property
+    def extract(self) -> Extractor | None:
+        """What finds the gold answer in its cell."""
+        found: Extractor | None = getattr(self.read, "extract", None)
+        return found
+
+    def __call__(self, value: object) -> tuple[G, ...]:
+        if hasattr(value, "tolist"):  # numpy
+            value = value.tolist()
+        listed = _quoted_list(value) if isinstance(value, str) else value
+        accepted = listed if isinstance(listed, (list, tuple)) else [value]
+        if not accepted:
+            raise ValueError("the list of accepted answers is empty")
+        return tuple(map(self.read, accepted))
+
+
+def _quoted_list(text: str) -> list[str] | None:
+    """Return the texts of a list in JSON or Python; None for other text."""
+    stripped = text.strip()
+    if stripped[:1] != "[" or stripped[-1:] != "]" or stripped[1:].lstrip()[:1] not in ("'", '"'):
+        return None
+    for read in (json.loads, read_literal):
+        with suppress(ValueError, SyntaxError, RecursionError):
+            items = read(stripped)
+            if items and all(isinstance(item, str) for item in items):
+                return list(items)
+    return None
+
+
+@dataclass(frozen=True)
 class GoldTexts(Generic[T]):
-    """Read a gold cell, one text or a list of acceptable texts, as a tuple."""
+    """Read a gold cell, one text or a list of accepted texts, as a tuple."""
 
     read: Callable[[str], T]
     extract: Extractor | None
 
     def __call__(self, value: object) -> tuple[T, ...]:
-        acceptable = value if isinstance(value, (list, tuple)) else [value]
-        if not acceptable:
-            raise ValueError("the list of acceptable answers is empty")
         text = GoldText(self.extract)
-        return tuple(self.read(text(one)) for one in acceptable)
+        golds = AcceptedGolds(lambda one: self.read(text(one)))(value)
+        # A list that arrived as text may also be the answer as it is written.
+        return (*golds, self.read(text(value))) if isinstance(value, str) and len(golds) > 1 else golds
 
 
 @dataclass(frozen=True)
@@ -246,17 +273,31 @@ class Reading(Generic[T, G]):
 
 
 @dataclass(frozen=True)
-class BestOf(Generic[T]):
-    """Return the best score among the acceptable gold answers."""
+class BestOf(Generic[T, G]):
+    """Return the best score among the accepted gold answers."""
 
-    measure: Callable[[T, T], Score]
+    measure: Callable[[T, G], Score]
 
-    def __call__(self, answer: T, gold: tuple[T, ...]) -> Score:
-        return max((self.measure(answer, acceptable) for acceptable in gold), key=_value)
+    def __call__(self, answer: T, gold: tuple[G, ...]) -> Score:
+        score = best(self.measure, answer, gold)
+        return score if isinstance(score, Score) else Score(score)
 
 
-def _value(score: Score) -> float:
-    return score.value
+def best(measure: Callable[[T, G], float | Score], answer: T, golds: tuple[G, ...]) -> float | Score:
+    """Return the best score of an answer among the accepted gold answers, and which of several that is."""
+    if len(golds) == 1:
+        return measure(answer, golds[0])
+    highest, nearest = Score(-math.inf), golds[0]
+    for gold in golds:
+        score = measure(answer, gold)
+        score = score if isinstance(score, Score) else Score(score)
+        if score.value > highest.value:
+            highest, nearest = score, gold
+    if not highest.value or not isinstance(nearest, (str, Decimal, Fraction)):
+        return highest
+    return Score(
+        highest.value, f"{highest.note}{'; ' * bool(highest.note)}the gold answer is {shorten(str(nearest), 60)}"
+    )
 
 
 def checked_floor(floor: float, name: str) -> float:
@@ -284,6 +325,12 @@ def _where(extract: Extractor | Any, default: TextExtractor | None) -> Extractor
     return where
 
 
+def is_default(extract: object) -> bool:
+    """Return whether `extract` stands for the default of a reward: None, or ``rk.extract.answer()``."""
+    where = extract.where if isinstance(extract, Prefilled) else extract
+    return where is None or isinstance(where, Answer)
+
+
 def against_gold(
     function: Callable[..., Any],
     name: str,
@@ -294,6 +341,7 @@ def against_gold(
     extract: Extractor | Any,
     gold: Extractor | Any,
     default: TextExtractor | None = None,
+    on_unparsable_gold: OnUnparsableGold | None = None,
     **options: tuple[object, object],
 ) -> Reward:
     """Return the reward `name` that calls `function` with the answer and the gold answer.
@@ -303,6 +351,7 @@ def against_gold(
         gold_type: the type of gold answer that `function` takes.
         gold_reader: makes the reader of gold cells from their extractor (or None).
         extract, gold: the user's options; `default` finds the answer if `extract` is None.
+        on_unparsable_gold: the user's option; None raises, and lets the row fail in a training.
         options: other options for the repr, as (value, default).
     """
     if not isinstance(column, str) or not column.strip():
@@ -312,11 +361,17 @@ def against_gold(
     where = _where(extract, default)
     gold_where = None if gold is None else as_extractor(gold, Whole())
     said = None if extract is None else as_extractor(extract, where)
-    shown = expression(name, column, **options, extract=(said, None), gold=(gold_where, None))
+    options |= {"extract": (said, None), "gold": (gold_where, None), "on_unparsable_gold": (on_unparsable_gold, None)}
+    shown = expression(name, column, **options)
     return primitive(
         function,
         name,
         shown,
         Parameter("answer", "completion", view=where),
-        Parameter("gold", column, annotation=Annotated[gold_type, BeforeValidator(gold_reader(gold_where))]),
+        Parameter(
+            "gold",
+            column,
+            annotation=Annotated[gold_type, BeforeValidator(gold_reader(gold_where))],
+            on_unparsable_gold=on_unparsable_gold,
+        ),
     )

@@ -27,7 +27,15 @@ from rewardkit.core.progress.bounds import Bounds
 from rewardkit.core.tree.binding import Arguments, Binding, bound, distinct, gather
 from rewardkit.core.tree.fingerprints import described
 from rewardkit.core.tree.parameters import ENVIRONMENT, SINGLE, WHOLE_BATCH, Parameter, Scope, shown_columns
-from rewardkit.core.tree.results import Contract, Raised, Results, check_results, ordinary_results, unpacked
+from rewardkit.core.tree.results import (
+    Contract,
+    Raised,
+    Results,
+    Unparsable,
+    check_results,
+    ordinary_results,
+    unpacked,
+)
 from rewardkit.core.tree.reward import Calls, Evaluation, Facts, Reward, Steps
 from rewardkit.core.tree.text_golds import TextGolds
 
@@ -82,7 +90,14 @@ class Leaf(Reward):
         inverse: Numbers | None = None
         if binding.scope == "sample" and binding.deterministic and not binding.logs:
             first, inverse = distinct(parameters, batch, where)
-        arguments = gather(parameters, batch, first.tolist(), label, trusted=binding.trusted)
+        arguments = gather(
+            parameters,
+            batch,
+            first.tolist(),
+            label,
+            trusted=binding.trusted,
+            on_unparsable_gold=evaluation.on_unparsable_gold,
+        )
         ready = arguments.without_set_aside() if arguments.set_aside else arguments
         calls, sizes = self._calls(batch, ready, parameters)
         raw = (yield calls) if ready.rows else []
@@ -108,7 +123,9 @@ class Leaf(Reward):
         """Return the results of all rows of `arguments`, given those of the rows that were `called`."""
         batch, scope = evaluation.batch, self.binding.scope
         if self.binding.trusted:
-            _raise_data_errors(raw, called, self.contract.name)
+            # What does not fit a trajectory may be the policy's doing, which must not rid itself of its score.
+            fails = evaluation.on_unparsable_gold == "fail" and not self.binding.reads("trajectory")
+            raw = _data_errors(raw, called, self.contract.name, raises=not fails)
         if arguments.set_aside:
             raw = _reinserted(raw, arguments)
 
@@ -195,6 +212,7 @@ class Leaf(Reward):
                 described(parameter.view),
                 described(getattr(parameter.annotation, "__metadata__", ())),
                 *([parameter.renamed] if parameter.renamed else []),
+                *([parameter.on_unparsable_gold] if parameter.on_unparsable_gold else []),
             )
             for parameter in binding.parameters
         )
@@ -302,11 +320,19 @@ def _of_rows(parameter: Parameter, values: list[Any], scope: Scope) -> Any:
     return values[0] if shared else values
 
 
-def _raise_data_errors(raw: Sequence[Any], rows: Sequence[int | None], name: str) -> None:
-    """Raise the CoercionError of a primitive that found columns which do not fit each other, with its row."""
-    for result, row in zip(raw, rows, strict=False):
+def _data_errors(raw: list[Any], rows: Sequence[int | None], name: str, *, raises: bool) -> list[Any]:
+    """Return results, with an `Unparsable` for each CoercionError of a primitive: columns do not fit each other.
+
+    Raises:
+        CoercionError: the first of them, with its row, if it `raises`.
+    """
+    checked = list(raw)
+    for position, (result, row) in enumerate(zip(raw, rows, strict=False)):
         if type(result) is Raised and isinstance(result.error, CoercionError):
-            raise CoercionError(f"reward {name!r}: row {row}: {result.error} Fix the data.") from None
+            if raises:
+                raise CoercionError(f"reward {name!r}: row {row}: {result.error} Fix the data.") from None
+            checked[position] = Unparsable(f"{result.error} Fix the data.")
+    return checked
 
 
 def _reinserted(raw: list[Any], arguments: Arguments) -> list[Any]:

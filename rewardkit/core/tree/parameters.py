@@ -18,11 +18,14 @@ from typing import Any, Literal
 
 from rewardkit.core.batch.batch import RESERVED, Batch
 from rewardkit.core.batch.trajectory import Trajectory
-from rewardkit.core.errors import BindingError, RewardDefinitionError, near_miss
+from rewardkit.core.errors import BindingError, RewardDefinitionError, near_miss, shorten
 from rewardkit.core.text.cells import texts_of
 from rewardkit.core.tree.coercion import Coercer
 
 Scope = Literal["sample", "group", "batch"]
+
+OnUnparsableGold = Literal["raise", "fail"]
+"""What a gold cell does that cannot be read: it raises a CoercionError, or its row fails."""
 
 MISSING: Any = inspect.Parameter.empty
 
@@ -64,6 +67,7 @@ class Parameter:
         annotation: the target type of a column.
         default: used if the column does not exist.
         renamed: for ``example``: (name, the data's name) of columns that the data calls otherwise.
+        on_unparsable_gold: for a column of a ready reward; None for what the caller of the scorer says.
     """
 
     name: str
@@ -73,16 +77,22 @@ class Parameter:
     default: Any = field(default=MISSING, compare=False)
     keyword_only: bool = field(default=False, compare=False)
     renamed: tuple[tuple[str, str], ...] = ()
+    on_unparsable_gold: OnUnparsableGold | None = None
     coercer: Coercer = field(init=False, compare=False, repr=False)
     is_column: bool = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        if self.on_unparsable_gold not in (None, *typing.get_args(OnUnparsableGold)):
+            raise RewardDefinitionError(
+                f'on_unparsable_gold of the column {self.source!r} must be "raise", "fail" or None, got '
+                f"{shorten(self.on_unparsable_gold)}"
+            )
         object.__setattr__(self, "coercer", Coercer.of(self.annotation))
         object.__setattr__(self, "is_column", self.source not in (*RESERVED, WHOLE_BATCH, ENVIRONMENT))
 
     def __reduce__(self) -> tuple[Any, ...]:
         options = (self.view, self.annotation, self.default, self.keyword_only, self.renamed)
-        return Parameter, (self.name, self.source, *options)
+        return Parameter, (self.name, self.source, *options, self.on_unparsable_gold)
 
     def with_columns(self, columns: Mapping[str, str]) -> Parameter:
         """Return this parameter for data that calls columns otherwise."""

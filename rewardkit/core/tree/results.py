@@ -57,6 +57,13 @@ class Abstention:
     note: str
 
 
+@dataclass(frozen=True, slots=True)
+class Unparsable:
+    """The result of a row whose gold cell cannot be read, with the reason: it has no score, whatever the policies."""
+
+    reason: str
+
+
 class Nonsense(Exception):
     """A reward function returned something that is not a score, or cannot read what it gets; the message says what."""
 
@@ -164,7 +171,7 @@ def check_results(
         (result.error for result in raw if isinstance(result, Raised) and isinstance(result.error, RunStopped)), None
     )
     if stop is not None:  # fail all rows: the run stops anyway
-        raw = [result if isinstance(result, Abstention) else Raised(stop) for result in raw]
+        raw = [result if isinstance(result, (Abstention, Unparsable)) else Raised(stop) for result in raw]
     results = Results(np.full(len(raw), np.nan), np.full(len(raw), SCORED, dtype=np.int8))
     outages: tuple[type[BaseException], ...] = (RewardFailure, *_TIMEOUTS, *contract.outages)
     for position, result in enumerate(raw):
@@ -186,6 +193,10 @@ def _take(result: Any, position: int, contract: Contract, results: Results, turn
     if isinstance(result, Abstention):
         results.codes[position] = ABSTAINED
         results.notes[position] = result.note
+        return
+    if isinstance(result, Unparsable):
+        results.codes[position], results.notes[position] = FAILED, result.reason
+        results.faults[position] = Fault(contract.name, position, Outcome.FAILED, result.reason, unparsable=True)
         return
     if result is None:
         if not contract.may_abstain:

@@ -22,7 +22,7 @@ from rewardkit.core.progress.bounds import Bounds, number
 from rewardkit.core.progress.schedule import PerformanceSchedule, Schedule, Weight, as_weight, following
 from rewardkit.core.tree.binding import Binding
 from rewardkit.core.tree.fingerprints import fingerprint
-from rewardkit.core.tree.parameters import Scope
+from rewardkit.core.tree.parameters import OnUnparsableGold, Scope
 
 Kind = Literal["weights", "thresholds", "schedules"]
 
@@ -166,6 +166,10 @@ class Evaluation(Protocol):
     @property
     def strict(self) -> bool:
         """Whether a bug in a reward raises (``rk.score``, checks, the first training batch)."""
+
+    @property
+    def on_unparsable_gold(self) -> OnUnparsableGold:
+        """What a cell does that a ready reward cannot read: it raises, or its row fails (in a training)."""
 
     def label(self, reward: Reward) -> str:
         """Return the name of `reward` in this tree."""

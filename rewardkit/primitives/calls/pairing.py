@@ -75,6 +75,8 @@ def _equal(gold: Sequence[GoldCall], made: Sequence[ToolCall], rules: Rules) -> 
     """Return the gold calls that have an equal call, fast; None if calls are not simply equal or not."""
     if rules.same or rules.credit == "names":
         return None
+    if any(call.arguments is not None and not call.arguments.typed for call in made):
+        return None
     left = Counter(
         (call.name, frozenset(call.arguments.keys_by_name.items())) for call in made if call.arguments is not None
     )

@@ -18,14 +18,18 @@ Each pattern reads at most `_WINDOW` characters around one mention, so the time 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from rewardkit.core.text.claims import AND_WORDS, OR_WORDS, corrects, denied_after, denied_before, last_retraction
+from rewardkit.core.text.final_answer import statements
 from rewardkit.primitives.choices.options import Mention, Options
 
 _WINDOW = 160
+_TAIL = 1_000
+_SHORT = 48
+"""More characters than a phrase like "so it must be option" has."""
 
 Rank = Callable[[int], bool]
 """A test of whether a mention, given by its number, is a claim of some kind."""
@@ -41,47 +45,53 @@ _KIND = r"(?:(?:the )?(?:option|choice|answer|letter|number)|the)"
 _OPENING = r" ?[(\[]{0,2}\Z"
 _CLOSING = r"[)\]]{0,2}"
 
+# What states an option, beside "the answer is", by the words that these phrases begin with.
+
+_OF = r"(?: (?:to|for|of|in|here|considering|given|based on|among|according to)\b[^.:;!?\n]{0,80}?)??"
+_SEPARATOR = r"(?: ?(?:[:=→–—-]|=>|->))"
+_IS = rf"s?{_OF},? {_BE}(?: {_ADVERB},?|, {_ADVERB},)?(?: {_KIND})?(?: ?:)?"
+_NOUNS = ("answer", "choice", "option", "solution", "response", "result", "description", "one")
+_LABELS_OF_ANSWERS = ("ans", "choice", "solution", "conclusion", "correct", "final", "decision", "verdict")
+_LEADS: dict[str, re.Pattern[str]] = {
+    noun: _any(rf"\b{noun}{_IS}", *([rf"\b{noun}(?: {_KIND})?{_SEPARATOR}"] if noun in _LABELS_OF_ANSWERS else []))
+    for noun in (*_NOUNS, *_LABELS_OF_ANSWERS)
+} | {
+    **{
+        word: _any(
+            rf"\b{word} (?:answer|choice|option)(?: {_KIND})?(?: ?(?::|=|->|→))?",
+            *([rf"\b{word}(?: {_KIND})?{_SEPARATOR}"] if word in _LABELS_OF_ANSWERS else []),
+        )
+        for word in ("correct", "right", "best", "final")
+    },
+    "choice:": _any(r"(?:(?<=\n)|\A)(?:(?:the|my|final|correct|best) ){0,2}choice:?\n"),
+    "is option": _any(r"\b(?:is|be) (?:the )?(?:option|choice)(?: letter)?"),
+    "is the option": _any(r"\bis the (?:option|choice)(?: letter)?"),
+    **{word: _any(rf"\b{word} (?:it's|it is)") for word in ("actually", "wait,", "no,")},
+    **{word: _any(rf"\b{word}") for word in ("sondern", "sino")},
+    **{
+        word: _any(rf"\b{word}(?: (?:correcta|correta|final))?(?: (?:es|é) ?:?| ?:)(?: la)?")
+        for word in ("opción", "opção")
+    },
+    "选项": _any(r"选项(?:应该|应)?(?:是|为|為)? ?:?"),
+    "選項": _any(r"選項(?:應該|應)?(?:是|為)? ?:?"),
+    "正确": _any(r"(?:正确|正確)的?(?:选项|答案)?(?:是|为|為)"),
+    "正確": _any(r"(?:正确|正確)的?(?:选项|答案)?(?:是|为|為)"),
+    "아니라": _any(r"아니라"),
+    "而是": _any(r"而是"),
+    "ではなく": _any(r"ではなく(?:て)?,?"),
+}  # fmt: skip
+_TO_MENTION = re.compile(rf"(?:[ .]*(?:\.\.|…))?[ \n]{{0,2}}(?:{_KIND}[ :]?)?\s?[(\[【]{{0,2}} ?", re.IGNORECASE)
+_MOST_LEADS = 40
+"""How many times from the end each of these words is looked at."""
+
 # Text before an option.
 
-_STATED_IN_ASCII = (
-    r"\b(?:answer|choice|option|solution|response|result|description|one)s?"
-    rf"(?: (?:to|for|of|in|here)\b[^.:;!?\n]{{0,80}}?)?,? {_BE}(?: {_ADVERB},?|, {_ADVERB},)?(?: {_KIND})?(?: ?:)?",
-    rf"\b(?:answer|ans|choice|solution|conclusion|correct|final|decision|verdict)(?: {_KIND})?(?: ?(?:[:=→–—-]|=>|->))",
-    rf"\b(?:correct|right|best|final) (?:answer|choice|option)(?: {_KIND})?(?: ?(?::|=|->|→))?",
-    r"(?:^|\n)(?:the |my )?(?:(?:final|correct|best) )?(?:answer|choice):?\n",
-    r"\b(?:actually|wait,|no,) (?:it's|it is)",
-    r"\b(?:respuesta|resposta|risposta)(?: (?:correcta|correta|corretta|final|finale))?(?: es ?:?| ?:)(?: la)?",
-    r"\b(?:antwort|antwoord)(?: (?:ist|is|lautet) ?:?| ?:)",
-    r"\b(?:jawaban|jibu|svar|cevap)(?: ?:| adalah| ni)",
-    r"\b(?:sondern|sino)",
-)
-_STATED_WORDS = (
-    "answer", "choice", "option", "solution", "resp", "result", "descri", "one", "ans", "conclusion",
-    "correct", "final", "decision", "verdict", "right", "best", "actually", "wait,", "no,", "rispo", "antwo",
-    "jawab", "jibu", "svar", "cevap", "sondern", "sino",
-)  # fmt: skip
-"""One of these is in every match of these patterns, and finding none is faster than trying them."""
-_STATED_IN_OTHERS = (
-    r"(?:答案|正确选项|正解|答え) ?(?:是|为|為|は)?(?:选项)? ?:?",
-    r"(?:正确的|正確的)(?:选项|答案)?(?:是|为|為)",
-    r"\b(?:respuesta|resposta|risposta|opción|opção)(?: (?:correcta|correta|corretta|final|finale))?"
-    r"(?: (?:es|é|è) ?:?| ?:)(?: la)?",
-    r"\bréponse(?: (?:correcte|finale))?(?: est ?:?| ?:)(?: la)?",
-    r"\blösung(?: (?:ist|lautet) ?:?| ?:)",
-    r"\bответ(?: ?[:—–-])?",
-    r"\b(?:svar är|odpowiedź(?: to| ?:))",
-    r"(?:정답|답변?)(?:은|는|:)?",
-    r"(?:الإجابة|إجابة|الجواب)(?: الصحيحة| الصحيح| النهائية| النهائي)?(?: هي| هو| ?:)",
-    r"(?:उत्तर|উত্তর)(?: है)? ?:?",
-    r"[가이]? ?아니라|而是|ではなく(?:て)?,?",
-)
-_STATED = _any(*_STATED_IN_ASCII, *_STATED_IN_OTHERS, end=r"[ \n]?[(\[]{0,2}\Z")
-_STATED_IN_PLAIN_TEXT = _any(*_STATED_IN_ASCII, end=r"[ \n]?[(\[]{0,2}\Z")
 _PICKED = _any(
     r"\b(?:choose|pick|select|chose|picked|selected|choosing|go with|going with|opt for|settle on)"
     rf"(?: {_KIND})? ?:?",
     r"\banswer would be",
-    r"(?:选择|选|選択) ?:?",
+    rf"\b(?:corresponds? to|corresponding to|matche?s?|matching)(?: {_KIND}){{0,2}} ?:?",
+    r"(?:选择|选|選択|選) ?:?",
     end=_OPENING,
 )
 _CONCLUDED = _any(
@@ -92,21 +102,47 @@ _CONCLUDED = _any(
 _JUDGED = _any(r"\b(?:is|as|be)", ":", end=_OPENING)
 """Before a whole word: "the sentiment is positive"."""
 
+_CONCLUDED_SUBJECT = re.compile(
+    rf"\b(?:so|thus|therefore|hence|consequently),? (?:the|this|that|it)\b[^.,;:!?\n]{{1,80}} (?:is|must be|"
+    rf"should be|would be)(?: {_ADVERB})?"
+    rf"(?: {_KIND})? ?[(\[]{{0,2}}\Z",
+    re.IGNORECASE,
+)
+"""Before an option that ends its sentence: "So the exception is B."."""
+
+_SUBJECT = _any(r"\b(?:is|are|be|would be) ?:?\n?", end=_OPENING)
+_OPTION_TEXT = re.compile(
+    r"(?:[.)]|:) ?(?!(?:It|Then|So|Thus|Hence|However|We|Therefore|Next|Now|Let|But|And|Or|Also|Because|Since|"
+    r"If|When)\b)[^\s.,;:)]"
+)
+"""Before and after a labeled option: "The compound is A. ethyl benzoate". "The product is A. It reacts" has none."""
+
 _POINTED = _any(
     r"\b(?:answer|option|choice|letter) ?",
     r"\b(?:is|be|leaves|leaves us with|leaving|elimination,|probably|definitely|say)",
     r"[^\s(\[] [(\[]",
     end=_OPENING,
 )
-_LINE_START = _any(r"(?:^|\n)(?:(?:option|choice|letter|answer) )?", end=_OPENING)
+_LINE_START = re.compile(r"(?:(?:option|choice|letter|answer) )? ?[(\[【]{0,2}", re.IGNORECASE)
 
 # Text after an option.
 
 _RIGHT = re.compile(
-    rf"[)\]]?(?:[).:]? [^.,;:!?\n]{{1,60}}?)?? {_BE}(?: {_ADVERB}| also)? (?:(?:the )?(?:only |single |most )?"
-    r"(?:correct|right|accurate|appropriate|likely)\b|the (?:final |best )?(?:answer|choice|option|one)\b)(?! if\b)",
+    r"[)\]]?(?:[).:]? [^.,;:!?\n]{1,60}?)?? (?:is|was|must be|should be|will be|has to be|can only be)"
+    rf"(?: {_ADVERB}| also)? (?:(?:the )?(?:only |single |most )?(?:correct|right|accurate|appropriate|likely)\b"
+    r"(?=\W*(?:\Z|\n|[.,;:!)–—])| (?:answer|choice|option|one|because|since|as|here|so|and|but|for|given|to|in|"
+    r"statement|"
+    r"response|description|explanation|candidate|match|conclusion)\b)"
+    r"|the (?:final |best |only )?(?:answer|choice|option|one)\b)(?! if\b)|(?:是|为|為)?(?:正确|正確|对|"
+    r"對)的?(?=[。.,;! \n]|\Z|(?:答案|选项|選項))",
     re.IGNORECASE,
 )
+_BEST = re.compile(
+    rf"{_CLOSING} (?:is|would be) the (?:best|correct|right|only|most [a-z]{{2,20}}) [a-z]{{2,20}}\b", re.IGNORECASE
+)
+_NAMED_OPTION = re.compile(r"\b(?:option|choice|answer) ?[(\[]{0,2}\Z", re.IGNORECASE)
+"""Around an option that is called so: "option B is the best approach"."""
+
 _OVER = re.compile(rf"{_CLOSING} ?[.!,;:]{{0,2}}(?:\n|\Z)")
 _STOPS = re.compile(rf"{_CLOSING}(?: ?(?:[.!,;]|\n|\Z)| (?:because|since|as|for|due|given)\b)")
 _LABELS = re.compile(
@@ -120,6 +156,14 @@ _WRONG = re.compile(
     r"|(?:cannot|can't|wrong|incorrect|not (?:correct|right))\b)",
     re.IGNORECASE,
 )
+_NAY = re.compile(
+    r"(?:(?P<bracket>[)\]]),?|[.:]) ?(?:(?i:no|false|wrong|incorrect|untrue|never)(?=[*.!]{0,3}(?:\s|\Z)|"
+    r", (?:because|since|as)\b)(?!\W{1,3}(?:wait|it|that|the answer|actually)\b)"
+    r"|(?:(?i:none|not|neither|can't|cannot)|N(?:o|othing)) (?!wait\b|it\b|that\b|"
+    r"the answer\b)[^.!?,\n]{1,80}(?=[.!]{0,2}(?:\s|\Z)))| \((?i:no|false|wrong|incorrect)\)"
+)
+"""The text of an option that sounds like a denial."""
+
 _PREDICATE = re.compile(
     rf"{_CLOSING} (?!(?:is|are) (?:also|both|possible|plausible)\b)(?:is|isn't|was|are|aren't|were|has|have|had|would"
     r"|does|doesn't|do|can|cannot|can't|could|makes?|holds?|describes?|refers?|fails?|says?|states?|contains?)\b"
@@ -133,10 +177,20 @@ _PLURAL = re.compile(rf"{_CLOSING} (?:are|aren't|were|have|do|don't)\b", re.IGNO
 # Words before a claim in its clause that withdraw it.
 
 _CLAUSE = _any(r"[.!?;\n—]|, ", r"\b(?:but|so|therefore|thus|hence|however|because|since|and|then)\b")
+_JUDGMENT = _any(
+    r"\b(?:in)?(?:correct|accurate|valid)(?:ly)? (?:statement|sentence|assertion|claim|pair|match|combination|"
+    r"matched)s?\b",
+    r"\b(?:false|wrong|untrue|mismatched) (?:statement|sentence|assertion|claim|pair|match|combination)s?\b",
+    r"\b(?:that|which|who) (?:is|are|was|were|does|do|did|would|can|could|will)(?:n't| not| never)\b",
+    r"\b(?:that|which|who) (?:cannot|never|can't)\b",
+    r"\b(?:that|which|who) (?:is|are|was|were) (?:false|wrong|incorrect|untrue|inaccurate|invalid)\b",
+)
+"""What a question may ask for: "the incorrect statement", "the option that is not true". It denies nothing."""
+
 _DENIED = _any(
-    r"\b(?:not|never|cannot|neither|nor|nicht|pas|не)\b|n't\b|不|别",
+    r"\b(?:not|never|cannot|neither|nor|none|nicht|pas|не)\b|n't\b|不|别|\bno (?:option|choice|answer|one)\b",
     r"\b(?:although|though|while|assume|hardly|second[- ]best|opposite|exclude[sd]?|eliminate[sd]?|rule[sd]? out)\b",
-    r"\b(?:wrong|wrongly|incorrect|incorrectly|worst|false|mistake|mistaken|mistakenly|distractor|trap)\b",
+    r"\b(?:wrong|wrongly|incorrect|incorrectly|worst|false|mistake|mistaken|mistakenly|distractor|trap|misconception|myth)\b",
     r"\b(?:tempt(?:ing|ed)|(?<!no )doubt that|unlikely|if|whether|suppose|assuming|unless|except|anything but|might)\b",
     r"\b(?:people|students|others|everyone)\b",
     r"(?<!the )\b(?:many|most|some|they)(?: \w{1,20}){0,3}? (?:would|may|think|thought|say|said|believe|argue)\b",
@@ -154,12 +208,18 @@ _TOPIC = re.compile(r"[은는] ?")
 _TOPIC_END = re.compile(r"[)\]]{0,2}(?:입니다|이다|이에요|예요|요)?[.!]?(?:\n|\Z)")
 _LINE_BREAK = re.compile(r"[)\]]{0,2} ?[.!,;:]{0,2}\n[(\[]{0,2}")
 _SO_IS = _any(r"\b(?:so|as|likewise) (?:is|are|was|does)", end=_OPENING)
+_PERHAPS = _any(r"\b(?:maybe|perhaps|possibly|it could be|or else)", end=_OPENING)
 _APART = _any(
     r"\b(?:not|rather|since|because|instead|over|while|whereas|unlike|as|both|neither|all|combination|but)\b|[.!?] |\n"
 )
+_LISTED_OPTION = re.compile(r"\. ?[^\s.]")
 _LISTED = _any(r"(?:\b(?:or|and)|[,/|]) ?[(\[]?\Z")
 _ITS_LABEL = re.compile(r"[)\]:]|\. ?\w")
 _NEW_SENTENCE = _any(r"[.!?](?:\s|\Z)|\n", r"\b(?:so|thus|therefore|hence|actually|wait)\b")
+
+
+def _denies(clause: str) -> bool:
+    return bool(_DENIED.search(_JUDGMENT.sub(" ", clause)))
 
 
 def chosen(options: Options, text: str, *, marked: bool) -> str | None:
@@ -167,18 +227,43 @@ def chosen(options: Options, text: str, *, marked: bool) -> str | None:
 
     A marked answer must be the choice itself; otherwise the choice may be anywhere in an explanation.
     """
+    if not marked and len(text) > 2 * _TAIL:
+        # Nearly always the end states the answer, and reading only that is much faster. Before the statement there must
+        # be enough text for what may deny it.
+        plain = options.plain(text[-_TAIL:])
+        end = _Text(plain, tuple(options.mentions(plain) or ()), may_read_no=len(options.names) == 2)
+        if end.last_lead >= _WINDOW and end.states_an_option:
+            return end.choice(marked=False)
     plain = options.plain(text)
     name = options.named(" ".join(text.split())) or options.named(plain)
     mentions = None if name else options.mentions(plain)
-    return _Statement(plain, tuple(mentions)).choice(marked=marked) if mentions else name
+    if not mentions:
+        return name
+    return _Text(plain, tuple(mentions), may_read_no=marked or len(options.names) == 2).choice(marked=marked)
 
 
 @dataclass(frozen=True)
-class _Statement:
-    """A plain text and its mentions of options, in order."""
+class _Text:
+    """A plain text and its mentions of options, in order.
+
+    Attributes:
+        may_read_no: "B. No" is an option with its text: in a mark, or if there are two options. Elsewhere it may be a
+            claim that is taken back.
+    """
 
     text: str
     mentions: tuple[Mention, ...]
+    may_read_no: bool
+
+    @property
+    def last_lead(self) -> int:
+        """Where the first of the phrases that state an option begins; -1 if there is none."""
+        leads = [self._leads.get(mention.start) for mention in self.mentions]
+        return min((lead for lead in leads if lead is not None), default=-1)
+
+    @property
+    def states_an_option(self) -> bool:
+        return any(map(self._stated, range(len(self.mentions))))
 
     def choice(self, *, marked: bool) -> str | None:
         claims = self._claims(0, marked=marked)
@@ -197,7 +282,9 @@ class _Statement:
 
     def _claims(self, first: int, *, marked: bool) -> list[int]:
         """Return the mentions from `first` on that are claims of the first rank that has any."""
-        ranks: list[Rank] = [self._stated, self._line, self._right, self._picked, self._pointed]
+        ranks: list[Rank] = [
+            *(self._stated, self._line, self._concluded, self._right, self._subject, self._picked, self._pointed)
+        ]
         for rank in [self._line, self._stated, self._right, self._pointed] if marked else ranks:
             claims = [number for number in range(first, len(self.mentions)) if rank(number)]
             if claims:
@@ -214,7 +301,7 @@ class _Statement:
     def _kept_from(self, number: int) -> int | None:
         """Return the first mention after a retraction of the claim ("Scratch that."); None if it is not retracted."""
         claim = self.mentions[number]
-        retraction = last_retraction(self.text, claim.end)
+        retraction = last_retraction(self.text, self._end(number))
         if retraction is None:
             return None
         following = next(
@@ -238,8 +325,13 @@ class _Statement:
         return self.mentions[number].start
 
     def _denied(self, number: int) -> bool:
-        mention = self.mentions[number]
-        return denied_before(self.text, mention.start) or denied_after(self.text, mention.end)
+        return denied_before(self.text, self.mentions[number].start) or denied_after(self.text, self._end(number))
+
+    def _end(self, number: int) -> int:
+        """Return the end of a mention, and of its text if that sounds like a denial: "(B) No", "A. False"."""
+        end = self.mentions[number].end
+        text = _NAY.match(self.text, end)
+        return text.end() if text and (self.may_read_no or text["bracket"]) else end
 
     def _picked_later(self, number: int) -> bool:
         """Return whether another option is picked after the claim, which withdraws it."""
@@ -262,20 +354,58 @@ class _Statement:
     # the ranks
 
     def _stated(self, number: int) -> bool:
-        if not self._is_ascii:
-            return self._follows(number, _STATED) and not self._predicated(number)
-        start = self.mentions[number].start
-        window = self.text[max(0, start - _WINDOW) : start].lower()
-        if not any(map(window.__contains__, _STATED_WORDS)):
+        lead = self._leads.get(self.mentions[number].start)
+        if lead is None or self._is_denied_or_asked(number) or self._predicated(number):
             return False
-        return self._follows(number, _STATED_IN_PLAIN_TEXT) and not self._predicated(number)
+        return not _denies(self._clause(lead))
+
+    @cached_property
+    def _leads(self) -> dict[int, int]:
+        """Where an option would be stated, and where the words that state it begin."""
+        leads = dict(self._phrases())
+        leads |= {start: lead for lead, start in statements(self.text)}
+        found = {}
+        for start, lead in leads.items():
+            to_mention = _TO_MENTION.match(self.text, start)
+            found[to_mention.end() if to_mention else start] = lead
+        return found
+
+    def _phrases(self) -> Iterator[tuple[int, int]]:
+        lowered = self.text.replace("İ", "I").lower()
+        for word, pattern in _LEADS.items():
+            if word not in lowered:
+                continue
+            position = len(lowered)
+            for _ in range(_MOST_LEADS):
+                position = lowered.rfind(word, 0, position)
+                if position < 0:
+                    break
+                if phrase := pattern.match(self.text, position):
+                    yield phrase.end(), position
+
+    def _concluded(self, number: int) -> bool:
+        mention = self.mentions[number]
+        if not (_STOPS.match(self.text, mention.end) or _OPTION_TEXT.match(self.text, mention.end)):
+            return False
+        start = max(0, mention.start - _WINDOW)
+        phrase = _CONCLUDED_SUBJECT.search(self.text, start, mention.start)
+        return phrase is not None and not self._is_withdrawn(number, mention.start)
 
     def _right(self, number: int) -> bool:
         mention = self.mentions[number]
         right = _RIGHT.match(self.text, mention.end, mention.end + _WINDOW)
-        if not right or self._starts_before(number + 1, right.end()):
+        if not right and _NAMED_OPTION.search(self.text, max(0, mention.start - 10), mention.start):
+            right = _BEST.match(self.text, mention.end)
+        if not right or self._starts_before(number + 1, right.end()) or self._is_listed(number):
             return False
-        return not _ASKED.match(self.text, right.end()) and not _DENIED.search(self._clause(mention.start))
+        return not _ASKED.match(self.text, right.end()) and not _denies(self._clause(mention.start))
+
+    def _is_listed(self, number: int) -> bool:
+        """Return whether another option is listed just before it: "none of the options (A, B, C) is correct"."""
+        return number > 0 and self.mentions[number - 1].name != self.mentions[number].name and self._joined(number - 1)
+
+    def _subject(self, number: int) -> bool:
+        return self._follows(number, _SUBJECT) and bool(_OPTION_TEXT.match(self.text, self.mentions[number].end))
 
     def _line(self, number: int) -> bool:
         return number in self._lines
@@ -294,13 +424,12 @@ class _Statement:
         return bool(over and over.end() == len(self.text) and self._follows(number, _POINTED))
 
     @cached_property
-    def _is_ascii(self) -> bool:
-        return self.text.isascii()
-
-    @cached_property
     def _lines(self) -> frozenset[int]:
         """Mentions that are the first or last line, alone or as its label; none if another option has such a line."""
-        starting = [number for number in range(len(self.mentions)) if self._follows(number, _LINE_START)]
+        starting = [number for number in range(len(self.mentions)) if self._starts_line(number)]
+        tasks = [number for number in starting if self.text[self.mentions[number].start].islower()]
+        if tasks and len({m.name for m in self.mentions if self.text[m.start].islower()}) > 1:
+            starting = [number for number in starting if number not in tasks]  # (a) ... (b) ... are parts of a solution
         alone = [number for number in starting if _OVER.match(self.text, self.mentions[number].end)]
         labels = [number for number in starting if _LABELS.match(self.text, self.mentions[number].end)]
         first, last = self.text.find("\n"), self.text.rfind("\n")
@@ -312,19 +441,32 @@ class _Statement:
                 return frozenset(edges if one else ())
         return frozenset()
 
+    def _starts_line(self, number: int) -> bool:
+        start = self.mentions[number].start
+        line = self.text.rfind("\n", 0, start) + 1
+        return (
+            start - line < _SHORT
+            and bool(_LINE_START.fullmatch(self.text, line, start))
+            and not self._is_withdrawn(number, line)
+        )
+
     # the text around a mention
 
     def _follows(self, number: int, lead: re.Pattern[str]) -> bool:
         """Return whether `lead` precedes the mention, which is neither denied nor questioned."""
-        mention = self.mentions[number]
-        start = max(0, mention.start - _WINDOW)
-        window = self.text[start : mention.start]
-        found = lead.search(window)
-        if not found or _ASKED.match(self.text, mention.end) or _WRONG.match(self.text, mention.end):
-            return False
-        if self._denied(number):
-            return False
-        return not _DENIED.search(self._clause(start + found.start()))
+        start = self.mentions[number].start
+        phrase = lead.search(self.text, max(0, start - _SHORT), start)
+        return phrase is not None and not self._is_withdrawn(number, phrase.start())
+
+    def _is_withdrawn(self, number: int, start: int) -> bool:
+        """Return whether the mention, or the clause before `start`, is denied, doubted or questioned."""
+        return self._is_denied_or_asked(number) or _denies(self._clause(start))
+
+    def _is_denied_or_asked(self, number: int) -> bool:
+        end = self._end(number)
+        if _ASKED.match(self.text, end) or _WRONG.match(self.text, end):
+            return True
+        return self._denied(number)
 
     def _clause(self, end: int) -> str:
         """Return the clause before `end`."""
@@ -351,11 +493,20 @@ class _Statement:
             end += 1
         if number + 1 < len(self.mentions) and self._next_is_added(number):
             return True
+        if self._lists_options(number):
+            return True
         others = any(mention.name != name for mention in self.mentions[number + 1 : end + 1])
         if others and _PLURAL.match(self.text, self.mentions[end].end):
             # "B, C and D are wrong", but not "B - C and D are wrong"
             return not _DASH.match(self.text, self.mentions[number].end)
         return (others and not self._predicated(end)) or self._lists_another(number)
+
+    def _lists_options(self, number: int) -> bool:
+        """Return whether two other options follow on its line, each with its text: "A. one B. two C. three"."""
+        end = self.text.find("\n", self.mentions[number].end)
+        end = len(self.text) if end < 0 else end
+        following = (m for m in self.mentions[number + 1 :] if m.start < end and _LISTED_OPTION.match(self.text, m.end))
+        return len({mention.name for mention in following} - {self.mentions[number].name}) > 1
 
     def _next_is_added(self, number: int) -> bool:
         """Return whether the next mention, of another option, is a second answer: on its own line, or "so is C"."""
@@ -365,7 +516,7 @@ class _Statement:
         between = self.text[mention.end : other.start]
         if _TOPIC.fullmatch(between) and _TOPIC_END.match(self.text, other.end):
             return True
-        if _SO_IS.search(between):
+        if _SO_IS.search(between) or (len(between) < _SHORT and _PERHAPS.search(between)):
             return True
         alone = _OVER.match(self.text, mention.end) and _OVER.match(self.text, other.end)
         return bool(alone) and _LINE_BREAK.fullmatch(between) is not None

@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import islice
 
 from rewardkit.core.text.claims import without_struck
+from rewardkit.core.text.final_answer import without_elements
 from rewardkit.core.text.visibility import replaced
 
 MAX_CHARACTERS = 20_000
@@ -25,8 +26,18 @@ MOST_MENTIONS = 1_000
 
 _WIDE = {"（": "(", "）": ")", "：": ":", "，": ",", "、": ",", "；": ";", "。": ". ", "！": "!", "？": "?"}
 _QUOTES = dict.fromkeys("’ʼ", "'") | dict.fromkeys('*`"“”„«»$\\{}✅✓✔☑\ufe0f', "")
-_PLAIN = _WIDE | _QUOTES
-_LATEX = re.compile(r"\\(?:text|math)[a-z]{0,6}\b|\\f?box(?:ed)?\b|\\(?:bf|rm|quad|,|;|!)")
+_CAPITALS = {chr(0xFF21 + place): chr(0x41 + place) for place in range(26)}
+"""Full-width letters, as in Chinese exams."""
+
+_PLAIN = _WIDE | _QUOTES | _CAPITALS
+_LATEX = re.compile(r"\\(?:text|math)[a-z]{0,6}\b|\\f?box(?:ed)?\b|\\(?:bf|rm|quad|[,;!()\[\]])")
+_PADDED = re.compile(r"(?<=[(\[]) +| +(?=[)\]])")
+_VARIABLE = re.compile(r"\s?[=≈](?!\s?(?:correct|right|wrong|true|false|incorrect|answer)\b)\s?[^\s=]|/\((?![A-Z]\))")
+"""After a letter that names a value: "A = benzoquinone", "A=81°"."""
+
+_ARGUMENT = re.compile(r"[A-Za-z]\([^()\n]{0,20}\Z")
+"""Before a letter that is the argument of a function: P(A and B)."""
+
 _FRAME = re.compile(r"(?<!\w)['_]{1,3}|['_]{1,3}(?!\w)")
 _LINE_MARK = re.compile(r"^(?:[#>\u2022]{1,6} ?|[-+] )")
 
@@ -41,7 +52,7 @@ _RUNS_ON = re.compile(
 """After A, I or No: it is an ordinary word, as in "A dog" and "I think"."""
 
 _ENDS = re.compile(r"[).,:;!\]]|\s|\Z")
-_WORDS = {"a", "i", "no"}
+_WORDS = {"a", "A", "i", "I", "no", "No", "NO"}
 
 
 @dataclass(frozen=True)
@@ -61,6 +72,9 @@ class Options:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
+        if all(len(name) == 1 and name.isascii() and name.isupper() for name in self.names):
+            names = "".join(self.names)  # ignoring case takes several times as long
+            return re.compile(rf"(?<!{_LETTER})([{names}{names.lower()}])(?!{_LETTER})(?!-[a-z]{{2}})")
         longest_first = sorted(self.names, key=len, reverse=True)
         first = "".join({re.escape(name[0]) for name in longest_first})
         return re.compile(f"(?=[{first}])(?:{'|'.join(map(_bounded, longest_first))})", re.IGNORECASE)
@@ -74,17 +88,27 @@ class Options:
         """Characters that belong to names and are not formatting."""
         return frozenset("".join(self.names))
 
+    @cached_property
+    def _formatting(self) -> dict[str, str]:
+        return {character: new for character, new in _PLAIN.items() if character not in self._kept}
+
+    @cached_property
+    def _only_ascii(self) -> dict[str, str]:
+        return {character: new for character, new in self._formatting.items() if character.isascii()}
+
     def plain(self, text: str) -> str:
         """Return the end of `text` without formatting, margins and empty lines."""
         text = text[-MAX_CHARACTERS:]
         if not self._kept & set("~<>"):
-            text = without_struck(text)
+            text = without_elements(without_struck(text))
         if "\\" not in self._kept:
             text = _LATEX.sub("", text)
-        text = replaced(text, {character: new for character, new in _PLAIN.items() if character not in self._kept})
+        text = replaced(text, self._only_ascii if text.isascii() else self._formatting)
         if not self._kept & {"'", "_"} and ("'" in text or "_" in text):
             text = _FRAME.sub("", text)
         lines = (" ".join(line.split()) for line in text.split("\n"))
+        if "( " in text or " )" in text:
+            lines = (_PADDED.sub("", line) for line in lines)
         lines = (_LINE_MARK.sub("", line) if line not in self.names else line for line in lines)
         return "\n".join(filter(None, lines))
 
@@ -102,15 +126,23 @@ class Options:
         return [self._mention(match) for match in found if not self._is_a_word(match, plain)]
 
     def _mention(self, match: re.Match[str]) -> Mention:
-        name = match[0] if match[0] in self.names else self._by_group[(match.lastindex or 1) - 1]
+        name = match[0] if match[0] in self.names else match[0].upper()
+        if name not in self.names:
+            name = self._by_group[(match.lastindex or 1) - 1]
         return Mention(name, match.start(), match.end())
 
     def _is_a_word(self, match: re.Match[str], plain: str) -> bool:
         found = match[0]
-        if found.casefold() in _WORDS and _RUNS_ON.match(plain, match.end()):
+        if found in _WORDS and _RUNS_ON.match(plain, match.end()):
+            return True
+        is_letter = len(found) == 1 and found.isalpha()
+        if is_letter and (_VARIABLE.match(plain, match.end()) or self._is_argument(match, plain)):
             return True
         small = len(found) == 1 and found not in self.names and found.islower()
         return small and not _ENDS.match(plain, match.end())
+
+    def _is_argument(self, match: re.Match[str], plain: str) -> bool:
+        return _ARGUMENT.search(plain, max(0, match.start() - 24), match.start()) is not None
 
 
 def _bounded(name: str) -> str:

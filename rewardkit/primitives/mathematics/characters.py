@@ -11,12 +11,17 @@ _SPACES = (
 )  # fmt: skip
 _NOTHING = (
     "\\!", "\\left", "\\right", "\\left.", "\\right.", "\\big", "\\Big", "\\bigg", "\\Bigg", "\\bigl", "\\bigr",
-    "\\Bigl", "\\Bigr", "\\biggl", "\\biggr", "\\displaystyle", "\\textstyle", "\\limits", "**", "\\mathbf",
-    "\\boldsymbol", "\\bm", "\\mathop",
+    "\\Bigl", "\\Bigr", "\\biggl", "\\biggr", "\\displaystyle", "\\textstyle", "\\scriptstyle", "\\limits",
+    "\\nolimits",
+    "**", "\\mathbf", "\\boldsymbol", "\\bm", "\\mathop", "\\middle", "\\bigm", "\\Bigm", "\\biggm", "\\tiny",
+    "\\scriptsize", "\\footnotesize", "\\small", "\\normalsize", "\\large", "\\Large", "\\LARGE", "\\huge", "\\Huge",
+    "\\bf", "\\it", "\\rm", "\\sf", "\\tt", "\\bfseries", "\\itshape", "\\rmfamily", "\\underline", "\\uline",
+    "\\strut",
+    "\\mathstrut", "\\hfill", "\\nonumber", "\\notag", "\\ensuremath", "\\mathrel", "\\mathbin", "\\mathord",
 )  # fmt: skip
 _TEXTS = (
     "\\textbf", "\\textit", "\\textrm", "\\textnormal", "\\textsf", "\\texttt", "\\mathrm", "\\mathit", "\\mathsf",
-    "\\mbox", "\\hbox", "\\operatorname",
+    "\\mbox", "\\hbox", "\\operatorname", "\\emph", "\\textup", "\\textsc",
 )  # fmt: skip
 _COMMANDS = {
     "\\langle": "(", "\\rangle": ")",

@@ -64,7 +64,9 @@ def compare(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
     if kinds == {LEAF}:
         return leaves.same(gold.text, answer.text)
     if kinds <= {LIST, SET, LEAF} and LEAF in kinds:
-        return _same_items(_items(gold), _items(answer), leaves) if SET not in kinds or gold.kind == SET else None
+        return (
+            _same_members(gold, _items(gold), _items(answer), leaves) if SET not in kinds or gold.kind == SET else None
+        )
     if _is_region(gold) or _is_region(answer):
         return _same_region(gold, answer, leaves)
     if kinds <= {LIST, SET}:
@@ -143,15 +145,17 @@ def _same_list(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
     if len(set(names)) <= 1 and len(set(other_names)) <= 1:  # no names, or x = 1, x = 2
         if names and other_names and names[0] != other_names[0]:
             return False
-        return _same_items(values, other_values, leaves)
+        return _same_members(gold, values, other_values, leaves)
     if bool(names) and bool(other_names):
         return _same_named(
             dict(zip(names, values, strict=True)), dict(zip(other_names, other_values, strict=True)), leaves
         )
     if (names and answer.kind == SET) or (other_names and gold.kind == SET):
-        return False
+        # x = 1 or x = 2, and x in {1, 2}, is the set of both
+        several = len(set(names or other_names)) > 1 or "or" not in (gold.text, answer.text)
+        return False if several else _same_items(values, other_values, leaves)
     if not (names or other_names):
-        return _same_items(gold.parts, answer.parts, leaves)
+        return _same_members(gold, gold.parts, answer.parts, leaves)
     values, other_values = _in_usual_order(names, values), _in_usual_order(other_names, other_values)
     if len(values) != len(other_values):
         return False
@@ -217,6 +221,19 @@ def _in_order(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
     if len(gold.parts) != len(answer.parts):
         return False
     return _all(compare(one, other, leaves) for one, other in zip(gold.parts, answer.parts, strict=True))
+
+
+def _same_members(gold: Node, values: Sequence[Node], others: Sequence[Node], leaves: Leaves) -> Verdict:
+    """Compare without order. A list that repeats a value, ``-1, 3, 3``, says how often it counts; a set does not."""
+    if gold.kind != LIST or len(set(values)) == len(values):
+        return _same_items(values, others, leaves)
+    if len(values) != len(others):
+        return False
+    counts = []
+    for value in values:
+        own, other = ([compare(value, item, leaves) for item in items] for items in (values, others))
+        counts.append(None if None in (*own, *other) else own.count(True) == other.count(True))
+    return _all(counts)
 
 
 def _same_items(gold: Sequence[Node], answer: Sequence[Node], leaves: Leaves) -> Verdict:

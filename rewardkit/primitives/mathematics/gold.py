@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from rewardkit.primitives.mathematics import words
 from rewardkit.primitives.mathematics.exact_leaves import value
 from rewardkit.primitives.mathematics.families import Family, families
-from rewardkit.primitives.mathematics.notation import clean, is_name, sides
+from rewardkit.primitives.mathematics.notation import clean, is_name, sides, split_at
 from rewardkit.primitives.mathematics.plain_numbers import Numeral, read
 from rewardkit.primitives.mathematics.precheck import refusal
 from rewardkit.primitives.mathematics.statements import Stated, stated
 from rewardkit.primitives.mathematics.structure import LEAF, RELATIONS, Node, items, parse
 
+_APPROXIMATELY = re.compile(r"\\approx(?![A-Za-z])")
 _BOX = re.compile(r"\s*\\(?:boxed|fbox)\s*\{(.*)\}\s*", re.DOTALL)
 
 
@@ -32,7 +33,6 @@ class Gold:
         is_text: whether the answer is only words, or notation that is only compared as written.
         node: the structure of the value.
         families: the value, if it is a list of families of solutions.
-        problem: why the gold answer cannot be compared, or "".
     """
 
     cleaned: str
@@ -45,7 +45,6 @@ class Gold:
     is_text: bool
     node: Node = field(compare=False)
     families: list[Family] | None = field(compare=False)
-    problem: str = ""
 
     @classmethod
     def of(cls, text: str) -> Gold:
@@ -56,6 +55,9 @@ class Gold:
         parts = sides(text)
         if len(items(text)) == 1 and len(parts) > 1 and (is_name(parts[0]) or len(parts) > 2):
             name, text = parts[0] if is_name(parts[0]) else "", parts[-1]
+        about = split_at(text, _APPROXIMATELY)
+        if len(about) == 2 and is_name(about[0]):
+            name, text = about  # \\Delta p \\approx 5
         number = read(text)
         clock = words.clock(text) if not number and ":" not in name else None
         spellings, is_text = ((), False) if number else words.spellings(cleaned)

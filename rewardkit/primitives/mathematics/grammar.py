@@ -19,7 +19,7 @@ MAX_DEPTH = 16
 V = TypeVar("V")
 
 _TOKEN = re.compile(
-    r"\^\{\s*\\circ\s*\}|\\[A-Za-z]+|[0-9]*\.[0-9]+|[0-9]+\.(?![0-9])|[0-9]+|(?<![a-z])[A-Z]{2,}(?![a-z])|[A-Za-z]'*|[-+*/^(){}_\[\]|!,]"
+    r"\^\{\s*\\circ\s*\}|\\[A-Za-z]+|[0-9]*\.[0-9]+|[0-9]+\.(?![0-9])|[0-9]+|(?<![a-z])[A-Z]{2,}(?![a-z])|[A-Za-z]'*|'+|[-+*/^(){}_\[\]|!,]"
 )
 _GREEK = r"""
 \alpha \beta \gamma \delta \varepsilon \zeta \eta \theta \vartheta \iota \kappa \lambda \mu \nu \xi \rho \sigma \tau
@@ -116,6 +116,7 @@ class Reader(Generic[V]):
         self._position = 0
         self._depth = 0
         self._bars = 0
+        self._is_power = False
         self.arithmetic = 0
 
     def whole(self) -> V:
@@ -177,6 +178,8 @@ class Reader(Generic[V]):
                 divisors.append(self._power())
             elif token in _ENDS:
                 break
+            elif token[0] in "0123456789." and self._is_power:
+                factors.append(self._power())  # 2^{6} 3^{5}, 5!5!
             elif token[0] in "0123456789." or (token == "\\frac" and previous[0].isdigit()):
                 mixed = self._mixed(factors, divisors) if token == "\\frac" else None
                 if mixed is None:
@@ -216,7 +219,10 @@ class Reader(Generic[V]):
         return value
 
     def _power(self) -> V:
+        is_number = self._next()[:1].isdigit()
+        start = self._position
         value = self._postfix(self._atom())
+        self._is_power = is_number and self._position > start + 1
         while self._next() == "°":
             self._take()
             value = self._algebra.times(value, self._algebra.letter("°"))
@@ -295,7 +301,7 @@ class Reader(Generic[V]):
         return value
 
     def _letter(self, token: str) -> V:
-        name = token  # R and r are different variables
+        name, primes = token.rstrip("'"), "'" * token.count("'")  # R and r are different variables
         if token in _ACCENTS:
             start = self._position
             if token == "\\angle":
@@ -310,6 +316,8 @@ class Reader(Generic[V]):
                 raise Unreadable
             is_segment = token == "\\overline" and inside.isupper() and len(inside) > 1
             name = inside if is_segment else f"{token} {inside}"
+        while self._next()[:1] == "'":
+            primes += self._take()
         if self._next() == "_":
             self._take()
             self._skip("{")
@@ -320,9 +328,17 @@ class Reader(Generic[V]):
             if start == self._position:
                 raise Unreadable
             self._skip("}")
-        if name[0] in _APPLIED and self._next() == "(":
+        while self._next()[:1] == "'":
+            primes += self._take()
+        name += primes
+        if self._next() == "(" and (name[0] in _APPLIED or self._holds_a_number()) and name not in ("e", "i", "\\pi"):
             return self._applied(name, self._arguments())
         return self._algebra.letter(name)
+
+    def _holds_a_number(self) -> bool:
+        """Return whether the next brackets hold only a number: N(0) is a value of N, not N times 0."""
+        inside = self._next(1) in ("+", "-")
+        return self._next(1 + inside)[:1].isdigit() and self._next(2 + inside) == ")"
 
     def _arguments(self) -> list[V]:
         self._skip("(")

@@ -22,6 +22,23 @@ _RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+")
 _LOWERED = re.compile("[₀₁₂₃₄₅₆₇₈₉]+")
 _ROOT = re.compile("√\\s?([0-9]+)")
 _CIRCLED = re.compile("[\u2460-\u2473]+")
+_INVISIBLE = re.compile(
+    r"\\(?:textcolor|mathcolor|colorbox|color)\s*(?:\[[^\]]*\])?\s*\{[^{}]*\}|\\(?:label|tag\*?)\s*\{[^{}]*\}"
+)
+"""Commands for color and numbers of equations, with their first argument. What hides text is not among them."""
+
+_EXPLICIT_THOUSANDS = re.compile(r"(?<![0-9.,}!])[0-9]{1,3}(?:(?:\{,\}(?:\\!)?|,\\!)\s?[0-9]{3})+(?![0-9])")
+_ARGUMENT_THOUSANDS = re.compile(r"(?:(?<=\\frac\{)|(?<=\}\{)|(?<=\\sqrt\{))[1-9][0-9]{0,2}(?:,[0-9]{3})+(?=\})")
+"""A comma in the argument of a fraction or root separates thousands."""
+
+_DOUBLE_BRACES = re.compile(r"\{\s*\{([^{}]*)\}\s*\}")
+_INFIX = re.compile(r"\\(over|choose)(?![A-Za-z])")
+_OF_A_SET = re.compile(r"\\(max|min|gcd|lcm)\s*\\\{((?:[^\\{}]|\\[A-Za-z]+|\{[^{}]*\})*)\\\}")
+_WORD_BELOW = re.compile(
+    r"_\s*\{\s*\\(?:text|mathrm|rm|operatorname)\s*\{\s*([A-Za-z0-9 ]+?)\s*\}\s*\}|_\s*\\(?:text|"
+    r"mathrm)\s*\{\s*([A-Za-z0-9 ]+?)\s*\}"
+)
+_ABOVE_AND_BELOW = re.compile(r"(\^\{[^{}]*\})\s*(_\{[^{}]*\})")
 _NAMED = re.compile(r"\\text\s*\{\s*(" + "|".join(sorted(FUNCTIONS - {"min", "sec"})) + r"|[eid])\s*\}")
 _PLAIN = re.compile(
     r"(?<![\\A-Za-z])(?:(" + "|".join(sorted(FUNCTIONS - {"min", "max", "sec"})) + r")(?![A-Za-z])|(sec|max|min)(?=\())"
@@ -39,7 +56,10 @@ _SUPERSCRIPT = re.compile(r"([\^_])\s*([+-]?[0-9]+|[A-Za-z]|'+(?=\})|\\circ(?![A
 _PRIMES = re.compile(r"\^\{\s*('+)\s*\}|\^('+)")
 _MEANINGLESS_SPACE = re.compile(r"(?<![0-9A-Za-z.]) +| +(?![0-9A-Za-z.])")
 _EQUALS = re.compile(r"(?<![<>!:])=")
-_POINT = re.compile(r"\(\s*[A-Za-z](?:\s*,\s*[A-Za-z])*\s*\)")
+_GREEK = "alpha|beta|gamma|delta|theta|varphi|psi|rho|lambda|mu|omega|Phi|Psi|Omega|Gamma|Delta"
+_VARIABLE = rf"(?:[A-Za-z]|\\(?:{_GREEK})(?![A-Za-z]))"
+_POINT = re.compile(rf"\(\s*{_VARIABLE}(?:\s*,\s*{_VARIABLE})*\s*\)")
+_GREEK_NAME = re.compile(rf"(?!\\pi){_VARIABLE}(?:_\{{[^{{}}]*\}})?'*(?:\s?\([^()]*\))?")
 _OPERATORS = re.compile(r"[-+*/<>,;!]")
 _GROUPS = re.compile(r"\\text\s*\{[^{}0-9]*\}|[_^]\{[^{}]*\}|\([^()]*\)|\\[A-Za-z]+")
 
@@ -51,6 +71,8 @@ def clean(text: str) -> str:
     text = _EATEN.sub(_unescaped, text)
     if "\\begin" not in text:
         text = _ESCAPED_TWICE.sub(r"\\", text)
+    if "\\" in text or "{,}" in text:
+        text = _unstyled(text)
     if "quad" in text:
         text = _JOINED_TO_A_LETTER.sub(" ", text)
     if text.count("$") > 1:
@@ -66,11 +88,53 @@ def clean(text: str) -> str:
         text = _PLAIN_WORD.sub(_word, _PLAIN.sub(_function, _NAMED.sub(_named, text)))
     if "." in text:
         text = _STRAY_PERIOD.sub("", text)
+    while "{{" in text and (single := _DOUBLE_BRACES.sub(r"{\1}", text)) != text:
+        text = single
     if "\\" in text:
         text = _braced(_NUMBERS.sub(r"\\mathbb{\1}", text))
+        if "," in text:
+            text = _ARGUMENT_THOUSANDS.sub(_without_commas, text)
     if "^" in text or "_" in text:
         text = _PRIMES.sub(r"\1\2", _SUPERSCRIPT.sub(r"\1{\2}", _powers_of_groups(text)))
+        text = _ABOVE_AND_BELOW.sub(r"\2\1", text)
     return text
+
+
+def _unstyled(text: str) -> str:
+    """Return `text` without commands for color, and with ``{1 \\over 2}`` as ``\\frac{1}{2}``."""
+    text = _INVISIBLE.sub("", text)
+    if "," in text:
+        text = _EXPLICIT_THOUSANDS.sub(_without_commas, text)
+    if "_" in text:
+        text = _WORD_BELOW.sub(lambda match: "_{" + (match[1] or match[2]).replace(" ", "") + "}", text)
+    text = _OF_A_SET.sub(r"\\\1(\2)", text)
+    for _ in range(text.count("\\over") + text.count("\\choose")):
+        infix = _INFIX.search(text)
+        if infix is None:
+            break
+        start, end = _group_around(text, infix.start())
+        command = "\\frac" if infix[1] == "over" else "\\binom"
+        fraction = f"{command}{{{text[start : infix.start()].strip()}}}{{{text[infix.end() : end].strip()}}}"
+        text = text[:start] + fraction + text[end:]
+    return text
+
+
+def _without_commas(match: re.Match[str]) -> str:
+    return "".join(filter(str.isdigit, match[0]))
+
+
+def _group_around(text: str, position: int) -> tuple[int, int]:
+    """Return where the content of the braces around a position begins and ends; the whole text without braces."""
+    depth, start = 0, position
+    while start > 0 and depth >= 0:
+        start -= 1
+        depth += {"}": 1, "{": -1}.get(text[start], 0)
+    start = start + 1 if depth < 0 else 0
+    depth, end = 0, position
+    while end < len(text) and depth >= 0:
+        depth += {"{": 1, "}": -1}.get(text[end], 0)
+        end += 1
+    return start, end - 1 if depth < 0 else len(text)
 
 
 def _prose(match: re.Match[str]) -> str:
@@ -187,7 +251,7 @@ def sides(cleaned: str) -> list[str]:
 
 def is_about(side: str) -> bool:
     """Return whether a side of an equation names the value, without numbers: ``x``, ``f(3)``, ``AB + BC``."""
-    if _POINT.fullmatch(side):
+    if _POINT.fullmatch(side) or _GREEK_NAME.fullmatch(side):
         return True
     bare = _GROUPS.sub(" ", side)
     if any(character.isdigit() for character in bare):

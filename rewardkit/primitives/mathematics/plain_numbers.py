@@ -103,7 +103,7 @@ def read(cleaned: str) -> Numeral | None:
     return Numeral(-value if match["sign"] == "-" else value, bool(match["percent"]), unit, divided)
 
 
-_CURRENCIES = {"\\$": "dollar", "€": "euro", "£": "pound sterling", "¥": "yen"}
+_CURRENCIES = {"\\$": "dollar", "€": "euro", "£": "pound-sterling", "¥": "yen"}
 
 
 def _without_words(match: re.Match[str]) -> tuple[str, int]:

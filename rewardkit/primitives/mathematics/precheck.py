@@ -14,11 +14,13 @@ MAX_DEPTH = 12
 MAX_DIGITS = 100
 MAX_EXPONENT = 1_000
 TOO_HIGH = f"has a power of more than {MAX_EXPONENT:,}"
+TOWER = "has a tower of powers"
 MAX_POWERS_OF_POWERS = 10_000
 MAX_FACTORIAL = 100
 
 _LONG_NUMBER = re.compile(rf"[0-9]{{{MAX_DIGITS + 1}}}")
 _TOWER = re.compile(r"\^\{[^{}]*\}\s*\^|\^\{[^{}A-Za-z]*\^|\^\{[^{}]*\^\{[^{}]*\^|\^\s*[^{\\\s]")
+_SMALL_TOWER = re.compile(r"(?<=\^\{)\s*([0-9]{1,4})\s*\^\s*\{\s*([0-9]{1,3})\s*\}\s*(?=\})")
 _EXPONENT = re.compile(r"\^\s*\{([^{}^]*)")
 _POWER_OF_GROUP = re.compile(r"[)}\]|]\s*\^\s*\{\s*([0-9]{1,4})\s*\}")
 _NUMBER = re.compile(r"[0-9]+")
@@ -30,6 +32,11 @@ _UNFINISHED = re.compile(
     r"|p?mod|lfloor|lceil|partial|nabla|approx|sim|cong|propto|div|arg|Re|Im)(?![A-Za-z])"
     r"|text\s*\{\s*(?:gcd|lcm|mod|rank|tr|trace|arg|Re|Im)\s*\})|!"
 )
+
+_OF_LETTERS = re.compile(
+    r"\\binom\{[^{}]*[A-Za-z][^{}]*\}\{[^{}]*\}|(?:(?<![A-Za-z0-9])[A-Za-z]|\([^()]*[A-Za-z][^()]*\))\s*!"
+)
+"""What counts things of which there are n has no value that could be written out."""
 
 _COUNTING = ("!", "\\binom")
 """Factorials and binomials are written with each other."""
@@ -49,8 +56,9 @@ def refusal(cleaned: str, gold: str | None = None) -> str | None:
         return f"is nested deeper than {MAX_DEPTH} levels"
     if _LONG_NUMBER.search(cleaned):
         return f"has a number of more than {MAX_DIGITS} digits"
+    cleaned = _without_small_towers(cleaned)
     if _TOWER.search(cleaned):
-        return "has a tower of powers"
+        return TOWER
     exponents = _NUMBER.findall(" ".join(_EXPONENT.findall(cleaned)))
     if any(int(exponent) > MAX_EXPONENT for exponent in exponents):
         return TOO_HIGH
@@ -59,11 +67,27 @@ def refusal(cleaned: str, gold: str | None = None) -> str | None:
     if any(not _small_factorial(cleaned, match) for match in _FACTORIAL.finditer(cleaned)):
         return f"has a factorial of a number that may be above {MAX_FACTORIAL}"
     if gold is not None:
-        for unfinished in _UNFINISHED.findall(cleaned):
+        for unfinished in _UNFINISHED.findall(_OF_LETTERS.sub("", cleaned)):
             counted = unfinished in _COUNTING and any(sign in gold for sign in _COUNTING)
             if unfinished not in gold and not counted:
                 return f"has {unfinished}, which still has to be evaluated"
     return None
+
+
+def _without_small_towers(text: str) -> str:
+    """Return `text` with the value of a small power in an exponent: ``2^{8}`` for ``2^{2^{3}}``."""
+    for _ in range(MAX_DEPTH if "^" in text else 0):
+        smaller = _SMALL_TOWER.sub(_evaluated, text)
+        if smaller == text:
+            break
+        text = smaller
+    return text
+
+
+def _evaluated(match: re.Match[str]) -> str:
+    base, exponent = int(match[1]), int(match[2])
+    small = base < 2 or exponent * base.bit_length() <= MAX_EXPONENT.bit_length() + base.bit_length()
+    return str(base**exponent) if small and base**exponent <= MAX_EXPONENT else match[0]
 
 
 def _depth(text: str) -> int:

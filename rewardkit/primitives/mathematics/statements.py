@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from rewardkit.primitives.mathematics.notation import split_at, wrapped
+
 TAIL = 200
 """The most characters in which a domain is looked for at the end of a text."""
 
@@ -71,6 +73,8 @@ def stated(cleaned: str) -> Stated:
     if not _LETTER.search(cleaned):
         return Stated(cleaned)
     text = _POINT.sub("", _LEAD.sub("", cleaned, count=1) or cleaned, count=1)
+    if "\\{" in text and "\\in" in text:
+        text = _listed_family(text)
     if ":" in text:
         text = _LABEL.sub(_unlabeled, text)
     if "\\text" in text:
@@ -82,6 +86,23 @@ def stated(cleaned: str) -> Stated:
         kind = (match["kind"] or match["kind_"]).split()[0]
         text, domain, letters = text[: match.start()], _KINDS.get(kind, "Z"), match["letter"] or match["letter_"]
     return Stated(text.strip(" ,;"), domain, letters)
+
+
+def _listed_family(text: str) -> str:
+    """Return ``2k\\pi, k \\in \\mathbb{Z}`` for ``\\{2k\\pi \\mid k \\in \\mathbb{Z}\\}``, and other text as it is."""
+    brackets, inside = wrapped(_ELEMENT.sub("", text, count=1))
+    parts = split_at(inside, _BAR) if brackets == "\\{\\}" else []
+    if len(parts) != 2:
+        return text
+    if _BELONGS.fullmatch(parts[1]):
+        return f"{parts[0]}, {parts[1]}"
+    defined = _DEFINED.match(parts[1])
+    return parts[1] if defined and defined[1] == parts[0] and _DOMAIN.search(parts[1]) else text
+
+
+_ELEMENT = re.compile(r"\A\s*[A-Za-z]\s*\\in\s*(?=\\\{)")
+_BAR = re.compile(r"[|:]")
+_DEFINED = re.compile(r"([A-Za-z])\s*=")
 
 
 def _domain(match: re.Match[str]) -> str:

@@ -1,27 +1,47 @@
-r"""Units after a number: ``unit_of(r"\text{ square feet}")`` is ``foot^2``.
+r"""Units after a number: ``unit_of(r"\text{ m s}^{-2}")`` is ``meter/second^2``.
 
-Units are often omitted, so a unit is not required; but 5 m is not 5 cm.
+Units are often omitted, so a unit is not required; but 5 m is not 5 cm, and 5 N m is not 5 N cm. A unit is written as
+names with powers, those with negative ones last; words that are no unit are one name with a question mark before it.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from functools import lru_cache
 
-UNKNOWN = "?"
-"""Words that are not units in the table, such as apples. They match any unit."""
-
-_NAMES = """
-millimeter mm millimetre|centimeter cm centimetre|decimeter dm decimetre|meter m metre|kilometer km kilometre
-inch in inches|foot ft feet|yard yd|mile mi|milligram mg|gram g|kilogram kg kilo|tonne ton|pound lb lbs|ounce oz
-milliliter ml millilitre|liter l litre|gallon gal|millisecond ms|second s sec|minute min|hour h hr|day|week|month
-year yr|dollar usd buck|cent|euro eur €|yen ¥|degree deg|radian rad|kilometer/hour kmh kph|mile/hour mph
+_PREFIXES = {
+    "": "", "kilo": "k", "mega": "M", "giga": "G", "hecto": "h", "deci": "d", "centi": "c", "milli": "m", "micro": "µ",
+    "nano": "n", "pico": "p",
+}  # fmt: skip
+_METRIC = {
+    "meter": "m", "gram": "g", "second": "s", "liter": "L", "newton": "N", "joule": "J", "watt": "W", "volt": "V",
+    "ampere": "A", "pascal": "Pa", "hertz": "Hz", "coulomb": "C", "farad": "F", "ohm": "Ω", "tesla": "T", "henry": "H",
+    "mole": "mol", "electronvolt": "eV", "calorie": "cal", "watthour": "Wh", "bar": "bar", "kelvin": "K",
+}  # fmt: skip
+_OTHERS = """
+inch in inches|foot ft feet|yard yd|mile mi|pound lb lbs|ounce oz|gallon gal|tonne ton|minute min|hour h hr|day|week
+month|year yr|dollar usd buck|cent|euro eur €|yen ¥|yuan rmb|rupee ₹
+pound-sterling £|degree deg|radian rad|atmosphere atm|hectare ha|acre
+celsius centigrade|fahrenheit|kilometer/hour kmh kph|mile/hour mph|kilogram kilo|ampere amp|second sec
 """
-_CANONICAL = {
-    alias: aliases.split()[0]
-    for aliases in _NAMES.replace("\n", "|").split("|")
-    if aliases
-    for alias in aliases.split()
+_SYMBOLS = {
+    symbol + base: prefix + name
+    for name, base in _METRIC.items()
+    for prefix, symbol in _PREFIXES.items()
+    if symbol + base not in ("pm", "PM")  # 5 pm is a time
 }
+_SYMBOLS |= {symbol.replace("µ", "u").replace("L", "l"): name for symbol, name in _SYMBOLS.items()}
+_NAMES = {prefix + name: prefix + name for name in _METRIC for prefix in _PREFIXES}
+_NAMES |= {name[:-2] + "re": name for name in _NAMES if name.endswith(("meter", "liter"))}
+_NAMES |= {
+    alias: aliases.split()[0]
+    for aliases in _OTHERS.replace("\n", "|").split("|")
+    for alias in aliases.split()
+}  # fmt: skip
+_LETTERS = frozenset("NJWAVΩmgshlL")
+"""Symbols of one letter that need not be text. Others are usual variables, or K, M, B and T for powers of ten."""
+
 _VALUES = """
 and or to not no minus plus times divided over half halves third thirds quarter quarters hundred hundreds thousand
 thousands million millions billion billions trillion trillions dozen dozens factorial pi sqrt root mod modulo base
@@ -44,53 +64,120 @@ _MAGNITUDE = re.compile(r"\s*\\text\s*\{\s*[KMBT]\s*\}")
 _FACTOR = re.compile(r"\}\s*[A-Za-z]")
 """A letter after a unit in text is a variable: ``5 \\text{ cm}x``."""
 
-_SHORT_WORD = re.compile(r"(?<![a-z])[a-z](?![a-z])|\A[a-z]{2}\Z")
-_POWER = re.compile(r"\^\{?([23])\}?")
-_WORDS = re.compile(r"[€£¥]|[a-z]+(?:\^[23])?(?:[ /-]+[a-z]+(?:\^[23])?)*")
+_SHORT_WORD = re.compile(r"(?<![a-z])[a-z](?![a-z])|\A[a-z]{2}\Z", re.IGNORECASE)
+_TEMPERATURE = re.compile(r"\^\{\\circ\}\s*([CF])(?![A-Za-z])|℃|℉")
+_SPELLED = (
+    ("\\mu ", "µ"),
+    ("\\mu", "µ"),
+    ("μ", "µ"),
+    ("\\Omega", "Ω"),
+    ("\\cdot", "·"),
+    ("\\%", ""),
+    (".", ""),
+    ("²", "^2"),
+    ("³", "^3"),
+)
+_WORD = r"[A-Za-zµΩ€£¥₹]+(?:\s?\^\{?\s?-?[1-3]\s?\}?)?"
+_WORDS = re.compile(rf"{_WORD}(?:[ /·*-]+\(?{_WORD}\)?)*")
+_DIVIDER = re.compile(r"\s*/\s*| per ")
+_PART = re.compile(r"([A-Za-zµΩ€£¥₹]+)(?:\s?\^\{?\s?(-?[1-3])\s?\}?)?")
+_POWERS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3}
 
 
 def unit_of(text: str) -> str | None:
-    r"""Return the unit in `text`: "" if empty, `UNKNOWN` for other words, None if it is more than a unit."""
+    r"""Return the unit in `text`: "" if it is empty, ``?apples`` for other words, None if it is more than a unit."""
     if not text or text.isspace():
         return ""
     if "".join(text.split()) == "^{\\circ}":
         return "degree"
     spelled = "\\text" in text
-    if _MAGNITUDE.fullmatch(text) or _FACTOR.search(text):
+    words = _TEMPERATURE.sub(_temperature, _TEXT.sub(r"\1", text))
+    if _MAGNITUDE.fullmatch(text) or (_FACTOR.search(text) and "{\\circ}" not in text):
         return None
-    words = _POWER.sub(r"^\1", _TEXT.sub(r"\1", text)).lower().replace(".", "").replace("\\%", "")
+    for latex, plain in _SPELLED:
+        words = words.replace(latex, plain)
     words = words.strip()
-    if not _WORDS.fullmatch(words) or not _CHANGING.isdisjoint(re.split(r"[ /^-]+", words)):
+    if not _WORDS.fullmatch(words) or not _CHANGING.isdisjoint(
+        re.split(r"[ /^*·-]+", words.lower().replace("squared", "").replace("cubed", ""))
+    ):
         return None
-    if words.startswith(("squared", "cubed")):
+    if words.lower().startswith(("squared", "cubed")):
         return None
     unit = _canonical(words)
+    if spelled:
+        return unit
     # Adjacent letters are variables: 5ab, 5 x. A known unit may be written that way, and so may a word after a space.
-    if not spelled and unit == UNKNOWN and (not text[0].isspace() or _SHORT_WORD.search(words)):
+    if "?" in unit and (not text[0].isspace() or _SHORT_WORD.search(words)):
         return None
-    return None if not spelled and words.isalpha() and len(words) == 1 and not text[0].isspace() else unit
+    return None if len(words) == 1 and (not text[0].isspace() or (words.isalpha() and words not in _LETTERS)) else unit
 
 
+def _temperature(match: re.Match[str]) -> str:
+    return " celsius" if match[1] == "C" or match[0] == "℃" else " fahrenheit"
+
+
+@lru_cache(maxsize=4_096)
 def _canonical(words: str) -> str:
-    power = ""
-    for phrase, exponent in (("square ", "^2"), ("sq ", "^2"), ("cubic ", "^3"), ("cu ", "^3")):
-        if words.startswith(phrase):
-            words, power = words[len(phrase) :], exponent
-    for phrase, exponent in ((" squared", "^2"), (" cubed", "^3"), ("^2", "^2"), ("^3", "^3")):
-        if words.endswith(phrase):
-            words, power = words[: -len(phrase)], exponent
-    parts = [_CANONICAL.get(part) or _CANONICAL.get(part.removesuffix("s")) for part in re.split(r" per |/", words)]
-    return "/".join(part for part in parts if part) + power if all(parts) else UNKNOWN
+    powers: Counter[str] = Counter()
+    for place, part in enumerate(_DIVIDER.split(words)):
+        for name, power in _product(part.strip("() ")).items():
+            powers[name] += -power if place else power
+    above = [_powered(name, power) for name, power in sorted(powers.items()) if power > 0]
+    below = [_powered(name, -power) for name, power in sorted(powers.items()) if power < 0]
+    return "/".join(["*".join(above), *below])
+
+
+def _powered(name: str, power: int) -> str:
+    return name if power == 1 else f"{name}^{power}"
+
+
+def _product(part: str) -> dict[str, int]:
+    """Return the powers of the units in a product without a divider; words that are no unit are one name."""
+    powers: Counter[str] = Counter()
+    following, name = 1, ""
+    for word, exponent in _PART.findall(part):
+        if word.lower() in ("square", "sq", "cubic", "cu"):
+            following = _POWERS[word.lower()]
+        elif word.lower() in ("squared", "cubed") and powers:
+            powers[name] *= _POWERS[word.lower()]
+        elif word == "ms" and exponent[:1] == "-":  # m s^{-1}, set as one word
+            powers["meter"] += 1
+            powers["second"] += int(exponent)
+        elif name := _SYMBOLS.get(word) or _NAMES.get(word.lower()) or _NAMES.get(word.lower().removesuffix("s"), ""):
+            powers[name] += int(exponent or following)
+            following = 1
+        else:
+            power = re.search(r"\^\{?\s?(-?[1-3])", part)
+            words = " ".join(other.lower() for other, _ in _PART.findall(part) if other.lower() not in _POWERS)
+            return {f"?{words}": int(power[1]) if power else following}
+    return dict(powers)
 
 
 def differ(one: str, other: str, formulas: str = "") -> bool:
     """Return whether both units are known and different; multiples of pi without a unit are not degrees."""
     if "\\pi" in formulas and {one, other} == {"", "degree"}:
         return True
-    return one != other and not {one, other} & {"", UNKNOWN}
+    if one == other or not one or not other:
+        return False
+    if "degree" in (one, other):
+        return not {one, other} & {"celsius", "fahrenheit"} and "?" not in one + other
+    known, others = _known(one), _known(other)
+    if "?" not in one + other or _unknown(one) == _unknown(other):
+        return True
+    return bool(known) and bool(others) and known != others
 
 
-_LAST_UNIT = re.compile(r"(?:\s*\\text\s*\{[^{}]*\}(?:\^\{[23]\})?|\s*\^\{\\circ\})$")
+def _known(unit: str) -> set[str]:
+    return {name for name in re.split(r"(?=/)|\*", unit) if "?" not in name and name}
+
+
+def _unknown(unit: str) -> set[str]:
+    return {name.partition("^")[0] for name in re.split(r"[/*]", unit) if "?" in name}
+
+
+_LAST_UNIT = re.compile(
+    r"(?:\s*(?:\\mu\s*)?\\text\s*\{[^{}]*\}(?:\^\{-?[1-3]\})?(?:\s*(?:[-/]|\\cdot)?\s*\\text\s*\{[^{}]*\}(?:\^\{-?[1-3]\})?){0,3}|\s*\^\{\\circ\}(?:\s*[CF])?)$"
+)
 _TRIGONOMETRIC = re.compile(r"\\(?:sin|cos|tan|cot|sec|csc)(?![A-Za-z])")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from rewardkit.primitives.mathematics.grammar import is_product
+from rewardkit.primitives.mathematics.notation import compact
 
 MAX_WORDS = 4
 """The most words of a gold answer that is not in ``\\text{}``. Sentences can be said in too many ways."""
@@ -17,7 +18,7 @@ _CHOICE = re.compile(r"\(?\s*([A-Za-z])\s*[.)]?\s*\)?")
 _LONG_WORD = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{3,}")
 _ARTICLE = re.compile(r"\A(?:the|an?)\s+(?=[a-z]{2})")
 _LISTED = re.compile(r"\s*(?:,\s*and\b|,|\band\b)\s*")
-_BASED = re.compile(r"([0-9A-Za-z]+)_\{([0-9]+)\}")
+_BASED = re.compile(r"(-?[0-9A-Za-z]+)_\{([0-9]+)\}")
 _CLOCK = re.compile(
     r"(?:\\text\s*\{\s*)?([01]?[0-9]|2[0-4]):([0-5][0-9])(?::([0-5][0-9]))?\s*(?:\}|\\text\s*\{)?\s*(?:([ap])\.?\s*m\.?)?\s*\}?",
     re.IGNORECASE,
@@ -48,6 +49,11 @@ def spelled(cleaned: str) -> str:
     return _LISTED.sub(", ", _ARTICLE.sub("", words))
 
 
+def plain(cleaned: str) -> str:
+    """Return a text without ``\\text{}`` and without spaces that mean nothing: ``300 K`` for ``300\\text{ K}``."""
+    return compact(" ".join(_TEXT.sub(r" \1 ", cleaned).split()))
+
+
 def spellings(cleaned: str) -> tuple[tuple[str, ...], bool]:
     """Return the accepted spellings of an answer in words, and whether it can only be words."""
     if (based := _BASED.fullmatch(cleaned)) and _is_in_base(based[1], int(based[2])):
@@ -64,6 +70,7 @@ def spellings(cleaned: str) -> tuple[tuple[str, ...], bool]:
 
 def _is_in_base(digits: str, base: int) -> bool:
     """Return whether it is a number in that base, such as ``1011_2``; ``a_1`` is a name."""
+    digits = digits.removeprefix("-")
     return 1 < base <= 36 and any(map(str.isdigit, digits)) and all(int(digit, 36) < base for digit in digits)
 
 

@@ -36,7 +36,7 @@ _OF = (
 PART_OF = re.compile(
     rf"(?:\b(?:{_OF}) of |% of |\b(?:less|more|fewer|greater|smaller|larger|bigger|higher|lower) than |\bhalf |\u207b"
     r"|\b(?:twice|double|triple|thrice|times|plus|multiplied by|divided by|root|log|modulo|mod) "
-    r"|[\w)}$] ?(?:[<>]=?|[\u2264\u2265]) ?|\u2264 ?|\\[lL](?:floor|ceil|vert)\s?|[\u230a\u2308\u221b\xb1]"
+    r"|[\w)}$|] ?(?:[<>]=?|[\u2264\u2265]) ?|\u2264 ?|\\[lL](?:floor|ceil|vert)\s?|[\u230a\u2308\u221b\xb1]"
     r"|\\(?:pm|mp)\s?|[)\]}]-|(?<![A-Za-z])[A-Za-z](?:-| ?\* ?)|[\w)}\]] ?\+ ?"
     r"|(?:(?<![A-Za-z'])[A-Za-z]|[)}\]]) [-\u2013\u2212] "
     r"|(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bof )(?<!\bto )(?<!\bget )(?<![=:(] )(?<=\w )minus )[*$(\\]{0,3}\Z",
@@ -66,9 +66,35 @@ ATTACHED = re.compile(
     r"| ?[\u767e\u4e07\u842c\u4ebf\u5104\u5146\ub9cc\uc5b5\ucc9c]"
     r"|(?: degrees?| ?\xb0C?)? below zero\b| otherwise\b"
     r"| (?:less|more|fewer)(?: than)? \d|\.[a-z]| (?:doubled|halved|tripled)\b"
-    r"| ?[xyzn](?![\w'])| (?:squared|cubed|factorial|modulo|mod|choose|times|plus|minus|divided by|multiplied by)\b"
-    r"| and (?:a|one|two|three) (?:half|halves|thirds?|quarters?|fourths?|fifths?)\b"
+    r"| ?[xyzn](?![\w'])| (?:squared|cubed|factorial|modulo|mod|choose|plus|minus|divided by|multiplied by)\b"
+    r"| times(?= ?(?:[\d$(\\]|as\b|more\b|less\b|the\b|that\b|pi\b|sqrt|[a-z](?![a-z])))"
+    r"| over [A-Za-z](?![A-Za-z])| and (?:a|one|two|three) (?:half|halves|thirds?|quarters?|fourths?|fifths?)\b"
     r"|\\? ?[\u2030\u221e]|\\(?:overline|bar|dot)\b|-[\d(]"
+)
+_FUNCTION = r"(?:sqrt|root|sin|cos|tan|cot|sec|csc|log|ln|lg|exp|pi|arcsin|arccos|arctan)(?![A-Za-z])"
+_COMMAND = (
+    r"\\(?!(?:text\w*|math(?:rm|bf|it)|mbox|quad|qquad|times|cdot|div|approx|right|le|ge|leq|geq|to|implies|boxed|"
+    r"degree|circ)(?![a-z]))[a-z]+"
+)
+EXPRESSION = re.compile(
+    rf"[)}}]?\s?(?:[-+/×·÷^\u2212]|\*(?!\*)|\\(?:cdot|times|div|pm)(?![a-z]))\s?[({{$]{{0,2}}"
+    rf"(?:{_FUNCTION}|(?![aAI]\s)[A-Za-z](?![A-Za-z'’.])|[A-Za-z](?=\.?\s*\$?(?:\n|\Z))|[√π∞θ]|{_COMMAND})"
+    rf"|\s?(?:{_FUNCTION}|[√π∞]|{_COMMAND})"
+    r"|\s?(?:[<>≤≥]=?|\\[lg]e?q?(?![a-z]))\s?(?:[A-Za-z](?![A-Za-z])|\\[a-z]+|\|)"
+)
+"""What makes a number before it a part of a longer expression: ``2 + \\pi``, ``1/sqrt(2)``, ``4 pi``, ``12 - x``."""
+
+CALL_BEFORE = re.compile(r"(?:[\w)}\]]\s?(?:[-+/*^\u2212]\s?)?|[-\u2212]\s?\(?)\Z")
+"""What is before a fraction or root that is not read by itself: ``3\\frac{1}{2}``, ``5 - \\frac{1}{2}``."""
+
+SIGN_BEFORE = re.compile(r"(?:\A|(?<=[\s=(:$]))[-\u2212]\Z")
+INTERVAL_BEFORE = re.compile(
+    r"[(\[]\s*(?:[-+\u2212]\s?)?(?:\\?infty|\\?infinity|∞|inf|oo|[A-Za-z]|(?:[0-9.]|\\[a-z]+|"
+    r"[{}^+\-*/ ]){1,24})\s*[,;]\s*[-+$\\]{0,2}\Z"
+    r"|[(\[]\s?[$\\]{0,2}\Z"
+)
+INTERVAL_END = re.compile(
+    r"\s?(?:,\s*[-+\u2212]?\s?(?:\\?infty|\\?infinity|∞|inf|oo|[A-Za-z])\s*)?(?:\\right)?[)\]](?<=.)"
 )
 TUPLE_OPEN = re.compile(r"[(\[{,;]\s*[$\\]{0,2}\Z")
 TUPLE_END = re.compile(r"[$\\]{0,2}\s*[)\]},;]")
@@ -98,6 +124,7 @@ BARE_LINES = re.compile(
     r"(?:^|\n)\s*(?:(?:[-*\u2022]|\(?\w{1,2}[.)])\s)?[*$]{0,3}[+-]?[\d.,]+[*$]{0,3}\.?\s*\n\s*(?:(?:[-*\u2022]|\(?\w{1,2}[.)])\s)?[*$]{0,3}\Z"
 )
 BARE_END = re.compile(r"[*$]{0,3}\.?\s*(?:\n|\Z)")
+OPERATOR = re.compile(r"[*$)\s]{0,3}[-\u2212+/x×*]?[*$(\s]{0,3}")
 EQUALS = re.compile(r"[*$\s]{0,3}(?:=|\u2248)[*$\s]{0,3}")
 LISTED = re.compile(
     r"(?:\b(?:is|are|be|either|answers?|between|and|=)|[:=(\[{,;]|^|\n)[*_$\\({\[\s]{0,5}\Z", re.IGNORECASE
@@ -111,35 +138,30 @@ UNLISTED = re.compile(
 """In 2019, 42 came: the first number is no item of a list."""
 WORD = re.compile(r"[^\W\d_]+")
 
-# What states the answer, and what may follow it.
+# What follows a statement of the answer.
 
-_BETWEEN = r"(?:\s{0,2}(?:the|therefore|thus|simply|exactly|equal to|just|about|approximately|roughly)(?![A-Za-z]))?"
-STATED = re.compile(
-    r"answers?\b(?:\s(?:to|for|of)\s[^.:;!?\n\d]{0,60}?)??[*_]{0,3}\s?"
-    rf"(?:(?:[:=\u2192]|is|would be|must be|should be)(?![A-Za-z]))[*_]{{0,3}}{_BETWEEN}:?\s{{0,3}}"
-    r"(?:\\[\[(]\s?|[*_`(\[]{1,3}(?!\s)|\\(?:text|mathbf|mathrm)\{)?|answers?[*_]{0,3}\s?\n\s{0,3}[*_]{0,3}",
+OPENED = re.compile(
+    r"\s{0,6}(?:(?:the|just|about|approximately|roughly|around|only|now)(?![A-Za-z]))?:?\s{0,3}"
+    r"(?:\\[\[(]\s?|[*_`(\[]{1,3}(?!\s)|\\(?:text|mathbf|mathrm)\{)?",
     re.IGNORECASE,
 )
 ALONE = re.compile(r"[*_`$)\]}\\]{0,6}(?:\s{0,3}(?:\n|\Z)|[.!](?:\s|\Z)|,?\s(?:because|since|as)\b)")
-UNDECIDED = re.compile(r"\W{0,5}\b(?:if|else|otherwise|alternatively|or|failing|maybe|perhaps)\b", re.IGNORECASE)
-CORRECTION = re.compile(
-    r"\b(?:wait|actually|hmm|oops|sorry|correct|mistake|wrong|re(?:check|do|compute|calculate|consider|think))",
+ASIDE = re.compile(
+    r"[*_`$)\]}\\]{0,6}(?:\s[^\W\d]{1,20}){0,2}\s(?:with|after|for|from|in|at|on|over|by|using|when|given)\s(?![^\n]{0,80}(?:[.!?;]\s|\n))",
     re.IGNORECASE,
 )
-CONCLUSION = re.compile(
-    r"\b(?:so|therefore|thus|hence|finally|final|conclu\w+|overall)\b|\u2234|所以|因此", re.IGNORECASE
+WORDS = re.compile(
+    r"[\"'“*_$\\(]{0,4}(?!(?:the|that|what|this|it|as|in|shown|given|found|obtained|calculated|computed|clear|correct|"
+    r"right|wrong|below|above|simple|easy|straightforward|obvious|reasonable|"
+    r"not(?! (?:enough|possible|defined|applicable|determin|known|given|sufficient|available|a number))|now|"
+    r"here|there|hidden|also|just)(?![A-Za-z'’])|"
+    r"(?:and|but|so|which|because|since|if|when)(?![A-Za-z]))[^\W\d_]|[\"'“*_$\\(]{0,4}(?:it |this |"
+    r"that )?(?:cannot|can't|does not)|"
+    r"[零〇一二三四五六七八九十百千万两兩∞]",
+    re.IGNORECASE,
 )
+"""An answer in words. Other words say where the answer is, or something about it."""
 CLAIM = re.compile(
     r"=|\b(?:is|are|was|were|gives?|giving|makes?|making|gets?|total|altogether|equals?|but|however|instead)\b",
-    re.IGNORECASE,
-)
-_WORDS = (
-    "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|"
-    "(?:twen|thir|for|fif|six|seven|eigh|nine)ty|(?:a |one )?(?:hundred|thousand|million|billion|dozen)"
-)
-NO_NUMBER = re.compile(
-    rf"(?:{_WORDS}|infinit[ey]|\u221e|\\infty|undefined|unknown|none|nothing|impossible|indeterminate|not a number|"
-    r"(?:it )?(?:cannot|can't) be|(?:it )?does not exist|(?:positive|negative|minus) |[b-hj-z](?![A-Za-z'])|"
-    r"\\?[$(]?[a-zA-Z](?![A-Za-z'])(?=[^\n]{0,20}\$)|[零〇一二三四五六七八九十百千万两兩])",
     re.IGNORECASE,
 )

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 
 from rewardkit.core.text.claims import (
@@ -20,9 +21,18 @@ from rewardkit.core.text.claims import (
     denied_after,
     denied_before,
     last_retraction,
-    without_struck,
 )
-from rewardkit.core.text.extractors import Answer, TextExtractor
+from rewardkit.core.text.extractors import TextExtractor
+from rewardkit.core.text.final_answer import (
+    CONCLUSION,
+    CORRECTION,
+    UNDECIDED,
+    bare_answer,
+    marked,
+    own_words,
+    statements,
+    without_elements,
+)
 from rewardkit.core.text.numbers import NumberText, plain_digits
 from rewardkit.core.text.visibility import replaced, straight
 from rewardkit.primitives.numbers import context
@@ -35,11 +45,12 @@ _CURRENCIES = frozenset("$\u20ac\xa3\xa5")
 _SHORT = 64
 """A longer text is never one number with its unit."""
 
+_LARGEST_FACTORIAL = 20
+"""10! may be a factorial. Larger ones do not fit into 64 bits, so the sign only calls out: "It is 42!"."""
+
 _NEAR = 64
 """How many characters next to a number are read."""
 
-_ANSWERS_READ = 20
-_MARKED = Answer()
 
 _RELATION = re.compile(
     r"\\(?:approx|to|rightarrow|Rightarrow|implies|sim|simeq|equiv|in|q?quad)(?![A-Za-z])\ ?|\u2192\ ?"
@@ -48,9 +59,9 @@ _UNEQUAL = re.compile(r"\\(?:neq?|not\s?=)(?![A-Za-z])\ ?")
 _ORDERED = re.compile(r"\\[lg](?:eq?|eqslant|t)?(?![A-Za-z])\ ?")
 _PLAIN = dict.fromkeys("\u2010\u2011\ufe63", "-") | dict(zip("\uff1d\uff1a\uff0f\uff08\uff09", "=:/()", strict=True))
 _ADDRESS = re.compile(r"\bhttps?://\S+")
-_TAG = re.compile(r"<(/?)([A-Za-z]\w{0,20})(?:\s[^<>=\n]{0,30}=[^<>\n]{0,60})?/?>")
-_RAISED = {"sup": "^{", "sub": "_{"}
-_INLINE = frozenset(("a", "b", "big", "code", "em", "font", "i", "mark", "small", "span", "strong", "u"))
+_BLANK = re.compile(r"(?<![\w_])_{3,}(?![\w_])")
+_AFTER_SENTENCE = re.compile(r"(?<=[.!?\n])")
+_UNDERLINED = re.compile(r"(?<!\w)__([^_\n]{1,200})__(?!\w)")
 _DIGIT = re.compile(r"[\d\u2460-\u249b\u2776-\u2793\xbc-\xbe\u2150-\u215e]")
 _ASCII_DIGIT = re.compile(r"[0-9]")
 
@@ -62,23 +73,26 @@ class FinalNumber(TextExtractor):
     text: NumberText
 
     def find(self, answer: str) -> str | None:
-        found = _MARKED.find(answer)
-        if found is answer:
+        answer = own_words(answer)
+        mark = marked(answer)
+        if mark is None:
             return answer if len(answer) < _SHORT and self._reads(answer) else self._last(answer)
-        if found is None:
+        number = bare_answer(mark)
+        if number is None:
             return None
-        if "####" not in answer or "answer>" in answer or "\\boxed" in answer or self._reads(found):
-            return found
+        if mark.mark != "hashes" or self._reads(number):
+            return number
         # A "####" line without a number is a heading if a number follows later.
         _, _, later = answer[answer.rfind("####") :].partition("\n")
-        return self._last(later) or found
+        return self._last(later) or number
 
     def _reads(self, text: str) -> bool:
         return not isinstance(self.text.read(text), str)
 
     def _last(self, text: str) -> str | None:
         plain = _prepared(text)
-        return _Text(plain, pattern_of(tuple(unit for unit, _ in self.text.units), plain.isascii())).answer()
+        pattern = pattern_of(tuple(unit for unit, _ in self.text.units), plain.isascii())
+        return _Text(plain, pattern, self.text).answer()
 
     def __repr__(self) -> str:
         return "final_number()"
@@ -86,9 +100,11 @@ class FinalNumber(TextExtractor):
 
 def _prepared(text: str) -> str:
     """Return `text` as a reader sees it: plain digits and hyphens, nothing struck or invisible, no tags."""
-    text = without_struck(text)
-    if "</" in text or "/>" in text or "<br" in text:
-        text = _TAG.sub(_untagged, text)
+    text = without_elements(text)
+    if "__" in text:
+        text = _UNDERLINED.sub(r"\1", text)
+        if _BLANK.search(text):  # a sentence with a blank to be filled in is the question
+            text = "".join(sentence for sentence in _AFTER_SENTENCE.split(text) if not _BLANK.search(sentence))
     if not text.isascii():
         text = replaced(straight(plain_digits(text)), _PLAIN)
     if "://" in text:
@@ -98,20 +114,13 @@ def _prepared(text: str) -> str:
     return text
 
 
-def _untagged(tag: re.Match[str]) -> str:
-    """Return the replacement for an HTML tag: nothing for emphasis, a script for an index, else a line that parts."""
-    closing, name = tag[1], tag[2].lower()
-    if name in _RAISED:
-        return "}" if closing else _RAISED[name]
-    return " " if name in _INLINE else "\n;\n"
-
-
 @dataclass(frozen=True)
 class _Text:
-    """A prepared text, and the pattern of its pieces."""
+    """A prepared text, the pattern of its pieces, and what reads these."""
 
     text: str
     pattern: re.Pattern[str]
+    reader: NumberText
 
     def answer(self) -> str | None:
         skipped: str | None = None
@@ -184,6 +193,8 @@ class _Text:
         stated = self._stated()
         if isinstance(stated, str):
             return stated
+        if stated and stated[0].start > last.end:  # [4, 3] is no citation here
+            return self._passage(stated[0].start - 1, stated[-1].end + 1)
         following: list[Piece] = []
         if stated and stated[0].end <= last.start:
             chosen = self._stated_or_last(stated[0], last)
@@ -199,58 +210,72 @@ class _Text:
         retraction = last_retraction(self.text, last.end)
         if retraction and (retraction.everything or not self._has_pieces(last.end, retraction.start)):
             return self._passage(last.start, retraction.end)
-        return f"-{last.found}" if self._preceded(context.NEGATIVE, context.NEGATIVES, last) else last.found
+        is_negative = self._preceded(context.NEGATIVE, context.NEGATIVES, last) or (
+            last.kind == "call" and context.SIGN_BEFORE.search(self.text, max(0, last.start - 4), last.start)
+        )
+        return f"-{last.found}" if is_negative else last.found
 
     # the stated answer
 
     def _stated(self) -> list[Piece] | str | None:
         """Return the number in the last "The answer is 42", and what follows it; a passage if it is no number."""
-        lowered = self.text.lower()
-        position = len(lowered)
-        if position != len(self.text):
-            return None
-        for _ in range(_ANSWERS_READ):
-            position = lowered.rfind("answer", 0, position)
-            if position < 0:
-                return None
-            lead = context.STATED.match(self.text, position, position + 120)
-            if not lead:
-                continue
-            end = self.text.find("\n", lead.end())
-            pieces = pieces_in(self.text, lead.end(), len(self.text) if end < 0 else end, self.pattern)
-            direct = bool(pieces) and pieces[0].start <= lead.end()
+        for lead, start in statements(self.text):
+            opened = context.OPENED.match(self.text, start)
+            start = opened.end() if opened else start
+            end = self.text.find("\n", start)
+            pieces = pieces_in(self.text, start, len(self.text) if end < 0 else end, self.pattern)
+            direct = bool(pieces) and pieces[0].start <= start
             if direct and not self._is_denied(pieces[:1]):
                 return self._equal(pieces)
-            if not direct and self._is_no_number(lead.end()):
-                return self._passage(position, lead.end() + 20)
+            if not direct and self._is_no_number(start):
+                return self._passage(lead, start + 20)
         return None
 
     def _is_no_number(self, start: int) -> bool:
-        """Return whether the text ends with an answer that is no number: "zero", "unknown", "x"."""
-        if not context.NO_NUMBER.match(self.text, start) or _DIGIT.search(self.text, start):
+        """Return whether the text ends with an answer that is no number: "zero", "unknown", "cannot be determined"."""
+        if _DIGIT.search(self.text, start) or not context.WORDS.match(self.text, start):
             return False
         return not denied_before(self.text, start)
 
     def _equal(self, pieces: list[Piece]) -> list[Piece]:
-        """Return the last number of the equation that starts with the first piece, and what follows it."""
-        for number, (left, right) in enumerate(pairwise(pieces)):
-            if not context.EQUALS.fullmatch(self.text, left.end, right.start) or left.found.isdecimal():
-                return pieces[number:]
-        return pieces[-1:]
+        """Return the result of the computation that starts with the first piece, and what follows: 14 for 26 - 12 = 14.
+
+        41 = 42 computes nothing.
+        """
+        result, computed = 0, not pieces[0].found.isdecimal()
+        for number, (left, right) in enumerate(pairwise(pieces), 1):
+            if context.EQUALS.fullmatch(self.text, left.end, right.start):
+                if not computed:
+                    break
+                result, computed = number, not right.found.isdecimal()
+            elif context.OPERATOR.fullmatch(self.text, left.end, right.start) or right.found[:1] in "+-":
+                computed = True
+            else:
+                break
+        return pieces[result:]
 
     def _stated_or_last(self, stated: Piece, last: Piece) -> Piece | None:
         """Return the stated number, or the last one if it replaces that, or None if no reader could tell."""
         between = self.text[stated.end : last.start]
-        if _value(stated.found) == _value(last.found):
+        if self._same(stated, last):
             return last if last_retraction(between, 0) else stated
-        if context.UNDECIDED.match(between) and len(between) < _NEAR:
+        if UNDECIDED.match(between) and len(between) < _NEAR:
             return None
-        if context.CORRECTION.search(between) or corrects(self.text, last.start) or last_retraction(between, 0):
+        if CORRECTION.search(between) or corrects(self.text, last.start) or last_retraction(between, 0):
             return last
         alone = context.ALONE.match(self.text, stated.end)
-        if context.CONCLUSION.search(between):
+        if CONCLUSION.search(between):
             return None if alone else last
+        if context.ASIDE.match(between):  # 1982 with a total income of $931,441
+            return stated
         return stated if alone or not context.CLAIM.search(between) else None
+
+    def _same(self, one: Piece, other: Piece) -> bool:
+        """Return whether both are the same number: 42 and $42.00, 0.6 and 3/5."""
+        if _value(one.found) == _value(other.found):
+            return True
+        values = [self.reader.read(piece.found) for piece in (one, other)]
+        return not any(isinstance(value, str) for value in values) and Fraction(values[0]) == Fraction(values[1])
 
     # what the number is part of
 
@@ -261,9 +286,20 @@ class _Text:
         part = self._preceded(context.PART_OF, context.PARTS, piece)
         if part:
             return self._passage(part.start(), end)
-        attached = context.ATTACHED.match(text, end)
+        if (
+            piece.kind == "call"
+            and (before := context.CALL_BEFORE.search(text, left, start))
+            and not context.SIGN_BEFORE.search(text, max(0, start - 4), start)
+        ):
+            return self._passage(before.start(), end)
+        attached = context.ATTACHED.match(text, end) or context.EXPRESSION.match(text, end)
         if attached:
             return self._passage(start, attached.end())
+        if text[end : end + 1] == "!" and piece.found.isdecimal() and int(piece.found) <= _LARGEST_FACTORIAL:
+            return self._passage(start, end + 1)
+        interval = context.INTERVAL_BEFORE.search(text, left, start)
+        if interval and context.INTERVAL_END.match(text, end):
+            return self._passage(interval.start(), end + 1)
         if text[end : end + 1] == "m" and text[start] in _CURRENCIES and not text[end + 1 : end + 2].isalnum():
             return self._passage(start, end + 1)  # $42m
         if self._is_bare(piece) and context.BARE_LINES.search(text, left, start):
@@ -289,7 +325,7 @@ class _Text:
     def _alternatives(self, first: Piece, second: Piece) -> bool:
         """Return whether the text offers the second instead of the first: "41 or 42"."""
         joined = context.OR.fullmatch(self.text, first.end, min(second.start, first.end + 2 * _NEAR))
-        if not joined or second.start - first.end > 2 * _NEAR:
+        if not joined or second.start - first.end > 2 * _NEAR or self._same(first, second):
             return False
         noun = [word for word in context.WORD.findall(joined["noun"]) if not context.JOIN.fullmatch(word)]
         other = context.WORD.match(self.text[second.end : second.end + 24].lstrip(" *$"))
@@ -323,7 +359,11 @@ class _Text:
     def _preceded(self, pattern: re.Pattern[str], words: Set[str], piece: Piece) -> re.Match[str] | None:
         """Search for `pattern` before the number, if the character before it, or one of `words`, may end it."""
         head = self.text[max(0, piece.start - context.CLOSE) : piece.start].rstrip(" *$(\\")
-        if head[-1:].isalpha() and head[-2:-1].isalpha() and head.split()[-1].rpartition("\\")[2].lower() not in words:
+        if (
+            head[-1:].isalpha()
+            and head[-2:-1].isalpha()
+            and head.split()[-1].rpartition("\\")[2].lstrip("([").lower() not in words
+        ):
             return None
         if head[-1:] in context.SILENT:
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rewardkit.core.batch.trajectory import ToolCall, Trajectory
@@ -31,9 +32,25 @@ from rewardkit.testing.wrong_answers import other_value
 
 def judged_actions(subject: Subject) -> list[Judged]:
     """Return the right completions to start from, of which some call tools if any does."""
-    rights = judged(subject)
+    rights = [in_messages(subject, right) for right in judged(subject)]
     calling = [right for right in rights if has_calls(right.completion)]
     return calling or rights
+
+
+def in_messages(subject: Subject, right: Judged) -> Judged:
+    """Return a right completion whose calls are written as text with its calls in a message, if that earns the same.
+
+    The calls of messages can be edited one by one. A reward that looks for calls in the text alone keeps its text.
+    """
+    if has_calls(right.completion) or not any(binding.reads("trajectory") for _, binding in subject.bindings):
+        return right
+    trajectory = Trajectory.of(right.completion).with_text_calls()
+    calls = made(trajectory.calls)
+    if len(trajectory.turns) != 1 or not calls or len(calls) < len(trajectory.calls):
+        return right
+    messages = [calling(*calls)]
+    (seen,) = subject.see([Trial(messages, right.example)])
+    return replace(right, completion=messages, seen=seen) if seen.same(right.seen) else right
 
 
 def reads_state(subject: Subject) -> bool:

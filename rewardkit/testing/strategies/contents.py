@@ -18,6 +18,7 @@ from hypothesis.strategies import SearchStrategy
 
 from rewardkit.core.errors import RewardKitError
 from rewardkit.core.tree.binding import Binding
+from rewardkit.core.tree.gold import AcceptedGolds, GoldTexts
 from rewardkit.core.tree.parameters import Parameter
 from rewardkit.primitives.choice import Choice
 from rewardkit.primitives.code import CodeRuns, CodeTests
@@ -66,15 +67,13 @@ def asked_by(binding: Binding, row: Mapping[str, Any], others: Iterable[str] = (
     gold = next((one for one in binding.parameters if one.is_column), None)
     if not binding.trusted or place is None:
         return None
-    views = [one.view for one in binding.parameters if one.source == "completion"]
     known = of_wording(binding.function)
     if known is not None:
         return Part(place.view, known, 1 if known.loose else 5)
-    place_view = views[-1] if isinstance(binding.function, Choice) else place.view
     made = of(binding.function, _Gold(gold, row, tuple(others)))
     if made is not None:
-        return Part(place_view, made, 4 if gold is not None else 3)
-    return Part(place_view, _against(_Gold(gold, row, tuple(others))), 2) if gold is not None else None
+        return Part(place.view, made, 4 if gold is not None else 3)
+    return Part(place.view, _against(_Gold(gold, row, tuple(others))), 2) if gold is not None else None
 
 
 @dataclass(frozen=True)
@@ -90,26 +89,35 @@ class _Gold:
         return None if self.parameter is None else self.row.get(self.parameter.source)
 
     @property
+    def _readers(self) -> list[Any]:
+        metadata = getattr(self.parameter and self.parameter.annotation, "__metadata__", ())
+        return [getattr(item, "func", None) for item in metadata]
+
+    @property
     def text(self) -> str | None:
         """The gold answer as a completion would write it; None if unknown."""
         if self.parameter is None or self.cell is None:
             return None
-        if isinstance(self.cell, str):
-            for item in getattr(self.parameter.annotation, "__metadata__", ()):
-                extract = getattr(getattr(item, "func", None), "extract", None)
-                if extract is not None:
-                    return str(extract(self.cell) or "") or None
-        return gold_text(self.cell)
+        cell = self.cell
+        for read in self._readers:
+            if isinstance(read, (AcceptedGolds, GoldTexts)) and isinstance(cell, (list, tuple)) and cell:
+                cell = cell[0]
+            extract = getattr(read, "extract", None)
+            if extract is not None and isinstance(cell, str):
+                return str(extract(cell) or "") or None
+        return gold_text(cell)
 
     @property
     def meant(self) -> Any:
-        """The cell as the component reads it."""
+        """The cell as the component reads it; the first of several accepted answers."""
         if self.parameter is None or self.cell is None:
             return None
         try:
-            return self.parameter.coercer(self.cell)
+            value = self.parameter.coercer(self.cell)
         except RewardKitError:
             return None
+        several = any(isinstance(read, AcceptedGolds) for read in self._readers)
+        return value[0] if several else value
 
     def wrong(self, *, honest: bool = False) -> SearchStrategy[str]:
         return wrong_answers(self.text or "", value=self.cell, others=self.others, honest=honest)

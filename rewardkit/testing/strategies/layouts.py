@@ -78,7 +78,11 @@ def _home(frame: Tags, view: Any) -> tuple[str, tuple[Form, ...]]:
         return inner.marks.name, (_BARE,)
     if isinstance(inner, Raw) and names[0] not in said:
         return names[0], (_BARE,)
-    if type(inner).__name__ in ("Answer", "Document", "FinalNumber", "Program") and "answer" in names:
+    if (
+        type(inner).__name__
+        in ("Answer", "Document", "FinalAnswer", "FinalChoice", "FinalNumber", "FinalText", "Program")
+        and "answer" in names
+    ):
         return "answer", (_BARE,)
     forms = tuple(form for form in forms_for(inner) if form.mark) or (_BARE,)
     whole = isinstance(inner, Whole) or not said

@@ -93,7 +93,7 @@ def forms_for(view: Any, known: Sequence[str] = ()) -> list[Form]:
     if view is None or isinstance(view, (Raw, Whole)):
         return [_BARE]
     name = type(view).__name__
-    if name == "FinalNumber":
+    if name in ("FinalAnswer", "FinalChoice", "FinalNumber", "FinalText"):
         return [_BARE, _ANSWER, _BOX, _HASHES, Form("The answer is ", ".")]
     if name == "Program":
         return [Form("```python\n", "\n```"), _BARE, Form("<answer>\n", "\n</answer>", "<answer>")]

@@ -24,7 +24,7 @@ EXAMPLE = {"answer": "42", "prompt": "6*7?", "completion": "42"}
 
 
 def row(total: float | None = 0.75, *reasons: str, **terms: float | None) -> dict[str, Any]:
-    return {"total": total, "terms": terms or {"number": total}, "reasons": list(reasons)}
+    return {"total": total, "terms": terms or {"number": total}, "reasons": list(reasons), "unparsable": False}
 
 
 @dataclass
@@ -238,3 +238,10 @@ def test_it_is_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert main(["export", target, "--to", "hosted", "--out", str(tmp_path / "out")]) == 0
     assert "RewardFunctionsConfig(functions=functions)" in capsys.readouterr().out
     assert "rk.to_hosted(reward" in (tmp_path / "out" / "rewards_hosted.py").read_text()
+
+
+def test_it_does_not_wait_for_a_gold_that_cannot_be_read(server: Stand, slept: list[float]) -> None:
+    server.answers(row(None, "number: column 'answer': 'N/A' cannot be parsed") | {"unparsable": True})
+    with pytest.raises(RuntimeError, match="'N/A' cannot be parsed"):
+        one(server)("", "42", EXAMPLE)
+    assert slept == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,34 @@ def test_what_scores_is_said_by_its_means(tmp_path: Path) -> None:
     assert isinstance(answer, Tried)
     assert answer.means == {"late": 0.125, "early": 0.1875, "watched": 0.125}
     np.testing.assert_allclose(answer.totals, [0.25, 0.125, 0.0, 0.125])
+
+
+GOLDS = "import rewardkit as rk\nreward = rk.number('answer'{}) + rk.length_between(1, 3, unit='characters')\n"
+
+
+@pytest.mark.parametrize(
+    ("golds", "option", "totals"),
+    [
+        (["1", "1", "N/A", "N/A"], "", [1.0, 1.0, NAN, NAN]),
+        (["N/A", "N/A", "N/A", "4"], "", [NAN, NAN, NAN, 1.0]),
+        (["N/A", "N/A", "none", "none"], "", None),
+        (["N/A", "N/A", "none", "none"], ", on_unparsable_gold='fail'", [NAN, NAN, NAN, NAN]),
+    ],
+)
+def test_stray_golds_that_cannot_be_read_are_no_reason_to_refuse_and_a_wrong_column_is(
+    tmp_path: Path, golds: list[str], option: str, totals: list[float] | None
+) -> None:
+    sample = replace(SAMPLE, completions=["a b", "g h", "c d", "a"], columns={"answer": golds})
+    code = Code("u_golds", "reward", {"u_golds.py": GOLDS.format(option)})
+    placed(code.files, tmp_path)
+    with undisturbed():
+        answer = answer_to(code, tmp_path, "terms", None, sample)
+    if totals is None:
+        assert isinstance(answer, str)
+        assert "reward 'number' reads no gold answer of the last batch: column 'answer': 'N/A' cannot" in answer
+    else:
+        assert isinstance(answer, Tried)
+        np.testing.assert_array_equal(answer.totals, totals)
 
 
 def test_data_beside_the_code_is_said_to_stay_there(tmp_path: Path) -> None:

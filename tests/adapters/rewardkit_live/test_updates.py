@@ -190,6 +190,26 @@ def test_numbers_change_and_rollbacks_lead_back_step_by_step(
     assert evidence.foreign.foreign.tolist() == seen[seen.step >= 8]["foreign/total"].tolist()
 
 
+def test_a_reward_of_golds_of_which_one_cannot_be_read_is_taken_and_of_a_wrong_column_refused(tmp_path: Path) -> None:
+    rows = tiny.dataset(32).map(lambda row, number: {"answer": "N/A" if number % 4 == 1 else "1"}, with_indices=True)
+    functions = rk.to_trl(early + 0.5 * echo, record=tmp_path / "run")
+    plan = {
+        1: asked(tmp_path, "wrong", HEAD + "reward = early + rk.number('prompt_kind')\n"),
+        2: asked(tmp_path, "golds", HEAD + "reward = early + rk.number('answer')\n"),
+    }
+    rows = rows.add_column("prompt_kind", ["letters", "other letters"] * 16)
+    trainer = train(tmp_path, functions, plan, max_steps=16, given={"train_dataset": rows})
+    wrong, golds = answers(tmp_path)
+    assert (wrong.status, "reads no gold answer of the last batch" in wrong.reason) == ("refused", True)
+    assert golds.status == "applied"
+    assert trainer.state.global_step == 16
+    entries = generations(trainer)
+    assert not any("unparsable_gold/number" in entry for entry in entries[:2])
+    shares = [entry.get("unparsable_gold/number", 0.0) for entry in entries[2:]]
+    assert shares == [entry["unscorable"] for entry in entries[2:]]
+    assert sum(shares) > 0
+
+
 def test_nothing_to_go_back_to_is_refused(tmp_path: Path) -> None:
     run = tmp_path / "run"
     plan = {1: lambda: rk.update_config(run, rollback=True), 2: lambda: rk.update_config(run, rollback=7)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -162,3 +163,11 @@ def test_nothing_has_no_statistics() -> None:
 def test_replies_that_are_no_rollouts_are_refused(replies: list[Any], why: str) -> None:
     with pytest.raises(BadRequest, match=why):
         aggregated(replies)
+
+
+def test_a_rollout_whose_gold_cannot_be_read_is_masked_and_not_asked_for_again() -> None:
+    answer = verified(replace(FAILED, unparsable=True), _rowidx=0)
+    assert (answer.status, answer.content["reward"]) == (200, 0.0)
+    assert answer.content["instance_config"] == {"mask_sample": True}
+    assert answer.content["_ng_failure_terminal"] is True
+    assert verified(FAILED, _rowidx=0).status == 503

@@ -169,3 +169,12 @@ def test_a_reward_that_nemo_gym_cannot_run_is_not_exported(tmp_path: Path) -> No
     target = Target("grouped_reward", "reward", str(tmp_path))
     with pytest.raises(rk.RewardDefinitionError, match="NeMo Gym: 'number_rank' compares completions"):
         export_to("nemo-gym", target, {"nemo-gym": "rewardkit_nemo_gym"})
+
+
+def test_another_rollout_does_not_help_if_the_gold_cannot_be_read() -> None:
+    app = client(rk.number("answer"))
+    answer = app.post("/verify", json=rollout([said("4")], answer="N/A", _rowidx=0))
+    found = answer.json()
+    assert (answer.status_code, found["reward"], found["instance_config"]) == (200, 0.0, {"mask_sample": True})
+    assert found["_ng_failure_terminal"] is True
+    assert "column 'answer': 'N/A' cannot be parsed" in found["_ng_failure_judge_error"]

@@ -72,6 +72,8 @@ def test_fields_are_columns() -> None:
         "answer": "4",
         "verifier_metadata": request["verifier_metadata"],
     }
+    assert row_of(request).runs_calls
+    assert not row_of(rollout([said("4")])).runs_calls
 
 
 def test_tokens_are_those_of_all_turns_and_stay_out_of_the_messages() -> None:

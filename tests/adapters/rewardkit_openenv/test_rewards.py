@@ -173,3 +173,10 @@ def test_the_export_refuses_what_an_environment_cannot_run(tmp_path: Any) -> Non
     )
     with pytest.raises(rk.RewardDefinitionError, match="OpenEnv: the reward follows training progress"):
         export_to("openenv", Target("rising_reward", "reward", str(tmp_path)), {"openenv": "rewardkit_openenv"})
+
+
+def test_a_gold_that_cannot_be_read_is_none() -> None:
+    rubric = rk.to_openenv(rk.number("answer") + down, text="message")
+    for _ in range(100):
+        assert rubric(Action(message="4"), Observation()) == 2.0
+        assert rubric(Action(message="4"), Observation(answer="N/A")) is None

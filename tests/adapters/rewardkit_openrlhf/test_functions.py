@@ -226,3 +226,12 @@ def test_examples_are_tried_at_once() -> None:
     with pytest.raises(rk.BindingError, match="answer"):
         rk.to_openrlhf(same, examples=[{"gold": "4"}])
     rk.to_openrlhf(same, examples=[{"answer": "4"}])
+
+
+def test_a_gold_that_cannot_be_read_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: pytest.fail("another try would fail, too"))
+    reward = rk.number("answer") + rk.length_between(1, 3, unit="characters")
+    with pytest.raises(RunExit, match=r"(?s)column 'answer': 'N/A' cannot be parsed.*examples= with all rows"):
+        call(rk.to_openrlhf(reward), PROMPT + "4", label="N/A")
+    found = call(rk.to_openrlhf(reward, dynamic_filtering=True), PROMPT + "4", label="N/A")
+    assert math.isnan(found["rewards"])

@@ -226,3 +226,12 @@ def test_examples_are_tried_at_once() -> None:
 def test_the_functions_can_be_pickled() -> None:
     rewards = pickle.loads(pickle.dumps(rk.to_slime(rk.exact("answer"))))
     assert score(rewards, Sample("4")) == 1.0
+
+
+def test_a_sample_whose_gold_cannot_be_read_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    rewards = bound(monkeypatch, rk.number("answer") + rk.length_between(1, 3, unit="characters"))
+    sample = Sample("4", label="N/A")
+    assert score(rewards, sample) == 0.0
+    assert sample.remove_sample
+    assert "column 'answer': 'N/A' cannot be parsed" in (sample.metadata or {})["rewardkit"]["unscored"]
+    assert score(rewards, Sample("4")) == 2.0

@@ -137,6 +137,7 @@ def test_components_are_in_the_log_of_the_trainer() -> None:
         "components/judged": [pytest.approx(2 / 3), 1.0],
         "components/length": [0.01, 0.01],
         "unscorable": [0.25, 0.0],
+        "unparsable_gold": [0.0, 0.0],
     }
 
 
@@ -275,3 +276,22 @@ def test_export_names_the_terms(tmp_path: Path) -> None:
     assert config == "--external_plugins out/rewards_swift.py \\\n--reward_funcs number 'two words {x}'"
     assert "rk.to_swift(reward)" in found.files["rewards_swift.py"]
     assert Scorer(rk.number("answer")).terms == ["number"]
+
+
+def test_golds_that_cannot_be_read_have_no_signal_in_whole_groups_and_in_parts_of_them() -> None:
+    reward = rk.number("answer") + length
+    trainer = Trainer(rk.to_swift(reward), num_generations=2)
+    for _ in range(30):  # no number of them is an outage
+        first, second = trainer.score(["1", "2", "1", "2"], answer=["N/A", "N/A", "1", "1"])
+        assert first == [0.5, 0.5, 1.0, 0.0]
+        assert second == [0.01] * 4
+    assert trainer._metrics["train"]["unparsable_gold"] == [0.5] * 30
+    split = Trainer(rk.to_swift(reward), num_generations=8)
+    assert split.score(["1", "22"], answer=["1", "1"]) == [[1.0, 0.0], [0.01, 0.02]]
+    assert split.score(["1", "22"], answer=["N/A", "N/A"]) == [[0.0, 0.0], [0.0, 0.0]]
+
+
+def test_a_column_without_golds_stops_in_the_first_batch() -> None:
+    trainer = Trainer(rk.to_swift(rk.number("answer") + length), num_generations=2)
+    with pytest.raises(rk.CoercionError, match="reads no gold answer in its first batch"):
+        trainer.score(["1", "2", "1", "2"], answer=["N/A", "N/A", "none", "none"])

@@ -77,6 +77,8 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "measured": {"reward": often + rk.gate(open_on_rank_0, counting) + early, "options": {"max_steps": 3}},
     "batch": {"reward": OVER_THE_BATCH, "options": {"max_steps": 3}},
+    "some golds": {"reward": rk.number("answer") + early, "golds": ["N/A", "1", "none", "?"]},
+    "no golds": {"reward": rk.number("answer") + early, "golds": ["N/A", "none"]},
 }
 
 
@@ -112,11 +114,15 @@ def main(name: str, out: Path) -> None:
     recorder = Recorder()
     functions = rk.to_trl(case["reward"] + recorder.reward(), **case.get("limits", {}))
     watched = Watched(functions._evaluators[0])
-    trainer = tiny.trainer(out, functions, **{"max_steps": 6, **case.get("options", {})})
+    rows = tiny.dataset(32)
+    if "golds" in case:
+        rows = rows.map(lambda row, number: {"answer": case["golds"][number % len(case["golds"])]}, with_indices=True)
+    given = {"train_dataset": rows}
+    trainer = tiny.trainer(out, functions, given=given, **{"max_steps": 6, **case.get("options", {})})
     error = ""
     try:
         trainer.train()
-    except rk.RewardFailure as failure:
+    except (rk.RewardFailure, rk.CoercionError) as failure:
         error = str(failure)
     seen = {
         "world": trainer.accelerator.num_processes,

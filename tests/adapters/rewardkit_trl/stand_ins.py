@@ -128,6 +128,7 @@ class StandInTrainer:
         self.multi_objective_aggregation = aggregation
         self.log_completions = True
         self.environments = None
+        self.tools: Any = None
         self.args = SimpleNamespace(report_to=[])
         self.accelerator = SimpleNamespace(device=torch.device("cpu"), is_main_process=True, num_processes=1)
         self.async_loop = _event_loop()

@@ -99,6 +99,31 @@ def test_both_stop_together_where_one_finds_the_quota_exhausted(launched: Launch
     assert [entry["unscorable"] for entry in first["history"]] == [0.0, 0.5]
 
 
+def test_golds_that_one_process_cannot_read_stop_neither(launched: Launched) -> None:
+    ranks = launched.ranks("some golds")
+    first, second = ranks
+    assert first["error"] == second["error"] == ""
+    assert first["step"] == second["step"] == 6
+    assert first["history"] == second["history"]
+    blind = 0
+    for step, entry in enumerate(first["history"]):
+        golds = together(ranks, step, "answer")
+        lost = np.array([gold != "1" for gold in golds])
+        assert np.isnan(np.array(together(ranks, step, "totals"), dtype=float)).tolist() == lost.tolist()
+        assert entry["unscorable"] == pytest.approx(lost.mean())
+        assert entry["unparsable_gold/number"] == pytest.approx(lost.mean())
+        assert "failed/number" not in entry
+        blind += any("1" not in rank["batches"][step]["answer"] for rank in ranks)
+    assert blind > 0
+
+
+def test_both_stop_in_the_first_batch_that_has_no_gold(launched: Launched) -> None:
+    first, second = launched.ranks("no golds")
+    assert first["error"] == second["error"]
+    assert "reward 'number' reads no gold answer in its first batch" in first["error"]
+    assert first["step"] == second["step"] <= 1
+
+
 def test_a_curriculum_moves_the_same_on_both_processes_and_on_one(launched: Launched) -> None:
     ranks = launched.ranks("adaptive")
     first, second = (rank["batches"] for rank in ranks)

@@ -53,7 +53,7 @@ def test_the_numbers_of_one_batch() -> None:
     table = rk.score(REWARD, COMPLETIONS)
     assert list(table.components) == ["length", "judged", "polite"]
     assert whole.rows.tolist() == [8, 2]
-    assert whole.faults.tolist() == [[8, 0, 0, 0], [4, 2, 0, 0], [8, 0, 0, 0]]
+    assert whole.faults.tolist() == [[8, 0, 0, 0, 0, 8], [4, 2, 0, 0, 0, 4], [8, 0, 0, 0, 0, 7]]
     assert whole.absent.tolist() == [[0, 0], [0, 4], [1, 0]]
     assert whole.gates.tolist() == [[8, 4]]
     np.testing.assert_allclose(whole.sums[1], [2, 1.0])

@@ -63,6 +63,17 @@ def test_means_over_completions_are_logged() -> None:
     }
 
 
+@pytest.mark.parametrize("tools", [None, [], [len]])
+def test_calls_in_text_count_unless_the_trainer_runs_tools(tools: Any) -> None:
+    trainer = StandInTrainer(rk.to_trl(rk.tool_calls("gold")))
+    trainer.tools = tools
+    text = says('<tool_call>{"name": "open", "arguments": {}}</tool_call>')
+    totals = trainer.rewards([[text], BROKEN_CALL, OPENED], gold=['[{"name": "open"}]', "[]", "[]"])
+    assert totals.tolist() == ([0.0, 1.0, 0.0] if tools else [1.0, 0.0, 0.0])
+    malformed = trajectories(trainer.metrics())["trajectory/malformed_calls"]
+    assert malformed == pytest.approx(2 / 3 if tools else 1 / 3)
+
+
 def test_plain_batches_are_not_logged() -> None:
     trainer = StandInTrainer(rk.to_trl(short))
     trainer.rewards(["42", "41"])
@@ -160,6 +171,7 @@ def test_both_processes_log_the_means_over_all_completions() -> None:
             processes=2,
             num_generations=None,
             known=True,
+            runs_calls=False,
             is_main=True,
             scale="group",
             normalizes_each=False,

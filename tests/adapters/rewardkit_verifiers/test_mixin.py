@@ -67,6 +67,11 @@ def scored(task: Any, trace: Any) -> tuple[dict[str, float], dict[str, float]]:
     return asyncio.run(both())
 
 
+def test_the_endpoint_reads_the_calls_and_leaves_none_in_a_text() -> None:
+    metrics, _ = scored(made(rk.calls_between(1, 1))(Data()), answered("[look()]"))
+    assert metrics == {"components/calls_between": 0.0}
+
+
 def test_terms_are_rewards_and_components_are_metrics_of_one_evaluation() -> None:
     calls = []
 
@@ -212,3 +217,11 @@ def test_the_exported_file_is_a_base_class(tmp_path: Any, monkeypatch: pytest.Mo
     exec(text, module)
     task = type("MyTask", (module["Scored"], Task), {})(Data(answer="4"))
     assert scored(task, answered("4"))[1] == {"exact": 1.0}
+
+
+def test_a_trace_whose_gold_cannot_be_read_raises_and_is_left_out() -> None:
+    kind = made(rk.number("answer"))
+    for _ in range(100):
+        scored(kind(Data(answer="4")), answered("4"))
+        with pytest.raises(rk.RewardFailure, match="column 'answer': 'N/A' cannot be parsed"):
+            scored(kind(Data(answer="N/A")), answered("4"))

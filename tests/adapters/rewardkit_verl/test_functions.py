@@ -256,3 +256,18 @@ def test_verl_is_imported_for_a_manager_only() -> None:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.startswith("rk.to_verl(reward, manager=True) makes a class of verl, but verl cannot be imported")
     assert "use the function: rk.to_verl(reward)" in run.stdout
+
+
+@FORMS
+def test_golds_that_cannot_be_read_leave_their_samples_out_and_a_wrong_column_ends_the_run(form: Any) -> None:
+    score = form(rk.number("answer") + rk.length_between(1, 3, unit="characters"), patience=60.0)
+    assert score("4")["score"] == 2.0
+    for _ in range(100):
+        with pytest.raises(rk.RewardFailure, match="column 'answer': 'N/A' cannot be parsed"):
+            score("4", "N/A")
+    wrong = form(rk.number("answer"))
+    for number in range(63):
+        with pytest.raises(rk.RewardFailure):
+            wrong("4", f"solution {number % 2}")
+    with pytest.raises(RunExit, match="reads no gold answer in its first batch"):
+        wrong("4", "solution")

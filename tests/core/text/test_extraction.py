@@ -52,7 +52,7 @@ FOUND: list[tuple[Any, str, str | None]] = [
     (extract.answer(), "\\boxed{2} #### 3", "2"),
     (extract.answer(), "#### 3", "3"),
     (extract.answer(), "four", "four"),
-    (extract.answer(), "</answer>", None),
+    (extract.answer(), "42</answer>", "42"),
     (extract.document(), "```json\n{}\n```", "{}"),
     (extract.document(), "<answer>```\n[]\n```</answer>", "[]"),
     (extract.document(), "{}", "{}"),

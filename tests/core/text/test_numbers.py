@@ -3,6 +3,7 @@ r"""Numbers: one number with any markup, and nothing else."""
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -33,16 +34,29 @@ def test_numbers_are_read(text: str, number: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("3/5", "3/5"), ("-1 / 3", "-1/3"), ("\\frac{1}{2}", "1/2"), ("-\\dfrac12", "-1/2"), ("\\frac{-1}{2}", "-1/2"),
+        ("2\\frac{1}{2}", "5/2"), ("2 1/2", "5/2"), ("$\\frac{3}{4}$", "3/4"), ("$18", "18"), ("\\$18.50",
+        "37/2"), ("\u0664\u0662", "42"), ("\u09e7\u09e8\u066b\u09eb", "25/2"), ("57 500", "57500"), ("-$5", "-5"),
+        ("18 €", "18"), ("18€", "18"), ("£3", "3"), ("US$ 7", "7"), ("1,000", "1000"), ("$1,250", "1250"),
+    ],
+)  # fmt: skip
+def test_fractions_and_currencies_are_read(text: str, number: str) -> None:
+    assert Fraction(NumberText().read(text)) == Fraction(number)
+
+
+@pytest.mark.parametrize(
     "text",
     [
-        "", "x", "4 2", "4_2", "0x2a", "NaN", "inf", "1e1000", "42 or 43", "42,43", "1,000", "45%", "$42", "42 km",
+        "", "x", "4 2", "4_2", "0x2a", "NaN", "inf", "1e1000", "42 or 43", "42,43", "1,00", "45%", "42 km",
         "42/1",
-        "\\frac{1}{2}",
+        "84/2", "\\frac{84}{2}", "1/0", "3 3/2",
         "6*7 = 42", "5 = 42", "wrong = 42", "x == 42", "x + y = 42", "x = y = 42",
-        "\u0664\u0662", "--4", "4-", "$", "$$", "**", "\\text{}",
+        "\u0664\u09e8", "--4", "4-", "$", "$$", "**", "\\text{}",
         "4\\times 10^{9999}",
         "1" * 401, "\\boxed{42}", "\\text{a 42}", "4.2.1",
-        "{42", "{4}{2}", "1 000", "1'000", "42!", "4 \\, 2", "- - 4", "45 \\%", "2^{10}", "101_2", "5%%",
+        "{42", "{4}{2}", "1 00", "1 0000", "42!", "4 \\, 2", "- - 4", "45 \\%", "2^{10}", "101_2", "5%%",
         "(1,000)", "(3)(4)", "((", "()", "\u2153", "4\xbd2", "\xbd2", "million", "5 millions", "4\u06602", "5K",
         "4e\xbd",
         "4 \\times 10", "e5", "%",
@@ -65,7 +79,8 @@ def test_other_text_is_not_a_number(text: str) -> None:
         ("$45$ %", {"percent": True}, "0.45"),
         ("$-45\\%$", {"percent": True}, "-0.45"),
         ("1\\,000", {"thousands": True}, "1000"),
-        ("1 000", {"thousands": True}, None),
+        ("1 000", {"thousands": True}, "1000"),
+        ("1 000", {"thousands": False}, None),
         ("(1,000)", {"thousands": True}, None),
         ("(1000)", {"thousands": True}, "1000"),
         ("1'234'567.5", {"thousands": True}, "1234567.5"),
@@ -110,7 +125,7 @@ def test_notes_name_the_option_that_would_allow_it(text: str, options: dict[str,
 def test_any_text_is_a_number_or_a_reason(text: str, loose: bool) -> None:
     units = (("$", Decimal(1)), ("x", Decimal(2)))
     read = NumberText(loose, loose, units if loose else ()).read(text)
-    assert isinstance(read, Decimal) or (isinstance(read, str) and read)
+    assert isinstance(read, (Decimal, Fraction)) or (isinstance(read, str) and read)
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=3))

@@ -103,7 +103,7 @@ DIFFERENT = [
     rk.exact("a", extract=my_extractor),
     rk.exact("a", extract=other_extractor),
     rk.number("a"),
-    rk.number("a", thousands=True),
+    rk.number("a", thousands=False),
     rk.number("a", gold=rk.extract.after("####")),
     A,
     B,

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
+from rewardkit.core.text.final_answer import bare
 from rewardkit.core.tree.gold import (
     LONGEST,
     MOST_ITEMS,
@@ -22,7 +23,6 @@ from rewardkit.core.tree.gold import (
     Reading,
     above,
     against_gold,
-    bare,
     checked_floor,
     normal,
     spaced,
@@ -139,7 +139,7 @@ def test_gold_texts_are_one_or_several_each_through_the_extractor() -> None:
     gold = GoldTexts(normal, rk.extract.after("####"))
     assert gold("so #### a  b") == ("a b",)
     assert gold(["#### 1", "#### 2"]) == ("1", "2")
-    assert GoldTexts(normal, None)('["a", "b"]') == ('["a", "b"]',)
+    assert GoldTexts(normal, None)('["a", "b"]') == ("a", "b", '["a", "b"]')
     for value in ([], ["#### 1", "2"], [["#### 1"]]):
         with pytest.raises(ValueError, match=r"empty|no gold|not text"):
             gold(value)
@@ -212,7 +212,7 @@ READING: Reading[str, tuple[str, ...]] = Reading(PlainText(ignore_case=False), B
 
 
 def test_an_answer_is_measured_against_the_gold_that_suits_it_best() -> None:
-    assert READING("aa", ("aaa", "a")) == rk.Score(1.0, "a")
+    assert READING("aa", ("aaa", "a")) == rk.Score(1.0, "a; the gold answer is 'a'")
     assert READING("a", ("aaa", "aa")) == rk.Score(0.0, "aaa")
 
 

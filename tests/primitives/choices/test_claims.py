@@ -255,8 +255,9 @@ def test_the_end_of_a_long_text_is_read() -> None:
 
 
 def test_a_flood_of_mentions_chooses_nothing() -> None:
-    assert chosen(_LETTERS, "C? " * (MOST_MENTIONS - 1) + "The answer is B.", marked=False) == "B"
-    assert chosen(_LETTERS, "C? " * MOST_MENTIONS + "The answer is B.", marked=False) is None
+    assert chosen(_LETTERS, "C? " * (MOST_MENTIONS - 1) + "So B.", marked=False) == "B"
+    assert chosen(_LETTERS, "C? " * MOST_MENTIONS + "So B.", marked=False) is None
+    assert chosen(_LETTERS, "C? " * MOST_MENTIONS + "word " * 60 + "The answer is B.", marked=False) == "B"
 
 
 @pytest.mark.parametrize("text", ["I choose B.", "So B.", "Reasons.\nWe take option B"])

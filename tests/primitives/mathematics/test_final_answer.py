@@ -7,7 +7,7 @@ import pickle
 import pytest
 from hypothesis import given, strategies as st
 
-from rewardkit.primitives.mathematics import final_answer as module
+from rewardkit.core.text import final_answer as module
 from rewardkit.primitives.mathematics.final_answer import FinalAnswer
 
 find = FinalAnswer()
@@ -20,12 +20,13 @@ find = FinalAnswer()
         ("\\boxed{\\frac{1}{2}}", "\\frac{1}{2}"),
         ("\\boxed{4} or \\boxed{5}", "4, 5"), ("\\boxed{5} again \\boxed{ 5 }", "5"),
         ("\\boxed{4 \\boxed{5}}", "4 \\boxed{5}"),
-        ("\\boxed{\\{1\\}}", "\\{1\\}"), ("\\fbox {5}", "5"), ("4\n#### 5\nbye", "5"), ("The answer is 5.\nBye.", "5."),
-        ("Answer: 4. No, answer: 5", "5"), ("**Answer:** **5**", "5**"), ("The answer is\n\n\\[ 5 \\]", "5"),
-        ("answer is $$ 5 $$.", "5 ."),
+        ("\\boxed{\\{1\\}}", "\\{1\\}"), ("\\fbox {5}", "5"), ("4\n#### 5\nbye", "5"), ("The answer is 5.\nBye.", "5"),
+        ("Answer: 4. No, answer: 5", "5"), ("**Answer:** **5**", "5"), ("**Answer: 5**", "5"),
+        ("The answer is\n\n\\[ 5 \\]", "5"),
+        ("answer is $$ 5 $$.", "5"), ("\\boxed 5", "5"), ("\\boxed{\\boxed{5}}", "5"),
         ("So $x = 5$.", "x = 5"), ("$4$\n$5$", "5"), ("a\n\\[\n5\n\\]", "5"), ("$4$ then\n$$\n5\n$$.", "5"),
         ("\\(5\\)", "5"), ("5", "5"),
-        ("is \\$5 and $6$", "6"), ("no formula\nhere", "here"), ("The answer is $5$. I hope it is correct.", "$5$"),
+        ("is \\$5 and $6$", "6"), ("no formula\nhere", "here"), ("The answer is $5$. I hope it is correct.", "5"),
     ],
 )  # fmt: skip
 def test_the_answer_is_found(completion: str, answer: str) -> None:
@@ -34,7 +35,7 @@ def test_the_answer_is_found(completion: str, answer: str) -> None:
 
 @pytest.mark.parametrize(
     "completion",
-    ["\\boxed{5", "\\boxed 5", "\\boxed{}", "<answer>5", "It is $4$ or $5$.", "<think>\\boxed{5}", "x" * 200_001],
+    ["\\boxed{5", "\\boxed{}", "<answer>5", "It is $4$ or $5$.", "<think>\\boxed{5}", "x" * 200_001],
 )
 def test_other_completions_have_no_final_answer(completion: str) -> None:
     assert not find(completion)
@@ -73,5 +74,5 @@ _PIECES = [
 def test_long_texts_before_a_box_do_not_matter(pieces: list[str], head: str, times: int) -> None:
     text = head * times + "".join(pieces)
     if "\\boxed" in text or "\\fbox" in text:
-        refused = module._BEFORE.search(text) or module._AFTER.search(text)
+        refused = module._BEFORE_BOX.search(text) or module._AFTER_BOX.search(text)
         assert module._boxed(text) == (None if refused else module.in_boxes(text))

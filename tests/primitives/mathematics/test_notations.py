@@ -77,7 +77,7 @@ UNREADABLE = ["5\\text{K}", "x^2 [1]", "1/2x", "a/bc", "\\sin x/2", "\\frac{dy}{
 """Gold answers that can be read in two ways, or in none."""
 
 
-_REWARD = rk.math_equal("answer", unreadable="fail")
+_REWARD = rk.math_equal("answer", on_unparsable_gold="fail")
 
 
 def scored(golds: list[str], completions: list[str]) -> list[float]:
@@ -102,6 +102,6 @@ def test_answers_in_sentences() -> None:
 def test_a_gold_answer_that_is_unclear_is_an_error_or_a_failure(gold: str) -> None:
     with pytest.raises(rk.CoercionError, match="fallback"):
         rk.score(rk.math_equal("answer"), ["5"], answer=[gold])
-    reward = rk.fallback(rk.math_equal("answer", unreadable="fail"), rk.exact("answer"))
+    reward = rk.fallback(rk.math_equal("answer", on_unparsable_gold="fail"), rk.exact("answer"))
     table = rk.score(reward, [gold, "5"], answer=[gold, "5"])
     assert table.total.tolist() == [1.0, 1.0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rewardkit.primitives.mathematics.notation import clean
-from rewardkit.primitives.mathematics.units import UNKNOWN, differ, unit_of, without_unit
+from rewardkit.primitives.mathematics.units import differ, unit_of, without_unit
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,17 @@ from rewardkit.primitives.mathematics.units import UNKNOWN, differ, unit_of, wit
         ("\\text{cm}^{2}", "centimeter^2"), (" \\text{ square feet}", "foot^2"),
         (" \\text{ m}^{3}", "meter^3"), (" \\text{ cubic meters}", "meter^3"), (" \\text{ km/h}", "kilometer/hour"),
         (" \\text{ kilometers per hour}", "kilometer/hour"), ("^{\\circ}", "degree"), (" degrees", "degree"),
-        (" \\text{ apples}", UNKNOWN), (" red apples", UNKNOWN), (" \\text{ units}^{2}", UNKNOWN), (" m", "meter"),
+        (" \\text{ apples}", "?apples"), (" red apples", "?red apples"), (" \\text{ units}^{2}", "?units^2"),
+        (" m", "meter"),
+        (" in total", "?in total"), (" N", "newton"), (" \\text{ N}-\\text{cm}", "centimeter*newton"),
+        (" kg m/s^{2}", "kilogram*meter/second^2"),
+        (" \\text{ m s}^{-1}", "meter/second"), (" \\text{ m}\\cdot\\text{s}^{-2}", "meter/second^2"),
+        ("\\text{ ms}^{-1}", "meter/second"),
+        ("^{\\circ} \\text{C}", "celsius"), ("^{\\circ} C", "celsius"), ("^{\\circ}F", "fahrenheit"), (" \\mu m",
+        "micrometer"),
+        (" \\mu\\text{m}", "micrometer"), (" \\text{µm}", "micrometer"), (" \\Omega", "ohm"),
+        (" \\text{ J/(kg K)}", "joule/kelvin/kilogram"),
+        (" dollars per ticket", "dollar/?ticket"), (" \\text{ square units}", "?units^2"), (" kWh", "kilowatthour"),
     ],
 )  # fmt: skip
 def test_a_unit_is_named(text: str, unit: str) -> None:
@@ -26,8 +36,8 @@ def test_a_unit_is_named(text: str, unit: str) -> None:
     "text",
     [
         "x", " x", "ab", "m", " xy", " or 5", " \\text{ or } 6", " \\text{ or six}", " million", " \\text{ thousand}",
-        " squared",
-        "!", " + 1", " \\times 2", " \\pi", "_{8}", " \\text{ cm}^{4}", " base eight", " \\text{ mod 7}", ", 6",
+        " squared", " K", " C", " \\text{K}", " \\text{ M}", " pm", "N", " x^{2}",
+        "!", " + 1", " \\times 2", " \\pi", "_{8}", " base eight", " \\text{ mod 7}", ", 6",
         " \\sqrt{2}",
     ],
 )  # fmt: skip
@@ -36,10 +46,18 @@ def test_words_that_may_change_the_number_are_not_units(text: str) -> None:
 
 
 def test_only_known_units_differ() -> None:
-    assert differ("meter", "centimeter")
-    assert not differ("meter", "meter")
-    assert not differ("meter", "")
-    assert not differ("meter", UNKNOWN)
+    for one, other in [
+        ("meter", "centimeter"), ("meter*newton", "centimeter*newton"), ("?units^2", "?units^3"), ("meter", "meter^2"),
+        ("dollar/?ticket", "cent"), ("celsius", "fahrenheit"), ("meter", "degree"), ("meter/second", "meter"),
+    ]:  # fmt: skip
+        assert differ(one, other)
+        assert differ(other, one)
+    for one, other in [
+        ("meter", "meter"), ("meter", ""), ("meter", "?apples"), ("?apples", "?pears"), ("celsius", "degree"),
+        ("dollar/?ticket", "dollar"), ("?units^2", "meter^2"),
+    ]:  # fmt: skip
+        assert not differ(one, other)
+        assert not differ(other, one)
 
 
 @pytest.mark.parametrize(

@@ -224,6 +224,57 @@ def test_forms_of_calls_do_not_matter() -> None:
     assert "call_forms_indifferent" in broken(as_written)
 
 
+def written(calls: list[dict[str, Any]]) -> str:
+    return "\n".join(f"<tool_call>\n{json.dumps(call)}\n</tool_call>" for call in calls)
+
+
+WRITTEN = [
+    [{"name": "open", "arguments": {"color": color, "how": "gently"}}, {"name": "look", "arguments": {"at": number}}]
+    for color, number in zip(COLORS, NUMBERS, strict=True)
+]
+IN_TEXT: dict[str, Any] = {
+    "examples": [{"calls": json.dumps(calls)} for calls in WRITTEN],
+    "good": list(map(written, WRITTEN)),
+    "bad": ["I cannot do that."] * len(WRITTEN),
+}
+
+
+def test_calls_that_are_written_as_text_are_judged_as_those_of_messages_are() -> None:
+    report = check_reward(rk.tool_calls("calls"), **IN_TEXT, isolate=False, exploits=True)
+    assert report.ok
+    held = {result.law for result in report.results if result.outcome == "held"}
+    assert held >= {
+        "calls_are_not_paid",
+        "one_for_all",
+        "claims_need_calls",
+        "missing_calls_cost",
+        "idle_policy_earns_nothing",
+        "parallel_order_indifferent",
+        "call_forms_indifferent",
+    }
+    free = check_reward(rk.tool_calls("calls", extra="allow"), **IN_TEXT, laws=OF_AGENTS, isolate=False)
+    assert "one_for_all" in {one.law for one in free.findings}
+
+    @rk.reward
+    def any_gold_call(trajectory: rk.Trajectory, calls: list[dict[str, Any]]) -> float:
+        """One of the gold calls was made."""
+        made = trajectory.with_text_calls().calls
+        return float(any(one.name == gold["name"] and one.has(**gold["arguments"]) for one in made for gold in calls))
+
+    found = check_reward(any_gold_call, **IN_TEXT, laws=OF_AGENTS, isolate=False)
+    assert {"one_for_all", "missing_calls_cost"} <= {one.law for one in found.findings}
+
+
+def test_a_reward_that_looks_for_calls_in_the_text_alone_keeps_its_text() -> None:
+    @rk.reward
+    def as_text(completion: str, trajectory: rk.Trajectory, calls: str) -> float:
+        """The calls are in the text, and no message has one."""
+        return float(completion == written(json.loads(calls)) and not trajectory.calls)
+
+    report = check_reward(as_text, **IN_TEXT, laws=OF_AGENTS, isolate=False)
+    assert report.ok
+
+
 def test_without_calls_the_laws_are_skipped() -> None:
     report = check_reward(rk.exact("answer"), examples=[{"answer": "42"}], good=["42"], laws=OF_AGENTS)
     assert {result.outcome for result in report.results} == {"skipped"}

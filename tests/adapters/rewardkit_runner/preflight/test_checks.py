@@ -123,7 +123,7 @@ DATA_FAULTS: dict[str, tuple[str, list[dict[str, Any]], str, str]] = {
         "number",
         [*rows(40), {"prompt": "q", "answer": "7 or 8"}],
         "error",
-        "1 of 41 cells do not fit the annotation of 'number'",
+        "'number' cannot read 1 of 41 distinct cells, so 1 row gets no score: more than 1% row 40: '7 or 8' is not",
     ),
     "raises": ("raising", rows(), "error", "reward: it stops the training in the first batch: reward 'raising'"),
     "fails": ("failing", rows(), "error", "component 'failing': it fails in the first batch: the sandbox does not"),
@@ -141,6 +141,65 @@ def test_what_is_wrong_with_the_data_is_said(fault: str) -> None:
 def said(found: Preflight, kind: Any) -> str:
     """The findings of a kind on one line, so that a line break does not matter."""
     return " ".join(" ".join(line for finding in found.of(kind) for line in finding.lines()).split())
+
+
+@pytest.mark.parametrize("policy", [None, "fail", "raise"])
+@pytest.mark.parametrize(("unreadable", "distinct"), [(0, 200), (1, 200), (2, 200), (3, 200), (50, 1000), (200, 200)])
+def test_golds_that_cannot_be_read_are_an_error_above_one_percent_of_the_distinct_ones(
+    policy: Any, unreadable: int, distinct: int
+) -> None:
+    golds = [f"none {number}" if number < unreadable else str(number) for number in range(distinct)]
+    data = [{"prompt": f"q{row}", "answer": gold} for row, gold in enumerate(golds + golds[:unreadable] * 2)]
+    found = looked("number", data, reward=rk.number("answer", on_unparsable_gold=policy))
+    stops = unreadable == distinct or (unreadable > 0 and policy == "raise")
+    assert found.ok is not (stops or (policy is None and unreadable > 0.01 * distinct)), found.text()
+    if unreadable:
+        lost = 'and on_unparsable_gold="raise"' if policy == "raise" else f"so {3 * unreadable:,} rows get no score"
+        what = f"'number' cannot read {unreadable:,} of {distinct:,} distinct cells, {lost}"
+        assert what in " ".join(found.text().split())
+        shown = [line for line in found.text().splitlines() if "(and 2 more): 'none " in line]
+        assert len(shown) == (10 if unreadable == distinct else unreadable)
+    else:
+        assert found.of("warning") == []
+    if found.ok:  # the other rows are tried as ever
+        assert f"in {distinct - unreadable:,} of {distinct - unreadable:,} rows" in said(found, "fact")
+
+
+def test_golds_that_take_long_are_listed_with_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = iter(range(10_000))
+    monkeypatch.setattr("rewardkit_runner.preflight.cells.time.perf_counter", lambda: 1.5 * next(ticks))
+    found = looked("number", [*rows(2), *rows(2)])
+    assert found.ok
+    assert "2 of 2 distinct cells take 'number' over 1 s to read" in said(found, "warning")
+    assert "row 0 (and 1 more): '0' takes 1.5 s row 1 (and 1 more): '1' takes 1.5 s" in said(found, "warning")
+
+
+def test_cells_that_do_not_fit_each_other_are_found() -> None:
+    good = {"instruction_id_list": ["punctuation:no_comma"], "kwargs": "[{}]"}
+    data = [{"prompt": f"q{row}", **good} for row in range(300)]
+    data[7]["kwargs"], data[9]["instruction_id_list"] = "[{}, {}]", ["no:such"]
+    found = looked("instructions", data, reward=rk.instructions())
+    assert found.ok
+    assert "in 1 of 300 rows they do not fit each other, so 'instructions' gives these no score" in said(
+        found, "warning"
+    )
+    assert "'instructions' cannot read 1 of 2 distinct cells, so 1 row gets no score row 9: " in said(found, "warning")
+
+
+def test_one_row_of_many_is_no_error_although_there_are_few_distinct_golds() -> None:
+    data = [{"prompt": f"q{row}", "answer": "ABCD"[row % 4]} for row in range(200)]
+    data[7]["answer"] = "E"
+    found = looked("choice", data, reward=rk.choice("answer"))
+    assert found.ok
+    assert "'choice' cannot read 1 of 5 distinct cells, so 1 row gets no score" in said(found, "warning")
+    data[9]["answer"] = data[11]["answer"] = "E"
+    assert not looked("choice", data, reward=rk.choice("answer")).ok
+
+
+def test_a_missing_value_is_no_unreadable_gold() -> None:
+    found = looked("number", [{"prompt": "p", "answer": 1.0}, {"prompt": "q", "answer": float("nan")}] * 2)
+    assert "2 of 4 cells are None: 'number' abstains there" in said(found, "warning")
+    assert found.ok
 
 
 def test_only_the_rows_of_a_branch_are_read() -> None:
@@ -349,7 +408,7 @@ def test_gsm8k_passes_as_it_is_published() -> None:
     assert found.of("warning") == []
     assert "earns 1 of 1, in 7,473 of 7,473 rows; an empty completion 0" in said(found, "fact")
     wrong = preflight(config(), reward=rk.number("answer"), training=data["train"], held_out=None)
-    assert "7,473 of 7,473 cells do not fit the annotation of 'number'" in said(wrong, "error")
+    assert "'number' cannot read 7,473 of 7,473 distinct cells, so 7,473 rows get no score" in said(wrong, "error")
 
 
 def test_weights_that_do_not_fit_the_list_are_an_error_that_says_what_to_write() -> None:

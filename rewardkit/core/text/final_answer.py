@@ -1,0 +1,481 @@
+r"""Where the final answer of a completion is, for all rewards that read answers.
+
+``number``, ``choice``, ``math_equal`` and ``exact`` differ in what they accept as equal, not in where they look:
+
+1. in the model's own words: nothing counts after a turn that it made up ("Question:", "Human:");
+2. `marked`: the ``<answer>`` tag, else the boxes, else the line after ``####``;
+3. `statements`: "The answer is 42", in many languages; the last one counts;
+4. else the last claim, which each reward finds by itself.
+
+All functions take time linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from rewardkit.core.text.claims import denied_after, last_retraction, without_struck
+from rewardkit.core.text.marks import boxes
+
+# The model's own words.
+
+_SPEAKER = "human|user|usuario|nutzer|utilisateur|用户|用戶|ユーザー|사용자|пользователь"
+_QUESTION = (
+    "q|question|problem|exercise|instruction|pregunta|problema|pergunta|domanda|frage|aufgabe|вопрос|задача(?:-вопрос)?|"
+    "问题|問題|题目|題目|问|問|質問|질문|문제|โจทย์|คำถาม|swali|প্রশ্ন|ప్రశ్న|प्रश्न|السؤال|سؤال"
+)
+"""How a prompt with examples introduces the next question: MGSM's prompts have eleven of these languages."""
+
+_NEXT_TURN = re.compile(
+    rf"^[ \t>]{{0,8}}(?P<set>\#{{1,6}}[ \t]{{0,4}}|\*\*)?(?:(?P<speaker>{_SPEAKER})|(?:{_QUESTION}))"
+    r"(?:[ \t]?(?:\*\*)?[ \t]?[:：]|(?P<heading>\*\*)?[ \t]*$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_MOST_TURNS = 20
+"""A text with more beginnings of turns than this is cut at the last of these: the text before each is searched."""
+
+_COLON = (":", "\uff1a")
+
+
+def own_words(text: str) -> str:
+    """Return the visible text of the model's own turn, without what it struck out or hid.
+
+    A model that was not stopped goes on with the next question of a prompt with examples. "Question:" at the start of
+    the text, or set as a heading before there is an answer, only restates the question.
+    """
+    text = without_stray_tag(without_struck(text))
+    turn = next_turn(text)
+    return text[:turn] if turn is not None else _first_solution(text)
+
+
+def next_turn(text: str) -> int | None:
+    """Return where "Question:", "Human:" and the like begin a turn after the model's own; None without one."""
+    if not any(colon in text for colon in _COLON) and "#" not in text:
+        return None
+    for count, turn in enumerate(_NEXT_TURN.finditer(text)):
+        if count >= _MOST_TURNS:
+            return turn.start()
+        if (turn["heading"] or not turn[0].rstrip().rstrip("*").endswith(_COLON)) and not turn["set"]:
+            continue  # a line with nothing but the word
+        head = text[: turn.start()]
+        if head.strip() and (turn["speaker"] or not turn["set"] or _answers(head)):
+            return turn.start()
+    return None
+
+
+def _answers(text: str) -> bool:
+    return _box_starts(text) or "####" in text or _has_tag(text) or next(statements(text), None) is not None
+
+
+def _first_solution(text: str) -> str:
+    """Return a solution with ``#### 18`` without a made-up question and its ``#### 5`` after it."""
+    if text.count("####") < 2:
+        return text
+    lines = [line for line in _HASHES.finditer(text) if not _HEADING.match(line[1])]
+    for line, following in pairwise(lines):
+        if "?" in text[line.end() : following.start()]:
+            return text[: line.end()]
+    return text
+
+
+# Marks.
+
+_TAG = re.compile(r"<(/?)answer>(?!\W{0,3}(?:tags?|block|format|section|element)s?\b)", re.IGNORECASE)
+"""Not "in the <answer> tags", which only mentions them."""
+
+_HASHES = re.compile(r"(?:^|(?<=\s))####(?!#)[ \t]*(?=\S)(.*)", re.MULTILINE)
+_HEADING = re.compile(
+    r"(?i)[*_]*(?:(?P<answer>(?:the\s|final\s|correct\s){0,2}(?:answer|result)\b[*_]*(?:\s+is\b)?[*_]*\s*[:=]?[*_]*)"
+    r"|(?:step|part|case|section|explanation|solution|conclusion|reasoning|summary|note|check|verification|analysis|"
+    r"option|choice|method|approach|given|calculation|problem|question)s?\b|\d+[.)]\s|[^\n]*[:：][*_]*\s*\Z)"
+)
+"""Text after ``####`` that is a heading of what follows; "Answer" introduces the answer itself."""
+
+_LEAD = re.compile(
+    r"\A\s{0,9}(?:(?:so|thus|hence|therefore),?\s)?(?:the\s)?(?:final\s|correct\s)?"
+    r"answers?\b[*\s]{0,9}(?:is\b|are\b|:)[\s:*]{0,9}",
+    re.IGNORECASE,
+)
+"""What may introduce the answer inside a mark: ``<answer>The answer is 5</answer>``."""
+
+_BOX = r"\\(?:boxed|fbox)\s{0,2}(?:\{|(?=\s?-?[0-9]))"
+_OPENED = r"\s?(?:\$\$?|\\\(|\\\[)?\s?"
+_OPERAND = r"(?:[0-9)\]}]|(?<![A-Za-z])[A-Za-z])"
+_BEFORE_BOX = re.compile(
+    rf"[0-9]{_BOX}|(?:{_OPERAND}\s?[-+/]|{_OPERAND}\s?(?<!\*)\*(?!\*)|[/^_+]"
+    r"|\\(?:[hv]?phantom|[bx]?cancel|sout|sqrt|frac|cdot|times|div|pm|mp|sin|cos|tan|ln|log|exp)\s?(?:\{[^{}\n]{0,80}\})?\{?"
+    r"|(?:\b(?:not|never|nor|no|cannot|except|such as|for example,?|e\.g\.,?|of the form|in the form)|n't)"
+    rf"\s(?:equal\sto\s|be\s)?){_OPENED}{_BOX}"
+)
+_AFTER_BOX = re.compile(
+    r"\\(?:boxed|fbox)\s{0,2}(?:\{[^{}]*(?:\{[^{}]*\}[^{}]*){0,9}\}|\s?-?[0-9]{1,40}(?:[.,][0-9]{1,40}){0,9})"
+    r"\s?(?:\$\$?|\\\)|\\\])?"
+    rf"(?:[0-9^]|[A-Za-z](?![A-Za-z])|(?:\s|\\text\s?\{{\s?)*(?:or\b(?!\s?\}}?{_OPENED}{_BOX})"
+    r"|(?:hundred|thousand|million|billion|trillion)\b|(?:is|was)\s(?:not|wrong|incorrect|false)\b|isn't\b)"
+    r"| ?(?:\\(?:pm|mp)(?![a-z])|±)| ?(?:[-+*/]|\\(?:times|cdot|div)) ?\(?[0-9]"
+    r"|[,;]\s?or\s(?:maybe|perhaps|possibly|else)\b"
+    r"|\s?[,;]\s?(?:or\s)?[-$]{0,2}[0-9])",
+)
+"""What makes a box a part of something else, or one of several answers, if it is before or after it."""
+
+_LONGEST_BEFORE = 200
+"""More characters than `_BEFORE_BOX` reads before a box: the text before that is not searched."""
+
+Mark = Literal["tag", "box", "hashes"]
+
+
+class Marked(NamedTuple):
+    """A marked answer; `text` is None if the mark holds none, or several that differ."""
+
+    mark: Mark
+    text: str | None
+
+
+def marked(text: str) -> Marked | None:
+    r"""Return what the only tag, else the boxes, else the last line with ``####`` holds; None without marks.
+
+    Boxes that differ are a list, ``4, 5``: boxing two guesses answers with neither. A box that is part of a formula
+    (``2\boxed{21}``), has an alternative beside it (``\boxed{42} or 43``) or is denied holds no answer.
+    """
+    if _has_tag(text):
+        body = _tag_body(text)
+        return Marked("tag", _boxed(body) if body and _box_starts(body) else body)
+    if _box_starts(text):
+        return Marked("box", _boxed(text))
+    if "####" in text:
+        hashed = behind_hashes(text)
+        return None if hashed is None else Marked("hashes", hashed)
+    return None
+
+
+def bare_answer(mark: Marked) -> str | None:
+    """Return a marked answer without what introduces it, and without emphasis; what is in a box is left as it is."""
+    if mark.text is None or mark.mark == "box":
+        return mark.text
+    return bare(_LEAD.sub("", mark.text, count=1))
+
+
+def _has_tag(text: str) -> bool:
+    return "<" in text and any(not tag[1] for tag in _TAG.finditer(text))
+
+
+def without_stray_tag(text: str) -> str:
+    """Return `text` without ``</answer>`` if nothing opens it: the prompt has, and so it marks nothing."""
+    return text if "</" not in text or _has_tag(text) else _TAG.sub(" ", text)
+
+
+def _tag_body(text: str) -> str | None:
+    """Return the body of the only ``<answer>``; None if the last one is not closed, or if two differ."""
+    start: int | None = None
+    bodies: dict[str, str] = {}
+    for tag in _TAG.finditer(text):
+        if not tag[1]:
+            start = tag.end()
+        elif start is not None:
+            body = text[start : tag.start()]
+            if body.strip():
+                bodies.setdefault("".join(body.split()), body.strip())
+            start = None
+    if start is not None or len(bodies) > 1:
+        return None
+    return next(iter(bodies.values()), "")
+
+
+def _box_starts(text: str) -> bool:
+    return "\\boxed" in text or "\\fbox" in text
+
+
+def _boxed(text: str) -> str | None:
+    """Return the contents of the outermost boxes, each once; None if one is not closed, or holds no answer alone."""
+    first = min(place for place in (text.find("\\boxed"), text.find("\\fbox")) if place >= 0)
+    if _BEFORE_BOX.search(text, max(0, first - _LONGEST_BEFORE)) or _AFTER_BOX.search(text, first):
+        return None
+    return in_boxes(text)
+
+
+def in_boxes(text: str) -> str | None:
+    """Return the contents of the outermost boxes, each once; None if there are none, or one is not closed."""
+    contents: dict[str, str] = {}
+    for content in boxes(text) or []:
+        contents.setdefault("".join(content.split()), content.strip())
+    return ", ".join(contents.values()) or None
+
+
+def behind_hashes(text: str) -> str | None:
+    """Return the answer after the last ``####``; None if that is a Markdown heading.
+
+    It is one if it says so ("Step 2", "Option D:"), if there are several with text below each, or if an answer is
+    stated below it.
+    """
+    lines = list(_HASHES.finditer(text))
+    if not lines:
+        return None
+    line, below = lines[-1][1].strip(), text[lines[-1].end() :].strip()
+    heading = _HEADING.match(line)
+    if heading and heading["answer"]:
+        rest = line[heading.end() :].strip()
+        return rest or (None if "\n" in below else below or line)
+    if heading:
+        return None
+    if below and (len({match[1].strip() for match in lines}) > 1 or next(statements(below), None)):
+        return None
+    return line
+
+
+# Statements.
+
+_ADVERB = (
+    r"(?:,?\s(?:therefore|thus|indeed|hence|simply|just|exactly|clearly|definitely|obviously|certainly|then|in fact|"
+    r"of course|equal to|(?:most )?likely(?: to be)?|typically|generally),?)?"
+)
+_IS = (
+    r"(?:[*_]{0,3}\s?(?:[:=→–—：]|=>|->|-(?=\s))"
+    r"|\s(?:is|are|equals|would be|must be|should be|will be|has to be|can only be)(?![A-Za-z'’]),?)"
+)
+_ABOUT = (
+    r"(?:\s\([^()\n]{1,60}\)"
+    r"|\s(?:to|for|of|in|here|considering|given|based on|among|according to)\b[^.:;!?\n\d]{0,80}?)??"
+)
+_ENGLISH = re.compile(
+    rf"(?:answers?\b|final (?:result|value|solution)\b){_ABOUT}{_IS}{_ADVERB}[*_]{{0,3}}(?:\s?[:：][*_]{{0,3}})?",
+    re.IGNORECASE,
+)
+_STEMS = ("answer", "final result", "final value", "final solution")
+_HEAD = re.compile(r"answers?[*_:：\s]{0,4}\n", re.IGNORECASE)
+_HEAD_BEFORE = re.compile(r"(?:^|\n)[\s#*_>\-]{0,8}(?:(?:the|my|final|correct|best) ){0,3}\Z", re.IGNORECASE)
+_COPULA = (
+    r"\s?(?:[*_]{0,3}[:=：—–-]|(?:es|é|è|est|ist|is|lautet|är|er|on|adalah|(?:náà )?ni|to|brzmi|je|este|là|είναι|היא|"
+    r"هي|هو|है|आहे|हो|হল|হলো|হবে|คือ|это|је|ithi|(?:bi )?mooy|ita ce|bụ)(?!\w))"
+)
+_FINAL = (
+    "correct[ae]|correta|corretta|exacte|exacta|esatta|finale?|richtige|akhir|sahihi|đúng|"
+    "الصحيحة|الصحيح|النهائية|النهائي"
+)
+_NAMED = (
+    "respuesta", "resposta", "risposta", "antwort", "lösung", "antwoord", "réponse", "svaret", "svar", "vastaus",
+    "jawaban", "jawabannya", "jibu", "odpowiedź", "odpověď", "odgovor", "одговор", "răspunsul", "đáp án",
+    "câu trả lời", "απάντηση", "התשובה", "الإجابة", "إجابة", "الجواب", "impendulo", "tontu", "ìdáhùn", "amsar",
+    "azịza", "igisubizo",
+)  # fmt: skip
+_NAMED_ALONE = (
+    "ответ", "відповідь", "cevap", "cevabı", "válasz", "پاسخ", "جواب", "उत्तर", "উত্তর", "సమాధానం", "జవాబు", "பதில்",
+    "คำตอบ",
+)  # fmt: skip
+"""In these languages the verb may be missing or come last: "Ответ 11", "উত্তর 11"."""
+
+_OTHERS = {
+    stem: re.compile(
+        rf"(?<!\w){stem}(?:(?![^\W\d])|(?=คือ))(?:\s(?:{_FINAL})){{0,2}}{verb}"
+        r"[*_]{0,3}(?:\s(?:la|le|el)(?!\w))?\s?[:：]?[*_]{0,3}",
+        re.IGNORECASE,
+    )
+    for stems, verb in ((_NAMED, _COPULA), (_NAMED_ALONE, f"(?:{_COPULA})?"))
+    for stem in stems
+} | {
+    "答案": re.compile(r"答案[】\]]?\s?(?:应该|应当|应)?(?:就是|是|为|為)?\s?[:：]?[*_]{0,3}"),
+    "答え": re.compile(r"答え(?:は)?、?\s?[:：]?[*_]{0,3}"),
+    "正解": re.compile(r"正解(?:は)?、?\s?[:：]?[*_]{0,3}"),
+    "解答": re.compile(r"解答(?:(?:は|是|为)、?\s?[:：]?|[:：])"),
+    "답": re.compile(r"(?:(?<=정)|(?<![가-힣]))답변?(?:은|는)?\s?[:：]?[*_]{0,3}"),
+}
+"""The stem of "answer" in each language, and the statement that begins with it."""
+
+_EXAMPLE = re.compile(
+    r"\b(?:for example|for instance|e\.g\.|such as|of the form|in the form(?:at)?|the format)\W{1,4}"
+    r"(?:(?:the|final) ){0,2}\Z",
+    re.IGNORECASE,
+)
+"""What shows how an answer would be written."""
+
+_MOST_STATEMENTS = 40
+"""How many times from the end each stem is looked at."""
+
+
+class Statement(NamedTuple):
+    """Where "The answer is" begins, and where the text after it does."""
+
+    lead: int
+    start: int
+
+
+def statements(text: str) -> Iterator[Statement]:
+    """Yield the statements of an answer, from the last to the first."""
+    lowered = (text.replace("İ", "I") if "İ" in text else text).lower()
+    found = {lead: Statement(lead, start) for lead, start in _english(text, lowered)}
+    only_ascii = text.isascii()
+    for stem, pattern in _OTHERS.items():
+        if (only_ascii and not stem.isascii()) or stem not in lowered:
+            continue
+        position = len(lowered)
+        for _ in range(_MOST_STATEMENTS):
+            position = lowered.rfind(stem, 0, position)
+            if position < 0:
+                break
+            if match := pattern.match(text, position):
+                found[position] = Statement(position, match.end())
+    yield from sorted(found.values(), reverse=True)
+
+
+def _english(text: str, lowered: str) -> Iterator[tuple[int, int]]:
+    for stem in _STEMS:
+        position = len(lowered)
+        for _ in range(_MOST_STATEMENTS):
+            position = lowered.rfind(stem, 0, position)
+            if position < 0:
+                break
+            if text[position - 1 : position].isalpha() or _EXAMPLE.search(text, max(0, position - 40), position):
+                continue
+            head = _HEAD.match(text, position)
+            if head and _HEAD_BEFORE.search(text, max(0, position - 40), position):
+                yield position, head.end()
+            elif (match := _ENGLISH.match(text, position)) and "words)" not in match[0]:
+                yield position, match.end()
+
+
+_SKIP = re.compile(r"[ \t]{0,4}(?:\n\s{0,6})?")
+_DISPLAYS = (("\\[", "\\]"), ("$$", "$$"))
+_FORMULA = re.compile(r"\s*(?:\$(?:[^$\\\n]|\\.)+\$|\\\((?:[^\\\n]|\\[^()])+\\\)|\*\*[^*\n]+\*\*|`[^`\n]+`)")
+_SENTENCE_END = re.compile(
+    r"(?<![ .(][A-Za-z])(?<!\b(?:Mr|Dr|St|vs|No|Jr|Sr))(?<!\b(?:Mrs|etc|e\.g|i\.e))"
+    r"[.!][*_`\"'”)\]]{0,4}(?=\s+[^a-z\s]|\s*\Z)|[。！।]"
+)
+_REASON = re.compile(r",? (?:because|since)\b|, (?:as|which|so|where|given)\b")
+_YES_OR_NO = re.compile(r"[*_]{0,3}(?:yes|no|true|false)[*_]{0,3}(?=,\s[a-z])", re.IGNORECASE)
+"""The answer in "The answer is no, because..."."""
+
+_ENDING = re.compile(
+    r"(?:です|である|でした|になります|となります|だ|입니다|이다|이에요|예요| है| हैं| हो| आहे| ہے|"
+    r"['’]?[dt][iıuü]r)[.。।]?\Z"
+)
+"""The verb at the end of a sentence: "答えは11です"."""
+
+_DENIED = re.compile(
+    r"\b(?:not|never|nobody|none|cannot|hardly|if|unless|suppose|assum\w*|wrong|incorrect|false|doubt\w*|"
+    r"den(?:y|ies|ied))\b|\bno one\b|n't\b",
+    re.IGNORECASE,
+)
+_PART = re.compile(
+    r"\b(?:half|twice|double|triple|thrice|fake|decoy|inverse|opposite|square|reciprocal|negative|part)"
+    r"(?: of)?(?: the| my| our| this)?(?: final| correct)?\s\Z",
+    re.IGNORECASE,
+)
+"""What makes the text after "the answer is" another answer: half the answer is 42."""
+
+_LAST_SENTENCE = re.compile(r"[.!?;\n。]")
+_LONGEST_SENTENCE = 200
+_NO = re.compile(r"\W{0,4}(?:no|nope)\b", re.IGNORECASE)
+_VALUE = re.compile(r"\d|\$|\\[(\[]")
+
+# After a stated answer: another one, or what replaces it.
+
+UNDECIDED = re.compile(r"\W{0,5}\b(?:if|else|otherwise|alternatively|or|failing|maybe|perhaps)\b", re.IGNORECASE)
+CORRECTION = re.compile(
+    r"\b(?:wait|actually|hmm|oops|sorry|correct|mistake|wrong|re(?:check|do|compute|calculate|consider|think))",
+    re.IGNORECASE,
+)
+CONCLUSION = re.compile(
+    r"\b(?:so|therefore|thus|hence|finally|final|conclu\w+|overall)\b|\u2234|所以|因此", re.IGNORECASE
+)
+
+
+def stated(text: str) -> str | None:
+    """Return the answer of the last statement, without a remark after it; "" if nothing is stated.
+
+    None if nobody claims it ("Nobody thinks that the answer is 42"), or if what follows takes it back or replaces it.
+    """
+    for lead, start in statements(text):
+        before = _LAST_SENTENCE.split(text[max(0, lead - _LONGEST_SENTENCE) : lead])[-1]
+        if _DENIED.search(before) or _PART.search(before):
+            return None
+        answer, end = _object(text, start)
+        if answer:
+            if answer.endswith("**") and answer.count("**") % 2:
+                answer = answer[:-2]  # **Answer: 5**
+            return bare(answer) if stands(text, end, answer) else None
+    return ""
+
+
+def _object(text: str, start: int) -> tuple[str, int]:
+    """Return what a statement states, and where that ends: the text up to the end of its sentence, or to a reason."""
+    skipped = _SKIP.match(text, start)
+    start = skipped.end() if skipped else start
+    for opening, closing in _DISPLAYS:
+        end = text.find(closing, start + len(opening))
+        if text.startswith(opening, start) and end >= 0:
+            line_end = _line_end(text, end)
+            return text[start + len(opening) : end] + text[end + len(closing) : line_end], line_end
+    end = _line_end(text, start)
+    formula = _FORMULA.match(text, start, end)
+    after = formula.end() if formula else start
+    stop = _SENTENCE_END.search(text, after, end)
+    reason = _REASON.search(text, after, stop.start() if stop else end)
+    end = reason.start() if reason and reason.start() > start else stop.start() if stop else end
+    if word := _YES_OR_NO.match(text, start, end):
+        end = word.end()
+    return _ENDING.sub("", text[start:end].strip()).strip(), end
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
+
+
+def stands(text: str, end: int, answer: str) -> bool:
+    """Return whether an answer that was stated before `end` is neither taken back, nor one of several, nor replaced."""
+    rest = text[end:]
+    if not rest.strip():
+        return True
+    if UNDECIDED.match(rest) or _NO.match(rest) or denied_after(text, end, noun=True) or last_retraction(text, end):
+        return False
+    replaced = CORRECTION.search(rest) or CONCLUSION.search(rest)
+    return replaced is None or answer in rest[replaced.start() :] or not _VALUE.search(rest, replaced.start())
+
+
+# Marks around an answer.
+
+_STOPS = ",;.\uff0c\uff1b\u3002\u3001 \n\r\t✅✓✔☑\ufe0f"
+_PAIRS = dict(zip("\"'`*$_\u201c\u2018\u00ab\u300c", "\"'`*$_\u201d\u2019\u00bb\u300d", strict=True))
+"""Quotation marks and marks for emphasis, code and math, each with its closing mark."""
+
+_ELEMENT = re.compile(r"<(b|strong|i|em|u|mark|code|span)\b[^<>]*>([^<>]*)</\1>", re.IGNORECASE)
+
+
+def bare(text: str) -> str:
+    """Return `text` without surrounding marks and final punctuation: ``bare("**red**,")`` is ``"red"``."""
+    while True:  # at most once per kind of mark
+        shorter = text.strip().rstrip(_STOPS)
+        if shorter.endswith("\\") and shorter != text:
+            shorter = text[: len(shorter) + 1]  # a space of LaTeX
+        opening = shorter[:1]
+        closing = _PAIRS.get(opening)
+        if closing and len(shorter) > 1 and shorter.endswith(closing):
+            inner = shorter.lstrip(opening).rstrip(closing)
+            shorter = shorter if opening in inner or closing in inner else inner.strip()
+        elif opening == "<" and (element := _ELEMENT.fullmatch(shorter)):
+            shorter = element[2].strip()
+        if not shorter or shorter == text:
+            return text
+        text = shorter
+
+
+# HTML.
+
+_HTML = re.compile(r"<(/?)([A-Za-z]\w{0,20})(?:\s[^<>=\n]{0,30}=[^<>\n]{0,60})?/?>")
+_RAISED = {"sup": "^{", "sub": "_{"}
+_INLINE = frozenset(("a", "b", "big", "code", "em", "font", "i", "mark", "small", "span", "strong", "u"))
+
+
+def without_elements(text: str) -> str:
+    """Return `text` without tags of HTML: ``<b>42</b>`` is ``" 42 "``, and a block begins a line."""
+    return _HTML.sub(_without_element, text) if "</" in text or "/>" in text or "<br" in text else text
+
+
+def _without_element(tag: re.Match[str]) -> str:
+    """Return the replacement for an HTML tag: nothing for emphasis, a script for an index, else a line that parts."""
+    closing, name = tag[1], tag[2].lower()
+    if name in _RAISED:
+        return "}" if closing else _RAISED[name]
+    return " " if name in _INLINE else "\n;\n"
