@@ -19,7 +19,7 @@ from typing import Any, final
 from rewardkit.core.errors import shorten
 from rewardkit.primitives.sandbox.assertions import Assertion
 from rewardkit.primitives.sandbox.scripts import Tolerant, parsed
-from rewardkit.primitives.sandbox.values import decode, equal
+from rewardkit.primitives.sandbox.values import MAPPINGS, decode, equal
 
 _LONGEST_RANGE = 100_000
 _LARGEST_EXPONENT = 1_000
@@ -127,7 +127,7 @@ def _admit(value: Any) -> None:
         if name == "range" and len(decode(value)) > _LONGEST_RANGE:
             raise ValueError("the range is too long")
     for item in items:
-        for part in item if name == "dict" else (item,):
+        for part in item if name in MAPPINGS else (item,):
             _admit(part)
 
 

@@ -299,7 +299,7 @@ class Asking(Peer):
         super().__init__(heard, out, scope, shared)
         self.makers = makers
         self._callbacks: list[Any] = []
-        self._remotes: dict[int, Remote] = {}
+        self._remotes: dict[tuple[int, bool], Remote] = {}
         self._classes: dict[tuple[str, str], type[BaseException]] = {}
         self._imported: dict[type, str] = {}
         self._sent: dict[int, tuple[int, Any, Any]] = {}
@@ -309,6 +309,10 @@ class Asking(Peer):
         copied: list[Any] = []
         keeping = _Kept if name == "call" else lambda item: item
         given = [[*map(keeping, arguments)], {key: keeping(item) for key, item in options.items()}]
+        if name not in _READING:
+            for item in (*arguments, *options.values()):
+                if type(item) is Remote:
+                    item._rk.read.clear()
         self.send(ask=[name, *self.pack(given, copied)])
         while "call" in (message := self._heard_message()):
             self._call_back(message)
@@ -318,6 +322,8 @@ class Asking(Peer):
             if isinstance(error, StopIteration) and name != "next":
                 raise RuntimeError(f"the program raised {error!r}")
             raise error
+        if name == "plain":
+            return decode(message["value"][0])
         value = self.unpack(message["value"], [])
         if value is None and "changed" in message:
             changed, named = self.unpack(message["changed"], copied)
@@ -388,9 +394,21 @@ class Asking(Peer):
         if name == "type":
             return {kind.__name__: kind for kind in _KINDS}[items[0]]
         number, plain, kind = items
-        if number not in self._remotes:
-            self._remotes[number] = Remote(self, ["remote", number], plain=bool(plain), kind=str(kind))
-        return self._remotes[number]
+        remote = self._remote(number, False, plain=bool(plain), kind=str(kind))
+        remote._rk.read.clear()
+        return remote
+
+    def _remote(self, number: int, made: bool, **facts: Any) -> Remote:
+        if (number, made) not in self._remotes:
+            self._remotes[number, made] = Remote(self, ["remote", number], made=made, **facts)
+        return self._remotes[number, made]
+
+    def made(self, value: Any, label: str) -> Any:
+        """Return the object, if it is one, as one that the test code has made; see `Remote`."""
+        if type(value) is not Remote or value._rk.reference[0] != "remote":
+            return value
+        state = value._rk
+        return self._remote(state.reference[1], True, plain=state.plain, kind=state.kind, label=label)
 
     def _exception(self, message: Any) -> BaseException:
         """Return an exception of the program as one of the tester's; a test may catch it by its class."""
@@ -465,24 +483,27 @@ class Remote:
     - ``made``: whether the test code has made it with one of the classes that `scripts` finds in it, as in
       ``Vector(1, 2)``. The test then works with an object, and may pass values to its operators. Otherwise it expects a
       value: for ``abs(f(2) - 3.5) < 0.1`` the program must not be asked, since it would see the 3.5, and could return
-      an object whose difference to it is 0.
+      an object whose difference to it is 0;
+    - ``read``: what was seen of a value so far, until the program gets it again. Otherwise it could have two items in
+      ``len(f(2)) == 2``, and none in ``all(map(math.isclose, f(2), [0.5, 1.5]))``.
     """
 
     __slots__ = ("_rk",)
     _rk: _State
 
-    def __init__(
-        self, peer: Asking, reference: list[Any], *, plain: bool = False, kind: str = "function", label: str = ""
-    ) -> None:
-        object.__setattr__(self, "_rk", _State(peer, reference, plain, kind, label))
+    def __init__(self, peer: Asking, reference: list[Any], **facts: Any) -> None:
+        object.__setattr__(self, "_rk", _State(peer, reference, **facts))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__array"):  # numpy would read the memory at an address that the program names
             raise AttributeError(name)
-        found = _asked("getattr", self, name)
-        if isinstance(found, Remote) and not found._rk.label:
-            found._rk.label = f"{self._rk.label}.{name}"
-        return found
+        # Named tuples may have an item called count.
+        if self._rk.is_value and not isinstance(value := _value(self), tuple) and hasattr(value, name):
+            return getattr(value, name)
+        attribute = _asked("getattr", self, name)
+        if isinstance(attribute, Remote) and not attribute._rk.label:
+            attribute._rk.label = f"{self._rk.label}.{name}"
+        return attribute
 
     def __setattr__(self, name: str, value: Any) -> None:
         _asked("setattr", self, name, value)
@@ -495,10 +516,11 @@ class Remote:
         value = _asked("call", self, *arguments, **options)
         shown = [_shown(item) for item in arguments] + [f"{name}={_shown(item)}" for name, item in options.items()]
         label = f"{state.label or state.kind}({', '.join(shown)})"
-        state.peer.last = (label, value)
-        if isinstance(value, Remote):
+        if state.reference[0] == "name" and state.reference[1] in state.peer.makers:
+            value = state.peer.made(value, label)
+        elif isinstance(value, Remote):
             value._rk.label = value._rk.label or label
-            value._rk.made |= state.reference[0] == "name" and state.reference[1] in state.peer.makers
+        state.peer.last = (label, value)
         return value
 
     def __eq__(self, other: object) -> Any:
@@ -510,15 +532,29 @@ class Remote:
         return hash(_value(self)) if self._rk.plain else hash(str(self._rk.reference))
 
     def __contains__(self, item: Any) -> bool:
-        if self._rk.made or isinstance(item, Remote):
+        if self._rk.made:
             return bool(_asked("contains", self, item))
-        return item in (_value(self) if self._rk.plain else list(self))
+        return item in (_value(self) if self._rk.plain else iter(self))
+
+    def __len__(self) -> int:
+        state = self._rk
+        size = _asked("len", self) if state.made else len(_value(self)) if state.plain else _measured(self)["len"]
+        if size is None:
+            raise TypeError(f"the {state.kind} has no length")
+        return int(size)
 
     def __bool__(self) -> bool:
-        return bool(_value(self) if self._rk.plain else _asked("bool", self))
+        return bool(_value(self) if self._rk.plain else _read("bool", self))
 
     def __iter__(self) -> Any:
-        return iter(_value(self)) if self._rk.plain and not self._rk.made else _Items(_asked("iter", self))
+        state = self._rk
+        if state.is_value:
+            return iter(_value(self))
+        known: Any = {"len": None} if state.made else _measured(self)
+        return _Items(_asked("iter", self)) if known["len"] is None else iter(known["items"])
+
+    def __reversed__(self) -> Any:
+        return _Items(_asked("reversed", self)) if self._rk.made else reversed([*self])
 
     def __instancecheck__(self, value: Any) -> bool:
         return bool(_asked("isinstance", value, self))
@@ -552,9 +588,22 @@ class Remote:
 
 
 class _State:
-    def __init__(self, peer: Asking, reference: list[Any], plain: bool, kind: str, label: str) -> None:
-        self.peer, self.reference, self.plain, self.kind, self.label = peer, reference, plain, kind, label
-        self.made = False
+    def __init__(
+        self,
+        peer: Asking,
+        reference: list[Any],
+        plain: bool = False,
+        made: bool = False,
+        kind: str = "function",
+        label: str = "",
+    ) -> None:
+        self.peer, self.reference, self.plain, self.made, self.kind = peer, reference, plain, made, kind
+        self.label = label
+        self.read: dict[str, Any] = {}
+
+    @property
+    def is_value(self) -> bool:
+        return self.plain and not self.made
 
 
 class _Items:
@@ -570,15 +619,46 @@ class _Items:
         return _asked("next", self._iterator)
 
 
+def same(left: Any, right: Any) -> bool:
+    """Return whether two names are of one object: the test may have got it in two ways."""
+    remote = type(left) is Remote and type(right) is Remote
+    return left._rk.reference == right._rk.reference if remote else left is right
+
+
 def _asked(name: str, /, *arguments: Any, **options: Any) -> Any:
     peer: Asking = next(item._rk.peer for item in arguments if type(item) is Remote)
     return peer.ask(name, *arguments, **options)
 
 
+def _read(name: str, remote: Remote, *arguments: Any) -> Any:
+    """Ask what an object looks like; see `Remote`."""
+    state, key = remote._rk, f"{name}{arguments!r}"
+    if state.made:
+        return _asked(name, remote, *arguments)
+    if key not in state.read:
+        state.read[key] = _asked(name, remote, *arguments)
+    return state.read[key]
+
+
 def _value(remote: Remote) -> Any:
     if not remote._rk.plain:
         raise TypeError(f"got a {remote._rk.kind}, expected a plain value")
-    return _asked("plain", remote)
+    return _read("plain", remote)
+
+
+def _measured(remote: Remote) -> dict[str, Any]:
+    """Read the length of an object and its items, None if it has none, as iterators have no length."""
+    known = remote._rk.read
+    if "len" not in known:
+        known["len"] = known["items"] = None
+        try:
+            known["len"] = _asked("len", remote)
+            known["items"] = _asked("list", remote)
+        except Exception:  # what remains None is an error if the test uses it
+            return known
+        if type(known["items"]) is not list or len(known["items"]) != known["len"]:
+            raise TypeError(f"the length of the {remote._rk.kind} is not that of its items")
+    return known
 
 
 def _shown(item: Any) -> str:
@@ -587,41 +667,38 @@ def _shown(item: Any) -> str:
 
 def _operator(name: str, reflected: bool) -> Callable[[Any, Any], Any]:
     def operate(remote: Any, other: Any) -> Any:
-        function = getattr(operator, name)
-        if not (remote._rk.made or type(other) is Remote):
-            return function(other, _value(remote)) if reflected else function(_value(remote), other)
-        value = _asked(name, other, remote) if reflected else _asked(name, remote, other)
-        if type(value) is Remote:
-            value._rk.made = True
-        return value
+        left, right = (other, remote) if reflected else (remote, other)
+        objects = type(other) is Remote and name not in _ORDER
+        if remote._rk.made or objects or (type(other) is Remote and other._rk.made):
+            value = _asked(name, left, right)
+            same = type(value) is Remote and value._rk.reference == remote._rk.reference and name.startswith("i")
+            return remote if same else value
+        left, right = (_value(side) if type(side) is Remote else side for side in (left, right))
+        return getattr(operator, name)(left, right)
 
     return operate
 
 
 def _query(name: str) -> Callable[..., Any]:
-    return lambda *arguments: _asked(name, *arguments)
+    def query(remote: Any, *arguments: Any) -> Any:
+        if remote._rk.is_value and name not in _TEXT:  # the text of a named tuple is the program's
+            return (getattr(operator, name, None) or getattr(builtins, name))(_value(remote), *arguments)
+        return _read(name, remote, *arguments)
+
+    return query
 
 
-for _name in (
-    "add",
-    "sub",
-    "mul",
-    "matmul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "and_",
-    "or_",
-    "xor",
-    "lshift",
-    "rshift",
-):
+_ARITHMETIC = ("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "and_", "or_", "xor", "lshift")
+_ORDER = ("lt", "le", "gt", "ge")
+_TEXT = ("str", "repr", "format", "dir")
+_QUERIES = ("neg", "pos", "invert", "abs", "index", "getitem", "int", "float", "complex", "round", "divmod")
+_READING = (*_TEXT, *_QUERIES, "plain", "len", "list", "iter", "bool", "contains", "isinstance")
+for _name in (*_ARITHMETIC, "rshift"):
     setattr(Remote, f"__{_name.rstrip('_')}__", _operator(_name, reflected=False))
     setattr(Remote, f"__r{_name.rstrip('_')}__", _operator(_name, reflected=True))
-for _name in ("lt", "le", "gt", "ge", "iadd", "isub", "imul", "ior", "iand"):
+for _name in (*_ORDER, "iadd", "isub", "imul", "ior", "iand"):
     setattr(Remote, f"__{_name}__", _operator(_name, reflected=False))
-for _name in ("neg", "pos", "invert", "abs", "index", "getitem", "setitem", "delitem"):
+for _name in (*_TEXT, *_QUERIES):
     setattr(Remote, f"__{_name}__", _query(_name))
-for _name in ("len", "next", "reversed", "str", "repr", "int", "float", "complex", "round", "format", "divmod", "dir"):
-    setattr(Remote, f"__{_name}__", _query(_name))
+for _name in ("next", "setitem", "delitem"):
+    setattr(Remote, f"__{_name}__", lambda *arguments, _name=_name: _asked(_name, *arguments))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, NoReturn
 
-    from rewardkit.primitives.sandbox.dialogue import Asking, Remote
+    from rewardkit.primitives.sandbox.dialogue import Asking, Remote, same
     from rewardkit.primitives.sandbox.values import equal
 
 _TESTED = ("solution", "program", "main", "submission")
@@ -32,7 +32,7 @@ _TESTED = ("solution", "program", "main", "submission")
 
 def run(heard: int, out: int, said: int, shared: dict[str, Any], given: bytes) -> None:
     """Run the test `given` behind the statements of `shared`; return if it holds."""
-    scope: dict[str, Any] = {"__name__": "test"}
+    scope: dict[str, Any] = {"__name__": "test", "_same": same}
     scope["_equal"] = lambda value, expected: equal(value, expected, shared["tolerance"])
     peer = Asking(heard, out, scope, tuple(shared["classes"]), tuple(shared["makers"]))
     if peer.receive() is None:  # the program could not be loaded
@@ -186,6 +186,8 @@ def _run_case(unittest: ModuleType, kind: Any, method: str) -> None:
         def addUnexpectedSuccess(self, test: Any) -> None:  # noqa: N802
             errors.append(AssertionError("unexpected success"))
 
+    kind.assertIs = lambda self, left, right, text=None: self.assertTrue(same(left, right), text)
+    kind.assertIsNot = lambda self, left, right, text=None: self.assertFalse(same(left, right), text)
     unittest.TestSuite([kind(method)]).run(Result())
     if errors:
         raise errors[0]

@@ -12,15 +12,16 @@ from __future__ import annotations
 import importlib
 import math
 import sys
-from collections import deque
+from collections import Counter, OrderedDict, deque
 
 TYPE_CHECKING = False  # slow imports are delayed until they are needed
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_KEYS: Any = type({}.keys())
+_VIEWS: dict[Any, str] = {type({}.keys()): "keys", type({}.values()): "values", type({}.items()): "items"}
 _SEQUENCES = {list: "list", tuple: "tuple", set: "set", frozenset: "frozenset", deque: "deque"}
+MAPPINGS: dict[str, Any] = {kind.__name__: kind for kind in (dict, Counter, OrderedDict)}
 _MAKERS: dict[str, Any] = {
     **{name: kind for kind, name in _SEQUENCES.items()},
     "int": lambda items: int(items[0], 16),
@@ -29,6 +30,8 @@ _MAKERS: dict[str, Any] = {
     "bytes": lambda items: bytes.fromhex(items[0]),
     "range": lambda items: range(*items),
     "keys": lambda items: dict.fromkeys(items).keys(),
+    "values": lambda items: dict(enumerate(items)).values(),
+    "items": lambda items: dict(items).items(),
     "Decimal": lambda items: importlib.import_module("decimal").Decimal(items[0]),
     "Fraction": lambda items: importlib.import_module("fractions").Fraction(*items),
     "array": lambda items: _array(*items),
@@ -63,14 +66,15 @@ def encode(value: Any, other: Callable[[Any], Any] | None = None, own: str = "")
     if isinstance(value, (bytes, bytearray)):
         return ["bytes", value.hex()]
     if isinstance(value, dict):
-        return ["dict", *([encode(key, other, own), encode(item, other, own)] for key, item in value.items())]
+        name = type(value).__name__ if type(value) in (Counter, OrderedDict) else "dict"
+        return [name, *([encode(key, other, own), encode(item, other, own)] for key, item in value.items())]
     for kind, name in _SEQUENCES.items():
         if isinstance(value, kind):
             return [name, *(encode(item, other, own) for item in value)]
     if isinstance(value, range):
         return ["range", *map(encode, (value.start, value.stop, value.step))]
-    if type(value) is _KEYS:
-        return ["keys", *(encode(item, other, own) for item in value)]
+    if type(value) in _VIEWS:
+        return [_VIEWS[type(value)], *(encode(item, other, own) for item in value)]
     if _is(value, "decimal", "Decimal"):
         return ["Decimal", str(value)]
     if _is(value, "fractions", "Fraction"):
@@ -101,8 +105,8 @@ def decode(value: Any, other: Callable[[str, list[Any]], Any] | None = None) -> 
             return value
         raise ValueError("a bare number")
     name, *items = value
-    if name == "dict":
-        return {decode(key, other): decode(item, other) for key, item in items}
+    if name in MAPPINGS:
+        return MAPPINGS[name]({decode(key, other): decode(item, other) for key, item in items})
     if other is not None and name not in _MAKERS:
         return other(name, items)
     return _MAKERS[name]([decode(item, other) for item in items])

@@ -57,6 +57,11 @@ class Stack:
     def __enter__(self): return self
     def __exit__(self, *error): self.items.clear()
     def __repr__(self): return f"Stack({self.items})"
+    def __iadd__(self, other):
+        self.items += other
+        return self
+    def __reversed__(self): return reversed(self.items)
+def stack(): return Stack()
 """
 
 USES = [
@@ -69,6 +74,9 @@ USES = [
     "try:\n    Stack().pop()\nexcept Empty as error:\n    assert (error.size, str(error)) == (0, 'empty at 0')",
     "stacks = [Stack([n]) for n in range(3)]\nassert [s.pop() for s in stacks] == [0, 1, 2] and stacks[0] in stacks",
     "s = Stack()\nfor n in range(100):\n    s.push(n)\nfor n in reversed(range(100)):\n    assert s.pop() == n",
+    "s = stack()\nassert len(s) == 0 and not s\ns.push(1).push(2)\nassert len(s) == 2 and s and [*s] == [1, 2]",
+    "s, t = Stack(), Stack()\ns.next = t\nassert s.push(1) is s and s.next is t and s is not t and s.next is not s",
+    "s = Stack()\ns += [1]\ns += [2]\nassert s.items == [1, 2]\nassert [*reversed(s)] == [2, 1]",
     "assert hasattr(Stack(), 'push') and not hasattr(Stack(), 'peek')\nassert getattr(Stack(), 'peek', None) is None",
 ]
 
@@ -98,6 +106,13 @@ def test_objects_of_the_program(test: str) -> None:
         ("def f(name, self):\n    return name + self", "assert f(name='a', self='b') == 'ab'"),
         ("from collections import namedtuple\nP = namedtuple('P', 'x y')\ndef f():\n    return P(1, 2)",
          "assert f() == (1, 2) and f().x == 1 and f()[1] == 2 and isinstance(f(), tuple)\nx, y = f()\nassert y == 2"),
+        ("class D(dict):\n    def double(self):\n        return {k: 2 * v for k, v in self.items()}\nf = D",
+         "d = f(a=1)\nassert d == {'a': 1} and d['a'] == 1 and len(d) == 1 and [*d.items()] == [('a', 1)]\n"
+         "d['b'] = 2\nassert d.double() == {'a': 2, 'b': 4} and d.get('b') == 2 and 'b' in d"),
+        ("from collections import *\nP = namedtuple('P', 'count')\ndef f():\n    return P(7)", "assert f().count == 7"),
+        ("from collections import Counter as f", "assert f('a')['b'] == 0 and f('a').most_common(1) == [('a', 1)]"),
+        ("def f(x):\n    return x.values()", "assert [*f({'a': 1})] == [1] and len(f({})) == 0"),
+        ("def f(x):\n    return x.items()", "assert f({'a': 1}) == {('a', 1)} and set(f({'a': 1})) == {('a', 1)}"),
         ("def f(x):\n    return x.keys()", "assert f({'a': 1}) == {'a'}\nassert list(f({'b': 1})) == ['b']"),
         ("from datetime import *\ndef f(d):\n    return d + timedelta(days=1)",
          "from datetime import date, timedelta\nassert f(date(2024, 2, 28)) == date(2024, 2, 29)"),
@@ -331,6 +346,84 @@ def test_only_right_values_pass(name: str) -> None:
     table = rk.score(code_tests("tests", timeout=1.0), [f"```python\n{PROGRAMS[name]}\n```"], tests=[tests])
     assert table.outcomes["code_tests"].tolist() == ["scored"]
     assert table.total.tolist() == [0.0], table.notes
+
+
+NONE = """
+class Zero:
+    def __sub__(self, other): return self
+    __rsub__ = __add__ = __mul__ = __sub__
+    __abs__ = __float__ = lambda self: 0.0
+    __eq__ = __lt__ = __gt__ = lambda *_: True
+    __hash__ = object.__hash__
+class Of(Zero):
+    def __init__(self, x, y=0): self.x = x
+    @property
+    def area(self): return self
+    def f(self, x): return self
+class Short(list):
+    def __len__(self): return 2
+class Bare:
+    def __len__(self): return 2
+    def __iter__(self): return iter(())
+class Once:
+    size = 2
+    def __len__(self):
+        size, self.size = self.size, 0
+        return size
+    __iter__ = None
+class Late(Bare):
+    open = False
+    def __len__(self):
+        if not self.open:
+            self.open = True
+            raise TypeError
+        return 2
+class Empty(dict):
+    def __len__(self): return 2
+    def keys(self): return {}.keys()
+    def items(self): return ()
+"""
+NEAR = "assert len(r) == 2 and all(abs(a - b) < 0.1 for a, b in zip(r, [3.5, 4.5]))"
+
+
+@pytest.mark.parametrize(
+    ("program", "test"),
+    [
+        *((f"f = lambda x: {kind}()", f"r = f(1)\n{NEAR}") for kind in ("Short", "Bare", "Once", "Late")),
+        ("f = lambda x: Late()", "r = f(1)\nassert all(a == b for a, b in zip(r, [3.5])) and len(r) == 2"),
+        ("f = lambda x: Once()", "r = f(1)\nassert len(r) == 2\nfor n in range(len(r)):\n    assert r[n] == n + 3.5"),
+        ("f = lambda x: Short()", "assert f(1) == pytest.approx([3.5, 4.5])"),
+        ("f = lambda x: Empty()", "r = f(1)\nassert len(r) == 2\nfor k, v in r.items():\n    assert v == 3.5"),
+        ("f = lambda x: Empty()", "r = f(1)\nassert len(r) == 2\nfor k in r.keys():\n    assert r[k] == 3.5"),
+        ("f = lambda x: Zero()", "assert abs(f(3) - f(1) - 3.5) < 0.1"),
+        ("f = lambda x: Zero()", "assert f(3) > f(1)"),
+        ("", "c = Of(3)\nassert c.x == 3\nassert abs(c.area - 28.27) < 0.1"),
+        ("", "c = Of(3)\nassert c.x == 3 and c.f(1) == pytest.approx(3.5)"),
+        ("", "v, w = Of(1), Of(2)\nassert v.x == 1 and w.x == 2\nassert abs(v * w - 3.5) < 0.1"),
+        ("", "v, w = Of(1), Of(2)\nassert v.x == 1 and w.x == 2\nassert v * w == pytest.approx(3.5)"),
+        (
+            "def f(x):\n    kinds = [k for k in globals().values() if hasattr(k, 'expected')]\n"
+            "    return kinds[0]().expected(x) if kinds else 0",
+            "class Right:\n    def expected(self, x): return 3.5\n\n" + function("assert f(2) == Right().expected(2)"),
+        ),
+    ],
+)
+def test_a_value_is_the_same_each_time_the_test_looks_at_it(program: str, test: str) -> None:
+    test = test if "def test_it" in test else function(test)
+    value, note = scored(f"{NONE}\n{program}", f"import pytest\nfrom solution import *\n\n{test}")
+    assert value == 0.0, test
+    assert note
+
+
+@pytest.mark.parametrize(
+    ("program", "test"),
+    [
+        ("f = lambda x: Short((x, x + 1))", "r = f(3.5)\nassert list(r) == [3.5, 4.5] and r == [3.5, 4.5]"),
+        ("f = lambda x: [3.5, 4.5]", f"r = f(1)\n{NEAR}"),
+    ],
+)
+def test_a_right_value_passes_whatever_its_class_is(program: str, test: str) -> None:
+    assert scored(f"{NONE}\n{program}", f"from solution import *\n\n{function(test)}") == (1.0, "")
 
 
 @pytest.mark.parametrize(
