@@ -1,8 +1,9 @@
 r"""Which answers verifiers pay: rewardkit and its peers on labeled answers that mostly others wrote.
 
-    python benchmarks/accuracy.py                     # rewardkit, math-verify and TRL, in this environment
-    python benchmarks/accuracy.py --peers             # also verifiers, rewardlint and open-r1, each in its own
-    python benchmarks/accuracy.py --peers --out FILE  # writes each case that a contestant gets wrong
+    python benchmarks/accuracy.py                    # rewardkit, math-verify, TRL, public patterns: in this environment
+    python benchmarks/accuracy.py --peers            # also verifiers, rewardlint and open-r1, each in its own
+    python benchmarks/accuracy.py --out FILE         # writes each case that a contestant gets wrong
+    python benchmarks/accuracy.py --half dev         # half of each set: the other one stays unseen
 
 Per set and contestant: wrong answers that are paid, right ones that are not, gold answers that are refused, and CPU
 time. ``benchmarks/README.md`` says where the sets come from; a set that is not at hand is skipped, with the reason.
@@ -18,12 +19,14 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+import accuracy_formats
 import accuracy_sets as sets
 from accuracy_counting import Counted, counted, table
-from accuracy_sets import Case, Kind, LabeledSet, NotAtHand, Source
+from accuracy_sets import Case, Half, Kind, LabeledSet, NotAtHand, Source
 from peers.environments import BENCHMARKS, Peer, install
 from peers.verdicts import MARK
 
@@ -42,9 +45,9 @@ class Contestant:
         peer: its environment; None is this one.
         also: more packages of that environment.
         source: a repository that it is read from; its folder is the last argument.
-        only: the kind of gold answer that it is for; None is all kinds.
+        kinds: the gold answers that it is for. One for formulas gets all, where a set does not say what is asked for.
         needs_marks: it reads a bare formula in the gold cell in part: ``2\sqrt{3}`` as 2. It gets such a gold answer
-            in a box, in the sets of which this is true (`BARE`).
+            in a box, except in the sets `AS_PUBLISHED` and where it is the letter of an option.
     """
 
     name: str
@@ -52,18 +55,25 @@ class Contestant:
     peer: Peer | None = None
     also: tuple[str, ...] = ()
     source: Source | None = None
-    only: Kind | None = None
+    kinds: tuple[Kind, ...] = ("formula", "number")
     needs_marks: bool = False
+
+    def is_for(self, case: Case) -> bool:
+        return case.kind in self.kinds or (case.task is None and "formula" in self.kinds)
 
 
 OURS = (
     Contestant("rk.math_equal", ("rewardkit", 'rk.math_equal("answer", {gold})')),
-    Contestant("rk.number", ("rewardkit", 'rk.number("answer", thousands=True, {gold})'), only="number"),
-    Contestant("rk.choice", ("rewardkit", 'rk.choice("answer", {gold})'), only="letter"),
+    Contestant("rk.number", ("rewardkit", 'rk.number("answer", {gold})'), kinds=("number",)),
+    Contestant("rk.choice", ("rewardkit", 'rk.choice("answer", {gold}, {options})'), kinds=("letter",)),
+    Contestant("rk.exact", ("rewardkit", 'rk.exact("answer", ignore_case=True, {gold})'), kinds=("words",)),
 )
 HERE = (
-    Contestant("math-verify", ("math-verify",), needs_marks=True),
+    Contestant("math-verify", ("math-verify",), kinds=("formula", "number", "letter"), needs_marks=True),
     Contestant("TRL accuracy_reward", ("trl",), needs_marks=True),
+    Contestant("MMLU-Pro's patterns", ("mmlu-pro",), kinds=("letter",)),
+    Contestant("lm-eval flexible-extract", ("flexible-extract",), kinds=("number",)),
+    Contestant("lm-eval strict-match", ("strict-match",), kinds=("words",)),
 )
 PEERS = (
     Contestant(
@@ -93,26 +103,41 @@ SETS: dict[str, Callable[[Path], list[Case]]] = {
     "Math-Verify": sets.math_verify,
     "GSM8K": sets.gsm8k,
     "by hand (ours)": sets.by_hand,
+    "bbh-cot": sets.bbh,
+    "dynamic-cheatsheet": sets.dynamic_cheatsheet,
+    "gaokao": sets.gaokao,
+    "mathvista": sets.math_vista,
+    "mgsm": sets.mgsm,
+    "mmlu-pro": sets.mmlu_pro,
+    "qwen-math": sets.qwen_math,
+    "theoremqa": sets.theorem_qa,
+    "zero-shot-cot": sets.zero_shot_cot,
+    "formats": accuracy_formats.formats,
+    "traps": accuracy_formats.traps,
 }
 
 
-BARE = ("HardVerify-Math", "GSM8K", "by hand (ours)")
-"""Sets with bare formulas as gold answers. In the others, math-verify does best with gold answers as published."""
+AS_PUBLISHED = ("rewardlint", "Math-Verify")
+"""Sets in which math-verify does best with gold answers as published. In the others they are bare formulas."""
 
 
 def asked(contestant: Contestant, cases: Sequence[Case], folder: Path, *, bare: bool = False) -> dict[str, Any]:
-    """Return a contestant's report about the cases: version, verdicts, seconds; `bare`: the set is one of `BARE`.
+    """Return a contestant's report about the cases: version, verdicts, seconds; `bare`: formulas have no marks.
 
     Raises:
         RuntimeError: it failed; the message has its error output.
     """
     python = str(contestant.peer.python) if contestant.peer else sys.executable
     arguments = [*contestant.script, *([str(contestant.source.folder(folder))] if contestant.source else [])]
-    read = marked if bare and contestant.needs_marks else str
+    needs_marks = bare and contestant.needs_marks
+    questions = [
+        (marked(case.gold) if needs_marks and not case.options else case.gold, case.completion, case.options)
+        for case in cases
+    ]
     path = os.pathsep.join(str(one) for one in (ROOT, ROOT / "adapters"))
     done = subprocess.run(
         [python, str(BENCHMARKS / "peers" / "verdicts.py"), *arguments],
-        input=json.dumps([[read(case.gold), case.completion] for case in cases]),
+        input=json.dumps(questions),
         env={**os.environ, "OMP_NUM_THREADS": "1", **({} if contestant.peer else {"PYTHONPATH": path})},
         capture_output=True,
         text=True,
@@ -136,19 +161,22 @@ def asked_all(
     """Return the lines of a set's table, and each case that a contestant gets wrong, with all verdicts."""
     counts = []
     verdicts: dict[str, dict[str, bool | None]] = {case.name: {} for case in labeled.cases}
-    for contestant in contestants:
-        cases = [case for case in labeled.cases if contestant.only in (None, case.kind)]
+    for task, contestant in product(dict.fromkeys(case.task for case in labeled.cases), contestants):
+        cases = [case for case in labeled.cases if case.task == task and contestant.is_for(case)]
         if not cases:
             continue
-        print(f"  {labeled.name}: {contestant.name} ...", file=sys.stderr)
-        report = asked(contestant, cases, folder, bare=labeled.name in BARE)
-        counts.append(counted(labeled.name, contestant.name, cases, report["verdicts"], report["seconds"]))
+        line = f"{task}: {contestant.name}" if task else contestant.name
+        print(f"  {labeled.name}: {line} ...", file=sys.stderr)
+        report = asked(contestant, cases, folder, bare=labeled.name not in AS_PUBLISHED)
+        counts.append(counted(labeled.name, line, cases, report["verdicts"], report["seconds"]))
         for case, verdict in zip(cases, report["verdicts"], strict=True):
             verdicts[case.name][contestant.name] = verdict
     return counts, [
         {
             "set": labeled.name,
             "id": case.name,
+            "kind": case.kind,
+            "options": case.options,
             "gold": case.gold,
             "completion": case.completion,
             "label": case.right,
@@ -163,6 +191,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peers", action="store_true", help="also the contestants that need their own environment")
     parser.add_argument("--only", nargs="+", choices=list(SETS), default=list(SETS), help="default: all sets")
+    parser.add_argument("--half", choices=get_args(Half), help="of each set; default: both")
     parser.add_argument("--ours", action="store_true", help="ask rewardkit alone")
     parser.add_argument("--sets", type=Path, default=ROOT / ".benchmarks" / "sets", help="folder of the public sets")
     parser.add_argument("--out", type=Path, help="write each case that a contestant gets wrong, as a line of JSON")
@@ -181,12 +210,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     hard: list[dict[str, Any]] = []
     for name in options.only:
         try:
-            labeled = sets.read(name, SETS[name], options.sets)
+            labeled = sets.read(name, SETS[name], options.sets, options.half)
         except NotAtHand as error:
             print(f"\n{name}: skipped: {error}")
             continue
         counts, wrongly = asked_all(labeled, contestants, options.sets)
-        left_out = f"; {labeled.disputed} disputed ones are left out" if labeled.disputed else ""
+        left_out = f"; disputed and left out: {labeled.disputed}" if labeled.disputed else ""
         print(f"\n{name}: {len(labeled.cases):,} completions{left_out}\n\n{table(counts)}", flush=True)
         hard += wrongly
     if options.out:

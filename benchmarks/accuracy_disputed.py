@@ -1,12 +1,16 @@
 r"""Published labels that no mathematician would sign, each with the reason. They are left out for all contestants.
 
+`CORRECTED` has the labels of published outputs that are wrong although the completion is clear: there the source's own
+extraction, from which the label comes, reads something that the completion does not answer.
+
 Each entry names a case by the names of its set and of the case (`accuracy_sets`). A reason says what is wrong with the
 label, not what a contestant does with it: a label that is right but hard stays in. It is one of
 
 - *rounded*: the gold answer is rounded and the answer exact, or the other way around;
 - *other answer*: the two differ although the label says right, or are the same although it says wrong;
 - *false*: the answer or the gold answer states an equation that does not hold;
-- *form*: the label is about how the answer is typed, or about an option of the library, not about its value.
+- *form*: the label is about how the answer is typed, or about an option of the library, not about its value;
+- *extraction*: it is unclear what the completion answers, or the source's extraction reads something else.
 """
 
 from __future__ import annotations
@@ -48,5 +52,75 @@ DISPUTED: dict[str, dict[str, str]] = {
         "open_thoughts.test_open_thoughts[28]": "form: the words between two boxes decide whether they are one list",
         "yujianll.test_string_extraction[9]": "other answer: 1 + 1/e for 1 - 1/e",
     },
+    "mathvista": {
+        "chatgpt_2shot_solution_use_ocr 245": "form: 'S24' for $24",
+        "llama_adapter_v2 597": "form: an option decides whether 10% is 10",
+        **dict.fromkeys(
+            (
+                *("bard 325", "bard 842", "idefics_9b_instruct 131"),
+                *("llavar 449", "mplugowl_7b_ft 624", "mplugowl_7b_ft 651"),
+            ),
+            "extraction: unclear what the completion answers",
+        ),
+    },
+    "mgsm": dict.fromkeys(
+        [f"{language} 15" for language in ("bn", "de", "en", "es", "fr", "ja", "ru", "sw", "te", "th", "zh")],
+        "other answer: the completions name a choice instead of the profit",
+    ),
+    "mmlu-pro": {
+        "Qwen1.5-72B-Chat 1951": "other answer: (B), then, for all questions together, an option that does not exist",
+        "Qwen1.5-72B-Chat 3125": "other answer: the last line answers the question, among answers to the examples",
+    },
+    "zero-shot-cot": {
+        "addsub zero_shot_cot 223": "form: 'two hundred twenty-four point eighty-seven' for 224.87",
+        "commonsensqa zero_shot_cot 191": "other answer: 'The answer is B' and then the text of another option",
+        "gsm8k zero_shot 210": "form: an option decides whether 20% is 20",
+        "last_letters zero_shot_cot 331": "form: 'n y t n' for nytn",
+        "svamp zero_shot_cot 724": "false: the answer states an equation that does not hold",
+    },
 }
 """The reason by the set and the case."""
+
+CORRECTED: dict[str, dict[str, tuple[bool, str]]] = {
+    "gaokao": dict.fromkeys(
+        ("Chemistry_MCQs 4", "Math_I_MCQs 118", "Math_II_MCQs 214"),
+        (False, "extraction: 【答案】 says that no option is right; the source reads a letter elsewhere"),
+    ),
+    "mathvista": {
+        "idefics_9b_instruct 106": (True, "extraction: it answers 0, and 1 to a made-up next question"),
+        **dict.fromkeys(
+            (
+                *("gpt4 611", "gpt4_2shot_solution 327", "gpt4_2shot_solution 652", "gpt4_2shot_solution 710"),
+                *("instruct_blip2_vicuna_13b 179", "instruct_blip2_vicuna_13b 947", "llavar 354", "llavar 801"),
+            ),
+            (False, "extraction: the completion states no answer; the source's model invents one"),
+        ),
+    },
+    "mmlu-pro": {
+        "Mixtral-8x7B-Instruct-v0.1 266": (True, "extraction: 'The best example is option D.'"),
+        "Qwen1.5-7B-Chat 2842": (True, "extraction: it chooses (E) in the end"),
+        **dict.fromkeys(
+            ("Qwen1.5-7B-Chat 3376", "Qwen1.5-7B-Chat 9476", "c4ai-command-r-v01 4724"),
+            (False, "extraction: '(A) and (F)' is no choice; the source takes the first letter"),
+        ),
+    },
+    "qwen-math": {
+        "72/7": (True, "form: 10000 for 10{,}000"),
+        **dict.fromkeys(
+            [f"3/{number}" for number in range(8)],
+            (True, "form: the box is the gold answer, 4:30 p.m.; the source's extraction cuts the unit"),
+        ),
+    },
+    "theoremqa": dict.fromkeys(
+        [f"internlm2_20b_5shots_short {number}" for number in (135, 150, 300, 413, 652)],
+        (True, "form: the number with its unit"),
+    ),
+    "zero-shot-cot": {
+        "commonsensqa zero_shot_cot 248": (False, "extraction: 'A, B, C, D' is no choice"),
+        **dict.fromkeys(
+            ("addsub zero_shot_cot 376", "svamp zero_shot_cot 399", "svamp zero_shot_cot 502"),
+            (True, "extraction: the source reads no number words; these are spelled out"),
+        ),
+    },
+}
+"""The label and the reason by the set and the case."""

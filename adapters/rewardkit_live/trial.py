@@ -35,6 +35,7 @@ from rewardkit.core.batch.score import ERRORED, FAILED
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import CoercionError, RewardFailure, RewardKitError, shorten
 from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.evaluation.terms import require_float32
 from rewardkit.core.progress import states
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.reward import Reward
@@ -140,7 +141,7 @@ def scored(scorer: Scorer, layout: Layout, sample: Sample, *, strict: bool) -> t
     if strict:
         _check_failures(scorer, scores)
     columns, table = layout.of_table(scores), layout.weighted(scores)
-    layout.check(columns, table.total)
+    require_float32(columns, table.total)
     each = sample.way == "each" and sample.groups is not None
     addends = layout.addends(columns, table, batch, batch.progress, normalizes_each=each)
     return table, np.where(np.isnan(table.total), np.nan, np.nansum(list(addends.values()), axis=0))

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-import numpy as np
-
-from rewardkit.core.batch.column import Floats
-from rewardkit.core.errors import RewardDefinitionError, RewardFailure, warn
-from rewardkit.core.tree.results import LARGEST
+from rewardkit.core.errors import RewardDefinitionError, warn
 from rewardkit_swift.trainer import Trainer
 
 
@@ -37,13 +33,3 @@ def check_trainer(trainer: Trainer, terms: Sequence[str], evaluator: object) -> 
             "the trainer has other reward functions besides rewardkit's: a completion that rewardkit cannot score "
             "still gets their rewards, so it keeps a learning signal"
         )
-
-
-def check_size(columns: Mapping[str, Floats]) -> None:
-    """Raise RewardFailure if a term is too large for the float32 of the trainer."""
-    for name, values in columns.items():
-        if np.any(np.abs(values) > LARGEST):
-            raise RewardFailure(
-                f"{name!r} scored {np.nanmax(np.abs(values)):g}, which is too large for the trainer's float32. Scale "
-                "it down, or use .clip(low, high)"
-            )

@@ -16,7 +16,7 @@ from rewardkit.online.scorer import RowScorer
 from rewardkit.online.shared_tables import SharedTables
 from rewardkit.online.special_tokens import SpecialTokens
 from rewardkit_swift.calls import OrmCall
-from rewardkit_swift.checks import check_size, check_trainer
+from rewardkit_swift.checks import check_trainer
 from rewardkit_swift.neutral import neutral
 from rewardkit_swift.trainer import Trainer
 
@@ -85,9 +85,7 @@ class Evaluator:
         elif not scored.all():
             each = getattr(arguments, "scale_rewards", None) == "gdpo"
             terms = neutral(terms, scored, size or len(scores), each=each)
-        columns = dict(zip(self.terms, terms.T, strict=True))
-        check_size(columns)
-        return columns
+        return dict(zip(self.terms, terms.T, strict=True))
 
     def _meet(self, trainer: Trainer) -> None:
         """Check a trainer at its first call, and look at its tokenizer."""

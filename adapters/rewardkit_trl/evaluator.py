@@ -15,6 +15,7 @@ from rewardkit.analysis.foreign_golds import ForeignScores
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.errors import BindingError, RewardKitError, RunStopped, warn
 from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.evaluation.terms import require_float32
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.reward import Reward
 from rewardkit.online.breaker import Breaker, Limits, WrongColumns
@@ -214,7 +215,7 @@ class Evaluator:
         progress = self._progress(trainer, state)
         prepared = Prepared(call, trainer, state, progress, session.strict, self.episodes)
         scored = score(self.scorer, self.layout, prepared, recorded=self.recording is not None, look=self._look)
-        self.layout.check(scored.columns, scored.table.total)
+        require_float32(scored.columns, scored.table.total)
         trainer.set_weights(self, self.layout.weights_at(prepared.progress))
         first = session.strict
         if trainer.training:

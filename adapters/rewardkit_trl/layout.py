@@ -21,14 +21,13 @@ from rewardkit.analysis import signal
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Floats
 from rewardkit.core.batch.table import ScoreTable
-from rewardkit.core.errors import RewardDefinitionError, RewardFailure, shorten
+from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.progress.schedule import Schedule, Weight, multiplied, weight_now
 from rewardkit.core.tree.algebra import summands, weighted_sum_of
 from rewardkit.core.tree.names import terms_of
 from rewardkit.core.tree.parameters import Scope
-from rewardkit.core.tree.results import LARGEST
 from rewardkit.core.tree.reward import Reward
 
 Columns = Literal["terms", "components"]
@@ -182,24 +181,14 @@ class Layout:
         if not self.raw or set(self.weights) == {1.0}:
             return table
         held = dict(zip(self.names, self.weights, strict=True))
-        terms = {name: held[name] * values for name, values in table.terms.items()}
+        with np.errstate(over="ignore"):  # `require_float32` reports it
+            terms = {name: held[name] * values for name, values in table.terms.items()}
         return replace(
             table,
             terms=terms,
             total=np.where(np.isnan(table.total), np.nan, np.nansum(list(terms.values()), axis=0)),
             weights={name: held[name] * weight for name, weight in table.weights.items()},
         )
-
-    def check(self, columns: Mapping[str, Floats], totals: Floats) -> None:
-        """Raise RewardFailure if a column or the total is too large for the float32 of the trainer."""
-        if not np.any(np.abs([*columns.values(), totals]) > LARGEST):
-            return
-        for name, values in (*columns.items(), ("the total", totals)):
-            if np.any(np.abs(values) > LARGEST):
-                raise RewardFailure(
-                    f"{name if values is totals else repr(name)} scored {np.nanmax(np.abs(values)):g}, which is too "
-                    "large for the trainer's float32. Scale it down, or use .clip(low, high)"
-                )
 
     def addends(
         self,

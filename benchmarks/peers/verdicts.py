@@ -2,9 +2,10 @@
 
     python benchmarks/peers/verdicts.py math-verify < questions.json
 
-Standard input is a list of pairs, gold answer and completion. The last line of the output is one line of JSON after
-`MARK`: the version, a verdict per pair (true: paid, false: not paid, null: the gold answer is refused), and the CPU
-seconds of a second pass, with everything loaded and every gold answer seen before, as in training.
+Standard input is a list of gold answer, completion and the letters of the options, which are empty unless the set names
+them. The last line of the output is one line of JSON after `MARK`: the version, a verdict per question (true: paid,
+false: not paid, null: the gold answer is refused), and the CPU seconds of a second pass, with everything loaded and
+every gold answer seen before, as in training.
 """
 # mypy: disable-error-code="import-not-found,import-untyped,misc"
 
@@ -17,10 +18,12 @@ import gc
 import io
 import json
 import logging
+import re
 import resource
 import sys
 import time
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -32,12 +35,17 @@ Verdicts = list["bool | None"]
 Contestant = Callable[[Sequence[str], Sequence[str]], Verdicts]
 
 
-def math_verify() -> Contestant:
-    from math_verify import parse, verify
+def math_verify(options: str = "") -> Contestant:
+    """Return math-verify with its defaults, or, where there are options, with its configuration for their letters."""
+    from math_verify import StringExtractionConfig, parse, verify
+
+    configured = (
+        functools.partial(parse, extraction_config=[StringExtractionConfig(tuple(options))]) if options else parse
+    )
 
     def verdict(gold: str, completion: str) -> bool | None:
-        parsed = parse(gold)
-        return bool(verify(parsed, parse(completion))) if parsed else None
+        parsed = configured(gold)
+        return bool(verify(parsed, configured(completion))) if parsed else None
 
     return one_by_one(verdict)
 
@@ -101,16 +109,55 @@ def robust_match() -> Contestant:
     return one_by_one(lambda gold, completion: match(completion, gold) > 0)
 
 
-def rewardkit(expression: str) -> Contestant:
-    """Return the contestant of one of our rewards; `expression` has a place for ``gold=``.
+def mmlu_pro(options: str = "ABCDEFGHIJ") -> Contestant:
+    """Return the patterns with which MMLU-Pro reads a letter (``compute_accuracy.py``): the first one that matches."""
+    patterns = (
+        re.compile(rf"answer is \(?([{options}])\)?"),
+        re.compile(rf".*[aA]nswer:\s*([{options}])"),
+        re.compile(rf"(?s)\b([{options}])\b(?!.*\b[{options}]\b)"),
+    )
+
+    def verdict(gold: str, completion: str) -> bool:
+        return next((match[1] == gold for pattern in patterns if (match := pattern.search(completion))), False)
+
+    return one_by_one(verdict)
+
+
+def flexible_extract() -> Contestant:
+    """Return lm-evaluation-harness's ``flexible-extract`` of GSM8K: the last number, without commas and dollars."""
+    pattern, ignored = re.compile(r"(-?[$0-9.,]{2,})|(-?[0-9]+)"), re.compile(r"[,$]|\.$")
+
+    def verdict(gold: str, completion: str) -> bool:
+        numbers = [match[0] for match in pattern.finditer(completion)]
+        return bool(numbers) and ignored.sub("", numbers[-1]) == ignored.sub("", gold)
+
+    return one_by_one(verdict)
+
+
+def strict_match() -> Contestant:
+    """Return lm-evaluation-harness's ``strict-match`` of BIG-Bench Hard without examples, with what it ignores."""
+    pattern = re.compile(r"(?:[Tt]he answer is |The answer: |The final answer: )(.*)(?=.)")
+    ignored = re.compile(r"[,\\\n\"]|\.$")
+
+    def verdict(gold: str, completion: str) -> bool:
+        match = pattern.search(completion)
+        return match is not None and ignored.sub("", match[1]).lower() == ignored.sub("", gold).lower()
+
+    return one_by_one(verdict)
+
+
+def rewardkit(expression: str, options: str = "") -> Contestant:
+    """Return the contestant of one of our rewards; `expression` has places for ``gold=`` and ``options=``.
 
     A gold answer that is a whole solution and cannot be read as it is gets what the error advises,
     ``gold=rk.extract.boxed()``.
     """
     import rewardkit as rk
 
+    letters = f"options={options!r}" if options else ""
     plain, solution = (
-        eval(expression.format(gold=gold), {"rk": rk}) for gold in ("gold=None", "gold=rk.extract.boxed()")
+        eval(expression.format(gold=gold, options=letters), {"rk": rk})
+        for gold in ("gold=None", "gold=rk.extract.boxed()")
     )
 
     @functools.cache
@@ -150,16 +197,19 @@ def one_by_one(verdict: Callable[[str, str], bool | None]) -> Contestant:
     return verdicts
 
 
-CONTESTANTS: dict[str, tuple[str, Callable[..., Contestant]]] = {
+CONTESTANTS: dict[str, tuple[str | None, Callable[..., Contestant]]] = {
     "math-verify": ("math-verify", math_verify),
     "trl": ("trl", trl),
     "open-r1": ("math-verify", open_r1),
     "verifiers": ("verifiers", verifiers_task),
     "verifiers-rubric": ("verifiers", verifiers_rubric),
     "robust_match": ("rewardlint", robust_match),
+    "mmlu-pro": (None, mmlu_pro),
+    "flexible-extract": (None, flexible_extract),
+    "strict-match": (None, strict_match),
     "rewardkit": ("rewardkit-sdk", rewardkit),
 }
-"""The distribution and the contestant, by name."""
+"""The distribution (None: the patterns are here) and the contestant, by name."""
 
 
 def cpu_seconds() -> float:
@@ -175,18 +225,27 @@ def cpu_seconds() -> float:
 def main(name: str, *arguments: str) -> None:
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
-    pairs = json.load(sys.stdin)
-    golds, completions = [gold for gold, _ in pairs], [completion for _, completion in pairs]
+    questions = json.load(sys.stdin)
+    rows_by_options = defaultdict(list)
+    for row, (_, _, options) in enumerate(questions):
+        rows_by_options[options].append(row)
     distribution, make = CONTESTANTS[name]
+    verdicts: Verdicts = [None] * len(questions)
     with contextlib.redirect_stdout(io.StringIO()):
-        contestant = make(*arguments)
-        verdicts = contestant(golds, completions)
-        gc.collect()
-        start = cpu_seconds()
-        contestant(golds, completions)
-        seconds = cpu_seconds() - start
-    report = {"version": f"{distribution} {version(distribution)}", "verdicts": verdicts, "seconds": seconds}
-    print(MARK + json.dumps(report))
+        asked = [
+            (make(*arguments, **({"options": options} if options else {})), rows)
+            for options, rows in rows_by_options.items()
+        ]
+        for _ in range(2):
+            gc.collect()
+            start = cpu_seconds()
+            for contestant, rows in asked:
+                golds, completions = [questions[row][0] for row in rows], [questions[row][1] for row in rows]
+                for row, verdict in zip(rows, contestant(golds, completions), strict=True):
+                    verdicts[row] = verdict
+            seconds = cpu_seconds() - start
+    release = f"{distribution} {version(distribution)}" if distribution else name
+    print(MARK + json.dumps({"version": release, "verdicts": verdicts, "seconds": seconds}))
 
 
 if __name__ == "__main__":

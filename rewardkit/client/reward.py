@@ -29,7 +29,7 @@ from rewardkit.core.tree.reward import Calls, Evaluation, Facts, Reward, Steps
 
 _RAW = "raw"
 """The part of a term that holds the component's raw value."""
-_ERRORED = "errored/"
+_ERRORED, _FAILED = "errored/", "failed/"
 """Before the name of a term: the part of the total that marks rows on which its component has a bug."""
 
 
@@ -149,15 +149,17 @@ class Remote(Reward):
         if isinstance(score, RewardFailure):
             column.codes[row] = FAILED
             column.notes[row] = json.dumps({"": str(score)})
-            return [Fault(self.terms[0], row, Outcome.FAILED, str(score))]
+            return [Fault("", row, Outcome.FAILED, str(score))]
         reasons = "; ".join(score["reasons"])
         column.notes[row] = json.dumps(score["notes"])
-        outcomes = score["outcomes"].values()
         if score["total"] is None:
-            failed = str(Outcome.FAILED) in outcomes
+            failed = [name for name, outcome in score["outcomes"].items() if outcome == Outcome.FAILED]
             column.codes[row] = FAILED if failed else ABSTAINED
-            fault = Fault(self.terms[0], row, Outcome.FAILED, reasons, unparsable=score["unparsable"])
-            return [fault] if failed else []
+            terms = [name for name in failed if name in self.terms]
+            self._mark(column, row, terms, _FAILED)
+            name = terms[0] if len(terms) == 1 else ""
+            reason = reasons.removeprefix(f"{name}: ")
+            return [Fault(name, row, Outcome.FAILED, reason, unparsable=score["unparsable"])] if failed else []
         column.values[row], column.codes[row] = score["total"], SCORED
         for kind, values in (("terms", score["terms"]), ("components", score["components"])):
             for name, value in values.items():
@@ -167,10 +169,14 @@ class Remote(Reward):
         errored = [name for name, outcome in score["outcomes"].items() if outcome == Outcome.ERRORED]
         if errored and evaluation.strict:
             raise RewardBug(f"the served reward has a bug, on row {row} of the batch: {reasons}")
-        terms = dict.fromkeys(name if name in self.terms else self.terms[0] for name in errored)
+        # A bug in a component that is no term, such as the condition of a gate, is a bug of all terms.
+        terms = [name for name in errored if name in self.terms] or (list(self.terms) if errored else [])
+        self._mark(column, row, terms, _ERRORED)
+        return [Fault(name, row, Outcome.ERRORED, reasons.removeprefix(f"{name}: ")) for name in errored]
+
+    def _mark(self, column: Column, row: int, terms: Sequence[str], kind: str) -> None:
         for term in terms:
-            column.parts.setdefault(f"{_ERRORED}{term}", np.full(len(column.values), np.nan))[row] = 1.0
-        return [Fault(term, row, Outcome.ERRORED, reasons) for term in terms]
+            column.parts.setdefault(f"{kind}{term}", np.full(len(column.values), np.nan))[row] = 1.0
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
         return self
@@ -212,7 +218,13 @@ class RemoteTerm(Reward):
         column.codes[rows & ~scored] = ABSTAINED
         # A bug counts as one here, too: it scores the lowest bound, and stops the run if it is frequent.
         column.codes[rows & ~np.isnan(whole.parts.get(f"{_ERRORED}{self.term}", absent))] = ERRORED
-        column.codes[rows & (whole.codes == FAILED)] = FAILED
+        lost = rows & (whole.codes == FAILED)
+        named = np.zeros_like(lost)
+        for part, values in whole.parts.items():
+            if part.startswith(_FAILED):
+                named |= ~np.isnan(values)
+        own = ~np.isnan(whole.parts.get(f"{_FAILED}{self.term}", absent))
+        column.codes[lost & (own | ~named)] = FAILED
         for row in np.flatnonzero(rows).tolist():
             notes = json.loads(whole.notes.get(row, "{}"))
             if note := notes.get(self.term) or notes.get(""):

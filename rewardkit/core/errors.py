@@ -15,7 +15,13 @@ SHOWN_CHARACTERS = 200
 
 
 class RewardKitError(Exception):
-    """The base class of all errors that rewardkit raises on purpose."""
+    """The base class of all errors that rewardkit raises on purpose.
+
+    Attributes:
+        component: the component of the reward that could not be scored; empty if it is not known.
+    """
+
+    component: str = ""
 
 
 class RewardDefinitionError(RewardKitError):

@@ -10,7 +10,7 @@ import numpy as np
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Column
 from rewardkit.core.batch.rollouts import Rollouts
-from rewardkit.core.batch.score import FAILED, Fault, Outcome
+from rewardkit.core.batch.score import FAILED, SKIPPED, Fault, Outcome
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import BindingError, CoercionError, RewardBug, RewardFailure, RunStopped, shorten
 from rewardkit.core.evaluation.scorer import Scorer
@@ -109,13 +109,16 @@ def tables(
 
 
 def failed(scorer: Scorer, row: Row, error: Exception) -> ScoreTable:
-    """Return the scores of one row that could not be scored: all of its components have failed."""
+    """Return the scores of one row that could not be scored: the component that raised has failed, or all of them if
+    that is not known."""
+    component = getattr(error, "component", "")
+    blamed = component if component in scorer.components else ""
     absent = np.full(1, np.nan)
     text = row.completion if isinstance(row.completion, str) else shorten(row.completion)
     return ScoreTable(
         completions=[text],
-        components={name: Column.empty(1, FAILED) for name in scorer.components},
+        components={name: Column.empty(1, FAILED if blamed in ("", name) else SKIPPED) for name in scorer.components},
         terms=dict.fromkeys(scorer.terms, absent),
         total=absent,
-        faults=(Fault(scorer.components[0], 0, Outcome.FAILED, str(error)),),
+        faults=(Fault(blamed, 0, Outcome.FAILED, str(error)),),
     )

@@ -68,7 +68,7 @@ class Breaker:
             _add(self._window, counts, names)
             if len(self._batches) > self._limits.window:
                 _add(self._window, self._batches.popleft(), names, -1)
-            stop = next(filter(None, (self._verdict(name, self._window[name]) for name in names)), None)
+            stop = self._verdict(names)
             if stop is not None:
                 self._batches.clear()
                 self._window.clear()
@@ -86,27 +86,38 @@ class Breaker:
             ]
         return ", ".join(said)
 
-    def _verdict(self, name: str, totals: Sequence[int]) -> RewardFailure | None:
-        evaluated, failed, errored, harmless, unparsable, _ = totals
-        evaluated -= unparsable
+    def _verdict(self, names: Sequence[str]) -> RewardFailure | None:
+        """Return the error to stop with, which names the components that are furthest over a limit."""
         batches = len(self._batches)
-        for count, kind, limit, option in (
-            (failed - harmless, "failed", self._limits.max_failure_rate, "max_failure_rate"),
-            (errored, "errored", self._limits.max_error_rate, "max_error_rate"),
+        for kind, limit, option in (
+            ("failed", self._limits.max_failure_rate, "max_failure_rate"),
+            ("errored", self._limits.max_error_rate, "max_error_rate"),
         ):
-            if batches < self._limits.window:
-                early = kind == "errored" and batches >= _FEWEST_BATCHES and evaluated >= _FEWEST_ROWS
-                over = early and count > 0 and _lower_bound(count, evaluated) > limit
-            else:
-                over = evaluated > 0 and count / evaluated > limit
-            if over:
-                stop = RewardBug if kind == "errored" else RewardFailure
-                return stop(
-                    f"reward {name!r} {kind} on {count:,} of {evaluated:,} completions of the last {batches} "
-                    f"batch{'es' * (batches != 1)}, more than {limit:.0%}: this run trains on noise. See the log for "
-                    f"the reasons and fix them; {option}= sets the limit"
-                )
+            found = [(name, *self._faulty(name, kind)) for name in names]
+            over = [one for one in found if self._is_over(*one[1:], kind, limit)]
+            if not over:
+                continue
+            _, count, evaluated = max(over, key=lambda one: one[1] / one[2])
+            worst = [repr(name) for name, *counts in over if counts == [count, evaluated]]
+            stop = RewardBug if kind == "errored" else RewardFailure
+            return stop(
+                f"reward{'s' * (len(worst) > 1)} {', '.join(worst)} {kind} on {count:,} of {evaluated:,} completions "
+                f"of the last {batches} batch{'es' * (batches != 1)}, more than {limit:.0%}: this run trains on noise. "
+                f"See the log for the reasons and fix them; {option}= sets the limit"
+            )
         return None
+
+    def _faulty(self, name: str, kind: str) -> tuple[int, int]:
+        """Return how many rows of a component have failed or errored, and how many were evaluated."""
+        evaluated, failed, errored, harmless, unparsable, _ = self._window[name]
+        evaluated -= unparsable
+        return (errored if kind == "errored" else failed - harmless), evaluated
+
+    def _is_over(self, count: int, evaluated: int, kind: str, limit: float) -> bool:
+        if len(self._batches) >= self._limits.window:
+            return evaluated > 0 and count / evaluated > limit
+        early = kind == "errored" and len(self._batches) >= _FEWEST_BATCHES and evaluated >= _FEWEST_ROWS
+        return early and count > 0 and _lower_bound(count, evaluated) > limit
 
 
 class WrongColumns:

@@ -55,7 +55,12 @@ class FaultReport:
         count = self._counts[kind]
         if worth_reporting(count):
             logger.warning(
-                "reward %r %s (%d so far): %s\n%s", fault.component, fault.outcome, count, fault.reason, fault.traceback
+                "%s %s (%d so far): %s\n%s",
+                f"reward {fault.component!r}" if fault.component else "a row",
+                fault.outcome,
+                count,
+                fault.reason,
+                fault.traceback,
             )
 
 

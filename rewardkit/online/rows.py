@@ -140,7 +140,7 @@ def row_scores(table: ScoreTable) -> list[RowScore]:
             {name: values[row] for name, values in raw.items()},
             {name: _OUTCOMES[found[row]] for name, found in codes.items()},
             {name: column.notes[row] for name, column in table.components.items() if row in column.notes},
-            tuple(dict.fromkeys(f"{fault.component}: {fault.reason}" for fault in faults.get(row, ()))),
+            tuple(dict.fromkeys(fault.explanation for fault in faults.get(row, ()))),
             row in unparsable,
         )
         for row in range(len(table))

@@ -21,6 +21,10 @@ from rewardkit.core.tree.reward import Reward
 
 Anchored = bool | Literal["start"]
 
+_ZERO_WIDTH = re.compile("[\u200b-\u200d\u2060\ufeff]")
+"""What tokenizers and editors leave between words. Other invisible characters outside of tags, such as NUL or a lone
+surrogate, break what reads the tags with white space between them, and may hide text."""
+
 _SAME_LANGUAGE = {
     "py": "python",
     "python3": "python",
@@ -105,8 +109,8 @@ class Tags:
             outside.append((position, len(text)))
         if wrong:
             return Score(good / len(self.pairs) if self.partial else 0.0, "; ".join(wrong))
-        seen = (text[start:end].strip() for start, end in outside if visible_between(text, start, end))
-        beside = next(seen, "") if self.anchored else ""
+        stray = (_ZERO_WIDTH.sub("", text[start:end]).strip() for start, end in outside if self.anchored)
+        beside = next(filter(None, stray), "")
         if not beside:
             return 1.0
         note = f"text outside the tags: {shorten(beside, 40)}"
@@ -147,7 +151,7 @@ def tags(*names: Tag, partial: bool = False, prefilled: Tag | None = None, ancho
             marks, such as ``("<start_working_out>", "<end_working_out>")``.
         partial: give a credit of 1/len(names) per correct tag; text outside costs one more share.
         prefilled: the first tag, if the prompt already ends with its opening, as chat templates of reasoning models do.
-        anchored: True: nothing visible may come before, between or after the tags. ``"start"``: text may follow the
+        anchored: True: only white space may come before, between or after the tags. ``"start"``: text may follow the
             last tag (``<think>...</think> The answer is 42.``). False: text may be anywhere.
 
     Returns:

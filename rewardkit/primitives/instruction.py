@@ -6,6 +6,7 @@ training and for tests, by the ids of the public data sets. Every check takes li
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
@@ -36,19 +37,22 @@ from rewardkit.primitives.instructions.registry import CHECKS
 Reading = Literal["strict", "loose"]
 Credit = Literal["partial", "binary"]
 
+_EMPHASIS = re.compile(r"(^[ \t]*\*\s)|\*", re.MULTILINE)
+
 _TOO_LONG = Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
 _EMPTY = Score(0.0, "nothing visible")
 
 
 def passages(text: str, reading: Reading) -> tuple[Passage, ...]:
-    """Return the text without line breaks around it; a loose reading adds it without its first or last line, and
-    without asterisks."""
+    """Return the text without line breaks around it; a loose reading adds it without its first or last line, without
+    asterisks, and without those that are not bullets."""
     text = text.strip("\r\n")
     if reading == "strict":
         return (Passage(text),)
     lines = text.split("\n")
     shorter = ["\n".join(part).strip() for part in (lines[1:], lines[:-1], lines[1:-1])]
-    texts = (text, *shorter, *(one.replace("*", "") for one in (text, *shorter)))
+    texts = [text, *shorter]
+    texts += [*(one.replace("*", "") for one in texts), *(_EMPHASIS.sub(r"\1", one) for one in texts)]
     return tuple(Passage(one) for one in dict.fromkeys(texts) if has_visible_character(one))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect
 from collections import Counter
 from collections.abc import Sequence
@@ -27,6 +28,22 @@ def _checked_metric(metric: str, metrics: Any, name: str) -> None:
         )
 
 
+_AROUND_LETTERS = re.compile(r"\s(?:and|or)\s|[\s/&+()\[\].]")
+_OPTIONS = frozenset("ABCDEFGHIJabcdefghij")
+"""The letters of a question's options: ten at most in public datasets, as in MMLU-Pro."""
+
+
+def _letters(items: Items, other: Items) -> Items:
+    """Return ``("A", "B", "D")`` for ``("ABD",)`` and for ``("(A)", "(B)", "(D)")`` if `other` has only letters."""
+    if len(other) < 2 or not _OPTIONS.issuperset(other) or len(items) > len(_OPTIONS):
+        return items
+    letters = [_AROUND_LETTERS.sub("", item) if len(item) < 60 else item for item in items]
+    if len(items) == 1:
+        letters = list(letters[0])
+    alike = len(set(letters)) == len(letters) > 1 and _OPTIONS.issuperset(letters)
+    return tuple(letters) if alike and all(letter.isupper() == other[0].isupper() for letter in letters) else items
+
+
 @dataclass(frozen=True)
 class SetMatch:
     """Items in common; a repeated item in the answer counts as one too many."""
@@ -35,6 +52,7 @@ class SetMatch:
     max_items: int | None
 
     def __call__(self, answer: Items, gold: Items) -> Score:
+        answer, gold = _letters(answer, gold), _letters(gold, answer)
         if self.max_items is not None and len(answer) > self.max_items:
             return Score(0.0, f"{len(answer):,} items, but at most {self.max_items:,} are allowed")
         wanted, given = set(gold), set(answer)
@@ -71,12 +89,14 @@ def set_match(
     gold is a set; an item that the answer repeats earns once, and each copy counts in a. Two metrics are easy to game
     on their own: recall by listing everything (limit it with `max_items`), precision by listing one sure item.
 
-    A text that starts with ``[`` is read as JSON; several lines as one item per line; a single line is split at
-    semicolons or commas (including Chinese ones), with "and" or "or" before the last item of a comma-separated list,
-    or between two numbers ("3 and 4"). What introduces the list ("The answers are", "Answer:", a heading) is removed.
-    Bullets and numbers before an item ("- ", "* ", "1. ", "2) ", "[3] ", "a) ") are removed, and so are brackets around
-    the list, and quotes, emphasis, ``$`` and periods around an item; the same holds for gold lists. White space and
-    Unicode form are ignored, and the number 3 in JSON equals the item ``3``.
+    A list in brackets is read as JSON or as Python writes it (``['Oslo, Norway', 'Bern']``); several lines as one item
+    per line; a single line is split at semicolons or commas (including Chinese ones), with "and" or "or" before the
+    last item of a comma-separated list, or between two numbers ("3 and 4"). Commas in quotation marks or brackets
+    divide nothing. What introduces the list ("The answers are", "Answer:", a heading) is removed with what is before
+    it; the last one counts. Bullets and numbers before an item ("- ", "* ", "1. ", "2) ", "[3] ", "a) ") are removed,
+    and so are brackets and fences around the list, and quotes, emphasis, ``$`` and periods around an item; the same
+    holds for gold lists. White space and Unicode form are ignored, and the number 3 in JSON equals the item ``3``. If
+    one list has only letters of options (A to J), ``ABD`` and ``(A)(B)(D)`` in the other are three letters.
 
     Args:
         column: the column of the gold list: a list, or text that is read like an answer.
@@ -123,6 +143,7 @@ class SequenceMatch:
     floor: float
 
     def __call__(self, answer: Items, gold: Items) -> Score:
+        answer, gold = _letters(answer, gold), _letters(gold, answer)
         if answer == gold:
             return Score(1.0)
         length = max(len(answer), len(gold))

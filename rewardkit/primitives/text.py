@@ -14,8 +14,10 @@ from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError
 from rewardkit.core.progress.bounds import number
 from rewardkit.core.text.extractors import Extractor
+from rewardkit.core.text.json_text import MAX_CHARACTERS
 from rewardkit.core.tree.gold import (
     LONGEST,
+    Affordable,
     BestOf,
     GoldTexts,
     PlainText,
@@ -49,6 +51,8 @@ class WordsText:
     most: int | None = None
 
     def __call__(self, text: str) -> Words:
+        if len(text) > MAX_CHARACTERS:
+            raise ValueError(f"longer than {MAX_CHARACTERS:,} characters")
         text = _THOUSANDS.sub("", normal(text, ignore_case=True).replace("\u2212", "-"))
         dropped = {ord(character): None for character in set(text) if _is_punctuation(character)}
         pieces = _KEPT.split(text)
@@ -102,7 +106,8 @@ def similarity(
         floor: the similarity s that scores 0.0, from 0.0 to below 1.0: the value is max(0, (s - floor) / (1 - floor)).
 
     Returns:
-        A reward in [0, 1]. An answer longer than 20,000 characters scores 0.0.
+        A reward in [0, 1]. An answer longer than 20,000 characters scores 0.0; with more than 100 acceptable answers,
+        one longer than 2,000,000 characters divided by their number.
 
     Raises:
         MissingExtraError: the extra ``text`` is not installed.
@@ -113,7 +118,7 @@ def similarity(
     least = checked_floor(floor, "similarity")
     read = PlainText(bool(ignore_case))
     return against_gold(
-        Reading(read, BestOf(Similarity(least))),
+        Reading(read, Affordable(BestOf(Similarity(least)))),
         "similarity",
         column,
         tuple[str, ...],
@@ -169,14 +174,16 @@ def token_f1(
         articles: count "a", "an" and "the" as words. They always count in a text that has no other words.
 
     Returns:
-        A reward in [0, 1].
+        A reward in [0, 1]. An answer with more words than 2,000,000 divided by the number of acceptable answers scores
+        0.0.
 
     Raises:
-        CoercionError: while scoring: a gold cell that is not text, or contains no words.
+        CoercionError: while scoring: a gold cell that is not text, contains no words, or is longer than 200,000
+            characters.
     """
     read = WordsText(bool(articles))
     return against_gold(
-        Reading(read, BestOf(TokenF1())),
+        Reading(read, Affordable(BestOf(TokenF1()))),
         "token_f1",
         column,
         tuple[Words, ...],
@@ -225,7 +232,8 @@ def rouge_l(
         beta: how much more recall counts than precision, 0.01 to 100.0. The higher, the less added text costs.
 
     Returns:
-        A reward in [0, 1]. An answer of more than 20,000 words scores 0.0.
+        A reward in [0, 1]. An answer of more than 20,000 words scores 0.0; with more than 100 acceptable texts, one of
+        more than 2,000,000 words divided by their number.
 
     Raises:
         MissingExtraError: the extra ``text`` is not installed.
@@ -238,7 +246,7 @@ def rouge_l(
         raise RewardDefinitionError(f"rouge_l: beta must be between 0.01 and 100.0, got {weight}")
     read = WordsText(most=LONGEST)
     return against_gold(
-        Reading(read, BestOf(RougeL(weight))),
+        Reading(read, Affordable(BestOf(RougeL(weight)))),
         "rouge_l",
         column,
         tuple[Words, ...],

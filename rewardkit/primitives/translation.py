@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, shorten
 from rewardkit.core.text.extractors import Extractor
-from rewardkit.core.tree.gold import GoldTexts, PlainText, Reading, against_gold
+from rewardkit.core.tree.gold import Affordable, GoldTexts, PlainText, Reading, against_gold
 from rewardkit.core.tree.reward import Reward
 
 if TYPE_CHECKING:
@@ -96,7 +96,8 @@ def bleu(
         ignore_case: ignore case.
 
     Returns:
-        A reward in [0, 1]. A translation longer than 20,000 characters scores 0.0.
+        A reward in [0, 1]. A translation longer than 20,000 characters scores 0.0; with more than 100 references, one
+        longer than 2,000,000 characters divided by their number.
 
     Raises:
         MissingExtraError: the extra ``bleu`` is not installed.
@@ -110,7 +111,7 @@ def bleu(
         )
     read = PlainText(bool(ignore_case))
     return against_gold(
-        Reading(read, Bleu(tokenize)),
+        Reading(read, Affordable(Bleu(tokenize))),
         "bleu",
         column,
         tuple[str, ...],
@@ -150,7 +151,8 @@ def chrf(
         ignore_case: ignore case.
 
     Returns:
-        A reward in [0, 1]. A translation longer than 20,000 characters scores 0.0.
+        A reward in [0, 1]. A translation longer than 20,000 characters scores 0.0; with more than 100 references, one
+        longer than 2,000,000 characters divided by their number.
 
     Raises:
         MissingExtraError: the extra ``bleu`` is not installed.
@@ -163,7 +165,7 @@ def chrf(
             raise RewardDefinitionError(f"chrf: {option} must be an int from {low} to {high}, got {shorten(value)}")
     read = PlainText(bool(ignore_case))
     return against_gold(
-        Reading(read, Chrf(word_order, beta)),
+        Reading(read, Affordable(Chrf(word_order, beta))),
         "chrf",
         column,
         tuple[str, ...],

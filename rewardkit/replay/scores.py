@@ -52,7 +52,7 @@ class Scores:
         said: dict[int, list[str]] = {}
         for fault in table.faults:
             if np.isnan(table.total[fault.row]) or fault.outcome is Outcome.ERRORED:
-                said.setdefault(fault.row, []).append(f"{fault.component}: {fault.reason}")
+                said.setdefault(fault.row, []).append(fault.explanation)
         return cls(
             table.total,
             {name: column.scored for name, column in table.components.items()},

@@ -255,7 +255,7 @@ class FaultLines:
             fault.reason,
             kind="fault",
             level="error" if fault.outcome is Outcome.ERRORED else "warning",
-            component=fault.component,
+            component=fault.component or None,
             row=fault.row,
             detail=fault.traceback or None if kind not in self._known else None,
             count=count,

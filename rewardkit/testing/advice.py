@@ -65,6 +65,8 @@ _BY_LAW = {
     "gold_gets_the_maximum": "Compare the reward's pattern with this completion: a right answer has to match it",
     "gold_above_perturbed_gold": _COMPARE,
     "only_answers_are_paid": "Give the lowest score if there is no answer",
+    "keys_are_compared_both_ways": "Compare the objects as wholes, made == wanted, or count the keys that only one of "
+    "them has: rk.json_match and rk.tool_calls do. If further keys are right, leave this law out with without=[...]",
     "wrong_stays_wrong": _COMPARE,
     "almost_right_is_wrong": "Make the tolerance of numbers small and absolute, and compare texts as wholes",
     "every_part_counts": "Ask for each part: all(...), and as many as there are, not any(...) or the first one",

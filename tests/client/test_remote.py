@@ -48,7 +48,8 @@ def test_it_is_the_served_reward(remote: rk.Reward) -> None:
     assert there.notes["short"][0] == "2 characters"
     assert there.parts["acts"]["raw"][0] == 1.0
     assert [str(one) for one in there.outcomes["acts"]] == ["scored"] * 3 + ["abstained", "failed", "scored"]
-    assert "the judge is down" in there.faults[0].reason
+    assert [(fault.component, fault.reason) for fault in there.faults] == [("acts", "the judge is down")]
+    assert [str(one) for one in there.outcomes["short"]] == ["scored"] * 4 + ["abstained", "scored"]
 
 
 @given(texts=st.lists(st.text(max_size=20), min_size=1, max_size=8), answers=st.text(max_size=3))
@@ -191,6 +192,7 @@ def test_a_server_that_is_gone_fails_the_rows() -> None:
     table = rk.score(remote, ["42"], answer=["42"])
     assert np.isnan(table.total).all()
     assert "did not answer within 1 s" in table.faults[0].reason
+    assert table.faults[0].component == ""
 
 
 def test_what_cannot_be_reached_or_is_no_reward_server_is_an_error() -> None:
@@ -225,6 +227,6 @@ def test_a_gold_that_cannot_be_read_counts_as_one_here_too() -> None:
         table = rk.Scorer(remote).score(batch, strict=False, on_unparsable_gold="fail")
         assert np.isnan(table.total).tolist() == [False, True]
         assert [fault.unparsable for fault in table.faults] == [True]
-        assert fault_counts(table)[:, 4].tolist() == [1, 1]
+        assert fault_counts(table)[:, 4].tolist() == [1, 0]
         with pytest.raises(rk.CoercionError, match="reads no gold answer in its first batch"):
             rk.to_trl(remote)[0](completions=["4", "4"], prompts=["", ""], answer=["N/A", "none"])

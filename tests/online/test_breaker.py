@@ -37,6 +37,13 @@ def test_stops_once_the_window_is_full_and_the_share_above_the_limit() -> None:
     assert "'judge' failed on 2,000 of 2,000 completions of the last 20 batches, more than 5%" in str(stop)
 
 
+def test_the_worst_components_are_named() -> None:
+    rows = [[100, 6, 0, 0, 0, 94], [50, 20, 0, 0, 0, 30], [50, 20, 0, 0, 0, 30], [100, 0, 0, 0, 0, 100]]
+    breaker = Breaker(LIMITS)
+    stop = [breaker.add(rows, ["one", "two", "three", "four"]) for _ in range(20)][-1]
+    assert "rewards 'two', 'three' failed on 400 of 1,000 completions" in str(stop)
+
+
 @pytest.mark.parametrize(
     ("failed", "errored", "stops"), [(5, 0, False), (6, 0, True), (0, 10, False), (0, 11, True), (5, 10, False)]
 )

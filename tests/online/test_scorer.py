@@ -211,12 +211,71 @@ def test_a_stopped_run_is_no_failure_of_a_row() -> None:
 
 def test_rows_that_are_refused_count_and_are_recorded(tmp_path: Any) -> None:
     own = online(record=tmp_path / "run", max_failure_rate=0.05)
-    assert own.refuse(Row("a", columns={"answer": 1}), "the text is broken").why == "close: the text is broken"
+    assert own.refuse(Row("a", columns={"answer": 1}), "the text is broken").why == "the text is broken"
     own.flush()
     assert len(rk.open_run(tmp_path / "run").scores().df()) == 1
     for _ in range(1_278):
         own.refuse(Row("a"), "the text is broken")
     with pytest.raises(rk.RewardFailure, match="failed on 1,280 of 1,280"):
+        own.refuse(Row("a"), "the text is broken")
+
+
+@rk.reward(bounds=(0.0, 3e38))
+def first(completion: str, answer: float) -> float:
+    return answer
+
+
+@rk.reward(bounds=(-math.inf, math.inf), on_failure="raise")
+def second(completion: str, gold: list[int]) -> float:
+    if completion == "down":
+        raise rk.RewardFailure("the endpoint is down")
+    return 3e38
+
+
+@rk.reward
+async def third(completion: str, gold: list[int]) -> float:
+    return 1.0
+
+
+@pytest.mark.parametrize(
+    ("reward", "row", "name"),
+    [
+        (rk.route({"a": first, "b": second}, by="kind"), {"kind": "b", "answer": 1, "gold": "x"}, "second"),
+        (rk.route({"a": first, "b": second}, by="kind"), {"kind": "a", "answer": "x", "gold": [1]}, "first"),
+        (rk.route({"a": first, "b": third}, by="kind"), {"kind": "b", "answer": 1, "gold": "x"}, "third"),
+        (first + 0.5 * second, {"answer": 1, "gold": "x"}, "second"),
+        (first + rk.maximum(third, second), {"answer": 1, "gold": "x"}, "third"),
+        (rk.gate(when=first, then=second), {"answer": 1, "gold": "x"}, "second"),
+        (rk.gate(when=second, then=first), {"answer": 1, "gold": "x"}, "second"),
+        (first + rk.per_turn(second, reduce="mean"), {"answer": 1, "gold": "x"}, "second_per_turn"),
+        (first + rk.fallback(third, first.named("other")), {"answer": 1, "gold": "x"}, "third"),
+        (first + second, {"answer": 1}, "second"),  # no such column
+        (first + second, {"answer": 1, "gold": [1], "completion": "down"}, "second"),
+        (first + 2.0 * second, {"answer": 1, "gold": [1]}, "second"),  # 6e38
+        (first + rk.product(second, second.named("again")), {"answer": 1, "gold": [1]}, "product"),
+        (rk.route({"a": first, "b": second}, by="kind"), {"kind": "c", "answer": 1, "gold": [1]}, ""),
+    ],
+)
+def test_the_component_that_failed_is_named(
+    reward: rk.Reward, row: dict[str, Any], name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = row.pop("completion", "ab")
+    (score,) = online(reward).score([Row(text, columns=row)])
+    failed = [component for component, outcome in score.outcomes.items() if outcome == "failed"]
+    assert failed == ([name] if name else list(score.outcomes))
+    assert score.why.startswith(f"{name}: " if name else "route by")
+    assert (f"reward {name!r} failed" if name else "a row failed") in caplog.text
+
+
+def test_the_run_ends_with_the_name_of_what_failed() -> None:
+    own = online(rk.route({"a": first, "b": second}, by="kind"), max_failure_rate=0.05)
+    rows = [Row("ab", columns={"kind": kind, "answer": 1, "gold": "x"}) for kind in "ab" * 640]
+    with pytest.raises(rk.RewardFailure, match="reward 'second' failed on 640 of 1,280 completions"):
+        own.score(rows)
+    own = online(first + second, max_failure_rate=0.05)
+    for _ in range(1_279):
+        own.refuse(Row("a"), "the text is broken")
+    with pytest.raises(rk.RewardFailure, match="rewards 'first', 'second' failed on 1,280 of 1,280"):
         own.refuse(Row("a"), "the text is broken")
 
 

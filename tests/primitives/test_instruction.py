@@ -24,7 +24,6 @@ OUTPUTS = (
 # With the reason in docs: the reference accepts what has nothing to check, or refuses what follows the instruction.
 EXPLAINED = {
     ("strict", "format:line_indent", True): 1,
-    ("strict", "format:sub-bullets", False): 1,
     ("strict", "words:last_first", True): 2,
     ("strict", "words:start_verb", False): 2,
     ("loose", "format:line_indent", True): 2,

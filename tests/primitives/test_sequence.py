@@ -69,6 +69,25 @@ def test_the_gold_list_gets_one_however_it_is_written(gold: list[str], of_sets: 
                 assert value(set_match("answer", metric=of_sets), text, cell) == 1.0
 
 
+@pytest.mark.parametrize(
+    ("gold", "answers", "others"),
+    [
+        (
+            ["A", "B", "D"],
+            ["ABD", "A B D", "A/B/D", "(A)(B)(D)", "(A), (B), (D)", "A & B & D", "\\boxed{\\text{ABD}}"],
+            ["ABC", "ABDE", "AABD", "abd"],
+        ),
+        ("ABD", ["A, B and D", "['A', 'B', 'D']", "ABD", "**ABD**"], ["A, B", "ABC", "A, B, D, E", "BAD idea"]),
+        (["A"], ["A", "A."], ["AB", "BAD", "A BAD CAB"]),
+        (["cat"], ["cat"], ["c, a, t", "act"]),
+        (["AB", "C"], ["AB, C"], ["ABC", "A, B, C"]),
+    ],
+)
+def test_letters_side_by_side(gold: Any, answers: list[str], others: list[str]) -> None:
+    reward = set_match("answer", metric="exact")
+    assert [value(reward, text, gold) for text in [*answers, *others]] == [1.0] * len(answers) + [0.0] * len(others)
+
+
 @pytest.mark.parametrize("factory", FACTORIES)
 @pytest.mark.parametrize("gold", ["", [], [""], "[]", "[1", {"a": 1}, 1.5, True, [object()]])
 def test_gold_without_items_is_the_datas_fault(factory: Any, gold: Any) -> None:

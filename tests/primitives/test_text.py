@@ -288,3 +288,19 @@ def test_a_plus_or_hash_glued_to_a_word_belongs_to_it() -> None:
         assert value(factory("answer"), "C++", "C") == value(factory("answer"), "C#", "C") == 0.0
         assert value(factory("answer"), "c#!", "C#") == 1.0
     assert WordsText()("a" + "+" * 100_000 + "b") == ("ab",)
+
+
+MANY = [f"gold {number}" for number in range(1_000)]
+
+
+@pytest.mark.parametrize("factory", [similarity, token_f1, rouge_l, rk.bleu, rk.chrf])
+def test_long_texts_are_not_compared(factory: Any) -> None:
+    reward = factory("answer")
+    long, within = "gold so " * 1_250, "gold so " * 200
+    table = rk.score(reward, [long, within, long], answer=[MANY, MANY, [*MANY, long]])
+    assert table.total[0] == 0.0
+    assert "too long to compare with 1,000" in table.notes[reward.name][0]
+    assert 0.0 < table.total[1] < 1.0
+    assert table.total[2] == 1.0
+    with pytest.raises(rk.CoercionError, match=r"column 'answer', row 0.*(longer|more) than 20"):
+        rk.score(reward, ["gold"], answer=["gold so " * 125_000])

@@ -73,7 +73,7 @@ def test_a_function_that_pays_the_gold_answer_anywhere() -> None:
 
 @pytest.mark.slow
 def test_a_sound_tree_breaks_no_law() -> None:
-    report = check(tree, laws=None)
+    report = check(tree, laws=None, budget=120.0)
     assert report.ok, report
     assert {"exploits", "search", "gate_dominance"} <= {one.law for one in report.results if one.outcome == "held"}
 

@@ -58,6 +58,7 @@ class Fault:
     """One row that failed or errored, and why.
 
     Attributes:
+        component: that failed or errored; empty if it is not known.
         stops: every later row would fail for the same reason, so the run has to stop.
         unparsable: a cell of a gold column cannot be read, so another try would fail, too.
     """
@@ -69,6 +70,11 @@ class Fault:
     traceback: str = ""
     stops: bool = False
     unparsable: bool = False
+
+    @property
+    def explanation(self) -> str:
+        """The reason after the name of the component."""
+        return f"{self.component}: {self.reason}" if self.component else self.reason
 
 
 class Measured(Protocol):

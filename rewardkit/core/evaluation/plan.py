@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
 from rewardkit.core.batch.batch import Batch
-from rewardkit.core.errors import RewardDefinitionError, near_miss
+from rewardkit.core.errors import RewardDefinitionError, RewardKitError, near_miss
 from rewardkit.core.evaluation.late import late_changes
 from rewardkit.core.progress.bounds import TOLERANCE
 from rewardkit.core.progress.schedule import PerformanceSchedule, Schedule
@@ -46,6 +46,7 @@ class Plan:
         self.nodes: Sequence[Reward] = list(self._first)
         self._checked: object = None
         self._labels = self._labelled()
+        self._component_names = frozenset(name for name, _ in self.names.components)
         self.followers = list(dict.fromkeys(follower for node in self.nodes for follower in node.facts.followers))
         self.followed = self._followed()
         bindings = [node.facts.binding for node in self.nodes]
@@ -91,8 +92,18 @@ class Plan:
         if has == self._checked:  # the same as the last batch
             return
         for node in self.nodes:
-            check_node(node, batch, self.label(node))
+            try:
+                check_node(node, batch, self.label(node))
+            except RewardKitError as error:
+                self.blame(error, node)
+                raise
         self._checked = has
+
+    def blame(self, error: RewardKitError, reward: Reward) -> None:
+        """Write into an error that `reward` raised which component it is, unless it is inside of a component."""
+        label = self.label(reward)
+        if not error.component and label in self._component_names:
+            error.component = label
 
     def traps(self) -> Iterator[str]:
         """Yield warnings about what will probably not work as intended, in sentences."""

@@ -15,13 +15,19 @@ import numpy as np
 
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Column, Rows
-from rewardkit.core.batch.score import ABSTAINED, SKIPPED, Fault, Measured
-from rewardkit.core.errors import RunStopped
+from rewardkit.core.batch.score import ABSTAINED, SCORED, SKIPPED, Fault, Measured
+from rewardkit.core.errors import RewardFailure, RewardKitError, RunStopped, shorten
 from rewardkit.core.evaluation import observers
 from rewardkit.core.evaluation.calls import Made, make
 from rewardkit.core.evaluation.plan import Plan
 from rewardkit.core.tree.parameters import OnUnparsableGold
 from rewardkit.core.tree.reward import Calls, Pieces, Reward, Steps, applied
+
+
+def advanced(steps: Steps, answer: Any) -> Any:
+    """Send `answer` to a node and return what it asks for next; numbers too large for a float become infinite."""
+    with np.errstate(over="ignore", invalid="ignore"):  # reported once, with the name of the node, by `overflow`
+        return steps.send(answer)
 
 
 @dataclass(slots=True, eq=False)
@@ -85,19 +91,23 @@ class Run:
             return memo.column or Column.empty(self.batch.size)
         steps: Steps = reward._evaluate(self, missing)
         answer: object = None
-        while True:
-            try:
-                asked = steps.send(answer)
-            except StopIteration as end:
-                return self.keep(memo, missing, end.value)
-            if isinstance(asked, Calls):
-                answer = self.taken(asked.reward, memo, make(asked, self.label(asked.reward)))
-            elif isinstance(asked, Pieces):
-                answer = self.of_pieces(asked, memo, lambda inner: inner.evaluated)
-            else:
-                answer = columns = []
-                for child, needed in asked:
-                    columns.append(self.evaluated(child, needed))
+        try:
+            while True:
+                try:
+                    asked = advanced(steps, answer)
+                except StopIteration as end:
+                    return self.keep(memo, missing, end.value)
+                if isinstance(asked, Calls):
+                    answer = self.taken(asked.reward, memo, make(asked, self.label(asked.reward)))
+                elif isinstance(asked, Pieces):
+                    answer = self.of_pieces(asked, memo, lambda inner: inner.evaluated)
+                else:
+                    answer = columns = []
+                    for child, needed in asked:
+                        columns.append(self.evaluated(child, needed))
+        except RewardKitError as error:
+            self.plan.blame(error, reward)
+            raise
 
     def missing(self, reward: Reward, memo: Memo, rows: Rows) -> Rows | None:
         """Return the rows where `reward` must be evaluated now, whole groups if it needs them; None for no rows."""
@@ -186,6 +196,21 @@ class Run:
 
     def measured(self, reward: Reward, found: Measured) -> None:
         self.measures[reward] = self.measures[reward] + found if reward in self.measures else found
+
+    def overflow(self) -> None:
+        """Raise RewardFailure if a node, such as a product, scored a row with a number too large for a float."""
+        for node in self.plan.nodes:
+            column = self.memo(node).column
+            if column is not None and not np.isfinite(column.values).all():
+                rows = np.flatnonzero(~np.isfinite(column.values) & (column.codes == SCORED))
+                if len(rows):
+                    error = RewardFailure(
+                        f"reward {shorten(self.label(node) or node)} is {column.values[rows[0]]:g} in row {rows[0]}: "
+                        "the numbers that it combines are too large. Scale them down, or limit them: "
+                        "reward.clip(low, high)"
+                    )
+                    self.plan.blame(error, node)
+                    raise error
 
     def component(self, memo: Memo) -> Column:
         """Return the column of one component for the table, without rows where its value was not needed."""

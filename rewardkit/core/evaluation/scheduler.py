@@ -13,8 +13,9 @@ from queue import SimpleQueue
 from typing import Any
 
 from rewardkit.core.batch.column import Column, Rows
+from rewardkit.core.errors import RewardKitError
 from rewardkit.core.evaluation.calls import Pending, make
-from rewardkit.core.evaluation.run import Memo, Run
+from rewardkit.core.evaluation.run import Memo, Run, advanced
 from rewardkit.core.tree.reward import Calls, Pieces, Request, Reward, Steps
 
 
@@ -22,6 +23,7 @@ from rewardkit.core.tree.reward import Calls, Pieces, Request, Reward, Steps
 class _Task:
     """A node in progress: what it waits for, and which tasks wait for it."""
 
+    reward: Reward
     steps: Steps
     memo: Memo
     rows: Rows
@@ -59,7 +61,7 @@ class Scheduler:
         memo = self._run.memo(reward)
         missing = self._run.missing(reward, memo, rows)
         if missing is not None:
-            task = _Task(reward._evaluate(self._run, missing), memo, missing)
+            task = _Task(reward, reward._evaluate(self._run, missing), memo, missing)
             memo.running.append(task)
             self._ready.append((task, None))
         return memo
@@ -82,10 +84,13 @@ class Scheduler:
 
     def _step(self, task: _Task, answer: Any) -> None:
         try:
-            asked = task.steps.send(answer)
+            asked = advanced(task.steps, answer)
         except StopIteration as end:
             self._finish(task, end.value)
             return
+        except RewardKitError as error:
+            self._blame(error, task)
+            raise
         if isinstance(asked, Pieces):
             found = self._run.of_pieces(asked, task.memo, lambda inner: Scheduler(inner).evaluated)
             self._ready.append((task, found))
@@ -96,6 +101,11 @@ class Scheduler:
         else:
             task.calls = asked
             self._turns.append(task)
+
+    def _blame(self, error: RewardKitError, task: _Task) -> None:
+        self._run.plan.blame(error, task.reward)
+        for waiter in task.waiters:
+            self._blame(error, waiter)
 
     def _ask(self, task: _Task, requests: Sequence[Request]) -> None:
         task.requests = requests

@@ -22,7 +22,7 @@ from rewardkit.core.errors import BindingError, RewardDefinitionError, shorten
 from rewardkit.core.evaluation.plan import Plan
 from rewardkit.core.evaluation.run import Run
 from rewardkit.core.evaluation.scheduler import Scheduler
-from rewardkit.core.evaluation.terms import terms_of
+from rewardkit.core.evaluation.terms import require_float32, terms_of
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.progress.schedule import PerformanceSchedule, weight_now
 from rewardkit.core.tree.conversion import RewardLike
@@ -143,7 +143,9 @@ class Scorer:
 def _table(run: Run) -> ScoreTable:
     names, nowhere = run.plan.names, np.zeros(run.batch.size, dtype=np.bool_)
     root = run.column(run.plan.root)
+    run.overflow()
     terms = terms_of(run, root)
+    require_float32(terms.values, root.values)
     memos = {name: run.memo(node) for name, node in names.components}
     return ScoreTable(
         completions=run.batch.texts,

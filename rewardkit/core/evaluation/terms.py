@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from rewardkit.core.batch.column import Column, Floats, Rows, Share
+from rewardkit.core.errors import RewardFailure
 from rewardkit.core.evaluation.run import Run
 from rewardkit.core.progress.schedule import weight_now
+from rewardkit.core.tree.results import LARGEST
 from rewardkit.core.tree.reward import Reward
+
+
+def require_float32(terms: Mapping[str, Floats], total: Floats) -> None:
+    """Raise RewardFailure if a total or a term is too large for the float32 that trainers compute in."""
+    with np.errstate(invalid="ignore"):  # NaN
+        if not any(np.any(np.abs(values) > LARGEST) for values in (total, *terms.values())):
+            return
+        sizes = np.abs([total, *terms.values()])
+    row = int(np.argmax(np.nan_to_num(sizes, posinf=np.inf).max(axis=0)))
+    shares = ", ".join(f"{name} {values[row]:g}" for name, values in terms.items() if values[row])
+    error = RewardFailure(
+        f"the total of row {row} is {total[row]:g} (its terms: {shares}), but the float32 of trainers ends at "
+        f"{LARGEST:.2g}. Scale the largest term down, or limit it: reward.clip(low, high)"
+    )
+    error.component = max(terms, key=lambda name: abs(float(np.nan_to_num(terms[name][row]))), default="")
+    raise error
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,7 @@ def prefilled(where: Extractor | None = None) -> Extractor:
 def document(*, thinking: Thoughts = None) -> Extractor:
     """Find the text with the JSON: ``<answer>``, else the last fenced block, else the visible text.
 
-    It finds nothing if another document begins after the last block, in a fence that is never closed or without one.
+    It finds nothing if another document begins after that block or tag, with or without a fence.
     """
     return Document(thinking=Thinking.of(thinking))
 

@@ -200,7 +200,7 @@ class Answer(TextExtractor):
 class Document(TextExtractor):
     """Find the JSON: in ``<answer>``, else in the last fenced block, else in the whole visible text.
 
-    Nothing if another document begins after the last block: in a fence that is never closed, or without one.
+    Nothing if another document begins after it: a policy would write two and be paid for the better one.
     """
 
     def find(self, answer: str) -> str | None:
@@ -208,7 +208,9 @@ class Document(TextExtractor):
         if "<" not in answer or ("<answer>" not in answer and "</answer>" not in answer):
             return _unfenced(answer)
         body = ANSWER.find(answer)
-        return None if body is None else _unfenced(body)
+        if body is None or _DOCUMENT.search(answer, answer.find(ANSWER.marks[1])):
+            return None
+        return _unfenced(body)
 
     def __repr__(self) -> str:
         return self.written("document")
@@ -222,23 +224,35 @@ def _unfenced(text: str) -> str | None:
     if not documents:
         return text
     # The last document counts. If it was cut off, or is outside of a fence, no earlier one takes its place.
-    return None if cut_off.strip() or any(map(_opens_json, after.split("\n"))) else documents[-1]
+    return None if cut_off.strip() or _DOCUMENT.search(_behind(text, documents[-1], after)) else documents[-1]
 
 
-_INLINE_OBJECT = re.compile(r'\{\s?"[^"\n]{0,200}"\s?:')
-"""The beginning of an object within a line: ``Actually: {"a": 2}``."""
+def _behind(text: str, body: str, after: str) -> str:
+    """Return what follows the fenced block `body` in `text`; at least `after`, what follows the last one."""
+    # A block may be indented or in a quotation, which its body is not.
+    text, body = (_INDENT.sub("", part) for part in (text, body))
+    start = text.rfind(f"\n{body}\n")
+    return after if start < 0 else text[start + len(body) + 2 :].partition("\n")[2]
+
+
+_INDENT = re.compile(r"^[> \t]+", re.MULTILINE)
+_DOCUMENT = re.compile(
+    r"""
+      ^[>|*\ \t-]{0,20}\{                                          # a line that starts with an object
+    | ^[>|*\ \t-]{0,20}\[\s{0,20}(?:[\[{"']|\]|-?\d[\d.]{0,20},)   # or an array: [2, [], but no footnote [1]
+    | \{\s{0,40}(?:"[^"\n]{0,200}"|'[^'\n]{0,200}'|\u201c[^\u201d\n]{0,200}\u201d)\s?:  # Actually: {"a": 2}
+    | \{\s{0,40}[A-Za-z_]\w{0,60}\s?:\s                            # {a: 2}, but no {x:.2f}
+    | (?<![\w)\]])\[[^\[\]{}"\n]{0,100}"[^"\n]{0,200}"\s?[,\]]     # Final: [2, "y"], but no row["sku"]
+    | ^[>\ \t]{0,20}(?:```|~~~)`{0,20}~{0,20}\s?(?:ya?ml|toml|xml|json)   # another language for documents
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+"""The beginning of a document, in a line of its own or within one."""
 
 
 def _is_object(body: str) -> bool:
     body = body.strip()
     return body[:1] == "{" and body[-1:] == "}"
-
-
-def _opens_json(line: str) -> bool:
-    line = line.strip("> \t\r")
-    if line[:1] == "{" or (line[:1] == "[" and line[1:].lstrip()[:1] in ("{", '"', "[")):
-        return True
-    return "{" in line and _INLINE_OBJECT.search(line) is not None
 
 
 @final

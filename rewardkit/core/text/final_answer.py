@@ -17,21 +17,29 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from rewardkit.core.text.claims import denied_after, last_retraction, without_struck
-from rewardkit.core.text.marks import boxes
+from rewardkit.core.text.claims import denied_after, denied_before, last_retraction, without_struck
+from rewardkit.core.text.marks import Box, boxes, boxes_in
 
 # The model's own words.
 
-_SPEAKER = "human|user|usuario|nutzer|utilisateur|用户|用戶|ユーザー|사용자|пользователь"
-_QUESTION = (
-    "q|question|problem|exercise|instruction|pregunta|problema|pergunta|domanda|frage|aufgabe|вопрос|задача(?:-вопрос)?|"
-    "问题|問題|题目|題目|问|問|質問|질문|문제|โจทย์|คำถาม|swali|প্রশ্ন|ప్రశ్న|प्रश्न|السؤال|سؤال"
+_SPEAKER = (
+    "human|user|usuario|usuário|utente|nutzer|benutzer|gebruiker|användare|utilisateur|użytkownik|kullanıcı|pengguna|"
+    "người dùng|用户|用戶|ユーザー|사용자|пользователь|користувач|المستخدم|उपयोगकर्ता"
 )
+_QUESTION = (
+    "q|question|problem|exercise|instruction|pregunta|problema|pergunta|domanda|frage|aufgabe|vraag|fråga|spørgsmål|"
+    "spørsmål|kysymys|kérdés|întrebare|otázka|pytanie|zadanie|soal|soalan|pertanyaan|soru|câu hỏi|bài toán|tanong|"
+    "swali|вопрос|задача(?:-вопрос)?|питання|задание|ερώτηση|問題|问题|题目|題目|问|問|質問|질문|문제|โจทย์|คำถาม|প্রশ্ন|ప్రశ్న|"
+    "प्रश्न|सवाल|கேள்வி|السؤال|سؤال|سوال|پرسش|שאלה"
+)
+_NEXT = "example|task|next (?:question|problem|example|task)|(?:new|another) (?:question|problem)|[例题題]|例题|例題"
 """How a prompt with examples introduces the next question: MGSM's prompts have eleven of these languages."""
 
 _NEXT_TURN = re.compile(
-    rf"^[ \t>]{{0,8}}(?P<set>\#{{1,6}}[ \t]{{0,4}}|\*\*)?(?:(?P<speaker>{_SPEAKER})|(?:{_QUESTION}))"
-    r"(?:[ \t]?(?:\*\*)?[ \t]?[:：]|(?P<heading>\*\*)?[ \t]*$)",
+    r"^[ \t>]{0,8}(?P<set>\#{1,6}[ \t]{0,4}|[*_\[]{1,2})?"
+    rf"(?:(?P<speaker>{_SPEAKER})|(?:{_QUESTION})|(?P<next>{_NEXT}))"
+    r"(?P<number>[ \t]?[#(\[]?[0-9]{1,4}[)\]]?)?"
+    r"(?:[ \t]?[*_\]]{0,2}[ \t]?[:：]|(?P<heading>[*_\]]{1,2})?[ \t]*$)",
     re.IGNORECASE | re.MULTILINE,
 )
 _MOST_TURNS = 20
@@ -53,15 +61,14 @@ def own_words(text: str) -> str:
 
 def next_turn(text: str) -> int | None:
     """Return where "Question:", "Human:" and the like begin a turn after the model's own; None without one."""
-    if not any(colon in text for colon in _COLON) and "#" not in text:
-        return None
     for count, turn in enumerate(_NEXT_TURN.finditer(text)):
         if count >= _MOST_TURNS:
             return turn.start()
-        if (turn["heading"] or not turn[0].rstrip().rstrip("*").endswith(_COLON)) and not turn["set"]:
+        numbered = turn["next"] or turn["number"]
+        if not (turn["set"] or turn["number"] or turn[0].rstrip("*_] ").endswith(_COLON)):
             continue  # a line with nothing but the word
         head = text[: turn.start()]
-        if head.strip() and (turn["speaker"] or not turn["set"] or _answers(head)):
+        if head.strip() and (turn["speaker"] or not (turn["set"] or numbered) or _answers(head)):
             return turn.start()
     return None
 
@@ -101,28 +108,89 @@ _LEAD = re.compile(
 )
 """What may introduce the answer inside a mark: ``<answer>The answer is 5</answer>``."""
 
-_BOX = r"\\(?:boxed|fbox)\s{0,2}(?:\{|(?=\s?-?[0-9]))"
-_OPENED = r"\s?(?:\$\$?|\\\(|\\\[)?\s?"
-_OPERAND = r"(?:[0-9)\]}]|(?<![A-Za-z])[A-Za-z])"
-_BEFORE_BOX = re.compile(
-    rf"[0-9]{_BOX}|(?:{_OPERAND}\s?[-+/]|{_OPERAND}\s?(?<!\*)\*(?!\*)|[/^_+]"
-    r"|\\(?:[hv]?phantom|[bx]?cancel|sout|sqrt|frac|cdot|times|div|pm|mp|sin|cos|tan|ln|log|exp)\s?(?:\{[^{}\n]{0,80}\})?\{?"
-    r"|(?:\b(?:not|never|nor|no|cannot|except|such as|for example,?|e\.g\.,?|of the form|in the form)|n't)"
-    rf"\s(?:equal\sto\s|be\s)?){_OPENED}{_BOX}"
-)
-_AFTER_BOX = re.compile(
-    r"\\(?:boxed|fbox)\s{0,2}(?:\{[^{}]*(?:\{[^{}]*\}[^{}]*){0,9}\}|\s?-?[0-9]{1,40}(?:[.,][0-9]{1,40}){0,9})"
-    r"\s?(?:\$\$?|\\\)|\\\])?"
-    rf"(?:[0-9^]|[A-Za-z](?![A-Za-z])|(?:\s|\\text\s?\{{\s?)*(?:or\b(?!\s?\}}?{_OPENED}{_BOX})"
-    r"|(?:hundred|thousand|million|billion|trillion)\b|(?:is|was)\s(?:not|wrong|incorrect|false)\b|isn't\b)"
-    r"| ?(?:\\(?:pm|mp)(?![a-z])|±)| ?(?:[-+*/]|\\(?:times|cdot|div)) ?\(?[0-9]"
-    r"|[,;]\s?or\s(?:maybe|perhaps|possibly|else)\b"
-    r"|\s?[,;]\s?(?:or\s)?[-$]{0,2}[0-9])",
-)
-"""What makes a box a part of something else, or one of several answers, if it is before or after it."""
+# A box stands alone if what is beside it makes it no part of a formula. What may be there is listed.
 
-_LONGEST_BEFORE = 200
-"""More characters than `_BEFORE_BOX` reads before a box: the text before that is not searched."""
+_OPENERS = re.compile(
+    r"(?:[\s~*_`({\[#]|\\[,;:! >({\[]|\$|\\(?:q?quad|displaystyle|textstyle|[lL]arge|LARGE|[hH]uge|small|left|bm|bf|"
+    r"[bB]igg?l?|boldsymbol|math(?:bf|rm|bb)|text(?:bf|it|color)?|color|ensuremath|noindent|centering)(?![A-Za-z])"
+    r"|\{[a-z]{1,12}\})*\Z"
+)
+_CLOSERS = re.compile(r"(?:[ \t~*`)\]}$]|\\[,;:! )\]}]|\\(?:right|[bB]igg?r?)(?![A-Za-z]))*")
+_IN_FORMULA = re.compile(r"\$|\\[(\[]")
+_RELATION = frozenset((
+    "approx", "equiv", "sim", "cong", "therefore", "because", "implies", "iff", "Rightarrow", "rightarrow", "to",
+    "Longrightarrow", "longrightarrow", "Leftrightarrow", "item", "par", "newline", "quad", "qquad",
+))  # fmt: skip
+_LAST_WORD = re.compile(r"(\\?)([^\W\d_]+)['’.]?\Z")
+_FREE_BEFORE = re.compile(
+    r"(?:[^\w\s+\-\u2212\u2013\u2014*/^<>≤≥≠±×·÷√∓%°)\]}\\|&]|(?<![<>!])=|[=\-]>|\\\\|&|</?\w{1,20}>"
+    r"|[^\W\d_]{2}['’*:]{0,3} ?[-\u2013\u2014]|[^\W\d_]{2}[)\]]|[^\W\d_]{2} [0-9]{1,2}|\n[ \t]*\|[^\n]{0,50}\|"
+    r"|\\(?:text\w*|mathrm|mbox|underline|emph|begin|end|label|tag)\s?\{[^{}]*\})\Z"
+)
+_BULLET = re.compile(r"(?:\A|\n)[ \t]*[->]\Z")
+_IN_TUPLE = re.compile(r"[(\[{][^()\[\]{}\n]*\w\}?\s?,\Z")
+_OPERATORS = frozenset((
+    "minus", "negative", "plus", "times", "half", "twice", "double", "triple", "than", "neither", "sqrt", "root",
+    "over", "to the power of", "exclude", "excluding", "percent of", "mod", "modulo",
+))  # fmt: skip
+_FREE_AFTER = re.compile(
+    r"\Z|[.,;:?](?!\s?[-$]{0,2}[0-9]|[A-Za-z]\w)|[\n&#'\"%°=≈→⇒]|\\[%\\]|\^\{?\s?\\?(?:circ|prime|text|mathrm|st|nd|rd|th|o)(?![a-z])"
+    r"|\\(?:text\w*|mathrm|mbox|q?quad|end|begin|tag|label|qed|checkmark|(?:black)?square|Box|degree|circ|boxed|fbox|[hv]fill"
+    r"|[hv]space|newline|par|item|l?dots|color|approx|equiv|therefore|because|implies|iff|(?:Long|long)?[Rr]ightarrow|to)(?![A-Za-z])"
+    r"|[-\u2013\u2014](?=\s*(?:[aA] )?[^\W\d_]{2})|\((?=[^\W\d_]{2})|</?[A-Za-z]|_(?![\w{])|\|(?=[^\n]*\|)"
+    r"|[^\x00-\x7f\W]|[^\x00-\x7f\w\s\u2212×·÷±∓√π∞≤≥≠²³¹⁰⁴-⁹½¼¾]"
+    r"|(?!(?:hundred|thousand|million|billion|trillion|dozen|plus|minus|times|squared|cubed|factorial|mod|modulo|choose|pi|sqrt|"
+    r"over|xor|in base|divided)\b)[^\W\d_]{2}|[mgshLlJNWVAKCFTaI](?![\w*^])"
+)
+_OTHER_CHOICE = re.compile(
+    r"[ ,;.]{0,3}(?:\\text\w*\s?\{\s?|[({])?\s?(?:or|或|または|oder|ou)\b(?!\s?\}?[\s$(\\\[]{0,6}(?:boxed|fbox))",
+    re.IGNORECASE,
+)
+_NEAR = 60
+
+
+def lone_boxes(text: str) -> list[str] | None:
+    r"""Return the contents of the outermost boxes; None if one is not closed, denied, or a part of something else.
+
+    Parts are ``2\boxed{21}`` and ``|\boxed{42}|``; ``\boxed{42} or 43`` is one of several answers.
+    """
+    places = boxes_in(text)
+    if not places or not all(_stands_alone(text, box) for box in places) or last_retraction(text, places[-1].end):
+        return None
+    return [box.content for box in places]
+
+
+def _stands_alone(text: str, box: Box) -> bool:
+    head, tail = text[max(0, box.start - _NEAR) : box.start], text[box.end : box.end + _NEAR]
+    opened, closed = _OPENERS.search(head), _CLOSERS.match(tail)
+    assert opened
+    assert closed
+    lead, rest = head[: opened.start()], tail[closed.end() :]
+    if "\n" not in opened[0] and not _is_free(lead, opened[0]):
+        return False
+    if rest[:1] == "!" and (len(rest) == 1 or rest[1].isspace()):
+        rest = rest[1:] if _IN_FORMULA.search(closed[0]) or not _IN_FORMULA.search(opened[0]) else rest
+    if not _FREE_AFTER.match(rest) or _OTHER_CHOICE.match(rest):
+        return False
+    if lead.endswith(",") and _IN_TUPLE.search(lead) and re.match(r"\s?[)\]]", tail):
+        return False
+    end = box.end + len(closed[0].rstrip())
+    return not (denied_before(text, box.start - len(opened[0])) or denied_after(text, end, noun=True))
+
+
+def _is_free(lead: str, opened: str) -> bool:
+    """Return whether a formula may begin after `lead`."""
+    if not lead:
+        return True
+    word = _LAST_WORD.search(lead)
+    if word is None:
+        return bool(_FREE_BEFORE.search(lead) or (opened[:1].isspace() and _BULLET.search(lead)))
+    if word[1]:
+        return word[2] in _RELATION
+    if len(word[2]) == 1:
+        return (word[2] in "aAIyeoéè" and opened[:1].isspace()) or word[2] > "\u024f"
+    return word[2].lower() not in _OPERATORS and opened[:1] != "("
+
 
 Mark = Literal["tag", "box", "hashes"]
 
@@ -189,19 +257,19 @@ def _box_starts(text: str) -> bool:
 
 
 def _boxed(text: str) -> str | None:
-    """Return the contents of the outermost boxes, each once; None if one is not closed, or holds no answer alone."""
-    first = min(place for place in (text.find("\\boxed"), text.find("\\fbox")) if place >= 0)
-    if _BEFORE_BOX.search(text, max(0, first - _LONGEST_BEFORE)) or _AFTER_BOX.search(text, first):
-        return None
-    return in_boxes(text)
+    """Return the contents of the outermost boxes, each once; None if one is not closed, or not an answer by itself."""
+    contents = lone_boxes(text)
+    return _joined(contents) if contents else None
+
+
+def _joined(contents: list[str]) -> str:
+    return ", ".join({"".join(content.split()): content.strip() for content in contents}.values())
 
 
 def in_boxes(text: str) -> str | None:
     """Return the contents of the outermost boxes, each once; None if there are none, or one is not closed."""
-    contents: dict[str, str] = {}
-    for content in boxes(text) or []:
-        contents.setdefault("".join(content.split()), content.strip())
-    return ", ".join(contents.values()) or None
+    contents = boxes(text)
+    return _joined(contents) if contents else None
 
 
 def behind_hashes(text: str) -> str | None:
@@ -437,7 +505,7 @@ def stands(text: str, end: int, answer: str) -> bool:
 # Marks around an answer.
 
 _STOPS = ",;.\uff0c\uff1b\u3002\u3001 \n\r\t✅✓✔☑\ufe0f"
-_PAIRS = dict(zip("\"'`*$_\u201c\u2018\u00ab\u300c", "\"'`*$_\u201d\u2019\u00bb\u300d", strict=True))
+PAIRS = dict(zip("\"'`*$_\u201c\u2018\u00ab\u300c", "\"'`*$_\u201d\u2019\u00bb\u300d", strict=True))
 """Quotation marks and marks for emphasis, code and math, each with its closing mark."""
 
 _ELEMENT = re.compile(r"<(b|strong|i|em|u|mark|code|span)\b[^<>]*>([^<>]*)</\1>", re.IGNORECASE)
@@ -450,7 +518,7 @@ def bare(text: str) -> str:
         if shorter.endswith("\\") and shorter != text:
             shorter = text[: len(shorter) + 1]  # a space of LaTeX
         opening = shorter[:1]
-        closing = _PAIRS.get(opening)
+        closing = PAIRS.get(opening)
         if closing and len(shorter) > 1 and shorter.endswith(closing):
             inner = shorter.lstrip(opening).rstrip(closing)
             shorter = shorter if opening in inner or closing in inner else inner.strip()

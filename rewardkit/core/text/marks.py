@@ -7,12 +7,13 @@ r"""Find Markdown fences and LaTeX boxes in a text.
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 _BOX_TOKEN = re.compile(
-    r"\\(?:boxed|fbox)\s{0,9}(?:\{|(?P<bare>-?[0-9]+(?:[.,][0-9]+)*|(?<=\s)[A-Za-z](?![A-Za-z])))|\\.|[{}]", re.DOTALL
+    r"\\\\?(?:boxed|fbox)\s{0,9}(?:\{|(?P<bare>-?[0-9]+(?:[.,][0-9]+)*|(?<=\s)[A-Za-z](?![A-Za-z])))|\\.|[{}]",
+    re.DOTALL,
 )
-_DOUBLED = re.compile(r"(?<!\\)\\\\(?:boxed|fbox)\s{0,9}\{")
-"""A box in text that was escaped once too often, as in JSON."""
+"""A box, also in text that was escaped once too often, as in JSON."""
 
 _FENCE = re.compile(r"([ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*)(?P<fence>`{3,}|~{3,})(?P<info>.*)", re.DOTALL)
 """A fence, which may be the first thing in an item of a list; then the info string, of which the language is a part."""
@@ -91,33 +92,43 @@ def boxes(text: str) -> list[str] | None:
     A box that only contains another box has the content of that. None if a box is not closed: the text was cut off, and
     the last box is the one that counts.
     """
-    contents = _outermost(text)
-    return None if contents is None else [_nested(content) or content for content in contents]
+    places = boxes_in(text)
+    return None if places is None else [box.content for box in places]
 
 
-def _outermost(text: str) -> list[str] | None:
-    found = []
-    depth = start = 0
-    sign = ""
+class Box(NamedTuple):
+    """A box at ``text[start:end]``, with a minus sign that belongs to it."""
+
+    start: int
+    end: int
+    content: str
+
+
+def boxes_in(text: str) -> list[Box] | None:
+    """Return the outermost boxes that are not empty; None if one is not closed."""
+    places = []
+    depth = start = opened = 0
     for token in _BOX_TOKEN.finditer(text):
         mark = token[0]
         if depth == 0 and len(mark) > 2:
-            sign = "-" if _SIGNED.search(text, max(0, token.start() - 2), token.start()) else ""
+            opened = token.start() - bool(_SIGNED.search(text, max(0, token.start() - 2), token.start()))
             if token["bare"]:
-                found.append(sign + token["bare"])
+                places.append(_box(text, opened, token.end(), token["bare"]))
             else:
                 depth, start = 1, token.end()
         elif depth and mark[-1] == "{" and mark != "\\{":
             depth += 1
         elif depth and mark == "}":
             depth -= 1
-            if depth == 0:
-                content = text[start : token.start()]
-                if not _BLANK.fullmatch(content):
-                    found.append(sign + content)
-    if not (found or depth) and _DOUBLED.search(text):
-        return _outermost(text.replace("\\\\", "\\"))
-    return None if depth else found
+            if depth == 0 and not _BLANK.fullmatch(content := text[start : token.start()]):
+                places.append(_box(text, opened, token.end(), _nested(content) or content))
+    return None if depth else places
+
+
+def _box(text: str, start: int, end: int, content: str) -> Box:
+    sign = "-" if text[start] in "-\u2212" else ""
+    escaped = text.startswith("\\\\", start + len(sign))
+    return Box(start, end, sign + (content.replace("\\\\", "\\") if escaped else content))
 
 
 def _nested(content: str) -> str | None:
@@ -125,6 +136,5 @@ def _nested(content: str) -> str | None:
     inside = content.strip()
     if not (inside.startswith(("\\boxed", "\\fbox")) and inside.endswith("}")):
         return None
-    inner = _outermost(inside)
-    whole = inner is not None and len(inner) == 1 and inside.partition("{")[2][:-1].strip() == inner[0].strip()
-    return inner[0] if inner and whole else None
+    inner = boxes_in(inside)
+    return inner[0].content if inner and (inner[0].start, inner[0].end) == (0, len(inside)) else None

@@ -56,9 +56,11 @@ def spoken_text(text: str) -> str:
 
 
 _TURN = re.compile(
-    r"<\|(?:im_start|im_end|im_sep|endoftext|end_of_text|begin_of_text|start_header_id|end_header_id|eot_id|eom_id|"
-    r"end|start|return|user|assistant|system|observation|eot|end_of_turn|endofprompt)\|>|<\|turn>|<turn\|>"
-    r"|<(?:start|end)_of_turn>|</s>|<eos>|<eo[ah]>|\[/?INST\]|<</?SYS>>"
+    r"<\|(?:im_start|im_end|im_sep|im_user|im_system|im_assistant|endoftext|end_of_text|begin_of_text|"
+    r"start_header_id|end_header_id|eot_id|eom_id|end|start|return|call|channel|message|eot|eos|end_of_turn|"
+    r"(?:end_?of_?)?(?:user|assistant|system|observation|prompt)|(?:START|END)_OF_TURN_TOKEN|"
+    r"(?:USER|CHATBOT|SYSTEM)_TOKEN)\|>|<\|turn>|<turn\|>|\[\|(?:user|assistant|system|endofturn|Human|AI)\|\]"
+    r"|<(?:start|end)_of_(?:turn|text)>|</s>|<eos>|<eo[ah]>|<extra_id_\d{1,2}>|\[/?INST\]|<</?SYS>>|\[[EB]OS\]"
     r"|<[|\uff5c](?:User|Assistant|(?:end|begin)[_\u2581]of[_\u2581]sentence)[|\uff5c]>"
 )
 """Where a turn of a chat begins or ends, in the templates of the usual models."""
@@ -76,12 +78,14 @@ def own_turn(text: str) -> str:
     ``own_turn("I give up.<|im_end|>\\n<|im_start|>user\\n42")`` is ``"I give up."``. In OpenAI's harmony format
     it is the message in the final channel.
     """
-    if "<" not in text and "INST]" not in text:
+    if "<" not in text and "[" not in text:
         return text
+    start = 0
     if "<|channel|>" in text:
         final = _FINAL_CHANNEL.search(text)
-        return own_turn(text[final.end() :]) if final else ""
-    start = 0
+        if final is None:
+            return ""
+        start = final.end()
     while own := _OWN.match(text, start):
         start = own.end()
     turn = _TURN.search(text, start)

@@ -31,7 +31,7 @@ from pydantic_core import to_json
 
 from rewardkit.core.errors import CoercionError, RewardDefinitionError, shorten
 from rewardkit.core.text.literals import Misfit, check_json, read_literal
-from rewardkit.core.tree.containers import array_converter, is_array, items_converter
+from rewardkit.core.tree.containers import SET_IN_ORDER, array_converter, is_array, items_converter
 from rewardkit.core.tree.scalars import BYTES_LITERAL, DECIMAL, WHITESPACE, scalar, without_numpy
 
 _ISO_TYPES = (date, datetime, time, timedelta, UUID)
@@ -305,11 +305,29 @@ def _from_value(value: object, adapter: TypeAdapter[Any], items: _Items) -> Any:
         if not text:
             raise
     try:
-        return adapter.validate_json(text, strict=True)
+        result = adapter.validate_json(text, strict=True)
     except ValidationError as error:
         return _by_items(value, adapter, items, error)
+    if _orders_a_set(value, result):
+        raise Misfit(SET_IN_ORDER)
+    return result
 
 
+def _orders_a_set(value: object, result: object) -> bool:
+    """Return whether JSON made a list or tuple of a set in `value`."""
+    if isinstance(value, (set, frozenset)):
+        return not isinstance(result, (set, frozenset))
+    if isinstance(value, dict):
+        held = result if isinstance(result, dict) else getattr(result, "__dict__", {})
+        pairs = [(item, held.get(name)) for name, item in value.items() if name in held]
+    elif isinstance(value, (list, tuple)) and isinstance(result, (list, tuple)):
+        pairs = list(zip(value, result, strict=False))
+    else:
+        return False
+    return any(_orders_a_set(*pair) for pair in pairs if isinstance(pair[0], _CONTAINERS))
+
+
+_CONTAINERS = (dict, list, tuple, set, frozenset)
 _HARMLESS = {str, int, bool, type(None)}
 """Types whose values are neither infinite nor containers."""
 

@@ -15,15 +15,11 @@ from rewardkit.core.text.literals import Misfit
 
 Convert = Callable[[object], Any]
 
-_LISTS = (
-    list,
-    set,
-    frozenset,
-    collections.deque,
-    collections.abc.Sequence,
-    collections.abc.Collection,
-    collections.abc.Set,
-)
+SET_IN_ORDER = "a set has no order. Store a list, or annotate a set."
+"""Python orders a set of texts differently in each process, so a reward would not be reproducible."""
+
+_SETS = (set, frozenset, collections.abc.Set, collections.abc.Collection)
+_LISTS = (list, collections.deque, collections.abc.Sequence, *_SETS)
 _DICTS = (dict, collections.abc.Mapping)
 
 
@@ -36,7 +32,7 @@ def items_converter(base: Any, converter: Callable[[Any], Convert]) -> Convert |
     origin, arguments = get_origin(base), get_args(base)
     if origin in _LISTS and len(arguments) == 1:
         item = converter(arguments[0])
-        return lambda value: [item(one) for one in _listed(value)]
+        return lambda value: [item(one) for one in _listed(value, unordered=origin in _SETS)]
     if origin is tuple and arguments[1:] == (...,):
         item = converter(arguments[0])
         return lambda value: [item(one) for one in _listed(value)]
@@ -60,7 +56,9 @@ def _dict_converter(key: Convert, item: Convert) -> Convert:
     return convert
 
 
-def _listed(value: object) -> Any:
+def _listed(value: object, *, unordered: bool = False) -> Any:
+    if isinstance(value, (set, frozenset)) and not unordered:
+        raise Misfit(SET_IN_ORDER)
     if not isinstance(value, (list, tuple, set, frozenset)):
         raise Misfit("it is not a list.")
     return value

@@ -11,7 +11,8 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from bisect import bisect
+from collections.abc import Callable, Sequence, Sized
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -25,7 +26,7 @@ from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.progress.bounds import number
 from rewardkit.core.text.extraction import as_extractor
 from rewardkit.core.text.extractors import Answer, Extractor, Prefilled, TextExtractor, Whole
-from rewardkit.core.text.final_answer import bare
+from rewardkit.core.text.final_answer import PAIRS, bare
 from rewardkit.core.text.json_text import parse_json
 from rewardkit.core.text.literals import read_literal
 from rewardkit.core.text.visibility import stacked
@@ -35,6 +36,7 @@ from rewardkit.core.tree.reward import Reward
 
 T = TypeVar("T")
 G = TypeVar("G")
+S = TypeVar("S", bound=Sized)
 
 LONGEST = 20_000
 """The most characters (or words) for a comparison whose cost grows with the product of both lengths."""
@@ -42,19 +44,34 @@ LONGEST = 20_000
 MOST_ITEMS = 10_000
 """The most items of a list."""
 
+MOST_COMPARED = 2_000_000
+"""The most characters (or words) of an answer, times the acceptable answers that it is compared with: about a second
+for the slowest comparison, chrF."""
+
 _BULLET = re.compile(r"\A\s*(?:[-*+\u2022\u2013]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\[\d{1,3}\])\s+")
-_UNQUOTED_LIST = re.compile(r'\[[^\[\]{}"]*\]\Z|\[\d{1,3}\]\s+[^\s\[]')
+_NUMBERED = re.compile(r"\[\d{1,3}\]\s+[^\s\[]")
 _BRACKETS = (("\\left\\{", "\\right\\}"), ("\\{", "\\}"), ("{", "}"), ("[", "]"))
-_LAST_OF_ALL = re.compile(r"(?:\A|(?<=\s))(?:and|or)\s", re.IGNORECASE)
+_WORDS = re.compile(r"\\(?:text(?:bf|it|rm)?|math(?:rm|bf)|emph)\s?\{([^{}]*)\}")
 _LEAD = re.compile(
-    r"\A(?:#{1,6}\s{0,3})?[*_]{0,3}(?:(?:so|thus|hence|therefore),?\s)?(?:the\s)?(?:(?:final|correct)\s)?"
-    r"(?:answers?|solutions?)(?:\s(?:are|is)(?=[\s:*])|[*_]{0,3}(?=\s?:|\s?\n))[*_]{0,3}\s?:?[*_]{0,3}\s+(?=\S)",
+    r"(?:\A|(?<=\n)|(?<=[.!?]\s))(?:#{1,6}\s{0,3})?[*_]{0,3}(?:(?:so|thus|hence|therefore),?\s)?(?:the\s)?"
+    r"(?:(?:final|correct)\s)?(?:answers?|solutions?)(?:\s(?:are|is)(?=[\s:*])|[*_]{0,3}(?=\s?:|\s?\n))[*_]{0,3}\s?:?"
+    r"[*_]{0,3}\s+(?=\S)",
     re.IGNORECASE,
 )
 """What may introduce a list: "The answers are", "**Answer:**", a heading."""
 _NUMBER_AND_NUMBER = re.compile(
     r"([+\-$\\(]{0,3}\d[^\s,;]{0,40})\s(?:and|\\text\{ ?and ?\})\s([+\-$\\(]{0,3}\d[^\s,;]{0,40})"
 )
+# A quotation mark opens where an item begins and closes where one ends: the one in "O'Neill" does neither.
+_OPENS = re.compile(r"(?:\A|[,;\uff0c\uff1b\u3001\[({\n]|\b(?:and|or)\b)\s{0,9}([\"'`\u201c\u2018\u00ab\u300c])")
+_CLOSES = re.compile(r"[\"'`\u201d\u2019\u00bb\u300d](?=\s{0,9}(?:[,;.\uff0c\uff1b\u3001\])}\n\\]|(?:and|or)\s|\Z))")
+_BRACKET = re.compile(r"[\[\](){}]")
+_HIDDEN = "\0"
+_HIDDEN_PAIR = re.compile(r"(\0+)\s(?:and|or)\s(\0+)", re.IGNORECASE)
+_LAST_OF_ALL = re.compile(r"(?:\A|(?<=[\s,;\uff0c\uff1b\u3001]))(?:and|or)\s", re.IGNORECASE)
+_SEMICOLON, _COMMA = re.compile(r"[;\uff1b]"), re.compile(r"[,\uff0c\u3001]")
+_SPACED_COMMA = re.compile(r"(?<!\d),|,(?!\d{3}(?!\d))|[\uff0c\u3001]")
+"""The comma of a list that has spaces after its commas: none in 1,000."""
 _STOPS = ",;.\uff0c\uff1b\u3002\u3001 \n\r\t"
 # Chinese and Japanese have no spaces between words, so each character counts as a word.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
@@ -91,12 +108,14 @@ class PlainText:
 
 @dataclass(frozen=True)
 class ItemsText:
-    """Read a list: JSON if it starts with ``[``, else one item per line, else items between commas.
+    """Read a list: JSON or a Python list in brackets, else one item per line, else items between commas.
 
     A list on one line may also use ``;`` or Chinese commas, have "and" or "or" before the last item, and be in
-    brackets; "3 and 4" are two numbers. Bullets and numbers before an item are removed, and so are surrounding marks,
-    final punctuation and what introduces the list ("The answers are"), also in lists from the data. ``commas=False``
-    reads only JSON, or lines with bullets. A `separator` replaces all of this.
+    brackets; "3 and 4" are two numbers. Commas in quotation marks or brackets divide nothing, nor does the one in 1,000
+    if other commas have spaces after them. Bullets and numbers before an item are removed, and so are surrounding
+    marks, final punctuation, a fence, and what introduces the list ("The answers are"; the last one counts), also in
+    lists from the data. ``commas=False`` reads only lists in brackets, or lines with bullets. A `separator` replaces
+    all of this.
     """
 
     separator: str | None = None
@@ -118,7 +137,7 @@ class ItemsText:
             raise ValueError(f"more than {MOST_ITEMS:,} items")
         texts = (value if isinstance(value, str) else _as_json(value) for value in values)
         found = filter(None, (normal(text, ignore_case=self.ignore_case) for text in texts))
-        items = tuple(map(bare, found) if self.commas and self.separator is None else found)
+        items = tuple(map(_plain, found) if self.commas and self.separator is None else found)
         if not items:
             raise ValueError("the list is empty")
         return items
@@ -126,41 +145,131 @@ class ItemsText:
     def _split(self, text: str) -> Sequence[object]:
         if self.separator is not None:
             return text.split(self.separator, MOST_ITEMS)
-        if text.startswith("["):
-            parsed = parse_json(text)
-            if not parsed.error:
-                values: list[object] = parsed.value
-                return values
-            if not (self.commas and _UNQUOTED_LIST.match(text)):
-                raise ValueError(parsed.error)
+        values = _values(text)
+        if values is None and self.commas:
+            text = _plain(_introduced(text))
+            values = _values(text)
+        if values is not None:
+            return values
+        if text.startswith("[") and not (self.commas and (_NUMBERED.match(text) or _closes(text))):
+            raise ValueError(parse_json(text).error)
         if self.commas:
-            text = _unwrapped(_LEAD.sub("", text, count=1))
+            text = _unwrapped(text)
         pieces = text.split("\n", MOST_ITEMS)
         if len(pieces) == 1 and self.commas:
             pieces = _between_commas(text)
         return [_BULLET.sub("", piece) for piece in pieces]
 
 
-def _unwrapped(text: str) -> str:
-    """Return `text` without the pair of brackets or marks around all of it."""
+def _closes(text: str) -> bool:
+    """Return whether the bracket at the start of `text` is closed."""
+    return any(start == 0 for start, _ in _outermost(text))
+
+
+def _introduced(text: str) -> str:
+    """Return what follows the last words that introduce a list, or the list in brackets on the last line; without the
+    fence around it."""
+    lead = 0
+    for match in _LEAD.finditer(_hidden(text)):
+        lead = match.end()
+    text = text[lead:]
+    if text.startswith("```") and text.endswith("```") and text.count("```") == 2:
+        text = text[3:-3].partition("\n")[2].strip() or text
+    before, _, last = text.rpartition("\n")
+    reasoned = before and before[0] != "[" and not _BULLET.match(before)
+    return last if reasoned and _values(bare(last)) is not None else text
+
+
+def _values(text: str) -> list[object] | None:
+    """Return the values of a JSON array, or of a Python list, tuple or set that has quoted texts; None for others."""
+    if text[:1] == "[" and not (parsed := parse_json(text)).error:
+        values: list[object] = parsed.value
+        return values
+    if text[:1] + text[-1:] not in ("[]", "()", "{}") or not ("'" in text or '"' in text):
+        return None
+    try:
+        values = read_literal(f"[{text[1:-1]}]")  # in brackets, since a set has no order
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
+    return values
+
+
+def _plain(text: str) -> str:
+    """Return `text` without surrounding marks, final punctuation and ``\\text{}``."""
     text = bare(text)
+    words = _WORDS.fullmatch(text)
+    return bare(words[1].strip()) if words else text
+
+
+def _unwrapped(text: str) -> str:
+    """Return `text` without the pair of brackets around all of it."""
     for opening, closing in _BRACKETS:
         if text.startswith(opening) and text.endswith(closing):
-            inner = text[len(opening) : -len(closing)]
-            return text if opening in inner or closing in inner else inner.strip()
+            around = _outermost(text)[:1] == [(len(opening) - 1, len(text))]
+            return text[len(opening) : -len(closing)].strip() if around else text
     return text
 
 
 def _between_commas(text: str) -> list[str]:
-    """Split `text` at semicolons if it has any, else at commas."""
-    divider = r"[;\uff1b]" if ";" in text or "\uff1b" in text else r"[,\uff0c\u3001]"
-    pieces = re.split(divider, text, maxsplit=MOST_ITEMS)
-    pair = _NUMBER_AND_NUMBER.fullmatch(text.rstrip(_STOPS)) if len(pieces) == 1 else None
-    if pair:
-        return list(pair.groups())
-    if len(pieces) > 1:
-        pieces[-1:] = _LAST_OF_ALL.split(pieces[-1].strip(), maxsplit=1)
-    return pieces
+    """Split `text` at semicolons if it has any, else at commas; but not within quotation marks and brackets."""
+    hidden = _hidden(text)
+    semicolons = _SEMICOLON.search(hidden) is not None
+    divider = _SEMICOLON if semicolons else _SPACED_COMMA if ", " in hidden else _COMMA
+    dividers = [match.span() for match in divider.finditer(hidden)]
+    if not dividers:
+        pair = _NUMBER_AND_NUMBER.fullmatch(text.rstrip(_STOPS)) or _HIDDEN_PAIR.fullmatch(hidden.rstrip(_STOPS))
+        dividers = [(pair.end(1), pair.start(2))] if pair else []
+    else:
+        last = _LAST_OF_ALL.search(hidden, dividers[-1][1])
+        if last and not (semicolons and hidden[dividers[-1][1] : last.start()].strip()):
+            dividers.append(last.span())
+    starts = [0, *(end for _, end in dividers)]
+    ends = [*(start for start, _ in dividers), len(text)]
+    pieces = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+    marked = {text[start:end] for start, end in _quoted(text)}
+    return [piece[1:-1] if piece in marked else piece for piece in pieces]
+
+
+def _hidden(text: str) -> str:
+    """Return `text` with `_HIDDEN` in the place of each character in quotation marks and brackets."""
+    return _hide(_hide(text, _quoted(text)), _outermost(text))
+
+
+def _hide(text: str, passages: list[tuple[int, int]]) -> str:
+    pieces, position = [], 0
+    for start, end in passages:
+        pieces += [text[position:start], _HIDDEN * (end - start)]
+        position = end
+    return "".join([*pieces, text[position:]])
+
+
+def _quoted(text: str) -> list[tuple[int, int]]:
+    """Return where the quoted items of `text` start and end."""
+    closing: dict[str, list[int]] = {}
+    for match in _CLOSES.finditer(text):
+        closing.setdefault(match[0], []).append(match.end())
+    passages, position = [], 0
+    for match in _OPENS.finditer(text):
+        start, ends = match.start(1), closing.get(PAIRS[match[1]], [])
+        index = bisect(ends, start + 1)
+        if start >= position and index < len(ends):
+            position = ends[index]
+            passages.append((start, position))
+    return passages
+
+
+def _outermost(text: str) -> list[tuple[int, int]]:
+    """Return where the outermost brackets of `text` that are closed start and end; of any kind, for ``[0, 1)``."""
+    passages, depth, start = [], 0, 0
+    for match in _BRACKET.finditer(_hide(text, _quoted(text))):
+        if match[0] in "[({":
+            start = start if depth else match.start()
+            depth += 1
+        elif depth:
+            depth -= 1
+            if depth == 0:
+                passages.append((start, match.end()))
+    return passages
 
 
 def _as_json(value: object) -> str:
@@ -253,6 +362,20 @@ class GoldItems:
         if isinstance(value, bool) or not isinstance(value, (str, int)):
             raise ValueError(f"it is a {type(value).__name__}, not a list or text that holds a list")
         return self.read(GoldText(self.extract)(value))
+
+
+@dataclass(frozen=True)
+class Affordable(Generic[S]):
+    """Compare an answer with all acceptable ones, unless that would take seconds."""
+
+    measure: Callable[[S, tuple[S, ...]], Score]
+
+    def __call__(self, answer: S, gold: tuple[S, ...]) -> Score:
+        if answer in gold:
+            return self.measure(answer, (answer,))
+        if len(answer) * len(gold) > MOST_COMPARED:
+            return Score(0.0, f"too long to compare with {len(gold):,} acceptable answers")
+        return self.measure(answer, gold)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from rewardkit.core.errors import shorten
 from rewardkit.core.text.visibility import has_visible_character
-from rewardkit.primitives.instructions.passage import PUNCTUATION, Passage, bare, spoken
+from rewardkit.primitives.instructions.passage import PUNCTUATION, Passage, bare, bullet, final_mark, spoken
 from rewardkit.primitives.instructions.registry import Count, Text, check, counted
 
 _POSTSCRIPTS = {"P.S.": re.compile(r"p\.\s?s\."), "P.P.S": re.compile(r"p\.\s?p\.\s?s")}
@@ -40,9 +40,7 @@ def postscript(passage: Passage, postscript_marker: Text) -> str:
 
 @check("detectable_format:number_bullet_lists")
 def number_bullets(passage: Passage, num_bullets: Count) -> str:
-    lines = map(str.lstrip, passage.lines)
-    found = sum(line.startswith("-") or (line[:1] == "*" and line[1:2] not in ("*", "")) for line in lines)
-    return counted(found, "exactly", num_bullets, "bullet points")
+    return counted(sum(map(bool, map(bullet, passage.lines))), "exactly", num_bullets, "bullet points")
 
 
 @check("detectable_format:constrained_response")
@@ -190,7 +188,9 @@ def stairs(passage: Passage) -> str:
 
 @check("format:list")
 def separator_list(passage: Passage, sep: Text) -> str:
-    return counted(passage.text.count(sep), "at least", 2, f"items marked {shorten(sep, 40)}")
+    pieces = passage.text.split(sep)
+    items = sum(any(map(str.isalnum, piece)) for piece in pieces)  # "......" is no list marked "..."
+    return counted(min(len(pieces) - 1, items), "at least", 2, f"items marked {shorten(sep, 40)}")
 
 
 @check("format:thesis")
@@ -202,21 +202,31 @@ def thesis_in_italics(passage: Passage) -> str:
     return "" if passage.text[end.end() :].strip() else "nothing follows the thesis"
 
 
+def _mark(line: str) -> str:
+    """Return `bullet`'s mark; an asterisk that opens no emphasis needs no space where the prompt asks for "points
+    denoted by *" rather than for Markdown."""
+    starred = line.lstrip()[:1] == "*" and line.count("*") == 1 and any(map(str.isalnum, line))
+    return "*" if starred else bullet(line)
+
+
 @check("format:sub-bullets")
 def sub_bullets(passage: Passage) -> str:
-    marks = [mark for line in passage.lines if (mark := line.lstrip()[0]) in "*-"]
+    marks = list(filter(None, map(_mark, passage.lines)))
     if "*" not in marks:
         return "no bullet point *"
-    bare_bullet = any(mark == "*" and after != "-" for mark, after in zip(marks, [*marks[1:], ""], strict=True))
-    return "a bullet point without sub-bullet -" if bare_bullet else ""
+    if any(mark == "*" and after != "-" for mark, after in zip(marks, [*marks[1:], ""], strict=True)):
+        return "a bullet point without sub-bullet -"
+    # IFBench takes every asterisk for a bullet point: its loose reading, not the strict one, forgives emphasis.
+    bare_asterisk = any("-" not in piece for piece in passage.text.split("*")[1:])
+    return "an asterisk that is no bullet point with a sub-bullet -" if bare_asterisk else ""
 
 
 @check("format:no_bullets_bullets")
 def sentences_then_bullets(passage: Passage) -> str:
-    starred = [line.lstrip().startswith("*") for line in passage.lines]
+    starred = [_mark(line) == "*" for line in passage.lines]
     first = starred.index(True) if True in starred else len(starred)
     before = Passage("\n".join(passage.lines[:first])).sentences
-    ended = sum(sentence.endswith(".") for sentence in before)
+    ended = sum(final_mark(sentence) == "." for sentence in before)
     if problem := counted(ended, "at least", 2, "sentences with a period before the bullet points"):
         return problem
     if not all(starred[first:]):

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import final
 
+from rewardkit.core.text.visibility import has_visible_character
 from rewardkit.primitives.instructions.sentences import sentences
 from rewardkit.primitives.instructions.tokens import tokens
 
 PUNCTUATION = string.punctuation
 _NO_PUNCTUATION = str.maketrans("", "", PUNCTUATION)
 _WORD = re.compile(r"\w+")
+_CLOSING = "\"')]}>*_`\u2019\u201d\u00bb"
+_BULLET = re.compile(r"[^\S\n]*([*-])\s(.*)")
 
 
 def bare(text: str) -> str:
@@ -29,6 +32,18 @@ def trimmed(word: str) -> str:
 def spoken(words: list[str]) -> list[str]:
     """Return the words with a letter or digit in them."""
     return [word for word in words if word.isalnum() or any(map(str.isalnum, word))]
+
+
+def final_mark(sentence: str) -> str:
+    """Return the character that ends a sentence, before closing quotes, brackets and emphasis: ``.`` for ``"Go."``"""
+    return sentence.rstrip(_CLOSING)[-1:]
+
+
+def bullet(line: str) -> str:
+    """Return ``*`` or ``-`` if the line is a bullet point: that mark, white space and something more. A rule (``---``,
+    ``* * *``), a negative number, ``*emphasis*`` and an option (``--all``) are none."""
+    match = _BULLET.match(line)
+    return match[1] if match and match[2].strip("*-_ \t\r") and has_visible_character(match[2]) else ""
 
 
 @final

@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import pairwise
 
 from rewardkit.core.errors import shorten
-from rewardkit.primitives.instructions.passage import Passage, bare, spoken, trimmed
+from rewardkit.primitives.instructions.passage import Passage, bare, final_mark, spoken, trimmed
 from rewardkit.primitives.instructions.registry import Count, Percent, Position, Text, check, counted
 from rewardkit.primitives.instructions.vocabulary import CONJUNCTIONS, PERSON_NAMES, PRONOUNS, STOP_WORDS
 
@@ -146,7 +146,7 @@ def overlap(passage: Passage, reference_text: Text, percentage: Percent) -> str:
 
 
 def _kinds(passage: Passage) -> Counter[str]:
-    return Counter(sentence[-1] for sentence in passage.sentences)
+    return Counter(map(final_mark, passage.sentences))
 
 
 @check("ratio:sentence_type")

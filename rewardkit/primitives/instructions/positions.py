@@ -8,7 +8,7 @@ from itertools import pairwise
 from rewardkit.core.errors import shorten
 from rewardkit.primitives.instructions.passage import Passage, bare, spoken, trimmed
 from rewardkit.primitives.instructions.registry import Text, check
-from rewardkit.primitives.instructions.vocabulary import VERBS
+from rewardkit.primitives.instructions.vocabulary import is_verb
 
 _LATIN_WORD = re.compile(r"[^\W\d_]+")
 
@@ -67,7 +67,7 @@ def start_and_end(passage: Passage) -> str:
 @check("words:start_verb")
 def start_verb(passage: Passage) -> str:
     found = _LATIN_WORD.match(passage.lower.lstrip("*_#\"'\u201c\u2018( \n"))
-    return "" if found and found[0] in VERBS else f"starts with {shorten(passage.text.split()[0], 40)}, not a verb"
+    return "" if found and is_verb(found[0]) else f"starts with {shorten(passage.text.split()[0], 40)}, not a verb"
 
 
 @check("words:last_first")

@@ -54,10 +54,23 @@ def repeat_with_change(passage: Passage, prompt_to_repeat: Text) -> str:
     return "the first word is unchanged" if said[0] == wanted[0] else ""
 
 
-@check("repeat:repeat_span", "new:copy_span_idx")
-def repeat_span(passage: Passage, prompt_to_repeat: Text, n_start: Count, n_end: Count) -> str:
-    span = prompt_to_repeat[n_start : n_end + 1]
-    return "" if _same(passage.text, span) else f"expected {shorten(span, 60)}"
+# IFBench's prompts say "word indices, split by whitespace", those of its training set "character indices".
+@check("repeat:repeat_span")
+def repeat_words(passage: Passage, prompt_to_repeat: Text, n_start: Count, n_end: Count) -> str:
+    span = prompt_to_repeat.split()[n_start : n_end + 1]
+    return _expected(" ".join(span), " ".join(passage.text.split()))
+
+
+@check("new:copy_span_idx")
+def repeat_characters(passage: Passage, prompt_to_repeat: Text, n_start: Count, n_end: Count) -> str:
+    span = prompt_to_repeat[n_start : n_end + 1].strip()
+    return _expected(span, passage.text)
+
+
+def _expected(span: str, text: str) -> str:
+    if not span:
+        return "n_start and n_end select nothing of the request"
+    return "" if _same(text, span) else f"expected {shorten(span, 60)}"
 
 
 @check("copy:repeat_phrase")

@@ -126,5 +126,21 @@ def _forms(verb: str) -> set[str]:
     return {verb, third, f"{verb}es", past, f"{stem}ing", f"{verb}ing", *doubled}
 
 
-VERBS = frozenset(form for verb in _words(_VERBS) for form in _forms(verb)) | frozenset(_words(_IRREGULAR))
-"""Common English verbs in all their forms."""
+_VERBS_OF_ALL_FORMS = frozenset(form for verb in _words(_VERBS) for form in _forms(verb)) | frozenset(
+    _words(_IRREGULAR)
+)
+
+# Words in -ing that start a text and are no forms of a verb there. English has too many verbs to list the others.
+_NO_VERBS = frozenset(
+    _words("""
+anything beijing building ceiling chongqing cunning darling during earring everything evening farthing
+fleeting herring inkling lightning ming morning nanjing nothing
+notwithstanding offspring pudding seedling sibling something sterling stocking
+underling upbringing viking wedding wyoming
+""")
+)
+
+
+def is_verb(word: str) -> bool:
+    """Return whether a word in lower case is a common English verb in any form, or another one's form in -ing."""
+    return word in _VERBS_OF_ALL_FORMS or (word.endswith("ing") and len(word) > 5 and word not in _NO_VERBS)

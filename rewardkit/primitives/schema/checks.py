@@ -8,11 +8,14 @@ score 1.0; ``check_document`` refuses it and names the loop. A tree that refers 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import isfinite
-from typing import Any
+from typing import Any, final
 
 from rewardkit.core.errors import near_miss, shorten
+from rewardkit.core.text.json_text import MAX_CHARACTERS
 from rewardkit.primitives.schema.document import STRUCTURE, SchemaDocument, refusal
 
 SCHEMA_CHARACTERS = 2_000_000
@@ -23,6 +26,16 @@ SAFE_INTEGER_BITS = 2_100
 
 SAME_VALUE_PARTS = 10_000
 """How many parts of a schema may apply to one value: ``anyOf`` of ``anyOf`` doubles with every level."""
+
+LONGEST_CHECK = 2e9
+"""The nanoseconds that checking one completion may take, by the estimate of `Cost`."""
+_PART, _NAME, _CHARACTER, _STATE = 25, 1_000, 3, 50
+"""Nanoseconds, measured with jsonschema-rs 0.37: a part of the schema on a value; a pattern on the name of a property;
+a pattern on a character, and if its automaton has too many states to be kept, each of the pattern's states on one."""
+_KEPT_STATES = 12
+"""A pattern may be in any subset of its states: the engine keeps a few thousand of these, so not those of 2 ** 13."""
+PATTERN_STATES = 200_000
+"""How many states all patterns may have together; each takes about a hundred bytes once it is compiled."""
 
 _KEYWORDS = STRUCTURE.union(
     ("type", "enum", "const", "format", "pattern", "minLength", "maxLength", "minimum", "maximum"),
@@ -59,8 +72,43 @@ def read_schema(text: str) -> dict[str, Any]:
     return schema
 
 
-def check_document(document: SchemaDocument) -> None:
-    """Refuse a schema that refers to itself, or branches excessively, on the same value.
+@final
+@dataclass(frozen=True)
+class Cost:
+    """What a schema costs at most, in nanoseconds: per value, per name of a property, and per character of a text."""
+
+    value: int
+    name: int
+    character: int
+
+    def exceeded(self, value: Any) -> str:
+        """Say why checking a JSON value would take too long; empty if it would not."""
+        # No text holds more: a value takes two characters, a name five.
+        if self._of(MAX_CHARACTERS // 2, MAX_CHARACTERS // 5, MAX_CHARACTERS) <= LONGEST_CHECK:
+            return ""
+        values = names = characters = 0
+        waiting = [value]
+        while waiting:
+            part = waiting.pop()
+            values += 1
+            if type(part) is str:
+                characters += len(part)
+            elif type(part) is list:
+                waiting += part
+            elif type(part) is dict:
+                names += len(part)
+                characters += sum(map(len, part))
+                waiting += part.values()
+        if self._of(values, names, characters) <= LONGEST_CHECK:
+            return ""
+        return f"{values:,} values with {characters:,} characters are more than this schema can check in time"
+
+    def _of(self, values: int, names: int, characters: int) -> int:
+        return self.value * (values + names) + self.name * names + self.character * characters
+
+
+def check_document(document: SchemaDocument) -> Cost:
+    """Refuse a schema that refers to itself, or branches excessively, on the same value; return what it costs.
 
     Example: ``check_document(SchemaDocument({"allOf": [{"$ref": "#"}]}))`` raises.
     Raises RewardDefinitionError that names the loop or the place.
@@ -69,6 +117,73 @@ def check_document(document: SchemaDocument) -> None:
     for start in document.nodes:
         if id(start) not in parts_from:
             _explore(document, start, parts_from)
+    of_names = [name for node in document.nodes for name in _mapping(node.get("patternProperties"))]
+    patterns = [*of_names, *(text for node in document.nodes if isinstance(text := node.get("pattern"), str))]
+    states = [_states_of_pattern(pattern) for pattern in patterns]
+    if (total := sum(every for every, _ in states)) > PATTERN_STATES:
+        raise refusal(
+            f"the patterns of the schema have {total:,} states together, at most {PATTERN_STATES:,} fit into memory. "
+            "Lower the numbers in their braces, or use maxLength."
+        )
+    character = sum(_STATE * at_once if at_once > _KEPT_STATES else _CHARACTER for _, at_once in states)
+    return Cost(_PART * max(parts_from.values()), _NAME * len(of_names), character)
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+_ATOM = re.compile(
+    r"""(?P<opening>\((?:\?(?:P?<[A-Za-z_]\w*>|[a-zA-Z-]*:|[=!]|<[=!]))?) | (?P<closing>\))
+    | (?P<counted>\{(?P<least>\d{1,9})(?P<open>,(?P<most>\d{0,9}))?\}) | (?P<loop>[*+]) | (?P<silent>[?^$|])
+    | \\[pP]\{[^}]*\} | \\. | \[\^?\]?(?:\\.|[^\]\\])*\] | .""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+@dataclass
+class _Group:
+    """A group of a pattern so far: its states, those of its last atom, and whether that, or anything, repeats."""
+
+    states: int = 0
+    atom: int = 0
+    atom_repeats: bool = False
+    repeats: bool = False
+
+
+def _states_of_pattern(pattern: str) -> tuple[int, int]:
+    """Return (the states of a pattern, in how many of them a text can be at once): (200, 1) for ``^[a-z]{1,200}$``,
+    (9801, 9801) for ``([ab]{1,99}){1,99}``.
+
+    A counted repetition makes many states. A text can be in many at once in a pattern that may start anywhere, after a
+    loop, or where one repetition is inside another.
+    """
+    groups = [_Group()]
+    loops = not pattern.startswith("^")
+    at_once = False
+    for match in _ATOM.finditer(pattern):
+        group = groups[-1]
+        if match["opening"]:
+            groups.append(_Group())
+        elif match["closing"] and len(groups) > 1:
+            inner = groups.pop()
+            outer = groups[-1]
+            outer.states += inner.states
+            outer.atom, outer.atom_repeats = inner.states, inner.repeats
+            outer.repeats |= inner.repeats
+        elif match["counted"]:
+            times = int(match["most"] or match["least"])
+            at_once |= times * (group.atom if group.atom_repeats else loops) > _KEPT_STATES
+            group.states = min(group.states + group.atom * max(0, times - 1), 10**9)
+            group.atom_repeats = group.repeats = True
+            loops |= match["open"] == ","
+        elif match["loop"]:
+            at_once |= group.atom_repeats and group.atom > _KEPT_STATES
+            loops = group.atom_repeats = group.repeats = True
+        elif not match["silent"]:
+            group.states, group.atom, group.atom_repeats = group.states + 1, 1, False
+    states = sum(group.states for group in groups)
+    return states, states if at_once else 1
 
 
 def _explore(document: SchemaDocument, start: dict[str, Any], parts_from: dict[int, int]) -> None:

@@ -57,7 +57,7 @@ def credit_of(engine: SchemaEngine, value: object, *, partial: bool = True, pars
     Never raises for a value: one that JSON cannot hold, or on which the validator fails, scores 0.
     """
     try:
-        problem = "" if parsed else why_no_json(value)
+        problem = ("" if parsed else why_no_json(value)) or engine.cost.exceeded(value)
         if problem:
             return 0.0, problem
         if engine.is_valid(value):

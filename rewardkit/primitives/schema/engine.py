@@ -58,7 +58,7 @@ class SchemaEngine:
         if "(?" in text:
             rewritten(schema)
         self._document = SchemaDocument(schema)
-        check_document(self._document)
+        self.cost = check_document(self._document)
         root = self._document.root
         self._address = urljoin(ADDRESS, self._document.base)
         try:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, cast
 
 from rewardkit.core.batch.trajectory import Trajectory
 from rewardkit.testing.judgment import Judged
@@ -34,6 +35,32 @@ def wrong_calls(subject: Subject, right: Judged) -> Iterator[Trial]:
         yield Trial(changed, right.example)
 
 
+def changeable_calls(subject: Subject, right: Judged) -> Iterator[tuple[Any, Callable[[Any], Trial]]]:
+    """Yield the arguments of each call that a column has, and what makes the same call with others."""
+    if not any(True for _ in wrong_calls(subject, right)):
+        return
+    completion: Any = right.completion
+    columns = subject.examples[right.example].columns
+    held = json.dumps([columns[name] for name in sorted(subject.columns_read & set(columns))], default=str)
+    for place, message in enumerate(completion):
+        for number, call in enumerate(message.get("tool_calls") or []):
+            function = call.get("function") if isinstance(call, Mapping) else None
+            arguments = _arguments(function) if isinstance(function, Mapping) else None
+            if isinstance(arguments, dict) and arguments and all(_stands(one, held) for one in arguments.values()):
+                yield arguments, partial(_calling, right, place, number)
+
+
+def _calling(right: Judged, place: int, number: int, arguments: Any) -> Trial:
+    """Return the right completion with other arguments in one call."""
+    messages: list[dict[str, Any]] = [dict(one) for one in cast("list[Any]", right.completion)]
+    calls = list(messages[place]["tool_calls"])
+    function = calls[number]["function"]
+    written = json.dumps(arguments) if isinstance(function.get("arguments"), str) else arguments
+    calls[number] = {**calls[number], "function": {**function, "arguments": written}}
+    messages[place]["tool_calls"] = calls
+    return Trial(messages, right.example)
+
+
 def _changed(completion: list[Mapping[str, Any]], held: str, named: set[str]) -> Iterator[list[dict[str, Any]]]:
     """Yield the completion with one other call; if the column names tools, only their calls are changed."""
     for place, message in enumerate(completion):
@@ -50,17 +77,21 @@ def _changed(completion: list[Mapping[str, Any]], held: str, named: set[str]) ->
 
 
 def _other_calls(function: Mapping[str, Any], held: str) -> Iterator[dict[str, Any]]:
-    given = function.get("arguments")
-    try:
-        arguments = json.loads(given) if isinstance(given, str) else given
-    except (ValueError, RecursionError):
-        arguments = None
+    given, arguments = function.get("arguments"), _arguments(function)
     if isinstance(arguments, dict) and arguments and all(_stands(value, held) for value in arguments.values()):
         others = {name: other_value(value) for name, value in arguments.items()}
         for changed in (others, {}):
             yield {**function, "arguments": json.dumps(changed) if isinstance(given, str) else changed}
     if isinstance(function.get("name"), str) and _stands(function["name"], held):
         yield {**function, "name": "another_tool"}
+
+
+def _arguments(function: Mapping[str, Any]) -> Any:
+    given = function.get("arguments")
+    try:
+        return json.loads(given) if isinstance(given, str) else given
+    except (ValueError, RecursionError):
+        return None
 
 
 def _stands(value: Any, held: str) -> bool:

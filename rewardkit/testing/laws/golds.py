@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
 
 from rewardkit.core.batch.score import Outcome
+from rewardkit.core.text.json_notes import Path, path_text
 from rewardkit.testing.anatomy import ANSWERS, as_number, replaced
 from rewardkit.testing.broken_texts import blocks_of
-from rewardkit.testing.episodes.wrong_calls import wrong_calls
+from rewardkit.testing.episodes.wrong_calls import changeable_calls, wrong_calls
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.gated import gated
 from rewardkit.testing.judgment import Judged, concerns, foreign_trials, is_penalty, judged, wrongness
@@ -21,11 +25,14 @@ from rewardkit.testing.tag_violations import misspelled
 from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of
 from rewardkit.testing.whole import COVERED, covered, tells_apart
 from rewardkit.testing.wild_texts import TEXTS
-from rewardkit.testing.wrong_answers import Wrong, plain
+from rewardkit.testing.wrong_answers import Wrong, other_value, plain, with_leaf
 
 _MOST = 6
 _FOREIGN = "right for another example"
 _ALONE = "a distractor and nothing else"
+_SURPLUS = "surplus"
+_ENVELOPE = frozenset(("arguments", "parameters", "args", "kwargs", "function"))
+"""Keys of an object around the arguments of a call, beside which trainers and servers write others, such as ``id``."""
 
 
 def needs_good(subject: Subject) -> None:
@@ -287,6 +294,65 @@ def _wrong_paid(subject: Subject, right: Judged, trial: Trial, kind: str) -> Fin
 
 
 @law
+def keys_are_compared_both_ways(subject: Subject) -> Iterator[Finding]:
+    """If only the keys of the gold answer are compared, a key that nobody asked for is free, and breaks the call.
+
+    The law applies to objects that a column has as JSON, in a right completion or as the arguments of its calls, if the
+    reward compares the value of each key. A key is added to the object, or to one inside it, and each key that has a
+    value is left out. Each time it must earn less.
+    """
+    needs_good(subject)
+    if subject.bindings and all(binding.trusted for _, binding in subject.bindings):
+        raise Skip("a ready reward does what its options say")
+    looked = False
+    for right in judged(subject):
+        for value, says in _json_values(subject, right):
+            for path, part in _objects(value):
+                others = [says(with_leaf(value, (*path, key), other_value(part[key]))) for key in part]
+                if any(map(right.paid, subject.see(others))):
+                    continue  # some values are free, so perhaps whole keys are, too
+                looked = True
+                keys = [key for key, inside in part.items() if inside not in (None, "", [], {}, False, 0)]
+                added = {**part, _SURPLUS: 1}, f"with a key {_SURPLUS!r} that the gold answer lacks"
+                changes = [] if _ENVELOPE & part.keys() else [added]
+                if len(part) > 1:
+                    rests = [{name: part[name] for name in part if name != key} for key in keys]
+                    changes += [(rest, f"without the key {key!r}") for rest, key in zip(rests, keys, strict=True)]
+                trials = [says(with_leaf(value, path, changed)) for changed, _ in changes]
+                for trial, seen, (_, how) in zip(trials, subject.see(trials), changes, strict=True):
+                    if right.paid(seen) and not covered(subject, right, trial):
+                        where = f" in {path_text(path)}" if path else ""
+                        why = f"{how}{where}, it earns {seen.value:.6g}, like the right completion"
+                        yield finding("keys_are_compared_both_ways", subject, trial, seen, why)
+                        return
+    if not looked:
+        raise Skip("the reward was not seen to compare all values of an object that a column has as JSON")
+    if subject.covered:
+        raise Skip(COVERED)
+
+
+def _json_values(subject: Subject, right: Judged) -> Iterator[tuple[Any, Callable[[Any], Trial]]]:
+    """Yield each object, or list of objects, of a right completion that a column has, and what writes another one."""
+    yield from changeable_calls(subject, right)
+    if right.anatomy.gold[:1] in ("{", "[") and right.anatomy.column in subject.columns_read | subject.columns_named:
+        with suppress(ValueError, RecursionError):
+            yield json.loads(right.anatomy.gold), lambda other: right.trial(right.anatomy.saying(json.dumps(other)))
+
+
+def _objects(value: Any) -> list[tuple[Path, dict[str, Any]]]:
+    """Return the objects in a JSON value that have keys, from the outside in; at most six."""
+    found: list[tuple[Path, dict[str, Any]]] = []
+    waiting: list[tuple[Path, Any]] = [((), value)]
+    for path, part in waiting:  # grows
+        if isinstance(part, dict) and part:
+            found.append((path, part))
+        if isinstance(part, (dict, list)) and len(waiting) < 50:
+            items = part.items() if isinstance(part, dict) else enumerate(part)
+            waiting += [((*path, key), inside) for key, inside in items]
+    return found[:6]
+
+
+@law
 def wrong_stays_wrong(subject: Subject) -> Iterator[Finding]:
     """If a wrong completion becomes right by a stray letter, the policy learns to write the letter.
 
@@ -349,5 +415,6 @@ ALL = (
     gold_above_perturbed_gold,
     separates_good_from_bad,
     only_answers_are_paid,
+    keys_are_compared_both_ways,
     wrong_stays_wrong,
 )

@@ -65,3 +65,42 @@ def test_complete_columns_change_nothing(tree: rk.Reward, given_rows: Rows, prog
         np.testing.assert_array_equal(column.codes, slow.components[name].codes)
         assert column.notes == slow.components[name].notes
         assert not column.complete or column.counts() == slow.components[name].counts()
+
+
+@rk.reward(bounds=(0.0, 3e38))
+def big(completion: str) -> float:
+    return 3e38 * len(completion)
+
+
+@rk.reward(bounds=(0.0, 3e38))
+def other(completion: str) -> float:
+    return 1e30 * len(completion)
+
+
+@pytest.mark.parametrize(
+    ("tree", "named"),
+    [
+        (big + big.named("again"), ["6e+38", "big 3e+38", "again 3e+38"]),
+        (-4e8 * other.named("low"), ["low -4e+38"]),
+        (1e10 * other, ["1e+40"]),
+        (rk.schedules.linear(0, 1e20) * other, ["1e+50"]),
+        (rk.weighted_sum({big: 2.0, other: 1.0}), ["big 6e+38", "other 1e+30"]),
+        (rk.product(big, other), ["product 3e+68"]),
+        (rk.gate(when=rk.length_between(0, 0, unit="words"), then=other, otherwise=-1e39), ["gate.otherwise -1e+39"]),
+        (big - 2 * big.named("more") + big.named("last"), ["more -6e+38"]),  # the total is 0
+        (1e300 * other, ["inf"]),
+        (rk.maximum(0 * other, 1e300 * other - 1e300 * other.named("less")), ["1e+300", "is nan"]),
+        (rk.product(*(big.named(f"b{number}") for number in range(9))), ["'product' is inf"]),
+    ],
+)
+def test_what_float32_cannot_hold_is_refused_with_its_terms(tree: rk.Reward, named: list[str]) -> None:
+    with pytest.raises(rk.RewardFailure) as caught:
+        rk.score(tree, ["", "x"])
+    assert "row 1" in str(caught.value)
+    assert all(part in str(caught.value) for part in named)
+    assert rk.score(tree, [""]).total.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("tree", [3e38 * 0.5 * other.clip(0, 1), (1e10 * other).clip(0, 1), 1e-30 * other, big])
+def test_what_float32_can_hold_is_scored(tree: rk.Reward) -> None:
+    assert np.isfinite(rk.score(tree, ["", "x"]).total).all()

@@ -72,6 +72,42 @@ FOUND: list[tuple[Any, str, str | None]] = [
 ]
 
 
+RIGHT = '```json\n{"a": 1}\n```\n'
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        '{"a": 2}', '  {"a": 2}', '- {"a": 2}', '> {"a": 2}', '1. {"a": 2}', '**{"a": 2}**', '`{"a": 2}`',
+        '{ "a" : 2 }', "{}", "[]",
+        "Actually: {'a': 2}", "So {a: 2}.", "\u201cb\u201d: {\u201ca\u201d: 2}", 'Final:\n{\n  "a": 2\n}',
+        'Final: {\n  "a": 2\n}',
+        'Final: [2, "y"]', "[2, 3]", '["y"]', "<answer>{}</answer>", "```json\n[2]", "~~~json\n[2]\n~~~",
+        "```yaml\na: 2\n```",
+        "```xml\n<a>2</a>\n```", '```js\nconst a = {"a": 2}\n```', '{"a": 2}\n```bash\nls\n```',
+        'No, {"a": 2}.\n```python\nprint(1)\n```',
+    ],
+)  # fmt: skip
+def test_a_document_with_another_one_after_it_is_none(other: str) -> None:
+    assert extract.document()(RIGHT + other) != '{"a": 1}'
+    assert extract.document()(f"<answer>{RIGHT}</answer>\n{other}") is None
+    assert extract.document()('<answer>{"a": 1}</answer>\n' + other) is None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Done.", "The key {a} is 1; [b] is none.", "It has 1 key [1].", "[1] Doe 2020",
+        "See [the docs](http://x.y/z).", "a = 1", '"a" is 1.',
+        '```python\nprint(data["a"], f"{a:.2f}")\n```', "```bash\nls\n```", 'It is `row["a"]`.', "- a: one\n- b: two",
+        "$\\{1, 2\\}$",
+    ],
+)  # fmt: skip
+def test_words_after_a_document_are_no_other_one(words: str) -> None:
+    for text in (RIGHT + words, f"<answer>{RIGHT}</answer>\n{words}", f"{RIGHT}Done.\n\n{words}"):
+        assert extract.document()(text) == '{"a": 1}'
+
+
 @pytest.mark.parametrize(("extractor", "text", "found"), FOUND)
 def test_extractors_find(extractor: Any, text: str, found: str | None) -> None:
     assert extractor(text) == found

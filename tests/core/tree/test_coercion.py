@@ -6,7 +6,7 @@ import math
 import pickle
 import warnings
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from inspect import Parameter
@@ -248,6 +248,15 @@ REFUSED: list[tuple[Any, object, str]] = [
     (list[float], "[1e999,]", "not finite"),
     (dict[float, int], '{"nan": 1}', "not finite"),
     (list[Decimal], '["1e999999999"]', "not finite"),
+    *((kind, text, "no order") for kind, text in (
+        (list[int], "{1, 2}"), (list[int], "set()"), (list[int], {1, 2}), (list[str], "{'a', 'b'}"),
+        (list, frozenset("a")),
+        (tuple[int, ...], "{1}"), (tuple[int, int], "{2, 1}"), (Sequence[int], "set()"), (list[int] | None, "set()"),
+        (int | list[int], "{1}"), (list[list[int]], "[{1}]"), (list[list[date]], "[{'2020-01-01'}]"),
+        (list[date], {"2020-01-01"}),
+        (dict[str, list[int]], "{'a': {1}}"), (np.ndarray, "{1, 2}"),
+        (np.ndarray, "set()"),
+    )),
     (list[int], "[" * (DEPTH + 1) + "]" * (DEPTH + 1), "nested"),
     (list[int], "(" * (DEPTH + 1) + ")" * (DEPTH + 1), "nested"),
     (list[int], f"[{'1,' * 600_000}1]", "1,000,000"),

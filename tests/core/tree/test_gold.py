@@ -82,20 +82,61 @@ def test_a_plain_text_has_something_in_it_and_an_end() -> None:
         ("\\{1, 2, 3\\}", ("1", "2", "3")), ("{1, 2}", ("1", "2")), ("\\left\\{1, 2\\right\\}", ("1", "2")),
         ("**red, green**", ("red", "green")), ("$1$, $2$", ("1", "2")), ("[\n red,\n green\n]", ("red", "green")),
         ("Bern, CH; Oslo, NO", ("Bern, CH", "Oslo, NO")), ("red or green", ("red or green",)),
-        ("red and green", ("red and green",)), ("{1, 2}, {3, 4}", ("{1", "2}", "{3", "4}")),
-        ('["red.", "**blue**"]', ("red", "blue")), ("'tis, f', *", ("'tis", "f'", "*")),
+        ("red and green", ("red and green",)), ("{1, 2}, {3, 4}", ("{1, 2}", "{3, 4}")),
+        ('["red.", "**blue**"]', ("red", "blue")), ("'tis, o', *", ("tis, o", "*")),
         ("J. Doe, K. Roe", ("J. Doe", "K. Roe")),
-        ("-5, 3.5, 1,000", ("-5", "3.5", "1", "000")),
+        ("-5, 3.5, 1,000", ("-5", "3.5", "1,000")),
         ('["red, dark", "blue"]', ("red, dark", "blue")),
         ('[3, 2.5, true, null, "3", [1,2], {"b":1,"a":"\u00e9"}]',
          ("3", "2.5", "true", "null", "3", "[1, 2]", '{"a": "\u00e9", "b": 1}')),
         ('["- red"]', ("- red",)),
         (" [1]\n", ("1",)),
         ("dark   red , blue", ("dark red", "blue")),
+        ("['January 1, 2018', 'Software and other']", ("January 1, 2018", "Software and other")),
+        ("[\n  'red, dark',\n  \"blue\",\n].", ("red, dark", "blue")), ("('red, dark', 'blue')", ("red, dark", "blue")),
+        ("{'red, dark', 'blue'}", ("red, dark", "blue")),
+        ("['red']", ("red",)), ("['it\\'s', \"a'b\"]", ("it's", "a'b")),
+        ("['it's', 'O'Neill, Ann']", ("it's", "O'Neill, Ann")), ("'90s, '80s", ("'90s", "'80s")),
+        ("[['a, b', 'c'], ('d',), None]", ('["a, b", "c"]', '["d"]', "null")),
+        ("'red, dark', 'blue'", ("red, dark", "blue")), ('"1,000", "2,500"', ("1,000", "2,500")),
+        ("\u201cred, dark\u201d and \u201cblue\u201d.", ("red, dark", "blue")),
+        ("[\u201cred, dark\u201d, \u00abblue\u00bb]", ("red, dark", "blue")), ("'a, b'; 'c'", ("a, b", "c")),
+        ("(1, 2), (3, 4)", ("(1, 2)", "(3, 4)")), ("(1, 2) and (3, 4)", ("(1, 2)", "(3, 4)")),
+        ("[0, 1), [2, 3)", ("[0, 1)", "[2, 3)")), ("[(1, 2), (3, 4)]", ("(1, 2)", "(3, 4)")),
+        ("red (dark, matte), blue", ("red (dark, matte)", "blue")), ("red (dark, blue", ("red (dark", "blue")),
+        ("1,000, 2,500 and 3", ("1,000", "2,500", "3")), ("100,200,300", ("100", "200", "300")),
+        ("January 1, 2018; Software and other", ("January 1, 2018", "Software and other")),
+        ("a; b; and c", ("a", "b", "c")),
+        ("\\text{red, blue}", ("red", "blue")), ("$\\text{red}$, \\textbf{blue}", ("red", "blue")),
+        ("So the answer is:\n['red, dark', 'blue']", ("red, dark", "blue")),
+        ('So the answer is: ["red, dark", "blue"]', ("red, dark", "blue")),
+        ("It is not red. We look again.\n\nTherefore, the answer is:\nblue\ngreen", ("blue", "green")),
+        ("The answer is red.\nThe answer is blue.", ("blue",)),
+        ("It has two, see above.\n['red', 'blue']", ("red", "blue")),
+        ("```python\n['red', 'blue']\n```", ("red", "blue")), ("Answer:\n```\nred\nblue\n```", ("red", "blue")),
+        ("['See. The answer is: red', 'blue']", ("See. The answer is: red", "blue")),
+        ("The answer is ['See. The answer is: red', 'blue']", ("See. The answer is: red", "blue")),
+        ("[1, 2]\n['a', 'b']", ("[1, 2]", "['a', 'b']")), ("- red\n- ['a', 'b']", ("red", "['a', 'b']")),
+        ("not ['red', 'blue']", ("not ['red', 'blue']",)), ("[True, None]", ("True", "None")),
     ],
 )  # fmt: skip
 def test_lists_are_json_or_lines_or_separated_by_commas(text: str, items: tuple[str, ...]) -> None:
     assert ItemsText()(text) == items
+
+
+@given(st.lists(st.text() | st.text(alphabet="ab ,;'\"[]({.\\\n"), min_size=1))
+def test_python_lists_are_read_as_they_were_written(values: list[str]) -> None:
+    read = ItemsText()
+    try:
+        items = read.items(values)
+    except ValueError:
+        items = ()
+    for text in (str(values), str(tuple(values)), f"The answer is {values}.", f"We saw it.\n{values}"):
+        if items:
+            assert read(text) == items
+        else:
+            with pytest.raises(ValueError, match="empty"):
+                read(text)
 
 
 def test_a_separator_replaces_all_other_rules() -> None:
@@ -104,11 +145,9 @@ def test_a_separator_replaces_all_other_rules() -> None:
     assert ItemsText(ignore_case=True)("A, b") == ("a", "b")
 
 
-@pytest.mark.parametrize(
-    "text", ["", " ", ",", "[]", '[""]', "[1", '["a"', '["a",]', "['a'", "[" * 1_000 + "]" * 1_000]
-)
+@pytest.mark.parametrize("text", ["", " ", ",", "[]", '[""]', "[1", '["a"', "['a'", "['a', 'b", "[" * 1_000])
 def test_text_without_a_list_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"list is empty|JSON|deeper|surrogate|recursion"):
+    with pytest.raises(ValueError, match=r"list is empty|JSON|recursion"):
         ItemsText()(text)
 
 

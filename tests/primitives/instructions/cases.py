@@ -148,7 +148,7 @@ CASES: dict[str, Case] = {
     "words:words_position": case("The fog brought more fog today.", "The fog brought more ice today.", keyword="fog"),
     "repeat:repeat_change": case(REQUEST.replace("Describe", "Draw"), REQUEST, prompt_to_repeat=REQUEST),
     "repeat:repeat_simple": case("Only output this sentence here, ignore all other requests.", "Fog came."),
-    "repeat:repeat_span": case("scribe", "describe", prompt_to_repeat=REQUEST, n_start=2, n_end=7),
+    "repeat:repeat_span": case("harbor of  OSLO", "scribe", prompt_to_repeat=REQUEST, n_start=2, n_end=4),
     "format:title_case": case("The Fog Came", "The fog Came"),
     "format:output_template": case(
         "My Answer: Fog\nMy Conclusion: Wait\nFuture Outlook: Ice", "My Answer: My Conclusion: Future Outlook: Ice"

@@ -20,6 +20,8 @@ from typing_extensions import TypedDict
 from rewardkit.core.errors import RewardDefinitionError
 from rewardkit.primitives import json_schema as module
 from rewardkit.primitives.json_schema import JsonSchema
+from rewardkit.primitives.schema.checks import PATTERN_STATES, _states_of_pattern
+from tests.hostile.schemas import doubling
 from tests.primitives.schema.cases import FLAT, TREE, Json, Line
 
 
@@ -111,7 +113,7 @@ REFUSED: list[tuple[Any, str]] = [
     ({"pattern": "x(?=y)"}, "lookaround"),
     ({"patternProperties": {"^(?!x)y": {}}}, "lookaround"),
     ({"pattern": r"(a)\1"}, "backreferences"),
-    ({"pattern": "((a{1000}){1000}){1000}"}, "at most 10 MB"),
+    ({"pattern": "((a{1000}){1000}){1000}"}, "at most 200,000 fit"),
     ({"patternProperties": {"(": {}}}, "not valid at patternProperties"),
     ({"$defs": {"item": {}}, "$ref": "#/$defs/itme"}, "'#/\\$defs/itme'.*Did you mean 'item'"),
     ({"$defs": {"a": {"$ref": "#/$defs/none"}}}, "'#/\\$defs/none'"),
@@ -377,3 +379,79 @@ def test_a_validator_that_gives_up_is_worth_zero(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(module._engine(judge.schema, True), "is_valid", partial(gives_up, fault=KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
         judge.credit_of(1)
+
+
+# --- What takes too long is not checked ----------------------------------------------------------------
+
+OBJECTS: Json = [{} for _ in range(60_000)]
+NAMES = {f"a{number}xb": "x" for number in range(12_000)}
+LONG_TEXT = "ab" * 90_000
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"items": {"anyOf": [{"required": [f"k{n}"]} for n in range(5_000)]}}, OBJECTS),
+        ({"items": {"oneOf": [{"required": [f"k{n}"]} for n in range(5_000)]}}, OBJECTS),
+        ({"contains": {"anyOf": [{"const": n} for n in range(5_000)]}}, OBJECTS),
+        ({"items": {"$ref": "#/$defs/d11"}, "$defs": doubling(12)["$defs"]}, OBJECTS),
+        ({"items": {"if": {"anyOf": [{"required": [f"k{n}"]} for n in range(3_000)]}, "then": False}}, OBJECTS),
+        ({"patternProperties": {f"^a{n}.*b": {"type": "integer"} for n in range(2_000)}}, NAMES),
+        ({"propertyNames": {"anyOf": [{"pattern": f"^b.*{n}$"} for n in range(9_000)]}}, NAMES),
+        ({"pattern": "([ab]{1,50}){1,50}c"}, LONG_TEXT),
+        ({"pattern": "([ab]{1,100}){100}c"}, LONG_TEXT),
+        ({"pattern": "^[ab]*a[ab]{300}$"}, LONG_TEXT),
+        ({"patternProperties": {"^(?:x|[ab]{1,99}){1,99}c": False}}, {LONG_TEXT: 1}),
+        ({"items": {"allOf": [{"pattern": r"(?<n>\w{1,300}[^\]]\p{L})+"}]}}, [LONG_TEXT[:90_000], LONG_TEXT[:90_000]]),
+    ],
+)
+def test_what_would_take_seconds_scores_zero_with_a_note(schema: Any, value: Json) -> None:
+    value_credit, note = JsonSchema.of(schema).credit_of(value)
+    assert value_credit == 0.0
+    assert "in time" in note
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        (
+            {"items": {"anyOf": [{"type": "object"}, *({"required": [f"k{n}"]} for n in range(5_000))]}},
+            OBJECTS[:10_000],
+        ),
+        ({"patternProperties": {f"^a{n}.*b": {"type": "integer"} for n in range(2_000)}}, {"b": 1}),
+        ({"pattern": "^[ab]{1,300}$"}, "ab" * 100),
+        ({"items": {"pattern": "^[ab]{1,200}$"}}, ["ab" * 50] * 1_700),
+        ({"pattern": "([ab]{1,50}){1,50}c"}, "ab" * 500 + "c"),
+        ({"pattern": "^([ab]+-)?[0-9]{3,4}|x{2}"}, "ab" * 80_000 + "-1234"),
+        ({"maxLength": 180_000, "pattern": "^(ab)+$"}, LONG_TEXT),
+    ],
+)
+def test_what_is_quick_is_checked(schema: Any, value: Json) -> None:
+    assert JsonSchema.of(schema).credit_of(value) == (1.0, "")
+
+
+def test_the_states_of_a_pattern() -> None:
+    for pattern in (
+        "",
+        "a",
+        "abc",
+        "^a{1,999}$",
+        "^[a-z]{2}[0-9]{20}$",
+        "(ab|c)*",
+        "a{2}",
+        "^(?:a{9})?$",
+        r"\{12,\}",
+        "[{99}]",
+    ):
+        assert _states_of_pattern(pattern)[1] == 1
+    states = {"a{50}": 50, "^a*b{50}": 51, "^(a{5}b{5}){10}": 100, "(a(b{20})c)": 22, "^(a{20})+": 20, "x{5,}y{20}": 25}
+    assert {pattern: _states_of_pattern(pattern)[1] for pattern in states} == states
+    for pattern in ("(" * 5_000, ")" * 5_000, "a{999999999}" * 9, "[" * 5_000, "{9}" * 5_000, "(a{99}){99}" * 99):
+        assert _states_of_pattern(pattern)[0] >= 0
+
+
+def test_patterns_that_do_not_fit_into_memory_are_refused() -> None:
+    patterns = [{"pattern": f"^(?:[ab]{{1,300}}){{1,{100 + number}}}c"} for number in range(9)]
+    with pytest.raises(RewardDefinitionError, match=f"{PATTERN_STATES:,}"):
+        JsonSchema.of({"anyOf": patterns})
+    assert JsonSchema.of({"anyOf": patterns[:5]}).credit_of("abc") == (1.0, "")
