@@ -106,35 +106,48 @@ class Box(NamedTuple):
 
 def boxes_in(text: str) -> list[Box] | None:
     """Return the outermost boxes that are not empty; None if one is not closed."""
-    places = []
-    depth = start = opened = 0
+    places: list[Box] = []
+    braces: list[re.Match[str]] = []
+    inside: dict[int, tuple[int, int]] = {}
     for token in _BOX_TOKEN.finditer(text):
         mark = token[0]
-        if depth == 0 and len(mark) > 2:
-            opened = token.start() - bool(_SIGNED.search(text, max(0, token.start() - 2), token.start()))
-            if token["bare"]:
-                places.append(_box(text, opened, token.end(), token["bare"]))
-            else:
-                depth, start = 1, token.end()
-        elif depth and mark[-1] == "{" and mark != "\\{":
-            depth += 1
-        elif depth and mark == "}":
-            depth -= 1
-            if depth == 0 and not _BLANK.fullmatch(content := text[start : token.start()]):
-                places.append(_box(text, opened, token.end(), _nested(content) or content))
-    return None if depth else places
+        if len(mark) > 2 and token["bare"]:
+            if not braces:
+                places.append(_box(text, token, token.end(), token["bare"]))
+        elif len(mark) > 2 or (braces and mark == "{"):
+            braces.append(token)
+        elif braces and mark == "}":
+            brace = braces.pop()
+            if braces:
+                inside[brace.start()] = brace.end(), token.start()
+                continue
+            start, end = _innermost(text, brace.end(), token.start(), inside)
+            if not _BLANK.fullmatch(text, start, end):
+                places.append(_box(text, brace, token.end(), text[start:end]))
+            inside.clear()
+    return None if braces else places
 
 
-def _box(text: str, start: int, end: int, content: str) -> Box:
-    sign = "-" if text[start] in "-\u2212" else ""
-    escaped = text.startswith("\\\\", start + len(sign))
-    return Box(start, end, sign + (content.replace("\\\\", "\\") if escaped else content))
+def _innermost(text: str, start: int, end: int, inside: dict[int, tuple[int, int]]) -> tuple[int, int]:
+    """Return where the content of a box is: that of the box in it, if that is all of it, and so on.
+
+    `inside` has the pairs of braces in the box: the start of the mark, and where the content starts and ends.
+    """
+    while True:
+        first, last = start, end
+        while first < last and text[first].isspace():
+            first += 1
+        while first < last and text[last - 1].isspace():
+            last -= 1
+        pair = inside.get(first) if text.startswith(("\\boxed", "\\fbox"), first) else None
+        if pair is None or pair[1] != last - 1 or _BLANK.fullmatch(text, *pair):
+            return start, end
+        start, end = pair
 
 
-def _nested(content: str) -> str | None:
-    """Return the content of the box that is all of `content`; None if there is more, or no box."""
-    inside = content.strip()
-    if not (inside.startswith(("\\boxed", "\\fbox")) and inside.endswith("}")):
-        return None
-    inner = boxes_in(inside)
-    return inner[0].content if inner and (inner[0].start, inner[0].end) == (0, len(inside)) else None
+def _box(text: str, mark: re.Match[str], end: int, content: str) -> Box:
+    start = mark.start()
+    signed = bool(_SIGNED.search(text, max(0, start - 2), start))
+    escaped = text.startswith("\\\\", start)
+    content = content.replace("\\\\", "\\") if escaped else content
+    return Box(start - signed, end, "-" * signed + content)

@@ -45,6 +45,14 @@ def test_last_box(text: str, content: str | None) -> None:
     assert last_box(text) == content
 
 
+@pytest.mark.parametrize("content", ["7", " 7 ", "7\\boxed{8}"])
+def test_boxes_inside_boxes_to_any_depth(content: str) -> None:
+    depth = 20_000
+    assert boxes("\\boxed{" * depth + content + "}" * depth) == [content]
+    assert boxes("\\boxed{ " * depth + content + "\n}" * depth) == [f" {content}\n"]
+    assert boxes("\\boxed{" * depth + content + "}" * (depth - 1)) is None
+
+
 def test_fenced_blocks_of_both_kinds() -> None:
     assert fenced_blocks("~~~a\n```\n~~~\n```B\n~~~\n```") == [("a", "```"), ("b", "~~~")]
 
