@@ -134,7 +134,8 @@ _OPERATORS = frozenset((
     "over", "to the power of", "exclude", "excluding", "percent of", "mod", "modulo",
 ))  # fmt: skip
 _FREE_AFTER = re.compile(
-    r"\Z|[.,;:?](?!\s?[-$]{0,2}[0-9]|[A-Za-z]\w)|[\n&#'\"%°=≈→⇒]|\\[%\\]|\^\{?\s?\\?(?:circ|prime|text|mathrm|st|nd|rd|th|o)(?![a-z])"
+    r"\Z|\.(?=\s)|[.,;:?](?!\s?[-$]{0,2}[0-9]|[A-Za-z]\w| [A-Z](?:\Z|[.,;\n]))"
+    r"|[\n&#'\"%°=≈→⇒]|\\[%\\]|\^\{?\s?\\?(?:circ|prime|text|mathrm|st|nd|rd|th|o)(?![a-z])"
     r"|\\(?:text\w*|mathrm|mbox|q?quad|end|begin|tag|label|qed|checkmark|(?:black)?square|Box|degree|circ|boxed|fbox|[hv]fill"
     r"|[hv]space|newline|par|item|l?dots|color|approx|equiv|therefore|because|implies|iff|(?:Long|long)?[Rr]ightarrow|to)(?![A-Za-z])"
     r"|[-\u2013\u2014](?=\s*(?:[aA] )?[^\W\d_]{2})|\((?=[^\W\d_]{2})|</?[A-Za-z]|_(?![\w{])|\|(?=[^\n]*\|)"
@@ -143,7 +144,8 @@ _FREE_AFTER = re.compile(
     r"over|xor|in base|divided)\b)[^\W\d_]{2}|[mgshLlJNWVAKCFTaI](?![\w*^])"
 )
 _OTHER_CHOICE = re.compile(
-    r"[ ,;.]{0,3}(?:\\text\w*\s?\{\s?|[({])?\s?(?:or|或|または|oder|ou)\b(?!\s?\}?[\s$(\\\[]{0,6}(?:boxed|fbox))",
+    r"[ ,;.]{0,3}(?:\\text\w*\s?\{\s?|[({])?\s?(?:or|或|または|oder|ou)\b(?!\s?\}?[\s$(\\\[]{0,6}(?:boxed|fbox))"
+    r"|,? ?(?:and|&|∨|∧) \$?(?:[A-Z]|-?[0-9][0-9.,]*)\$?(?:\Z|[.;\n])",
     re.IGNORECASE,
 )
 _NEAR = 60
@@ -170,7 +172,8 @@ def _stands_alone(text: str, box: Box) -> bool:
         return False
     if rest[:1] == "!" and (len(rest) == 1 or rest[1].isspace()):
         rest = rest[1:] if _IN_FORMULA.search(closed[0]) or not _IN_FORMULA.search(opened[0]) else rest
-    if not _FREE_AFTER.match(rest) or _OTHER_CHOICE.match(rest):
+    labels = rest[:1] == ":" and box.content.isalpha()  # \boxed{B}: 42 apples
+    if not (labels or _FREE_AFTER.match(rest)) or _OTHER_CHOICE.match(rest):
         return False
     if lead.endswith(",") and _IN_TUPLE.search(lead) and re.match(r"\s?[)\]]", tail):
         return False
@@ -319,8 +322,8 @@ _COPULA = (
     r"هي|هو|है|आहे|हो|হল|হলো|হবে|คือ|это|је|ithi|(?:bi )?mooy|ita ce|bụ)(?!\w))"
 )
 _FINAL = (
-    "correct[ae]|correta|corretta|exacte|exacta|esatta|finale?|richtige|akhir|sahihi|đúng|"
-    "الصحيحة|الصحيح|النهائية|النهائي"
+    "correct[ae]|corect|correta|corretta|exacte|exacta|esatta|finale?|richtige|akhir|(?:yang )?(?:benar|tepat)|"
+    "sahihi|đúng|הנכונה|הסופית|الصحيحة|الصحيح|النهائية|النهائي"
 )
 _NAMED = (
     "respuesta", "resposta", "risposta", "antwort", "lösung", "antwoord", "réponse", "svaret", "svar", "vastaus",
@@ -330,7 +333,7 @@ _NAMED = (
 )  # fmt: skip
 _NAMED_ALONE = (
     "ответ", "відповідь", "cevap", "cevabı", "válasz", "پاسخ", "جواب", "उत्तर", "উত্তর", "సమాధానం", "జవాబు", "பதில்",
-    "คำตอบ",
+    "คำตอบ", "คำตอบที่ถูกต้อง",
 )  # fmt: skip
 """In these languages the verb may be missing or come last: "Ответ 11", "উত্তর 11"."""
 
@@ -344,8 +347,8 @@ _OTHERS = {
     for stem in stems
 } | {
     "答案": re.compile(r"答案[】\]]?\s?(?:应该|应当|应)?(?:就是|是|为|為)?\s?[:：]?[*_]{0,3}"),
-    "答え": re.compile(r"答え(?:は)?、?\s?[:：]?[*_]{0,3}"),
-    "正解": re.compile(r"正解(?:は)?、?\s?[:：]?[*_]{0,3}"),
+    "答え": re.compile(r"答え(?:は)?[、,]?\s?[:：]?[*_]{0,3}"),
+    "正解": re.compile(r"正解(?:は)?[、,]?\s?[:：]?[*_]{0,3}"),
     "解答": re.compile(r"解答(?:(?:は|是|为)、?\s?[:：]?|[:：])"),
     "답": re.compile(r"(?:(?<=정)|(?<![가-힣]))답변?(?:은|는)?\s?[:：]?[*_]{0,3}"),
 }
