@@ -296,7 +296,8 @@ def _read_mapping(cell: Mapping[str, Any]) -> Tests:
     if {"inputs", "outputs"} <= has:
         pairs = _some([*_pairs({"input": cell["inputs"], "output": cell["outputs"]})])
         if name := _function(cell):
-            return Tests(script=Script(tuple(_called(name, *pair) for pair in pairs), _setup(cell)), prelude=True)
+            steps = tuple(_called(name, *pair, _wrapped(pairs)) for pair in pairs)
+            return Tests(script=Script(steps, _setup(cell)), prelude=True)
         printed = tuple(_printed(*pair, number, _APPS) for number, pair in enumerate(pairs, 1))
         return Tests(printed, prelude=True)
     if {"input", "output"} <= has:
@@ -349,8 +350,9 @@ def _pair(test: object, number: int) -> tuple[object, object]:
 def _read_pairs(tests: Sequence[object], row: Mapping[str, Any]) -> Tests:
     """Read tests that may say each for itself of which kind they are."""
     printed, steps, prelude = [], [], False
-    for number, test in enumerate(tests, 1):
-        pair = _pair(test, number)
+    pairs = [_pair(test, number) for number, test in enumerate(tests, 1)]
+    wrapped = _wrapped(pairs)
+    for number, (test, pair) in enumerate(zip(tests, pairs, strict=True), 1):
         assert isinstance(test, Mapping)
         kind = test.get("testtype") or test.get("type")
         name = _function(test) or _function(row)
@@ -359,7 +361,7 @@ def _read_pairs(tests: Sequence[object], row: Mapping[str, Any]) -> Tests:
             raise ValueError(f"test {number} is of an unknown kind, {shorten(kind, 40)}; known are {known}")
         prelude = prelude or "testtype" in test or kind in _OF_CALLS
         if kind in _OF_CALLS or (kind is None and name):
-            steps.append(_called(name, *pair))
+            steps.append(_called(name, *pair, wrapped))
         else:
             rule = _LIVE_CODE_BENCH if "testtype" in test else _OPEN_R1 if "type" in test else EXACT
             printed.append(_printed(*pair, number, rule))
@@ -402,11 +404,15 @@ def _asserted(test: str) -> Step:
     return Step(test.strip(), source=test)
 
 
-def _called(name: str, given: object, expected: object) -> Step:
+def _wrapped(pairs: Sequence[tuple[object, object]]) -> bool:
+    """Return whether each expected value may be in a list of one, as in APPS."""
+    return all(isinstance(output, list) and len(output) == 1 for _, output in pairs)
+
+
+def _called(name: str, given: object, expected: object, wrapped: bool) -> Step:
     """Test a function on a list of arguments, or on text with one of them, as JSON, in each line (LiveCodeBench).
 
-    As in APPS, the expected value of a list of arguments may be in a list of one, and keys that JSON made text are
-    integers.
+    If results are `wrapped`, both the list of one and what is in it pass; keys that JSON made text are integers.
     """
     results: list[object] = []
     if isinstance(given, str):
@@ -421,10 +427,7 @@ def _called(name: str, given: object, expected: object) -> Step:
     elif isinstance(given, (list, tuple)):
         given = [_with_integers(item) for item in given]
         expected = _with_integers(expected)
-        results = [
-            expected,
-            *map(_with_integers, expected if isinstance(expected, list) and len(expected) == 1 else ()),
-        ]
+        results = [expected, *map(_with_integers, expected if wrapped and isinstance(expected, list) else ())]
     else:
         raise ValueError(f"the inputs of {name or 'a call'} must be lists of arguments, got {shorten(given)}")
     try:

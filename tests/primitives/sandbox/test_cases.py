@@ -172,7 +172,11 @@ def test_white_space_at_line_ends_is_all_that_is_forgiven(words: list[str]) -> N
     [
         (
             {"fn_name": "add", "inputs": [[1, 2], [[]]], "outputs": [3, [[]]]},
-            [("add", [1, 2], [3]), ("add", [[]], [[[]], []])],
+            [("add", [1, 2], [3]), ("add", [[]], [[[]]])],
+        ),
+        (
+            {"fn_name": "add", "inputs": [[1, 2], [[]]], "outputs": [[3], [[]]]},
+            [("add", [1, 2], [[3], 3]), ("add", [[]], [[[]], []])],
         ),
         ({"fn_name": "f", "inputs": [[{"1": 2}]], "outputs": [{"-3": 4}]}, [("f", [{1: 2}], [{-3: 4}])]),
         ({"fn_name": "f", "inputs": [[{"a": 2}]], "outputs": [[1, 2]]}, [("f", [{"a": 2}], [[1, 2]])]),

@@ -261,6 +261,9 @@ def test_approx_is_that_of_pytest(value: Any, expected: Any) -> None:
         ("from numpy import *\nassert close(f(2), 0.5)", "import each name"),
         ("assert eval(f(1)) == 2", "may run what the program returns"),
         ("import pickle\nassert pickle.loads(f(1)) == 2", "may run what the program returns"),
+        ("from pickle import loads as read\nassert read(f(1)) == 2", "may run what the program returns"),
+        ("assert [*map(eval, [f(1)])] == [2]", "may run what the program returns"),
+        ("import builtins\nrun = builtins.exec\nrun(f(1))\nassert f(1) == 2", "may run what the program returns"),
         ("assert f(" + "(" * 5_000 + ")" * 5_000 + ")", "not valid Python"),
         ("assert f(1)\n# " + "x" * 2_000_000, "characters"),
     ],
@@ -268,6 +271,46 @@ def test_approx_is_that_of_pytest(value: Any, expected: Any) -> None:
 def test_test_code_that_cannot_be_kept_apart_is_refused(source: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         read_tests(source)
+
+
+PASSING = "import os; os.write(4, b'+'); os._exit(0)"
+
+
+@pytest.mark.parametrize(
+    "running",
+    [
+        "import builtins\ndef test_f():\n    getattr(builtins, 'ex' + 'ec')(f(1))\n    assert False",
+        "import cProfile\ndef test_f():\n    cProfile.run(f(1))\n    assert False",
+        "import pickle as p\ndef test_f():\n    assert p.loads(f(2)) == 3",
+        "import io, pickle\ndef test_f():\n    assert pickle.Unpickler(io.BytesIO(f(2))).load() == 3",
+    ],
+)
+def test_test_code_does_not_run_what_the_program_returns(running: str) -> None:
+    pickled = f"class E:\n    def __reduce__(self): return exec, ({PASSING!r},)\n"
+    program = f"import pickle\n{pickled}def f(x): return {PASSING!r} if x == 1 else pickle.dumps(E())"
+    assert scored(program, f"from solution import f\n{running}")[0] == 0.0
+
+
+def test_what_test_code_itself_compiles_runs() -> None:
+    tests = """
+from collections import namedtuple
+from dataclasses import dataclass
+from typing import NamedTuple, Optional
+import ast, pickle, timeit
+@dataclass
+class Node:
+    value: int
+    next: Optional['Node'] = None
+class Pair(NamedTuple):
+    x: int
+    y: int
+def test_f():
+    Point = namedtuple('Point', 'x y')
+    timeit.timeit(lambda: f(1), number=2)
+    assert Point(f(1), 3) == Pair(2, 3) and Node(f(1)).value == eval('1 + 1') == ast.literal_eval(str(f(1)))
+    assert pickle.Unpickler(__import__('io').BytesIO(pickle.dumps([f(1)]))).load() == [2]
+"""
+    assert scored("def f(x): return x + 1", tests) == (1.0, "")
 
 
 def test_modules_that_a_test_uses_are_imported() -> None:
