@@ -291,6 +291,8 @@ class Asking(Peer):
     Attributes:
         makers: the names of the program's classes.
         last: the last call of the program, and its result.
+        failure: an assertion that failed where the program could catch it: in a function that it calls back, or in a
+            ``with`` of its object.
     """
 
     def __init__(
@@ -304,6 +306,7 @@ class Asking(Peer):
         self._imported: dict[type, str] = {}
         self._sent: dict[int, tuple[int, Any, Any]] = {}
         self.last: tuple[str, Any] | None = None
+        self.failure: AssertionError | None = None
 
     def ask(self, name: str, /, *arguments: Any, **options: Any) -> Any:
         copied: list[Any] = []
@@ -357,6 +360,8 @@ class Asking(Peer):
             arguments, options = self.unpack(message["given"], [])
             answer = {"value": self.pack(function(*arguments, **options), [])}
         except Exception as error:
+            if isinstance(error, AssertionError):
+                self.failure = error
             answer = _error(error, self)
         self.send(**answer)
 
@@ -573,8 +578,10 @@ class Remote:
         return self.__getattr__("__enter__")()
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
+        if isinstance(error, AssertionError):
+            self._rk.peer.failure = error
         known = kind if kind is None or getattr(builtins, kind.__name__, None) is kind else Exception
-        return bool(self.__getattr__("__exit__")(known, None, None))
+        return bool(_asked("call", self.__getattr__("__exit__"), known, None, None)) and _is_raised(trace)
 
     def __copy__(self) -> Any:
         return _asked("copy", self)
@@ -623,6 +630,19 @@ def same(left: Any, right: Any) -> bool:
     """Return whether two names are of one object: the test may have got it in two ways."""
     remote = type(left) is Remote and type(right) is Remote
     return left._rk.reference == right._rk.reference if remote else left is right
+
+
+def _is_raised(trace: Any) -> bool:
+    """Return whether test code raised an exception by ``raise``, so that the program may catch it.
+
+    Others may be due to what the program did, which would skip the assertions that follow.
+    """
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or trace.tb_frame.f_code.co_filename != "<test>":
+        return False
+    operation = trace.tb_frame.f_code.co_code[trace.tb_lasti]
+    return bool(operation == importlib.import_module("opcode").opmap["RAISE_VARARGS"])
 
 
 def _asked(name: str, /, *arguments: Any, **options: Any) -> Any:

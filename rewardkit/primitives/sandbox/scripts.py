@@ -198,6 +198,12 @@ def names_of(script: Script) -> Names:
         raise ValueError(f"{undefined[0]!r} is not defined; import it in the set-up code")
     for node in nodes:
         _check_sides(node, program | taken)
+    methods = [line for kind in source if isinstance(kind, ast.ClassDef) for line in kind.body]
+    for line in [*source, *methods]:
+        if isinstance(line, _FUNCTION) and _is_test(line) and {*names_in(*line.decorator_list)} & (program | taken):
+            raise ValueError(
+                f"the program decorates {line.name!r}, so it decides if that runs; decorate a function in it"
+            )
     _check_evaluation(nodes, bound | taken)
     own_setup = {id(line) for line in setup}
     classes = [line for line in kept if isinstance(line, ast.ClassDef) and (id(line) in own_setup or _is_plain(line))]

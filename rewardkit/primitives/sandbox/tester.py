@@ -52,6 +52,8 @@ def run(heard: int, out: int, said: int, shared: dict[str, Any], given: bytes) -
             _run_path(scope, test["path"])
         if test["call"]:
             _run_call(peer, shared["tolerance"], *test["call"])
+        if peer.failure is not None:
+            raise peer.failure
     except BaseException as error:
         _fail(error, peer, test["lines"] or shared["lines"], said)
 

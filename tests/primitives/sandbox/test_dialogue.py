@@ -446,6 +446,56 @@ def test_what_cannot_be_kept_apart_scores_low_with_a_note(test: str) -> None:
     assert "TypeError" in note
 
 
+CATCHING = """
+class catch:
+    def __init__(self, *kinds): self.kinds = kinds or (BaseException,)
+    def __enter__(self): return self
+    def __exit__(self, kind, error, trace): return kind is not None and issubclass(kind, self.kinds)
+    def fail(self): raise KeyError(1)
+    value = 0
+def each(function, items):
+    for item in items:
+        try: function(item)
+        except BaseException: pass
+"""
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "with catch() as c:\n    assert c.value == 1",
+        "with catch() as c:\n    assert 5 / c.value == 1",
+        "with catch() as c:\n    c.fail()\n    assert c.value == 1",
+        "with catch():\n    with catch() as c:\n        unittest.TestCase().assertEqual(c.value, 1)",
+        "def check(x):\n    assert x == 2\neach(check, [1])",
+    ],
+)
+def test_the_program_cannot_catch_what_fails(test: str) -> None:
+    assert scored(CATCHING, function(test))[0] == 0.0
+
+
+def test_the_program_may_catch_what_the_test_raises() -> None:
+    test = """
+class Own(Exception): pass
+def fail(): raise ValueError("x")
+with catch(ValueError):
+    raise ValueError("x")
+with catch(ValueError):
+    fail()
+with catch():
+    raise Own
+with pytest.raises(KeyError), catch(ValueError):
+    raise KeyError(1)
+items = []
+def check(x):
+    items.append(x)
+    raise ValueError(x)
+each(check, [1, 2])
+assert items == [1, 2]
+"""
+    assert scored(CATCHING, "import pytest\n" + function(test)) == (1.0, "")
+
+
 def test_a_function_of_the_test_does_not_tell_what_it_knows() -> None:
     program = "def f(g):\n    return getattr(g, '__globals__', {}).get('SECRET', 0)"
     assert scored(program, "SECRET = 42\ndef test_it():\n    assert f(lambda: SECRET) == SECRET")[0] == 0.0

@@ -69,7 +69,10 @@ def test_scores_and_notes_are_those_of_a_local_sandbox(tests: Any, fusion: Fusio
     assert there[0] == here[0]
     for program, note, other in zip(PROGRAMS, there[1], here[1], strict=True):
         # A local test sees an object of the program; a service reports values alone.
-        assert "object()" in program or note.replace(f"{OUTPUT_BYTES:,}", "4,000,000") == other
+        note = note.replace(f"{OUTPUT_BYTES:,}", "4,000,000")
+        # On a busy machine, the limit on the clock may be met first.
+        note, other = (text.replace("did not end within 2 s", "took more than 0.5 s") for text in (note, other))
+        assert "object()" in program or note == other
 
 
 @pytest.mark.slow

@@ -264,6 +264,8 @@ def test_approx_is_that_of_pytest(value: Any, expected: Any) -> None:
         ("from pickle import loads as read\nassert read(f(1)) == 2", "may run what the program returns"),
         ("assert [*map(eval, [f(1)])] == [2]", "may run what the program returns"),
         ("import builtins\nrun = builtins.exec\nrun(f(1))\nassert f(1) == 2", "may run what the program returns"),
+        ("from solution import retry\n@retry(3)\ndef test_f():\n    assert retry(2)", "decorates 'test_f'"),
+        ("class TestF:\n    @retry(3)\n    def test_f(self):\n        assert retry(2)", "decorates 'test_f'"),
         ("assert f(" + "(" * 5_000 + ")" * 5_000 + ")", "not valid Python"),
         ("assert f(1)\n# " + "x" * 2_000_000, "characters"),
     ],
