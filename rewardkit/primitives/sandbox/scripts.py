@@ -434,6 +434,7 @@ def shared_code(script: Script, tolerance: float | None) -> dict[str, Any]:
         "names": list(names.program),
         "makers": list(names.makers),
         "classes": list(names.classes),
+        "numpy": "numpy" in names.modules,
         "lines": script.source.strip().split("\n"),
         "tolerance": tolerance,
     }

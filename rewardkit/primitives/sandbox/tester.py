@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from rewardkit.primitives.sandbox.dialogue import Asking, Remote, same
-    from rewardkit.primitives.sandbox.values import equal
+    from rewardkit.primitives.sandbox.values import MAKERS, equal
 
 _TESTED = ("solution", "program", "main", "submission")
 """The names by which test code imports the program, as in `scripts`."""
@@ -40,6 +40,8 @@ def run(heard: int, out: int, said: int, shared: dict[str, Any], given: bytes) -
     test = marshal.loads(given)
     sys.addaudithook(_guard)
     try:
+        if shared["numpy"]:
+            _compare_sizes(importlib.import_module("numpy"))
         found = peer.names(shared["names"])
         _import(peer, found)
         scope.update(found)
@@ -78,6 +80,34 @@ def _guard(event: str, arguments: Any) -> None:
 
 _COMPILING = ("ast", "attr._make", "collections", "dataclasses", "timeit", "unittest.mock")
 """Modules that compile what they write themselves, or do not run it."""
+
+
+def _compare_sizes(numpy: Any) -> None:
+    """Let an empty array of the program not be close or equal to every other one, as numpy's broadcasting has it."""
+
+    def check(*arrays: Any) -> None:
+        sizes = [numpy.size(array) for array in arrays if numpy.ndim(array)]
+        assert all(sizes) or not any(sizes), "an array without items is compared with one that has some"
+
+    class Empty(numpy.ndarray):  # type: ignore[misc]
+        def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
+            check(*inputs)
+            plain = [numpy.asarray(item) if isinstance(item, Empty) else item for item in inputs]
+            return getattr(function, method)(*plain, **options)
+
+    def compare(name: str) -> Callable[..., Any]:
+        function = getattr(numpy, name)
+
+        def comparing(left: Any, right: Any, *arguments: Any, **options: Any) -> Any:
+            check(left, right)
+            return function(left, right, *arguments, **options)
+
+        return comparing
+
+    for name in ("allclose", "isclose", "equal", "array_equiv"):
+        setattr(numpy, name, compare(name))
+    decoded = MAKERS["array"]
+    MAKERS["array"] = lambda items: array if (array := decoded(items)).size else array.view(Empty)
 
 
 def _run_call(

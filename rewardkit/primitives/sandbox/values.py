@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _VIEWS: dict[Any, str] = {type({}.keys()): "keys", type({}.values()): "values", type({}.items()): "items"}
 _SEQUENCES = {list: "list", tuple: "tuple", set: "set", frozenset: "frozenset", deque: "deque"}
 MAPPINGS: dict[str, Any] = {kind.__name__: kind for kind in (dict, Counter, OrderedDict)}
-_MAKERS: dict[str, Any] = {
+MAKERS: dict[str, Any] = {
     **{name: kind for kind, name in _SEQUENCES.items()},
     "int": lambda items: int(items[0], 16),
     "float": lambda items: float.fromhex(items[0]),
@@ -107,9 +107,9 @@ def decode(value: Any, other: Callable[[str, list[Any]], Any] | None = None) -> 
     name, *items = value
     if name in MAPPINGS:
         return MAPPINGS[name]({decode(key, other): decode(item, other) for key, item in items})
-    if other is not None and name not in _MAKERS:
+    if other is not None and name not in MAKERS:
         return other(name, items)
-    return _MAKERS[name]([decode(item, other) for item in items])
+    return MAKERS[name]([decode(item, other) for item in items])
 
 
 def equal(value: Any, expected: Any, tolerance: float | None = None) -> bool:

@@ -315,6 +315,26 @@ def test_f():
     assert scored("def f(x): return x + 1", tests) == (1.0, "")
 
 
+@pytest.mark.parametrize(
+    "test",
+    [
+        "assert np.allclose(f(1), [1.5, 2.5])",
+        "assert np.isclose([[1.5], [2.5]], f(1)).all()",
+        "assert (f(1) == np.array([1.5, 2.5])).all()",
+        "assert not np.any(np.abs(np.array([[1.5]]) - f(1)) > 0.1)",
+    ],
+)
+def test_an_empty_array_is_not_close_to_others(test: str) -> None:
+    head = "import numpy as np\nfrom solution import f\ndef test_f():\n    "
+    program = "import numpy as np\ndef f(x): return np.zeros((0, 1))"
+    value, note = scored(program, head + test, packages=True, memory=2048)
+    assert value == 0.0
+    assert "without items" in note
+    right = "assert np.allclose(f([]), []) and (f([]) == 5).all() and np.allclose(f([1]), 2) and f([]).size == 0"
+    program = "import numpy as np\ndef f(x): return np.array(x) + 1"
+    assert scored(program, head + right, packages=True, memory=2048) == (1.0, "")
+
+
 def test_modules_that_a_test_uses_are_imported() -> None:
     assert scored("def f(r): return 3 * r", ["assert f(1) < math.pi"]) == (1.0, "")
     assert scored("def bisect(x, y): return 1", ["assert bisect([1], 1) == 1"]) == (1.0, "")
