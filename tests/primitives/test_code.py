@@ -117,7 +117,7 @@ def test_credit_for_what_is_computed(program: str, value: float, note: str) -> N
         ("def add(a, b):\n    return (a + b,)", {"fn_name": "add", "inputs": [[1, 2]], "outputs": [[3]]}),
         (
             "class Solution:\n    def add(self, a, b):\n        return a + b",
-            {"fn_name": "add", "inputs": [[1, 2], [2, 2]], "outputs": [3, [4]]},
+            {"fn_name": "add", "inputs": [[1, 2], [2, 2]], "outputs": [[3], [4]]},
         ),
         ("def f():\n    return [[1, (2,)]]", "assert f() == [[1, (2,)]]\nassert len(f()) == 1"),
     ],
