@@ -106,48 +106,36 @@ class Box(NamedTuple):
 
 def boxes_in(text: str) -> list[Box] | None:
     """Return the outermost boxes that are not empty; None if one is not closed."""
-    places: list[Box] = []
-    braces: list[re.Match[str]] = []
-    inside: dict[int, tuple[int, int]] = {}
+    places = []
+    opened: list[
+        tuple[int, int, bool]
+    ] = []  # where an open brace or box begins, where its content does, and whether it is a box
+    inner: tuple[int, int, tuple[int, int]] | None = None  # the last box that closed, and where its content is
     for token in _BOX_TOKEN.finditer(text):
         mark = token[0]
-        if len(mark) > 2 and token["bare"]:
-            if not braces:
-                places.append(_box(text, token, token.end(), token["bare"]))
-        elif len(mark) > 2 or (braces and mark == "{"):
-            braces.append(token)
-        elif braces and mark == "}":
-            brace = braces.pop()
-            if braces:
-                inside[brace.start()] = brace.end(), token.start()
+        if token["bare"] and not opened:
+            start = _signed(text, token.start())
+            places.append(_box(text, start, token.end(), *token.span("bare")))
+        elif mark[-1] == "{" and mark != "\\{" and (opened or len(mark) > 2):
+            opened.append((token.start(), token.end(), len(mark) > 2))
+        elif mark == "}" and opened:
+            start, content, is_box = opened.pop()
+            if not is_box:
                 continue
-            start, end = _innermost(text, brace.end(), token.start(), inside)
-            if not _BLANK.fullmatch(text, start, end):
-                places.append(_box(text, brace, token.end(), text[start:end]))
-            inside.clear()
-    return None if braces else places
+            span = (content, token.start())
+            if inner and inner[0] > start and not (text[content : inner[0]] + text[inner[1] : token.start()]).strip():
+                span = inner[2]
+            inner = (start, token.end(), span)
+            if not opened and not _BLANK.fullmatch(text, *span):
+                places.append(_box(text, _signed(text, start), token.end(), *span))
+    return None if opened else places
 
 
-def _innermost(text: str, start: int, end: int, inside: dict[int, tuple[int, int]]) -> tuple[int, int]:
-    """Return where the content of a box is: that of the box in it, if that is all of it, and so on.
-
-    `inside` has the pairs of braces in the box: the start of the mark, and where the content starts and ends.
-    """
-    while True:
-        first, last = start, end
-        while first < last and text[first].isspace():
-            first += 1
-        while first < last and text[last - 1].isspace():
-            last -= 1
-        pair = inside.get(first) if text.startswith(("\\boxed", "\\fbox"), first) else None
-        if pair is None or pair[1] != last - 1 or _BLANK.fullmatch(text, *pair):
-            return start, end
-        start, end = pair
+def _signed(text: str, start: int) -> int:
+    return start - bool(_SIGNED.search(text, max(0, start - 2), start))
 
 
-def _box(text: str, mark: re.Match[str], end: int, content: str) -> Box:
-    start = mark.start()
-    signed = bool(_SIGNED.search(text, max(0, start - 2), start))
-    escaped = text.startswith("\\\\", start)
-    content = content.replace("\\\\", "\\") if escaped else content
-    return Box(start - signed, end, "-" * signed + content)
+def _box(text: str, start: int, end: int, content: int, closed: int) -> Box:
+    sign = "-" if text[start] in "-\u2212" else ""
+    escaped = text.startswith("\\\\", start + len(sign))
+    return Box(start, end, sign + (text[content:closed].replace("\\\\", "\\") if escaped else text[content:closed]))
