@@ -407,6 +407,100 @@ def test_numbers_as_people_write_them(completion: str, gold: str, expected: floa
     assert scores("number", [completion], gold) == [expected]
 
 
+NOT_CLAIMED = [
+    "Ten times the answer is 42.",
+    "Half the answer is 42.",
+    "Most of the answer is 42.",
+    "The naive answer is 42.",
+    "The student's answer is 42.",
+    "Some say the answer is 42.",
+    "In my friend's opinion, the answer is 42.",
+    "My friend says:\n\nThe answer is 42.",
+    "There is no way the answer is 42.",
+    "I'm not sure that the answer is 42.",
+    "Perhaps the answer is 42.",
+    "If x is even, the answer is 42.",
+    "The answer mod 100 is 42.",
+    "The answer in dozens is 42.",
+    "The answer to a different question is 42.",
+    "My first answer is 43. My second answer is 42.",
+    "The answer is 43 or the answer is 42.",
+    "Answer:\n42\n43",
+    "The answer is $42$. $43$.",
+    "The answer is 42. Also 43.",
+    "The answer is 42. It could also be 43.",
+    "The answer is 42. The truth is 43.",
+    "The answer is 42. In fact it's forty-three.",
+    "The answer is 42. Hmm, forty-three.",
+    "The answer is 42. Second choice: 43.",
+    "The answer is 42, which is only a lower bound.",
+    "如果答案是42",
+    "没有人认为答案是42",
+    "間違った答えは42です",
+    "答えは42です。いや、43です。",
+    "틀린 답은 42",
+    "No creo que la respuesta es 42",
+    "La mitad de la respuesta es 42",
+    "La respuesta incorrecta es 42",
+    "La mauvaise réponse est 42",
+    "Niemand denkt, die Antwort ist 42",
+    "Die Antwort ist 42. Nein, 43.",
+    "Я не думаю, что ответ 42",
+    "Ответ: 42. Нет, 43.",
+    "ভুল উত্তর হল 42",
+    "คำตอบที่ผิดคือ 42",
+]
+CLAIMED = [
+    "We can't simplify this further, so the answer is 42.",
+    "Since 5 is not prime, the answer is 42.",
+    "If we add them all up, the answer is 42.",
+    "Assuming no air resistance, the answer is 42.",
+    "It's not hard to see that the answer is 42.",
+    "There is no doubt that the answer is 42.",
+    "I think the answer is 42.",
+    "By the Pythagorean theorem, the answer is 42.",
+    "The answer to your question is 42.",
+    "The answer is 42. If you have any more questions, feel free to ask!",
+    "The answer is 42. No other value works.",
+    "The answer is 42, since 6 times 7 is 42.",
+    "The answer is $42$. So $x = 42$.",
+    "The answer is 42.\n\nExplanation: There are 6 rows of 7 seats.",
+    "The answer is 42. This is because there are 6 rows of 7.",
+    "综上所述，正确答案是42。",
+    "したがって、答えは42です。",
+    "그러므로 최종 답은 42입니다.",
+    "Por lo que la respuesta correcta es 42.",
+    "La bonne réponse est 42.",
+    "Daher ist die richtige Antwort: 42.",
+    "Следовательно, правильный ответ: 42.",
+    "สุดท้ายเหลือ 42 เหรียญ คำตอบคือ 42",
+    "সুতরাং, সঠিক উত্তর হল 42।",
+]
+
+
+@pytest.mark.parametrize("reward", ["number", "math_equal", "exact"])
+def test_a_statement_counts_if_it_is_claimed_and_stays_alone(reward: str) -> None:
+    paid = [text for text, score in zip(NOT_CLAIMED, scores(reward, NOT_CLAIMED, "42"), strict=True) if score]
+    missed = [text for text, score in zip(CLAIMED, scores(reward, CLAIMED, "42"), strict=True) if score != 1.0]
+    assert (paid, missed) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("completion", "gold", "expected"),
+    [
+        ("The answer is yes, actually no.", "yes", 0.0),
+        ("The answer is yes, although it is no.", "yes", 0.0),
+        ("The answer is no, there is no such city.", "no", 1.0),
+        ("The answer is Paris. It could also be Rome.", "Paris", 0.0),
+        ("The answer is Paris.\nSo it's Rome", "Paris", 0.0),
+        ("The answer is Paris. It is known for its tower.", "Paris", 1.0),
+        ("Since Rome is not in France, the answer is Paris.", "Paris", 1.0),
+    ],
+)
+def test_a_word_that_another_replaces_is_no_answer(completion: str, gold: str, expected: float) -> None:
+    assert scores("exact", [completion], gold) == [expected]
+
+
 STYLED = [
     "\\textcolor{red}{13}",
     "\\underline{13}",

@@ -13,12 +13,14 @@ All functions take time linear in the text.
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from rewardkit.core.text.claims import denied_after, denied_before, last_retraction, without_struck
 from rewardkit.core.text.marks import Box, boxes, boxes_in
+from rewardkit.core.text.visibility import straight
 
 # The model's own words.
 
@@ -134,12 +136,16 @@ _OPERATORS = frozenset((
     "over", "to the power of", "exclude", "excluding", "percent of", "mod", "modulo",
 ))  # fmt: skip
 _FREE_AFTER = re.compile(
-    r"\Z|[.,;:?](?!\s?[-$]{0,2}[0-9]|[A-Za-z]\w)|[\n&#'\"%°=≈→⇒]|\\[%\\]|\^\{?\s?\\?(?:circ|prime|text|mathrm|st|nd|rd|th|o)(?![a-z])"
-    r"|\\(?:text\w*|mathrm|mbox|q?quad|end|begin|tag|label|qed|checkmark|(?:black)?square|Box|degree|circ|boxed|fbox|[hv]fill"
-    r"|[hv]space|newline|par|item|l?dots|color|approx|equiv|therefore|because|implies|iff|(?:Long|long)?[Rr]ightarrow|to)(?![A-Za-z])"
+    r"\Z|[.,;:?](?!\s?[-$]{0,2}[0-9]|[A-Za-z]\w)|[\n&#'\"%°=≈→⇒]|\\[%\\]|\^\{?\s?\\?(?:circ|prime|text|mathrm|st|nd|"
+    r"rd|th|o)(?![a-z])"
+    r"|\\(?:text\w*|mathrm|mbox|q?quad|end|begin|tag|label|qed|checkmark|(?:black)?square|Box|degree|circ|boxed|fbox|"
+    r"[hv]fill"
+    r"|[hv]space|newline|par|item|l?dots|color|approx|equiv|therefore|because|implies|iff|(?:Long|"
+    r"long)?[Rr]ightarrow|to)(?![A-Za-z])"
     r"|[-\u2013\u2014](?=\s*(?:[aA] )?[^\W\d_]{2})|\((?=[^\W\d_]{2})|</?[A-Za-z]|_(?![\w{])|\|(?=[^\n]*\|)"
     r"|[^\x00-\x7f\W]|[^\x00-\x7f\w\s\u2212×·÷±∓√π∞≤≥≠²³¹⁰⁴-⁹½¼¾]"
-    r"|(?!(?:hundred|thousand|million|billion|trillion|dozen|plus|minus|times|squared|cubed|factorial|mod|modulo|choose|pi|sqrt|"
+    r"|(?!(?:hundred|thousand|million|billion|trillion|dozen|plus|minus|times|squared|cubed|factorial|mod|modulo|"
+    r"choose|pi|sqrt|"
     r"over|xor|in base|divided)\b)[^\W\d_]{2}|[mgshLlJNWVAKCFTaI](?![\w*^])"
 )
 _OTHER_CHOICE = re.compile(
@@ -305,7 +311,8 @@ _IS = (
 )
 _ABOUT = (
     r"(?:\s\([^()\n]{1,60}\)"
-    r"|\s(?:to|for|of|in|here|considering|given|based on|among|according to)\b[^.:;!?\n\d]{0,80}?)??"
+    r"|\s(?:to|for|of|in|here|considering|given|based on|among|according to)\b[^.:;!?\n\d]{0,80}?"
+    r"|\s(?:mod(?:ulo)?|times|plus|minus|divided by|without|excluding)\b[^.:;!?\n]{0,40}?)??"
 )
 _ENGLISH = re.compile(
     rf"(?:answers?\b|final (?:result|value|solution)\b){_ABOUT}{_IS}{_ADVERB}[*_]{{0,3}}(?:\s?[:：][*_]{{0,3}})?",
@@ -319,9 +326,10 @@ _COPULA = (
     r"هي|هو|है|आहे|हो|হল|হলো|হবে|คือ|это|је|ithi|(?:bi )?mooy|ita ce|bụ)(?!\w))"
 )
 _FINAL = (
-    "correct[ae]|correta|corretta|exacte|exacta|esatta|finale?|richtige|akhir|sahihi|đúng|"
+    "correct[ae]|correta|corretta|exacte|exacta|esatta|finale?|richtige|akhir|yang benar|sahihi|đúng|"
     "الصحيحة|الصحيح|النهائية|النهائي"
 )
+_WRONG = "incorrect[ae]|errónea|errada|fausse|sbagliata|errata|yang salah|sai|greșit|الخاطئة|الخاطئ"
 _NAMED = (
     "respuesta", "resposta", "risposta", "antwort", "lösung", "antwoord", "réponse", "svaret", "svar", "vastaus",
     "jawaban", "jawabannya", "jibu", "odpowiedź", "odpověď", "odgovor", "одговор", "răspunsul", "đáp án",
@@ -336,18 +344,20 @@ _NAMED_ALONE = (
 
 _OTHERS = {
     stem: re.compile(
-        rf"(?<!\w){stem}(?:(?![^\W\d])|(?=คือ))(?:\s(?:{_FINAL})){{0,2}}{verb}"
+        rf"(?<![^\W\u0e00-\u0e7f]){stem}(?:(?![^\W\d])|(?:ที่ผิด)?(?=คือ))(?:\s(?:{_FINAL}|{_WRONG})){{0,2}}{verb}"
         r"[*_]{0,3}(?:\s(?:la|le|el)(?!\w))?\s?[:：]?[*_]{0,3}",
         re.IGNORECASE,
     )
     for stems, verb in ((_NAMED, _COPULA), (_NAMED_ALONE, f"(?:{_COPULA})?"))
     for stem in stems
 } | {
-    "答案": re.compile(r"答案[】\]]?\s?(?:应该|应当|应)?(?:就是|是|为|為)?\s?[:：]?[*_]{0,3}"),
+    "答案": re.compile(
+        r"答案(?:的(?:一半|[两三四]倍|平方|相反数))?[】\]]?\s?(?:应该|应当|应)?(?:就是|是|为|為)?\s?[:：]?[*_]{0,3}"
+    ),
     "答え": re.compile(r"答え(?:は)?、?\s?[:：]?[*_]{0,3}"),
     "正解": re.compile(r"正解(?:は)?、?\s?[:：]?[*_]{0,3}"),
     "解答": re.compile(r"解答(?:(?:は|是|为)、?\s?[:：]?|[:：])"),
-    "답": re.compile(r"(?:(?<=정)|(?<![가-힣]))답변?(?:은|는)?\s?[:：]?[*_]{0,3}"),
+    "답": re.compile(r"(?:(?<=[정오])|(?<![가-힣]))답변?(?:은|는)?\s?[:：]?[*_]{0,3}"),
 }
 """The stem of "answer" in each language, and the statement that begins with it."""
 
@@ -420,33 +430,107 @@ _ENDING = re.compile(
 )
 """The verb at the end of a sentence: "答えは11です"."""
 
-_DENIED = re.compile(
-    r"\b(?:not|never|nobody|none|cannot|hardly|if|unless|suppose|assum\w*|wrong|incorrect|false|doubt\w*|"
-    r"den(?:y|ies|ied))\b|\bno one\b|n't\b",
-    re.IGNORECASE,
-)
-_PART = re.compile(
-    r"\b(?:half|twice|double|triple|thrice|fake|decoy|inverse|opposite|square|reciprocal|negative|part)"
-    r"(?: of)?(?: the| my| our| this)?(?: final| correct)?\s\Z",
-    re.IGNORECASE,
-)
-"""What makes the text after "the answer is" another answer: half the answer is 42."""
+# A statement counts if it is the writer's own, and about the answer. What may be before it is listed.
 
-_LAST_SENTENCE = re.compile(r"[.!?;\n。]")
+_CLAUSE_END = re.compile(r"[.!?;。।৷؟۔！？]|(?<![:,：，\s])\s*\n|(?<=[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff])\s")
+"""The end of a sentence; Thai ends one with a space, and so do some in Chinese and Japanese."""
+
 _LONGEST_SENTENCE = 200
-_NO = re.compile(r"\W{0,4}(?:no|nope)\b", re.IGNORECASE)
-_VALUE = re.compile(r"\d|\$|\\[(\[]")
+_OWN_WORDS = frozenset((
+    "the", "my", "our", "this", "final", "correct", "right", "best", "only", "numerical", "numeric", "integer", "exact",
+    "overall", "complete", "full", "simplified", "desired", "required", "answer", "response", "so", "therefore", "thus",
+    "hence", "then", "consequently", "accordingly", "finally", "ultimately", "and", "but", "again", "now", "indeed",
+    "clearly", "obviously", "in", "conclusion", "summary", "short", "i", "we", "it", "it's", "that", "that's", "which",
+    "there", "is", "am", "are", "be", "i'm", "means", "mean", "meaning", "shows", "show", "see", "can", "must",
+    "conclude", "find", "get", "got", "obtain", "have", "has", "deduce", "determine", "implies", "follows", "follow",
+    "give", "gives", "giving", "yields", "tells", "us", "me", "to", "confident", "certain", "sure", "because",
+    "since", "as", "here", "here's", "let", "let's", "note", "notice", "recall", "okay", "ok", "yes", "well",
+    # Before the word for "answer" in other languages; without "that" and "of", which join it to what denies it.
+    "la", "mi", "entonces", "finalmente", "correcta", "así", "a", "minha", "logo", "assim", "portanto", "então",
+    "donc", "ma", "bonne", "finalement", "ainsi", "die", "ist", "lautet", "meine", "also", "daher", "somit",
+    "richtige", "korrekte", "endgültige", "finale", "het", "mijn", "dus", "daarom", "juiste", "quindi", "mia",
+    "perciò", "dunque", "det", "rätta", "poprawna", "więc", "zatem", "итак", "значит", "поэтому", "мой", "правильный",
+    "верный", "окончательный", "итоговый", "отже", "тому", "jadi", "maka", "vậy", "do", "đó", "nên", "yani", "doğru",
+    "hivyo", "basi", "kwa", "hiyo", "따라서", "그러므로", "그래서", "최종", "즉",
+))  # fmt: skip
+"""The words of the clause before "answer": "so I conclude that the final"."""
 
-# After a stated answer: another one, or what replaces it.
+_OWN_PHRASES = re.compile(
+    r"\bnot (?:hard|difficult) to (?:see|show|find|verify|check)\b|\b(?:no|without (?:a|any)?) ?doubt\b|\bof course\b"
+    r"|\bmost likely\b|\b(?:is|it's) (?:clear|evident|obvious|easy to (?:see|show|find|verify|check))\b|\b(?:i|"
+    r"we)(?:'d| do| would| can)? (?:really |firmly )?(?:say|think|believe|know)\b|\\[a-z]+"
+    r"|\b(?:por lo|así|de modo|vemos|obtenemos|concluimos|significa|conclu[íi]\w+|dit|déduit|conclut) que\b"
+)
+"""Phrases that claim a statement, of words that do not by themselves; and commands of LaTeX."""
 
-UNDECIDED = re.compile(r"\W{0,5}\b(?:if|else|otherwise|alternatively|or|failing|maybe|perhaps)\b", re.IGNORECASE)
-CORRECTION = re.compile(
-    r"\b(?:wait|actually|hmm|oops|sorry|correct|mistake|wrong|re(?:check|do|compute|calculate|consider|think))",
+_OWN_CJK = re.compile(
+    r"(?:所以|因此|因而|故|那么|综上|可得|可知|得|则|[本该此]题|题目?|我|正确|最[终后佳]|的|为|是|于是|したがって|よって|つまり|ゆえに|正しい|最終的?な?|"
+    r"この問題の|問題の|따라서|그러므로|최종|정)*"
+)
+_LISTED_SCRIPT = re.compile(r"[a-zß-ɏ\u0400-\u04ff\u1e00-\u1eff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
+"""Scripts of which `_OWN_WORDS` has words. Sentences in others often have no mark at their end."""
+
+_DENIED_ABROAD = re.compile(
+    "ভুল|যদি|নয়|হয়তো|অর্ধেক|गलत|ग़लत|यदि|अगर|नहीं|शायद|आधा|తప్పు|ఒకవేళ|కాదు|தவறான|ஒருவேளை|இல்லை|ผิด|ไม่|ถ้า|หาก|อาจ|ครึ่ง|"
+    "خاطئة|الخاطئ|ليس|إذا|ربما|نصف|غلط|اشتباه|اگر|شاید|نیست|λάθος|αν$|ίσως|δεν|שגוי|אם$|אולי|לא$"
+)
+"""Words for "wrong", "if", "not", "perhaps" and "half" in these scripts."""
+
+_JOINT = re.compile(r"[,:，：、—–(（]|\b(?:and|so|therefore|thus|hence)\b|\S*[\d$]\S*", re.IGNORECASE)
+_CONCLUDES = re.compile(r"\W*(?:and )?(?:so|therefore|thus|hence|which means|meaning)\b|\W*(?:所以|因此)")
+_PREMISE = re.compile(
+    r"\W*(?:since|because|given|after|by|as (?:we|you|a result|shown|stated|required)|adding|based on|considering"
+    r"|(?:if|when|once) (?:we|you|one)\b(?! (?:think|believe|trust|guess|ask))|assuming(?![^=]*[=$]))",
     re.IGNORECASE,
 )
-CONCLUSION = re.compile(
-    r"\b(?:so|therefore|thus|hence|finally|final|conclu\w+|overall)\b|\u2234|所以|因此", re.IGNORECASE
+"""The beginning of a clause that gives a reason, and not a condition under which something else is the answer."""
+
+_GOVERNS = re.compile(
+    r"\b(?:nobody|no one|none|neither|says?|said|thinks?|thought|claim(?:s|ed)?|believes?|argues?|reports?|heard|told|"
+    r"wrote|writes|answered|repli(?:es|ed)|suggest\w*|according|suppos\w+|assum\w+|imagine|pretend|perhaps|maybe|"
+    r"possibly|either|if|when|unless|whether|doubt\w*|den(?:y|ies|ied)|refus\w+|reject\w*|disagree\w*|wrong\w*|"
+    r"incorrect\w*|mistak\w+|false\w*|contrary|unlike|(?<!my )(?<!our )opinion|no way|not (?:true|sure|certain|that)|"
+    r"someone|elsewhere|others?|another|different|"
+    r"niemand|denkt|glaubt|sagt|meint|wenn|falls|vielleicht|nadie|dice|cree|creo|quizás?|tal vez|personne|pense|"
+    r"peut-être|ninguém|talvez|forse|nessuno|если|никто|думаю|думает|возможно|говорит)\b|^\W*s[ie]\b|"
+    r"n't (?:think|believe|know|agree)|如果|假如|假设|若|可能|也许|没有人|有人|不认为|もし|만약"
 )
+"""What makes a clause before a comma report, doubt or suppose the statement behind it."""
+
+_ABOUT_ELSE = re.compile(
+    r"\b(?:different|another|other|wrong|previous|next|earlier|first|second|half|part|similar|easier|harder|dozens?|"
+    r"hundreds|thousands|millions|base|mod|modulo|times|plus|minus|divided|\w*'s|friends?|without|excluding|before|"
+    r"if|when)\b"
+    rf"|\s(?:{_WRONG})(?!\w)|ที่ผิด|答案的",
+    re.IGNORECASE,
+)
+"""In "the answer to a different question is"."""
+
+
+def is_claimed(text: str, statement: Statement) -> bool:
+    """Return whether a statement is the writer's own and about the answer, unlike "half the answer is 42"."""
+    lead, start = statement
+    if _ABOUT_ELSE.search(text, lead, start):
+        return False
+    sentence = _CLAUSE_END.split(text[max(0, lead - _LONGEST_SENTENCE) : lead])[-1]
+    sentence = _OWN_PHRASES.sub(" ", straight(sentence).lower())
+    joint = max((match.start() for match in _JOINT.finditer(sentence)), default=0)
+    head, clause = sentence[:joint], sentence[joint:]
+    if not all(map(_is_own, clause.split())):
+        return False
+    return bool(not head.strip() or _CONCLUDES.match(clause) or _PREMISE.match(head) or not _GOVERNS.search(head))
+
+
+def _is_own(word: str) -> bool:
+    word = word.strip(_AROUND_WORDS)
+    if not any(map(str.isalpha, word)) or any(map(str.isdigit, word)) or "$" in word:
+        return True
+    if not _LISTED_SCRIPT.search(word):
+        return not _DENIED_ABROAD.search(word)
+    return word in _OWN_WORDS or _OWN_CJK.fullmatch(word) is not None
+
+
+_AROUND_WORDS = f"{string.punctuation}【】「」『』“”‘’«»„…·•，：、。（）—–"
 
 
 def stated(text: str) -> str | None:
@@ -454,11 +538,10 @@ def stated(text: str) -> str | None:
 
     None if nobody claims it ("Nobody thinks that the answer is 42"), or if what follows takes it back or replaces it.
     """
-    for lead, start in statements(text):
-        before = _LAST_SENTENCE.split(text[max(0, lead - _LONGEST_SENTENCE) : lead])[-1]
-        if _DENIED.search(before) or _PART.search(before):
+    for statement in statements(text):
+        if not is_claimed(text, statement):
             return None
-        answer, end = _object(text, start)
+        answer, end = stated_object(text, statement.start)
         if answer:
             if answer.endswith("**") and answer.count("**") % 2:
                 answer = answer[:-2]  # **Answer: 5**
@@ -466,7 +549,7 @@ def stated(text: str) -> str | None:
     return ""
 
 
-def _object(text: str, start: int) -> tuple[str, int]:
+def stated_object(text: str, start: int) -> tuple[str, int]:
     """Return what a statement states, and where that ends: the text up to the end of its sentence, or to a reason."""
     skipped = _SKIP.match(text, start)
     start = skipped.end() if skipped else start
@@ -491,15 +574,144 @@ def _line_end(text: str, start: int) -> int:
     return len(text) if end < 0 else end
 
 
+# After a stated answer: another one, or what replaces it.
+
+UNDECIDED = re.compile(r"\W{0,5}\b(?:if|else|otherwise|alternatively|or|failing|maybe|perhaps)\b", re.IGNORECASE)
+CORRECTION = re.compile(
+    r"\b(?:wait|actually|hmm|oops|sorry|correct|mistake|wrong|re(?:check|do|compute|calculate|consider|think))",
+    re.IGNORECASE,
+)
+CONCLUSION = re.compile(
+    r"\b(?:so|therefore|thus|hence|finally|final|conclu\w+|overall)\b|\u2234|所以|因此", re.IGNORECASE
+)
+_PIECE_END = re.compile(r"(?<=[.!;。；！？])\s+|(?<=[。！？])|\n+|;\s")
+_COURTESY = re.compile(
+    r"(?:i hope|(?:please )?let me know|feel free|hope (?:this|that|it)|is there anything|would you like|thanks?\b|"
+    r"have a|"
+    r"do you (?:have|want|need)|if you(?:'d| would)? (?:have|need|like|want))\b",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence that speaks to the user: "Let me know if you have questions"."""
+
+_EXPLAINS = re.compile(
+    r"(?:because|since|as|this is because|that is because|to (?:verify|check|see|find|get|solve|confirm)|not(?:e|"
+    r"ice)|recall|"
+    r"we (?:can )?(?:check|verify|know|find|first|start)|(?:first|next)\b|verify\w*|let(?:'s| us)|steps?|given|where|"
+    r"which (?:is|equals) the (?:sum|product|difference|quotient|square|total) of|"
+    r"check|confidence|source|explanation|reason(?:ing)?|justification|proof|verification|solution|details|rounded|"
+    r"here|"
+    r"in this|.{0,40}\b(?:each|every|per)\b)\b",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence whose numbers explain the answer, or share it out."""
+
+_SECTION = re.compile(
+    r"(?:(?:brief |short )?(?:explanation|reason(?:ing)?|justification|proof|verification|solution|details|steps|"
+    r"notes?|check)"
+    r"|why)\W*(?::|\Z)",
+    re.IGNORECASE,
+)
+"""The heading of an explanation: what is below it gives no second answer unless it says so."""
+
+_REPLACES = (
+    r"and|but|so|however|also|or|in fact|in truth|in reality|actually|really|rather|instead|well|then|therefore|thus|"
+    r"hence|"
+    r"although|though"
+)
+_INSTEAD = (
+    r"hmm+|wait|oops|sorry|better|edit|update|corrected|or|else|otherwise|failing that|alternatively|maybe|perhaps|"
+    r"possibly|"
+    r"on second thought|second (?:choice|guess|answer)|more (?:precisely|exactly|accurately)|nein|non|нет|não|nee|"
+    r"perdón|"
+    r"pardon|いや|아니"
+)
+_BE = (
+    r"(?:'s| is| was| are| equals|(?: should| must| would| has to| ought to)(?: also)? be)"
+    r"(?: (?:actually|really|in fact|also))?"
+)
+_SECOND = re.compile(
+    rf"\W*(?:(?:{_REPLACES})\b\W*)*(?:"
+    rf"(?:{_INSTEAD})\b|no(?:pe)?\b(?=\W*(?:[,.!:–—-]|\Z|\d)|\s(?:it|that|this|wait)\b)"
+    r"|(?:also|in fact|actually|rather|instead)\b\W+\w+(?:\W+\w+){0,2}\W*\Z"
+    r"|(?:it|this|that|there|the answer) (?:could|may|might|can)(?: also| well| just| as well)* be\b"
+    r"(?! (?:written|expressed|said|noted|verified|checked|seen|found|shown|simplified|proven|confirmed))"
+    rf"|(?:it|this|that|the (?:truth|(?:true|real|actual|correct|right|other) [a-z]+)){_BE} "
+    r"(?!(?:an?|because|not|so|why|what|how|only|very|too|known|true|correct|right|it|all|possible|likely|final|"
+    r"clear|easy|"
+    r"done|fine|impossible|important|also|given|based|equal|the)\b)[^\s.]+(?:[\s.]+[^\s.]+){0,2}[\s.]*\Z)",
+    re.IGNORECASE,
+)
+"""A sentence that gives a second answer: "It could also be 43", "Better: 43", "In fact it's Rome"."""
+
+_YES = re.compile(r"yes|true|correct", re.IGNORECASE)
+_POLARITY = re.compile(r"\b(?:(yes|true)|no|false)\b(?=\W*(?:[.,;:!?)]|\Z))", re.IGNORECASE)
+_LESSER = re.compile(
+    r"\W*which (?:is|gives|was)\b.*\b(?:bound|guess|approximat\w+|estimate|half|twice|double|off|wrong|only|close|"
+    r"less|more)\b",
+    re.IGNORECASE,
+)
+"""A clause that says that the answer is not quite the answer."""
+
+_OR_VALUE = re.compile(r"\bor\b\W{0,4}\d")
+_CONDITION = re.compile(r"\W*(?:if|unless|when|provided)\b", re.IGNORECASE)
+_VALUE = re.compile(r"\d|\$|\\[(\[]")
+_LABEL = re.compile(
+    r"\b(?:step|part|question|method|problem|example|figure|equation|line|case)s? \(?\d+\)?"
+    r"|\b\d+ (?:\w+ )?(?:steps?|questions?|ways?|methods?|approaches|examples?|cases?)\b",
+    re.IGNORECASE,
+)
+"""A number that is no value: "in 3 steps", "one more look at step 2"."""
+
+_TOKEN = re.compile(r"\d[\d.,]*\d|\d|\$[^$]+\$|\\\(.+?\\\)|\\\[.+?\\\]")
+
+
 def stands(text: str, end: int, answer: str) -> bool:
-    """Return whether an answer that was stated before `end` is neither taken back, nor one of several, nor replaced."""
+    """Return whether an answer that was stated before `end` is neither taken back, nor one of several, nor replaced.
+
+    A sentence with another value after it is only harmless if it explains the answer, or leads to it again.
+    """
     rest = text[end:]
     if not rest.strip():
         return True
-    if UNDECIDED.match(rest) or _NO.match(rest) or denied_after(text, end, noun=True) or last_retraction(text, end):
+    if denied_after(text, end, noun=True) or last_retraction(text, end):
         return False
-    replaced = CORRECTION.search(rest) or CONCLUSION.search(rest)
-    return replaced is None or answer in rest[replaced.start() :] or not _VALUE.search(rest, replaced.start())
+    core = bare(answer).strip("$ ")
+    again = re.compile(rf"(?<![\w.]){re.escape(core)}(?!\w|\.\d)", re.IGNORECASE)
+    has_value, replaced = bool(_VALUE.search(answer)), False
+    same_sentence = not re.match(r"\W*(?:[.!。！]|\n)", rest)
+    if (
+        same_sentence
+        and _POLARITY.fullmatch(core)
+        and any(
+            bool(word[1]) != bool(_YES.match(core))
+            for word in _POLARITY.finditer(_PIECE_END.split(rest, maxsplit=1)[0])
+        )
+    ):
+        return False  # "yes, actually no"
+    for count, piece in enumerate(_PIECE_END.split(rest)):
+        piece = _LABEL.sub("", straight(piece).strip(_AROUND_PIECE))
+        if not piece or (_COURTESY.match(piece) and not _VALUE.search(piece)):
+            continue
+        if _SECTION.match(piece):
+            return not replaced
+        if again.search(piece) and not _SECOND.match(piece):
+            values = _TOKEN.findall(piece)
+            replaced = replaced and not (values and again.search(values[-1]))
+            listed = re.compile(rf"{again.pattern}\W{{0,4}}(?:\b(?:and|or)\b|[,&])\W{{0,4}}\d", re.IGNORECASE)
+            if has_value and listed.search(piece) and not _EXPLAINS.match(piece):
+                return False
+            continue
+        is_second = (
+            _SECOND.match(piece) or _OR_VALUE.search(piece) or (count == 0 and same_sentence and _LESSER.match(piece))
+        )
+        if is_second or (_CONDITION.match(piece) and (_VALUE.search(piece) or (count == 0 and same_sentence))):
+            return False
+        if has_value and _VALUE.search(piece) and not _EXPLAINS.match(piece):
+            replaced = True
+    return not replaced
+
+
+_AROUND_PIECE = "*_`#>.,!;:()[]-–—|\"' \t"
 
 
 # Marks around an answer.
