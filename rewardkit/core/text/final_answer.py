@@ -456,10 +456,10 @@ _OWN_WORDS = frozenset((
 """The words of the clause before "answer": "so I conclude that the final"."""
 
 _OWN_PHRASES = re.compile(
-    r"\bnot (?:hard|difficult) to (?:see|show|find|verify|check)\b|\b(?:no|without (?:a|any)?) ?doubt\b|\bof course\b"
-    r"|\bmost likely\b|\b(?:is|it's) (?:clear|evident|obvious|easy to (?:see|show|find|verify|check))\b|\b(?:i|"
-    r"we)(?:'d| do| would| can)? (?:really |firmly )?(?:say|think|believe|know)\b|\\[a-z]+"
-    r"|\b(?:por lo|así|de modo|vemos|obtenemos|concluimos|significa|conclu[íi]\w+|dit|déduit|conclut) que\b"
+    r"\bnot (?:hard|difficult) to (?:see|show|find|verify|check)\b|\b(?:no|without (?:a|any)?) ?doubt\b|\bof course\b|"
+    r"\bmost likely\b|\b(?:is|it's) (?:clear|evident|obvious|easy to (?:see|show|find|verify|check))\b|\b(?:i|we)(?:'d|"
+    r" do| would| can)? (?:really |firmly )?(?:say|think|believe|know)\b|\\[a-z]+|\b(?:por lo|así|de modo|vemos|"
+    r"obtenemos|concluimos|significa|conclu[íi]\w+|dit|déduit|conclut) que\b"
 )
 """Phrases that claim a statement, of words that do not by themselves; and commands of LaTeX."""
 
@@ -479,8 +479,8 @@ _DENIED_ABROAD = re.compile(
 _JOINT = re.compile(r"[,:，：、—–(（]|\b(?:and|so|therefore|thus|hence)\b|\S*[\d$]\S*", re.IGNORECASE)
 _CONCLUDES = re.compile(r"\W*(?:and )?(?:so|therefore|thus|hence|which means|meaning)\b|\W*(?:所以|因此)")
 _PREMISE = re.compile(
-    r"\W*(?:since|because|given|after|by|as (?:we|you|a result|shown|stated|required)|adding|based on|considering"
-    r"|(?:if|when|once) (?:we|you|one)\b(?! (?:think|believe|trust|guess|ask))|assuming(?![^=]*[=$]))",
+    r"\W*(?:since|because|given|after|by|as (?:we|you|a result|shown|stated|required)|adding|based on|considering|"
+    r"(?:if|when|once) (?:we|you|one)\b(?! (?:think|believe|trust|guess|ask))|assuming(?![^=]*[=$]))",
     re.IGNORECASE,
 )
 """The beginning of a clause that gives a reason, and not a condition under which something else is the answer."""
@@ -490,10 +490,9 @@ _GOVERNS = re.compile(
     r"wrote|writes|answered|repli(?:es|ed)|suggest\w*|according|suppos\w+|assum\w+|imagine|pretend|perhaps|maybe|"
     r"possibly|either|if|when|unless|whether|doubt\w*|den(?:y|ies|ied)|refus\w+|reject\w*|disagree\w*|wrong\w*|"
     r"incorrect\w*|mistak\w+|false\w*|contrary|unlike|(?<!my )(?<!our )opinion|no way|not (?:true|sure|certain|that)|"
-    r"someone|elsewhere|others?|another|different|"
-    r"niemand|denkt|glaubt|sagt|meint|wenn|falls|vielleicht|nadie|dice|cree|creo|quizás?|tal vez|personne|pense|"
-    r"peut-être|ninguém|talvez|forse|nessuno|если|никто|думаю|думает|возможно|говорит)\b|^\W*s[ie]\b|"
-    r"n't (?:think|believe|know|agree)|如果|假如|假设|若|可能|也许|没有人|有人|不认为|もし|만약"
+    r"someone|elsewhere|others?|another|different|niemand|denkt|glaubt|sagt|meint|wenn|falls|vielleicht|nadie|dice|"
+    r"cree|creo|quizás?|tal vez|personne|pense|peut-être|ninguém|talvez|forse|nessuno|если|никто|думаю|думает|возможно|"
+    r"говорит)\b|^\W*s[ie]\b|n't (?:think|believe|know|agree)|如果|假如|假设|若|可能|也许|没有人|有人|不认为|もし|만약"
 )
 """What makes a clause before a comma report, doubt or suppose the statement behind it."""
 
@@ -585,45 +584,38 @@ CONCLUSION = re.compile(
     r"\b(?:so|therefore|thus|hence|finally|final|conclu\w+|overall)\b|\u2234|所以|因此", re.IGNORECASE
 )
 _PIECE_END = re.compile(r"(?<=[.!;。；！？])\s+|(?<=[。！？])|\n+|;\s")
-_COURTESY = re.compile(
+COURTESY = re.compile(
     r"(?:i hope|(?:please )?let me know|feel free|hope (?:this|that|it)|is there anything|would you like|thanks?\b|"
-    r"have a|"
-    r"do you (?:have|want|need)|if you(?:'d| would)? (?:have|need|like|want))\b",
+    r"have a|do you (?:have|want|need)|if you(?:'d| would)? (?:have|need|like|want))\b",
     re.IGNORECASE,
 )
 """The beginning of a sentence that speaks to the user: "Let me know if you have questions"."""
 
 _EXPLAINS = re.compile(
-    r"(?:because|since|as|this is because|that is because|to (?:verify|check|see|find|get|solve|confirm)|not(?:e|"
-    r"ice)|recall|"
-    r"we (?:can )?(?:check|verify|know|find|first|start)|(?:first|next)\b|verify\w*|let(?:'s| us)|steps?|given|where|"
-    r"which (?:is|equals) the (?:sum|product|difference|quotient|square|total) of|"
-    r"check|confidence|source|explanation|reason(?:ing)?|justification|proof|verification|solution|details|rounded|"
-    r"here|"
-    r"in this|.{0,40}\b(?:each|every|per)\b)\b",
+    r"(?:because|since|as|this is because|that is because|to (?:verify|check|see|find|get|solve|confirm)|not(?:e|ice)|"
+    r"recall|we (?:can )?(?:check|verify|know|find|first|start)|(?:first|next)\b|verify\w*|let(?:'s| us)|steps?|given|"
+    r"where|which (?:is|equals) the (?:sum|product|difference|quotient|square|total) of|check|confidence|source|"
+    r"explanation|reason(?:ing)?|justification|proof|verification|solution|details|rounded|here|in this|"
+    r".{0,40}\b(?:each|every|per)\b)\b",
     re.IGNORECASE,
 )
 """The beginning of a sentence whose numbers explain the answer, or share it out."""
 
 _SECTION = re.compile(
     r"(?:(?:brief |short )?(?:explanation|reason(?:ing)?|justification|proof|verification|solution|details|steps|"
-    r"notes?|check)"
-    r"|why)\W*(?::|\Z)",
+    r"notes?|check)|why)\W*(?::|\Z)",
     re.IGNORECASE,
 )
 """The heading of an explanation: what is below it gives no second answer unless it says so."""
 
 _REPLACES = (
     r"and|but|so|however|also|or|in fact|in truth|in reality|actually|really|rather|instead|well|then|therefore|thus|"
-    r"hence|"
-    r"although|though"
+    r"hence|although|though"
 )
 _INSTEAD = (
     r"hmm+|wait|oops|sorry|better|edit|update|corrected|or|else|otherwise|failing that|alternatively|maybe|perhaps|"
-    r"possibly|"
-    r"on second thought|second (?:choice|guess|answer)|more (?:precisely|exactly|accurately)|nein|non|нет|não|nee|"
-    r"perdón|"
-    r"pardon|いや|아니"
+    r"possibly|on second thought|second (?:choice|guess|answer)|more (?:precisely|exactly|accurately)|nein|non|нет|não|"
+    r"nee|perdón|pardon|いや|아니"
 )
 _BE = (
     r"(?:'s| is| was| are| equals|(?: should| must| would| has to| ought to)(?: also)? be)"
@@ -646,8 +638,8 @@ _SECOND = re.compile(
 _YES = re.compile(r"yes|true|correct", re.IGNORECASE)
 _POLARITY = re.compile(r"\b(?:(yes|true)|no|false)\b(?=\W*(?:[.,;:!?)]|\Z))", re.IGNORECASE)
 _LESSER = re.compile(
-    r"\W*which (?:is|gives|was)\b.*\b(?:bound|guess|approximat\w+|estimate|half|twice|double|off|wrong|only|close|"
-    r"less|more)\b",
+    r"\W*which (?:is|gives|was)\b.*\b(?:bound|guess|approximat\w+|estimate|half|twice|double|off|wrong|only|close|less|"
+    r"more)\b",
     re.IGNORECASE,
 )
 """A clause that says that the answer is not quite the answer."""
@@ -656,8 +648,8 @@ _OR_VALUE = re.compile(r"\bor\b\W{0,4}\d")
 _CONDITION = re.compile(r"\W*(?:if|unless|when|provided)\b", re.IGNORECASE)
 _VALUE = re.compile(r"\d|\$|\\[(\[]")
 _LABEL = re.compile(
-    r"\b(?:step|part|question|method|problem|example|figure|equation|line|case)s? \(?\d+\)?"
-    r"|\b\d+ (?:\w+ )?(?:steps?|questions?|ways?|methods?|approaches|examples?|cases?)\b",
+    r"\b(?:step|part|question|method|problem|example|figure|equation|line|case)s? \(?\d+\)?|\b\d+ (?:\w+ )?(?:steps?|"
+    r"questions?|ways?|methods?|approaches|examples?|cases?)\b",
     re.IGNORECASE,
 )
 """A number that is no value: "in 3 steps", "one more look at step 2"."""
@@ -690,7 +682,7 @@ def stands(text: str, end: int, answer: str) -> bool:
         return False  # "yes, actually no"
     for count, piece in enumerate(_PIECE_END.split(rest)):
         piece = _LABEL.sub("", straight(piece).strip(_AROUND_PIECE))
-        if not piece or (_COURTESY.match(piece) and not _VALUE.search(piece)):
+        if not piece or (COURTESY.match(piece) and not _VALUE.search(piece)):
             continue
         if _SECTION.match(piece):
             return not replaced
