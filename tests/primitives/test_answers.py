@@ -485,9 +485,35 @@ def test_a_statement_counts_if_it_is_claimed_and_stays_alone(reward: str) -> Non
     assert (paid, missed) == ([], [])
 
 
+@pytest.mark.parametrize("reward", ["number", "math_equal", "exact"])
+@pytest.mark.parametrize(
+    ("completion", "expected"),
+    [
+        ("<del><answer>42</answer></del> The answer is 43.", 0.0),
+        ("<del><answer>43</answer></del> The answer is 42.", 1.0),
+        ("First I got <s>43</s>. The answer is 42.", 1.0),
+        ("<span style='display:none'><answer>42</answer></span> 43", 0.0),
+        ("<div hidden><b>42</b></div> 43", 0.0),
+        ("<answer>43, but if you prefer: \\boxed{42}</answer>", 0.0),
+        ("<answer>43 (\\boxed{42} is the wrong answer)</answer>", 0.0),
+        ("<answer>There are 6 rows of 7. So it is \\boxed{42}.</answer>", 1.0),
+        ("<answer>6 * 7 = $\\boxed{42}$</answer>", 1.0),
+        ("<answer>42</answer> <answer >43</answer >", 0.0),
+        ("~~The answer\nis 42.~~", 0.0),
+        ("~~~\n7\n~~~\nThe answer is 42.", 1.0),
+    ],
+)
+def test_what_is_struck_or_hidden_is_no_answer(reward: str, completion: str, expected: float) -> None:
+    assert scores(reward, [completion], "42") == [expected]
+
+
 @pytest.mark.parametrize(
     ("completion", "gold", "expected"),
     [
+        ("\\boxed{Paris}, Rome", "Paris", 0.0),
+        ("\\boxed{Paris} / New York", "Paris", 0.0),
+        ("\\boxed{Paris}, obviously.", "Paris", 1.0),
+        ("I doubt \\boxed{Paris}", "Paris", 0.0),
         ("The answer is yes, actually no.", "yes", 0.0),
         ("The answer is yes, although it is no.", "yes", 0.0),
         ("The answer is no, there is no such city.", "no", 1.0),

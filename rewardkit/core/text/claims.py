@@ -260,11 +260,14 @@ def corrects(text: str, start: int) -> bool:
 
 # What a reader does not see, or sees struck out.
 
-_STRUCK = re.compile(
-    r"~~[^~\n]{1,400}~~|<(del|s|strike)>[^<]{0,400}</\1>|"
-    r"<(\w{1,10}) [^<>]{0,60}?(?:display: ?none|hidden)[^<>]{0,60}>[^<]{0,400}</\2>",
+_CROSSED_OUT = re.compile(r"(?<!~)~~(?!~)(?:[^~\n]|\n(?![ \t]*\n)){1,400}(?<!~)~~(?!~)")
+_HIDDEN_TAG = re.compile(
+    r"<(?:(del|s|strike)\b[^<>]{0,60}"
+    r"|(\w{1,10})\s[^<>]{0,60}?(?:display: ?none|visibility: ?hidden|\bhidden\b)[^<>]{0,60})>",
     re.IGNORECASE,
 )
+_LONGEST_S = 400
+"""`<s>` may also be the token at the beginning of a text, and `</s>` the one at its end."""
 
 
 def without_struck(text: str) -> str:
@@ -272,7 +275,26 @@ def without_struck(text: str) -> str:
     if "<!--" in text:
         head, *comments = text.split("<!--")
         text = head + " ".join(after for _, closed, after in (part.partition("-->") for part in comments) if closed)
-    return _STRUCK.sub(" ", text) if "~~" in text or "</" in text else text
+    if "~~" in text:
+        text = _CROSSED_OUT.sub(" ", text)
+    return _without_hidden(text) if "</" in text else text
+
+
+def _without_hidden(text: str) -> str:
+    lowered = text.replace("İ", "I").lower()
+    pieces, position, unclosed = [], 0, set()
+    for tag in _HIDDEN_TAG.finditer(text):
+        name = (tag[1] or tag[2]).lower()
+        if tag.start() < position or name in unclosed:
+            continue
+        closing = f"</{name}>"
+        end = lowered.find(closing, tag.end(), tag.end() + _LONGEST_S if name == "s" else None)
+        if end >= 0:
+            pieces += [text[position : tag.start()], " "]
+            position = end + len(closing)
+        elif name != "s":
+            unclosed.add(name)
+    return "".join([*pieces, text[position:]])
 
 
 # Words that join two mentions. CJK text has no spaces around them.

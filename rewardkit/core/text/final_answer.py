@@ -92,7 +92,7 @@ def _first_solution(text: str) -> str:
 
 # Marks.
 
-_TAG = re.compile(r"<(/?)answer>(?!\W{0,3}(?:tags?|block|format|section|element)s?\b)", re.IGNORECASE)
+_TAG = re.compile(r"<(/?)answer\s?>(?!\W{0,3}(?:tags?|block|format|section|element)s?\b)", re.IGNORECASE)
 """Not "in the <answer> tags", which only mentions them."""
 
 _HASHES = re.compile(r"(?:^|(?<=\s))####(?!#)[ \t]*(?=\S)(.*)", re.MULTILINE)
@@ -149,9 +149,14 @@ _FREE_AFTER = re.compile(
     r"over|xor|in base|divided)\b)[^\W\d_]{2}|[mgshLlJNWVAKCFTaI](?![\w*^])"
 )
 _OTHER_CHOICE = re.compile(
-    r"[ ,;.]{0,3}(?:\\text\w*\s?\{\s?|[({])?\s?(?:or|或|または|oder|ou)\b(?!\s?\}?[\s$(\\\[]{0,6}(?:boxed|fbox))",
+    r"[ ,;.]{0,3}(?:\\text\w*\s?\{\s?|[({])?\s?(?:or|或|または|oder|ou)\b(?!\s?\}?[\s$(\\\[]{0,6}(?:boxed|fbox))"
+    r"|\s?[,/;&]\s?(?:(?!\w+ly\b|indeed|qed|done|too|right|correct|final|etc)[^\W\d_][\w'-]*|"
+    r"(?-i:[A-Z])\w*(?: (?-i:[A-Z])\w*){1,2})"
+    r"[.!}$ ]*(?:\n|\Z)",
     re.IGNORECASE,
 )
+"""What offers another answer after a box: "or 43", ", Rome"."""
+
 _NEAR = 60
 
 
@@ -216,7 +221,7 @@ def marked(text: str) -> Marked | None:
     """
     if _has_tag(text):
         body = _tag_body(text)
-        return Marked("tag", _boxed(body) if body and _box_starts(body) else body)
+        return Marked("tag", _boxed_in_tag(body) if body and _box_starts(body) else body)
     if _box_starts(text):
         return Marked("box", _boxed(text))
     if "####" in text:
@@ -266,6 +271,22 @@ def _boxed(text: str) -> str | None:
     """Return the contents of the outermost boxes, each once; None if one is not closed, or not an answer by itself."""
     contents = lone_boxes(text)
     return _joined(contents) if contents else None
+
+
+def _boxed_in_tag(body: str) -> str | None:
+    """Return what the boxes in a tag hold; None if they only add to another answer: ``43, or better \\boxed{42}``."""
+    lead = body[: min(body.find(box) for box in ("\\boxed", "\\fbox") if box in body)].rstrip("$*\\[( \n")
+    sentence = _LAST_LEAD.split(lead[-_LONGEST_SENTENCE:])[-1]
+    return _boxed(body) if not lead or _LEADS_TO_BOX.search(sentence) else None
+
+
+_LAST_LEAD = re.compile(r"(?<=[.!?\n])\s*(?=\S)")
+_LEADS_TO_BOX = re.compile(
+    r"[^\W\d_]{2}.*[.!]\Z|\A[^\W\d_]+,?\Z|\A[^\d]*:[*_]*\Z|(?:[=≈→⇒-]|\b(?:is|are|so|therefore|thus|hence|get|gives?|have|equals?|"
+    r"answer|final))[,*_:]*\Z",
+    re.IGNORECASE,
+)
+"""What may be before a box in a tag: a sentence, a word, or a relation."""
 
 
 def _joined(contents: list[str]) -> str:
@@ -583,7 +604,7 @@ CORRECTION = re.compile(
 CONCLUSION = re.compile(
     r"\b(?:so|therefore|thus|hence|finally|final|conclu\w+|overall)\b|\u2234|所以|因此", re.IGNORECASE
 )
-_PIECE_END = re.compile(r"(?<=[.!;。；！？])\s+|(?<=[。！？])|\n+|;\s")
+_PIECE_END = re.compile(r"(?<=[.!;。；！？])\s+|(?<=[。！？])|(?<!\bor)(?<!\bor )\n+|;\s")
 COURTESY = re.compile(
     r"(?:i hope|(?:please )?let me know|feel free|hope (?:this|that|it)|is there anything|would you like|thanks?\b|"
     r"have a|do you (?:have|want|need)|if you(?:'d| would)? (?:have|need|like|want))\b",
@@ -623,7 +644,7 @@ _BE = (
 )
 _SECOND = re.compile(
     rf"\W*(?:(?:{_REPLACES})\b\W*)*(?:"
-    rf"(?:{_INSTEAD})\b|no(?:pe)?\b(?=\W*(?:[,.!:–—-]|\Z|\d)|\s(?:it|that|this|wait)\b)"
+    rf"(?:{_INSTEAD})\b(?!\W*in words)|no(?:pe)?\b(?=\W*(?:[,.!:–—-]|\Z|\d)|\s(?:it|that|this|wait)\b)"
     r"|(?:also|in fact|actually|rather|instead)\b\W+\w+(?:\W+\w+){0,2}\W*\Z"
     r"|(?:it|this|that|there|the answer) (?:could|may|might|can)(?: also| well| just| as well)* be\b"
     r"(?! (?:written|expressed|said|noted|verified|checked|seen|found|shown|simplified|proven|confirmed))"
