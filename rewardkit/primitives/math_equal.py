@@ -142,14 +142,14 @@ class MathEqual:
             return Score(0.0, "no answer found")
         if "\\boxed" in cleaned or "\\fbox" in cleaned:
             return Score(0.0, "a box inside a box")
+        if gold.number is None and (
+            words.plain(cleaned) == words.plain(gold.cleaned) or words.spelled(cleaned) in gold.spellings
+        ):
+            return 1.0
         if words.denials(cleaned) - words.denials(gold.cleaned):
             return Score(0.0, f"{shorten(cleaned, 60)} denies something")
         if gold.number is not None:
             return self._number(cleaned, gold, gold.number)
-        if words.plain(cleaned) == words.plain(gold.cleaned) or (
-            gold.spellings and words.spelled(cleaned) in gold.spellings
-        ):
-            return 1.0
         if gold.is_text:
             return _unequal(cleaned, gold)
         if gold.clock:

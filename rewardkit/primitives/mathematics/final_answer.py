@@ -16,7 +16,7 @@ _SUBJECT = re.compile(
 )
 _DENIED = (
     r"not|never|no|none|nobody|cannot|if|when|suppose|assum\w*|guess\w*|might|(?<!that )(?<!which )could|may|would|"
-    r"should|a possible|possibly|maybe|perhaps|likely|unlikely|wrong|incorrect|false|doubt|either|or|unless|except|"
+    r"should|(?:a|the) possible|possibly|maybe|perhaps|likely|unlikely|wrong|incorrect|false|doubt|either|or|unless|except|"
     r"instead|error|mistake|claim\w*|says?|said|thinks?|thought|believes?|according|fake|candidates?|options|"
     r"impossible|invalid|extraneous|exclud\w+|reject\w+|discard\w+|without|ignoring"
 )
