@@ -716,6 +716,13 @@ def test_several_golds_are_accepted(reward: str) -> None:
         assert other in table.notes[REWARDS[reward].name][1]
 
 
+@pytest.mark.parametrize("answer", ["['a', 'b']", '["a", "b"]', "['x']"])
+def test_an_answer_that_is_a_list_is_not_its_items(answer: str) -> None:
+    reward = rk.exact("answer", gold=rk.extract.whole())
+    table = rk.score(reward, [answer, "a", "b", "x"], answer=[answer] * 4)
+    assert table.total.tolist() == [1.0, 0.0, 0.0, 0.0]
+
+
 @pytest.mark.parametrize(
     "unit",
     [
