@@ -195,6 +195,9 @@ _RETRACTED = re.compile(
     r"i misspoke\b|i meant\b|"
     r"my (?:mistake|bad|apologies)\b|let me correct (?:that|this|myself|it)\b|just kidding\b|"
     r"i (?:hereby )?(?:retract|withdraw)\b|"
+    r"(?:i'm|i am) (?:(?:not (?:so |quite |really |at all )?(?:sure|certain|confident)\b(?! (?:if|whether) you))|"
+    r"lying|joking)|"
+    r"(?:that|this|it) (?:was|is) (?:just |only )?a (?:joke|lie|guess)\b|don't (?:believe|trust) (?:me|it|that|this)\b|"
     r"(?:nein|non|нет|não),? (?:warte|moment|attend|подожди|espera)|no,? espera|"
     r"(?:korrektur|corrección|correção|correzione|поправка) ?:)|"
     r"更正|口误|我错了|我錯了|等等[,，]|(?:不对|不對)[,，。]|訂正|間違えました|정정|잠깐만"
@@ -206,11 +209,12 @@ _TAKEN_BACK = re.compile(
     r"(?:right|correct|true|it)\b|that(?:'s| is) (?:impossible|not it)\b|the above is (?:wrong|incorrect)\b|"
     r"(?:that|this|the|my) (?:\w+ )?(?:answer|claim|result|option|choice)(?: \w+)? (?:is|was) (?:\w+ly )?"
     r"(?:wrong|incorrect|false|not (?:right|correct|true))\b)|"
-    r"(?<=[.!?\n)]) ?(?:no|nope|wrong|incorrect|false|not)(?:[.!]+(?=\s|\Z)|\Z)"
+    r"(?<=[.!?\n)]) ?(?:no|nope|wrong|incorrect|false|not|not really|it(?:'s| is) not)(?:[.!]+(?=\s|\Z)|\Z)"
 )
 _SHORTEST = 3
 _RETRACTION_WORD = re.compile(
-    r"wait|hold on|psych|jk|lied|reconsider|oops|doesn't|does not|impossible|"
+    r"sure|certain|confident|lying|joking|joke|lie\b|guess|believe|trust|wait|hold on|psych|jk|lied|reconsider|oops|"
+    r"doesn't|does not|impossible|"
     r"correct|scratch|strike|forget|ignore|disregard|wrong|mistake|back|mind|thought|error|slip|misspoke|meant|"
     r"my bad|apolog|kidding|made|change|retract|withdraw|false|isn't|wasn't|can't|cannot|nope|no[.!]|no\Z|not|"
     r"warte|moment|attend|подожди|espera|"

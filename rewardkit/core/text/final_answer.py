@@ -282,7 +282,8 @@ def _boxed_in_tag(body: str) -> str | None:
 
 _LAST_LEAD = re.compile(r"(?<=[.!?\n])\s*(?=\S)")
 _LEADS_TO_BOX = re.compile(
-    r"[^\W\d_]{2}.*[.!]\Z|\A[^\W\d_]+,?\Z|\A[^\d]*:[*_]*\Z|(?:[=≈→⇒-]|\b(?:is|are|so|therefore|thus|hence|get|gives?|have|equals?|"
+    r"[^\W\d_]{2}.*[.!]\Z|\A[^\W\d_]+,?\Z|\A[^\d]*:[*_]*\Z|(?:[=≈→⇒-]|\b(?:is|are|so|therefore|thus|hence|get|gives?|"
+    r"have|equals?|"
     r"answer|final))[,*_:]*\Z",
     re.IGNORECASE,
 )
@@ -333,7 +334,8 @@ _IS = (
 _ABOUT = (
     r"(?:\s\([^()\n]{1,60}\)"
     r"|\s(?:to|for|of|in|here|considering|given|based on|among|according to)\b[^.:;!?\n\d]{0,80}?"
-    r"|\s(?:mod(?:ulo)?|times|plus|minus|divided by|without|excluding)\b[^.:;!?\n]{0,40}?)??"
+    r"|\s(?:mod(?:ulo)?|times|plus|minus|divided by|without|excluding|squared|cubed|doubled|"
+    r"halved)\b[^.:;!?\n]{0,40}?)??"
 )
 _ENGLISH = re.compile(
     rf"(?:answers?\b|final (?:result|value|solution)\b){_ABOUT}{_IS}{_ADVERB}[*_]{{0,3}}(?:\s?[:：][*_]{{0,3}})?",
@@ -512,16 +514,20 @@ _GOVERNS = re.compile(
     r"possibly|either|if|when|unless|whether|doubt\w*|den(?:y|ies|ied)|refus\w+|reject\w*|disagree\w*|wrong\w*|"
     r"incorrect\w*|mistak\w+|false\w*|contrary|unlike|(?<!my )(?<!our )opinion|no way|not (?:true|sure|certain|that)|"
     r"someone|elsewhere|others?|another|different|niemand|denkt|glaubt|sagt|meint|wenn|falls|vielleicht|nadie|dice|"
-    r"cree|creo|quizás?|tal vez|personne|pense|peut-être|ninguém|talvez|forse|nessuno|если|никто|думаю|думает|возможно|"
-    r"говорит)\b|^\W*s[ie]\b|n't (?:think|believe|know|agree)|如果|假如|假设|若|可能|也许|没有人|有人|不认为|もし|만약"
+    r"cree|creo|quizás?|tal vez|personne|pense|peut-être|ninguém|talvez|forse|nessuno|según|selon|d'après|laut|"
+    r"segundo|secondo|volgens|według|menurut|мнению|словам|если|никто|думаю|думает|возможно|"
+    r"говорит)\b|^\W*s[ie]\b|n't (?:think|believe|know|agree)|"
+    r"^\W*(?:for (?!this|the (?:question|problem|above|given|reason)|our|these)|in case|provided|were|should|"
+    r"as long as)\b|如果|假如|假设|若|可能|也许|没有人|有人|不认为|もし|만약"
 )
 """What makes a clause before a comma report, doubt or suppose the statement behind it."""
 
 _ABOUT_ELSE = re.compile(
-    r"\b(?:different|another|other|wrong|previous|next|earlier|first|second|half|part|similar|easier|harder|dozens?|"
-    r"hundreds|thousands|millions|base|mod|modulo|times|plus|minus|divided|\w*'s|friends?|without|excluding|before|"
-    r"if|when)\b"
-    rf"|\s(?:{_WRONG})(?!\w)|ที่ผิด|答案的",
+    rf"\b(?:different|another|other|wrong|previous|next|earlier|first|second|half|part|similar|easier|simpler|harder|"
+    rf"dozens?|hundreds|thousands|millions|base|mod|modulo|times|plus|minus|divided|squared|cubed|doubled|halved|\w*'s|"
+    rf"friends?|(?:text)?book|key|students?|teacher|without|excluding|before|(?:to|for|of|in) (?!the\b|this|that|your|"
+    rf"our|its|these|my|an?\b|all|any|simpl|lowest|reduced|exact|decimal|interval|standard|scientific|fraction|terms)|"
+    rf"if|when)\b|\s(?:{_WRONG})(?!\w)|ที่ผิด|答案的",
     re.IGNORECASE,
 )
 """In "the answer to a different question is"."""
@@ -538,7 +544,9 @@ def is_claimed(text: str, statement: Statement) -> bool:
     head, clause = sentence[:joint], sentence[joint:]
     if not all(map(_is_own, clause.split())):
         return False
-    return bool(not head.strip() or _CONCLUDES.match(clause) or _PREMISE.match(head) or not _GOVERNS.search(head))
+    if not head.strip() or _CONCLUDES.match(clause) or _PREMISE.match(head):
+        return True
+    return not (_GOVERNS.search(head) or _DENIED_ABROAD.search(head))
 
 
 def _is_own(word: str) -> bool:
@@ -658,8 +666,19 @@ _SECOND = re.compile(
 
 _YES = re.compile(r"yes|true|correct", re.IGNORECASE)
 _POLARITY = re.compile(r"\b(?:(yes|true)|no|false)\b(?=\W*(?:[.,;:!?)]|\Z))", re.IGNORECASE)
+_BARE = re.compile(r"[\s*_$(]*-?\d[\d.,]*[\s*_$).]*")
+_BARE_END = re.compile(
+    r"(?!confidence).*(?:[:,]|\b(?:it|this|that)(?:'s| is| was| should be| must be)?|case)\s(?:actually |really )?"
+    r"\W{0,3}\d[\d.,]*\W*\Z",
+    re.IGNORECASE,
+)
+"""An explanation that ends with another value: "Check: it is 43"."""
+
 _LESSER = re.compile(
-    r"\W*which (?:is|gives|was)\b.*\b(?:bound|guess|approximat\w+|estimate|half|twice|double|off|wrong|only|close|less|"
+    r"\W*which (?!(?:is|equals|gives|means|makes|matches|agrees|corresponds|can be|simplifies|rounds|was|has|"
+    r"represents|"
+    r"comes)\b)|\W*which (?:is|was) not (?:what|right|correct|the|true)\b|\W*(?:which (?:is|gives|was)|"
+    r"as an?)\b.*\b(?:bound|guess|approximat\w+|estimate|half|twice|double|off|wrong|only|close|less|"
     r"more)\b",
     re.IGNORECASE,
 )
@@ -701,13 +720,16 @@ def stands(text: str, end: int, answer: str) -> bool:
         )
     ):
         return False  # "yes, actually no"
-    for count, piece in enumerate(_PIECE_END.split(rest)):
+    pieces = _PIECE_END.split(rest)
+    for count, piece in enumerate(pieces):
         piece = _LABEL.sub("", straight(piece).strip(_AROUND_PIECE))
         if not piece or (COURTESY.match(piece) and not _VALUE.search(piece)):
             continue
-        if _SECTION.match(piece):
-            return not replaced
+        if _SECTION.match(piece) and not _BARE_END.match(piece):
+            return not (replaced or (has_value and _BARE.fullmatch(pieces[-1]) and not again.search(pieces[-1])))
         if again.search(piece) and not _SECOND.match(piece):
+            if any(denied_before(piece, match.start()) for match in again.finditer(piece)):
+                return False
             values = _TOKEN.findall(piece)
             replaced = replaced and not (values and again.search(values[-1]))
             listed = re.compile(rf"{again.pattern}\W{{0,4}}(?:\b(?:and|or)\b|[,&])\W{{0,4}}\d", re.IGNORECASE)
@@ -719,7 +741,7 @@ def stands(text: str, end: int, answer: str) -> bool:
         )
         if is_second or (_CONDITION.match(piece) and (_VALUE.search(piece) or (count == 0 and same_sentence))):
             return False
-        if has_value and _VALUE.search(piece) and not _EXPLAINS.match(piece):
+        if has_value and _VALUE.search(piece) and (not _EXPLAINS.match(piece) or _BARE_END.match(piece)):
             replaced = True
     return not replaced
 
