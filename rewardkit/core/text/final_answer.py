@@ -136,21 +136,17 @@ _OPERATORS = frozenset((
     "over", "to the power of", "exclude", "excluding", "percent of", "mod", "modulo",
 ))  # fmt: skip
 _FREE_AFTER = re.compile(
-    r"\Z|[.,;:?](?!\s?[-$]{0,2}[0-9]|[A-Za-z]\w)|[\n&#'\"%°=≈→⇒]|\\[%\\]|\^\{?\s?\\?(?:circ|prime|text|mathrm|st|nd|"
-    r"rd|th|o)(?![a-z])"
-    r"|\\(?:text\w*|mathrm|mbox|q?quad|end|begin|tag|label|qed|checkmark|(?:black)?square|Box|degree|circ|boxed|fbox|"
-    r"[hv]fill"
-    r"|[hv]space|newline|par|item|l?dots|color|approx|equiv|therefore|because|implies|iff|(?:Long|"
-    r"long)?[Rr]ightarrow|to)(?![A-Za-z])"
+    r"\Z|[.,;:?](?!\s?[-$]{0,2}[0-9]|[A-Za-z]\w)|[\n&#'\"%°=≈→⇒]|\\[%\\]|\^\{?\s?\\?(?:circ|prime|text|mathrm|st|nd|rd|th|o)(?![a-z])"
+    r"|\\(?:text\w*|mathrm|mbox|q?quad|end|begin|tag|label|qed|checkmark|(?:black)?square|Box|degree|circ|boxed|fbox|[hv]fill"
+    r"|[hv]space|newline|par|item|l?dots|color|approx|equiv|therefore|because|implies|iff|(?:Long|long)?[Rr]ightarrow|to)(?![A-Za-z])"
     r"|[-\u2013\u2014](?=\s*(?:[aA] )?[^\W\d_]{2})|\((?=[^\W\d_]{2})|</?[A-Za-z]|_(?![\w{])|\|(?=[^\n]*\|)"
     r"|[^\x00-\x7f\W]|[^\x00-\x7f\w\s\u2212×·÷±∓√π∞≤≥≠²³¹⁰⁴-⁹½¼¾]"
-    r"|(?!(?:hundred|thousand|million|billion|trillion|dozen|plus|minus|times|squared|cubed|factorial|mod|modulo|"
-    r"choose|pi|sqrt|"
+    r"|(?!(?:hundred|thousand|million|billion|trillion|dozen|plus|minus|times|squared|cubed|factorial|mod|modulo|choose|pi|sqrt|"
     r"over|xor|in base|divided)\b)[^\W\d_]{2}|[mgshLlJNWVAKCFTaI](?![\w*^])"
 )
 _OTHER_CHOICE = re.compile(
     r"[ ,;.]{0,3}(?:\\text\w*\s?\{\s?|[({])?\s?(?:or|或|または|oder|ou)\b(?!\s?\}?[\s$(\\\[]{0,6}(?:boxed|fbox))"
-    r"|\s?[,/;&]\s?(?:(?!\w+ly\b|indeed|qed|done|too|right|correct|final|etc)[^\W\d_][\w'-]*|"
+    r"|\s?(?:[,/;&.]|and\b)\s?(?:(?!\w+ly\b|indeed|qed|done|thank|explanation|too|right|correct|final|etc)[^\W\d_][\w'-]*|"
     r"(?-i:[A-Z])\w*(?: (?-i:[A-Z])\w*){1,2})"
     r"[.!}$ ]*(?:\n|\Z)",
     re.IGNORECASE,
@@ -644,7 +640,7 @@ _REPLACES = (
 _INSTEAD = (
     r"hmm+|wait|oops|sorry|better|edit|update|corrected|or|else|otherwise|failing that|alternatively|maybe|perhaps|"
     r"possibly|on second thought|second (?:choice|guess|answer)|more (?:precisely|exactly|accurately)|nein|non|нет|não|"
-    r"nee|perdón|pardon|いや|아니"
+    r"nee|perdón|pardon|i mean|make (?:that|it)|いや|아니"
 )
 _BE = (
     r"(?:'s| is| was| are| equals|(?: should| must| would| has to| ought to)(?: also)? be)"
@@ -657,9 +653,13 @@ _SECOND = re.compile(
     r"|(?:it|this|that|there|the answer) (?:could|may|might|can)(?: also| well| just| as well)* be\b"
     r"(?! (?:written|expressed|said|noted|verified|checked|seen|found|shown|simplified|proven|confirmed))"
     rf"|(?:it|this|that|the (?:truth|(?:true|real|actual|correct|right|other) [a-z]+)){_BE} "
-    r"(?!(?:an?|because|not|so|why|what|how|only|very|too|known|true|correct|right|it|all|possible|likely|final|"
-    r"clear|easy|"
-    r"done|fine|impossible|important|also|given|based|equal|the)\b)[^\s.]+(?:[\s.]+[^\s.]+){0,2}[\s.]*\Z)",
+    r"(?!(?:an?|because|not|so|why|what|how|only|very|too|known|well|common|widely|generally|often|now|still|just|quite|"
+    r"as|in|on|at|for|from|to|by|with|true|correct|right|it|all|possible|likely|final|clear|easy|done|fine|impossible|"
+    r"important|also|given|based|equal|the)\b)[^\s.]+(?:[\s.]+[^\s.]+){0,2}[\s.]*\Z"
+    r"|(?!(?:this|that|it|which|the (?:answer|result|calculation))\b)[^.\n]{1,60}? (?:is|are|would be)"
+    r"(?: (?!not|never)\w+)? (?:possible|right|correct|acceptable|valid|plausible|better)\Z"
+    r"|(?!thank|done|qed|good|great|cheers|end\b|yes|correct|right|note|reason|final|that)(?-i:[A-ZÀ-Þ])[a-zà-ɏ'-]*"
+    r"(?: [a-zà-ɏ'-]+)?\Z)",
     re.IGNORECASE,
 )
 """A sentence that gives a second answer: "It could also be 43", "Better: 43", "In fact it's Rome"."""
