@@ -209,7 +209,8 @@ _TAKEN_BACK = re.compile(
     r"(?:right|correct|true|it)\b|that(?:'s| is) (?:impossible|not it)\b|the above is (?:wrong|incorrect)\b|"
     r"(?:that|this|the|my) (?:\w+ )?(?:answer|claim|result|option|choice)(?: \w+)? (?:is|was) (?:\w+ly )?"
     r"(?:wrong|incorrect|false|not (?:right|correct|true))\b)|"
-    r"(?<=[.!?\n)]) ?(?:no|nope|wrong|incorrect|false|not|not really|it(?:'s| is) not)(?:[.!]+(?=\s|\Z)|\Z)"
+    r"(?<=[.!?\n)]) ?(?:(?:hmm|oh|well|um|uh),? )?(?:no|nope|wrong|incorrect|false|not|not really|"
+    r"it(?:'s| is) not)(?:[.!]+(?=\s|\Z)|\Z)"
 )
 _SHORTEST = 3
 _RETRACTION_WORD = re.compile(

@@ -136,19 +136,25 @@ _OPERATORS = frozenset((
     "over", "to the power of", "exclude", "excluding", "percent of", "mod", "modulo",
 ))  # fmt: skip
 _FREE_AFTER = re.compile(
-    r"\Z|[.,;:?](?!\s?[-$]{0,2}[0-9]|[A-Za-z]\w)|[\n&#'\"%°=≈→⇒]|\\[%\\]|\^\{?\s?\\?(?:circ|prime|text|mathrm|st|nd|rd|th|o)(?![a-z])"
-    r"|\\(?:text\w*|mathrm|mbox|q?quad|end|begin|tag|label|qed|checkmark|(?:black)?square|Box|degree|circ|boxed|fbox|[hv]fill"
-    r"|[hv]space|newline|par|item|l?dots|color|approx|equiv|therefore|because|implies|iff|(?:Long|long)?[Rr]ightarrow|to)(?![A-Za-z])"
+    r"\Z|\.(?=\s)|[.,;:?](?!\s?[-$]{0,2}[0-9]|[A-Za-z]\w| [A-Z](?:\Z|[.,;\n]))"
+    r"|[\n&#'\"%°=≈→⇒]|\\[%\\]|\^\{?\s?\\?(?:circ|prime|text|mathrm|st|nd|rd|th|o)(?![a-z])"
+    r"|\\(?:text\w*|mathrm|mbox|q?quad|end|begin|tag|label|qed|checkmark|(?:black)?square|Box|degree|circ|boxed|fbox|"
+    r"[hv]fill"
+    r"|[hv]space|newline|par|item|l?dots|color|approx|equiv|therefore|because|implies|iff|(?:Long|"
+    r"long)?[Rr]ightarrow|to)(?![A-Za-z])"
     r"|[-\u2013\u2014](?=\s*(?:[aA] )?[^\W\d_]{2})|\((?=[^\W\d_]{2})|</?[A-Za-z]|_(?![\w{])|\|(?=[^\n]*\|)"
     r"|[^\x00-\x7f\W]|[^\x00-\x7f\w\s\u2212×·÷±∓√π∞≤≥≠²³¹⁰⁴-⁹½¼¾]"
-    r"|(?!(?:hundred|thousand|million|billion|trillion|dozen|plus|minus|times|squared|cubed|factorial|mod|modulo|choose|pi|sqrt|"
+    r"|(?!(?:hundred|thousand|million|billion|trillion|dozen|plus|minus|times|squared|cubed|factorial|mod|modulo|"
+    r"choose|pi|sqrt|"
     r"over|xor|in base|divided)\b)[^\W\d_]{2}|[mgshLlJNWVAKCFTaI](?![\w*^])"
 )
 _OTHER_CHOICE = re.compile(
     r"[ ,;.]{0,3}(?:\\text\w*\s?\{\s?|[({])?\s?(?:or|或|または|oder|ou)\b(?!\s?\}?[\s$(\\\[]{0,6}(?:boxed|fbox))"
-    r"|\s?(?:[,/;&.]|and\b)\s?(?:(?!\w+ly\b|indeed|qed|done|thank|explanation|too|right|correct|final|etc)[^\W\d_][\w'-]*|"
+    r"|\s?(?:[,/;&.]|and\b)\s?(?:(?!\w+ly\b|indeed|qed|done|thank|explanation|too|right|correct|final|"
+    r"etc)[^\W\d_][\w'-]*|"
     r"(?-i:[A-Z])\w*(?: (?-i:[A-Z])\w*){1,2})"
-    r"[.!}$ ]*(?:\n|\Z)",
+    r"[.!}$ ]*(?:\n|\Z)"
+    r"|,? ?(?:and|&|∨|∧) \$?(?:[A-Z]|-?[0-9][0-9.,]*)\$?(?:\Z|[.;\n])",
     re.IGNORECASE,
 )
 """What offers another answer after a box: "or 43", ", Rome"."""
@@ -177,7 +183,8 @@ def _stands_alone(text: str, box: Box) -> bool:
         return False
     if rest[:1] == "!" and (len(rest) == 1 or rest[1].isspace()):
         rest = rest[1:] if _IN_FORMULA.search(closed[0]) or not _IN_FORMULA.search(opened[0]) else rest
-    if not _FREE_AFTER.match(rest) or _OTHER_CHOICE.match(rest):
+    labels = rest[:1] == ":" and box.content.isalpha()  # \boxed{B}: 42 apples
+    if not (labels or _FREE_AFTER.match(rest)) or _OTHER_CHOICE.match(rest):
         return False
     if lead.endswith(",") and _IN_TUPLE.search(lead) and re.match(r"\s?[)\]]", tail):
         return False
@@ -345,8 +352,8 @@ _COPULA = (
     r"هي|هو|है|आहे|हो|হল|হলো|হবে|คือ|это|је|ithi|(?:bi )?mooy|ita ce|bụ)(?!\w))"
 )
 _FINAL = (
-    "correct[ae]|correta|corretta|exacte|exacta|esatta|finale?|richtige|akhir|yang benar|sahihi|đúng|"
-    "الصحيحة|الصحيح|النهائية|النهائي"
+    "correct[ae]|corect|correta|corretta|exacte|exacta|esatta|finale?|richtige|akhir|(?:yang )?(?:benar|tepat)|"
+    "sahihi|đúng|הנכונה|הסופית|الصحيحة|الصحيح|النهائية|النهائي"
 )
 _WRONG = "incorrect[ae]|errónea|errada|fausse|sbagliata|errata|yang salah|sai|greșit|الخاطئة|الخاطئ"
 _NAMED = (
@@ -357,7 +364,7 @@ _NAMED = (
 )  # fmt: skip
 _NAMED_ALONE = (
     "ответ", "відповідь", "cevap", "cevabı", "válasz", "پاسخ", "جواب", "उत्तर", "উত্তর", "సమాధానం", "జవాబు", "பதில்",
-    "คำตอบ",
+    "คำตอบ", "คำตอบที่ถูกต้อง",
 )  # fmt: skip
 """In these languages the verb may be missing or come last: "Ответ 11", "উত্তর 11"."""
 
@@ -373,8 +380,8 @@ _OTHERS = {
     "答案": re.compile(
         r"答案(?:的(?:一半|[两三四]倍|平方|相反数))?[】\]]?\s?(?:应该|应当|应)?(?:就是|是|为|為)?\s?[:：]?[*_]{0,3}"
     ),
-    "答え": re.compile(r"答え(?:は)?、?\s?[:：]?[*_]{0,3}"),
-    "正解": re.compile(r"正解(?:は)?、?\s?[:：]?[*_]{0,3}"),
+    "答え": re.compile(r"答え(?:は)?[、,]?\s?[:：]?[*_]{0,3}"),
+    "正解": re.compile(r"正解(?:は)?[、,]?\s?[:：]?[*_]{0,3}"),
     "解答": re.compile(r"解答(?:(?:は|是|为)、?\s?[:：]?|[:：])"),
     "답": re.compile(r"(?:(?<=[정오])|(?<![가-힣]))답변?(?:은|는)?\s?[:：]?[*_]{0,3}"),
 }
@@ -653,37 +660,40 @@ _SECOND = re.compile(
     r"|(?:it|this|that|there|the answer) (?:could|may|might|can)(?: also| well| just| as well)* be\b"
     r"(?! (?:written|expressed|said|noted|verified|checked|seen|found|shown|simplified|proven|confirmed))"
     rf"|(?:it|this|that|the (?:truth|(?:true|real|actual|correct|right|other) [a-z]+)){_BE} "
-    r"(?!(?:an?|because|not|so|why|what|how|only|very|too|known|well|common|widely|generally|often|now|still|just|quite|"
+    r"(?!(?:an?|because|not|so|why|what|how|only|very|too|known|well|common|widely|generally|often|now|still|just|"
+    r"quite|"
     r"as|in|on|at|for|from|to|by|with|true|correct|right|it|all|possible|likely|final|clear|easy|done|fine|impossible|"
     r"important|also|given|based|equal|the)\b)[^\s.]+(?:[\s.]+[^\s.]+){0,2}[\s.]*\Z"
     r"|(?!(?:this|that|it|which|the (?:answer|result|calculation))\b)[^.\n]{1,60}? (?:is|are|would be)"
-    r"(?: (?!not|never)\w+)? (?:possible|right|correct|acceptable|valid|plausible|better)\Z"
-    r"|(?!thank|done|qed|good|great|cheers|end\b|yes|correct|right|note|reason|final|that)(?-i:[A-ZÀ-Þ])[a-zà-ɏ'-]*"
-    r"(?: [a-zà-ɏ'-]+)?\Z)",
+    r"(?: (?!not|never)\w+)? (?:possible|right|correct|acceptable|valid|plausible|better)\Z)",
     re.IGNORECASE,
 )
 """A sentence that gives a second answer: "It could also be 43", "Better: 43", "In fact it's Rome"."""
 
-_YES = re.compile(r"yes|true|correct", re.IGNORECASE)
+_LONE = re.compile(
+    r"(?!Thank|Done|QED|Good|Great|Cheers|Bye|End\b|Yes|Correct|Right|Note|Reason|Final|That)"
+    r"[A-ZÀ-Þ][\w'-]*(?: [\w'-]+)?"
+)
+"""A second name on its own: "The answer is Paris. Rome." """
+
 _POLARITY = re.compile(r"\b(?:(yes|true)|no|false)\b(?=\W*(?:[.,;:!?)]|\Z))", re.IGNORECASE)
-_BARE = re.compile(r"[\s*_$(]*-?\d[\d.,]*[\s*_$).]*")
+_BARE = re.compile(r"[\s*_$(]*-?\d(?:[.,]?\d)*[\s*_$).]*")
 _BARE_END = re.compile(
     r"(?!confidence).*(?:[:,]|\b(?:it|this|that)(?:'s| is| was| should be| must be)?|case)\s(?:actually |really )?"
-    r"\W{0,3}\d[\d.,]*\W*\Z",
+    r"\W{0,3}\d(?:[.,]?\d)*\W*\Z",
     re.IGNORECASE,
 )
 """An explanation that ends with another value: "Check: it is 43"."""
 
 _LESSER = re.compile(
-    r"\W*which (?!(?:is|equals|gives|means|makes|matches|agrees|corresponds|can be|simplifies|rounds|was|has|"
-    r"represents|"
-    r"comes)\b)|\W*which (?:is|was) not (?:what|right|correct|the|true)\b|\W*(?:which (?:is|gives|was)|"
-    r"as an?)\b.*\b(?:bound|guess|approximat\w+|estimate|half|twice|double|off|wrong|only|close|less|"
-    r"more)\b",
+    r"\W*which (?:(?:is|was) not (?:what|right|correct|the|true)\b|(?!(?:is|equals|gives|means|makes|matches|agrees|"
+    r"corresponds|can be|simplifies|rounds|was|has|represents|comes)\b))|\W*(?:which (?:is|gives|was)|as an?)\b.*"
+    r"\b(?:bound|guess|approximat\w+|estimate|half|twice|double|off|wrong|only|close|less|more)\b",
     re.IGNORECASE,
 )
 """A clause that says that the answer is not quite the answer."""
 
+_NEXT_SENTENCE = re.compile(r"\W*(?:[.!。！]|\n)")
 _OR_VALUE = re.compile(r"\bor\b\W{0,4}\d")
 _CONDITION = re.compile(r"\W*(?:if|unless|when|provided)\b", re.IGNORECASE)
 _VALUE = re.compile(r"\d|\$|\\[(\[]")
@@ -710,17 +720,10 @@ def stands(text: str, end: int, answer: str) -> bool:
     core = bare(answer).strip("$ ")
     again = re.compile(rf"(?<![\w.]){re.escape(core)}(?!\w|\.\d)", re.IGNORECASE)
     has_value, replaced = bool(_VALUE.search(answer)), False
-    same_sentence = not re.match(r"\W*(?:[.!。！]|\n)", rest)
-    if (
-        same_sentence
-        and _POLARITY.fullmatch(core)
-        and any(
-            bool(word[1]) != bool(_YES.match(core))
-            for word in _POLARITY.finditer(_PIECE_END.split(rest, maxsplit=1)[0])
-        )
-    ):
+    pieces, same_sentence = _PIECE_END.split(rest), not _NEXT_SENTENCE.match(rest)
+    polarity = _POLARITY.fullmatch(core) if same_sentence else None
+    if polarity and any(bool(word[1]) != bool(polarity[1]) for word in _POLARITY.finditer(pieces[0])):
         return False  # "yes, actually no"
-    pieces = _PIECE_END.split(rest)
     for count, piece in enumerate(pieces):
         piece = _LABEL.sub("", straight(piece).strip(_AROUND_PIECE))
         if not piece or (COURTESY.match(piece) and not _VALUE.search(piece)):
@@ -737,7 +740,10 @@ def stands(text: str, end: int, answer: str) -> bool:
                 return False
             continue
         is_second = (
-            _SECOND.match(piece) or _OR_VALUE.search(piece) or (count == 0 and same_sentence and _LESSER.match(piece))
+            _SECOND.match(piece)
+            or (not has_value and _LONE.fullmatch(piece))
+            or _OR_VALUE.search(piece)
+            or (count == 0 and same_sentence and _LESSER.match(piece))
         )
         if is_second or (_CONDITION.match(piece) and (_VALUE.search(piece) or (count == 0 and same_sentence))):
             return False

@@ -80,34 +80,35 @@ class Box(NamedTuple):
 def boxes_in(text: str) -> list[Box] | None:
     """Return the outermost boxes that are not empty; None if one is not closed."""
     places = []
-    depth = start = opened = 0
+    opened: list[
+        tuple[int, int, bool]
+    ] = []  # where an open brace or box begins, where its content does, and whether it is a box
+    inner: tuple[int, int, tuple[int, int]] | None = None  # the last box that closed, and where its content is
     for token in _BOX_TOKEN.finditer(text):
         mark = token[0]
-        if depth == 0 and len(mark) > 2:
-            opened = token.start() - bool(_SIGNED.search(text, max(0, token.start() - 2), token.start()))
-            if token["bare"]:
-                places.append(_box(text, opened, token.end(), token["bare"]))
-            else:
-                depth, start = 1, token.end()
-        elif depth and mark[-1] == "{" and mark != "\\{":
-            depth += 1
-        elif depth and mark == "}":
-            depth -= 1
-            if depth == 0 and not _BLANK.fullmatch(content := text[start : token.start()]):
-                places.append(_box(text, opened, token.end(), _nested(content) or content))
-    return None if depth else places
+        if token["bare"] and not opened:
+            start = _signed(text, token.start())
+            places.append(_box(text, start, token.end(), *token.span("bare")))
+        elif mark[-1] == "{" and mark != "\\{" and (opened or len(mark) > 2):
+            opened.append((token.start(), token.end(), len(mark) > 2))
+        elif mark == "}" and opened:
+            start, content, is_box = opened.pop()
+            if not is_box:
+                continue
+            span = (content, token.start())
+            if inner and inner[0] > start and not (text[content : inner[0]] + text[inner[1] : token.start()]).strip():
+                span = inner[2]
+            inner = (start, token.end(), span)
+            if not opened and not _BLANK.fullmatch(text, *span):
+                places.append(_box(text, _signed(text, start), token.end(), *span))
+    return None if opened else places
 
 
-def _box(text: str, start: int, end: int, content: str) -> Box:
+def _signed(text: str, start: int) -> int:
+    return start - bool(_SIGNED.search(text, max(0, start - 2), start))
+
+
+def _box(text: str, start: int, end: int, content: int, closed: int) -> Box:
     sign = "-" if text[start] in "-\u2212" else ""
     escaped = text.startswith("\\\\", start + len(sign))
-    return Box(start, end, sign + (content.replace("\\\\", "\\") if escaped else content))
-
-
-def _nested(content: str) -> str | None:
-    """Return the content of the box that is all of `content`; None if there is more, or no box."""
-    inside = content.strip()
-    if not (inside.startswith(("\\boxed", "\\fbox")) and inside.endswith("}")):
-        return None
-    inner = boxes_in(inside)
-    return inner[0].content if inner and (inner[0].start, inner[0].end) == (0, len(inside)) else None
+    return Box(start, end, sign + (text[content:closed].replace("\\\\", "\\") if escaped else text[content:closed]))
