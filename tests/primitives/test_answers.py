@@ -471,6 +471,7 @@ CLAIMED = [
     "The answer to your question is 42.",
     "The answer is 42. If you have any more questions, feel free to ask!",
     "The answer is 42. No other value works.",
+    "The answer is 42. No further simplification is possible.",
     "The answer is 42, since 6 times 7 is 42.",
     "The answer is $42$. So $x = 42$.",
     "The answer is 42.\n\nExplanation: There are 6 rows of 7 seats.",
