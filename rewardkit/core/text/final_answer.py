@@ -136,7 +136,7 @@ _OPERATORS = frozenset((
     "over", "to the power of", "exclude", "excluding", "percent of", "mod", "modulo",
 ))  # fmt: skip
 _FREE_AFTER = re.compile(
-    r"\Z|\.(?=\s)|[.,;:?](?!\s?[-$]{0,2}[0-9]|[A-Za-z]\w| [A-Z](?:\Z|[.,;\n]))"
+    r"\Z|\.(?=\s|[A-Z][a-z])|[.,;:?](?!\s?[-$]{0,2}[0-9]|[A-Za-z]\w| [A-Z](?:\Z|[.,;\n]))"
     r"|[\n&#'\"%°=≈→⇒]|\\[%\\]|\^\{?\s?\\?(?:circ|prime|text|mathrm|st|nd|rd|th|o)(?![a-z])"
     r"|\\(?:text\w*|mathrm|mbox|q?quad|end|begin|tag|label|qed|checkmark|(?:black)?square|Box|degree|circ|boxed|fbox|"
     r"[hv]fill"
@@ -148,6 +148,9 @@ _FREE_AFTER = re.compile(
     r"choose|pi|sqrt|"
     r"over|xor|in base|divided)\b)[^\W\d_]{2}|[mgshLlJNWVAKCFTaI](?![\w*^])"
 )
+_OPTION = re.compile(r"\s?\(?[A-Za-z]\)?\s?")
+"""The label of an option, which has its text after it: ``\\boxed{B}: 42 apples``."""
+
 _OTHER_CHOICE = re.compile(
     r"[ ,;.]{0,3}(?:\\text\w*\s?\{\s?|[({])?\s?(?:or|或|または|oder|ou)\b(?!\s?\}?[\s$(\\\[]{0,6}(?:boxed|fbox))"
     r"|\s?(?:[,/;&.]|and\b)\s?(?:(?!\w+ly\b|indeed|qed|done|thank|explanation|too|right|correct|final|"
@@ -183,7 +186,7 @@ def _stands_alone(text: str, box: Box) -> bool:
         return False
     if rest[:1] == "!" and (len(rest) == 1 or rest[1].isspace()):
         rest = rest[1:] if _IN_FORMULA.search(closed[0]) or not _IN_FORMULA.search(opened[0]) else rest
-    labels = rest[:1] == ":" and box.content.isalpha()  # \boxed{B}: 42 apples
+    labels = _OPTION.fullmatch(box.content) and (rest[:1] == ":" or (rest[:1].isdigit() and closed[0].endswith(" ")))
     if not (labels or _FREE_AFTER.match(rest)) or _OTHER_CHOICE.match(rest):
         return False
     if lead.endswith(",") and _IN_TUPLE.search(lead) and re.match(r"\s?[)\]]", tail):
