@@ -28,6 +28,8 @@ _LINKS = frozenset((
     "probably", "quantity", "quite", "really", "result", "right", "say", "saying", "simply", "solution", "son",
     "sum", "sure", "that", "that's", "the", "there", "they", "think", "thinking", "this", "to", "total", "truly",
     "value", "was", "were", "would", "x", "y", "z", "n", "é", "è", "это", "равно",
+    "là", "phải", "ole", "on", "este", "είναι", "ni", "adalah", "är", "er", "het", "de", "la", "le", "el", "igual",
+    "égal", "gleich",
 ))  # fmt: skip
 """Words between a denial and what it denies: "not [likely to be equal to] 42"."""
 
@@ -53,6 +55,9 @@ _DENIALS = frozenset((
     "mistakenly", "worst", "opposite", "distractor", "trap", "nowhere", "thought", "guessed", "nicht", "kein",
     "keine", "pas", "jamais", "nunca", "jamás", "não", "non", "не", "нет", "≠", "!=", "/=", "<>",
     "example", "e.g.",
+    "bukan", "bukanlah", "tidak", "không", "nie", "niet", "geen", "inte", "ikke", "ikkje", "ei", "ej", "nej", "ne",
+    "není", "nije", "nem", "hindi", "nid", "ní", "ekki", "nuk", "nav", "nėra", "δεν", "όχι", "ні", "siyo", "si", "sio",
+    "hapana", "falso", "faux", "falsch", "ليس", "ليست", "لا", "لیس", "نه", "לא", "אינו", "אינה", "אינן",
 ))  # fmt: skip
 _SUPPOSED = frozenset((
     "might", "may", "could", "if", "whether", "suppose", "supposing", "assume", "assuming", "assumed", "unless",
@@ -71,13 +76,14 @@ _TWO_WORDS = {
     "out": ("rule", "ruled", "rules", "ruling"),
     "es": ("no",),
     "son": ("no",),
+    "este": ("nu",),
     "near": ("nowhere", "not", "isn't"),
 }
 """The word next to the mention, and the words before it that make it a denial."""
 
 _SIGNS = (
     "≠", "!=", "✗", "✘", "❌", "✖", "不是", "并非", "並非", "不等于", "不等於", "不会是",
-    "不可能是", "而非", "不选", "不選", "不应选",
+    "不可能是", "而非", "不选", "不選", "不应选", "不为", "不為", "没有", "非", "ไม่ใช่", "ไม่", "มิใช่", "ບໍ່ແມ່ນ", "មិនមែន",
 )  # fmt: skip
 _MARKUP = '*_`$"“”«»„()[]{}~\\'
 _MOST_WORDS = 14
@@ -118,6 +124,20 @@ def _last_word(text: str) -> tuple[str, str]:
 
 # After a mention.
 
+WRONG_WORDS = (
+    "falsch|nicht|faux|fausse|falso|falsa|errado|errada|incorrecto|sbagliato|неверно|неправильно|нет|не так|невірно|ні|"
+    "yanlış|hayır|değil|salah|bukan|sai|không|źle|nie|fout|niet|onjuist|fel|forkert|feil|väärin|špatně|nesprávně|greșit|"
+    "hibás|rossz|λάθος|pogrešno|погрешно|грешно|makosa|si sahihi|mali|خطأ|خاطئ|غلط|نادرست|שגוי|לא נכון|गलत|ग़लत|ভুল|ผิด|"
+    "తప్పు|தவறு|[错錯誤误]|不对|不對|違う|違います|間違い|誤り|틀렸|틀림|오답|아니"
+)
+"""The words for "wrong" behind a mention, in languages other than English."""
+
+_DENIED_LAST = (
+    "değil(?:dir)?|deyil|emes|эмес|емес|नहीं|नही|नाही|होइन|না|নয়|নয়|নহে|కాదు|அல்ல|இல்லை|ಅಲ್ಲ|അല്ല|નથી|ਨਹੀਂ|නොවේ|"
+    "نیست|نمی\u200c?باشد|نہیں|ไม่ใช่|биш"
+)
+"""The word for "not" in languages in which it comes last: "Cevap 42 değil"."""
+
 _BE = r"(?:is|was|are|were|would be|will be|seems|looks|must be|has to be|'s)"
 _FALSE = (
     r"(?:wrong|incorrect|false|impossible|mistaken|invalid|ruled out|excluded|eliminated|out\b(?! of)|nonsense|absurd|"
@@ -150,6 +170,9 @@ _DENIED_AFTER = "|".join((
     r" ?(?:ではな|ではあり|じゃな|では無|[はが]?(?:間違|誤り|不正解)|[은는이가]? ?아[니닙닌]|[이가]? ?틀[리렸])",
     r" ?(?:不对|不對|不正确|不正確|是错|是錯|错误|錯誤)",
     r" (?:ist|sind) (?:falsch|nicht)| (?:es|son) (?:incorrect|fals|erróne)| est (?:faux|incorrect)| неверно| неправ",
+    r" ?(?:とは(?:思わ|思い(?:ませ|難)|言え|限ら)|라고 (?:생각|보)\w*지|[은는이가]? ?아니)",
+    rf" ?(?:[^\s\d,.;:!?。，、।]{{1,20}} ){{0,2}}(?:{_DENIED_LAST})(?![^\W\d])",
+    rf" ?[-–—,，、;(（。.] ?(?:{WRONG_WORDS})(?![^\W\d])",
 ))  # fmt: skip
 _NOUN = r" ?(?!(?:because|since|as|and|or|but|so|while|if|which|that|not|rather|than|instead)\b)[a-z%°]{1,20}"
 _CLOSE_AFTER = re.compile(rf"[)\]*_`$\"'”’»]{{0,4}}(?:{_DENIED_AFTER})")
@@ -158,7 +181,7 @@ _MAY_DENY = re.compile(
     r"[?？✗✘❌✖]|not\b|n't|wrong|incor|false|impos|mistak|inval|ruled|excl|elim|out\b|nonse|absurd|unlike|trap|"
     r"but|contra|extran|reject|disc|refut|disp|inad|infe|kidding|"
     r"\bno(?:pe)?\b|error|guess|answer|thought|too |fail|sense|good|lie\b|distr|falsch|nicht|fals|erró|faux|"
-    r"невер|неправ|で|じ|아니|아닙|아닌|틀|不|错|錯|は|が"
+    rf"невер|неправ|で|じ|아니|아닙|아닌|틀|不|错|錯|は|が|と|라고|{_DENIED_LAST}|{WRONG_WORDS}"
 )
 _SENTENCE_END = re.compile(r"[?？]|[!。！\n]|\.(?:\s|\Z)")
 
@@ -206,7 +229,7 @@ _TAKEN_BACK = re.compile(
     r"(?:right|correct|true|it)\b|that(?:'s| is) (?:impossible|not it)\b|the above is (?:wrong|incorrect)\b|"
     r"(?:that|this|the|my) (?:\w+ )?(?:answer|claim|result|option|choice)(?: \w+)? (?:is|was) (?:\w+ly )?"
     r"(?:wrong|incorrect|false|not (?:right|correct|true))\b)|"
-    r"(?<=[.!?\n)]) ?(?:no|nope|wrong|incorrect|false|not)(?:[.!]+(?=\s|\Z)|\Z)"
+    rf"(?<=[.!?\n)。！]) ?(?:no|nope|wrong|incorrect|false|not|nein|non|não|{WRONG_WORDS})(?:[.!。！]+(?=\s|\Z)|\Z)"
 )
 _SHORTEST = 3
 _RETRACTION_WORD = re.compile(
@@ -214,12 +237,13 @@ _RETRACTION_WORD = re.compile(
     r"correct|scratch|strike|forget|ignore|disregard|wrong|mistake|back|mind|thought|error|slip|misspoke|meant|"
     r"my bad|apolog|kidding|made|change|retract|withdraw|false|isn't|wasn't|can't|cannot|nope|no[.!]|no\Z|not|"
     r"warte|moment|attend|подожди|espera|"
-    r"korrek|corre|поправ|更正|口误|我错了|我錯了|等等|不对|不對|訂正|間違|정정|잠깐"
+    rf"{WRONG_WORDS}|nein|non|não|korrek|corre|поправ|更正|口误|我错了|我錯了|等等|不对|不對|訂正|間違|정정|잠깐"
 )
 _NOT_MEANT = re.compile(r"(?:not|n't|never|nothing|if|why|what|whether|think|thinks|say|says|check|sure)\s(?:\w+\s)?\Z")
 _CORRECTS = re.compile(
-    r"(?<![a-z])(?:actually|no|wait|hmm|sorry|oops|or rather|i mean|i meant|make (?:that|it)|change (?:that|it) to|"
-    r"it should be)[,:.!]*(?: (?:it's|it is|that's|i mean|make (?:that|it)|"
+    r"(?<![^\W\d_])(?:nein|non|нет|não|nej|nee|nie|ні|hayır|bukan|không|nu|nem|ei|όχι|hapana|لا|नहीं|না|不|不是|不对|不對|"
+    r"いや|いいえ|아니|아니요|actually|no|wait|hmm|sorry|oops|or rather|i mean|i meant|make (?:that|it)|"
+    r"change (?:that|it) to|it should be)[,:.!]*(?: (?:it's|it is|that's|i mean|make (?:that|it)|"
     r"the (?:correct |right |final )?answer (?:is|should be)|it (?:should|must) be|"
     r"we get|it'd be))*:? ?[*_`$(\"'\[]{0,4}\Z"
 )
@@ -279,10 +303,17 @@ def without_struck(text: str) -> str:
 
 OR_WORDS = (
     r"\b(?:or|xor|vs|versus|alternatively|failing that|"
-    r"if you (?:prefer|like)|maybe|perhaps|possibly|either|otherwise|else|oder|ou|o|или)\b|"
+    r"if you (?:prefer|like)|maybe|perhaps|possibly|either|otherwise|else|oder|ou|o|или|"
+    r"tal vez|quizás?|peut-être|vielleicht|forse|talvez|może|kanske|måske|ehkä|možná|poate|talán|ίσως|возможно|"
+    r"может быть|mungkin|belki|labda|ربما|شاید|אולי|"
+    r"oppure|atau|ataupun|hoặc|veya|veyahut|lub|albo|bądź|eller|tai|nebo|anebo|alebo|sau|vagy|ή|або|чи|либо|ili|arba|või|"
+    r"edo|ose|noma|okanye|cyangwa|أو|او|أم|یا|או)\b|"
+    r"(?<!\S)(?:या|अथवा|किंवा|वा|शायद|বা|অথবা|কিংবা|లేదా|அல்லது|ಅಥವಾ|അല്ലെങ്കിൽ|ਜਾਂ|અથવા|හෝ)(?!\S)|หรือ|ຫຼື|ឬ|"
     "或者?|还是|還是|または|又は|もしくは|あるいは|이?나(?= )|또는?|혹은|아니면|이?거나|也可能是|也可以是|或许是"
 )
 AND_WORDS = (
-    r"\b(?:and|plus|also|too|then|with|as well as|along with|together with|und|et|y|e|и)\b|"
+    r"\b(?:and|plus|also|too|then|with|as well as|along with|together with|und|et|y|e|и|"
+    r"dan|và|ve|oraz|och|og|ja|și|és|και|та|na|و|ו)\b|"
+    r"(?<!\S)(?:और|एवं|आणि|এবং|ও|మరియు|மற்றும்)(?!\S)|และ|"
     "以及|[和与與跟及]|および|及び|ならびに|[とや]|[와과]|및|하고|이?랑|그리고"
 )
