@@ -65,9 +65,6 @@ _SUPPOSED = frozenset((
 ))  # fmt: skip
 """These deny only what a link joins to them: "it may [be] 42", but not "in May 42 people came"."""
 
-_NOT = frozenset(("not", "isn't", "never", "cannot", "can't"))
-"""These deny what is on the next line, too."""
-
 _NO = frozenset(("no", "without", "beyond", "any", "little"))
 _TWO_WORDS = {
     "than": ("rather", "other", "different"),
@@ -77,6 +74,9 @@ _TWO_WORDS = {
     "es": ("no",),
     "son": ("no",),
     "este": ("nu",),
+    "circumstances": ("no",),
+    "way": ("no",),
+    "account": ("no",),
     "near": ("nowhere", "not", "isn't"),
 }
 """The word next to the mention, and the words before it that make it a denial."""
@@ -95,8 +95,10 @@ def denied_before(text: str, start: int) -> bool:
     if not tail.isascii() and tail.rstrip(_MARKUP + " ").endswith(_SIGNS):
         return True
     lines, _, tail = tail.rpartition("\n")
-    if not tail.strip(_MARKUP + " "):
-        return _last_word(lines)[1] in _NOT
+    if not tail.strip(_MARKUP + " "):  # a line that does not end its sentence goes on: "It is not equal to\n42"
+        tail = lines.rstrip().rpartition("\n")[2].rstrip(":")
+        if tail.endswith((".", "!", "?", ";", "。")):
+            return False
     linked = opinion = False
     for _ in range(_MOST_WORDS):
         tail, word = _last_word(tail)
@@ -183,6 +185,9 @@ _MAY_DENY = re.compile(
     r"\bno(?:pe)?\b|error|guess|answer|thought|too |fail|sense|good|lie\b|distr|falsch|nicht|fals|erró|faux|"
     rf"невер|неправ|で|じ|아니|아닙|아닌|틀|不|错|錯|は|が|と|라고|{_DENIED_LAST}|{WRONG_WORDS}"
 )
+_WRAPPED = re.compile(r"\A[ \t]*\n[ \t]*(?=(?:is|was|are|isn't|wasn't|cannot|can't|does|doesn't|which)\b)")
+"""A line that goes on with a verb ends no sentence: "42\nis wrong"."""
+
 _SENTENCE_END = re.compile(r"[?？]|[!。！\n]|\.(?:\s|\Z)")
 
 
@@ -192,7 +197,7 @@ def denied_after(text: str, end: int, *, noun: bool = False) -> bool:
     Args:
         noun: the mention may have a noun: "42 apples is wrong".
     """
-    tail = text[end : end + WINDOW // 2].lower()
+    tail = _WRAPPED.sub(" ", text[end : end + WINDOW // 2].lower(), count=1)
     if tail.lstrip(_MARKUP)[:1] in ("", ".", "\n"):
         return False
     return bool(_MAY_DENY.search(tail, 0, WINDOW // 4) and (_AFTER if noun else _CLOSE_AFTER).match(tail))
@@ -311,6 +316,13 @@ OR_WORDS = (
     r"(?<!\S)(?:या|अथवा|किंवा|वा|शायद|বা|অথবা|কিংবা|లేదా|அல்லது|ಅಥವಾ|അല്ലെങ്കിൽ|ਜਾਂ|અથવા|හෝ)(?!\S)|หรือ|ຫຼື|ឬ|"
     "或者?|还是|還是|または|又は|もしくは|あるいは|이?나(?= )|또는?|혹은|아니면|이?거나|也可能是|也可以是|或许是"
 )
+PART_WORDS = (
+    "mitad|doble|moitié|hälfte|doppelte|metà|metade|dobro|половин|вдвое|helft|dubbele|hälften|halvdelen|puolet|połow|"
+    "polovin|jumătate|fele|kétszer|μισό|yarısı|setengah|separuh|nửa|gấp đôi|nusu|نصف|ضعف|نیم|आध|অর্ধেক|ครึ่ง|సగం|பாதி|חצי|"
+    "一半|半分|两倍|兩倍|절반"
+)
+"""Half and double in languages other than English: "la mitad de 42" is not 42."""
+
 AND_WORDS = (
     r"\b(?:and|plus|also|too|then|with|as well as|along with|together with|und|et|y|e|и|"
     r"dan|và|ve|oraz|och|og|ja|și|és|και|та|na|و|ו)\b|"

@@ -108,7 +108,7 @@ _LEAD = re.compile(
 )
 """What may introduce the answer inside a mark: ``<answer>The answer is 5</answer>``."""
 
-# A box stands alone if what is beside it makes it no part of a formula. What may be there is listed.
+# A box or number stands alone if what is beside it makes it no part of a formula. What may be there is listed.
 
 _OPENERS = re.compile(
     r"(?:[\s~*_`({\[#]|\\[,;:! >({\[]|\$|\\(?:q?quad|displaystyle|textstyle|[lL]arge|LARGE|[hH]uge|small|left|bm|bf|"
@@ -121,9 +121,9 @@ _RELATION = frozenset((
     "approx", "equiv", "sim", "cong", "therefore", "because", "implies", "iff", "Rightarrow", "rightarrow", "to",
     "Longrightarrow", "longrightarrow", "Leftrightarrow", "item", "par", "newline", "quad", "qquad",
 ))  # fmt: skip
-_LAST_WORD = re.compile(r"(\\?)([^\W\d_]+)['’.]?\Z")
+_LAST_WORD = re.compile(r"(\\?)([^\W\d_]+(?:['’][^\W\d_]+)?)['’.]?\Z")
 _FREE_BEFORE = re.compile(
-    r"(?:[^\w\s+\-\u2212\u2013\u2014*/^<>≤≥≠±×·÷√∓%°)\]}\\|&]|(?<![<>!])=|[=\-]>|\\\\|&|</?\w{1,20}>"
+    r"(?:[^\w\s+\-\u2212\u2013\u2014*/^<>≤≥≠±×·÷√∓%°)\]}\\|&]|(?<![<>!])=|[=\->]>|\\\\|&|</?\w{1,20}>"
     r"|[^\W\d_]{2}['’*:]{0,3} ?[-\u2013\u2014]|[^\W\d_]{2}[)\]]|[^\W\d_]{2} [0-9]{1,2}|\n[ \t]*\|[^\n]{0,50}\|"
     r"|\\(?:text\w*|mathrm|mbox|underline|emph|begin|end|label|tag)\s?\{[^{}]*\})\Z"
 )
@@ -131,16 +131,17 @@ _BULLET = re.compile(r"(?:\A|\n)[ \t]*[->]\Z")
 _IN_TUPLE = re.compile(r"[(\[{][^()\[\]{}\n]*\w\}?\s?,\Z")
 _OPERATORS = frozenset((
     "minus", "negative", "plus", "times", "half", "twice", "double", "triple", "than", "neither", "sqrt", "root",
-    "over", "to the power of", "exclude", "excluding", "percent of", "mod", "modulo",
+    "over", "exclude", "excluding", "mod", "modulo", "log", "ln", "sin", "cos", "tan", "exp",
 ))  # fmt: skip
 _FREE_AFTER = re.compile(
     r"\Z|[.,;:?](?!\s?[-$]{0,2}[0-9]|[A-Za-z]\w)|[\n&#'\"%°=≈→⇒]|\\[%\\]|\^\{?\s?\\?(?:circ|prime|text|mathrm|st|nd|rd|th|o)(?![a-z])"
     r"|\\(?:text\w*|mathrm|mbox|q?quad|end|begin|tag|label|qed|checkmark|(?:black)?square|Box|degree|circ|boxed|fbox|[hv]fill"
     r"|[hv]space|newline|par|item|l?dots|color|approx|equiv|therefore|because|implies|iff|(?:Long|long)?[Rr]ightarrow|to)(?![A-Za-z])"
-    r"|[-\u2013\u2014](?=\s*(?:[aA] )?[^\W\d_]{2})|\((?=[^\W\d_]{2})|</?[A-Za-z]|_(?![\w{])|\|(?=[^\n]*\|)"
+    r"|[-\u2013\u2014](?=\s*(?:[aA] )?[^\W\d_]{2})|\((?=[^\W\d_]{2})|</?[A-Za-z]|_(?![\w{])|\|(?=[^\n]*\||\s*(?:\n|\Z))"
     r"|[^\x00-\x7f\W]|[^\x00-\x7f\w\s\u2212×·÷±∓√π∞≤≥≠²³¹⁰⁴-⁹½¼¾]"
-    r"|(?!(?:hundred|thousand|million|billion|trillion|dozen|plus|minus|times|squared|cubed|factorial|mod|modulo|choose|pi|sqrt|"
-    r"over|xor|in base|divided)\b)[^\W\d_]{2}|[mgshLlJNWVAKCFTaI](?![\w*^])"
+    r"|(?!(?:hundred|thousand|million|billion|trillion|dozen|plus|minus|squared|cubed|factorial|mod|modulo|choose|pi|sqrt|log|ln|sin|cos|tan|exp|"
+    r"over|xor|in base|divided|times(?= ?(?:[\d$(\\]|as\b|more\b|less\b|the\b|that\b|pi\b|sqrt|[a-z]\b)))\b)[^\W\d_]{2}"
+    r"|[mgshLlJNWVAKCFTaI](?![\w*^])|[kcdm]?m[23²³]"
 )
 _OTHER_CHOICE = re.compile(
     r"[ ,;.]{0,3}(?:\\text\w*\s?\{\s?|[({])?\s?(?:or|或|または|oder|ou)\b(?!\s?\}?[\s$(\\\[]{0,6}(?:boxed|fbox))",
@@ -155,27 +156,34 @@ def lone_boxes(text: str) -> list[str] | None:
     Parts are ``2\boxed{21}`` and ``|\boxed{42}|``; ``\boxed{42} or 43`` is one of several answers.
     """
     places = boxes_in(text)
-    if not places or not all(_stands_alone(text, box) for box in places) or last_retraction(text, places[-1].end):
+    if not places or not all(_is_answer(text, box) for box in places) or last_retraction(text, places[-1].end):
         return None
     return [box.content for box in places]
 
 
-def _stands_alone(text: str, box: Box) -> bool:
-    head, tail = text[max(0, box.start - _NEAR) : box.start], text[box.end : box.end + _NEAR]
+def _is_answer(text: str, box: Box) -> bool:
+    end = stands_alone(text, box.start, box.end)
+    if end is None or _OTHER_CHOICE.match(text, end):
+        return False
+    opened = _OPENERS.search(text, max(0, box.start - _NEAR), box.start)
+    start = opened.start() if opened else box.start
+    return not (denied_before(text, start) or denied_after(text, end, noun=True))
+
+
+def stands_alone(text: str, start: int, end: int) -> int | None:
+    """Return where the marks that close ``text[start:end]`` end; None if that is a part of a formula or of a tuple."""
+    head, tail = "\n" * (start < _NEAR) + text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
     opened, closed = _OPENERS.search(head), _CLOSERS.match(tail)
     assert opened
     assert closed
     lead, rest = head[: opened.start()], tail[closed.end() :]
     if "\n" not in opened[0] and not _is_free(lead, opened[0]):
-        return False
+        return None
     if rest[:1] == "!" and (len(rest) == 1 or rest[1].isspace()):
         rest = rest[1:] if _IN_FORMULA.search(closed[0]) or not _IN_FORMULA.search(opened[0]) else rest
-    if not _FREE_AFTER.match(rest) or _OTHER_CHOICE.match(rest):
-        return False
-    if lead.endswith(",") and _IN_TUPLE.search(lead) and re.match(r"\s?[)\]]", tail):
-        return False
-    end = box.end + len(closed[0].rstrip())
-    return not (denied_before(text, box.start - len(opened[0])) or denied_after(text, end, noun=True))
+    if not _FREE_AFTER.match(rest) or (lead.endswith(",") and _IN_TUPLE.search(lead) and re.match(r"\s?[)\]]", tail)):
+        return None
+    return end + len(closed[0].rstrip())
 
 
 def _is_free(lead: str, opened: str) -> bool:
@@ -314,10 +322,11 @@ _ENGLISH = re.compile(
 _STEMS = ("answer", "final result", "final value", "final solution")
 _HEAD = re.compile(r"answers?[*_:：\s]{0,4}\n", re.IGNORECASE)
 _HEAD_BEFORE = re.compile(r"(?:^|\n)[\s#*_>\-]{0,8}(?:(?:the|my|final|correct|best) ){0,3}\Z", re.IGNORECASE)
-_COPULA = (
-    r"\s?(?:[*_]{0,3}[:=：—–-]|(?:es|é|è|est|ist|is|lautet|är|er|on|adalah|(?:náà )?ni|to|brzmi|je|este|là|είναι|היא|"
-    r"هي|هو|है|आहे|हो|হল|হলো|হবে|คือ|это|је|ithi|(?:bi )?mooy|ita ce|bụ)(?!\w))"
+COPULAS = (
+    "es|é|è|est|ist|is|lautet|är|er|on|adalah|(?:náà )?ni|to|brzmi|je|este|là|είναι|היא|هي|هو|है|आहे|हो|হল|হলো|হবে|"
+    "คือ|это|је|ithi|(?:bi )?mooy|ita ce|bụ"
 )
+_COPULA = rf"\s?(?:[*_]{{0,3}}[:=：—–-]|(?:{COPULAS})(?!\w))"
 _FINAL = (
     "correct[ae]|correta|corretta|exacte|exacta|esatta|finale?|richtige|akhir|sahihi|đúng|"
     "الصحيحة|الصحيح|النهائية|النهائي"
@@ -421,8 +430,8 @@ _ENDING = re.compile(
 """The verb at the end of a sentence: "答えは11です"."""
 
 _DENIED = re.compile(
-    r"\b(?:not|never|nobody|none|cannot|hardly|if|unless|suppose|assum\w*|wrong|incorrect|false|doubt\w*|"
-    r"den(?:y|ies|ied))\b|\bno one\b|n't\b",
+    r"\b(?:not|never|nobody|none|cannot|hardly|(?:if|unless)(?![^,]*,)|suppose|assum\w*|wrong|incorrect|false|doubt\w*|lying|"
+    r"den(?:y|ies|ied))\b|\bno (?:one|way|circumstances)\b|n't\b",
     re.IGNORECASE,
 )
 _PART = re.compile(
@@ -439,7 +448,10 @@ _VALUE = re.compile(r"\d|\$|\\[(\[]")
 
 # After a stated answer: another one, or what replaces it.
 
-UNDECIDED = re.compile(r"\W{0,5}\b(?:if|else|otherwise|alternatively|or|failing|maybe|perhaps)\b", re.IGNORECASE)
+UNDECIDED = re.compile(
+    r"\W{0,5}\b(?:if|unless|else|otherwise|alternatively|or|failing|maybe|perhaps|possibly|could|might|may)\b",
+    re.IGNORECASE,
+)
 CORRECTION = re.compile(
     r"\b(?:wait|actually|hmm|oops|sorry|correct|mistake|wrong|re(?:check|do|compute|calculate|consider|think))",
     re.IGNORECASE,
@@ -449,16 +461,22 @@ CONCLUSION = re.compile(
 )
 
 
+def is_claimed(text: str, statement: Statement) -> bool:
+    """Return whether a statement is the writer's own and about the answer, unlike "half the answer is 42"."""
+    lead = statement.lead
+    before = _LAST_SENTENCE.split(text[max(0, lead - _LONGEST_SENTENCE) : lead])[-1]
+    return not (_DENIED.search(before) or _PART.search(before))
+
+
 def stated(text: str) -> str | None:
     """Return the answer of the last statement, without a remark after it; "" if nothing is stated.
 
     None if nobody claims it ("Nobody thinks that the answer is 42"), or if what follows takes it back or replaces it.
     """
-    for lead, start in statements(text):
-        before = _LAST_SENTENCE.split(text[max(0, lead - _LONGEST_SENTENCE) : lead])[-1]
-        if _DENIED.search(before) or _PART.search(before):
+    for statement in statements(text):
+        if not is_claimed(text, statement):
             return None
-        answer, end = _object(text, start)
+        answer, end = _object(text, statement.start)
         if answer:
             if answer.endswith("**") and answer.count("**") % 2:
                 answer = answer[:-2]  # **Answer: 5**
