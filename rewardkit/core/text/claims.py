@@ -77,6 +77,8 @@ _TWO_WORDS = {
     "circumstances": ("no",),
     "way": ("no",),
     "account": ("no",),
+    "means": ("no",),
+    "case": ("no",),
     "near": ("nowhere", "not", "isn't"),
 }
 """The word next to the mention, and the words before it that make it a denial."""
@@ -129,13 +131,16 @@ def _last_word(text: str) -> tuple[str, str]:
 WRONG_WORDS = (
     "falsch|nicht|faux|fausse|falso|falsa|errado|errada|incorrecto|sbagliato|неверно|неправильно|нет|не так|невірно|ні|"
     "yanlış|hayır|değil|salah|bukan|sai|không|źle|nie|fout|niet|onjuist|fel|forkert|feil|väärin|špatně|nesprávně|greșit|"
-    "hibás|rossz|λάθος|pogrešno|погрешно|грешно|makosa|si sahihi|mali|خطأ|خاطئ|غلط|نادرست|שגוי|לא נכון|गलत|ग़लत|ভুল|ผิด|"
-    "తప్పు|தவறு|[错錯誤误]|不对|不對|違う|違います|間違い|誤り|틀렸|틀림|오답|아니"
+    "ошибка|помилка|fehler|erreur|error|errore|erro|błąd|hata|kesalahan|lỗi|"
+    "hibás|rossz|λάθος|pogrešno|погрешно|грешно|makosa|si sahihi|mali|"
+    "خطأ|خاطئ|غلط|نادرست|שגוי|לא נכון|गलत|ग़लत|ভুল|ผิด|"
+    "తప్పు|தவறு|[错錯誤误]了?|不对|不對|違う|違います|間違い|誤り|틀렸|틀림|오답|아니"
 )
 """The words for "wrong" behind a mention, in languages other than English."""
 
 _DENIED_LAST = (
     "değil(?:dir)?|deyil|emes|эмес|емес|नहीं|नही|नाही|होइन|না|নয়|নয়|নহে|కాదు|அல்ல|இல்லை|ಅಲ್ಲ|അല്ല|નથી|ਨਹੀਂ|නොවේ|"
+    "गलत|ग़लत|ভুল|తప్పు|தவறு|غلط|"
     "نیست|نمی\u200c?باشد|نہیں|ไม่ใช่|биш"
 )
 """The word for "not" in languages in which it comes last: "Cevap 42 değil"."""
@@ -168,7 +173,7 @@ _DENIED_AFTER = "|".join((
     r" ?[,–—-]? ?\(?not(?:[.!)\n]|\Z)",
     r",? (?:but|however),? (?:it|that|this) (?:isn't|wasn't|can't|cannot|doesn't|(?:is|was) not|'s not)|"
     r",? which contradicts\b| it is not\b",
-    r" ?[?？✗✘❌✖]",
+    r" ?[?？✗✘❌✖吗嗎]",
     r" ?(?:ではな|ではあり|じゃな|では無|[はが]?(?:間違|誤り|不正解)|[은는이가]? ?아[니닙닌]|[이가]? ?틀[리렸])",
     r" ?(?:不对|不對|不正确|不正確|是错|是錯|错误|錯誤)",
     r" (?:ist|sind) (?:falsch|nicht)| (?:es|son) (?:incorrect|fals|erróne)| est (?:faux|incorrect)| неверно| неправ",
@@ -180,7 +185,7 @@ _NOUN = r" ?(?!(?:because|since|as|and|or|but|so|while|if|which|that|not|rather|
 _CLOSE_AFTER = re.compile(rf"[)\]*_`$\"'”’»]{{0,4}}(?:{_DENIED_AFTER})")
 _AFTER = re.compile(rf"[)\]}}*_`$\"'”’»\\]{{0,6}}(?:{_NOUN}){{0,2}}?(?:{_DENIED_AFTER})")
 _MAY_DENY = re.compile(
-    r"[?？✗✘❌✖]|not\b|n't|wrong|incor|false|impos|mistak|inval|ruled|excl|elim|out\b|nonse|absurd|unlike|trap|"
+    r"[?？✗✘❌✖吗嗎]|not\b|n't|wrong|incor|false|impos|mistak|inval|ruled|excl|elim|out\b|nonse|absurd|unlike|trap|"
     r"but|contra|extran|reject|disc|refut|disp|inad|infe|kidding|"
     r"\bno(?:pe)?\b|error|guess|answer|thought|too |fail|sense|good|lie\b|distr|falsch|nicht|fals|erró|faux|"
     rf"невер|неправ|で|じ|아니|아닙|아닌|틀|不|错|錯|は|が|と|라고|{_DENIED_LAST}|{WRONG_WORDS}"
@@ -308,7 +313,7 @@ def without_struck(text: str) -> str:
 
 OR_WORDS = (
     r"\b(?:or|xor|vs|versus|alternatively|failing that|"
-    r"if you (?:prefer|like)|maybe|perhaps|possibly|either|otherwise|else|oder|ou|o|или|"
+    r"if you (?:prefer|like)|maybe|perhaps|possibly|either|otherwise|else|oder|bzw|ou|o|или|"
     r"tal vez|quizás?|peut-être|vielleicht|forse|talvez|może|kanske|måske|ehkä|možná|poate|talán|ίσως|возможно|"
     r"может быть|mungkin|belki|labda|ربما|شاید|אולי|"
     r"oppure|atau|ataupun|hoặc|veya|veyahut|lub|albo|bądź|eller|tai|nebo|anebo|alebo|sau|vagy|ή|або|чи|либо|ili|arba|või|"

@@ -190,7 +190,7 @@ def _is_free(lead: str, opened: str) -> bool:
     """Return whether a formula may begin after `lead`."""
     if not lead:
         return True
-    word = _LAST_WORD.search(lead)
+    word = _LAST_WORD.search(lead, max(0, len(lead) - 24))
     if word is None:
         return bool(_FREE_BEFORE.search(lead) or (opened[:1].isspace() and _BULLET.search(lead)))
     if word[1]:
@@ -430,12 +430,12 @@ _ENDING = re.compile(
 """The verb at the end of a sentence: "答えは11です"."""
 
 _DENIED = re.compile(
-    r"\b(?:not|never|nobody|none|cannot|hardly|(?:if|unless)(?![^,]*,)|suppose|assum\w*|wrong|incorrect|false|doubt\w*|lying|"
-    r"den(?:y|ies|ied))\b|\bno (?:one|way|circumstances)\b|n't\b",
+    r"\b(?:not|never|nobody|none|cannot|hardly|(?:if|unless)(?![^,]*,)|suppose|assum\w*|wrong|incorrect|false|lying|"
+    r"(?<!no )doubt\w*|den(?:y|ies|ied))\b|\bno (?:one|way|circumstances)\b|n't\b",
     re.IGNORECASE,
 )
 _PART = re.compile(
-    r"\b(?:half|twice|double|triple|thrice|fake|decoy|inverse|opposite|square|reciprocal|negative|part)"
+    r"\b(?:than|half|twice|double|triple|thrice|fake|decoy|inverse|opposite|square|reciprocal|negative|part)"
     r"(?: of)?(?: the| my| our| this)?(?: final| correct)?\s\Z",
     re.IGNORECASE,
 )

@@ -7,8 +7,10 @@ import re
 from rewardkit.core.text.claims import AND_WORDS, OR_WORDS, PART_WORDS
 from rewardkit.core.text.final_answer import COPULAS
 
-CLOSE = 24
+CLOSE = 32
 """How many characters before a number are searched for words that say what it is."""
+SILENT = ("=", ",", ".", "\n", ";", "\u0964", "\u3002", " is", " es", " est", " ist", "\u662f", "\u306f")
+"""What ends none of the patterns for these."""
 
 # A label of something else.
 
@@ -32,11 +34,12 @@ MONTH_BEFORE = re.compile(rf"{_MONTHS} \Z")
 
 _OF = (
     "half|third|quarter|fourth|fifth|sixth|eighth|tenth|percent|root|square|cube|log(?:arithm)?|factorial|multiple|factor|"
-    "reciprocal|inverse|power|opposite"
+    "reciprocal|inverse|power|opposite|double|triple|successor|predecessor"
 )
 PART_OF = re.compile(
     rf"(?:\b(?:{_OF}) of |% of |\b(?:less|more|fewer|greater|smaller|larger|bigger|higher|lower) than |\u207b"
-    r"|\b(?:multiplied|divided|divisible) by |\b(?:end|start|begin)s? (?:in|with) |\bexceed(?:s|ing)? |\bpart of "
+    r"|\b(?:multiplied|divided|divisible) by |\b(?:end|start|begin)s? (?:in|with) |\bpart of "
+    r"|\b(?:exceed|preced|follow|succeed)(?:e?s|ing) "
     rf"|(?<![>=-])[<>\u2264\u2265] ?|(?:{PART_WORDS})\S{{0,4}}(?: [^\W\d]{{1,4}}){{0,2}} ?)[*$(\\]{{0,3}}\Z",
     re.IGNORECASE,
 )
@@ -57,7 +60,7 @@ NEGATIVE = re.compile(
 MINUS_WORD = re.compile(rf"(?<!\w)(?:{_MINUS})[ :]*[*$(\\]{{0,3}}\Z", re.IGNORECASE)
 
 _MAGNITUDES = (
-    "lakhs?|crores?|mil|mio|mrd|thou|grand|mille|milliers?|bilh\\w+|"
+    "lakhs?|crores?|mil|mio|mrd|thou|grand|mille|mila|milliers?|bilh\\w+|"
     "mil(?:l?i(?:on|ard|oen)|lon|lón|jo+n|jard|h[õã]|yon|yar)\\w*|tausend|duizend|tusen|tuhat\\w*|tisíc\\w*|tysiąc\\w*|tysięcy|ezer|bin|ribu|juta|nghìn|ngàn|triệu|tỷ|elfu|laki|"
     "тыс\\w*|млн|млрд|миллион\\w*|миллиард\\w*|тисяч\\w*|мільйон\\w*|χιλιάδες|εκατομμύρι\\w*|ألف|آلاف|مليون|مليار|هزار|"
     "میلیون|ہزار|אלף|אלפים|מיליון|dozen|score|(?!months)\\w+[ndfxh]ths|fourths|thirds|halves"
@@ -70,14 +73,15 @@ ATTACHED = re.compile(
     rf"|[*$_ )]{{0,3}}(?:(?:(?i:{_MAGNITUDES})(?!\w)|{_SCALE_MARKS}"
     r"|(?:per mille|pro ?mille|basis points?|bps|percent)\b|\\?[\u2030\u221e%]|[十百万萬亿億兆]|千(?![克米瓦])|[的の의]"
     r"|以[上下内內外]|未[満满]|超|左右|より|보다|이[상하]|미만|초과|[xyzn](?![\w'])|\\(?:overline|bar|dot)\b"
-    r"|(?:point|dot|comma) \d))|\.[a-z]|-[\d(]"
+    r"|(?:point|dot|comma) \d))|\.[a-z]|-[\d(]|-?ish\b"
+    rf"|['’]?[^\W\d]{{0,4}}(?: \S{{1,8}})?? ?(?:{PART_WORDS})"
     r"|[*$_)°C]{0,3}(?: [^\W\d]{1,20}){0,2}?,? \(?(?:unless|otherwise|doubled|halved|tripled|negat\w+|below zero"
     r"|in the red"
     r"|(?:in |to )?base|(?:in )?(?:hex\w*|octal|binary)|to the (?:power|\w+th)|raised|by itself|multiplied|plus"
     r"|minus|squared"
     r"|or (?:so|more|less|fewer|higher|lower|above|below)|and (?:a|one|two|three) (?:hal(?:f|ves)|thirds?"
     r"|quarters?|f\w+ths?)"
-    r"|(?:less|more|fewer)(?: than)? \d)\b"
+    r"|(?:less|more|fewer)(?: than)? (?:that|it|this|\d)|give or take)\b"
 )
 INTERVAL_BEFORE = re.compile(
     r"[(\[]\s*(?:[-+\u2212]\s?)?(?:\\?infty|\\?infinity|∞|inf|oo|[A-Za-z]|(?:[0-9.]|\\[a-z]+|"
@@ -159,7 +163,7 @@ OPENED = re.compile(
 )
 INDIRECT = re.compile(
     rf"(?:[=:：\u2248是为為はが]|คือ|\b(?:is|are|was|were|has|have|had|equals?|about|total of|sum of|gets?|makes?|"
-    rf"costs?|season|year|week|month|day|number|{COPULAS})(?!\w))[\s*_`$(\[{{\"'“]*\Z",
+    rf"costs?|season|year|week|month|day|number|{COPULAS.replace('to|', '')})(?!\w))[\s*_`$(\[{{\"'“]*\Z",
     re.IGNORECASE,
 )
 """What may be right before the number in "The answer is that she has 42 apples"."""
@@ -169,7 +173,7 @@ SUBJECT = re.compile(
 COMPUTED = re.compile(r"\s\(=?\s?[\d.,$]+(?:\s?[-+*/×·÷=]\s?\$?[\d.,]+)+\)")
 """The computation behind its result: 42 (40 + 2)."""
 ALONE = re.compile(r"[*_`$)\]}\\\"'”]{0,6}(?:\s{0,3}(?:\n|\Z)|[.!。](?:\s|\Z)|,?\s(?:because|since|as)\b)")
-SENTENCE_END = re.compile(r"[.!?](?=[*_`\"'”)\]]{0,3}(?:\s|\Z))|[。！？।\n]")
+SENTENCE_END = re.compile(r"(?<!\bbzw)(?<!\bvs)[.!?](?=[*_`\"'”)\]]{0,3}(?:\s|\Z))|[。！？।\n]")
 _LINK = (
     "with|after|before|for|from|in|at|on|over|by|using|when|given|per|because|since|as|so|where|which|rather than|"
     "instead of|not|(?:correct|accurate|rounded) to|based on|considering|compared|during|within|to"
@@ -183,6 +187,9 @@ ASIDE = re.compile(
 REASON = re.compile(r"\W*(?:because|since|as|given)\b", re.IGNORECASE)
 SECOND = re.compile(rf"(?:{OR_WORDS}|{AND_WORDS}|\bbut\b)[^\d,.;]{{0,16}}\d", re.IGNORECASE)
 """A second answer behind an aside: 42 for x = 3 and 43 for x = 4."""
+UNDECIDED = re.compile(
+    r"\W{0,4}(?:but |though |although )?\b(?:it )?(?:if|unless|could|might|may|maybe|perhaps|possibly)\b", re.IGNORECASE
+)
 WORDS = re.compile(
     r"[\"'“*_$\\(]{0,4}(?!(?:the|that|what|this|it|as|in|shown|given|found|obtained|calculated|computed|clear|correct|"
     r"right|wrong|below|above|simple|easy|straightforward|obvious|reasonable|"
@@ -209,7 +216,7 @@ CLAIM = re.compile(
 )
 REDONE = re.compile(
     r"\b(?:wait|actually|hmm|oops|sorry,|let me (?:correct|fix|redo)|"
-    r"re-?(?:do|comput|calculat|consider|think|(?P<check>check))\w*|(?:i|we) (?:made|forgot|missed|should|need)\b"
+    r"re-?(?:do|comput|calculat|consider|think|(?P<check>check))\w*|(?:i|we) (?:made|forgot|missed)\b"
     r"|instead)",
     re.IGNORECASE,
 )
@@ -221,12 +228,13 @@ EXPLAINED = re.compile(
 )
 """An answer in the first line, and below it an explanation."""
 UNANSWERED = re.compile(
-    r"(?:\b(?:do|does|did|can|could)(?:n't|not| not) (?:know|find|determine|solve|answer|compute|calculate|tell"
-    r"|say|be "
-    r"(?:found|known|determined|solved|answered|computed|calculated))|\bno (?:answer|solution|idea)|\bnot enough "
-    r"information|\bimpossible to \w+|\bunknown|\bundetermined|\bunsolvable)\b[^.!?\n]{0,60}[.!?\n]\s*[*$(\\]{0,3}\Z",
+    r"(?:\b(?:do|does|did|can|could)(?:n't|not| not) (?:know|find|determine|solve|answer|compute|calculate|tell|say"
+    r"|be (?:found|known|determined|solved|answered|computed|calculated))|\bno (?:answer|solution|idea)"
+    r"|\b(?:not |un)(?:sure|certain)|\bnot enough information|\bimpossible to \w+|\bun(?:known|determined|solvable))\b"
+    r"[^.!?\n]{0,60}[.!?\n]\s*[*$(\\]{0,3}\Z",
     re.IGNORECASE,
 )
+"""A sentence before a bare number that gives no answer: "I don't know. 42"."""
 
 # What is beside the last number of a text without a stated answer.
 

@@ -47,6 +47,7 @@ _LARGEST_FACTORIAL = 20
 
 _NEAR = 64
 """How many characters next to a number are read."""
+_STOPS = (".", "!", "?")
 _FAR = 400
 """How many characters of a sentence are read."""
 
@@ -62,13 +63,34 @@ _ADDRESS = re.compile(r"\bhttps?://\S+")
 _BLANK = re.compile(r"(?<![\w_])_{3,}(?![\w_])")
 _AFTER_SENTENCE = re.compile(r"(?<=[.!?\n])")
 _UNDERLINED = re.compile(r"(?<!\w)__?([^_\n]{1,200})__?(?!\w)")
-_UNFINISHED = (",", "\u3001", "\uff0c", " or", " and", " oder", " und", " ou", " et", " o", " y", "\u6216", "\u548c")
 _ALIGNED = re.compile(
     r"\\(?:begin|end)\{(?:align|aligned|alignat|equation|gather|gathered|split|multline|center)\*?\}|&(?=\s?[=\u2248])"
 )
+"""Around the lines of a computation. Other environments (matrices, cases) hold several numbers."""
 _GOES_ON = re.compile(
-    rf"\n(?:{'|'.join(rf'(?<={end}.)' for end in _UNFINISHED)})[ \t]*|\n[ \t]*(?=(?:{OR_WORDS})\s)",
-    re.DOTALL | re.IGNORECASE,
+    r"\n(?:(?<=[,\u3001\uff0c\u6216\u548c]\n)|"
+    + "|".join(
+        rf"(?<=\b{word}\n)"
+        for word in (
+            "or",
+            "and",
+            "oder",
+            "und",
+            "ou",
+            "et",
+            "o",
+            "y",
+            "than",
+            "of",
+            "by",
+            "minus",
+            "plus",
+            "times",
+            "negative",
+        )
+    )
+    + rf")\s*|\n\s*(?=(?:{OR_WORDS})\s)",
+    re.IGNORECASE,
 )
 """A line break after "or" or a comma, or before "or"."""
 _DIGIT = re.compile(r"[\d\u2460-\u249b\u2776-\u2793\xbc-\xbe\u2150-\u215e]")
@@ -177,7 +199,7 @@ class _Text:
         text, start, end = self.text, piece.start, piece.end
         if piece.kind != "number":
             return piece.kind == "citation"
-        if context.ORDINAL.match(text, end) or context.LABEL.search(text, max(0, start - context.CLOSE), start):
+        if context.ORDINAL.match(text, end) or self._before(context.LABEL, piece):
             return True
         if ("^" in piece.found and context.RAISED_ORDINAL.search(piece.found)) or (
             piece.found.isdecimal() and self._is_dated(piece)
@@ -220,7 +242,7 @@ class _Text:
                 last, rest = line[-1], line[:-1]
         elif stated:
             last, rest = line[-1], line[:-1]
-        undecided = UNDECIDED.match(self.text, last.end)
+        undecided = context.UNDECIDED.match(self.text, last.end)
         if undecided:
             others = pieces_in(self.text, undecided.end(), undecided.end() + _NEAR, self.pattern)
             if others and not self._same(last, others[0]):
@@ -230,15 +252,28 @@ class _Text:
             return passage
         if _value(last.found) in denied:
             return f"{last.found}, which is denied later,"
-        if not stated and (unanswered := context.UNANSWERED.search(self.text, max(0, last.start - _FAR), last.start)):
-            return self._passage(unanswered.start(), last.end)
+        before = self.text[max(0, last.start - _FAR) : last.start]
+        if (
+            not stated
+            and before.rstrip(" \n*$(\\")[-1:] in _STOPS
+            and (unanswered := context.UNANSWERED.search(before))
+        ):
+            return self._passage(last.start - len(unanswered[0]), last.end)
         retraction = last_retraction(self.text, last.end)
         if retraction and (retraction.everything or not self._has_pieces(last.end, retraction.start)):
             return self._passage(last.start, retraction.end)
         return f"-{last.found}" if self._negative(last) else last.found
 
     def _negative(self, piece: Piece) -> re.Match[str] | None:
-        return context.NEGATIVE.search(self.text, max(0, piece.start - context.CLOSE), piece.start)
+        return self._before(context.NEGATIVE, piece)
+
+    def _before(self, pattern: re.Pattern[str], piece: Piece) -> re.Match[str] | None:
+        """Search for `pattern` before the number, unless what is there says nothing about it, as in most texts."""
+        left = max(0, piece.start - context.CLOSE)
+        head = self.text[left : piece.start].rstrip(" *$(\\")
+        if head.endswith(context.SILENT):
+            return None
+        return pattern.search(self.text, left, piece.start)
 
     def _result(self, line: list[Piece]) -> tuple[Piece, list[Piece]]:
         """Return the last number of a line that is no computation in brackets and no adjunct, and what is before it."""
@@ -361,7 +396,11 @@ class _Text:
         end = context.SENTENCE_END.search(self.text, stated.end)
         if len(pieces) > 1 and (not end or end.start() > pieces[1].start):
             tail = self.text[stated.end : min(end.start() if end else len(self.text), stated.end + _FAR)]
-            if not context.ASIDE.match(tail) or (not context.REASON.match(tail) and context.SECOND.search(tail)):
+            other = pieces[1]
+            joined = tail[:1] == " " and context.OR.fullmatch(self.text, stated.end, other.start)
+            restated = joined and not self._alternatives(stated, other)  # 42 minutes, or 0.7 hours
+            second = context.SECOND.search(tail) and not context.REASON.match(tail)
+            if not restated and (second or not context.ASIDE.match(tail)):
                 return None
         if redone := context.REDONE.search(between):
             checked = re.search(
@@ -395,17 +434,16 @@ class _Text:
         negative = self._negative(piece)
         if stands_alone(text, negative.start("minus") if negative else start, end) is None:
             return self._passage(left, end + 8)
-        part = context.PART_OF.search(text, left, start)
-        part = part or (None if negative else context.MINUS_WORD.search(text, left, start))
+        part = self._before(context.PART_OF, piece) or (None if negative else self._before(context.MINUS_WORD, piece))
         if part:
             return self._passage(part.start(), end)
         if attached := context.ATTACHED.match(text, end):
             return self._passage(start, attached.end())
         if self.text[end : end + 1] == "!" and piece.found.isdecimal() and int(piece.found) <= _LARGEST_FACTORIAL:
             return self._passage(start, end + 1)
-        interval = context.INTERVAL_BEFORE.search(text, left, start)
-        if interval and context.INTERVAL_END.match(text, end):
-            return self._passage(interval.start(), end + 1)
+        interval, closed = context.INTERVAL_BEFORE.search(text, left, start), context.INTERVAL_END.match(text, end)
+        if interval and closed and ("," in interval[0] or ";" in interval[0] or "," in closed[0]):
+            return self._passage(interval.start(), closed.end())
         if text[end : end + 1] == "m" and text[start] in _CURRENCIES and not text[end + 1 : end + 2].isalnum():
             return self._passage(start, end + 1)  # $42m
         if self._is_bare(piece) and context.BARE_LINES.search(text, left, start):
@@ -430,8 +468,10 @@ class _Text:
 
     def _alternatives(self, first: Piece, second: Piece) -> bool:
         """Return whether the text offers the second instead of the first: "41 or 42"."""
-        joined = context.OR.fullmatch(self.text, first.end, min(second.start, first.end + 2 * _NEAR))
-        if not joined or second.start - first.end > 2 * _NEAR or self._same(first, second):
+        if second.start - first.end > 2 * _NEAR:
+            return False
+        joined = context.OR.fullmatch(self.text, first.end, second.start)
+        if not joined or self._same(first, second):
             return False
         noun = [word for word in context.WORD.findall(joined["noun"]) if not context.JOIN.fullmatch(word)]
         other = context.WORD.match(self.text[second.end : second.end + 24].lstrip(" *$"))
@@ -476,11 +516,12 @@ class _Text:
         start, end = max(0, piece.start - 24), min(len(self.text), piece.end + 16)
         start = self.text.find(" ", start, piece.start) + 1 if start else 0
         end = max(piece.end, self.text.rfind(" ", piece.end, end)) if end < len(self.text) else end
-        return f"{self._passage(start, end)} …"
+        return f"{self._passage(start, end).removesuffix(' …')} …"
 
     def _passage(self, start: int, end: int) -> str:
-        """Return ``text[start:end]`` in one line, which is not a number."""
-        return " ".join(self.text[max(0, start) : end].split())
+        """Return ``text[start:end]`` in one line, as a text that is not a number."""
+        passage = " ".join(self.text[max(0, start) : end].split())
+        return passage if isinstance(self.reader.read(passage), str) else f"{passage} …"
 
 
 def _value(found: str) -> str:

@@ -85,6 +85,7 @@ def pattern_of(units: tuple[str, ...], plain: bool) -> re.Pattern[str]:
         (?P<function>{_FUNCTION})|(?P<call>{_CALL})|(?P<citation>{_CITATION}){other}|{_SCRIPT}
         |(?P<left>{_LEFT})?(?P<sign>{_SIGN})?(?:\\?(?P<before>{"|".join(before) or "(?!)"})\ ?|{_OPENING}\ ?)?
         (?P<number>{_SIGN}\({_DIGITS}(?:\ ?/\ ?[0-9]+)?\)
+        |{_SIGN}?(?<![\w.,])[0-9]{{1,9}}\ [0-9]{{1,4}}\ ?/\ ?[0-9]{{1,4}}(?![\w/^])
         |{_SIGN}?{_DIGITS}{_POWER}?(?:{_OPERATOR}[+-]?\\?\$?{_DIGITS}{_POWER}?)*)
         (?P<right>{_RIGHT})?(?:{_CLOSING}(?:(?P<percent>\\?%|(?:per\ ?cent|pct)(?![a-z]))
         |(?P<unit>{"|".join(behind) or "(?!)"})
