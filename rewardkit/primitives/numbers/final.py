@@ -89,7 +89,7 @@ _GOES_ON = re.compile(
             "negative",
         )
     )
-    + rf")\s*|\n\s*(?=(?:{OR_WORDS})\s)",
+    + rf")\s{{0,8}}|\n\s{{0,8}}(?=(?:{OR_WORDS})\s)",
     re.IGNORECASE,
 )
 """A line break after "or" or a comma, or before "or"."""
