@@ -123,6 +123,7 @@ The answer is Tom, who has 42 apples.
 The answer is that Tom has 42 apples.
 The answer is 42, correct to 2 significant figures.
 The answer is 42, which is 6 × 7.
+The answer is 42 (it took 3 steps).
 The answer is 42. We can check that this is correct: 42/7 = 6.
 The answer is 42. Let me recheck: 42 / 7 = 6. Yes.
 The answer is 42. Common mistake: forgetting to add 2 gives 40.
@@ -355,6 +356,8 @@ The answer is close to 42.
 The answer is 42|43.
 The answer is 42, rather 43.
 The answer is 42 (could be 43).
+The answer is 42 (but 43 is possible).
+The answer is 42 (it is 42 or 43).
 The answer is 42 unless x is negative.
 The answer is 42 for x = 3 and 43 for x = 4.
 It is divisible by 42.
