@@ -181,7 +181,7 @@ _LINK = (
 ASIDE = re.compile(
     rf"[*_`$)\]}}\\\"'”]{{0,6}}(?: ?[^\W\d]\S{{0,20}}){{0,3}}?"
     rf"(?:(?:,? |\s?[,;(\[–—-] ?)\(?(?:{_LINK})(?!\w)|\s?\(?\s?(?:=|\u2248|\[)"
-    r"|\s\((?!or|but|and|else|otherwise|alternatively|either|could|might|may|perhaps|possibly|if|unless)[^\W\d]{2}[^()\n]{0,80}\))",
+    r"|\s\((?!or|but|and|else|otherwise|alternatively|either|could|might|may|perhaps|possibly|if|unless|mod|base)[^\W\d]{2}[^()\n]{0,80}\))",
     re.IGNORECASE,
 )
 """Between the answer and another number of its sentence."""

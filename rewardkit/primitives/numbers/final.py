@@ -68,28 +68,8 @@ _ALIGNED = re.compile(
 )
 """Around the lines of a computation. Other environments (matrices, cases) hold several numbers."""
 _GOES_ON = re.compile(
-    r"\n(?:(?<=[,\u3001\uff0c\u6216\u548c]\n)|"
-    + "|".join(
-        rf"(?<=\b{word}\n)"
-        for word in (
-            "or",
-            "and",
-            "oder",
-            "und",
-            "ou",
-            "et",
-            "o",
-            "y",
-            "than",
-            "of",
-            "by",
-            "minus",
-            "plus",
-            "times",
-            "negative",
-        )
-    )
-    + rf")\s{{0,8}}|\n\s{{0,8}}(?=(?:{OR_WORDS})\s)",
+    r"\n(?:(?<=[,\u3001\uff0c\u6216\u548c]\n)|(?<=\b(?:or|by|of|ou|et)\n)|(?<=\b(?:and|und)\n)|(?<=\b(?:oder|than|plus)\n)"
+    rf"|(?<=\b[oy]\n)|(?<=\b(?:minus|times)\n)|(?<=\bnegative\n))\s{{0,8}}|\n\s{{0,8}}(?=(?:{OR_WORDS})\s)",
     re.IGNORECASE,
 )
 """A line break after "or" or a comma, or before "or"."""
