@@ -110,7 +110,7 @@ _LEAD = re.compile(
 )
 """What may introduce the answer inside a mark: ``<answer>The answer is 5</answer>``."""
 
-# A box stands alone if what is beside it makes it no part of a formula. What may be there is listed.
+# A box or number stands alone if what is beside it makes it no part of a formula. What may be there is listed.
 
 _OPENERS = re.compile(
     r"(?:[\s~*_`({\[#]|\\[,;:! >({\[]|\$|\\(?:q?quad|displaystyle|textstyle|[lL]arge|LARGE|[hH]uge|small|left|bm|bf|"
@@ -123,9 +123,9 @@ _RELATION = frozenset((
     "approx", "equiv", "sim", "cong", "therefore", "because", "implies", "iff", "Rightarrow", "rightarrow", "to",
     "Longrightarrow", "longrightarrow", "Leftrightarrow", "item", "par", "newline", "quad", "qquad",
 ))  # fmt: skip
-_LAST_WORD = re.compile(r"(\\?)([^\W\d_]+)['’.]?\Z")
+_LAST_WORD = re.compile(r"(\\?)([^\W\d_]+(?:['’][^\W\d_]+)?)['’.]?\Z")
 _FREE_BEFORE = re.compile(
-    r"(?:[^\w\s+\-\u2212\u2013\u2014*/^<>≤≥≠±×·÷√∓%°)\]}\\|&]|(?<![<>!])=|[=\-]>|\\\\|&|</?\w{1,20}>"
+    r"(?:[^\w\s+\-\u2212\u2013\u2014*/^<>≤≥≠±×·÷√∓%°)\]}\\|&]|(?<![<>!])=|[=\->]>|\\\\|&|</?\w{1,20}>"
     r"|[^\W\d_]{2}['’*:]{0,3} ?[-\u2013\u2014]|[^\W\d_]{2}[)\]]|[^\W\d_]{2} [0-9]{1,2}|\n[ \t]*\|[^\n]{0,50}\|"
     r"|\\(?:text\w*|mathrm|mbox|underline|emph|begin|end|label|tag)\s?\{[^{}]*\})\Z"
 )
@@ -133,20 +133,20 @@ _BULLET = re.compile(r"(?:\A|\n)[ \t]*[->]\Z")
 _IN_TUPLE = re.compile(r"[(\[{][^()\[\]{}\n]*\w\}?\s?,\Z")
 _OPERATORS = frozenset((
     "minus", "negative", "plus", "times", "half", "twice", "double", "triple", "than", "neither", "sqrt", "root",
-    "over", "to the power of", "exclude", "excluding", "percent of", "mod", "modulo",
+    "over", "exclude", "excluding", "mod", "modulo", "log", "ln", "sin", "cos", "tan", "exp",
 ))  # fmt: skip
 _FREE_AFTER = re.compile(
     r"\Z|\.(?=\s|[A-Z][a-z])|[.,;:?](?!\s?[-$]{0,2}[0-9]|[A-Za-z]\w| [A-Z](?:\Z|[.,;\n]))"
     r"|[\n&#'\"%°=≈→⇒]|\\[%\\]|\^\{?\s?\\?(?:circ|prime|text|mathrm|st|nd|rd|th|o)(?![a-z])"
     r"|\\(?:text\w*|mathrm|mbox|q?quad|end|begin|tag|label|qed|checkmark|(?:black)?square|Box|degree|circ|boxed|fbox|"
-    r"[hv]fill"
-    r"|[hv]space|newline|par|item|l?dots|color|approx|equiv|therefore|because|implies|iff|(?:Long|"
-    r"long)?[Rr]ightarrow|to)(?![A-Za-z])"
-    r"|[-\u2013\u2014](?=\s*(?:[aA] )?[^\W\d_]{2})|\((?=[^\W\d_]{2})|</?[A-Za-z]|_(?![\w{])|\|(?=[^\n]*\|)"
-    r"|[^\x00-\x7f\W]|[^\x00-\x7f\w\s\u2212×·÷±∓√π∞≤≥≠²³¹⁰⁴-⁹½¼¾]"
-    r"|(?!(?:hundred|thousand|million|billion|trillion|dozen|plus|minus|times|squared|cubed|factorial|mod|modulo|"
-    r"choose|pi|sqrt|"
-    r"over|xor|in base|divided)\b)[^\W\d_]{2}|[mgshLlJNWVAKCFTaI](?![\w*^])"
+    r"[hv]fill|[hv]space|newline|par|item|l?dots|color|approx|equiv|therefore|because|implies|iff|"
+    r"(?:Long|long)?[Rr]ightarrow|to)(?![A-Za-z])"
+    r"|[-\u2013\u2014](?=\s*(?:[aA] )?[^\W\d_]{2})|\((?=[^\W\d_]{2})|</?[A-Za-z]|_(?![\w{])"
+    r"|\|(?=[^\n]*\||\s*(?:\n|\Z))|[^\x00-\x7f\W]|[^\x00-\x7f\w\s\u2212×·÷±∓√π∞≤≥≠²³¹⁰⁴-⁹½¼¾]"
+    r"|(?!(?:hundred|thousand|million|billion|trillion|dozen|plus|minus|squared|cubed|factorial|mod|modulo|choose|pi|"
+    r"sqrt|log|ln|sin|cos|tan|exp|over|xor|in base|divided|"
+    r"times(?= ?(?:[\d$(\\]|as\b|more\b|less\b|the\b|that\b|pi\b|sqrt|[a-z]\b)))\b)[^\W\d_]{2}"
+    r"|[mgshLlJNWVAKCFTaI](?![\w*^])|[kcdm]?m[23²³]"
 )
 _OPTION = re.compile(r"\s?\(?[A-Za-z]\)?\s?")
 """The label of an option, which has its text after it: ``\\boxed{B}: 42 apples``."""
@@ -171,35 +171,48 @@ def lone_boxes(text: str) -> list[str] | None:
     Parts are ``2\boxed{21}`` and ``|\boxed{42}|``; ``\boxed{42} or 43`` is one of several answers.
     """
     places = boxes_in(text)
-    if not places or not all(_stands_alone(text, box) for box in places) or last_retraction(text, places[-1].end):
+    if not places or not all(_is_answer(text, box) for box in places) or last_retraction(text, places[-1].end):
         return None
     return [box.content for box in places]
 
 
-def _stands_alone(text: str, box: Box) -> bool:
-    head, tail = text[max(0, box.start - _NEAR) : box.start], text[box.end : box.end + _NEAR]
+def _is_answer(text: str, box: Box) -> bool:
+    end = stands_alone(text, box.start, box.end, label=_OPTION.fullmatch(box.content) is not None)
+    if end is None or _OTHER_CHOICE.match(text, end):
+        return False
+    opened = _OPENERS.search(text, max(0, box.start - _NEAR), box.start)
+    start = opened.start() if opened else box.start
+    return not (denied_before(text, start) or denied_after(text, end, noun=True))
+
+
+def stands_alone(text: str, start: int, end: int, *, label: bool = False) -> int | None:
+    """Return where the marks that close ``text[start:end]`` end; None if that is a part of a formula or of a tuple.
+
+    Args:
+        label: it may be the label of an option, with its text after it.
+    """
+    head, tail = "\n" * (start < _NEAR) + text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
     opened, closed = _OPENERS.search(head), _CLOSERS.match(tail)
     assert opened
     assert closed
     lead, rest = head[: opened.start()], tail[closed.end() :]
     if "\n" not in opened[0] and not _is_free(lead, opened[0]):
-        return False
+        return None
     if rest[:1] == "!" and (len(rest) == 1 or rest[1].isspace()):
         rest = rest[1:] if _IN_FORMULA.search(closed[0]) or not _IN_FORMULA.search(opened[0]) else rest
-    labels = _OPTION.fullmatch(box.content) and (rest[:1] == ":" or (rest[:1].isdigit() and closed[0].endswith(" ")))
-    if not (labels or _FREE_AFTER.match(rest)) or _OTHER_CHOICE.match(rest):
-        return False
+    labeled = label and (rest[:1] == ":" or (rest[:1].isdigit() and closed[0].endswith(" ")))
+    if not (labeled or _FREE_AFTER.match(rest)):
+        return None
     if lead.endswith(",") and _IN_TUPLE.search(lead) and re.match(r"\s?[)\]]", tail):
-        return False
-    end = box.end + len(closed[0].rstrip())
-    return not (denied_before(text, box.start - len(opened[0])) or denied_after(text, end, noun=True))
+        return None
+    return end + len(closed[0].rstrip())
 
 
 def _is_free(lead: str, opened: str) -> bool:
     """Return whether a formula may begin after `lead`."""
     if not lead:
         return True
-    word = _LAST_WORD.search(lead)
+    word = _LAST_WORD.search(lead, max(0, len(lead) - 24))
     if word is None:
         return bool(_FREE_BEFORE.search(lead) or (opened[:1].isspace() and _BULLET.search(lead)))
     if word[1]:
@@ -350,10 +363,11 @@ _ENGLISH = re.compile(
 _STEMS = ("answer", "final result", "final value", "final solution")
 _HEAD = re.compile(r"answers?[*_:：\s]{0,4}\n", re.IGNORECASE)
 _HEAD_BEFORE = re.compile(r"(?:^|\n)[\s#*_>\-]{0,8}(?:(?:the|my|final|correct|best) ){0,3}\Z", re.IGNORECASE)
-_COPULA = (
-    r"\s?(?:[*_]{0,3}[:=：—–-]|(?:es|é|è|est|ist|is|lautet|är|er|on|adalah|(?:náà )?ni|to|brzmi|je|este|là|είναι|היא|"
-    r"هي|هو|है|आहे|हो|হল|হলো|হবে|คือ|это|је|ithi|(?:bi )?mooy|ita ce|bụ)(?!\w))"
+COPULAS = (
+    "es|é|è|est|ist|is|lautet|är|er|on|adalah|(?:náà )?ni|to|brzmi|je|este|là|είναι|היא|هي|هو|है|आहे|हो|হল|হলো|হবে|"
+    "คือ|это|је|ithi|(?:bi )?mooy|ita ce|bụ"
 )
+_COPULA = rf"\s?(?:[*_]{{0,3}}[:=：—–-]|(?:{COPULAS})(?!\w))"
 _FINAL = (
     "correct[ae]|corect|correta|corretta|exacte|exacta|esatta|finale?|richtige|akhir|(?:yang )?(?:benar|tepat)|"
     "sahihi|đúng|הנכונה|הסופית|الصحيحة|الصحيح|النهائية|النهائي"
@@ -509,7 +523,7 @@ _JOINT = re.compile(r"[,:，：、—–(（]|\b(?:and|so|therefore|thus|hence)\
 _CONCLUDES = re.compile(r"\W*(?:and )?(?:so|therefore|thus|hence|which means|meaning)\b|\W*(?:所以|因此)")
 _PREMISE = re.compile(
     r"\W*(?:since|because|given|after|by|as (?:we|you|a result|shown|stated|required)|adding|based on|considering|"
-    r"(?:if|when|once) (?:we|you|one)\b(?! (?:think|believe|trust|guess|ask))|assuming(?![^=]*[=$]))",
+    r"(?:if|when|once) (?:we|you|one|each|every|there are)\b(?! (?:think|believe|trust|guess|ask))|assuming(?![^=]*[=$]))",
     re.IGNORECASE,
 )
 """The beginning of a clause that gives a reason, and not a condition under which something else is the answer."""
@@ -610,9 +624,8 @@ def _line_end(text: str, start: int) -> int:
 
 # After a stated answer: another one, or what replaces it.
 
-UNDECIDED = re.compile(r"\W{0,5}\b(?:if|else|otherwise|alternatively|or|failing|maybe|perhaps)\b", re.IGNORECASE)
-CORRECTION = re.compile(
-    r"\b(?:wait|actually|hmm|oops|sorry|correct|mistake|wrong|re(?:check|do|compute|calculate|consider|think))",
+UNDECIDED = re.compile(
+    r"\W{0,5}\b(?:if|unless|else|otherwise|alternatively|or|failing|maybe|perhaps|possibly|could|might|may)\b",
     re.IGNORECASE,
 )
 CONCLUSION = re.compile(
@@ -648,7 +661,7 @@ _REPLACES = (
     r"hence|although|though"
 )
 _INSTEAD = (
-    r"hmm+|wait|oops|sorry|better|edit|update|corrected|or|else|otherwise|failing that|alternatively|maybe|perhaps|"
+    r"hmm+|wait|oops|sorry(?! (?:for|about)\b)|better|edit|update|corrected|or|else|otherwise|failing that|alternatively|maybe|perhaps|"
     r"possibly|on second thought|second (?:choice|guess|answer)|more (?:precisely|exactly|accurately)|nein|non|нет|não|"
     r"nee|perdón|pardon|i mean|make (?:that|it)|いや|아니"
 )
@@ -710,10 +723,13 @@ _LABEL = re.compile(
 _TOKEN = re.compile(r"\d[\d.,]*\d|\d|\$[^$]+\$|\\\(.+?\\\)|\\\[.+?\\\]")
 
 
-def stands(text: str, end: int, answer: str) -> bool:
+def stands(text: str, end: int, answer: str, *, remarks: bool = False) -> bool:
     """Return whether an answer that was stated before `end` is neither taken back, nor one of several, nor replaced.
 
     A sentence with another value after it is only harmless if it explains the answer, or leads to it again.
+
+    Args:
+        remarks: any sentence may have other values that replace nothing, unless it is nothing but a value.
     """
     rest = text[end:]
     if not rest.strip():
@@ -751,7 +767,7 @@ def stands(text: str, end: int, answer: str) -> bool:
         if is_second or (_CONDITION.match(piece) and (_VALUE.search(piece) or (count == 0 and same_sentence))):
             return False
         if has_value and _VALUE.search(piece) and (not _EXPLAINS.match(piece) or _BARE_END.match(piece)):
-            replaced = True
+            replaced = replaced or not remarks or bool(_BARE.fullmatch(piece) or _BARE_END.match(piece))
     return not replaced
 
 
