@@ -29,7 +29,7 @@ from rewardkit.primitives.mathematics.gold import Gold
 from rewardkit.primitives.mathematics.notation import clean, compact, is_about, is_name, sides, split_at, wrapped
 from rewardkit.primitives.mathematics.plain_numbers import Numeral, read
 from rewardkit.primitives.mathematics.precheck import TOO_HIGH, TOWER, refusal
-from rewardkit.primitives.mathematics.statements import renamed, stated, with_argument_of, with_constant_of
+from rewardkit.primitives.mathematics.statements import is_other, renamed, stated, with_argument_of, with_constant_of
 from rewardkit.primitives.mathematics.structure import BRACKETS, LEAF, ORDER, RELATIONS, Node, items, parse
 
 MAX_CHARACTERS = 2_000
@@ -327,10 +327,11 @@ def _other_variable(name: str, others: list[str]) -> bool:
     """Return whether the answer is about something else: ``y = 5`` for ``x = 5``, ``g(x) = x`` for ``f(x) = x``."""
     if any(side.startswith("-") and is_about(side) for side in others):
         return True  # -x = 5
-    if not name or "\\text" in name:
-        return False
     return any(
-        is_about(side) and "\\text" not in side and not (is_name(side) and _same_name(name, side)) for side in others
+        is_other(name, side)
+        if "\\text" in name + side
+        else bool(name) and is_about(side) and not (is_name(side) and _same_name(name, side))
+        for side in others
     )
 
 

@@ -22,7 +22,7 @@ from rewardkit.primitives.mathematics.closed_form import (
 from rewardkit.primitives.mathematics.comparison import Leaves, Verdict, compare, count
 from rewardkit.primitives.mathematics.plain_numbers import Numeral, read
 from rewardkit.primitives.mathematics.structure import BRACKETS, LEAF, Node
-from rewardkit.primitives.mathematics.units import differ, without_unit
+from rewardkit.primitives.mathematics.units import clash, differ, without_unit
 
 _INFINITY = {"\\infty": 1, "+\\infty": 1, "-\\infty": -1, "+ \\infty": 1, "- \\infty": -1}
 
@@ -62,6 +62,8 @@ class ExactLeaves(Leaves):
         first, second = _zero(one), _zero(other)
         if first is None or second is None:
             return None
+        if clash(_units(one), _units(other)):
+            return False
         # (x - 1)^2 = 0 equals x = 1, but in practice only multiples of equal degree are the same equation.
         return True if ratio(first, second) is not None else False if degree(first) == degree(second) > 0 else None
 
@@ -69,6 +71,8 @@ class ExactLeaves(Leaves):
         first, second = _zero(one), _zero(other)
         if first is None or second is None:
             return None
+        if clash(_units(one), _units(other)):
+            return False
         factor = ratio(first, second)
         if factor is not None and first.is_polynomial and second.is_polynomial:
             # The same line may bound different regions: x + y < 3 is neither x + y <= 3 nor 3 < x + y.
@@ -97,6 +101,10 @@ def _numeral(found: Formula | None, unit: str) -> Numeral | None:
     if found is None or not set(found.above) <= {()} or set(found.below) != {()}:
         return None
     return Numeral(found.above.get((), Fraction(0)) / found.below[()], unit=unit)
+
+
+def _units(relation: Node) -> list[str]:
+    return [value(text)[2] for text in relation.leaves()]
 
 
 def _zero(relation: Node) -> Formula | None:

@@ -25,7 +25,7 @@ _GREEK = r"""
 \alpha \beta \gamma \delta \varepsilon \zeta \eta \theta \vartheta \iota \kappa \lambda \mu \nu \xi \rho \sigma \tau
 \upsilon \varphi \chi \psi \omega \pi \Gamma \Delta \Theta \Lambda \Xi \Pi \Sigma \Phi \Psi \Omega \ell \hbar
 """
-_LETTERS = frozenset(_GREEK.split())
+LETTERS = frozenset(_GREEK.split())
 _ACCENTS = frozenset(("\\overline", "\\vec", "\\hat", "\\tilde", "\\dot", "\\overrightarrow", "\\widehat", "\\angle"))
 _TIMES = frozenset(("\\cdot", "\\times", "*"))
 _DIVIDED = frozenset(("/", "\\div"))
@@ -285,7 +285,7 @@ class Reader(Generic[V]):
             return self._function(token[1:])
         if token[:1].isdigit() or token[:1] == ".":
             return algebra.constant(Fraction(token.removesuffix(".")))
-        if token[:1].isalpha() or token in _LETTERS or token in _ACCENTS:
+        if token[:1].isalpha() or token in LETTERS or token in _ACCENTS:
             return self._letter(token)
         raise Unreadable
 

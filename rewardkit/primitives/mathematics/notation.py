@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from rewardkit.primitives.mathematics.characters import FUNCTIONS, LOWERED, RAISED, REPLACED, WIDE
+from rewardkit.primitives.mathematics.grammar import LETTERS
 
 # A command, or a character sequence that acts as one.
 _COMMAND = re.compile(
@@ -39,7 +40,7 @@ _WORD_BELOW = re.compile(
     r"mathrm)\s*\{\s*([A-Za-z0-9 ]+?)\s*\}"
 )
 _ABOVE_AND_BELOW = re.compile(r"(\^\{[^{}]*\})\s*(_\{[^{}]*\})")
-_NAMED = re.compile(r"\\text\s*\{\s*(" + "|".join(sorted(FUNCTIONS - {"min", "sec"})) + r"|[eid])\s*\}")
+_NAMED = re.compile(r"\\text\s*\{\s*(" + "|".join(sorted(FUNCTIONS - {"min", "sec"})) + r"|[eid])\s*\}(?!\s*=)")
 _PLAIN = re.compile(
     r"(?<![\\A-Za-z])(?:(" + "|".join(sorted(FUNCTIONS - {"min", "max", "sec"})) + r")(?![A-Za-z])|(sec|max|min)(?=\())"
 )
@@ -249,10 +250,21 @@ def sides(cleaned: str) -> list[str]:
     return parts[::-1] if len(parts) == 2 and is_name(parts[1]) and not is_name(parts[0]) else parts
 
 
+_COMMANDS = re.compile(r"\\[A-Za-z]+")
+_NAMING_TOO = r"""
+\text \frac \overline \vec \hat \tilde \dot \overrightarrow \widehat \angle \triangle \square \circ \cdot \times
+\partial \mathbb \binom \lim \to \infty \sum \prod \int
+"""
+_NAMING = LETTERS | {"\\" + name for name in FUNCTIONS} | frozenset(_NAMING_TOO.split())
+"""Commands of what may be named before its value; no relations and no signs of logic."""
+
+
 def is_about(side: str) -> bool:
     """Return whether a side of an equation names the value, without numbers: ``x``, ``f(3)``, ``AB + BC``."""
     if _POINT.fullmatch(side) or _GREEK_NAME.fullmatch(side):
         return True
+    if not _NAMING.issuperset(_COMMANDS.findall(side)) or "<" in side or ">" in side:
+        return False
     bare = _GROUPS.sub(" ", side)
     if any(character.isdigit() for character in bare):
         return False
@@ -275,6 +287,16 @@ def is_name(side: str) -> bool:
         and not _PRODUCT.fullmatch(side)
         and not _OPERATORS.search(_GROUPS.sub(" ", side))
     )
+
+
+def words_of_name(name: str) -> str:
+    r"""Return a name in words without articles: "min" for ``\text{The Minimum}``, "" for ``x``."""
+    text = " ".join(_TEXT.findall(name)).lower()
+    return " ".join(_EMPTY.sub("", text).split())
+
+
+_TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
+_EMPTY = re.compile(r"(?<=min|max)imum\b|\b(?:the|of|is)\b")
 
 
 _OPENING = frozenset("([{\x01")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rewardkit.primitives.mathematics.notation import split_at, wrapped
+from rewardkit.primitives.mathematics.notation import split_at, words_of_name, wrapped
 
 TAIL = 200
 """The most characters in which a domain is looked for at the end of a text."""
@@ -48,7 +48,14 @@ _POINT = re.compile(r"\A[ABD-EH-VX-Z]'*\s*(?=\([^()]*,[^()]*\)\Z)")
 _UNIT_AND = re.compile(r"(\\text\s*\{[^{}]*[a-z][^{}]*?)\s+(and|or)\s*\}(?=\s*[-0-9\\])")
 """The end of ``7 \\text{ goats and } 4 \\text{ cows}``."""
 
-_DENIED = re.compile(r"\b(?:not|no|never|wrong|incorrect|except|excluding|without|if|when|or|and)\b", re.IGNORECASE)
+_OTHER = re.compile(
+    r"\b(?:not|no|never|wrong|incorrect|false|except|excluding|without|if|when|or|and|half|twice|thrice|double|triple|"
+    r"third|quarter|times|squared?|cubed?|root|inverse|reciprocal|negative|minus|plus|opposite|decoy|fake|dummy|other|"
+    r"another|instead|guess|log|factorial)\b",
+    re.IGNORECASE,
+)
+"""Words in the name of a value that make it another value: half of x."""
+
 _LETTER = re.compile("[A-Za-z]")
 _KINDS = {"positive": "Z^+", "nonnegative": "N_0", "non-negative": "N_0"}
 
@@ -76,7 +83,7 @@ def stated(cleaned: str) -> Stated:
     if "\\{" in text and "\\in" in text:
         text = _listed_family(text)
     if ":" in text:
-        text = _LABEL.sub(_unlabeled, text)
+        text = _LABEL.sub(_named, text)
     if "\\text" in text:
         text = _UNIT_AND.sub(r"\1}\\text{ \2 }", _FOR_ALL.sub("", text) or text)
     domain = letters = ""
@@ -111,8 +118,16 @@ def _domain(match: re.Match[str]) -> str:
     return {"Z^+": "Z^+", "Z_0": "N_0", "N^*": "Z^+", "N_+": "Z^+", "N^+": "Z^+", "Z_+": "Z^+"}.get(name, name)
 
 
-def _unlabeled(match: re.Match[str]) -> str:
-    return match[0] if _DENIED.search(match[1]) else ""
+def _named(match: re.Match[str]) -> str:
+    return match[0] if _OTHER.search(match[1]) else f" \\text{{{match[1]}}} = "
+
+
+def is_other(name: str, other: str) -> bool:
+    """Return whether one of two names in words is of another value: Area and Perimeter, but not Area and Total area."""
+    if _OTHER.findall(name) != _OTHER.findall(other):
+        return True
+    first, second = (words_of_name(text).split() for text in (name, other))
+    return bool(first and second) and not (set(first) <= set(second) or set(second) <= set(first))
 
 
 _TOKEN = re.compile(r"\\text\s*\{[^{}]*\}|\\[A-Za-z]+|[A-Za-z]")

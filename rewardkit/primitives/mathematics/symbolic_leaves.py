@@ -17,7 +17,7 @@ from rewardkit.primitives.mathematics.plain_numbers import read
 from rewardkit.primitives.mathematics.real_sets import same_set
 from rewardkit.primitives.mathematics.structure import LEAF, Node
 from rewardkit.primitives.mathematics.symbolic import expression, is_operator
-from rewardkit.primitives.mathematics.units import differ, without_unit
+from rewardkit.primitives.mathematics.units import clash, differ, without_unit
 
 _NORMALIZATION = NormalizationConfig(
     basic_latex=True, units=False, malformed_operators=True, nits=False, boxed="none", equations=False
@@ -83,6 +83,8 @@ class SymbolicLeaves(Leaves):
 
     def _ratio(self, one: Node, other: Node) -> Any | None:
         """Return the number by which one relation is a multiple of the other."""
+        if clash(*([leaf(text)[2] for text in node.leaves()] for node in (one, other))):
+            return None
         first, second = (self._zero(node) for node in (one, other))
         if first.free_symbols != second.free_symbols or first == 0 or second == 0 or not first.free_symbols:
             return sympy.Integer(1) if first == second else None

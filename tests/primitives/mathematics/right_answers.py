@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 RIGHT: dict[str, list[str]] = {
+    "5 \\text{ years}": ["5", "5 \\text{ years old}"],
+    "5 \\text{ km north}": ["5 \\text{ km}", "5 \\mathrm{km}\\text{ north}"],
+    "\\text{Minimum: } 1, \\text{Maximum: } 5": ["\\text{max} = 5, \\text{min} = 1", "1, 5"],
+    "\\text{Area} = 3": ["3", "A = 3", "\\text{The total area: } 3"],
     "(1,234)": ["(1, 234)"],
     "1234": ["1,234", "(1234)"],
     "42": ["42=42", "~42", "42 \\%", "-(-42)", "\\{42\\}", "{42}", "42 \\times 10^0", "42 \\times 10^{0}", "042",
