@@ -22,7 +22,6 @@ from rewardkit.primitives.mathematics.structure import (
     MATRIX,
     ORDER,
     RATIO,
-    RELATIONS,
     SET,
     UNION,
     WITHOUT,
@@ -271,9 +270,9 @@ def _all(found: Iterable[Verdict]) -> Verdict:
 
 
 def count(node: Node, arithmetic: Callable[[str], int]) -> int:
-    """Count the operations that the leaves leave to be done; equations and inequalities may leave any."""
-    if node.kind in RELATIONS or node.kind in (RATIO, CHAIN, ORDER):
-        return 0
+    """Count the operations that the leaves leave to be done; in ``x^2 + y^2 = 5^2``, which gives no value, any."""
     if node.kind == LEAF:
         return arithmetic(node.text)
+    if node.kind == "=" and not any(part.kind == LEAF and is_name(part.text) for part in node.parts):
+        return 0
     return sum(count(part, arithmetic) for part in node.parts)

@@ -237,9 +237,7 @@ class Reader(Generic[V]):
         if self._next() != "^":
             return base
         self._take()
-        written = self.arithmetic
         exponent = self._group()
-        self.arithmetic = written
         if self._next() in ("^", "!"):
             raise Unreadable
         value = algebra.power(base, exponent)

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 WRONG: dict[str, list[str]] = {
+    "x = 408, y = 3": ["x = 17 \\times 24, y = 3"],
+    "x > 408": ["x > 17 \\times 24", "x - 17 \\cdot 24 > 0"],
+    "y = 408x": ["y = 17 \\cdot 24x"],
+    "34:3": ["17 \\times 2:3"],
+    "2^{100}": ["2^{60 + 40}"],
+    "x^{3}": ["x^{2 + 1}", "x^{\\log_2 8}"],
     "5 \\text{ a.m.}": ["5 \\text{ p.m.}"],
     "\\$20 \\text{ profit}": ["\\$20 \\text{ loss}"],
     "5 \\text{ km north}": ["5 \\text{ km south}", "5 \\text{ m}"],
