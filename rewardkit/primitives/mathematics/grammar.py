@@ -81,6 +81,13 @@ class Algebra(ABC, Generic[V]):
     def is_rational(self, value: V) -> bool: ...
 
     @abstractmethod
+    def complex_parts(self, value: V) -> tuple[bool, bool]:
+        r"""Return whether a number has a real and an imaginary part, both rational: (True, True) for ``2 - i``.
+
+        (False, False) for zero and for everything that is no such number.
+        """
+
+    @abstractmethod
     def is_worked_out(self, value: V) -> bool:
         """Return whether the value of a function has no letters and no functions left: it could be written out."""
 

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 RIGHT: dict[str, list[str]] = {
+    "|x-10|": ["|10-x|", "\\sqrt{x^2-20x+100}"],
+    "\\max(x, 10)": ["\\frac{x+10+|x-10|}{2}"],
+    "\\lfloor \\frac{n}{5} \\rfloor": ["\\lfloor 0.2n \\rfloor", "\\lfloor \\frac{n+5}{5} \\rfloor - 1"],
+    "\\binom{n}{12}": ["\\binom{n}{n-12}"],
+    "|z|^2": ["z\\bar{z}"],
+    "\\gcd(a,b)": ["\\gcd(b,a)", "\\frac{1}{2}\\gcd(2a,2b)"],
     "x^2 + y^2 = 25": ["x^2 + y^2 = 5^2"],
     "x^{n-1}": ["x^n x^{-1}"],
     "5 \\text{ years}": ["5", "5 \\text{ years old}"],

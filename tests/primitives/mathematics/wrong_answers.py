@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 WRONG: dict[str, list[str]] = {
+    "|x-10|": ["10-x", "x-10"],
+    "|7x-1000000|": ["1000000-7x"],
+    "\\max(x, 10)": ["10", "x"],
+    "\\arcsin(\\sin(x/10))": ["x/10"],
+    "\\lfloor \\frac{n}{4} \\rfloor": ["\\lfloor \\frac{n}{4} + \\frac{1}{10000} \\rfloor",
+        "-\\lfloor -\\frac{n}{4} \\rfloor - 1"],
+    "\\binom{n}{15}": ["0", "\\binom{n}{16}"],
+    "|z|^2": ["z^2", "\\bar{z}^2"],
+    "\\gcd(a,b)": ["1", "a", "\\gcd(a,2b)"],
+    "\\text{lcm}(a,b)": ["ab"],
     "x = 408, y = 3": ["x = 17 \\times 24, y = 3"],
     "x > 408": ["x > 17 \\times 24", "x - 17 \\cdot 24 > 0"],
     "y = 408x": ["y = 17 \\cdot 24x"],
