@@ -25,6 +25,7 @@ Monomial = tuple[tuple[str, int], ...]
 
 Polynomial = dict[Monomial, Fraction]
 
+_I: Monomial = (("√-1", 1),)
 _ONE: Polynomial = {(): Fraction(1)}
 
 
@@ -199,8 +200,11 @@ class _Field(Algebra[Formula]):
     def apply(self, function: str, arguments: list[Formula]) -> Formula:
         raise Unreadable
 
-    def is_rational(self, value: Formula) -> bool:
-        return set(value.above) <= {()} and set(value.below) == {()}
+    def kind(self, value: Formula) -> str:
+        parts = set(value.above)
+        if set(value.below) != {()} or not parts <= {(), _I}:
+            return ""
+        return "complex" if len(parts) == 2 else "imaginary" if _I in parts else "real"
 
     def is_worked_out(self, value: Formula) -> bool:
         return False

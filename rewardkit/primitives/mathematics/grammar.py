@@ -32,6 +32,7 @@ _DIVIDED = frozenset(("/", "\\div"))
 _ENDS = frozenset(("+", "-", ")", "}", "]", ",", "|", "\\rfloor", "\\rceil"))
 _COMMANDS = frozenset("\\" + name for name in FUNCTIONS - {"sqrt"})
 _FLOORS = {"\\lfloor": "\\rfloor", "\\lceil": "\\rceil"}
+_KINDS = ("real", "imaginary", "complex")
 _APPLIED = frozenset("fghFGW")
 """Letters that name a function if brackets follow: f(2) is not twice f."""
 
@@ -78,14 +79,11 @@ class Algebra(ABC, Generic[V]):
     def apply(self, function: str, arguments: list[V]) -> V: ...
 
     @abstractmethod
-    def is_rational(self, value: V) -> bool: ...
+    def kind(self, value: V) -> str:
+        """Return whether a number with rational parts is "real", "imaginary" or "complex"; "" for other values."""
 
-    @abstractmethod
-    def complex_parts(self, value: V) -> tuple[bool, bool]:
-        r"""Return whether a number has a real and an imaginary part, both rational: (True, True) for ``2 - i``.
-
-        (False, False) for zero and for everything that is no such number.
-        """
+    def is_rational(self, value: V) -> bool:
+        return self.kind(value) == "real"
 
     @abstractmethod
     def is_worked_out(self, value: V) -> bool:
@@ -151,10 +149,10 @@ class Reader(Generic[V]):
             raise Unreadable
         sign = self._take() if self._next() in ("+", "-") else "+"
         value: V | None = None
-        rationals = 0
+        kinds = []
         while True:
             term = self._product()
-            rationals += self._algebra.is_rational(term)
+            kinds.append(self._algebra.kind(term))
             signed = -1 if sign == "-" else 1
             if value is None:
                 value = term if signed == 1 else self._algebra.times(self._algebra.constant(Fraction(-1)), term)
@@ -165,7 +163,8 @@ class Reader(Generic[V]):
             sign = self._take()
             if sign == "+" and self._next() == "-":
                 sign = self._take()  # 2k + -2
-        self.arithmetic += max(0, rationals - 1)
+        real, imaginary, mixed = map(kinds.count, _KINDS)
+        self.arithmetic += real + imaginary + mixed - 1 if mixed else max(0, real - 1) + max(0, imaginary - 1)
         self._depth -= 1
         return value
 
@@ -214,15 +213,15 @@ class Reader(Generic[V]):
 
     def _multiplied(self, factors: list[V], divisors: list[V]) -> V:
         algebra = self._algebra
-        rational = sum(map(algebra.is_rational, factors))
+        real, imaginary, mixed = map([algebra.kind(factor) for factor in factors].count, _KINDS)
         value = factors[0]
         for factor in factors[1:]:
             value = algebra.times(value, factor)
         for divisor in divisors:
-            value = algebra.over(value, divisor)
+            value = self._over(value, divisor)
         if not (len(factors) == len(divisors) == 1):
-            self.arithmetic += max(0, rational - 1)
-        self.arithmetic += max(0, sum(map(algebra.is_rational, divisors)) - 1)
+            self.arithmetic += max(0, real - 1)
+        self.arithmetic += max(0, imaginary + mixed - 1) + max(0, sum(map(algebra.is_rational, divisors)) - 1)
         return value
 
     def _power(self) -> V:
@@ -248,6 +247,7 @@ class Reader(Generic[V]):
         if self._next() in ("^", "!"):
             raise Unreadable
         value = algebra.power(base, exponent)
+        self.arithmetic += algebra.kind(base) in ("imaginary", "complex") and algebra.is_rational(exponent)
         self.arithmetic += algebra.is_rational(value) and (algebra.is_rational(exponent) or algebra.is_rational(base))
         return value
 
@@ -270,7 +270,7 @@ class Reader(Generic[V]):
             return value
         if token == "\\frac":
             above, below = self._group(), self._group()
-            return algebra.over(above, below)
+            return self._over(above, below)
         if token == "\\sqrt":
             return self._root()
         if token == "\\binom":
@@ -294,6 +294,10 @@ class Reader(Generic[V]):
             return self._letter(token)
         raise Unreadable
 
+    def _over(self, above: V, below: V) -> V:
+        self.arithmetic += self._algebra.kind(below) in ("imaginary", "complex")
+        return self._algebra.over(above, below)
+
     def _root(self) -> V:
         index = None
         if self._next() == "[":
@@ -302,7 +306,7 @@ class Reader(Generic[V]):
             self._skip("]")
         radicand = self._group()
         value = self._algebra.root(radicand, index)
-        self.arithmetic += self._algebra.is_rational(value)
+        self.arithmetic += self._algebra.kind(value) != ""
         return value
 
     def _letter(self, token: str) -> V:

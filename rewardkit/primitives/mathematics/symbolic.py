@@ -99,8 +99,13 @@ class _Sympy(Algebra[Any]):
             raise Unreadable
         return value
 
-    def is_rational(self, value: Any) -> bool:
-        return bool(value.is_Rational)
+    def kind(self, value: Any) -> str:
+        if value.is_Rational:
+            return "real"
+        if value.free_symbols or not value.has(sympy.I):
+            return ""
+        real, imaginary = sympy.expand(value).as_real_imag()
+        return ("complex" if real else "imaginary") if real.is_Rational and imaginary.is_Rational else ""
 
     def is_worked_out(self, value: Any) -> bool:
         return not value.free_symbols and not value.atoms(sympy.Function)

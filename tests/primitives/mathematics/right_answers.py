@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 RIGHT: dict[str, list[str]] = {
+    "\\frac{1-i}{2}": ["\\frac{1}{2} - \\frac{1}{2}i", "0.5-0.5i", "\\frac{1}{2}(1-i)", "-\\frac{i}{2}+\\frac{1}{2}"],
+    "2i": ["2\\cdot i", "0+2i"],
     "|x-10|": ["|10-x|", "\\sqrt{x^2-20x+100}"],
     "\\max(x, 10)": ["\\frac{x+10+|x-10|}{2}"],
     "\\lfloor \\frac{n}{5} \\rfloor": ["\\lfloor 0.2n \\rfloor", "\\lfloor \\frac{n+5}{5} \\rfloor - 1"],
