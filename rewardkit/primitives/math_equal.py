@@ -335,12 +335,14 @@ def _other_variable(name: str, others: list[str]) -> bool:
     )
 
 
-def _same_name(one: str, other: str) -> bool:
-    """Return whether two names can mean the same: f(x) and y, AB and BA."""
-    names = {compact(one), compact(other)}
-    if len(names) == 1 or ("y" in names and any(_FUNCTION_NAME.fullmatch(name) for name in names)):
+def _same_name(gold: str, answer: str) -> bool:
+    """Return whether two names can mean the same: f(x) and y, AB and BA; g(x) is not y."""
+    one, other = compact(gold), compact(answer)
+    if one == other or (other == "y" and _FUNCTION_NAME.fullmatch(one)):
         return True
-    return all(_SEGMENT.fullmatch(name) for name in names) and len({"".join(sorted(name)) for name in names}) == 1
+    if one == "y" and _FUNCTION_NAME.fullmatch(other):
+        return other.startswith("f(")
+    return bool(_SEGMENT.fullmatch(one)) and one == other[::-1]
 
 
 def _bounds(node: Node, letters: str) -> bool:

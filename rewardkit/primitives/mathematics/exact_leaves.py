@@ -84,17 +84,17 @@ class ExactLeaves(Leaves):
 
     def proportional(self, one: Sequence[str], other: Sequence[str]) -> Verdict:
         first, second = [value(text)[0] for text in one], [value(text)[0] for text in other]
-        if len(first) != len(second):
+        if len(first) != len(second) or clash((value(text)[2] for text in one), (value(text)[2] for text in other)):
             return False
-        if first[0] is None or second[0] is None:
+        parts = [(left, right) for left, right in zip(first, second, strict=True) if left and right]
+        if len(parts) < len(first):
             return None
-        for left, right in zip(first[1:], second[1:], strict=True):
-            crossed = product(first[0], right) if right is not None else None
-            recrossed = product(second[0], left) if left is not None else None
-            found = same(crossed, recrossed) if crossed and recrossed else None
-            if not found:
-                return found
-        return True
+        pivot = next(((left, right) for left, right in parts if left.above), None)
+        if pivot is None or not any(right.above for _, right in parts):
+            return False  # 0:0
+        crossed = [(product(pivot[0], right), product(pivot[1], left)) for left, right in parts]
+        verdicts = [same(left, right) if left and right else None for left, right in crossed]
+        return False if False in verdicts else None if None in verdicts else True
 
 
 def _numeral(found: Formula | None, unit: str) -> Numeral | None:

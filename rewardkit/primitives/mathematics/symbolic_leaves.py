@@ -107,10 +107,13 @@ class SymbolicLeaves(Leaves):
     def proportional(self, one: Sequence[str], other: Sequence[str]) -> bool:
         if len(one) != len(other):
             return False
-        first, second = [leaf(text)[0] for text in one], [leaf(text)[0] for text in other]
-        return all(
-            identical(first[0] * right, second[0] * left) for left, right in zip(first[1:], second[1:], strict=True)
-        )
+        if clash((leaf(text)[2] for text in one), (leaf(text)[2] for text in other)):
+            return False
+        parts = list(zip([leaf(text)[0] for text in one], [leaf(text)[0] for text in other], strict=True))
+        pivot = next((pair for pair in parts if pair[0] != 0), None)
+        if pivot is None or all(right == 0 for _, right in parts):
+            return False  # 0:0
+        return all(identical(pivot[0] * right, pivot[1] * left) for left, right in parts)
 
 
 def arithmetic(text: str) -> int:
