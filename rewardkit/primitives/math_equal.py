@@ -222,6 +222,7 @@ class MathEqual:
         if said.domain != gold.stated.domain and (
             (said.domain and gold.stated.domain)
             or ("R" not in (said.domain, gold.stated.domain) and _bounds(gold.node, said.letters + gold.stated.letters))
+            or (said.domain != "R" and _bounds(parse(said.text), said.letters))
         ):
             return _unequal(cleaned, gold)
         if said.letters and said.letters.isalpha() and said.letters not in said.text:

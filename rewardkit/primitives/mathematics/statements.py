@@ -29,7 +29,7 @@ _INTEGER = re.compile(
     rf"|\(?\s*(?P<letter_>[A-Za-z])\s*(?:\\text\s*\{{)?\s*is\s+(?:an?|any)\s+(?P<kind_>{_KIND})\s*\}}?)\s*\)?\s*\Z"
 )
 _FOR_ALL = re.compile(
-    r"[\s,]{0,4}\\text\s*\{\s*,?\s*for (?:all|any|every|each)(?:\s+(?:positive|negative|real|natural|rational|"
+    r"[\s,]{0,4}\\text\s*\{\s*,?\s*for (?:all|any|every|each)(?:\s+(?:positive|real|natural|rational|"
     r"nonnegative|non-negative|nonzero|numbers?|integers?|values?|of))*\s*\}\s*[A-Za-z](?![A-Za-z])"
     rf"(?:\s*\\in\s*{_SET})?(?=\s*(?:,|;|\\text|\Z))"
 )

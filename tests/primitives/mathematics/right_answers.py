@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 RIGHT: dict[str, list[str]] = {
+    "x = 2k, y = 3k, k \\in \\mathbb{Z}": ["y = 3k, x = 2k, k \\in \\mathbb{Z}"],
+    "[1,5]": ["1 \\le x \\le 5", "1 \\le x \\le 5, x \\in \\mathbb{R}"],
+    "f(x) = x \\text{ for all positive } x": ["f(x) = x", "f(x) = x \\text{ for all positive real } x"],
     "0:1:2": ["0:2:4"],
     "\\sqrt{2}:2": ["1:\\sqrt{2}"],
     "\\sin x:\\sin 2x": ["1:2\\cos x"],

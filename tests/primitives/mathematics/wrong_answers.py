@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 WRONG: dict[str, list[str]] = {
+    "x = 2 + 3t, y = 1 - 2t, t \\in \\mathbb{Z}": ["x = 5 + 3t, y = 1 - 2t, t \\in \\mathbb{Z}"],
+    "x = 2k, y = 3k, k \\in \\mathbb{Z}": ["x = 3k, y = 2k, k \\in \\mathbb{Z}"],
+    "x = k\\pi, k \\in \\mathbb{Z}": ["y = k\\pi, k \\in \\mathbb{Z}", "\\pi x = k\\pi", "\\neg x = k\\pi"],
+    "[1,5]": ["1 \\le x \\le 5, x \\in \\mathbb{Z}"],
+    "f(x) = x \\text{ for all positive } x": ["f(x) = x \\text{ for all negative } x"],
     "0:1:2": ["0:1:3", "0:0:0"],
     "\\{\\{1\\},\\{2\\}\\}": ["\\{1,2\\}"],
     "11+10i": ["(2+3i)(4-i)", "(5+4i)+(6+6i)", "11 - \\frac{10}{i}"],
@@ -266,7 +271,8 @@ WRONG: dict[str, list[str]] = {
     "x+y<3": ["x+y>3", "x+y \\le 3", "x-y<3", "x<3-y+1", "y<3", "x<3", "x+y=3"],
     "x^2+y^2=4": ["x^2+y^2=2", "x^2-y^2=4", "x+y=2", "x^2+y^2=4, z=0", "(x+y)^2=4", "x^2+y^2<4", "4",
         "x^2+y^2 = 4+10^{-20}", "0=0", "x=x", "1=1", "x^2+y^2 \\ne 4", "x^2+y^2=4=5"],
-    "y=2x": ["y=x", "2y=x", "x=2y", "y=2x+0.1", "y=-2x", "y=2x^2", "y = 2x, x > 0", "y=2", "f=3x", "2x=0", "0=0", "g(x)=2x",
+    "y=2x": ["y=x", "2y=x", "x=2y", "y=2x+0.1", "y=-2x", "y=2x^2", "y = 2x, x > 0", "y=2", "f=3x", "2x=0", "0=0",
+        "g(x)=2x",
         "y=y"],
     "x=1": ["x=1, y=2", "x=2", "y=1", "x \\ne 1", "x=1 \\text{ or } 2", "x \\in [1,1]", "x>1", "x=\\pm 1", "x^2=1",
         "x=1=2", "1=2=1", "(x-1)(x-2)=0", "x=1+0i+j", "x'=1", "x_1=1"],
