@@ -29,7 +29,15 @@ from rewardkit.primitives.mathematics.gold import Gold
 from rewardkit.primitives.mathematics.notation import clean, compact, is_about, is_name, sides, split_at, wrapped
 from rewardkit.primitives.mathematics.plain_numbers import Numeral, read
 from rewardkit.primitives.mathematics.precheck import TOO_HIGH, TOWER, refusal
-from rewardkit.primitives.mathematics.statements import is_other, renamed, stated, with_argument_of, with_constant_of
+from rewardkit.primitives.mathematics.statements import (
+    is_other,
+    option,
+    renamed,
+    stated,
+    stated_once,
+    with_argument_of,
+    with_constant_of,
+)
 from rewardkit.primitives.mathematics.structure import BRACKETS, LEAF, ORDER, RELATIONS, Node, items, parse
 
 MAX_CHARACTERS = 2_000
@@ -137,11 +145,14 @@ class MathEqual:
             return Score(0.0, "no answer found")
         if len(answer) > MAX_CHARACTERS:
             return Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
-        cleaned = clean(answer)
+        cleaned = stated_once(clean(answer))
         if not cleaned:
             return Score(0.0, "no answer found")
         if "\\boxed" in cleaned or "\\fbox" in cleaned:
             return Score(0.0, "a box inside a box")
+        letters_of_options = {option(cleaned), option(gold.cleaned)} - {""}
+        if len(letters_of_options) > 1:
+            return _unequal(cleaned, gold)
         if words.denials(cleaned) - words.denials(gold.cleaned):
             return Score(0.0, f"{shorten(cleaned, 60)} denies something")
         if gold.number is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rewardkit.primitives.mathematics.grammar import Algebra, Reader, Unreadable, tokens
+from rewardkit.primitives.mathematics.grammar import VECTORS, Algebra, Reader, Unreadable, tokens
 
 # Together these limit the worst formula to about ten thousand products of terms.
 MAX_CHARACTERS = 200
@@ -199,6 +199,9 @@ class _Field(Algebra[Formula]):
 
     def apply(self, function: str, arguments: list[Formula]) -> Formula:
         raise Unreadable
+
+    def is_vector(self, value: Formula) -> bool:
+        return any(letter.startswith(VECTORS) for monomial in value.above for letter, _ in monomial)
 
     def kind(self, value: Formula) -> str:
         parts = set(value.above)

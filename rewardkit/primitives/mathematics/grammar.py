@@ -32,6 +32,7 @@ _DIVIDED = frozenset(("/", "\\div"))
 _ENDS = frozenset(("+", "-", ")", "}", "]", ",", "|", "\\rfloor", "\\rceil"))
 _COMMANDS = frozenset("\\" + name for name in FUNCTIONS - {"sqrt"})
 _FLOORS = {"\\lfloor": "\\rfloor", "\\lceil": "\\rceil"}
+VECTORS = ("\\vec ", "\\overrightarrow ")
 _KINDS = ("real", "imaginary", "complex")
 _APPLIED = frozenset("fghFGW")
 """Letters that name a function if brackets follow: f(2) is not twice f."""
@@ -77,6 +78,10 @@ class Algebra(ABC, Generic[V]):
 
     @abstractmethod
     def apply(self, function: str, arguments: list[V]) -> V: ...
+
+    @abstractmethod
+    def is_vector(self, value: V) -> bool:
+        """Return whether a value has an arrow: such values have two products, and one of them has an order."""
 
     @abstractmethod
     def kind(self, value: V) -> str:
@@ -171,12 +176,22 @@ class Reader(Generic[V]):
     def _product(self, *, argument: bool = False) -> V:
         factors, divisors = [self._power()], []
         previous = self._tokens[self._position - 1]
+        is_of_vectors = False
         while (token := self._next()) and not (token == "|" and self._bars):
             if argument and (token in _COMMANDS or token in _TIMES or token == "("):
                 break
             if token in _TIMES:
                 self._take()
-                factors.append(self._power())
+                factor = self._power()
+                if not self._algebra.is_vector(factor):
+                    factors.append(factor)
+                elif is_of_vectors:
+                    raise Unreadable  # a \cdot b \times c
+                elif self._algebra.is_vector(factors[-1]):
+                    is_of_vectors = True
+                    factors[-1] = self._applied("cross" if token == "\\times" else "dot", [factors[-1], factor])
+                else:
+                    factors.append(factor)
             elif token in _DIVIDED:
                 if argument:
                     raise Unreadable  # \sin x/2
@@ -214,6 +229,8 @@ class Reader(Generic[V]):
     def _multiplied(self, factors: list[V], divisors: list[V]) -> V:
         algebra = self._algebra
         real, imaginary, mixed = map([algebra.kind(factor) for factor in factors].count, _KINDS)
+        if sum(map(algebra.is_vector, factors)) > 1:
+            raise Unreadable
         value = factors[0]
         for factor in factors[1:]:
             value = algebra.times(value, factor)

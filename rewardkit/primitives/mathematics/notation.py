@@ -40,6 +40,8 @@ _WORD_BELOW = re.compile(
     r"mathrm)\s*\{\s*([A-Za-z0-9 ]+?)\s*\}"
 )
 _ABOVE_AND_BELOW = re.compile(r"(\^\{[^{}]*\})\s*(_\{[^{}]*\})")
+_POWERS_OF_UNITS = re.compile(r"\\text\s*\{[^{}]*(?:\^\{-?[1-9]\}[^{}]*)+\}")
+_BOLD_LETTER = re.compile(r"\\(?:mathbf|boldsymbol|bm)\s*\{\s*([a-z])\s*\}")
 _NAMED = re.compile(r"\\text\s*\{\s*(" + "|".join(sorted(FUNCTIONS - {"min", "sec"})) + r"|[eid])\s*\}(?!\s*=)")
 _PLAIN = re.compile(
     r"(?<![\\A-Za-z])(?:(" + "|".join(sorted(FUNCTIONS - {"min", "max", "sec"})) + r")(?![A-Za-z])|(sec|max|min)(?=\())"
@@ -98,6 +100,7 @@ def clean(text: str) -> str:
     if "^" in text or "_" in text:
         text = _PRIMES.sub(r"\1\2", _SUPERSCRIPT.sub(r"\1{\2}", _powers_of_groups(text)))
         text = _ABOVE_AND_BELOW.sub(r"\2\1", text)
+        text = _POWERS_OF_UNITS.sub(lambda match: match[0].replace("^{", "^").replace("}", "") + "}", text)
     return text
 
 
@@ -106,6 +109,8 @@ def _unstyled(text: str) -> str:
     text = _INVISIBLE.sub("", text)
     if "," in text:
         text = _EXPLICIT_THOUSANDS.sub(_without_commas, text)
+    if "\\times" in text or "\\cdot" in text:
+        text = _BOLD_LETTER.sub(r"\\vec{\1}", text)
     if "_" in text:
         text = _WORD_BELOW.sub(lambda match: "_{" + (match[1] or match[2]).replace(" ", "") + "}", text)
     text = _OF_A_SET.sub(r"\\\1(\2)", text)

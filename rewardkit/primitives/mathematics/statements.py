@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from rewardkit.primitives.mathematics.notation import split_at, words_of_name, wrapped
+from rewardkit.primitives.mathematics.plain_numbers import read
 
 TAIL = 200
 """The most characters in which a domain is looked for at the end of a text."""
@@ -42,6 +43,7 @@ _LABEL = re.compile(
     r"(?:(?<=[,;])|(?<=\\text\{ and \})|(?<=\band)|\A)\s*(?:\\text\s*\{\s*)?([A-Za-z][A-Za-z]+(?: [A-Za-z]+){0,3})"
     r"\s*:\s*\}?(?=\s*[-+0-9\\(.$])"
 )
+_OPTION = re.compile(r"\A\\text\s*\{\s*\(([A-J])\)\s*\}\s*(?=[-+0-9\\(.])")
 _POINT = re.compile(r"\A[ABD-EH-VX-Z]'*\s*(?=\([^()]*,[^()]*\)\Z)")
 """The name of a point, ``P(1, 2)``; C, F, G and W may be functions."""
 
@@ -79,7 +81,8 @@ def stated(cleaned: str) -> Stated:
     """Split a cleaned text into the answer and its domain."""
     if not _LETTER.search(cleaned):
         return Stated(cleaned)
-    text = _POINT.sub("", _LEAD.sub("", cleaned, count=1) or cleaned, count=1)
+    text = _LEAD.sub("", _OPTION.sub("", cleaned, count=1), count=1) or cleaned
+    text = _POINT.sub("", text, count=1)
     if "\\{" in text and "\\in" in text:
         text = _listed_family(text)
     if ":" in text:
@@ -120,6 +123,28 @@ def _domain(match: re.Match[str]) -> str:
 
 def _named(match: re.Match[str]) -> str:
     return match[0] if _OTHER.search(match[1]) else f" \\text{{{match[1]}}} = "
+
+
+def option(cleaned: str) -> str:
+    r"""Return the letter of an option before its value: ``C`` for ``\text{(C) }5``."""
+    match = _OPTION.match(cleaned)
+    return match[1] if match else ""
+
+
+_ABOUT = re.compile(
+    r"(?<=\S)\s*[,(]?\s*(?:\\approx|(?:\\text\s*\{\s*)?[,(]?\s*(?:or\s+)?(?:approximately|about|roughly)(?:\s*\})?)"
+    r"\s*([-0-9.,]*[0-9])\s*\)?\Z"
+)
+_AGAIN = re.compile(r"(?<=\S)\s*\(?\s*(?:\\text\s*\{\s*\(?\s*or\s*\}|(?<=[ (])or(?= ))\s*([-0-9\\][^()]*?)\s*\)?\Z")
+
+
+def stated_once(cleaned: str) -> str:
+    r"""Return a value that is stated in two ways in one: ``\frac{3}{4}`` for ``\frac{3}{4} \text{ or } 0.75``."""
+    if "or" in cleaned and (match := _AGAIN.search(cleaned)):
+        first, second = read(cleaned[: match.start()]), read(match[1])
+        if first and second and first.value == second.value and first.equals(second):
+            return cleaned[: match.start()]
+    return _ABOUT.sub(r" \\approx \1", cleaned)
 
 
 def is_other(name: str, other: str) -> bool:

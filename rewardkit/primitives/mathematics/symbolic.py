@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy
 
-from rewardkit.primitives.mathematics.grammar import Algebra, Reader, Unreadable, tokens
+from rewardkit.primitives.mathematics.grammar import VECTORS, Algebra, Reader, Unreadable, tokens
 
 DEGREE = sympy.Symbol("°", positive=True)
 _BASE = sympy.Symbol("base of log", positive=True)
@@ -37,6 +37,7 @@ def _of_integers(function: Any, arguments: tuple[Any, ...]) -> Any:
     return function(*arguments) if len(arguments) > 1 else abs(arguments[0])
 
 
+_DOT = sympy.Function("dot")
 _COMPLEX = frozenset("zw")
 _INFINITE = {"\\infty": sympy.oo, "+\\infty": sympy.oo, "-\\infty": -sympy.oo}
 _TRIGONOMETRIC = frozenset(["sin", "cos", "tan", "cot", "sec", "csc"])
@@ -90,6 +91,12 @@ class _Sympy(Algebra[Any]):
     def apply(self, function: str, arguments: list[Any]) -> Any:
         if function == "log":
             return sympy.log(*arguments) if len(arguments) == 2 else sympy.log(arguments[0]) / sympy.log(_BASE)
+        if function in ("dot", "cross"):
+            first, second = sorted(arguments, key=sympy.default_sort_key)
+            if function == "dot":
+                return _DOT(first, second)
+            sign = 0 if first == second else 1 if first == arguments[0] else -1
+            return sign * sympy.Function("cross")(first, second)
         if function == "lg":
             return sympy.log(arguments[0], 10)
         if function in _TRIGONOMETRIC:
@@ -98,6 +105,10 @@ class _Sympy(Algebra[Any]):
         if value in (sympy.nan, sympy.zoo):
             raise Unreadable
         return value
+
+    def is_vector(self, value: Any) -> bool:
+        scalars = dict.fromkeys(value.atoms(sympy.Abs, _DOT), sympy.Integer(1))
+        return any(letter.name.startswith(VECTORS) for letter in value.xreplace(scalars).free_symbols)
 
     def kind(self, value: Any) -> str:
         if value.is_Rational:

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 RIGHT: dict[str, list[str]] = {
+    "\\vec{a}\\times\\vec{b}": ["-\\vec{b}\\times\\vec{a}"],
+    "\\vec{a}\\cdot\\vec{b}": ["\\vec{b}\\cdot\\vec{a}"],
+    "\\mathbf{u}\\times\\mathbf{v}": ["\\vec{u}\\times\\vec{v}"],
+    "2\\vec{a}+\\vec{b}": ["\\vec{b}+2\\vec{a}", "2 \\times \\vec{a}+\\vec{b}"],
+    "C": ["(C)", "c", "\\text{(C)}"],
+    "5": ["\\textbf{(C) }5", "\\mathrm{(C)}\\ 5", "5\\,\\mathrm{cm^2}", "5 \\text{ m/s^2}"],
+    "\\frac{3}{4}": ["\\frac{3}{4} \\text{ or } 0.75", "3/4 (or 0.75)"],
     "x = 2k, y = 3k, k \\in \\mathbb{Z}": ["y = 3k, x = 2k, k \\in \\mathbb{Z}"],
     "[1,5]": ["1 \\le x \\le 5", "1 \\le x \\le 5, x \\in \\mathbb{R}"],
     "f(x) = x \\text{ for all positive } x": ["f(x) = x", "f(x) = x \\text{ for all positive real } x"],
@@ -124,7 +131,8 @@ RIGHT: dict[str, list[str]] = {
     "\\{(1,2),(3,4)\\}": ["(3,4),(1,2)"],
     "[\\frac{e}{5},+\\,\\infty)": ["[e/5,\\infty)"],
     "3x+2y=6": ["y = 3 - \\frac{3x}{2}", "3 - \\frac{3x}{2}"],
-    "\\sqrt{2}": ["\\text{The answer is } \\sqrt{2}"],
+    "\\sqrt{2}": ["\\text{The answer is } \\sqrt{2}", "\\sqrt{2} (\\approx 1.414)",
+        "\\sqrt{2}, \\text{ approximately } 1.414"],
     "AB=5": ["5"],
     "\\tan^2 x": ["\\sec^2 x - 1"],
     "e^{x+y}": ["e^x e^y"],

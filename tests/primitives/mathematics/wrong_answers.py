@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 WRONG: dict[str, list[str]] = {
+    "\\vec{a}\\times\\vec{b}": ["\\vec{b}\\times\\vec{a}", "\\vec{a}\\cdot\\vec{b}"],
+    "\\mathbf{u}\\times\\mathbf{v}": ["\\mathbf{v}\\times\\mathbf{u}"],
+    "\\vec{a}\\times(\\vec{b}\\times\\vec{c})": ["(\\vec{a}\\times\\vec{b})\\times\\vec{c}"],
+    "(\\vec{a}\\cdot\\vec{b})\\vec{c}": ["\\vec{a}(\\vec{b}\\cdot\\vec{c})"],
+    "g": ["G"],
+    "a": ["(A)", "A"],
+    "\\text{(C) }5": ["\\text{(D) }5"],
+    "\\frac{3}{4}": ["\\frac{3}{4} \\text{ or } 0.76", "\\frac{3}{4} (\\text{about } 0.9)", "0.76 \\text{ or } 0.75"],
     "x = 2 + 3t, y = 1 - 2t, t \\in \\mathbb{Z}": ["x = 5 + 3t, y = 1 - 2t, t \\in \\mathbb{Z}"],
     "x = 2k, y = 3k, k \\in \\mathbb{Z}": ["x = 3k, y = 2k, k \\in \\mathbb{Z}"],
     "x = k\\pi, k \\in \\mathbb{Z}": ["y = k\\pi, k \\in \\mathbb{Z}", "\\pi x = k\\pi", "\\neg x = k\\pi"],
