@@ -21,7 +21,11 @@ _DOUBT = re.compile(
     r"question|error|mistake|opposite|claim|alternative|limit|fake)\b|n't\b",
     re.IGNORECASE,
 )
-_VALUE = re.compile(r"(?:\*\*|\$|\\\()?\s*(?:[-+(\[\\]|[0-9.])[^\n]{0,120}|\$[^$\n]{1,120}\$|\*\*[^*\n]{1,80}\*\*")
+_VALUE = re.compile(
+    r"(?:\*\*|\$|\\\()?\s*(?:[-+(\[\\]|[0-9.])[^\n]{0,120}"
+    r"|\$[^$\n]{1,120}\$(?:(?:,? (?:and )?\$[^$\n]{1,120}\$){1,7}[.!]?)?"
+    r"|\*\*[^*\n]{1,80}\*\*"
+)
 _FORMULA = re.compile(r"(?<!\\)\$\$?((?:[^$\\]|\\.)+)\$\$?|\\\(((?:[^\\]|\\[^()])+)\\\)|\\\[((?:[^\\]|\\[^\[\]])+)\\\]")
 _BESIDE_FORMULA = re.compile(r"[0-9)\]}+*/^=<>-]\s?\0|\0\s?[0-9(\[{+*/^=<>]")
 """A formula that is only a part of one: ``16 $\\pi$``."""

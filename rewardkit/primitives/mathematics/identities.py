@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import sympy
@@ -40,7 +41,7 @@ _REALS = tuple(
 )
 _NATURALS = (7, 3, 4, 9, 5, 2, 11, 6, 8, 10)
 _OFF_AXIS = (sympy.Rational(2, 3) + 2 * sympy.I / 5, -sympy.Rational(7, 5) + 3 * sympy.I / 4, 1 - 4 * sympy.I / 3)
-_FAR = (30, -12, 100, 17, -45, 12, 1000, -100, 64, -7, 15, -1000, 20, 25, -3, 10, 0, 1)
+_FAR = (30, -12, 1000, -1000, 100, -100, 17, -45, 12, 64, -7, 15, 20, 25, -3, 10, 0, 1)
 """Integers, where floors jump, and on both sides of what an absolute value or a binomial may be about."""
 
 _PIECEWISE = (
@@ -50,9 +51,13 @@ _PIECEWISE = (
 """What may be one formula here and another one there, like roots."""
 
 _INTEGRAL = (sympy.factorial, sympy.binomial, GreatestDivisor, LeastMultiple)
+_JUMPING = (sympy.floor, sympy.ceiling, sympy.Mod)
 MAX_NUMBERS = 6
+FEW = 6
+"""Points for what has no jumps: on both sides, at three distances."""
 
 
+@lru_cache(maxsize=1024)
 def identical(one: Any, other: Any) -> bool:
     """Return whether two expressions are equal wherever both have a value."""
     if one == other:
@@ -78,9 +83,6 @@ def _sampled(one: Any, other: Any) -> bool | None:
     discrete = both.has(*_INTEGRAL)
     letters = sorted(both.free_symbols, key=str)
     is_complex = both.has(sympy.I) or any(letter.is_real is None for letter in letters)
-    for point in _other_points(both, letters, discrete=discrete):
-        if _agree(one.subs(point), other.subs(point), is_complex=is_complex, modest=False) is False:
-            return False
     agreed = 0
     largest = 0.0
     for point in _points(letters, discrete=discrete):
@@ -90,6 +92,9 @@ def _sampled(one: Any, other: Any) -> bool | None:
         if found is False:
             return False
         agreed += found is True
+    for point in _other_points(both, letters, discrete=discrete):
+        if _agree(one.subs(point), other.subs(point), is_complex=is_complex, modest=False) is False:
+            return False
     return True if largest <= MAX_SIZE and agreed >= min(ENOUGH, 1 if not letters else ENOUGH) else None
 
 
@@ -117,8 +122,11 @@ def _other_points(both: Any, letters: list[Any], *, discrete: bool) -> Iterator[
     ):
         return
     numbers = sorted((number for number in both.atoms(sympy.Rational) if abs(number) > 2), key=abs)[-MAX_NUMBERS:]
-    edges = [sign * number + step for number in numbers for sign in (1, -1) for step in (0, 1)]
-    values = [sympy.Integer(value) for value in _FAR] + edges + list(_jumps(both, letters))
+    if discrete or both.has(*_JUMPING):
+        edges = [sign * number + step for number in numbers for sign in (1, -1) for step in (0, 1)]
+        values = [*map(sympy.Integer, _FAR), *edges, *_jumps(both, letters)]
+    else:
+        values = [*map(sympy.Integer, _FAR[:FEW]), *(sign * number for number in numbers[-1:] for sign in (1, -1))]
     if discrete:
         values = [value for value in values if value.is_Integer and value >= 0]
     for row in range(len(values)):

@@ -36,7 +36,8 @@ _FOR_ALL = re.compile(
 )
 _LEAD = re.compile(
     r"\A(?:\\text\s*\{\s*)?(?:(?:so|thus|hence|therefore),?\s+)?(?:the\s+)?(?:only\s+)?(?:final\s+|correct\s+)?"
-    r"(?:answers?|solutions?|roots?|results?|values?)(?:\s+(?:is|are)|\s*:)\s*\}?\s*(?=\S)|\A\\text\s*\{\s*only\s*\}\s*",
+    r"(?:answers?|solutions?|roots?|results?|values?)(?:\s+(?:is|are)|\s*:)\s*\}?\s*(?=\S)|\A\\text\s*\{\s*only\s*\}\s*"
+    r"|\A(?:A\s?:|Ans\s?[.:])\s*(?=[-+0-9\\(.][^:]*\Z)",
     re.IGNORECASE,
 )
 _LABEL = re.compile(
@@ -52,11 +53,14 @@ _UNIT_AND = re.compile(r"(\\text\s*\{[^{}]*[a-z][^{}]*?)\s+(and|or)\s*\}(?=\s*[-
 
 _OTHER = re.compile(
     r"\b(?:not|no|never|wrong|incorrect|false|except|excluding|without|if|when|or|and|half|twice|thrice|double|triple|"
-    r"third|quarter|times|squared?|cubed?|root|inverse|reciprocal|negative|minus|plus|opposite|decoy|fake|dummy|other|"
-    r"another|instead|guess|log|factorial)\b",
+    r"third|quarter|times|squared?|cubed?|root|inverse|reciprocal|negative|minus|plus|opposite|decoy|distractor|trap|"
+    r"example|fake|dummy|other|another|instead|guess|log|factorial)\b",
     re.IGNORECASE,
 )
 """Words in the name of a value that make it another value: half of x."""
+
+_ANSWER = frozenset(("answer", "final", "correct", "my", "our", "so", "thus", "hence", "therefore"))
+"""Words in a name that has "answer" in it; others make it another value."""
 
 _LETTER = re.compile("[A-Za-z]")
 _KINDS = {"positive": "Z^+", "nonnegative": "N_0", "non-negative": "N_0"}
@@ -152,6 +156,8 @@ def is_other(name: str, other: str) -> bool:
     if _OTHER.findall(name) != _OTHER.findall(other):
         return True
     first, second = (words_of_name(text).split() for text in (name, other))
+    if {"answer", "answer's"} & {*first, *second} and not _ANSWER.issuperset({*first, *second}):
+        return True  # ten more than the answer
     return bool(first and second) and not (set(first) <= set(second) or set(second) <= set(first))
 
 

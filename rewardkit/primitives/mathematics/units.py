@@ -27,6 +27,7 @@ _OTHERS = """
 inch in inches|foot ft feet|yard yd|mile mi|pound lb lbs|ounce oz|gallon gal|tonne ton|minute min|hour h hr|day|week
 month|year yr|dollar usd buck|cent|euro eur €|yen ¥|yuan rmb|rupee ₹
 pound-sterling £|degree deg|radian rad|atmosphere atm|hectare ha|acre
+person persons people|child children|man men|woman women
 celsius centigrade|fahrenheit|kilometer/hour kmh kph|mile/hour mph|kilogram kilo|ampere amp|second sec
 """
 _SYMBOLS = {
@@ -57,7 +58,8 @@ lakh lakhs crore crores bn mn score gross fifth fifths sixth sixths seventh seve
 tenth tenths hundredth hundredths thousandth thousandths millionth millionths billionth billionths
 fold double twice triple inverse reciprocal squared cubed wrong false incorrect lower upper bound is
 tens pair pairs couple couples trio permille ppm ppb ppt bp bps basis grand thou mio mrd mil mill mille milliard
-tausend tausende hundert dutzend millón millones cento mila cien ciento docena cuadrado cubo quadrat quadrato quadrado
+tausend tausende hundert dutzend millón millones cento mila cien ciento docena
+hundredweight myriad myriads googol cuadrado cubo quadrat quadrato quadrado
 then if when because since but so though although which that was were are has have nor only just actually wait
 """
 _CHANGING = frozenset(_VALUES.split()) | {letter.strip("\\").lower() for letter in LETTERS}
@@ -179,7 +181,11 @@ def _known(word: str) -> str:
 
 
 def _singular(word: str) -> str:
-    return re.sub(r"ies$", "y", word) if len(word) > 4 and word.endswith("ies") else re.sub(r"(?<=..[^s])s$", "", word)
+    return (
+        re.sub(r"ies$", "y", word)
+        if len(word) > 4 and word.endswith("ies")
+        else re.sub(r"(?<=..x|.ch|.sh|.ss)es$|(?<=..[^s])s$", "", word)
+    )
 
 
 def differ(one: str, other: str, formulas: str = "") -> bool:

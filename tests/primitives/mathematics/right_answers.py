@@ -27,6 +27,8 @@ RIGHT: dict[str, list[str]] = {
     "\\gcd(a,b)": ["\\gcd(b,a)", "\\frac{1}{2}\\gcd(2a,2b)"],
     "x^2 + y^2 = 25": ["x^2 + y^2 = 5^2"],
     "x^{n-1}": ["x^n x^{-1}"],
+    "5 \\text{ people}": ["5 \\text{ person}"],
+    "5 \\text{ boxes}": ["5 \\text{ box}"],
     "5 \\text{ years}": ["5", "5 \\text{ years old}"],
     "5 \\text{ km north}": ["5 \\text{ km}", "5 \\mathrm{km}\\text{ north}"],
     "\\text{Minimum: } 1, \\text{Maximum: } 5": ["\\text{max} = 5, \\text{min} = 1", "1, 5"],
