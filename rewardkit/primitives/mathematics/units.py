@@ -59,7 +59,8 @@ tenth tenths hundredth hundredths thousandth thousandths millionth millionths bi
 fold double twice triple inverse reciprocal squared cubed wrong false incorrect lower upper bound is
 tens pair pairs couple couples trio permille ppm ppb ppt bp bps basis grand thou mio mrd mil mill mille milliard
 tausend tausende hundert dutzend millón millones cento mila cien ciento docena
-hundredweight myriad myriads googol cuadrado cubo quadrat quadrato quadrado
+promille prozent tsd mln mld tys juta ribu nghin trieu elfu duizend tusen tusind tuhat bin milyon fois veces volte vezes
+carre hoch hundredweight myriad myriads googol cuadrado cubo quadrat quadrato quadrado
 then if when because since but so though although which that was were are has have nor only just actually wait
 """
 _CHANGING = frozenset(_VALUES.split()) | {letter.strip("\\").lower() for letter in LETTERS}
@@ -197,8 +198,11 @@ def differ(one: str, other: str, formulas: str = "") -> bool:
         return True
     if first == second or not first or not second:
         return False
-    if "unit" in (first[0], second[0]):  # square units
-        return [part for part in first if part[0] == "^"] != [part for part in second if part[0] == "^"]
+    powers = [[part for part in parts if part[0] == "^"] for parts in (first, second)]
+    if any(
+        parts[0] == "unit" and len(parts) == 1 + len(own) for parts, own in zip((first, second), powers, strict=True)
+    ):
+        return powers[0] != powers[1]  # square units
     if "?" not in one + other:
         return True
     short, long = sorted((first, second), key=len)

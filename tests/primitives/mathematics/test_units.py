@@ -55,6 +55,7 @@ def test_units_that_are_there_must_be_the_same() -> None:
         ("dollar/?ticket", "cent"), ("meter", "?apple"), ("?apple", "?pear"), ("celsius", "degree"),
         ("?light year", "year"),
         ("?dollar loss", "?dollar profit"), ("?odd", ""), ("?unit^2", "meter"), ("?tablespoon", "?teaspoon"),
+        ("?unit left", "?unit right"),
         ("celsius", "fahrenheit"), ("meter", "degree"), ("meter/second", "meter"),
     ]:  # fmt: skip
         assert differ(one, other)
