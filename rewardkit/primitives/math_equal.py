@@ -340,10 +340,9 @@ def _other_variable(name: str, others: list[str]) -> bool:
     if any(side.startswith("-") and is_about(side) for side in others):
         return True  # -x = 5
     return any(
-        is_other(name, side)
-        if "\\text" in name + side
-        else bool(name) and is_about(side) and not (is_name(side) and _same_name(name, side))
+        is_other(name, side) if "\\text" in name + side else name and not (is_name(side) and _same_name(name, side))
         for side in others
+        if is_about(side)
     )
 
 
