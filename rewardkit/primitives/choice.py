@@ -66,8 +66,9 @@ class FinalChoice(TextExtractor):
             if contents is None:
                 return None
             names = {name for content in contents if (name := chosen(self.options, content, marked=True))}
-            # A box may also hold the value, or a formula on the way: "\boxed{500}. So, the answer is B."
-            return names.pop() if len(names) == 1 else _passage(text) if names else self._claimed(text)
+            if not names:  # the value, or a formula on the way: "\boxed{500}. So, the answer is B."
+                return self._claimed(text)
+            return names.pop() if len(names) == 1 and mark.text is not None else _passage(text)
         if mark.text is None:
             return None
         name = chosen(self.options, mark.text, marked=True)

@@ -153,14 +153,14 @@ class MathEqual:
         letters_of_options = {option(cleaned), option(gold.cleaned)} - {""}
         if len(letters_of_options) > 1:
             return _unequal(cleaned, gold)
+        if gold.number is None and (
+            words.plain(cleaned) == words.plain(gold.cleaned) or words.spelled(cleaned) in gold.spellings
+        ):
+            return 1.0
         if words.denials(cleaned) - words.denials(gold.cleaned):
             return Score(0.0, f"{shorten(cleaned, 60)} denies something")
         if gold.number is not None:
             return self._number(cleaned, gold, gold.number)
-        if words.plain(cleaned) == words.plain(gold.cleaned) or (
-            gold.spellings and words.spelled(cleaned) in gold.spellings
-        ):
-            return 1.0
         if gold.is_text:
             return _unequal(cleaned, gold)
         if gold.clock:
@@ -399,8 +399,8 @@ def math_equal(
     Args:
         column: the column of the gold answer: LaTeX with or without ``$``, text, a number, or a list of accepted ones.
         extract: finds the answer; by default ``<answer>``, else the boxes, else the text after ``####``, else what the
-            last "The answer is" states, in many languages, else the value of a last sentence like "The area is 5", else
-            the only formula of the last line. Several different boxes are a list.
+            last "The answer is" states, in many languages, else the last line, if it is a result: "The area is 5", a
+            value alone, or the only formula after a relation ("we get $5$"). Several different boxes are a list.
         gold: finds the gold answer in its cell, such as ``rk.extract.after("####")``. Without it, the boxes in the cell
             are the gold answer, else the whole cell is.
         evaluated: require an evaluated answer: a number if the gold answer is one, otherwise no more arithmetic left to

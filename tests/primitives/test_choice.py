@@ -27,7 +27,13 @@ def value(completion: str, gold: Any = "B", **options: Any) -> float:
         "The answer is B (not A).", "The correct answer is **B**.", "I choose B because A is wrong",
         "The answer is A.\nThe answer is B.",
         "<think>A or C?</think>B", "The answer is B.\nA) is wrong because of rain.", "Final answer: B<|im_end|>",
-        "The answer is $B$",
+        "The answer is $B$", "\\boxed{B}: 12 cm", "\\boxed{(B)} 1, 2 and 5.", "$\\boxed{(B) PS}$.The end.",
+        "The answer is B, if I am not mistaken.",
+        "B is clearly correct; A is also wrong.",
+        "答えは、Bです。", "正解は「B」です。", "Jawaban yang benar adalah B.", "La réponse correcte est donc B.",
+        "La respuesta correcta es la opción B.", "A alternativa correta é a B.", "A resposta correta é a letra B.",
+        "Правильный вариант: B", "คำตอบที่ถูกต้องคือ B", "התשובה הנכונה היא B.",
+        "A helyes válasz a B.", "Răspunsul corect este B.",
     ],
 )  # fmt: skip
 def test_b_is_chosen(completion: str) -> None:
@@ -46,6 +52,14 @@ def test_b_is_chosen(completion: str) -> None:
         "A. Paris\nB. Rome\nC. Bern\nD. Oslo", "\\boxed{B}, \\boxed{C}", "the answer is either B or C",
         "The answer is B\nor C",
         "<answer>B</answer><answer>C</answer>", "В", "The answer is B & D", "B? C? D?",
+        "\\boxed{B} or C", "\\boxed{B}, C", "\\boxed{B} is wrong", "not \\boxed{B}", "\\boxed{B'}",
+        "The answer is B's successor.",
+        "The answer is B to C.", "The answer is B if x > 0, else C.", "The answer is B for small x and C for large x.",
+        "The answer is B. It could also be C.", "The answer is B, although C is also right.", "B is correct; C too.",
+        "The answer is B. If wrong, C.", "The answer is hardly B.", "B is partially correct.",
+        "Nobody says B is correct.",
+        "B is the answer to a different question.", "The answer is B. Hmm, no.",
+        "It is A,\nB", "I doubt it is\nB", "B\nis wrong.",
     ],
 )  # fmt: skip
 def test_b_is_not_chosen(completion: str) -> None:

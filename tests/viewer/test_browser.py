@@ -154,7 +154,7 @@ def test_keys_help_and_dark(visit: Visit) -> None:
     visit.page.keyboard.press("?")
     visit.page.wait_for_selector(".help")
     visit.page.keyboard.press("Escape")
-    visit.page.wait_for_selector(".help", state="hidden")
+    visit.page.wait_for_selector('[role="dialog"]', state="detached")  # a dialog that fades takes keys
     visit.page.keyboard.press("d")
     visit.page.wait_for_selector("body.dark")
     visit.page.reload()

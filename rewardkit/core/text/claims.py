@@ -195,6 +195,9 @@ _RETRACTED = re.compile(
     r"i misspoke\b|i meant\b|"
     r"my (?:mistake|bad|apologies)\b|let me correct (?:that|this|myself|it)\b|just kidding\b|"
     r"i (?:hereby )?(?:retract|withdraw)\b|"
+    r"(?:i'm|i am) (?:(?:not (?:so |quite |really |at all )?(?:sure|certain|confident)\b(?! (?:if|whether) you))|"
+    r"lying|joking)|"
+    r"(?:that|this|it) (?:was|is) (?:just |only )?a (?:joke|lie|guess)\b|don't (?:believe|trust) (?:me|it|that|this)\b|"
     r"(?:nein|non|нет|não),? (?:warte|moment|attend|подожди|espera)|no,? espera|"
     r"(?:korrektur|corrección|correção|correzione|поправка) ?:)|"
     r"更正|口误|我错了|我錯了|等等[,，]|(?:不对|不對)[,，。]|訂正|間違えました|정정|잠깐만"
@@ -206,11 +209,13 @@ _TAKEN_BACK = re.compile(
     r"(?:right|correct|true|it)\b|that(?:'s| is) (?:impossible|not it)\b|the above is (?:wrong|incorrect)\b|"
     r"(?:that|this|the|my) (?:\w+ )?(?:answer|claim|result|option|choice)(?: \w+)? (?:is|was) (?:\w+ly )?"
     r"(?:wrong|incorrect|false|not (?:right|correct|true))\b)|"
-    r"(?<=[.!?\n)]) ?(?:no|nope|wrong|incorrect|false|not)(?:[.!]+(?=\s|\Z)|\Z)"
+    r"(?<=[.!?\n)]) ?(?:(?:hmm|oh|well|um|uh),? )?(?:no|nope|wrong|incorrect|false|not|not really|"
+    r"it(?:'s| is) not)(?:[.!]+(?=\s|\Z)|\Z)"
 )
 _SHORTEST = 3
 _RETRACTION_WORD = re.compile(
-    r"wait|hold on|psych|jk|lied|reconsider|oops|doesn't|does not|impossible|"
+    r"sure|certain|confident|lying|joking|joke|lie\b|guess|believe|trust|wait|hold on|psych|jk|lied|reconsider|oops|"
+    r"doesn't|does not|impossible|"
     r"correct|scratch|strike|forget|ignore|disregard|wrong|mistake|back|mind|thought|error|slip|misspoke|meant|"
     r"my bad|apolog|kidding|made|change|retract|withdraw|false|isn't|wasn't|can't|cannot|nope|no[.!]|no\Z|not|"
     r"warte|moment|attend|подожди|espera|"
@@ -260,11 +265,14 @@ def corrects(text: str, start: int) -> bool:
 
 # What a reader does not see, or sees struck out.
 
-_STRUCK = re.compile(
-    r"~~[^~\n]{1,400}~~|<(del|s|strike)>[^<]{0,400}</\1>|"
-    r"<(\w{1,10}) [^<>]{0,60}?(?:display: ?none|hidden)[^<>]{0,60}>[^<]{0,400}</\2>",
+_CROSSED_OUT = re.compile(r"(?<!~)~~(?!~)(?:[^~\n]|\n(?![ \t]*\n)){1,400}(?<!~)~~(?!~)")
+_HIDDEN_TAG = re.compile(
+    r"<(?:(del|s|strike)\b[^<>]{0,60}"
+    r"|(\w{1,10})\s[^<>]{0,60}?(?:display: ?none|visibility: ?hidden|\bhidden\b)[^<>]{0,60})>",
     re.IGNORECASE,
 )
+_LONGEST_S = 400
+"""`<s>` may also be the token at the beginning of a text, and `</s>` the one at its end."""
 
 
 def without_struck(text: str) -> str:
@@ -272,7 +280,26 @@ def without_struck(text: str) -> str:
     if "<!--" in text:
         head, *comments = text.split("<!--")
         text = head + " ".join(after for _, closed, after in (part.partition("-->") for part in comments) if closed)
-    return _STRUCK.sub(" ", text) if "~~" in text or "</" in text else text
+    if "~~" in text:
+        text = _CROSSED_OUT.sub(" ", text)
+    return _without_hidden(text) if "</" in text else text
+
+
+def _without_hidden(text: str) -> str:
+    lowered = text.replace("İ", "I").lower()
+    pieces, position, unclosed = [], 0, set()
+    for tag in _HIDDEN_TAG.finditer(text):
+        name = (tag[1] or tag[2]).lower()
+        if tag.start() < position or name in unclosed:
+            continue
+        closing = f"</{name}>"
+        end = lowered.find(closing, tag.end(), tag.end() + _LONGEST_S if name == "s" else None)
+        if end >= 0:
+            pieces += [text[position : tag.start()], " "]
+            position = end + len(closing)
+        elif name != "s":
+            unclosed.add(name)
+    return "".join([*pieces, text[position:]])
 
 
 # Words that join two mentions. CJK text has no spaces around them.

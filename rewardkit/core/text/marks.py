@@ -15,6 +15,12 @@ _BOX_TOKEN = re.compile(
 )
 """A box, also in text that was escaped once too often, as in JSON."""
 
+_FENCE = re.compile(r"([ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*)(?P<fence>`{3,}|~{3,})(?P<info>.*)", re.DOTALL)
+"""A fence, which may be the first thing in an item of a list; then the info string, of which the language is a part."""
+
+_LANGUAGE = re.compile(r"[{.]*[^\s{},:]+")
+"""The language in an info string: ``python title="a.py"``, ``{.python}`` (Pandoc), ``python:a.py``, ``python,x``."""
+
 _SIGNED = re.compile(r"(?<![\w)\]}])[-\u2212]\Z")
 _BLANK = re.compile(
     r"(?:[\s.\u2026?_~]|\\(?:[,;:! ]|q?quad|l?dots|[hv]?phantom\s?\{[^{}]*\}|[hv]space\s?\{[^{}]*\}|"
@@ -31,26 +37,47 @@ def fenced_blocks(text: str) -> list[tuple[str, str]]:
 
 
 def fenced_parts(text: str) -> tuple[list[tuple[str, str]], str, str]:
-    """Return the closed fenced blocks of `text`, the text after the last one, and what an open fence after it holds."""
+    """Return the closed fenced blocks of `text`, the text after the last one, and what an open fence after it holds.
+
+    The rules are CommonMark's (https://spec.commonmark.org, "Fenced code blocks"), except that a fence may be indented
+    anywhere: models write lists whose code is not where the list's text begins.
+    """
     blocks = []
     language: str | None = None
-    fence = ""
+    fence, indent = "", 0
     body: list[str] = []
     after: list[str] = []
     for line in text.split("\n"):  # splitlines would also cut at U+2028, which a JSON string may contain
-        mark = line.strip()
-        drawn = mark[: len(mark) - len(mark.lstrip(mark[:1]))] if mark[:1] in ("`", "~") else ""
-        said = mark[len(drawn) :]
-        if language is None and len(drawn) >= 3 and drawn[0] not in said:
-            after, language, fence, body = body, said.strip().lower(), drawn, []
-        elif language is not None and drawn.startswith(fence) and not said:
+        match = _FENCE.match(line) if "```" in line or "~~~" in line else None
+        info = match["info"].strip() if match else ""
+        if language is None and match and ("`" not in match["fence"] or "`" not in info):
+            named = _LANGUAGE.match(info)
+            language, fence, indent = named[0].strip("{.").lower() if named else "", match["fence"], _columns(match[1])
+            after, body = body, []
+        elif language is not None and match and _closes(match, fence, indent):
             blocks.append((language, "\n".join(body)))
             language, body = None, []
         else:
-            body.append(line)
+            body.append(_unindented(line, indent) if language is not None and indent else line)
     if language is None:
         return blocks, "\n".join(body), ""
     return blocks, "\n".join(after), "\n".join(body)
+
+
+def _closes(match: re.Match[str], fence: str, indent: int) -> bool:
+    """Return whether a line closes `fence`: one in a docstring is indented more, and is part of the code."""
+    alone = not match["info"].strip() and not match[1].strip()
+    return alone and match["fence"].startswith(fence) and _columns(match[1]) <= indent + 3
+
+
+def _columns(lead: str) -> int:
+    return len(lead.expandtabs(4))
+
+
+def _unindented(line: str, columns: int) -> str:
+    """Remove at most as many columns of white space as are in front of the opening fence."""
+    code = line.lstrip(" \t")
+    return line[: len(line) - len(code)].expandtabs(4)[columns:] + code
 
 
 def last_box(text: str) -> str | None:
@@ -80,34 +107,35 @@ class Box(NamedTuple):
 def boxes_in(text: str) -> list[Box] | None:
     """Return the outermost boxes that are not empty; None if one is not closed."""
     places = []
-    depth = start = opened = 0
+    opened: list[
+        tuple[int, int, bool]
+    ] = []  # where an open brace or box begins, where its content does, and whether it is a box
+    inner: tuple[int, int, tuple[int, int]] | None = None  # the last box that closed, and where its content is
     for token in _BOX_TOKEN.finditer(text):
         mark = token[0]
-        if depth == 0 and len(mark) > 2:
-            opened = token.start() - bool(_SIGNED.search(text, max(0, token.start() - 2), token.start()))
-            if token["bare"]:
-                places.append(_box(text, opened, token.end(), token["bare"]))
-            else:
-                depth, start = 1, token.end()
-        elif depth and mark[-1] == "{" and mark != "\\{":
-            depth += 1
-        elif depth and mark == "}":
-            depth -= 1
-            if depth == 0 and not _BLANK.fullmatch(content := text[start : token.start()]):
-                places.append(_box(text, opened, token.end(), _nested(content) or content))
-    return None if depth else places
+        if token["bare"] and not opened:
+            start = _signed(text, token.start())
+            places.append(_box(text, start, token.end(), *token.span("bare")))
+        elif mark[-1] == "{" and mark != "\\{" and (opened or len(mark) > 2):
+            opened.append((token.start(), token.end(), len(mark) > 2))
+        elif mark == "}" and opened:
+            start, content, is_box = opened.pop()
+            if not is_box:
+                continue
+            span = (content, token.start())
+            if inner and inner[0] > start and not (text[content : inner[0]] + text[inner[1] : token.start()]).strip():
+                span = inner[2]
+            inner = (start, token.end(), span)
+            if not opened and not _BLANK.fullmatch(text, *span):
+                places.append(_box(text, _signed(text, start), token.end(), *span))
+    return None if opened else places
 
 
-def _box(text: str, start: int, end: int, content: str) -> Box:
+def _signed(text: str, start: int) -> int:
+    return start - bool(_SIGNED.search(text, max(0, start - 2), start))
+
+
+def _box(text: str, start: int, end: int, content: int, closed: int) -> Box:
     sign = "-" if text[start] in "-\u2212" else ""
     escaped = text.startswith("\\\\", start + len(sign))
-    return Box(start, end, sign + (content.replace("\\\\", "\\") if escaped else content))
-
-
-def _nested(content: str) -> str | None:
-    """Return the content of the box that is all of `content`; None if there is more, or no box."""
-    inside = content.strip()
-    if not (inside.startswith(("\\boxed", "\\fbox")) and inside.endswith("}")):
-        return None
-    inner = boxes_in(inside)
-    return inner[0].content if inner and (inner[0].start, inner[0].end) == (0, len(inside)) else None
+    return Box(start, end, sign + (text[content:closed].replace("\\\\", "\\") if escaped else text[content:closed]))

@@ -40,8 +40,15 @@ def _any(*patterns: str, end: str = "") -> re.Pattern[str]:
 
 
 _BE = r"(?:is|was|are|must be|should be|will be|has to be|can only be)"
-_ADVERB = r"(?:[a-z]{1,20}ly|therefore|thus|indeed|hence|then|in fact|of course|just|for sure|for certain)"
-_KIND = r"(?:(?:the )?(?:option|choice|answer|letter|number)|the)"
+_ADVERB = (
+    r"(?:(?:absolute|actual|certain|clear|complete|consequent|definite|entire|evident|exact|final|ful|logical|"
+    r"(?:most )?like|obvious|on|precise|probab|real|simp|sure|tru|ultimate|undoubted|unequivocal)ly|"
+    r"therefore|thus|indeed|hence|then|in fact|of course|just|for sure|for certain|donc)"
+)
+_KIND = (
+    r"(?:(?:the |la |a )?(?:option|choice|answer|letter|number|opción|opção|alternativa|letra|lettre|pilihan|"
+    r"вариант|буква)|the|la|a(?= [A-Z]\b))"
+)
 _OPENING = r" ?[(\[]{0,2}\Z"
 _CLOSING = r"[)\]]{0,2}"
 
@@ -69,8 +76,8 @@ _LEADS: dict[str, re.Pattern[str]] = {
     **{word: _any(rf"\b{word} (?:it's|it is)") for word in ("actually", "wait,", "no,")},
     **{word: _any(rf"\b{word}") for word in ("sondern", "sino")},
     **{
-        word: _any(rf"\b{word}(?: (?:correcta|correta|final))?(?: (?:es|é) ?:?| ?:)(?: la)?")
-        for word in ("opción", "opção")
+        word: _any(rf"\b{word}(?: (?:correcta|correta|final))?(?: (?:es|é) ?:?| ?:)")
+        for word in ("opción", "opção", "alternativa", "вариант", "variant")
     },
     "选项": _any(r"选项(?:应该|应)?(?:是|为|為)? ?:?"),
     "選項": _any(r"選項(?:應該|應)?(?:是|為)? ?:?"),
@@ -80,7 +87,9 @@ _LEADS: dict[str, re.Pattern[str]] = {
     "而是": _any(r"而是"),
     "ではなく": _any(r"ではなく(?:て)?,?"),
 }  # fmt: skip
-_TO_MENTION = re.compile(rf"(?:[ .]*(?:\.\.|…))?[ \n]{{0,2}}(?:{_KIND}[ :]?)?\s?[(\[【]{{0,2}} ?", re.IGNORECASE)
+_TO_MENTION = re.compile(
+    rf"(?:[ .]*(?:\.\.|…))?[ \n]{{0,2}}(?:{_ADVERB} )?(?:{_KIND}[ :]?)?\s?[(\[【]{{0,2}} ?", re.IGNORECASE
+)
 _MOST_LEADS = 40
 """How many times from the end each of these words is looked at."""
 
@@ -133,7 +142,8 @@ _RIGHT = re.compile(
     r"(?=\W*(?:\Z|\n|[.,;:!)–—])| (?:answer|choice|option|one|because|since|as|here|so|and|but|for|given|to|in|"
     r"statement|"
     r"response|description|explanation|candidate|match|conclusion)\b)"
-    r"|the (?:final |best |only )?(?:answer|choice|option|one)\b)(?! if\b)|(?:是|为|為)?(?:正确|正確|对|"
+    r"|the (?:final |best |only )?(?:answer|choice|option|one)\b(?! to (?:a|an|another|some|other)\b))(?! if\b)|"
+    r"(?:是|为|為)?(?:正确|正確|对|"
     r"對)的?(?=[。.,;! \n]|\Z|(?:答案|选项|選項))",
     re.IGNORECASE,
 )
@@ -151,8 +161,13 @@ _LABELS = re.compile(
 )
 _ALSO = re.compile(rf"{_CLOSING} (?:is|would be|could be|may be) also\b", re.IGNORECASE)
 _ASKED = re.compile(r"[)\].]{0,2} ?\?")
+_PART = re.compile(
+    r"['′](?!s (?:correct|right|the)\b|\w{2})| ?[+*^] ?\d| ?[-−–/] ?\d|"
+    r" (?:to(?! (?:the|this|a|be)\b)|through|until|times|plus|minus|divided by|or (?:none|neither|another|something))\b"
+)
+"""What makes a mention the beginning of something else: "B to C", "B's successor", "2 times 1"."""
 _WRONG = re.compile(
-    rf"{_CLOSING} \(?(?:(?:is|was|are|would be|seems) (?:\w{{2,20}}ly )?(?:not|wrong|incorrect|false|out)\b|isn't\b"
+    rf"{_CLOSING}\s\(?(?:(?:is|was|are|would be|seems) (?:\w{{2,20}}ly )?(?:not|wrong|incorrect|false|out)\b|isn't\b"
     r"|(?:cannot|can't|wrong|incorrect|not (?:correct|right))\b)",
     re.IGNORECASE,
 )
@@ -189,9 +204,11 @@ _JUDGMENT = _any(
 
 _DENIED = _any(
     r"\b(?:not|never|cannot|neither|nor|none|nicht|pas|не)\b|n't\b|不|别|\bno (?:option|choice|answer|one)\b",
-    r"\b(?:although|though|while|assume|hardly|second[- ]best|opposite|exclude[sd]?|eliminate[sd]?|rule[sd]? out)\b",
+    r"\b(?:although|though|while|assume|hardly|barely|nobody|refuse[sd]?|second[- ]best|opposite)\b",
+    r"\b(?:exclude[sd]?|eliminate[sd]?|rule[sd]? out)\b",
     r"\b(?:wrong|wrongly|incorrect|incorrectly|worst|false|mistake|mistaken|mistakenly|distractor|trap|misconception|myth)\b",
-    r"\b(?:tempt(?:ing|ed)|(?<!no )doubt that|unlikely|if|whether|suppose|assuming|unless|except|anything but|might)\b",
+    r"(?<!no )(?<!without )\bdoubt\b",
+    r"\b(?:tempt(?:ing|ed)|unlikely|if|whether|suppose|assuming|unless|except|anything but|might)\b",
     r"\b(?:people|students|others|everyone)\b",
     r"(?<!the )\b(?:many|most|some|they)(?: \w{1,20}){0,3}? (?:would|may|think|thought|say|said|believe|argue)\b",
     r"(?<!the )\b(?:many|most|some|they)(?: \w{1,20}){0,2} ?\Z",
@@ -200,15 +217,29 @@ _DENIED = _any(
 # Words that join two options, and words that separate them.
 
 _JOIN_WORD = _any(OR_WORDS, AND_WORDS, "か", r"\bif not\b", r"\bunless (?:it is|it's)\b")
-_BESIDE = r"\b(?:option|choice|letter|i (?:think|guess|believe|suppose))\b"
-_JOINED = _any(r"[\s()\[\],;:./|&+~\-–—・·∨∧∪∩⁄\\]", _JOIN_WORD.pattern, _BESIDE, end="+")
-_OR_BEFORE = _any(_JOIN_WORD.pattern, r"\bnor\b", "[/&+]")
+_BESIDE = r"\b(?:option|choice|letter|probably|likely|i (?:think|guess|believe|suppose))\b"
+_JOINED = _any(r"[\s()\[\],;:./|&+~\-–—…・·∨∧∪∩⁄\\]", _JOIN_WORD.pattern, _BESIDE, end="+")
+_OR_BEFORE = _any(_JOIN_WORD.pattern, r"\bnor\b", "[/&+]", ",\n")
 _TOPIC = re.compile(r"[은는] ?")
 """정답은 B는 C: two options, unless a sentence follows, as in B는 C와 달리."""
 _TOPIC_END = re.compile(r"[)\]]{0,2}(?:입니다|이다|이에요|예요|요)?[.!]?(?:\n|\Z)")
 _LINE_BREAK = re.compile(r"[)\]]{0,2} ?[.!,;:]{0,2}\n[(\[]{0,2}")
 _SO_IS = _any(r"\b(?:so|as|likewise) (?:is|are|was|does)", end=_OPENING)
 _PERHAPS = _any(r"\b(?:maybe|perhaps|possibly|it could be|or else)", end=_OPENING)
+_ALSO_BEFORE = _any(
+    r"\bor is (?:it|the answer)|\b(?:could|might|may|can) (?:also |well |equally )?be|\balso(?: be)?|\bequally|"
+    r"\bif (?:(?:it|that|this|i)(?:'s|'m| is| was| am) )?(?:wrong|incorrect|not|mistaken),?(?: then)?",
+    end=_OPENING,
+)
+_ALSO_AFTER = re.compile(
+    rf"{_CLOSING},? (?:(?:is|are|seems|would be|could be|may be|might be) (?:also|equally|just as|as|similarly)"
+    r"|too\b|as well\b|otherwise\b|else\b|"
+    r"for (?:large|small|other|all other|negative|positive|even|odd)\b|(?:could|might) be (?:right|correct))\b",
+    re.IGNORECASE,
+)
+"""Around an option that is a second answer: "C is equally correct"."""
+
+_CONDITION = re.compile(rf"{_CLOSING},? (?:if|when|unless|in case|provided|assuming)\b", re.IGNORECASE)
 _APART = _any(
     r"\b(?:not|rather|since|because|instead|over|while|whereas|unlike|as|both|neither|all|combination|but)\b|[.!?] |\n"
 )
@@ -448,6 +479,7 @@ class _Text:
             start - line < _SHORT
             and bool(_LINE_START.fullmatch(self.text, line, start))
             and not self._is_withdrawn(number, line)
+            and not (line and self.text[line - 2] not in ".!?;…" and _denies(self._clause(line - 1).rstrip(":")))
         )
 
     # the text around a mention
@@ -464,7 +496,7 @@ class _Text:
 
     def _is_denied_or_asked(self, number: int) -> bool:
         end = self._end(number)
-        if _ASKED.match(self.text, end) or _WRONG.match(self.text, end):
+        if any(pattern.match(self.text, end) for pattern in (_ASKED, _WRONG, _PART)):
             return True
         return self._denied(number)
 
@@ -491,7 +523,7 @@ class _Text:
         end = number
         while end + 1 < len(self.mentions) and self._joined(end):
             end += 1
-        if number + 1 < len(self.mentions) and self._next_is_added(number):
+        if (number + 1 < len(self.mentions) and self._next_is_added(number)) or self._is_one_of_two(number):
             return True
         if self._lists_options(number):
             return True
@@ -521,6 +553,21 @@ class _Text:
         alone = _OVER.match(self.text, mention.end) and _OVER.match(self.text, other.end)
         return bool(alone) and _LINE_BREAK.fullmatch(between) is not None
 
+    def _is_one_of_two(self, number: int) -> bool:
+        """Return whether another option is called right as well, or is the answer under another condition."""
+        claim = self.mentions[number]
+        conditional = _CONDITION.match(self.text, claim.end)
+        for other in self.mentions[number + 1 :]:
+            if other.name == claim.name:
+                continue
+            before = self.text[max(0, other.start - _SHORT) : other.start]
+            also = _ALSO_BEFORE.search(before) or _ALSO_AFTER.match(self.text, other.end)
+            if also and (_ASKED.match(self.text, other.end) or not denied_after(self.text, other.end)):
+                return True
+            if conditional and not _APART.search(self.text, claim.end, other.start):
+                return True
+        return False
+
     def _joined(self, number: int, word: re.Pattern[str] | None = None) -> bool:
         """Return whether only a join is between this mention and the next; across lines it must be a word."""
         between = self.text[self.mentions[number].end : self.mentions[number + 1].start]
@@ -528,7 +575,7 @@ class _Text:
             return False
         if word:
             return bool(word.search(between))
-        return "\n" not in between or bool(_JOIN_WORD.search(between))
+        return "\n" not in between or between == ",\n" or bool(_JOIN_WORD.search(between))
 
     def _lists_another(self, number: int) -> bool:
         """Return whether its sentence continues with ``or C) ...``."""

@@ -25,7 +25,7 @@ MOST_MENTIONS = 1_000
 """A text with more mentions of options than this explains nothing and chooses none."""
 
 _WIDE = {"（": "(", "）": ")", "：": ":", "，": ",", "、": ",", "；": ";", "。": ". ", "！": "!", "？": "?"}
-_QUOTES = dict.fromkeys("’ʼ", "'") | dict.fromkeys('*`"“”„«»$\\{}✅✓✔☑\ufe0f', "")
+_QUOTES = dict.fromkeys("’ʼ", "'") | dict.fromkeys('*`"“”„«»「」『』$\\{}✅✓✔☑\ufe0f', "")
 _CAPITALS = {chr(0xFF21 + place): chr(0x41 + place) for place in range(26)}
 """Full-width letters, as in Chinese exams."""
 
@@ -38,7 +38,7 @@ _VARIABLE = re.compile(r"\s?[=≈](?!\s?(?:correct|right|wrong|true|false|incorr
 _ARGUMENT = re.compile(r"[A-Za-z]\([^()\n]{0,20}\Z")
 """Before a letter that is the argument of a function: P(A and B)."""
 
-_FRAME = re.compile(r"(?<!\w)['_]{1,3}|['_]{1,3}(?!\w)")
+_FRAME = re.compile(r"(?<!\w)['_]{1,3}|(?<!\b[A-Z])['_]{1,3}(?!\w)|(?<=['_][A-Z])['_]")
 _LINE_MARK = re.compile(r"^(?:[#>\u2022]{1,6} ?|[-+] )")
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
@@ -47,7 +47,7 @@ _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 _LETTER = rf"[^\W{_UNSPACED}]"
 _RUNS_ON = re.compile(
     r"'\w| (?!(?:because|since|as|for|due|given|is|isn't|was|are|and|or|not|rather|instead|over|but|plus|so|while|if|"
-    r"which|also|cannot|can't|would|alternatively|oder|ou|und|et|with|vs|xor|along|together|maybe|perhaps|then)\b)[a-z]"
+    r"which|also|cannot|can't|would|alternatively|otherwise|oder|ou|und|et|with|vs|xor|along|together|maybe|perhaps|then)\b)[a-z]"
 )
 """After A, I or No: it is an ordinary word, as in "A dog" and "I think"."""
 

@@ -24,7 +24,7 @@ _LOWERED = re.compile("[₀₁₂₃₄₅₆₇₈₉]+")
 _ROOT = re.compile("√\\s?([0-9]+)")
 _CIRCLED = re.compile("[\u2460-\u2473]+")
 _INVISIBLE = re.compile(
-    r"\\(?:textcolor|mathcolor|colorbox|color)\s*(?:\[[^\]]*\])?\s*\{[^{}]*\}|\\(?:label|tag\*?)\s*\{[^{}]*\}"
+    r"\\(?:textcolor|mathcolor|colorbox|color)\s*(?:\[[^\]]*\])?\s*\{[^{}]*\}|\\(?:label|tag\*?)\s*\{[^{}\s]*\}"
 )
 """Commands for color and numbers of equations, with their first argument. What hides text is not among them."""
 

@@ -72,7 +72,7 @@ _MILLIONS = re.compile(r"(?<![a-z])[a-z]{1,5}ill?i(?:on|ar)")
 _PROPERTIES = frozenset(("odd", "even", "prime", "composite", "positive", "negative", "integer", "integers", "real"))
 """Words that say of which numbers an answer speaks, and so cannot be omitted as units can."""
 
-_REMARK = re.compile(r"(?<![^ ])(?:in total|total|altogether|in all)(?![^ ])", re.IGNORECASE)
+_REMARK = re.compile(r"(?<![^ ])(?:in total|total|altogether|in all|ordered pairs?)(?![^ ])", re.IGNORECASE)
 
 _TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
 _MAGNITUDE = re.compile(r"\s*\\text\s*\{\s*[KMBT]\s*\}")

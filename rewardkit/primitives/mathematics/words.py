@@ -29,15 +29,18 @@ _NOTATION = re.compile(
     r"subseteq|mathbb|circ|sum|prod|int|lim|mapsto|leftrightarrow|vec|begin|frac\{d)(?![A-Za-z])|[A-Za-z]'|[A-Z]{2}|:"
 )
 _DENIAL = re.compile(
-    r"\b(?:not|isn|aren|doesn|never|neither|nor|no|cannot|wrong|incorrect|false|except|excluding|without|unless)\b",
+    r"\b(?:not|isn|aren|doesn|never|neither|nor|no|cannot|wrong|incorrect|false|untrue|except|excluding|without|unless|"
+    r"too (?:many|few|much|little|big|small|large|high|low)|versus|vs|alternatively|oder|ou|или|o)\b"
+    r"|(?<=[\d})])\s*\\text\s*\{\s*[a-z]+(?:ed|ly|[ai]ble)\s*\}",
     re.IGNORECASE,
 )
-_SYNONYMS = {
-    "infinitely many": ("\\infty", "infinite"), "infinite": ("\\infty", "infinitely many"),
-    "no solution": ("no solutions", "\\emptyset"), "no solutions": ("no solution", "\\emptyset"),
-    "none": ("no solution", "no solutions"), "does not exist": ("dne",), "dne": ("does not exist",),
-    "true": ("t", "T"), "false": ("f", "F"),
-}  # fmt: skip
+"""What takes an answer back, or names another one. A single word like "rejected" or "allegedly" counts nothing."""
+
+_SAME = (
+    ("\\infty", "infinitely many", "infinite"), ("\\emptyset", "no solution", "no solutions", "none"),
+    ("does not exist", "dne"),
+)  # fmt: skip
+_SYNONYMS = {word: group for group in _SAME for word in group} | {"true": ("t", "T"), "false": ("f", "F")}
 
 
 def spelled(cleaned: str) -> str:
@@ -61,6 +64,8 @@ def spellings(cleaned: str) -> tuple[tuple[str, ...], bool]:
     said = spelled(cleaned)
     if said.upper() in _OPTIONS and (said.isupper() or "(" in cleaned):
         return (said.lower(), said.upper()), True  # the letter of an option; c alone is a variable, and not C
+    if cleaned in _SYNONYMS and cleaned.startswith("\\"):
+        return _SYNONYMS[cleaned], False
     if "\\text" in cleaned and not _TEXT.sub("", cleaned).strip(" .()"):
         return (said, *_SYNONYMS.get(said, ())), True
     if _CHOICE.fullmatch(cleaned):

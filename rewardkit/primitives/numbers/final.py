@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 
 from rewardkit.core.text.claims import (
@@ -28,8 +29,11 @@ from rewardkit.core.text.final_answer import (
     CORRECTION,
     UNDECIDED,
     bare_answer,
+    is_claimed,
     marked,
     own_words,
+    stands,
+    stated_object,
     statements,
     without_elements,
 )
@@ -151,12 +155,23 @@ class _Text:
 
     def _is_denied(self, line: list[Piece]) -> bool:
         text, piece = self.text, line[-1]
-        if denied_before(text, piece.start) or denied_after(text, piece.end, noun=True) or asked(text, piece.end):
+        if (
+            piece.start in self._unclaimed
+            or denied_before(text, piece.start)
+            or denied_after(text, piece.end, noun=True)
+            or asked(text, piece.end)
+        ):
             return True
         if len(line) < 2:
             return False
         before = line[-2]  # "not 41 or 42"
         return self._alternatives(before, piece) and denied_before(text, before.start)
+
+    @cached_property
+    def _unclaimed(self) -> set[int]:
+        """Where the answers of others begin, and the answers to something else."""
+        others = [statement.start for statement in statements(self.text) if not is_claimed(self.text, statement)]
+        return {opened.end() if (opened := context.OPENED.match(self.text, start)) else start for start in others}
 
     def _is_label(self, piece: Piece) -> bool:
         """Return whether it is no quantity: a citation, "Step 3", "3rd", the number of an item in a list."""
@@ -202,6 +217,12 @@ class _Text:
                 return self._passage(stated[0].start, last.end)
             if chosen is not last:
                 last, rest, following = chosen, [], stated[1:]
+        if (
+            stated
+            and last.start == stated[0].start
+            and not stands(self.text, stated_object(self.text, last.start)[1], last.found)
+        ):
+            return self._passage(last.start, len(self.text))
         passage = self._longer(last, rest, following)
         if passage:
             return passage

@@ -148,7 +148,7 @@ def _better_nonsense(subject: Subject, right: Judged) -> Trial | None:
 
 def _better_misspelled(subject: Subject, right: Judged) -> Trial | None:
     """Return a right completion with a misspelled tag that earns more than with the tag as it should be."""
-    if not right.anatomy.blocks:
+    if not right.anatomy.blocks or subject.scope != "sample":  # in a group, another text may earn more by being another
         return None
     for text in misspelled(blocks_of(right.anatomy)):
         trial = right.trial(text)
