@@ -92,7 +92,7 @@ def _first_solution(text: str) -> str:
 
 # Marks.
 
-_TAG = re.compile(r"<(/?)answer\s?>(?!\W{0,3}(?:tags?|block|format|section|element)s?\b)", re.IGNORECASE)
+_TAG = re.compile(r"<(/?)(?:final_)?answer\s?>(?!\W{0,3}(?:tags?|block|format|section|element)s?\b)", re.IGNORECASE)
 """Not "in the <answer> tags", which only mentions them."""
 
 _HASHES = re.compile(r"(?:^|(?<=\s))####(?!#)[ \t]*(?=\S)(.*)", re.MULTILINE)
@@ -388,7 +388,7 @@ _NAMED_ALONE = (
 _OTHERS = {
     stem: re.compile(
         rf"(?<![^\W\u0e00-\u0e7f]){stem}(?:(?![^\W\d])|(?:ที่ผิด)?(?=คือ))(?:\s(?:{_FINAL}|{_WRONG})){{0,2}}{verb}"
-        r"[*_]{0,3}(?:\s(?:la|le|el)(?!\w))?\s?[:：]?[*_]{0,3}",
+        r"[*_]{0,3}(?:\s(?:donc|alors|also|somit|daher|entonces|quindi|portanto|então|la|le|el)(?!\w))?\s?[:：]?[*_]{0,3}",
         re.IGNORECASE,
     )
     for stems, verb in ((_NAMED, _COPULA), (_NAMED_ALONE, f"(?:{_COPULA})?"))
@@ -591,8 +591,10 @@ def stated(text: str) -> str | None:
             return None
         answer, end = stated_object(text, statement.start)
         if answer:
-            if answer.endswith("**") and answer.count("**") % 2:
-                answer = answer[:-2]  # **Answer: 5**
+            unmarked = answer.rstrip("*")
+            stars = answer[len(unmarked) :]
+            if stars and unmarked.count(stars) % 2 == 0:  # **Answer: 5**
+                answer = unmarked
             return bare(answer) if stands(text, end, answer) else None
     return ""
 

@@ -15,6 +15,7 @@ MISSING = frozenset(("nan", "nat", "null", "<na>", "n/a"))
 _TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
 _COMMAND = re.compile(r"\\[A-Za-z]+")
 _CHOICE = re.compile(r"\(?\s*([A-Za-z])\s*[.)]?\s*\)?")
+_OPTIONS = frozenset("ABCDEFGHIJ")
 _LONG_WORD = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{3,}")
 _ARTICLE = re.compile(r"\A(?:the|an?)\s+(?=[a-z]{2})")
 _LISTED = re.compile(r"\s*(?:,\s*and\b|,|\band\b)\s*")
@@ -39,16 +40,15 @@ _SAME = (
     ("\\infty", "infinitely many", "infinite"), ("\\emptyset", "no solution", "no solutions", "none"),
     ("does not exist", "dne"),
 )  # fmt: skip
-_SYNONYMS = {word: group for group in _SAME for word in group} | {"true": ("t",), "false": ("f",)}
+_SYNONYMS = {word: group for group in _SAME for word in group} | {"true": ("t", "T"), "false": ("f", "F")}
 
 
 def spelled(cleaned: str) -> str:
     """Return words in one spelling."""
     text = _TEXT.sub(r"\1", cleaned).strip(' ."`*')
-    choice = _CHOICE.fullmatch(text)
-    if choice and choice[1].lower() > "j":
-        return choice[1]  # not an option but a variable: R is not r
-    words = " ".join((choice[1] if choice else text).casefold().split())
+    if choice := _CHOICE.fullmatch(text):
+        return choice[1]
+    words = " ".join(text.casefold().split())
     return _LISTED.sub(", ", _ARTICLE.sub("", words))
 
 
@@ -62,6 +62,8 @@ def spellings(cleaned: str) -> tuple[tuple[str, ...], bool]:
     if (based := _BASED.fullmatch(cleaned)) and _is_in_base(based[1], int(based[2])):
         return (cleaned.casefold(), based[1].casefold()), True
     said = spelled(cleaned)
+    if said.upper() in _OPTIONS and (said.isupper() or "(" in cleaned):
+        return (said.lower(), said.upper()), True  # the letter of an option; c alone is a variable, and not C
     if cleaned in _SYNONYMS and cleaned.startswith("\\"):
         return _SYNONYMS[cleaned], False
     if "\\text" in cleaned and not _TEXT.sub("", cleaned).strip(" .()"):
