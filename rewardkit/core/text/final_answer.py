@@ -523,7 +523,8 @@ _JOINT = re.compile(r"[,:，：、—–(（]|\b(?:and|so|therefore|thus|hence)\
 _CONCLUDES = re.compile(r"\W*(?:and )?(?:so|therefore|thus|hence|which means|meaning)\b|\W*(?:所以|因此)")
 _PREMISE = re.compile(
     r"\W*(?:since|because|given|after|by|as (?:we|you|a result|shown|stated|required)|adding|based on|considering|"
-    r"(?:if|when|once) (?:we|you|one|each|every|there are)\b(?! (?:think|believe|trust|guess|ask))|assuming(?![^=]*[=$]))",
+    r"(?:if|when|once) (?:we|you|one|each|every|there are)\b(?! (?:think|believe|trust|guess|ask))|"
+    r"assuming(?![^=]*[=$]))",
     re.IGNORECASE,
 )
 """The beginning of a clause that gives a reason, and not a condition under which something else is the answer."""
@@ -663,7 +664,8 @@ _REPLACES = (
     r"hence|although|though"
 )
 _INSTEAD = (
-    r"hmm+|wait|oops|sorry(?! (?:for|about)\b)|better|edit|update|corrected|or|else|otherwise|failing that|alternatively|maybe|perhaps|"
+    r"hmm+|wait|oops|sorry(?! (?:for|about)\b)|better|edit|update|corrected|or|else|otherwise|failing that|"
+    r"alternatively|maybe|perhaps|"
     r"possibly|on second thought|second (?:choice|guess|answer)|more (?:precisely|exactly|accurately)|nein|non|нет|não|"
     r"nee|perdón|pardon|i mean|make (?:that|it)|いや|아니"
 )
