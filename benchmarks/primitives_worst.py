@@ -106,4 +106,9 @@ WORST: dict[str, Worst] = {
         repeated("```python\n"),
         answers('[{"input": "", "output": "1"}]'),
     ),
+    "code_tests: marks of lists": (
+        lambda: rk.code_tests("answer"),
+        repeated("- 1. * "),
+        answers('[{"input": "", "output": "1"}]'),
+    ),
 }

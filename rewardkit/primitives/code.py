@@ -5,8 +5,9 @@ With ``tests=['[{"input": "2", "output": "4"}]']``, a completion that prints 5 s
 
 from __future__ import annotations
 
+import re
 import textwrap
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass
@@ -25,13 +26,14 @@ from rewardkit.core.tree.leaf import expression, primitive
 from rewardkit.core.tree.parameters import Parameter
 from rewardkit.core.tree.reward import Reward
 from rewardkit.primitives.sandbox import pool, verdicts
-from rewardkit.primitives.sandbox.assertions import foreign_modules
+from rewardkit.primitives.sandbox.assertions import assertions
 from rewardkit.primitives.sandbox.cases import Tests, read_tests
 from rewardkit.primitives.sandbox.comparison import comparison
 from rewardkit.primitives.sandbox.isolation import chosen
 from rewardkit.primitives.sandbox.limits import USUAL, Limits
 from rewardkit.primitives.sandbox.requests import address
-from rewardkit.primitives.sandbox.runs import Job, Trial
+from rewardkit.primitives.sandbox.runs import Trial
+from rewardkit.primitives.sandbox.scripts import names_of
 from rewardkit.primitives.sandbox.service import AT_ONCE, OUTPUT_BYTES, Service
 from rewardkit.primitives.sandbox.verdicts import Place
 
@@ -39,7 +41,7 @@ _Result = TypeVar("_Result")
 
 Credit = Literal["partial", "binary"]
 
-_LANGUAGES = ("python", "py", "python3")
+_PYTHON = re.compile(r"i?py(?:thon)?[\d.]*")
 _LEAST_MEMORY, _MOST_SECONDS = 64, 600.0
 _SHOWN_PROBLEMS = 2
 
@@ -51,9 +53,9 @@ class Program(TextExtractor):
     def find(self, answer: str) -> str | None:
         if "<answer>" in answer or "</answer>" in answer:
             answer = ANSWER.find(answer) or ""
-        if "```" in answer:
-            blocks = fenced_blocks(answer)
-            labeled = [body for language, body in blocks if language in _LANGUAGES and _has_code(body)]
+        blocks = fenced_blocks(answer)
+        if blocks or "```" in answer:
+            labeled = [body for language, body in blocks if _PYTHON.fullmatch(language) and _has_code(body)]
             bodies = labeled or [body for language, body in blocks if not language]
             answer = bodies[-1] if bodies else ""
         return textwrap.dedent(answer) if _has_code(answer) else None
@@ -90,18 +92,19 @@ class GoldTests:
     packages: bool
     extract: Extractor | None
     remote: bool = False
+    tolerance: float | None = None
 
     def __call__(self, cell: object) -> Tests:
         if self.extract and isinstance(cell, str):
             cell = self.extract(cell)
-        tests = read_tests(cell)
+        tests = read_tests(cell, self.tolerance)
         if self.remote:
             return _checked_here(tests)
-        for module in {module for test in tests.asserted for module in foreign_modules(test.setup)}:
+        for module in names_of(tests.script).modules if tests.script.steps else ():
             if not self.packages:
-                raise ValueError(f"the set-up code imports {module}, which needs packages=True")
+                raise ValueError(f"the test code imports {module}, which needs packages=True")
             if find_spec(module) is None:
-                raise ValueError(f"the set-up code imports {module}, which is not installed; install it")
+                raise ValueError(f"the test code imports {module}, which is not installed; install it")
         return tests
 
 
@@ -113,8 +116,8 @@ def _checked_here(tests: Tests) -> Tests:
             raise ValueError(
                 f"test {number} expects {size:,} bytes of output; behind HTTP the limit is {OUTPUT_BYTES:,}"
             )
-    for assertion in tests.asserted:
-        comparison(assertion)
+    for assertion in assertions(tests.script):
+        comparison(assertion, tests.tolerance)
     return tests
 
 
@@ -133,9 +136,9 @@ class CodeTests:
         return self.room.submit(self._score, program, tests)
 
     def _score(self, program: str, tests: Tests) -> float | Score:
-        total = len(tests.printed) + len(tests.asserted)
+        total = len(tests.printed) + len(tests.script.steps)
         passed, wrong = 0, []
-        with closing(self._problems(program, tests)) as problems:
+        with closing(verdicts.problems(program, tests, self.room.limits, self.room.place())) as problems:
             for number, problem in enumerate(problems, 1):
                 passed += not problem
                 if problem:
@@ -150,11 +153,6 @@ class CodeTests:
             return Score(0.0, note)
         return Score(passed / total, f"passed {passed} of {total}; {note}")
 
-    def _problems(self, program: str, tests: Tests) -> Generator[str, None, None]:
-        place = self.room.place()
-        yield from verdicts.printed(program, tests.printed, self.room.limits, place)
-        yield from verdicts.asserted(program, tests.asserted, self.room.limits, place)
-
 
 @dataclass(frozen=True)
 class CodeRuns:
@@ -167,11 +165,11 @@ class CodeRuns:
     def __call__(self, program: str | None, tests: Tests | None = None) -> Score | Future[float | Score]:
         if program is None:
             return Score(0.0, "no program found")
-        given = tests.printed[0].given if tests and tests.printed else b""
-        return self.room.submit(self._score, program, given)
+        return self.room.submit(self._score, program, tests or Tests())
 
-    def _score(self, program: str, given: bytes) -> float | Score:
-        job = Job(program, (Trial(given),), self.room.limits)
+    def _score(self, program: str, tests: Tests) -> float | Score:
+        given = tests.printed[0].given if tests.printed else b""
+        job = verdicts.prepared(program, (Trial(given),), self.room.limits, tests)
         with closing(verdicts.launched(job, self.room.place())) as results:
             run = next(results)
         if run.problem or not run.finished:
@@ -188,6 +186,7 @@ def code_tests(
     packages: bool = False,
     sandbox: str | None = None,
     unsafe: bool = False,
+    tolerance: float | None = None,
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
 ) -> Reward:
@@ -200,9 +199,12 @@ def code_tests(
     sees the expected ones, so only the right results score. See ``docs/code.md``.
 
     Args:
-        column: the tests: a JSON list (or its text) of ``{"input": ..., "output": ...}``, compared line by line
-            without the white space at line ends; a list of assertions such as ``"assert add(1, 2) == 3"``;
-            ``{"setup": ..., "asserts": [...]}``; or ``{"inputs": [...], "outputs": [...]}`` with or without "fn_name".
+        column: the tests, in the formats of LiveCodeBench, APPS, TACO, open-r1, CodeContests, KodCode, HumanEval, MBPP
+            and others: a list (or its text) of ``{"input": ..., "output": ...}``; ``{"inputs": [...], "outputs":
+            [...]}`` with or without "fn_name"; a list of assertions such as ``"assert add(1, 2) == 3"``;
+            ``{"setup": ..., "asserts": [...]}``; test functions of pytest, classes of unittest; or ``check(candidate)``
+            with "entry_point". Outputs are compared line by line without the white space at line ends, or by the rule
+            of the data set, if the format identifies one.
         credit: ``"partial"``: passed / all; ``"binary"``: 1.0 if all pass, else 0.0.
         timeout: seconds of processor time per test. A program that waits is ended after twice that plus one second.
             After two timeouts the remaining tests are skipped and count as failed.
@@ -211,6 +213,9 @@ def code_tests(
         sandbox: the address of a SandboxFusion service, such as ``"http://localhost:8080"``, for machines that cannot
             run programs themselves. Its packages can be imported; ``packages`` does not apply.
         unsafe: run without a sandbox, with only limits on time and memory.
+        tolerance: how far numbers may differ from the expected ones, absolutely or as a share of them, from 0 to below
+            1, such as 1e-6: in what a program prints or returns, and in the ``==`` of assertions. A number that is
+            expected as an integer has no relative tolerance. None for the data set's own rule, or exact comparison.
         extract: finds the program; by default the last fenced block of Python, else the last fenced block without a
             language, else the whole visible text if there is no fence.
         gold: finds the tests in a gold cell of text, such as ``rk.extract.fenced("json")``.
@@ -220,13 +225,16 @@ def code_tests(
         cannot be launched, the outcome is ``failed``, never a 0.
 
     Raises:
-        RewardDefinitionError: an unknown credit, or limits out of range.
-        CoercionError: while scoring: a gold cell without tests, or with tests that cannot be checked.
+        RewardDefinitionError: an unknown credit, or limits or a tolerance out of range.
+        CoercionError: while scoring: a gold cell without tests, in an unknown format, or with tests that cannot be
+            checked.
     """
     if credit not in get_args(Credit):
         raise RewardDefinitionError(
             f"code_tests: credit must be one of {', '.join(get_args(Credit))}, got {shorten(credit)}"
         )
+    if tolerance is not None and not 0.0 <= checked_number(tolerance, "code_tests: tolerance") < 1.0:
+        raise RewardDefinitionError(f"code_tests: tolerance must be from 0 to below 1, got {tolerance}")
     room = _room("code_tests", timeout, memory, packages, unsafe, sandbox)
     where = as_extractor(extract, Program())
     gold_where = None if gold is None else as_extractor(gold, whole())
@@ -235,6 +243,7 @@ def code_tests(
         column,
         credit=(credit, "partial"),
         **_shown(room),
+        tolerance=(tolerance, None),
         extract=(extract and where, None),
         gold=(gold_where, None),
     )
@@ -243,7 +252,7 @@ def code_tests(
         "code_tests",
         shown,
         Parameter("program", "completion", view=where),
-        _gold("code_tests", column, room, gold_where),
+        _gold("code_tests", column, room, gold_where, None if tolerance is None else float(tolerance)),
         expensive=True,
     )
 
@@ -265,7 +274,8 @@ def code_runs(
     that does nothing gets 1.0, so do not train on this reward alone.
 
     Args:
-        column: tests as for ``code_tests``; the first test gives the program its input. None for no input.
+        column: tests as for ``code_tests``; the first test gives the program its input, and set-up code runs before it.
+            None for no input.
         timeout: seconds of processor time.
         memory: megabytes of address space, 64 or more.
         packages: let programs import the packages installed here.
@@ -290,10 +300,10 @@ def code_runs(
     return primitive(CodeRuns(room), "code_runs", shown, *parameters, expensive=True)
 
 
-def _gold(name: str, column: str, room: Room, extract: Extractor | None) -> Parameter:
+def _gold(name: str, column: str, room: Room, extract: Extractor | None, tolerance: float | None = None) -> Parameter:
     if not isinstance(column, str) or not column.strip():
         raise RewardDefinitionError(f"{name}: pass the name of the column with the tests, got {shorten(column)}")
-    reader = GoldTests(room.packages, extract, room.service is not None)
+    reader = GoldTests(room.packages, extract, room.service is not None, tolerance)
     return Parameter("tests", column, annotation=Annotated[Tests, PlainValidator(reader)])
 
 

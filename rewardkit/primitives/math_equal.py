@@ -29,7 +29,15 @@ from rewardkit.primitives.mathematics.gold import Gold
 from rewardkit.primitives.mathematics.notation import clean, compact, is_about, is_name, sides, split_at, wrapped
 from rewardkit.primitives.mathematics.plain_numbers import Numeral, read
 from rewardkit.primitives.mathematics.precheck import TOO_HIGH, TOWER, refusal
-from rewardkit.primitives.mathematics.statements import renamed, stated, with_argument_of, with_constant_of
+from rewardkit.primitives.mathematics.statements import (
+    is_other,
+    option,
+    renamed,
+    stated,
+    stated_once,
+    with_argument_of,
+    with_constant_of,
+)
 from rewardkit.primitives.mathematics.structure import BRACKETS, LEAF, ORDER, RELATIONS, Node, items, parse
 
 MAX_CHARACTERS = 2_000
@@ -137,19 +145,22 @@ class MathEqual:
             return Score(0.0, "no answer found")
         if len(answer) > MAX_CHARACTERS:
             return Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
-        cleaned = clean(answer)
+        cleaned = stated_once(clean(answer))
         if not cleaned:
             return Score(0.0, "no answer found")
         if "\\boxed" in cleaned or "\\fbox" in cleaned:
             return Score(0.0, "a box inside a box")
+        letters_of_options = {option(cleaned), option(gold.cleaned)} - {""}
+        if len(letters_of_options) > 1:
+            return _unequal(cleaned, gold)
+        if gold.number is None and (
+            words.plain(cleaned) == words.plain(gold.cleaned) or words.spelled(cleaned) in gold.spellings
+        ):
+            return 1.0
         if words.denials(cleaned) - words.denials(gold.cleaned):
             return Score(0.0, f"{shorten(cleaned, 60)} denies something")
         if gold.number is not None:
             return self._number(cleaned, gold, gold.number)
-        if words.plain(cleaned) == words.plain(gold.cleaned) or (
-            gold.spellings and words.spelled(cleaned) in gold.spellings
-        ):
-            return 1.0
         if gold.is_text:
             return _unequal(cleaned, gold)
         if gold.clock:
@@ -222,6 +233,7 @@ class MathEqual:
         if said.domain != gold.stated.domain and (
             (said.domain and gold.stated.domain)
             or ("R" not in (said.domain, gold.stated.domain) and _bounds(gold.node, said.letters + gold.stated.letters))
+            or (said.domain != "R" and _bounds(parse(said.text), said.letters))
         ):
             return _unequal(cleaned, gold)
         if said.letters and said.letters.isalpha() and said.letters not in said.text:
@@ -327,19 +339,21 @@ def _other_variable(name: str, others: list[str]) -> bool:
     """Return whether the answer is about something else: ``y = 5`` for ``x = 5``, ``g(x) = x`` for ``f(x) = x``."""
     if any(side.startswith("-") and is_about(side) for side in others):
         return True  # -x = 5
-    if not name or "\\text" in name:
-        return False
     return any(
-        is_about(side) and "\\text" not in side and not (is_name(side) and _same_name(name, side)) for side in others
+        is_other(name, side) if "\\text" in name + side else name and not (is_name(side) and _same_name(name, side))
+        for side in others
+        if is_about(side)
     )
 
 
-def _same_name(one: str, other: str) -> bool:
-    """Return whether two names can mean the same: f(x) and y, AB and BA."""
-    names = {compact(one), compact(other)}
-    if len(names) == 1 or ("y" in names and any(_FUNCTION_NAME.fullmatch(name) for name in names)):
+def _same_name(gold: str, answer: str) -> bool:
+    """Return whether two names can mean the same: f(x) and y, AB and BA; g(x) is not y."""
+    one, other = compact(gold), compact(answer)
+    if one == other or (other == "y" and _FUNCTION_NAME.fullmatch(one)):
         return True
-    return all(_SEGMENT.fullmatch(name) for name in names) and len({"".join(sorted(name)) for name in names}) == 1
+    if one == "y" and _FUNCTION_NAME.fullmatch(other):
+        return other.startswith("f(")
+    return bool(_SEGMENT.fullmatch(one)) and one == other[::-1]
 
 
 def _bounds(node: Node, letters: str) -> bool:
@@ -385,8 +399,8 @@ def math_equal(
     Args:
         column: the column of the gold answer: LaTeX with or without ``$``, text, a number, or a list of accepted ones.
         extract: finds the answer; by default ``<answer>``, else the boxes, else the text after ``####``, else what the
-            last "The answer is" states, in many languages, else the value of a last sentence like "The area is 5", else
-            the only formula of the last line. Several different boxes are a list.
+            last "The answer is" states, in many languages, else the last line, if it is a result: "The area is 5", a
+            value alone, or the only formula after a relation ("we get $5$"). Several different boxes are a list.
         gold: finds the gold answer in its cell, such as ``rk.extract.after("####")``. Without it, the boxes in the cell
             are the gold answer, else the whole cell is.
         evaluated: require an evaluated answer: a number if the gold answer is one, otherwise no more arithmetic left to

@@ -135,8 +135,9 @@ def number(
             is.
         extract: finds the number. By default the marked answer (``<answer>``, ``\boxed{}``, ``####``), which must
             contain only a number (LaTeX or Markdown formatting is fine), else the last number that the visible text
-            claims: not one that it denies, doubts, asks for or takes back. No number is found if it is one of several
-            ("41 or 42") or part of something else (a fraction, a root, ``42K``, ``40-42``); see docs/answers.md.
+            claims: not one that it denies, doubts, asks for or takes back, nor one in an aside ("in 6 weeks"). No
+            number is found if it is one of several ("41 or 42") or part of something else (a root, ``42K``, ``40-42``,
+            "half of 42"); see docs/answers.md.
         gold: finds the number in the gold cell, such as ``rk.extract.after("####")`` for raw GSM8K.
         on_unparsable_gold: what a gold cell does that cannot be read: ``"raise"`` a CoercionError, or ``"fail"``: its
             row has no score, and ``rk.fallback`` asks the next reward. By default it raises, and fails in a training.

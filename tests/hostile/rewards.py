@@ -171,6 +171,20 @@ REWARDS: dict[str, Case] = {
         "```python\ndef double(n):\n    return n\n```",
         gold(["assert double(2) == 4"]),
     ),
+    "code_tests, test functions": Case(
+        lambda: rk.code_tests("answer", timeout=PATIENCE),
+        "```python\ndef double(n):\n    return 2 * n\n```",
+        "```python\ndef double(n):\n    return n\n```",
+        gold(
+            "from solution import double\n\ndef test_double():\n    for n in (1, 2):\n        assert double(n) == n + n"
+        ),
+    ),
+    "code_tests, a tolerance": Case(
+        lambda: rk.code_tests("answer", timeout=PATIENCE, tolerance=1e-6),
+        "```python\nprint(1 / 3)\n```",
+        "```python\nprint(0.34)\n```",
+        gold([{"input": "", "output": "0.333333"}]),
+    ),
     "code_runs": Case(
         lambda: rk.code_runs(timeout=PATIENCE), "```python\nprint(1)\n```", "```python\nraise OSError\n```", most=None
     ),

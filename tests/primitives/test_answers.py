@@ -407,6 +407,140 @@ def test_numbers_as_people_write_them(completion: str, gold: str, expected: floa
     assert scores("number", [completion], gold) == [expected]
 
 
+NOT_CLAIMED = [
+    "Ten times the answer is 42.",
+    "Half the answer is 42.",
+    "Most of the answer is 42.",
+    "The naive answer is 42.",
+    "The student's answer is 42.",
+    "Some say the answer is 42.",
+    "In my friend's opinion, the answer is 42.",
+    "My friend says:\n\nThe answer is 42.",
+    "There is no way the answer is 42.",
+    "I'm not sure that the answer is 42.",
+    "Perhaps the answer is 42.",
+    "If x is even, the answer is 42.",
+    "The answer mod 100 is 42.",
+    "The answer in dozens is 42.",
+    "The answer to a different question is 42.",
+    "My first answer is 43. My second answer is 42.",
+    "The answer is 43 or the answer is 42.",
+    "Answer:\n42\n43",
+    "The answer is $42$. $43$.",
+    "The answer is 42. Also 43.",
+    "The answer is 42. It could also be 43.",
+    "The answer is 42. The truth is 43.",
+    "The answer is 42. In fact it's forty-three.",
+    "The answer is 42. Hmm, forty-three.",
+    "The answer is 42. Second choice: 43.",
+    "The answer is 42. Check: it is 43.",
+    "The answer is 42.\n\nExplanation:\n43",
+    "The answer is 42. It is not 42.",
+    "The answer is 42. I'm not sure.",
+    "The answer is 42, which my friend claims.",
+    "The answer according to Bob is 42.",
+    "The answer squared is 42.",
+    "For x = 2, the answer is 42.",
+    "Según mi amigo, la respuesta es 42",
+    "The answer is 42, which is only a lower bound.",
+    "如果答案是42",
+    "没有人认为答案是42",
+    "間違った答えは42です",
+    "答えは42です。いや、43です。",
+    "틀린 답은 42",
+    "No creo que la respuesta es 42",
+    "La mitad de la respuesta es 42",
+    "La respuesta incorrecta es 42",
+    "La mauvaise réponse est 42",
+    "Niemand denkt, die Antwort ist 42",
+    "Die Antwort ist 42. Nein, 43.",
+    "Я не думаю, что ответ 42",
+    "Ответ: 42. Нет, 43.",
+    "ভুল উত্তর হল 42",
+    "คำตอบที่ผิดคือ 42",
+]
+CLAIMED = [
+    "We can't simplify this further, so the answer is 42.",
+    "Since 5 is not prime, the answer is 42.",
+    "If we add them all up, the answer is 42.",
+    "Assuming no air resistance, the answer is 42.",
+    "It's not hard to see that the answer is 42.",
+    "There is no doubt that the answer is 42.",
+    "I think the answer is 42.",
+    "By the Pythagorean theorem, the answer is 42.",
+    "The answer to your question is 42.",
+    "The answer is 42. If you have any more questions, feel free to ask!",
+    "The answer is 42. No other value works.",
+    "The answer is 42. No further simplification is possible.",
+    "The answer is 42, since 6 times 7 is 42.",
+    "The answer is $42$. So $x = 42$.",
+    "The answer is 42.\n\nExplanation: There are 6 rows of 7 seats.",
+    "The answer is 42. This is because there are 6 rows of 7.",
+    "综上所述，正确答案是42。",
+    "したがって、答えは42です。",
+    "그러므로 최종 답은 42입니다.",
+    "Por lo que la respuesta correcta es 42.",
+    "La bonne réponse est 42.",
+    "Daher ist die richtige Antwort: 42.",
+    "Следовательно, правильный ответ: 42.",
+    "สุดท้ายเหลือ 42 เหรียญ คำตอบคือ 42",
+    "সুতরাং, সঠিক উত্তর হল 42।",
+]
+
+
+@pytest.mark.parametrize("reward", ["number", "math_equal", "exact"])
+def test_a_statement_counts_if_it_is_claimed_and_stays_alone(reward: str) -> None:
+    paid = [text for text, score in zip(NOT_CLAIMED, scores(reward, NOT_CLAIMED, "42"), strict=True) if score]
+    missed = [text for text, score in zip(CLAIMED, scores(reward, CLAIMED, "42"), strict=True) if score != 1.0]
+    assert (paid, missed) == ([], [])
+
+
+@pytest.mark.parametrize("reward", ["number", "math_equal", "exact"])
+@pytest.mark.parametrize(
+    ("completion", "expected"),
+    [
+        ("<del><answer>42</answer></del> The answer is 43.", 0.0),
+        ("<del><answer>43</answer></del> The answer is 42.", 1.0),
+        ("First I got <s>43</s>. The answer is 42.", 1.0),
+        ("<span style='display:none'><answer>42</answer></span> 43", 0.0),
+        ("<div hidden><b>42</b></div> 43", 0.0),
+        ("<answer>43, but if you prefer: \\boxed{42}</answer>", 0.0),
+        ("<answer>43 (\\boxed{42} is the wrong answer)</answer>", 0.0),
+        ("<answer>There are 6 rows of 7. So it is \\boxed{42}.</answer>", 1.0),
+        ("<answer>6 * 7 = $\\boxed{42}$</answer>", 1.0),
+        ("<answer>42</answer> <answer >43</answer >", 0.0),
+        ("~~The answer\nis 42.~~", 0.0),
+        ("~~~\n7\n~~~\nThe answer is 42.", 1.0),
+    ],
+)
+def test_what_is_struck_or_hidden_is_no_answer(reward: str, completion: str, expected: float) -> None:
+    assert scores(reward, [completion], "42") == [expected]
+
+
+@pytest.mark.parametrize(
+    ("completion", "gold", "expected"),
+    [
+        ("\\boxed{Paris}, Rome", "Paris", 0.0),
+        ("\\boxed{Paris} / New York", "Paris", 0.0),
+        ("\\boxed{Paris}, obviously.", "Paris", 1.0),
+        ("I doubt \\boxed{Paris}", "Paris", 0.0),
+        ("The answer is yes, actually no.", "yes", 0.0),
+        ("The answer is yes, although it is no.", "yes", 0.0),
+        ("The answer is no, there is no such city.", "no", 1.0),
+        ("The answer is Paris. It could also be Rome.", "Paris", 0.0),
+        ("The answer is Paris.\nSo it's Rome", "Paris", 0.0),
+        ("The answer is Paris. Rome.", "Paris", 0.0),
+        ("The answer is Paris. Rome is also possible.", "Paris", 0.0),
+        ("The answer is yes. Make that no.", "yes", 0.0),
+        ("The answer is yes. This is common knowledge.", "yes", 1.0),
+        ("The answer is Paris. It is known for its tower.", "Paris", 1.0),
+        ("Since Rome is not in France, the answer is Paris.", "Paris", 1.0),
+    ],
+)
+def test_a_word_that_another_replaces_is_no_answer(completion: str, gold: str, expected: float) -> None:
+    assert scores("exact", [completion], gold) == [expected]
+
+
 STYLED = [
     "\\textcolor{red}{13}",
     "\\underline{13}",
@@ -562,6 +696,16 @@ MATHEMATICS: list[tuple[Any, str, float]] = [
     ("\\{x \\mid x > 2\\}", "(2,\\infty)", 1.0),
     ("\\{2k+1 : k \\in \\mathbb{Z}\\}", "2n-1, n \\in \\mathbb{Z}", 1.0),
     ("\\{2k : k \\in \\mathbb{Z}\\}", "\\{k : k \\in \\mathbb{Z}\\}", 0.0),
+    ("42", "42 \\text{ excluded}", 0.0),
+    ("42", "42 \\text{ ordered pairs}", 1.0),
+    ("42", "42 \\text{ too many}", 0.0),
+    ("42", "42 \\text{ oder dreiundvierzig}", 0.0),
+    ("42", "42 \\tag{or 43}", 0.0),
+    ("42", "42 \\tag{1}", 1.0),
+    ("\\emptyset", "\\text{No solution}", 1.0),
+    ("\\text{no solutions}", "\\emptyset", 1.0),
+    ("\\text{DNE}", "\\text{Does not exist}", 1.0),
+    ("\\text{DNE}", "\\text{Does exist}", 0.0),
     (["\\frac{1}{2}", "0.5"], "0.5", 1.0),
     (["\\sqrt{2}", "\\sqrt{3}"], "\\sqrt{3}", 1.0),
     (["\\sqrt{2}", "\\sqrt{3}"], "\\sqrt{5}", 0.0),
@@ -584,6 +728,13 @@ def test_several_golds_are_accepted(reward: str) -> None:
         table = rk.score(REWARDS[reward], completions, answer=[golds] * 3)
         assert table.total.tolist() == [1.0, 1.0, 0.0]
         assert other in table.notes[REWARDS[reward].name][1]
+
+
+@pytest.mark.parametrize("answer", ["['a', 'b']", '["a", "b"]', "['x']"])
+def test_an_answer_that_is_a_list_is_not_its_items(answer: str) -> None:
+    reward = rk.exact("answer", gold=rk.extract.whole())
+    table = rk.score(reward, [answer, "a", "b", "x"], answer=[answer] * 4)
+    assert table.total.tolist() == [1.0, 0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize(

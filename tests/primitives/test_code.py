@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import pickle
 import time
+import zlib
 from concurrent.futures import Future
 from typing import Any
 
@@ -74,9 +76,9 @@ def test_credit_for_what_is_printed(program: str, partial: float, note: str) -> 
         (
             "def add(a, b):\n    return object()",
             0.0,
-            "passed 0 of 2; test 1: TypeError: got a object",
+            "passed 0 of 2; test 1: add(1, 2) is of type object: 'assert add(1, 2) == 3'",
         ),
-        ("def add(a, b):\n    while True: pass", 0.0, "passed 0 of 2; test 1: took more than 0.5 s"),
+        ("def add(a, b):\n    while True: pass", 0.0, "passed 0 of 2; test 1: "),  # it took too much time
     ],
 )
 def test_credit_for_what_is_computed(program: str, value: float, note: str) -> None:
@@ -115,7 +117,7 @@ def test_credit_for_what_is_computed(program: str, value: float, note: str) -> N
         ("def add(a, b):\n    return (a + b,)", {"fn_name": "add", "inputs": [[1, 2]], "outputs": [[3]]}),
         (
             "class Solution:\n    def add(self, a, b):\n        return a + b",
-            {"fn_name": "add", "inputs": [[1, 2], [2, 2]], "outputs": [3, [4]]},
+            {"fn_name": "add", "inputs": [[1, 2], [2, 2]], "outputs": [[3], [4]]},
         ),
         ("def f():\n    return [[1, (2,)]]", "assert f() == [[1, (2,)]]\nassert len(f()) == 1"),
     ],
@@ -137,10 +139,139 @@ def test_a_neighbor_keeps_its_score() -> None:
     assert scored(code_tests("tests", timeout=0.5), programs, DOUBLES)[0] == [1.0, 0.0, 0.0, 0.5] * 2
 
 
+ROWS = {
+    "LiveCodeBench, functions": (
+        "class Solution:\n    def pair(self, x: List[int], t: int) -> List[int]:\n"
+        "        return next([i, j] for j in range(len(x)) for i in range(j) if x[i] + x[j] == t)",
+        {
+            "public_test_cases": '[{"input": "[3, 8, 10]\\n11", "output": "[0, 1]", "testtype": "functional"}]',
+            "private_test_cases": base64.b64encode(
+                zlib.compress(pickle.dumps('[{"input": "[1, 1]\\n2", "output": "[0, 1]", "testtype": "functional"}]'))
+            ).decode(),
+            "metadata": '{"func_name": "pair"}',
+        },
+    ),
+    "LiveCodeBench, programs": (
+        "n = int(stdin.readline())\nprint(gcd(n, 6), Counter('aab')['a'])\nexit()",
+        [{"input": "4", "output": "2.0  2", "testtype": "stdin"}],
+    ),
+    "APPS": ("import sys\nprint(1 / int(sys.stdin.read()))", {"inputs": ["3\n"], "outputs": ["0.333333\n\n"]}),
+    "TACO": (
+        "def f(d): return {k: v + 1 for k, v in d.items()}",
+        {"fn_name": "f", "inputs": [[{"1": 1}]], "outputs": [{"1": 2}]},
+    ),
+    "open-r1": (
+        "print(sum(map(int, input().split())))",
+        {
+            "language": "python",
+            "test_cases": [{"fn_name": None, "type": "stdin_stdout", "input": "3 4\n", "output": "7\n"}],
+        },
+    ),
+    "KodCode": (
+        "def add(a, b): return a + b",
+        "from solution import add\n\ndef test_add():\n    assert add(1, 2) == 3",
+    ),
+    "CodeContests": ("print('yes', 0.1 + 0.2)", {"public_tests": {"input": [""], "output": ["YES 0.3"]}}),
+    "HumanEval": (
+        "def f(xs):\n    return poly(xs, 2)",
+        {
+            "prompt": "def poly(xs, x):\n    return sum(c * x ** i for i, c in enumerate(xs))\n\n"
+            "def f(xs):\n    'Return P(2).'\n",
+            "test": "METADATA = {}\n\ndef check(candidate):\n    for n in range(5):\n"
+            "        assert candidate([n, 1]) == poly([n, 1], 2)",
+            "entry_point": "f",
+        },
+    ),
+    "MBPP": (
+        "def f(x): return math.sqrt(x)",
+        {
+            "test_setup_code": "import math",
+            "test_list": ["assert f(4) == 2"],
+            "challenge_test_list": ["assert f(9) == 3"],
+        },
+    ),
+    "LeetCode": (
+        "class Solution:\n    def reverse(self, head: Optional[ListNode]) -> Optional[ListNode]:\n        last = None\n"
+        "        while head: head.next, last, head = last, head, head.next\n        return last",
+        {
+            "functional": "def check(candidate):\n"
+            "    assert is_same_list(candidate(head=list_node([1, 2])), list_node([2, 1]))\n\ncheck(Solution().reverse)"
+        },
+    ),
+    "unittest": (
+        "class Pile(list): pass",
+        "class T(unittest.TestCase):\n    def test_it(self):\n        self.assertEqual(len(Pile()), 0)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_of_data_sets(name: str) -> None:
+    program, row = ROWS[name]
+    for cell in (row, json.dumps(row)):
+        assert scored(code_tests("tests"), [f"```python\n{program}\n```"], cell) == ([1.0], [""])
+    values, notes = scored(code_tests("tests"), ["```python\nprint(5)\n```"], row)
+    assert values == [0.0]
+    assert notes[0]
+
+
+@pytest.mark.parametrize(
+    ("program", "value"),
+    [
+        ("class Solution:\n    def f(self, x): return x + 1", 1.0),
+        ("class Solution:\n    def f(self, x): return self.g(x)\n    def g(self, x): return x + 1", 1.0),
+        ("class Solution:\n    def _h(self, x): return 0\n    def f(self, x): return x + 1", 1.0),
+        ("class Solution:\n    def g(self): return 0\n    def f(self, x): return x + 1", 1.0),
+        ("class Node: pass\nclass Solution:\n    @staticmethod\n    def f(x): return x + 1", 1.0),
+        ("import math\ndef g(x): return x\ndef f(x): return g(x) + 1", 1.0),
+        ("def f(x):\n    return f(x - 1) + 1 if x else 1", 1.0),
+        ("def f(x, y): return x + 1", 0.0),
+        ("class Solution:\n    def f(self, x): return x", 0.0),
+        ("f = 5", 0.0),
+    ],
+)
+def test_a_function_without_a_name(program: str, value: float) -> None:
+    tests = [{"input": "1", "output": "2", "testtype": "functional"}]
+    assert scored(code_tests("tests"), [program], tests)[0] == [value]
+
+
+def test_what_judges_of_contests_allow() -> None:
+    for program, tests in (
+        ("print(open('/dev/stdin').read())", [{"input": "4", "output": "4"}]),
+        ("import sys\nsys.stdin = open('/dev/stdin')\nprint(input())", [{"input": "4", "output": "4"}]),
+        ("from pathlib import Path\nprint(Path('/dev/stdin').read_text())", [{"input": "4", "output": "4"}]),
+        ("print(int('7' * 9_000))", [{"input": "", "output": "7" * 9_000}]),
+        (
+            "def f(n):\n    return n and f(n - 1) + 1\nprint(f(9_000))",
+            [{"input": "", "output": "9000", "testtype": "stdin"}],
+        ),
+    ):
+        assert scored(code_tests("tests"), [program], tests) == ([1.0], [""])
+        assert rk.score(code_runs("tests"), [program], tests=[tests]).total.tolist() == [1.0]
+
+
+def test_a_tolerance_is_for_numbers_alone() -> None:
+    tests = {"fn_name": "f", "inputs": [[0]], "outputs": [[0.3, [2], "0.3", True]]}
+    reward = code_tests("tests", tolerance=1e-6)
+    for value, right in (
+        ("(0.1 + 0.2, [2.0], '0.3', True)", 1.0),
+        ("[0.30000000001, [1.99999999], '0.3', True]", 1.0),
+        ("[0.3, [2], '0.30000000001', True]", 0.0),
+        ("[0.3, [2], '0.3', 1]", 0.0),
+        ("[0.301, [2], '0.3', True]", 0.0),
+        ("[float('nan'), [2], '0.3', True]", 0.0),
+        ("[0.3, [2, 2], '0.3', True]", 0.0),
+        ("[10 ** 400, [2], '0.3', True]", 0.0),
+    ):
+        assert scored(reward, [f"def f(x): return {value}"], tests)[0] == [right], value
+
+
 # --- Failures that are not scores ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cell", ["", "[]", [], "x", 5, [{"input": "1"}], ["f(1) == 2"], ["assert 1"], {"asserts": []}])
+@pytest.mark.parametrize(
+    "cell", ["", "[]", [], "x", 5, [{"input": "1"}], ["f(1) == 2"], ["assert 1"], {"asserts": []}, {"a": 1}]
+)
 def test_bad_tests_are_coercion_errors(cell: Any) -> None:
     for reward in (code_tests("tests"), code_runs("tests")):
         with pytest.raises(rk.CoercionError, match=r"reward 'code_(tests|runs)'.*column 'tests', row 1"):
@@ -239,6 +370,21 @@ def test_a_gate_spares_what_it_closes() -> None:
         ("```\nprint(1)\n```", "print(1)"),
         ("```python\nprint(1)\n```\n```python\nprint(2)\n```", "print(2)"),
         ("```python\nprint(1)\n```\nIt prints:\n```\n1\n```", "print(1)"),
+        ("~~~python\nprint(1)\n~~~", "print(1)"),
+        ("~~~\nprint(1)\n~~~", "print(1)"),
+        ("print('~~~')", "print('~~~')"),
+        ("```python title='a'\nprint(1)\n```", "print(1)"),
+        ("```python3.11\nprint(1)\n```", "print(1)"),
+        ("```pytb\nprint(1)\n```", None),
+        (
+            '```python\ndef f():\n    """\n    ```\n    x\n    ```\n    """\n```',
+            'def f():\n    """\n    ```\n    x\n    ```\n    """',
+        ),
+        (
+            "2. So:\n\n        ```python\n        if 1:\n            print(1)\n        ```\n\nDone.",
+            "if 1:\n    print(1)",
+        ),
+        ("- ```python\n  print(1)\n  ```", "print(1)"),
         ("```bash\nls\n```", None),
         ("```python\nprint(1)", None),
         ("```python\nprint(1)\n```\n```python\n", "print(1)"),
@@ -341,6 +487,10 @@ def test_assertions_hold_where_python_says_so(value: Any, expected: Any) -> None
         ({"memory": 256.0}, "memory .*got"),
         ({"memory": True}, "memory .*got"),
         ({"extract": 5}, "extract="),
+        ({"tolerance": -1e-6}, "tolerance must be from 0"),
+        ({"tolerance": 1.0}, "tolerance must be from 0"),
+        ({"tolerance": float("nan")}, "tolerance"),
+        ({"tolerance": "1e-6"}, "tolerance"),
     ],
 )
 def test_options_are_checked_when_it_is_made(options: dict[str, Any], why: str) -> None:
@@ -358,6 +508,7 @@ def test_rewards_are_values() -> None:
     assert repr(code_tests("tests", memory=512, packages=True)) == "code_tests('tests', memory=512, packages=True)"
     assert repr(code_runs("tests")) == "code_runs('tests')"
     assert code_tests("tests") != code_tests("tests", timeout=3.0)
+    assert repr(code_tests("tests", tolerance=1e-6)) == "code_tests('tests', tolerance=1e-06)"
 
 
 @pytest.mark.slow

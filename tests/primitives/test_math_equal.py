@@ -88,7 +88,7 @@ def test_only_one_final_answer_counts(completion: str) -> None:
         "<answer>So \\boxed{5}</answer>", "<think>4</think>\\boxed{5}", "The answer is 5.", "The answer is **5**.",
         "**Answer:** $5$", "Final Answer: The final answer is $5$. I hope it is correct.",
         "The answer is:\n\\[\n5\n\\]",
-        "The answer is\n5", "Hence $x = 5$.", "First $4$.\nThen\n\\[ x = 5 \\]", "$4$\n$$5$$", "Hence \\(5\\)",
+        "The answer is\n5", "Hence $x = 5$.", "First $4$.\nThen\n\\[ x = 5 \\]", "$4$, so\n$$5$$", "Hence \\(5\\)",
         "Answer: 4. Answer: 5",
         "<answer>\\(5\\)</answer>", "The answer is \\$5.", "The answer is 5 apples.", "The answer is $5$ cm.",
     ],

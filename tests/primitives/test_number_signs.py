@@ -17,10 +17,23 @@ import rewardkit as rk
         ("x = \u20115", -5),
         ("x \u2192 - 3", -3),
         ("$x \\in 42$", 42),
+        ("答案是-42。", -42),
+        ("答えは−42です", -42),
+        ("คำตอบคือ-42", -42),
+        ("The answer is -(42).", -42),
+        ("The answer is -US$42.", -42),
+        ("The answer is -$\\frac{3}{4}$", "-0.75"),
+        ("The answer is $-2\\frac{3}{4}$", "-2.75"),
+        ("The answer is -(3/4)", "-0.75"),
+        ("The answer is -¾", "-0.75"),
+        ("The answer is \\frac{3}{4}.", "0.75"),
+        ("La respuesta es menos 42", -42),
+        ("Die Antwort ist minus 42", -42),
+        ("答案是负42", -42),
     ],
 )
-def test_the_sign_is_read(completion: str, number: float) -> None:
-    table = rk.score(rk.number("answer"), [completion] * 2, answer=[number, -number])
+def test_the_sign_is_read(completion: str, number: float | str) -> None:
+    table = rk.score(rk.number("answer"), [completion] * 2, answer=[number, -float(number)])
     assert table.total.tolist() == [1.0, 0.0]
 
 

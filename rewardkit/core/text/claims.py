@@ -28,6 +28,8 @@ _LINKS = frozenset((
     "probably", "quantity", "quite", "really", "result", "right", "say", "saying", "simply", "solution", "son",
     "sum", "sure", "that", "that's", "the", "there", "they", "think", "thinking", "this", "to", "total", "truly",
     "value", "was", "were", "would", "x", "y", "z", "n", "é", "è", "это", "равно",
+    "là", "phải", "ole", "on", "este", "είναι", "ni", "adalah", "är", "er", "het", "de", "la", "le", "el", "igual",
+    "égal", "gleich",
 ))  # fmt: skip
 """Words between a denial and what it denies: "not [likely to be equal to] 42"."""
 
@@ -53,15 +55,15 @@ _DENIALS = frozenset((
     "mistakenly", "worst", "opposite", "distractor", "trap", "nowhere", "thought", "guessed", "nicht", "kein",
     "keine", "pas", "jamais", "nunca", "jamás", "não", "non", "не", "нет", "≠", "!=", "/=", "<>",
     "example", "e.g.",
+    "bukan", "bukanlah", "tidak", "không", "nie", "niet", "geen", "inte", "ikke", "ikkje", "ei", "ej", "nej", "ne",
+    "není", "nije", "nem", "hindi", "nid", "ní", "ekki", "nuk", "nav", "nėra", "δεν", "όχι", "ні", "siyo", "si", "sio",
+    "hapana", "falso", "faux", "falsch", "ليس", "ليست", "لا", "لیس", "نه", "לא", "אינו", "אינה", "אינן",
 ))  # fmt: skip
 _SUPPOSED = frozenset((
     "might", "may", "could", "if", "whether", "suppose", "supposing", "assume", "assuming", "assumed", "unless",
     "imagine", "pretend",
 ))  # fmt: skip
 """These deny only what a link joins to them: "it may [be] 42", but not "in May 42 people came"."""
-
-_NOT = frozenset(("not", "isn't", "never", "cannot", "can't"))
-"""These deny what is on the next line, too."""
 
 _NO = frozenset(("no", "without", "beyond", "any", "little"))
 _TWO_WORDS = {
@@ -71,13 +73,19 @@ _TWO_WORDS = {
     "out": ("rule", "ruled", "rules", "ruling"),
     "es": ("no",),
     "son": ("no",),
+    "este": ("nu",),
+    "circumstances": ("no",),
+    "way": ("no",),
+    "account": ("no",),
+    "means": ("no",),
+    "case": ("no",),
     "near": ("nowhere", "not", "isn't"),
 }
 """The word next to the mention, and the words before it that make it a denial."""
 
 _SIGNS = (
     "≠", "!=", "✗", "✘", "❌", "✖", "不是", "并非", "並非", "不等于", "不等於", "不会是",
-    "不可能是", "而非", "不选", "不選", "不应选",
+    "不可能是", "而非", "不选", "不選", "不应选", "不为", "不為", "没有", "非", "ไม่ใช่", "ไม่", "มิใช่", "ບໍ່ແມ່ນ", "មិនមែន",
 )  # fmt: skip
 _MARKUP = '*_`$"“”«»„()[]{}~\\'
 _MOST_WORDS = 14
@@ -89,8 +97,10 @@ def denied_before(text: str, start: int) -> bool:
     if not tail.isascii() and tail.rstrip(_MARKUP + " ").endswith(_SIGNS):
         return True
     lines, _, tail = tail.rpartition("\n")
-    if not tail.strip(_MARKUP + " "):
-        return _last_word(lines)[1] in _NOT
+    if not tail.strip(_MARKUP + " "):  # a line that does not end its sentence goes on: "It is not equal to\n42"
+        tail = lines.rstrip().rpartition("\n")[2].rstrip(":")
+        if tail.endswith((".", "!", "?", ";", "。")):
+            return False
     linked = opinion = False
     for _ in range(_MOST_WORDS):
         tail, word = _last_word(tail)
@@ -117,6 +127,23 @@ def _last_word(text: str) -> tuple[str, str]:
 
 
 # After a mention.
+
+WRONG_WORDS = (
+    "falsch|nicht|faux|fausse|falso|falsa|errado|errada|incorrecto|sbagliato|неверно|неправильно|нет|не так|невірно|ні|"
+    "yanlış|hayır|değil|salah|bukan|sai|không|źle|nie|fout|niet|onjuist|fel|forkert|feil|väärin|špatně|nesprávně|greșit|"
+    "ошибка|помилка|fehler|erreur|error|errore|erro|błąd|hata|kesalahan|lỗi|"
+    "hibás|rossz|λάθος|pogrešno|погрешно|грешно|makosa|si sahihi|mali|"
+    "خطأ|خاطئ|غلط|نادرست|שגוי|לא נכון|गलत|ग़लत|ভুল|ผิด|"
+    "తప్పు|தவறு|[错錯誤误]了?|不对|不對|違う|違います|間違い|誤り|틀렸|틀림|오답|아니"
+)
+"""The words for "wrong" behind a mention, in languages other than English."""
+
+_DENIED_LAST = (
+    "değil(?:dir)?|deyil|emes|эмес|емес|नहीं|नही|नाही|होइन|না|নয়|নয়|নহে|కాదు|அல்ல|இல்லை|ಅಲ್ಲ|അല്ല|નથી|ਨਹੀਂ|නොවේ|"
+    "गलत|ग़लत|ভুল|తప్పు|தவறு|غلط|"
+    "نیست|نمی\u200c?باشد|نہیں|ไม่ใช่|биш"
+)
+"""The word for "not" in languages in which it comes last: "Cevap 42 değil"."""
 
 _BE = r"(?:is|was|are|were|would be|will be|seems|looks|must be|has to be|'s)"
 _FALSE = (
@@ -146,20 +173,26 @@ _DENIED_AFTER = "|".join((
     r" ?[,–—-]? ?\(?not(?:[.!)\n]|\Z)",
     r",? (?:but|however),? (?:it|that|this) (?:isn't|wasn't|can't|cannot|doesn't|(?:is|was) not|'s not)|"
     r",? which contradicts\b| it is not\b",
-    r" ?[?？✗✘❌✖]",
+    r" ?[?？✗✘❌✖吗嗎]",
     r" ?(?:ではな|ではあり|じゃな|では無|[はが]?(?:間違|誤り|不正解)|[은는이가]? ?아[니닙닌]|[이가]? ?틀[리렸])",
     r" ?(?:不对|不對|不正确|不正確|是错|是錯|错误|錯誤)",
     r" (?:ist|sind) (?:falsch|nicht)| (?:es|son) (?:incorrect|fals|erróne)| est (?:faux|incorrect)| неверно| неправ",
+    r" ?(?:とは(?:思わ|思い(?:ませ|難)|言え|限ら)|라고 (?:생각|보)\w*지|[은는이가]? ?아니)",
+    rf" ?(?:[^\s\d,.;:!?。，、।]{{1,20}} ){{0,2}}(?:{_DENIED_LAST})(?![^\W\d])",
+    rf" ?[-–—,，、;(（。.] ?(?:{WRONG_WORDS})(?![^\W\d])",
 ))  # fmt: skip
 _NOUN = r" ?(?!(?:because|since|as|and|or|but|so|while|if|which|that|not|rather|than|instead)\b)[a-z%°]{1,20}"
 _CLOSE_AFTER = re.compile(rf"[)\]*_`$\"'”’»]{{0,4}}(?:{_DENIED_AFTER})")
 _AFTER = re.compile(rf"[)\]}}*_`$\"'”’»\\]{{0,6}}(?:{_NOUN}){{0,2}}?(?:{_DENIED_AFTER})")
 _MAY_DENY = re.compile(
-    r"[?？✗✘❌✖]|not\b|n't|wrong|incor|false|impos|mistak|inval|ruled|excl|elim|out\b|nonse|absurd|unlike|trap|"
+    r"[?？✗✘❌✖吗嗎]|not\b|n't|wrong|incor|false|impos|mistak|inval|ruled|excl|elim|out\b|nonse|absurd|unlike|trap|"
     r"but|contra|extran|reject|disc|refut|disp|inad|infe|kidding|"
     r"\bno(?:pe)?\b|error|guess|answer|thought|too |fail|sense|good|lie\b|distr|falsch|nicht|fals|erró|faux|"
-    r"невер|неправ|で|じ|아니|아닙|아닌|틀|不|错|錯|は|が"
+    rf"невер|неправ|で|じ|아니|아닙|아닌|틀|不|错|錯|は|が|と|라고|{_DENIED_LAST}|{WRONG_WORDS}"
 )
+_WRAPPED = re.compile(r"\A[ \t]*\n[ \t]*(?=(?:is|was|are|isn't|wasn't|cannot|can't|does|doesn't|which)\b)")
+"""A line that goes on with a verb ends no sentence: "42\nis wrong"."""
+
 _SENTENCE_END = re.compile(r"[?？]|[!。！\n]|\.(?:\s|\Z)")
 
 
@@ -169,7 +202,7 @@ def denied_after(text: str, end: int, *, noun: bool = False) -> bool:
     Args:
         noun: the mention may have a noun: "42 apples is wrong".
     """
-    tail = text[end : end + WINDOW // 2].lower()
+    tail = _WRAPPED.sub(" ", text[end : end + WINDOW // 2].lower(), count=1)
     if tail.lstrip(_MARKUP)[:1] in ("", ".", "\n"):
         return False
     return bool(_MAY_DENY.search(tail, 0, WINDOW // 4) and (_AFTER if noun else _CLOSE_AFTER).match(tail))
@@ -195,6 +228,9 @@ _RETRACTED = re.compile(
     r"i misspoke\b|i meant\b|"
     r"my (?:mistake|bad|apologies)\b|let me correct (?:that|this|myself|it)\b|just kidding\b|"
     r"i (?:hereby )?(?:retract|withdraw)\b|"
+    r"(?:i'm|i am) (?:(?:not (?:so |quite |really |at all )?(?:sure|certain|confident)\b(?! (?:if|whether) you))|"
+    r"lying|joking)|"
+    r"(?:that|this|it) (?:was|is) (?:just |only )?a (?:joke|lie|guess)\b|don't (?:believe|trust) (?:me|it|that|this)\b|"
     r"(?:nein|non|нет|não),? (?:warte|moment|attend|подожди|espera)|no,? espera|"
     r"(?:korrektur|corrección|correção|correzione|поправка) ?:)|"
     r"更正|口误|我错了|我錯了|等等[,，]|(?:不对|不對)[,，。]|訂正|間違えました|정정|잠깐만"
@@ -206,20 +242,23 @@ _TAKEN_BACK = re.compile(
     r"(?:right|correct|true|it)\b|that(?:'s| is) (?:impossible|not it)\b|the above is (?:wrong|incorrect)\b|"
     r"(?:that|this|the|my) (?:\w+ )?(?:answer|claim|result|option|choice)(?: \w+)? (?:is|was) (?:\w+ly )?"
     r"(?:wrong|incorrect|false|not (?:right|correct|true))\b)|"
-    r"(?<=[.!?\n)]) ?(?:(?:hmm|oh|well|um|uh),? )?(?:no|nope|wrong|incorrect|false|not)(?:[.!]+(?=\s|\Z)|\Z)"
+    r"(?<=[.!?\n)。！]) ?(?:(?:hmm|oh|well|um|uh),? )?(?:no|nope|wrong|incorrect|false|not|not really|it(?:'s| is) not|"
+    rf"nein|non|não|{WRONG_WORDS})(?:[.!。！]+(?=\s|\Z)|\Z)"
 )
 _SHORTEST = 3
 _RETRACTION_WORD = re.compile(
-    r"wait|hold on|psych|jk|lied|reconsider|oops|doesn't|does not|impossible|"
+    r"sure|certain|confident|lying|joking|joke|lie\b|guess|believe|trust|wait|hold on|psych|jk|lied|reconsider|oops|"
+    r"doesn't|does not|impossible|"
     r"correct|scratch|strike|forget|ignore|disregard|wrong|mistake|back|mind|thought|error|slip|misspoke|meant|"
     r"my bad|apolog|kidding|made|change|retract|withdraw|false|isn't|wasn't|can't|cannot|nope|no[.!]|no\Z|not|"
     r"warte|moment|attend|подожди|espera|"
-    r"korrek|corre|поправ|更正|口误|我错了|我錯了|等等|不对|不對|訂正|間違|정정|잠깐"
+    rf"{WRONG_WORDS}|nein|non|não|korrek|corre|поправ|更正|口误|我错了|我錯了|等等|不对|不對|訂正|間違|정정|잠깐"
 )
 _NOT_MEANT = re.compile(r"(?:not|n't|never|nothing|if|why|what|whether|think|thinks|say|says|check|sure)\s(?:\w+\s)?\Z")
 _CORRECTS = re.compile(
-    r"(?<![a-z])(?:actually|no|wait|hmm|sorry|oops|or rather|i mean|i meant|make (?:that|it)|change (?:that|it) to|"
-    r"it should be)[,:.!]*(?: (?:it's|it is|that's|i mean|make (?:that|it)|"
+    r"(?<![^\W\d_])(?:nein|non|нет|não|nej|nee|nie|ні|hayır|bukan|không|nu|nem|ei|όχι|hapana|لا|नहीं|না|不|不是|不对|不對|"
+    r"いや|いいえ|아니|아니요|actually|no|wait|hmm|sorry|oops|or rather|i mean|i meant|make (?:that|it)|"
+    r"change (?:that|it) to|it should be)[,:.!]*(?: (?:it's|it is|that's|i mean|make (?:that|it)|"
     r"the (?:correct |right |final )?answer (?:is|should be)|it (?:should|must) be|"
     r"we get|it'd be))*:? ?[*_`$(\"'\[]{0,4}\Z"
 )
@@ -260,11 +299,14 @@ def corrects(text: str, start: int) -> bool:
 
 # What a reader does not see, or sees struck out.
 
-_STRUCK = re.compile(
-    r"~~[^~\n]{1,400}~~|<(del|s|strike)>[^<]{0,400}</\1>|"
-    r"<(\w{1,10}) [^<>]{0,60}?(?:display: ?none|hidden)[^<>]{0,60}>[^<]{0,400}</\2>",
+_CROSSED_OUT = re.compile(r"(?<!~)~~(?!~)(?:[^~\n]|\n(?![ \t]*\n)){1,400}(?<!~)~~(?!~)")
+_HIDDEN_TAG = re.compile(
+    r"<(?:(del|s|strike)\b[^<>]{0,60}"
+    r"|(\w{1,10})\s[^<>]{0,60}?(?:display: ?none|visibility: ?hidden|\bhidden\b)[^<>]{0,60})>",
     re.IGNORECASE,
 )
+_LONGEST_S = 400
+"""`<s>` may also be the token at the beginning of a text, and `</s>` the one at its end."""
 
 
 def without_struck(text: str) -> str:
@@ -272,17 +314,50 @@ def without_struck(text: str) -> str:
     if "<!--" in text:
         head, *comments = text.split("<!--")
         text = head + " ".join(after for _, closed, after in (part.partition("-->") for part in comments) if closed)
-    return _STRUCK.sub(" ", text) if "~~" in text or "</" in text else text
+    if "~~" in text:
+        text = _CROSSED_OUT.sub(" ", text)
+    return _without_hidden(text) if "</" in text else text
+
+
+def _without_hidden(text: str) -> str:
+    lowered = text.replace("İ", "I").lower()
+    pieces, position, unclosed = [], 0, set()
+    for tag in _HIDDEN_TAG.finditer(text):
+        name = (tag[1] or tag[2]).lower()
+        if tag.start() < position or name in unclosed:
+            continue
+        closing = f"</{name}>"
+        end = lowered.find(closing, tag.end(), tag.end() + _LONGEST_S if name == "s" else None)
+        if end >= 0:
+            pieces += [text[position : tag.start()], " "]
+            position = end + len(closing)
+        elif name != "s":
+            unclosed.add(name)
+    return "".join([*pieces, text[position:]])
 
 
 # Words that join two mentions. CJK text has no spaces around them.
 
 OR_WORDS = (
     r"\b(?:or|xor|vs|versus|alternatively|failing that|"
-    r"if you (?:prefer|like)|maybe|perhaps|possibly|either|otherwise|else|oder|ou|o|или)\b|"
+    r"if you (?:prefer|like)|maybe|perhaps|possibly|either|otherwise|else|oder|bzw|ou|o|или|"
+    r"tal vez|quizás?|peut-être|vielleicht|forse|talvez|może|kanske|måske|ehkä|možná|poate|talán|ίσως|возможно|"
+    r"может быть|mungkin|belki|labda|ربما|شاید|אולי|"
+    r"oppure|atau|ataupun|hoặc|veya|veyahut|lub|albo|bądź|eller|tai|nebo|anebo|alebo|sau|vagy|ή|або|чи|либо|ili|arba|või|"
+    r"edo|ose|noma|okanye|cyangwa|أو|او|أم|یا|או)\b|"
+    r"(?<!\S)(?:या|अथवा|किंवा|वा|शायद|বা|অথবা|কিংবা|లేదా|அல்லது|ಅಥವಾ|അല്ലെങ്കിൽ|ਜਾਂ|અથવા|හෝ)(?!\S)|หรือ|ຫຼື|ឬ|"
     "或者?|还是|還是|または|又は|もしくは|あるいは|이?나(?= )|또는?|혹은|아니면|이?거나|也可能是|也可以是|或许是"
 )
+PART_WORDS = (
+    "mitad|doble|moitié|hälfte|doppelte|metà|metade|dobro|половин|вдвое|helft|dubbele|hälften|halvdelen|puolet|połow|"
+    "polovin|jumătate|fele|kétszer|μισό|yarısı|setengah|separuh|nửa|gấp đôi|nusu|نصف|ضعف|نیم|आध|অর্ধেক|ครึ่ง|సగం|பாதி|חצי|"
+    "一半|半分|两倍|兩倍|절반"
+)
+"""Half and double in languages other than English: "la mitad de 42" is not 42."""
+
 AND_WORDS = (
-    r"\b(?:and|plus|also|too|then|with|as well as|along with|together with|und|et|y|e|и)\b|"
+    r"\b(?:and|plus|also|too|then|with|as well as|along with|together with|und|et|y|e|и|"
+    r"dan|và|ve|oraz|och|og|ja|și|és|και|та|na|و|ו)\b|"
+    r"(?<!\S)(?:और|एवं|आणि|এবং|ও|మరియు|மற்றும்)(?!\S)|และ|"
     "以及|[和与與跟及]|および|及び|ならびに|[とや]|[와과]|및|하고|이?랑|그리고"
 )

@@ -13,12 +13,14 @@ All functions take time linear in the text.
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from rewardkit.core.text.claims import denied_after, denied_before, last_retraction, without_struck
 from rewardkit.core.text.marks import Box, boxes, boxes_in
+from rewardkit.core.text.visibility import straight
 
 # The model's own words.
 
@@ -90,7 +92,7 @@ def _first_solution(text: str) -> str:
 
 # Marks.
 
-_TAG = re.compile(r"<(/?)answer>(?!\W{0,3}(?:tags?|block|format|section|element)s?\b)", re.IGNORECASE)
+_TAG = re.compile(r"<(/?)(?:final_)?answer\s?>(?!\W{0,3}(?:tags?|block|format|section|element)s?\b)", re.IGNORECASE)
 """Not "in the <answer> tags", which only mentions them."""
 
 _HASHES = re.compile(r"(?:^|(?<=\s))####(?!#)[ \t]*(?=\S)(.*)", re.MULTILINE)
@@ -108,7 +110,7 @@ _LEAD = re.compile(
 )
 """What may introduce the answer inside a mark: ``<answer>The answer is 5</answer>``."""
 
-# A box stands alone if what is beside it makes it no part of a formula. What may be there is listed.
+# A box or number stands alone if what is beside it makes it no part of a formula. What may be there is listed.
 
 _OPENERS = re.compile(
     r"(?:[\s~*_`({\[#]|\\[,;:! >({\[]|\$|\\(?:q?quad|displaystyle|textstyle|[lL]arge|LARGE|[hH]uge|small|left|bm|bf|"
@@ -121,9 +123,9 @@ _RELATION = frozenset((
     "approx", "equiv", "sim", "cong", "therefore", "because", "implies", "iff", "Rightarrow", "rightarrow", "to",
     "Longrightarrow", "longrightarrow", "Leftrightarrow", "item", "par", "newline", "quad", "qquad",
 ))  # fmt: skip
-_LAST_WORD = re.compile(r"(\\?)([^\W\d_]+)['’.]?\Z")
+_LAST_WORD = re.compile(r"(\\?)([^\W\d_]+(?:['’][^\W\d_]+)?)['’.]?\Z")
 _FREE_BEFORE = re.compile(
-    r"(?:[^\w\s+\-\u2212\u2013\u2014*/^<>≤≥≠±×·÷√∓%°)\]}\\|&]|(?<![<>!])=|[=\-]>|\\\\|&|</?\w{1,20}>"
+    r"(?:[^\w\s+\-\u2212\u2013\u2014*/^<>≤≥≠±×·÷√∓%°)\]}\\|&]|(?<![<>!])=|[=\->]>|\\\\|&|</?\w{1,20}>"
     r"|[^\W\d_]{2}['’*:]{0,3} ?[-\u2013\u2014]|[^\W\d_]{2}[)\]]|[^\W\d_]{2} [0-9]{1,2}|\n[ \t]*\|[^\n]{0,50}\|"
     r"|\\(?:text\w*|mathrm|mbox|underline|emph|begin|end|label|tag)\s?\{[^{}]*\})\Z"
 )
@@ -131,23 +133,35 @@ _BULLET = re.compile(r"(?:\A|\n)[ \t]*[->]\Z")
 _IN_TUPLE = re.compile(r"[(\[{][^()\[\]{}\n]*\w\}?\s?,\Z")
 _OPERATORS = frozenset((
     "minus", "negative", "plus", "times", "half", "twice", "double", "triple", "than", "neither", "sqrt", "root",
-    "over", "to the power of", "exclude", "excluding", "percent of", "mod", "modulo",
+    "over", "exclude", "excluding", "mod", "modulo", "log", "ln", "sin", "cos", "tan", "exp",
 ))  # fmt: skip
 _FREE_AFTER = re.compile(
-    r"\Z|\.(?=\s)|[.,;:?](?!\s?[-$]{0,2}[0-9]|[A-Za-z]\w| [A-Z](?:\Z|[.,;\n]))"
+    r"\Z|\.(?=\s|[A-Z][a-z])|[.,;:?](?!\s?[-$]{0,2}[0-9]|[A-Za-z]\w| [A-Z](?:\Z|[.,;\n]))"
     r"|[\n&#'\"%°=≈→⇒]|\\[%\\]|\^\{?\s?\\?(?:circ|prime|text|mathrm|st|nd|rd|th|o)(?![a-z])"
-    r"|\\(?:text\w*|mathrm|mbox|q?quad|end|begin|tag|label|qed|checkmark|(?:black)?square|Box|degree|circ|boxed|fbox|[hv]fill"
-    r"|[hv]space|newline|par|item|l?dots|color|approx|equiv|therefore|because|implies|iff|(?:Long|long)?[Rr]ightarrow|to)(?![A-Za-z])"
-    r"|[-\u2013\u2014](?=\s*(?:[aA] )?[^\W\d_]{2})|\((?=[^\W\d_]{2})|</?[A-Za-z]|_(?![\w{])|\|(?=[^\n]*\|)"
-    r"|[^\x00-\x7f\W]|[^\x00-\x7f\w\s\u2212×·÷±∓√π∞≤≥≠²³¹⁰⁴-⁹½¼¾]"
-    r"|(?!(?:hundred|thousand|million|billion|trillion|dozen|plus|minus|times|squared|cubed|factorial|mod|modulo|choose|pi|sqrt|"
-    r"over|xor|in base|divided)\b)[^\W\d_]{2}|[mgshLlJNWVAKCFTaI](?![\w*^])"
+    r"|\\(?:text\w*|mathrm|mbox|q?quad|end|begin|tag|label|qed|checkmark|(?:black)?square|Box|degree|circ|boxed|fbox|"
+    r"[hv]fill|[hv]space|newline|par|item|l?dots|color|approx|equiv|therefore|because|implies|iff|"
+    r"(?:Long|long)?[Rr]ightarrow|to)(?![A-Za-z])"
+    r"|[-\u2013\u2014](?=\s*(?:[aA] )?[^\W\d_]{2})|\((?=[^\W\d_]{2})|</?[A-Za-z]|_(?![\w{])"
+    r"|\|(?=[^\n]*\||\s*(?:\n|\Z))|[^\x00-\x7f\W]|[^\x00-\x7f\w\s\u2212×·÷±∓√π∞≤≥≠²³¹⁰⁴-⁹½¼¾]"
+    r"|(?!(?:hundred|thousand|million|billion|trillion|dozen|plus|minus|squared|cubed|factorial|mod|modulo|choose|pi|"
+    r"sqrt|log|ln|sin|cos|tan|exp|over|xor|in base|divided|"
+    r"times(?= ?(?:[\d$(\\]|as\b|more\b|less\b|the\b|that\b|pi\b|sqrt|[a-z]\b)))\b)[^\W\d_]{2}"
+    r"|[mgshLlJNWVAKCFTaI](?![\w*^])|[kcdm]?m[23²³]"
 )
+_OPTION = re.compile(r"\s?\(?[A-Za-z]\)?\s?")
+"""The label of an option, which has its text after it: ``\\boxed{B}: 42 apples``."""
+
 _OTHER_CHOICE = re.compile(
     r"[ ,;.]{0,3}(?:\\text\w*\s?\{\s?|[({])?\s?(?:or|或|または|oder|ou)\b(?!\s?\}?[\s$(\\\[]{0,6}(?:boxed|fbox))"
+    r"|\s?(?:[,/;&.]|and\b)\s?(?:(?!\w+ly\b|indeed|qed|done|thank|explanation|too|right|correct|final|"
+    r"etc)[^\W\d_][\w'-]*|"
+    r"(?-i:[A-Z])\w*(?: (?-i:[A-Z])\w*){1,2})"
+    r"[.!}$ ]*(?:\n|\Z)"
     r"|,? ?(?:and|&|∨|∧) \$?(?:[A-Z]|-?[0-9][0-9.,]*)\$?(?:\Z|[.;\n])",
     re.IGNORECASE,
 )
+"""What offers another answer after a box: "or 43", ", Rome"."""
+
 _NEAR = 60
 
 
@@ -157,35 +171,48 @@ def lone_boxes(text: str) -> list[str] | None:
     Parts are ``2\boxed{21}`` and ``|\boxed{42}|``; ``\boxed{42} or 43`` is one of several answers.
     """
     places = boxes_in(text)
-    if not places or not all(_stands_alone(text, box) for box in places) or last_retraction(text, places[-1].end):
+    if not places or not all(_is_answer(text, box) for box in places) or last_retraction(text, places[-1].end):
         return None
     return [box.content for box in places]
 
 
-def _stands_alone(text: str, box: Box) -> bool:
-    head, tail = text[max(0, box.start - _NEAR) : box.start], text[box.end : box.end + _NEAR]
+def _is_answer(text: str, box: Box) -> bool:
+    end = stands_alone(text, box.start, box.end, label=_OPTION.fullmatch(box.content) is not None)
+    if end is None or _OTHER_CHOICE.match(text, end):
+        return False
+    opened = _OPENERS.search(text, max(0, box.start - _NEAR), box.start)
+    start = opened.start() if opened else box.start
+    return not (denied_before(text, start) or denied_after(text, end, noun=True))
+
+
+def stands_alone(text: str, start: int, end: int, *, label: bool = False) -> int | None:
+    """Return where the marks that close ``text[start:end]`` end; None if that is a part of a formula or of a tuple.
+
+    Args:
+        label: it may be the label of an option, with its text after it.
+    """
+    head, tail = "\n" * (start < _NEAR) + text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
     opened, closed = _OPENERS.search(head), _CLOSERS.match(tail)
     assert opened
     assert closed
     lead, rest = head[: opened.start()], tail[closed.end() :]
     if "\n" not in opened[0] and not _is_free(lead, opened[0]):
-        return False
+        return None
     if rest[:1] == "!" and (len(rest) == 1 or rest[1].isspace()):
         rest = rest[1:] if _IN_FORMULA.search(closed[0]) or not _IN_FORMULA.search(opened[0]) else rest
-    labels = rest[:1] == ":" and box.content.isalpha()  # \boxed{B}: 42 apples
-    if not (labels or _FREE_AFTER.match(rest)) or _OTHER_CHOICE.match(rest):
-        return False
+    labeled = label and (rest[:1] == ":" or (rest[:1].isdigit() and closed[0].endswith(" ")))
+    if not (labeled or _FREE_AFTER.match(rest)):
+        return None
     if lead.endswith(",") and _IN_TUPLE.search(lead) and re.match(r"\s?[)\]]", tail):
-        return False
-    end = box.end + len(closed[0].rstrip())
-    return not (denied_before(text, box.start - len(opened[0])) or denied_after(text, end, noun=True))
+        return None
+    return end + len(closed[0].rstrip())
 
 
 def _is_free(lead: str, opened: str) -> bool:
     """Return whether a formula may begin after `lead`."""
     if not lead:
         return True
-    word = _LAST_WORD.search(lead)
+    word = _LAST_WORD.search(lead, max(0, len(lead) - 24))
     if word is None:
         return bool(_FREE_BEFORE.search(lead) or (opened[:1].isspace() and _BULLET.search(lead)))
     if word[1]:
@@ -213,7 +240,7 @@ def marked(text: str) -> Marked | None:
     """
     if _has_tag(text):
         body = _tag_body(text)
-        return Marked("tag", _boxed(body) if body and _box_starts(body) else body)
+        return Marked("tag", _boxed_in_tag(body) if body and _box_starts(body) else body)
     if _box_starts(text):
         return Marked("box", _boxed(text))
     if "####" in text:
@@ -265,6 +292,23 @@ def _boxed(text: str) -> str | None:
     return _joined(contents) if contents else None
 
 
+def _boxed_in_tag(body: str) -> str | None:
+    """Return what the boxes in a tag hold; None if they only add to another answer: ``43, or better \\boxed{42}``."""
+    lead = body[: min(body.find(box) for box in ("\\boxed", "\\fbox") if box in body)].rstrip("$*\\[( \n")
+    sentence = _LAST_LEAD.split(lead[-_LONGEST_SENTENCE:])[-1]
+    return _boxed(body) if not lead or _LEADS_TO_BOX.search(sentence) else None
+
+
+_LAST_LEAD = re.compile(r"(?<=[.!?\n])\s*(?=\S)")
+_LEADS_TO_BOX = re.compile(
+    r"[^\W\d_]{2}.*[.!]\Z|\A[^\W\d_]+,?\Z|\A[^\d]*:[*_]*\Z|(?:[=≈→⇒-]|\b(?:is|are|so|therefore|thus|hence|get|gives?|"
+    r"have|equals?|"
+    r"answer|final))[,*_:]*\Z",
+    re.IGNORECASE,
+)
+"""What may be before a box in a tag: a sentence, a word, or a relation."""
+
+
 def _joined(contents: list[str]) -> str:
     return ", ".join({"".join(content.split()): content.strip() for content in contents}.values())
 
@@ -308,7 +352,9 @@ _IS = (
 )
 _ABOUT = (
     r"(?:\s\([^()\n]{1,60}\)"
-    r"|\s(?:to|for|of|in|here|considering|given|based on|among|according to)\b[^.:;!?\n\d]{0,80}?)??"
+    r"|\s(?:to|for|of|in|here|considering|given|based on|among|according to)\b[^.:;!?\n\d]{0,80}?"
+    r"|\s(?:mod(?:ulo)?|times|plus|minus|divided by|without|excluding|squared|cubed|doubled|"
+    r"halved)\b[^.:;!?\n]{0,40}?)??"
 )
 _ENGLISH = re.compile(
     rf"(?:answers?\b|final (?:result|value|solution)\b){_ABOUT}{_IS}{_ADVERB}[*_]{{0,3}}(?:\s?[:：][*_]{{0,3}})?",
@@ -317,14 +363,16 @@ _ENGLISH = re.compile(
 _STEMS = ("answer", "final result", "final value", "final solution")
 _HEAD = re.compile(r"answers?[*_:：\s]{0,4}\n", re.IGNORECASE)
 _HEAD_BEFORE = re.compile(r"(?:^|\n)[\s#*_>\-]{0,8}(?:(?:the|my|final|correct|best) ){0,3}\Z", re.IGNORECASE)
-_COPULA = (
-    r"\s?(?:[*_]{0,3}[:=：—–-]|(?:es|é|è|est|ist|is|lautet|är|er|on|adalah|(?:náà )?ni|to|brzmi|je|este|là|είναι|היא|"
-    r"هي|هو|है|आहे|हो|হল|হলো|হবে|คือ|это|је|ithi|(?:bi )?mooy|ita ce|bụ)(?!\w))"
+COPULAS = (
+    "es|é|è|est|ist|is|lautet|är|er|on|adalah|(?:náà )?ni|to|brzmi|je|este|là|είναι|היא|هي|هو|है|आहे|हो|হল|হলো|হবে|"
+    "คือ|это|је|ithi|(?:bi )?mooy|ita ce|bụ"
 )
+_COPULA = rf"\s?(?:[*_]{{0,3}}[:=：—–-]|(?:{COPULAS})(?!\w))"
 _FINAL = (
     "correct[ae]|corect|correta|corretta|exacte|exacta|esatta|finale?|richtige|akhir|(?:yang )?(?:benar|tepat)|"
     "sahihi|đúng|הנכונה|הסופית|الصحيحة|الصحيح|النهائية|النهائي"
 )
+_WRONG = "incorrect[ae]|errónea|errada|fausse|sbagliata|errata|yang salah|sai|greșit|الخاطئة|الخاطئ"
 _NAMED = (
     "respuesta", "resposta", "risposta", "antwort", "lösung", "antwoord", "réponse", "svaret", "svar", "vastaus",
     "jawaban", "jawabannya", "jibu", "odpowiedź", "odpověď", "odgovor", "одговор", "răspunsul", "đáp án",
@@ -339,18 +387,20 @@ _NAMED_ALONE = (
 
 _OTHERS = {
     stem: re.compile(
-        rf"(?<!\w){stem}(?:(?![^\W\d])|(?=คือ))(?:\s(?:{_FINAL})){{0,2}}{verb}"
-        r"[*_]{0,3}(?:\s(?:la|le|el)(?!\w))?\s?[:：]?[*_]{0,3}",
+        rf"(?<![^\W\u0e00-\u0e7f]){stem}(?:(?![^\W\d])|(?:ที่ผิด)?(?=คือ))(?:\s(?:{_FINAL}|{_WRONG})){{0,2}}{verb}"
+        r"[*_]{0,3}(?:\s(?:donc|alors|also|somit|daher|entonces|quindi|portanto|então|la|le|el)(?!\w))?\s?[:：]?[*_]{0,3}",
         re.IGNORECASE,
     )
     for stems, verb in ((_NAMED, _COPULA), (_NAMED_ALONE, f"(?:{_COPULA})?"))
     for stem in stems
 } | {
-    "答案": re.compile(r"答案[】\]]?\s?(?:应该|应当|应)?(?:就是|是|为|為)?\s?[:：]?[*_]{0,3}"),
+    "答案": re.compile(
+        r"答案(?:的(?:一半|[两三四]倍|平方|相反数))?[】\]]?\s?(?:应该|应当|应)?(?:就是|是|为|為)?\s?[:：]?[*_]{0,3}"
+    ),
     "答え": re.compile(r"答え(?:は)?[、,]?\s?[:：]?[*_]{0,3}"),
     "正解": re.compile(r"正解(?:は)?[、,]?\s?[:：]?[*_]{0,3}"),
     "解答": re.compile(r"解答(?:(?:は|是|为)、?\s?[:：]?|[:：])"),
-    "답": re.compile(r"(?:(?<=정)|(?<![가-힣]))답변?(?:은|는)?\s?[:：]?[*_]{0,3}"),
+    "답": re.compile(r"(?:(?<=[정오])|(?<![가-힣]))답변?(?:은|는)?\s?[:：]?[*_]{0,3}"),
 }
 """The stem of "answer" in each language, and the statement that begins with it."""
 
@@ -423,33 +473,113 @@ _ENDING = re.compile(
 )
 """The verb at the end of a sentence: "答えは11です"."""
 
-_DENIED = re.compile(
-    r"\b(?:not|never|nobody|none|cannot|hardly|if|unless|suppose|assum\w*|wrong|incorrect|false|doubt\w*|"
-    r"den(?:y|ies|ied))\b|\bno one\b|n't\b",
-    re.IGNORECASE,
-)
-_PART = re.compile(
-    r"\b(?:half|twice|double|triple|thrice|fake|decoy|inverse|opposite|square|reciprocal|negative|part)"
-    r"(?: of)?(?: the| my| our| this)?(?: final| correct)?\s\Z",
-    re.IGNORECASE,
-)
-"""What makes the text after "the answer is" another answer: half the answer is 42."""
+# A statement counts if it is the writer's own, and about the answer. What may be before it is listed.
 
-_LAST_SENTENCE = re.compile(r"[.!?;\n。]")
+_CLAUSE_END = re.compile(r"[.!?;。।৷؟۔！？]|(?<![:,：，\s])\s*\n|(?<=[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff])\s")
+"""The end of a sentence; Thai ends one with a space, and so do some in Chinese and Japanese."""
+
 _LONGEST_SENTENCE = 200
-_NO = re.compile(r"\W{0,4}(?:no|nope)\b", re.IGNORECASE)
-_VALUE = re.compile(r"\d|\$|\\[(\[]")
+_OWN_WORDS = frozenset((
+    "the", "my", "our", "this", "final", "correct", "right", "best", "only", "numerical", "numeric", "integer", "exact",
+    "overall", "complete", "full", "simplified", "desired", "required", "answer", "response", "so", "therefore", "thus",
+    "hence", "then", "consequently", "accordingly", "finally", "ultimately", "and", "but", "again", "now", "indeed",
+    "clearly", "obviously", "in", "conclusion", "summary", "short", "i", "we", "it", "it's", "that", "that's", "which",
+    "there", "is", "am", "are", "be", "i'm", "means", "mean", "meaning", "shows", "show", "see", "can", "must",
+    "conclude", "find", "get", "got", "obtain", "have", "has", "deduce", "determine", "implies", "follows", "follow",
+    "give", "gives", "giving", "yields", "tells", "us", "me", "to", "confident", "certain", "sure", "because",
+    "since", "as", "here", "here's", "let", "let's", "note", "notice", "recall", "okay", "ok", "yes", "well",
+    # Before the word for "answer" in other languages; without "that" and "of", which join it to what denies it.
+    "la", "mi", "entonces", "finalmente", "correcta", "así", "a", "minha", "logo", "assim", "portanto", "então",
+    "donc", "ma", "bonne", "finalement", "ainsi", "die", "ist", "lautet", "meine", "also", "daher", "somit",
+    "richtige", "korrekte", "endgültige", "finale", "het", "mijn", "dus", "daarom", "juiste", "quindi", "mia",
+    "perciò", "dunque", "det", "rätta", "poprawna", "więc", "zatem", "итак", "значит", "поэтому", "мой", "правильный",
+    "верный", "окончательный", "итоговый", "отже", "тому", "jadi", "maka", "vậy", "do", "đó", "nên", "yani", "doğru",
+    "hivyo", "basi", "kwa", "hiyo", "따라서", "그러므로", "그래서", "최종", "즉",
+))  # fmt: skip
+"""The words of the clause before "answer": "so I conclude that the final"."""
 
-# After a stated answer: another one, or what replaces it.
+_OWN_PHRASES = re.compile(
+    r"\bnot (?:hard|difficult) to (?:see|show|find|verify|check)\b|\b(?:no|without (?:a|any)?) ?doubt\b|\bof course\b|"
+    r"\bmost likely\b|\b(?:is|it's) (?:clear|evident|obvious|easy to (?:see|show|find|verify|check))\b|\b(?:i|we)(?:'d|"
+    r" do| would| can)? (?:really |firmly )?(?:say|think|believe|know)\b|\\[a-z]+|\b(?:por lo|así|de modo|vemos|"
+    r"obtenemos|concluimos|significa|conclu[íi]\w+|dit|déduit|conclut) que\b"
+)
+"""Phrases that claim a statement, of words that do not by themselves; and commands of LaTeX."""
 
-UNDECIDED = re.compile(r"\W{0,5}\b(?:if|else|otherwise|alternatively|or|failing|maybe|perhaps)\b", re.IGNORECASE)
-CORRECTION = re.compile(
-    r"\b(?:wait|actually|hmm|oops|sorry|correct|mistake|wrong|re(?:check|do|compute|calculate|consider|think))",
+_OWN_CJK = re.compile(
+    r"(?:所以|因此|因而|故|那么|综上|可得|可知|得|则|[本该此]题|题目?|我|正确|最[终后佳]|的|为|是|于是|したがって|よって|つまり|ゆえに|正しい|最終的?な?|"
+    r"この問題の|問題の|따라서|그러므로|최종|정)*"
+)
+_LISTED_SCRIPT = re.compile(r"[a-zß-ɏ\u0400-\u04ff\u1e00-\u1eff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
+"""Scripts of which `_OWN_WORDS` has words. Sentences in others often have no mark at their end."""
+
+_DENIED_ABROAD = re.compile(
+    "ভুল|যদি|নয়|হয়তো|অর্ধেক|गलत|ग़लत|यदि|अगर|नहीं|शायद|आधा|తప్పు|ఒకవేళ|కాదు|தவறான|ஒருவேளை|இல்லை|ผิด|ไม่|ถ้า|หาก|อาจ|ครึ่ง|"
+    "خاطئة|الخاطئ|ليس|إذا|ربما|نصف|غلط|اشتباه|اگر|شاید|نیست|λάθος|αν$|ίσως|δεν|שגוי|אם$|אולי|לא$"
+)
+"""Words for "wrong", "if", "not", "perhaps" and "half" in these scripts."""
+
+_JOINT = re.compile(r"[,:，：、—–(（]|\b(?:and|so|therefore|thus|hence)\b|\S*[\d$]\S*", re.IGNORECASE)
+_CONCLUDES = re.compile(r"\W*(?:and )?(?:so|therefore|thus|hence|which means|meaning)\b|\W*(?:所以|因此)")
+_PREMISE = re.compile(
+    r"\W*(?:since|because|given|after|by|as (?:we|you|a result|shown|stated|required)|adding|based on|considering|"
+    r"(?:if|when|once) (?:we|you|one|each|every|there are)\b(?! (?:think|believe|trust|guess|ask))|"
+    r"assuming(?![^=]*[=$]))",
     re.IGNORECASE,
 )
-CONCLUSION = re.compile(
-    r"\b(?:so|therefore|thus|hence|finally|final|conclu\w+|overall)\b|\u2234|所以|因此", re.IGNORECASE
+"""The beginning of a clause that gives a reason, and not a condition under which something else is the answer."""
+
+_GOVERNS = re.compile(
+    r"\b(?:nobody|no one|none|neither|says?|said|thinks?|thought|claim(?:s|ed)?|believes?|argues?|reports?|heard|told|"
+    r"wrote|writes|answered|repli(?:es|ed)|suggest\w*|according|suppos\w+|assum\w+|imagine|pretend|perhaps|maybe|"
+    r"possibly|either|if|when|unless|whether|doubt\w*|den(?:y|ies|ied)|refus\w+|reject\w*|disagree\w*|wrong\w*|"
+    r"incorrect\w*|mistak\w+|false\w*|contrary|unlike|(?<!my )(?<!our )opinion|no way|not (?:true|sure|certain|that)|"
+    r"someone|elsewhere|others?|another|different|niemand|denkt|glaubt|sagt|meint|wenn|falls|vielleicht|nadie|dice|"
+    r"cree|creo|quizás?|tal vez|personne|pense|peut-être|ninguém|talvez|forse|nessuno|según|selon|d'après|laut|"
+    r"segundo|secondo|volgens|według|menurut|мнению|словам|если|никто|думаю|думает|возможно|"
+    r"говорит)\b|^\W*s[ie]\b|n't (?:think|believe|know|agree)|"
+    r"^\W*(?:for (?!this|the (?:question|problem|above|given|reason)|our|these)|in case|provided|were|should|"
+    r"as long as)\b|如果|假如|假设|若|可能|也许|没有人|有人|不认为|もし|만약"
 )
+"""What makes a clause before a comma report, doubt or suppose the statement behind it."""
+
+_ABOUT_ELSE = re.compile(
+    rf"\b(?:different|another|other|wrong|previous|next|earlier|first|second|half|part|similar|easier|simpler|harder|"
+    rf"dozens?|hundreds|thousands|millions|base|mod|modulo|times|plus|minus|divided|squared|cubed|doubled|halved|\w*'s|"
+    rf"friends?|(?:text)?book|key|students?|teacher|without|excluding|before|(?:to|for|of|in) (?!the\b|this|that|your|"
+    rf"our|its|these|my|an?\b|all|any|simpl|lowest|reduced|exact|decimal|interval|standard|scientific|fraction|terms)|"
+    rf"if|when)\b|\s(?:{_WRONG})(?!\w)|ที่ผิด|答案的",
+    re.IGNORECASE,
+)
+"""In "the answer to a different question is"."""
+
+
+def is_claimed(text: str, statement: Statement) -> bool:
+    """Return whether a statement is the writer's own and about the answer, unlike "half the answer is 42"."""
+    lead, start = statement
+    if _ABOUT_ELSE.search(text, lead, start):
+        return False
+    sentence = _CLAUSE_END.split(text[max(0, lead - _LONGEST_SENTENCE) : lead])[-1]
+    sentence = _OWN_PHRASES.sub(" ", straight(sentence).lower())
+    joint = max((match.start() for match in _JOINT.finditer(sentence)), default=0)
+    head, clause = sentence[:joint], sentence[joint:]
+    if not all(map(_is_own, clause.split())):
+        return False
+    if not head.strip() or _CONCLUDES.match(clause) or _PREMISE.match(head):
+        return True
+    return not (_GOVERNS.search(head) or _DENIED_ABROAD.search(head))
+
+
+def _is_own(word: str) -> bool:
+    word = word.strip(_AROUND_WORDS)
+    if not any(map(str.isalpha, word)) or any(map(str.isdigit, word)) or "$" in word:
+        return True
+    if not _LISTED_SCRIPT.search(word):
+        return not _DENIED_ABROAD.search(word)
+    return word in _OWN_WORDS or _OWN_CJK.fullmatch(word) is not None
+
+
+_AROUND_WORDS = f"{string.punctuation}【】「」『』“”‘’«»„…·•，：、。（）—–"
 
 
 def stated(text: str) -> str | None:
@@ -457,19 +587,20 @@ def stated(text: str) -> str | None:
 
     None if nobody claims it ("Nobody thinks that the answer is 42"), or if what follows takes it back or replaces it.
     """
-    for lead, start in statements(text):
-        before = _LAST_SENTENCE.split(text[max(0, lead - _LONGEST_SENTENCE) : lead])[-1]
-        if _DENIED.search(before) or _PART.search(before):
+    for statement in statements(text):
+        if not is_claimed(text, statement):
             return None
-        answer, end = _object(text, start)
+        answer, end = stated_object(text, statement.start)
         if answer:
-            if answer.endswith("**") and answer.count("**") % 2:
-                answer = answer[:-2]  # **Answer: 5**
+            unmarked = answer.rstrip("*")
+            stars = answer[len(unmarked) :]
+            if stars and unmarked.count(stars) % 2 == 0:  # **Answer: 5**
+                answer = unmarked
             return bare(answer) if stands(text, end, answer) else None
     return ""
 
 
-def _object(text: str, start: int) -> tuple[str, int]:
+def stated_object(text: str, start: int) -> tuple[str, int]:
     """Return what a statement states, and where that ends: the text up to the end of its sentence, or to a reason."""
     skipped = _SKIP.match(text, start)
     start = skipped.end() if skipped else start
@@ -494,15 +625,157 @@ def _line_end(text: str, start: int) -> int:
     return len(text) if end < 0 else end
 
 
-def stands(text: str, end: int, answer: str) -> bool:
-    """Return whether an answer that was stated before `end` is neither taken back, nor one of several, nor replaced."""
+# After a stated answer: another one, or what replaces it.
+
+UNDECIDED = re.compile(
+    r"\W{0,5}\b(?:if|unless|else|otherwise|alternatively|or|failing|maybe|perhaps|possibly|could|might|may)\b",
+    re.IGNORECASE,
+)
+CONCLUSION = re.compile(
+    r"\b(?:so|therefore|thus|hence|finally|final|conclu\w+|overall)\b|\u2234|所以|因此", re.IGNORECASE
+)
+_PIECE_END = re.compile(r"(?<=[.!;。；！？])\s+|(?<=[。！？])|(?<!\bor)(?<!\bor )\n+|;\s")
+COURTESY = re.compile(
+    r"(?:i hope|(?:please )?let me know|feel free|hope (?:this|that|it)|is there anything|would you like|thanks?\b|"
+    r"have a|do you (?:have|want|need)|if you(?:'d| would)? (?:have|need|like|want))\b",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence that speaks to the user: "Let me know if you have questions"."""
+
+_EXPLAINS = re.compile(
+    r"(?:because|since|as|this is because|that is because|to (?:verify|check|see|find|get|solve|confirm)|not(?:e|ice)|"
+    r"recall|we (?:can )?(?:check|verify|know|find|first|start)|(?:first|next)\b|verify\w*|let(?:'s| us)|steps?|given|"
+    r"where|which (?:is|equals) the (?:sum|product|difference|quotient|square|total) of|check|confidence|source|"
+    r"explanation|reason(?:ing)?|justification|proof|verification|solution|details|rounded|here|in this|"
+    r".{0,40}\b(?:each|every|per)\b)\b",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence whose numbers explain the answer, or share it out."""
+
+_SECTION = re.compile(
+    r"(?:(?:brief |short )?(?:explanation|reason(?:ing)?|justification|proof|verification|solution|details|steps|"
+    r"notes?|check)|why)\W*(?::|\Z)",
+    re.IGNORECASE,
+)
+"""The heading of an explanation: what is below it gives no second answer unless it says so."""
+
+_REPLACES = (
+    r"and|but|so|however|also|or|in fact|in truth|in reality|actually|really|rather|instead|well|then|therefore|thus|"
+    r"hence|although|though"
+)
+_INSTEAD = (
+    r"hmm+|wait|oops|sorry(?! (?:for|about)\b)|better|edit|update|corrected|or|else|otherwise|failing that|"
+    r"alternatively|maybe|perhaps|"
+    r"possibly|on second thought|second (?:choice|guess|answer)|more (?:precisely|exactly|accurately)|nein|non|нет|não|"
+    r"nee|perdón|pardon|i mean|make (?:that|it)|いや|아니"
+)
+_BE = (
+    r"(?:'s| is| was| are| equals|(?: should| must| would| has to| ought to)(?: also)? be)"
+    r"(?: (?:actually|really|in fact|also))?"
+)
+_SECOND = re.compile(
+    rf"\W*(?:(?:{_REPLACES})\b\W*)*(?:"
+    rf"(?:{_INSTEAD})\b(?!\W*in words)|no(?:pe)?\b(?=\W*(?:[,.!:–—-]|\Z|\d)|\s(?:it|that|this|wait)\b)"
+    r"|(?:also|in fact|actually|rather|instead)\b\W+\w+(?:\W+\w+){0,2}\W*\Z"
+    r"|(?:it|this|that|there|the answer) (?:could|may|might|can)(?: also| well| just| as well)* be\b"
+    r"(?! (?:written|expressed|said|noted|verified|checked|seen|found|shown|simplified|proven|confirmed))"
+    rf"|(?:it|this|that|the (?:truth|(?:true|real|actual|correct|right|other) [a-z]+)){_BE} "
+    r"(?!(?:an?|because|not|so|why|what|how|only|very|too|known|well|common|widely|generally|often|now|still|just|"
+    r"quite|"
+    r"as|in|on|at|for|from|to|by|with|true|correct|right|it|all|possible|likely|final|clear|easy|done|fine|impossible|"
+    r"important|also|given|based|equal|the)\b)[^\s.]+(?:[\s.]+[^\s.]+){0,2}[\s.]*\Z"
+    r"|(?!(?:no|none|nothing|this|that|it|which|the (?:answer|result|calculation))\b)[^.\n]{1,60}? (?:is|are|would be)"
+    r"(?: (?!not|never)\w+)? (?:possible|right|correct|acceptable|valid|plausible|better)\Z)",
+    re.IGNORECASE,
+)
+"""A sentence that gives a second answer: "It could also be 43", "Better: 43", "In fact it's Rome"."""
+
+_LONE = re.compile(
+    r"(?!Thank|Done|QED|Good|Great|Cheers|Bye|End\b|Yes|Correct|Right|Note|Reason|Final|That)"
+    r"[A-ZÀ-Þ][\w'-]*(?: [\w'-]+)?"
+)
+"""A second name on its own: "The answer is Paris. Rome." """
+
+_POLARITY = re.compile(r"\b(?:(yes|true)|no|false)\b(?=\W*(?:[.,;:!?)]|\Z))", re.IGNORECASE)
+_BARE = re.compile(r"[\s*_$(]*-?\d(?:[.,]?\d)*[\s*_$).]*")
+_BARE_END = re.compile(
+    r"(?!confidence).*(?:[:,]|\b(?:it|this|that)(?:'s| is| was| should be| must be)?|case)\s(?:actually |really )?"
+    r"\W{0,3}\d(?:[.,]?\d)*\W*\Z",
+    re.IGNORECASE,
+)
+"""An explanation that ends with another value: "Check: it is 43"."""
+
+_LESSER = re.compile(
+    r"\W*which (?:(?:is|was) not (?:what|right|correct|the|true)\b|(?!(?:is|equals|gives|means|makes|matches|agrees|"
+    r"corresponds|can be|simplifies|rounds|was|has|represents|comes)\b))|\W*(?:which (?:is|gives|was)|as an?)\b.*"
+    r"\b(?:bound|guess|approximat\w+|estimate|half|twice|double|off|wrong|only|close|less|more)\b",
+    re.IGNORECASE,
+)
+"""A clause that says that the answer is not quite the answer."""
+
+_NEXT_SENTENCE = re.compile(r"\W*(?:[.!。！]|\n)")
+_OR_VALUE = re.compile(r"\bor\b\W{0,4}\d")
+_CONDITION = re.compile(r"\W*(?:if|unless|when|provided)\b", re.IGNORECASE)
+_VALUE = re.compile(r"\d|\$|\\[(\[]")
+_LABEL = re.compile(
+    r"\b(?:step|part|question|method|problem|example|figure|equation|line|case)s? \(?\d+\)?|\b\d+ (?:\w+ )?(?:steps?|"
+    r"questions?|ways?|methods?|approaches|examples?|cases?)\b",
+    re.IGNORECASE,
+)
+"""A number that is no value: "in 3 steps", "one more look at step 2"."""
+
+_TOKEN = re.compile(r"\d[\d.,]*\d|\d|\$[^$]+\$|\\\(.+?\\\)|\\\[.+?\\\]")
+
+
+def stands(text: str, end: int, answer: str, *, remarks: bool = False) -> bool:
+    """Return whether an answer that was stated before `end` is neither taken back, nor one of several, nor replaced.
+
+    A sentence with another value after it is only harmless if it explains the answer, or leads to it again.
+
+    Args:
+        remarks: any sentence may have other values that replace nothing, unless it is nothing but a value.
+    """
     rest = text[end:]
     if not rest.strip():
         return True
-    if UNDECIDED.match(rest) or _NO.match(rest) or denied_after(text, end, noun=True) or last_retraction(text, end):
+    if denied_after(text, end, noun=True) or last_retraction(text, end):
         return False
-    replaced = CORRECTION.search(rest) or CONCLUSION.search(rest)
-    return replaced is None or answer in rest[replaced.start() :] or not _VALUE.search(rest, replaced.start())
+    core = bare(answer).strip("$ ")
+    again = re.compile(rf"(?<![\w.]){re.escape(core)}(?!\w|\.\d)", re.IGNORECASE)
+    has_value, replaced = bool(_VALUE.search(answer)), False
+    pieces, same_sentence = _PIECE_END.split(rest), not _NEXT_SENTENCE.match(rest)
+    polarity = _POLARITY.fullmatch(core) if same_sentence else None
+    if polarity and any(bool(word[1]) != bool(polarity[1]) for word in _POLARITY.finditer(pieces[0])):
+        return False  # "yes, actually no"
+    for count, piece in enumerate(pieces):
+        piece = _LABEL.sub("", straight(piece).strip(_AROUND_PIECE))
+        if not piece or (COURTESY.match(piece) and not _VALUE.search(piece)):
+            continue
+        if _SECTION.match(piece) and not _BARE_END.match(piece):
+            return not (replaced or (has_value and _BARE.fullmatch(pieces[-1]) and not again.search(pieces[-1])))
+        if again.search(piece) and not _SECOND.match(piece):
+            if any(denied_before(piece, match.start()) for match in again.finditer(piece)):
+                return False
+            values = _TOKEN.findall(piece)
+            replaced = replaced and not (values and again.search(values[-1]))
+            listed = re.compile(rf"{again.pattern}\W{{0,4}}(?:\b(?:and|or)\b|[,&])\W{{0,4}}\d", re.IGNORECASE)
+            if has_value and listed.search(piece) and not _EXPLAINS.match(piece):
+                return False
+            continue
+        is_second = (
+            _SECOND.match(piece)
+            or (not has_value and _LONE.fullmatch(piece))
+            or _OR_VALUE.search(piece)
+            or (count == 0 and same_sentence and _LESSER.match(piece))
+        )
+        if is_second or (_CONDITION.match(piece) and (_VALUE.search(piece) or (count == 0 and same_sentence))):
+            return False
+        if has_value and _VALUE.search(piece) and (not _EXPLAINS.match(piece) or _BARE_END.match(piece)):
+            replaced = replaced or not remarks or bool(_BARE.fullmatch(piece) or _BARE_END.match(piece))
+    return not replaced
+
+
+_AROUND_PIECE = "*_`#>.,!;:()[]-–—|\"' \t"
 
 
 # Marks around an answer.

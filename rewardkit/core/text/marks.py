@@ -15,6 +15,12 @@ _BOX_TOKEN = re.compile(
 )
 """A box, also in text that was escaped once too often, as in JSON."""
 
+_FENCE = re.compile(r"([ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*)(?P<fence>`{3,}|~{3,})(?P<info>.*)", re.DOTALL)
+"""A fence, which may be the first thing in an item of a list; then the info string, of which the language is a part."""
+
+_LANGUAGE = re.compile(r"[{.]*[^\s{},:]+")
+"""The language in an info string: ``python title="a.py"``, ``{.python}`` (Pandoc), ``python:a.py``, ``python,x``."""
+
 _SIGNED = re.compile(r"(?<![\w)\]}])[-\u2212]\Z")
 _BLANK = re.compile(
     r"(?:[\s.\u2026?_~]|\\(?:[,;:! ]|q?quad|l?dots|[hv]?phantom\s?\{[^{}]*\}|[hv]space\s?\{[^{}]*\}|"
@@ -31,26 +37,47 @@ def fenced_blocks(text: str) -> list[tuple[str, str]]:
 
 
 def fenced_parts(text: str) -> tuple[list[tuple[str, str]], str, str]:
-    """Return the closed fenced blocks of `text`, the text after the last one, and what an open fence after it holds."""
+    """Return the closed fenced blocks of `text`, the text after the last one, and what an open fence after it holds.
+
+    The rules are CommonMark's (https://spec.commonmark.org, "Fenced code blocks"), except that a fence may be indented
+    anywhere: models write lists whose code is not where the list's text begins.
+    """
     blocks = []
     language: str | None = None
-    fence = ""
+    fence, indent = "", 0
     body: list[str] = []
     after: list[str] = []
     for line in text.split("\n"):  # splitlines would also cut at U+2028, which a JSON string may contain
-        mark = line.strip()
-        drawn = mark[: len(mark) - len(mark.lstrip(mark[:1]))] if mark[:1] in ("`", "~") else ""
-        said = mark[len(drawn) :]
-        if language is None and len(drawn) >= 3 and drawn[0] not in said:
-            after, language, fence, body = body, said.strip().lower(), drawn, []
-        elif language is not None and drawn.startswith(fence) and not said:
+        match = _FENCE.match(line) if "```" in line or "~~~" in line else None
+        info = match["info"].strip() if match else ""
+        if language is None and match and ("`" not in match["fence"] or "`" not in info):
+            named = _LANGUAGE.match(info)
+            language, fence, indent = named[0].strip("{.").lower() if named else "", match["fence"], _columns(match[1])
+            after, body = body, []
+        elif language is not None and match and _closes(match, fence, indent):
             blocks.append((language, "\n".join(body)))
             language, body = None, []
         else:
-            body.append(line)
+            body.append(_unindented(line, indent) if language is not None and indent else line)
     if language is None:
         return blocks, "\n".join(body), ""
     return blocks, "\n".join(after), "\n".join(body)
+
+
+def _closes(match: re.Match[str], fence: str, indent: int) -> bool:
+    """Return whether a line closes `fence`: one in a docstring is indented more, and is part of the code."""
+    alone = not match["info"].strip() and not match[1].strip()
+    return alone and match["fence"].startswith(fence) and _columns(match[1]) <= indent + 3
+
+
+def _columns(lead: str) -> int:
+    return len(lead.expandtabs(4))
+
+
+def _unindented(line: str, columns: int) -> str:
+    """Remove at most as many columns of white space as are in front of the opening fence."""
+    code = line.lstrip(" \t")
+    return line[: len(line) - len(code)].expandtabs(4)[columns:] + code
 
 
 def last_box(text: str) -> str | None:

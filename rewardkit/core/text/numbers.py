@@ -22,8 +22,8 @@ _EXACT = Context(prec=2 * MAX_CHARACTERS)
 _WITH_UNIT = re.compile(r"[+-]?[^\W\d]{0,20}[$\u20ac\xa3\xa5]?\s?\d[\d.,]{0,30}\s?[^\W\d]{0,20}")
 _PLAIN = re.compile(r"[+-]?\d+(?:\.\d+)?", re.ASCII)
 _NUMBER = re.compile(r"(\d+(?:,\d+)*)?(\.\d*)?(?:[eE]([+-]?\d{1,3}))?", re.ASCII)
-_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})+,\d{3}", re.ASCII)
-"""Thousands, or as in India thousands, lakhs and crores."""
+_GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d?(?:,\d{2})+,\d{3}", re.ASCII)
+"""Thousands, or as in India thousands, lakhs and crores. 0,125 is a decimal fraction in most of Europe."""
 _OTHER_GROUPS = re.compile(r"(?<![\d.,])\d{1,3}(?:(?:['\u2019]\d{3})+|(?:[ \xa0\u2009\u202f]\d{3})+)(?![\d,'\u2019])")
 _GROUP_MARK = re.compile(r"['\u2019 \xa0\u2009\u202f]")
 _OTHER_DIGITS = re.compile(r"\d+")
@@ -35,14 +35,15 @@ _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 
 _FRACTION = re.compile(r"(\d*) ?([½¼¾⅕⅖⅗⅘⅛⅜⅝⅞])", re.ASCII)
 """Fractions whose decimals end; ⅓ has none."""
 _CURRENCIES = frozenset("$€£¥₹₽₩")
-_CURRENCY_BEFORE = re.compile(r"(?:US|CA|A|NZ|HK|S)?\$|[€£¥₹₽₩]|(?:USD|EUR|GBP) ?(?=\d)|R[Ms] ?(?=\d)")
+CURRENCY = r"(?:(?:US|CA|A|NZ|HK|S|R)?\$|[€£¥₹₽₩]|(?:USD|EUR|GBP|R[Ms]\.?) ?(?=\d))"
+_CURRENCY_BEFORE = re.compile(CURRENCY)
 _CURRENCY_AFTER = re.compile(r"\s?(?:[$€£¥₹₽₩元円]|USD|EUR|GBP)\Z")
 _FRACTION_COMMAND = re.compile(
-    r"\s?\\[dtc]?frac\s?(?:\{\s?(-?\d{1,30})\s?\}|(\d))\s?(?:\{\s?(\d{1,30})\s?\}|(\d))", re.ASCII
+    r"\s?\\[dtc]?frac\s?(?:\{\s?(-?\d{1,30})\s?\}|(\d))\s?(?:\{\s?(\d{1,30})\s?\}|(\d))(?!\s?\d)", re.ASCII
 )
 _QUOTIENT = re.compile(r"(?:(\d{1,30}) )?(-?\d{1,30}) ?/ ?(\d{1,30})", re.ASCII)
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)[^\w\s!-~]{1,20}(?=\d)")
-_WIDE = dict(zip("０１２３４５６７８９．％＋－", "0123456789.%+-", strict=True))
+_WIDE = dict(zip("０１２３４５６７８９．％＋－٪⁄∕", "0123456789.%+-%//", strict=True))
 _DRESS = (
     ("(", ")"), ("**", "**"), ("*", "*"), ("`", "`"), ("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$"),
     ("{", "}"), ("(", ")"),
@@ -52,11 +53,16 @@ _STYLE = re.compile(r"\\(?:displaystyle|textstyle|bf|rm|it|bfseries)(?![A-Za-z])
 _LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}(?:\\!)?|,\\!|\\,)(?=\d)", re.ASCII)
 _LATEX_SPACE = re.compile(r"\\[,;:!> ]|\\q?quad(?![A-Za-z])|~")
 _TIMES_TEN = re.compile(
-    r"(?<=\d)\s*(?:\\times|\\cdot|[×·⋅*x])\s*10\s*(?:\^\s*(?:\{\s*([+-]?\d+)\s*\}|([+-]?\d+))|([⁻⁰¹²³⁴-⁹]+))", re.ASCII
+    r"(?<=\d)\s*(?:\\times|\\cdot|[×·⋅*x])\s*10\s*(?:\^\s*(?:\{\s*([+-]?\d+)\s*\}|([+-]?\d+))|([⁻⁰¹²³⁴-⁹]+))(?!\s?\d)",
+    re.ASCII,
 )
 _SUPERSCRIPT = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-_NAME = re.compile(r"(?:[A-Za-z]{1,2}|\\[A-Za-z]+)(?:_(?:[A-Za-z0-9]+|\{[A-Za-z0-9]+\}))?\s*=(?!=)\s*")
-"""A variable before its value: x = 42, AB_1 = 42, \\theta = 42. A computation (6*7 = 42) is not a name."""
+_NAME = re.compile(
+    r"\A(?:[A-Za-z]{1,2}|\\(?:(?:var)?(?:epsilon|theta|phi|rho|sigma)|alpha|beta|[gG]amma|[dD]elta|zeta|eta|Theta|"
+    r"iota|kappa|[lL]ambda|mu|nu|[xX]i|Sigma|tau|[uU]psilon|Phi|chi|[pP]si|[oO]mega|ell))"
+    r"(?:_(?:[A-Za-z0-9]+|\{[A-Za-z0-9]+\}))?\s*=(?!=)\s*"
+)
+"""A variable before its value: x = 42, AB_1 = 42, \\theta = 42. Neither 6*7 = 42 nor 2x = 42 names the number."""
 
 
 @dataclass(frozen=True)

@@ -301,7 +301,7 @@ class AcceptedGolds(Generic[G]):
     """Read a gold cell, one gold answer or a list of accepted ones, as a tuple; `read` reads one of them.
 
     A list may arrive as text (``'["Paris", "City of Light"]'``), as CSV files have it. Only a list of quoted texts is
-    taken for one: ``[1, 2]`` may be the answer itself.
+    taken for one: ``[1, 2]`` may be the answer itself. An extractor searches the text as it is.
     """
 
     read: Callable[[object], G]
@@ -315,7 +315,7 @@ class AcceptedGolds(Generic[G]):
     def __call__(self, value: object) -> tuple[G, ...]:
         if hasattr(value, "tolist"):  # numpy
             value = value.tolist()
-        listed = _quoted_list(value) if isinstance(value, str) else value
+        listed = _quoted_list(value) if isinstance(value, str) and self.extract is None else value
         accepted = listed if isinstance(listed, (list, tuple)) else [value]
         if not accepted:
             raise ValueError("the list of accepted answers is empty")
@@ -344,6 +344,8 @@ class GoldTexts(Generic[T]):
 
     def __call__(self, value: object) -> tuple[T, ...]:
         text = GoldText(self.extract)
+        if isinstance(value, str) and self.extract:
+            return (self.read(text(value)),)
         golds = AcceptedGolds(lambda one: self.read(text(one)))(value)
         # A list that arrived as text may also be the answer as it is written.
         return (*golds, self.read(text(value))) if isinstance(value, str) and len(golds) > 1 else golds

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rewardkit.primitives.mathematics.grammar import Algebra, Reader, Unreadable, tokens
+from rewardkit.primitives.mathematics.grammar import VECTORS, Algebra, Reader, Unreadable, tokens
 
 # Together these limit the worst formula to about ten thousand products of terms.
 MAX_CHARACTERS = 200
@@ -25,6 +25,7 @@ Monomial = tuple[tuple[str, int], ...]
 
 Polynomial = dict[Monomial, Fraction]
 
+_I: Monomial = (("√-1", 1),)
 _ONE: Polynomial = {(): Fraction(1)}
 
 
@@ -199,8 +200,14 @@ class _Field(Algebra[Formula]):
     def apply(self, function: str, arguments: list[Formula]) -> Formula:
         raise Unreadable
 
-    def is_rational(self, value: Formula) -> bool:
-        return set(value.above) <= {()} and set(value.below) == {()}
+    def is_vector(self, value: Formula) -> bool:
+        return any(letter.startswith(VECTORS) for monomial in value.above for letter, _ in monomial)
+
+    def kind(self, value: Formula) -> str:
+        parts = set(value.above)
+        if set(value.below) != {()} or not parts <= {(), _I}:
+            return ""
+        return "complex" if len(parts) == 2 else "imaginary" if _I in parts else "real"
 
     def is_worked_out(self, value: Formula) -> bool:
         return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 
-from rewardkit.primitives.mathematics.notation import is_name
+from rewardkit.primitives.mathematics.notation import is_name, words_of_name
 from rewardkit.primitives.mathematics.structure import (
     ALL,
     BRACKETS,
@@ -22,7 +22,6 @@ from rewardkit.primitives.mathematics.structure import (
     MATRIX,
     ORDER,
     RATIO,
-    RELATIONS,
     SET,
     UNION,
     WITHOUT,
@@ -146,9 +145,9 @@ def _same_list(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
         if names and other_names and names[0] != other_names[0]:
             return False
         return _same_members(gold, values, other_values, leaves)
-    if bool(names) and bool(other_names):
+    if names and other_names:
         return _same_named(
-            dict(zip(names, values, strict=True)), dict(zip(other_names, other_values, strict=True)), leaves
+            list(zip(names, values, strict=True)), list(zip(other_names, other_values, strict=True)), leaves
         )
     if (names and answer.kind == SET) or (other_names and gold.kind == SET):
         # x = 1 or x = 2, and x in {1, 2}, is the set of both
@@ -165,7 +164,7 @@ def _same_list(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
 def _names(node: Node) -> list[str]:
     """Return the names in ``x = 1, y = 2``; none if a part has no name."""
     names = [
-        part.parts[0].text
+        words_of_name(part.parts[0].text) or part.parts[0].text
         for part in node.parts
         if part.kind == "=" and part.parts[0].kind == LEAF and is_name(part.parts[0].text)
     ]
@@ -184,10 +183,12 @@ def _in_usual_order(names: list[str], values: tuple[Node, ...]) -> tuple[Node, .
     return tuple(value for _, value in sorted(zip(names, values, strict=True), key=lambda pair: pair[0]))
 
 
-def _same_named(gold: dict[str, Node], answer: dict[str, Node], leaves: Leaves) -> Verdict:
-    if gold.keys() != answer.keys():
+def _same_named(gold: list[tuple[str, Node]], answer: list[tuple[str, Node]], leaves: Leaves) -> Verdict:
+    names = {name for name, _ in gold}
+    if names != {name for name, _ in answer}:
         return False
-    return _all(compare(value, answer[name], leaves) for name, value in gold.items())
+    grouped = ([[value for own, value in named if own == name] for named in (gold, answer)] for name in names)
+    return _all(_same_items(values, others, leaves) for values, others in grouped)
 
 
 def _list_and_brackets(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
@@ -242,7 +243,7 @@ def _same_items(gold: Sequence[Node], answer: Sequence[Node], leaves: Leaves) ->
         return False
 
     def equals(one: Node, other: Node) -> Verdict:
-        return compare(one, other, leaves)
+        return False if {one.kind, other.kind} == {SET, LEAF} else compare(one, other, leaves)
 
     missing = [_any(equals(one, other) for other in answer) for one in gold]
     if False in missing:
@@ -269,9 +270,9 @@ def _all(found: Iterable[Verdict]) -> Verdict:
 
 
 def count(node: Node, arithmetic: Callable[[str], int]) -> int:
-    """Count the operations that the leaves leave to be done; equations and inequalities may leave any."""
-    if node.kind in RELATIONS or node.kind in (RATIO, CHAIN, ORDER):
-        return 0
+    """Count the operations that the leaves leave to be done; in ``x^2 + y^2 = 5^2``, which gives no value, any."""
     if node.kind == LEAF:
         return arithmetic(node.text)
+    if node.kind == "=" and not any(part.kind == LEAF and is_name(part.text) for part in node.parts):
+        return 0
     return sum(count(part, arithmetic) for part in node.parts)

@@ -22,7 +22,7 @@ from rewardkit.primitives.mathematics.closed_form import (
 from rewardkit.primitives.mathematics.comparison import Leaves, Verdict, compare, count
 from rewardkit.primitives.mathematics.plain_numbers import Numeral, read
 from rewardkit.primitives.mathematics.structure import BRACKETS, LEAF, Node
-from rewardkit.primitives.mathematics.units import differ, without_unit
+from rewardkit.primitives.mathematics.units import clash, differ, without_unit
 
 _INFINITY = {"\\infty": 1, "+\\infty": 1, "-\\infty": -1, "+ \\infty": 1, "- \\infty": -1}
 
@@ -62,6 +62,8 @@ class ExactLeaves(Leaves):
         first, second = _zero(one), _zero(other)
         if first is None or second is None:
             return None
+        if clash(_units(one), _units(other)):
+            return False
         # (x - 1)^2 = 0 equals x = 1, but in practice only multiples of equal degree are the same equation.
         return True if ratio(first, second) is not None else False if degree(first) == degree(second) > 0 else None
 
@@ -69,6 +71,8 @@ class ExactLeaves(Leaves):
         first, second = _zero(one), _zero(other)
         if first is None or second is None:
             return None
+        if clash(_units(one), _units(other)):
+            return False
         factor = ratio(first, second)
         if factor is not None and first.is_polynomial and second.is_polynomial:
             # The same line may bound different regions: x + y < 3 is neither x + y <= 3 nor 3 < x + y.
@@ -80,23 +84,27 @@ class ExactLeaves(Leaves):
 
     def proportional(self, one: Sequence[str], other: Sequence[str]) -> Verdict:
         first, second = [value(text)[0] for text in one], [value(text)[0] for text in other]
-        if len(first) != len(second):
+        if len(first) != len(second) or clash((value(text)[2] for text in one), (value(text)[2] for text in other)):
             return False
-        if first[0] is None or second[0] is None:
+        parts = [(left, right) for left, right in zip(first, second, strict=True) if left and right]
+        if len(parts) < len(first):
             return None
-        for left, right in zip(first[1:], second[1:], strict=True):
-            crossed = product(first[0], right) if right is not None else None
-            recrossed = product(second[0], left) if left is not None else None
-            found = same(crossed, recrossed) if crossed and recrossed else None
-            if not found:
-                return found
-        return True
+        pivot = next(((left, right) for left, right in parts if left.above), None)
+        if pivot is None or not any(right.above for _, right in parts):
+            return False  # 0:0
+        crossed = [(product(pivot[0], right), product(pivot[1], left)) for left, right in parts]
+        verdicts = [same(left, right) if left and right else None for left, right in crossed]
+        return False if False in verdicts else None if None in verdicts else True
 
 
 def _numeral(found: Formula | None, unit: str) -> Numeral | None:
     if found is None or not set(found.above) <= {()} or set(found.below) != {()}:
         return None
     return Numeral(found.above.get((), Fraction(0)) / found.below[()], unit=unit)
+
+
+def _units(relation: Node) -> list[str]:
+    return [value(text)[2] for text in relation.leaves()]
 
 
 def _zero(relation: Node) -> Formula | None:

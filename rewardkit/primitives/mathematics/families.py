@@ -7,7 +7,7 @@ residues modulo a common period. ``x \equiv 2, 3 \pmod 4`` is such a list, too.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd, lcm
 
@@ -20,28 +20,29 @@ from rewardkit.primitives.mathematics.closed_form import (
     split_by,
     variables,
 )
-from rewardkit.primitives.mathematics.notation import is_name
 from rewardkit.primitives.mathematics.structure import LEAF, LIST, SET, Node, parse
 
 PARAMETERS = frozenset("klmnpt")
 MAX_RESIDUES = 64
 
+_VARIABLE = re.compile(r"(?:[A-Za-z]|\\(?:theta|alpha|beta|gamma|varphi|omega|phi))(?:_\{[A-Za-z0-9]+\})?")
 _CONGRUENT = re.compile(
-    r"(?:[A-Za-z]\s*)?\\equiv\s*(?P<residues>.+?)\s*[,(]*\s*(?:\\pmod|\\mod|\\text\s*\{\s*mod\s*\})\s*\{?\s*(?P<modulus>[0-9]{1,6})\s*\}?\)*"
+    r"(?:(?P<name>[A-Za-z])\s*)?\\equiv\s*(?P<residues>.+?)\s*[,(]*\s*(?:\\pmod|\\mod|\\text\s*\{\s*mod\s*\})\s*\{?\s*(?P<modulus>[0-9]{1,6})\s*\}?\)*"
 )
 _CONGRUENT_IN_WORDS = re.compile(
-    r"(?:\\text\s*\{\s*)?[A-Za-z ]*congruent to\s*\}?(?P<residues>[-0-9, andor]{1,60})(?:\\text\s*\{\s*)?(?:modulo|mod)"
-    r"\s*\}?\s*(?P<modulus>[0-9]{1,6})\s*\}?",
+    r"(?:\\text\s*\{\s*)?(?P<name>)[A-Za-z ]*congruent to\s*\}?(?P<residues>[-0-9, andor]{1,60})(?:\\text\s*\{\s*)?"
+    r"(?:modulo|mod)\s*\}?\s*(?P<modulus>[0-9]{1,6})\s*\}?",
     re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True)
 class Family:
-    """All numbers ``offset + k * period``."""
+    """All numbers ``offset + k * period``, and the variable that they are the values of, if one is named."""
 
     offset: Formula
     period: Formula
+    name: str = ""
 
 
 def families(text: str, letters: str, *, is_stated: bool) -> list[Family] | None:
@@ -56,20 +57,21 @@ def families(text: str, letters: str, *, is_stated: bool) -> list[Family] | None
     if congruent:
         residues = [formula(part.text) for part in _parts(parse(congruent["residues"])) if part.kind == LEAF]
         period = formula(congruent["modulus"])
-        return [Family(residue, period) for residue in residues if residue] if all(residues) and period else None
+        if period is None or not all(residues):
+            return None
+        return [Family(residue, period, congruent["name"] or "") for residue in residues if residue]
     found = []
     listed = _parts(parse(text))
-    if not is_stated and len(listed) < 2:
-        return None
+    names = {part.parts[0].text for part in listed if part.kind == "="}
+    if (not is_stated and len(listed) < 2) or len(names) > 1 or not all(map(_VARIABLE.fullmatch, names)):
+        return None  # the parameter of x = 2t, y = 3t is the same in both
     for part in listed:
-        if part.kind == "=" and not (part.parts[0].kind == LEAF and is_name(part.parts[0].text)):
-            return None
         value = part.parts[1] if part.kind == "=" else part
         read = formula(value.text) if value.kind == LEAF else None
         family = _family(read, letters, is_stated=is_stated) if read else None
         if family is None:
             return None
-        found.append(family)
+        found.append(replace(family, name=part.parts[0].text if part.kind == "=" else ""))
     return found
 
 
@@ -100,6 +102,8 @@ def are_least(found: list[Family]) -> bool:
 
 def same_families(gold: list[Family], answer: list[Family]) -> bool | None:
     """Return whether two lists of families have the same members; None if they have no common period."""
+    if gold[0].name and answer[0].name and gold[0].name != answer[0].name:
+        return False
     base = gold[0].period
     lengths = [rational(quotient(family.period, base)) for family in (*gold, *answer)]
     if any(length is None or length == 0 for length in lengths):

@@ -7,33 +7,63 @@ from dataclasses import dataclass
 from typing import final
 
 from rewardkit.core.text.extractors import TextExtractor
-from rewardkit.core.text.final_answer import bare, bare_answer, marked, own_words, stated
+from rewardkit.core.text.final_answer import COURTESY, bare, bare_answer, marked, own_words, stated
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z$\\])")
 _SUBJECT = re.compile(
-    r"(?:\A|\b(?:So|Thus|Hence|Therefore|Then|Finally)\b,?\s+)(?:[Tt]he|[Ii]ts|[Tt]heir)\s[^.;:!?]{1,160}\s(?:is|are|equals)\Z"
+    r"(?:\A|\b(?:So|Thus|Hence|Therefore|Then|Finally)\b,?\s+)(?:[Tt]he|[Ii]ts|[Tt]heir)\s[^.;:!?]{1,160}\s(?:is|are|"
+    r"equals)\Z"
 )
-_DOUBT = re.compile(
-    r"\b(?:not|never|no|none|cannot|if|when|suppose|assum\w*|guess|might|(?<!that )(?<!which )could|"
-    r"may|would|should|possib\w*|maybe|perhaps|likely|"
-    r"unlikely|wrong|incorrect|false|doubt|almost|nearly|approximat\w*|about|around|less|more|least|most|greater|between|"
-    r"either|or|unless|except|instead|example|bound|one|first|second|another|some|other|next|previous|initial|both|"
-    r"question|error|mistake|opposite|claim|alternative|limit|fake)\b|n't\b",
+_DENIED = (
+    r"not|never|no|none|nobody|cannot|if|when|suppose|assum\w*|guess\w*|might|(?<!that )(?<!which )could|may|would|"
+    r"should|(?:a|the) possible|possibly|maybe|perhaps|likely|unlikely|wrong|incorrect|false|doubt|either|or|unless|"
+    r"except|instead|error|mistake|claim\w*|says?|said|thinks?|thought|believes?|according|fake|candidates?|options|"
+    r"impossible|invalid|extraneous|exclud\w+|reject\w+|discard\w+|without|ignoring"
+)
+_DOUBT = re.compile(rf"\b(?:{_DENIED})\b|n't\b", re.IGNORECASE)
+_PARTIAL = re.compile(
+    r"\b(?:almost|nearly|approximat\w*|about|around|less|more|least|most|greater|between|example|bound|one|first|"
+    r"second|another|some|other|next|previous|initial|both|question|opposite|alternative|limit|minus|answer (?:mod|"
+    r"plus|times)|(?:square|cube|half|third|quarter|double|twice|triple|negative|inverse|reciprocal|multiple|"
+    r"logarithm) (?:root )?of)\b",
     re.IGNORECASE,
 )
-_VALUE = re.compile(r"(?:\*\*|\$|\\\()?\s*(?:[-+(\[\\]|[0-9.])[^\n]{0,120}|\$[^$\n]{1,120}\$|\*\*[^*\n]{1,80}\*\*")
-_FORMULA = re.compile(r"(?<!\\)\$\$?((?:[^$\\]|\\.)+)\$\$?|\\\(((?:[^\\]|\\[^()])+)\\\)|\\\[((?:[^\\]|\\[^\[\]])+)\\\]")
-_BESIDE_FORMULA = re.compile(r"[0-9)\]}+*/^=<>-]\s?\0|\0\s?[0-9(\[{+*/^=<>]")
-"""A formula that is only a part of one: ``16 $\\pi$``."""
+"""What makes a sentence one about something near the answer, or a part of it."""
 
+_VALUE = re.compile(
+    r"(?:\*\*|\$|\\\()?\s*(?:[-+(\[\\]|[0-9.])[^\n]{0,120}"
+    r"|\$[^$\n]{1,120}\$(?:(?:,? (?:and )?\$[^$\n]{1,120}\$){1,7}[.!]?)?"
+    r"|\*\*[^*\n]{1,80}\*\*"
+)
+_FORMULA = re.compile(r"(?<!\\)\$\$?((?:[^$\\]|\\.)+)\$\$?|\\\(((?:[^\\]|\\[^()])+)\\\)|\\\[((?:[^\\]|\\[^\[\]])+)\\\]")
 _DISPLAYS = (("\\[", "\\]"), ("$$", "$$"))
-_COURTESY = re.compile(
-    r"\s*(?:[.!]\s*|\n\s*)(?:i hope (?:this|that|it|the)|(?:please )?let me know|feel free|hope (?:this|"
-    r"that) helps|is there anything|"
-    r"would you like|do you (?:have|want|need)|thanks?\b|have a)[^\n]{0,200}\s*\Z",
+_COURTESY = re.compile(rf"\s*(?:[.!]\s*|\n\s*){COURTESY.pattern}[^\n\d$.!?]{{0,160}}[.!?]?\s*\Z", re.IGNORECASE)
+
+# What may be around the only formula of the last line, and before that line, is listed.
+
+_RELATION = (
+    r"(?:\b(?:is|are|equals|be|becomes|gives|gave|giving|yields|makes|get|gets|have|has|obtain|obtains|find|conclude|"
+    r"costs|(?:equal|equals|simplifies|reduces|evaluates|amounts|adds? up|comes|leads|sums) to|(?:conclude|follows|"
+    r"means|implies|find|see|get|have) that|so|therefore|thus|hence|then|finally|answer|solution|result|value)|"
+    r"[=:\u2234\u21d2\u2192])[,*_\s]*\Z"
+)
+_LEADS = re.compile(rf"[\s*_>]*\Z|.*{_RELATION}", re.IGNORECASE | re.DOTALL)
+_UNIT = re.compile(
+    r"[*_\s]*[.!]?[*_]*\Z|\s(?!(?:hundred|thousand|million|billion|trillion|dozen|squared|cubed|factorial|mod|times|is|"
+    r"was|and|but|at|too|though|short|off|only|or|in|i|we|more|less|fewer|of)\b)[a-z]{2,20}(?:\s(?!\w*(?:is|was|and|or|"
+    r"but|i)\b)[a-z]{2,20}){0,2}[.!]?\Z"
+)
+_CONCLUDED = re.compile(
+    r"(?:So|Thus|Hence|Therefore|Then|Finally),?\s(?:we (?:get|have|find)\s)?(?=[A-Za-z]\s?=|[-\d\\])"
+)
+_OPEN = re.compile(
+    r"(?:\b(?:or|and|nor|not|never|than|if|unless|suppose|assume|of|but)|n't\b[^.\n]{0,40} that|"
+    r"\bnot\b[^.\n]{0,40} that|\u2260|!=|n't)\W*\Z",
     re.IGNORECASE,
 )
-"""A last sentence that speaks to the user: "Let me know if you have questions"."""
+_CLAUSE = re.compile(r"(?<=[.!?:])\s+|\n")
+_EQUATION = re.compile(r"(?<![<>!\u2260\\])=")
+_WORD = re.compile(r"(?<!\\)\b[a-z]{2}", re.IGNORECASE)
 
 
 @final
@@ -62,14 +92,48 @@ class FinalAnswer(TextExtractor):
 def _last_claim(text: str) -> str | None:
     text = text.rstrip()
     while courtesy := _COURTESY.search(text, max(0, len(text) - 240)):
-        text = text[: courtesy.start()]
-    line = _last_line(text)
+        text = text[: courtesy.start()].rstrip()
+    start = _last_line(text)
+    before, line = text[:start], text[start:]
+    if line.endswith("?") or _OPEN.search(before, max(0, len(before) - 40)):
+        return None
     if value := _value_of_subject(line):
         return bare(value)
-    formulas = list(_FORMULA.finditer(line))
-    if not formulas or _BESIDE_FORMULA.search(_FORMULA.sub("\0", line)):
-        return bare(line)
-    return "".join(formulas[0].groups("")) if len(formulas) == 1 else None
+    sentence = _SENTENCE.split(line)[-1]
+    formulas = list(_FORMULA.finditer(sentence))
+    if len(formulas) > 1:
+        return None
+    lead, tail = (sentence[: formulas[0].start()], sentence[formulas[0].end() :]) if formulas else ("", "")
+    is_alone = not lead.strip("*_> ")
+    if concluded := None if formulas else _CONCLUDED.match(sentence):
+        return bare(sentence[concluded.end() :])
+    if is_alone and not _introduces(before if sentence == line else line[: -len(sentence)], sentence):
+        return None
+    if not formulas:
+        return bare(line).lstrip("= ")
+    if (
+        (is_alone and tail.strip("*_.! "))
+        or _DOUBT.search(lead)
+        or _PARTIAL.search(lead)
+        or not _LEADS.match(lead)
+        or not _UNIT.match(tail)
+    ):
+        return None
+    return "".join(formulas[0].groups("")) + tail.rstrip("*_.! ")
+
+
+def _introduces(before: str, value: str) -> bool:
+    """Return whether a value on a line of its own may be the answer after `before`: not after "41" or "Suppose"."""
+    before = before.rstrip("*_$`> \n\t")
+    if not before or value.startswith("="):
+        return True
+    last = _CLAUSE.split(before[-400:])[-1].strip("*_$` ")
+    if _DOUBT.search(last):
+        return False
+    if _EQUATION.search(last):  # a step before it; "x = 41" and "x = 42" are two results
+        names = [text.strip("*_$\\[]() \n").partition("=")[0].strip() for text in (value, last)]
+        return "=" not in value or names[0] != names[1]
+    return bool(_LEADS.match(last)) or (last[-1:] in (".", "!") and bool(_WORD.search(last)))
 
 
 def _value_of_subject(line: str) -> str | None:
@@ -80,15 +144,20 @@ def _value_of_subject(line: str) -> str | None:
         if start >= 0:
             subject, value = sentence[: start + len(verb) - 1], sentence[start + len(verb) :].strip()
             match = _SUBJECT.search(subject)
-            if match and not _DOUBT.search(sentence, match.start()) and _VALUE.fullmatch(value):
+            if (
+                match
+                and not (_DOUBT.search(sentence, match.start()) or _PARTIAL.search(sentence, match.start()))
+                and _VALUE.fullmatch(value)
+            ):
                 return value
     return None
 
 
-def _last_line(text: str) -> str:
+def _last_line(text: str) -> int:
+    """Return where the last line begins, or the formula that is displayed at the end."""
+    ending = text.rstrip(".")
     for opening, closing in _DISPLAYS:
-        ending = text.rstrip(".")
         start = ending.rfind(opening, 0, -len(closing))
         if ending.endswith(closing) and start >= 0:
-            return ending[start:]
-    return text.rpartition("\n")[2]
+            return start
+    return text.rfind("\n") + 1

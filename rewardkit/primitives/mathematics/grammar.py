@@ -25,13 +25,15 @@ _GREEK = r"""
 \alpha \beta \gamma \delta \varepsilon \zeta \eta \theta \vartheta \iota \kappa \lambda \mu \nu \xi \rho \sigma \tau
 \upsilon \varphi \chi \psi \omega \pi \Gamma \Delta \Theta \Lambda \Xi \Pi \Sigma \Phi \Psi \Omega \ell \hbar
 """
-_LETTERS = frozenset(_GREEK.split())
+LETTERS = frozenset(_GREEK.split())
 _ACCENTS = frozenset(("\\overline", "\\vec", "\\hat", "\\tilde", "\\dot", "\\overrightarrow", "\\widehat", "\\angle"))
 _TIMES = frozenset(("\\cdot", "\\times", "*"))
 _DIVIDED = frozenset(("/", "\\div"))
 _ENDS = frozenset(("+", "-", ")", "}", "]", ",", "|", "\\rfloor", "\\rceil"))
 _COMMANDS = frozenset("\\" + name for name in FUNCTIONS - {"sqrt"})
 _FLOORS = {"\\lfloor": "\\rfloor", "\\lceil": "\\rceil"}
+VECTORS = ("\\vec ", "\\overrightarrow ")
+_KINDS = ("real", "imaginary", "complex")
 _APPLIED = frozenset("fghFGW")
 """Letters that name a function if brackets follow: f(2) is not twice f."""
 
@@ -78,7 +80,15 @@ class Algebra(ABC, Generic[V]):
     def apply(self, function: str, arguments: list[V]) -> V: ...
 
     @abstractmethod
-    def is_rational(self, value: V) -> bool: ...
+    def is_vector(self, value: V) -> bool:
+        """Return whether a value has an arrow: such values have two products, and one of them has an order."""
+
+    @abstractmethod
+    def kind(self, value: V) -> str:
+        """Return whether a number with rational parts is "real", "imaginary" or "complex"; "" for other values."""
+
+    def is_rational(self, value: V) -> bool:
+        return self.kind(value) == "real"
 
     @abstractmethod
     def is_worked_out(self, value: V) -> bool:
@@ -144,10 +154,10 @@ class Reader(Generic[V]):
             raise Unreadable
         sign = self._take() if self._next() in ("+", "-") else "+"
         value: V | None = None
-        rationals = 0
+        kinds = []
         while True:
             term = self._product()
-            rationals += self._algebra.is_rational(term)
+            kinds.append(self._algebra.kind(term))
             signed = -1 if sign == "-" else 1
             if value is None:
                 value = term if signed == 1 else self._algebra.times(self._algebra.constant(Fraction(-1)), term)
@@ -158,19 +168,30 @@ class Reader(Generic[V]):
             sign = self._take()
             if sign == "+" and self._next() == "-":
                 sign = self._take()  # 2k + -2
-        self.arithmetic += max(0, rationals - 1)
+        real, imaginary, mixed = map(kinds.count, _KINDS)
+        self.arithmetic += real + imaginary + mixed - 1 if mixed else max(0, real - 1) + max(0, imaginary - 1)
         self._depth -= 1
         return value
 
     def _product(self, *, argument: bool = False) -> V:
         factors, divisors = [self._power()], []
         previous = self._tokens[self._position - 1]
+        is_of_vectors = False
         while (token := self._next()) and not (token == "|" and self._bars):
             if argument and (token in _COMMANDS or token in _TIMES or token == "("):
                 break
             if token in _TIMES:
                 self._take()
-                factors.append(self._power())
+                factor = self._power()
+                if not self._algebra.is_vector(factor):
+                    factors.append(factor)
+                elif is_of_vectors:
+                    raise Unreadable  # a \cdot b \times c
+                elif self._algebra.is_vector(factors[-1]):
+                    is_of_vectors = True
+                    factors[-1] = self._applied("cross" if token == "\\times" else "dot", [factors[-1], factor])
+                else:
+                    factors.append(factor)
             elif token in _DIVIDED:
                 if argument:
                     raise Unreadable  # \sin x/2
@@ -207,15 +228,17 @@ class Reader(Generic[V]):
 
     def _multiplied(self, factors: list[V], divisors: list[V]) -> V:
         algebra = self._algebra
-        rational = sum(map(algebra.is_rational, factors))
+        real, imaginary, mixed = map([algebra.kind(factor) for factor in factors].count, _KINDS)
+        if sum(map(algebra.is_vector, factors)) > 1:
+            raise Unreadable
         value = factors[0]
         for factor in factors[1:]:
             value = algebra.times(value, factor)
         for divisor in divisors:
-            value = algebra.over(value, divisor)
+            value = self._over(value, divisor)
         if not (len(factors) == len(divisors) == 1):
-            self.arithmetic += max(0, rational - 1)
-        self.arithmetic += max(0, sum(map(algebra.is_rational, divisors)) - 1)
+            self.arithmetic += max(0, real - 1)
+        self.arithmetic += max(0, imaginary + mixed - 1) + max(0, sum(map(algebra.is_rational, divisors)) - 1)
         return value
 
     def _power(self) -> V:
@@ -237,12 +260,11 @@ class Reader(Generic[V]):
         if self._next() != "^":
             return base
         self._take()
-        written = self.arithmetic
         exponent = self._group()
-        self.arithmetic = written
         if self._next() in ("^", "!"):
             raise Unreadable
         value = algebra.power(base, exponent)
+        self.arithmetic += algebra.kind(base) in ("imaginary", "complex") and algebra.is_rational(exponent)
         self.arithmetic += algebra.is_rational(value) and (algebra.is_rational(exponent) or algebra.is_rational(base))
         return value
 
@@ -265,7 +287,7 @@ class Reader(Generic[V]):
             return value
         if token == "\\frac":
             above, below = self._group(), self._group()
-            return algebra.over(above, below)
+            return self._over(above, below)
         if token == "\\sqrt":
             return self._root()
         if token == "\\binom":
@@ -285,9 +307,13 @@ class Reader(Generic[V]):
             return self._function(token[1:])
         if token[:1].isdigit() or token[:1] == ".":
             return algebra.constant(Fraction(token.removesuffix(".")))
-        if token[:1].isalpha() or token in _LETTERS or token in _ACCENTS:
+        if token[:1].isalpha() or token in LETTERS or token in _ACCENTS:
             return self._letter(token)
         raise Unreadable
+
+    def _over(self, above: V, below: V) -> V:
+        self.arithmetic += self._algebra.kind(below) in ("imaginary", "complex")
+        return self._algebra.over(above, below)
 
     def _root(self) -> V:
         index = None
@@ -297,7 +323,7 @@ class Reader(Generic[V]):
             self._skip("]")
         radicand = self._group()
         value = self._algebra.root(radicand, index)
-        self.arithmetic += self._algebra.is_rational(value)
+        self.arithmetic += self._algebra.kind(value) != ""
         return value
 
     def _letter(self, token: str) -> V:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import sympy
 from sympy.core.function import AppliedUndef
+
+from rewardkit.primitives.mathematics.symbolic import GreatestDivisor, LeastMultiple
 
 DIGITS = 160
 AGREEMENT = 120
@@ -37,8 +40,24 @@ _REALS = tuple(
     )
 )
 _NATURALS = (7, 3, 4, 9, 5, 2, 11, 6, 8, 10)
+_OFF_AXIS = (sympy.Rational(2, 3) + 2 * sympy.I / 5, -sympy.Rational(7, 5) + 3 * sympy.I / 4, 1 - 4 * sympy.I / 3)
+_FAR = (30, -12, 1000, -1000, 100, -100, 17, -45, 12, 64, -7, 15, 20, 25, -3, 10, 0, 1)
+"""Integers, where floors jump, and on both sides of what an absolute value or a binomial may be about."""
+
+_PIECEWISE = (
+    sympy.Abs, sympy.Max, sympy.Min, sympy.floor, sympy.ceiling, sympy.Piecewise, sympy.Mod, sympy.sign, sympy.log,
+    sympy.asin, sympy.acos, sympy.atan, sympy.acot, sympy.asec, sympy.acsc,
+)  # fmt: skip
+"""What may be one formula here and another one there, like roots."""
+
+_INTEGRAL = (sympy.factorial, sympy.binomial, GreatestDivisor, LeastMultiple)
+_JUMPING = (sympy.floor, sympy.ceiling, sympy.Mod)
+MAX_NUMBERS = 6
+FEW = 6
+"""Points for what has no jumps: on both sides, at three distances."""
 
 
+@lru_cache(maxsize=1024)
 def identical(one: Any, other: Any) -> bool:
     """Return whether two expressions are equal wherever both have a value."""
     if one == other:
@@ -60,9 +79,10 @@ def identical(one: Any, other: Any) -> bool:
 
 def _sampled(one: Any, other: Any) -> bool | None:
     """Return whether both agree at every point; None if that is no proof."""
-    discrete = one.has(sympy.factorial, sympy.binomial) or other.has(sympy.factorial, sympy.binomial)
-    letters = sorted(one.free_symbols | other.free_symbols, key=str)
-    is_complex = one.has(sympy.I) or other.has(sympy.I) or any(letter.is_real is None for letter in letters)
+    both = sympy.Tuple(one, other)
+    discrete = both.has(*_INTEGRAL)
+    letters = sorted(both.free_symbols, key=str)
+    is_complex = both.has(sympy.I) or any(letter.is_real is None for letter in letters)
     agreed = 0
     largest = 0.0
     for point in _points(letters, discrete=discrete):
@@ -72,6 +92,9 @@ def _sampled(one: Any, other: Any) -> bool | None:
         if found is False:
             return False
         agreed += found is True
+    for point in _other_points(both, letters, discrete=discrete):
+        if _agree(one.subs(point), other.subs(point), is_complex=is_complex, modest=False) is False:
+            return False
     return True if largest <= MAX_SIZE and agreed >= min(ENOUGH, 1 if not letters else ENOUGH) else None
 
 
@@ -83,6 +106,40 @@ def _points(letters: list[Any], *, discrete: bool) -> Iterator[dict[Any, Any]]:
     for row in range(len(values)):
         chosen = itertools.cycle(values[row:] + values[:row])
         yield dict(zip(letters, itertools.islice(chosen, 0, 10 * len(letters), 1 if row % 2 else 3), strict=False))
+
+
+def _other_points(both: Any, letters: list[Any], *, discrete: bool) -> Iterator[dict[Any, Any]]:
+    """Yield points at which only pieces of a formula differ, or only numbers that are not real."""
+    planes = [letter for letter in letters if letter.is_real is None]
+    if planes and not both.has(sympy.Max, sympy.Min):
+        for row in range(len(_OFF_AXIS)):
+            point = {letter: sympy.Rational(3, 2 + place) for place, letter in enumerate(letters)}
+            yield point | {letter: _OFF_AXIS[(row + place) % len(_OFF_AXIS)] for place, letter in enumerate(planes)}
+    if not letters or not (
+        discrete
+        or both.has(*_PIECEWISE)
+        or any(power.exp.is_Rational and power.exp.q > 1 for power in both.atoms(sympy.Pow))
+    ):
+        return
+    numbers = sorted((number for number in both.atoms(sympy.Rational) if abs(number) > 2), key=abs)[-MAX_NUMBERS:]
+    if discrete or both.has(*_JUMPING):
+        edges = [sign * number + step for number in numbers for sign in (1, -1) for step in (0, 1)]
+        values = [*map(sympy.Integer, _FAR), *edges, *_jumps(both, letters)]
+    else:
+        values = [*map(sympy.Integer, _FAR[:FEW]), *(sign * number for number in numbers[-1:] for sign in (1, -1))]
+    if discrete:
+        values = [value for value in values if value.is_Integer and value >= 0]
+    for row in range(len(values)):
+        yield {letter: values[(row + 5 * place) % len(values)] for place, letter in enumerate(letters)}
+
+
+def _jumps(both: Any, letters: list[Any]) -> Iterator[Any]:
+    """Yield where the floors of linear expressions of one letter jump."""
+    for floor in both.atoms(sympy.floor, sympy.ceiling):
+        inner = floor.args[0]
+        slope = sympy.diff(inner, letters[0]) if len(letters) == 1 else None
+        if slope is not None and slope.is_Rational and slope != 0:
+            yield from ((step - inner.subs(letters[0], 0)) / slope for step in (0, 1, 7))
 
 
 def _agree(left: Any, right: Any, *, is_complex: bool, modest: bool) -> bool | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from rewardkit.primitives.mathematics.characters import FUNCTIONS, LOWERED, RAISED, REPLACED, WIDE
+from rewardkit.primitives.mathematics.grammar import LETTERS
 
 # A command, or a character sequence that acts as one.
 _COMMAND = re.compile(
@@ -23,7 +24,7 @@ _LOWERED = re.compile("[₀₁₂₃₄₅₆₇₈₉]+")
 _ROOT = re.compile("√\\s?([0-9]+)")
 _CIRCLED = re.compile("[\u2460-\u2473]+")
 _INVISIBLE = re.compile(
-    r"\\(?:textcolor|mathcolor|colorbox|color)\s*(?:\[[^\]]*\])?\s*\{[^{}]*\}|\\(?:label|tag\*?)\s*\{[^{}]*\}"
+    r"\\(?:textcolor|mathcolor|colorbox|color)\s*(?:\[[^\]]*\])?\s*\{[^{}]*\}|\\(?:label|tag\*?)\s*\{[^{}\s]*\}"
 )
 """Commands for color and numbers of equations, with their first argument. What hides text is not among them."""
 
@@ -39,7 +40,9 @@ _WORD_BELOW = re.compile(
     r"mathrm)\s*\{\s*([A-Za-z0-9 ]+?)\s*\}"
 )
 _ABOVE_AND_BELOW = re.compile(r"(\^\{[^{}]*\})\s*(_\{[^{}]*\})")
-_NAMED = re.compile(r"\\text\s*\{\s*(" + "|".join(sorted(FUNCTIONS - {"min", "sec"})) + r"|[eid])\s*\}")
+_POWERS_OF_UNITS = re.compile(r"\\text\s*\{[^{}]*(?:\^\{-?[1-9]\}[^{}]*)+\}")
+_BOLD_LETTER = re.compile(r"\\(?:mathbf|boldsymbol|bm)\s*\{\s*([a-z])\s*\}")
+_NAMED = re.compile(r"\\text\s*\{\s*(" + "|".join(sorted(FUNCTIONS - {"min", "sec"})) + r"|[eid])\s*\}(?!\s*=)")
 _PLAIN = re.compile(
     r"(?<![\\A-Za-z])(?:(" + "|".join(sorted(FUNCTIONS - {"min", "max", "sec"})) + r")(?![A-Za-z])|(sec|max|min)(?=\())"
 )
@@ -97,6 +100,7 @@ def clean(text: str) -> str:
     if "^" in text or "_" in text:
         text = _PRIMES.sub(r"\1\2", _SUPERSCRIPT.sub(r"\1{\2}", _powers_of_groups(text)))
         text = _ABOVE_AND_BELOW.sub(r"\2\1", text)
+        text = _POWERS_OF_UNITS.sub(lambda match: match[0].replace("^{", "^").replace("}", "") + "}", text)
     return text
 
 
@@ -105,6 +109,8 @@ def _unstyled(text: str) -> str:
     text = _INVISIBLE.sub("", text)
     if "," in text:
         text = _EXPLICIT_THOUSANDS.sub(_without_commas, text)
+    if "\\times" in text or "\\cdot" in text:
+        text = _BOLD_LETTER.sub(r"\\vec{\1}", text)
     if "_" in text:
         text = _WORD_BELOW.sub(lambda match: "_{" + (match[1] or match[2]).replace(" ", "") + "}", text)
     text = _OF_A_SET.sub(r"\\\1(\2)", text)
@@ -249,10 +255,21 @@ def sides(cleaned: str) -> list[str]:
     return parts[::-1] if len(parts) == 2 and is_name(parts[1]) and not is_name(parts[0]) else parts
 
 
+_COMMANDS = re.compile(r"\\[A-Za-z]+")
+_NAMING_TOO = r"""
+\text \frac \overline \vec \hat \tilde \dot \overrightarrow \widehat \angle \triangle \square \circ \cdot \times
+\partial \mathbb \binom \lim \to \infty \sum \prod \int
+"""
+_NAMING = LETTERS | {"\\" + name for name in FUNCTIONS} | frozenset(_NAMING_TOO.split())
+"""Commands of what may be named before its value; no relations and no signs of logic."""
+
+
 def is_about(side: str) -> bool:
     """Return whether a side of an equation names the value, without numbers: ``x``, ``f(3)``, ``AB + BC``."""
     if _POINT.fullmatch(side) or _GREEK_NAME.fullmatch(side):
         return True
+    if not _NAMING.issuperset(_COMMANDS.findall(side)) or "<" in side or ">" in side:
+        return False
     bare = _GROUPS.sub(" ", side)
     if any(character.isdigit() for character in bare):
         return False
@@ -275,6 +292,16 @@ def is_name(side: str) -> bool:
         and not _PRODUCT.fullmatch(side)
         and not _OPERATORS.search(_GROUPS.sub(" ", side))
     )
+
+
+def words_of_name(name: str) -> str:
+    r"""Return a name in words without articles: "min" for ``\text{The Minimum}``, "" for ``x``."""
+    text = " ".join(_TEXT.findall(name)).lower()
+    return " ".join(_EMPTY.sub("", text).split())
+
+
+_TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
+_EMPTY = re.compile(r"(?<=min|max)imum\b|\b(?:the|of|is)\b")
 
 
 _OPENING = frozenset("([{\x01")

@@ -98,7 +98,8 @@ def read(cleaned: str) -> Numeral | None:
         return None
     value = value * factor if factor > 1 else value
     if match["currency"]:
-        unit = unit or _CURRENCIES[match["currency"]]
+        currency = _CURRENCIES[match["currency"]]
+        unit = f"?{currency} {unit[1:]}" if unit.startswith("?") else unit or currency
     divided = bool(match["top"] or match["top_"]) and value.denominator == 1
     return Numeral(-value if match["sign"] == "-" else value, bool(match["percent"]), unit, divided)
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rewardkit.primitives.mathematics.notation import split_at, wrapped
+from rewardkit.primitives.mathematics.notation import split_at, words_of_name, wrapped
+from rewardkit.primitives.mathematics.plain_numbers import read
 
 TAIL = 200
 """The most characters in which a domain is looked for at the end of a text."""
@@ -29,26 +30,38 @@ _INTEGER = re.compile(
     rf"|\(?\s*(?P<letter_>[A-Za-z])\s*(?:\\text\s*\{{)?\s*is\s+(?:an?|any)\s+(?P<kind_>{_KIND})\s*\}}?)\s*\)?\s*\Z"
 )
 _FOR_ALL = re.compile(
-    r"[\s,]{0,4}\\text\s*\{\s*,?\s*for (?:all|any|every|each)(?:\s+(?:positive|negative|real|natural|rational|"
+    r"[\s,]{0,4}\\text\s*\{\s*,?\s*for (?:all|any|every|each)(?:\s+(?:positive|real|natural|rational|"
     r"nonnegative|non-negative|nonzero|numbers?|integers?|values?|of))*\s*\}\s*[A-Za-z](?![A-Za-z])"
     rf"(?:\s*\\in\s*{_SET})?(?=\s*(?:,|;|\\text|\Z))"
 )
 _LEAD = re.compile(
     r"\A(?:\\text\s*\{\s*)?(?:(?:so|thus|hence|therefore),?\s+)?(?:the\s+)?(?:only\s+)?(?:final\s+|correct\s+)?"
-    r"(?:answers?|solutions?|roots?|results?|values?)(?:\s+(?:is|are)|\s*:)\s*\}?\s*(?=\S)|\A\\text\s*\{\s*only\s*\}\s*",
+    r"(?:answers?|solutions?|roots?|results?|values?)(?:\s+(?:is|are)|\s*:)\s*\}?\s*(?=\S)|\A\\text\s*\{\s*only\s*\}\s*"
+    r"|\A(?:A\s?:|Ans\s?[.:])\s*(?=[-+0-9\\(.][^:]*\Z)",
     re.IGNORECASE,
 )
 _LABEL = re.compile(
     r"(?:(?<=[,;])|(?<=\\text\{ and \})|(?<=\band)|\A)\s*(?:\\text\s*\{\s*)?([A-Za-z][A-Za-z]+(?: [A-Za-z]+){0,3})"
     r"\s*:\s*\}?(?=\s*[-+0-9\\(.$])"
 )
+_OPTION = re.compile(r"\A\\text\s*\{\s*\(([A-J])\)\s*\}\s*(?=[-+0-9\\(.])")
 _POINT = re.compile(r"\A[ABD-EH-VX-Z]'*\s*(?=\([^()]*,[^()]*\)\Z)")
 """The name of a point, ``P(1, 2)``; C, F, G and W may be functions."""
 
 _UNIT_AND = re.compile(r"(\\text\s*\{[^{}]*[a-z][^{}]*?)\s+(and|or)\s*\}(?=\s*[-0-9\\])")
 """The end of ``7 \\text{ goats and } 4 \\text{ cows}``."""
 
-_DENIED = re.compile(r"\b(?:not|no|never|wrong|incorrect|except|excluding|without|if|when|or|and)\b", re.IGNORECASE)
+_OTHER = re.compile(
+    r"\b(?:not|no|never|wrong|incorrect|false|except|excluding|without|if|when|or|and|half|twice|thrice|double|triple|"
+    r"third|quarter|times|squared?|cubed?|root|inverse|reciprocal|negative|minus|plus|opposite|decoy|distractor|trap|"
+    r"example|fake|dummy|other|another|instead|guess|log|factorial)\b",
+    re.IGNORECASE,
+)
+"""Words in the name of a value that make it another value: half of x."""
+
+_ANSWER = frozenset(("answer", "final", "correct", "my", "our", "so", "thus", "hence", "therefore"))
+"""Words in a name that has "answer" in it; others make it another value."""
+
 _LETTER = re.compile("[A-Za-z]")
 _KINDS = {"positive": "Z^+", "nonnegative": "N_0", "non-negative": "N_0"}
 
@@ -72,11 +85,12 @@ def stated(cleaned: str) -> Stated:
     """Split a cleaned text into the answer and its domain."""
     if not _LETTER.search(cleaned):
         return Stated(cleaned)
-    text = _POINT.sub("", _LEAD.sub("", cleaned, count=1) or cleaned, count=1)
+    text = _LEAD.sub("", _OPTION.sub("", cleaned, count=1), count=1) or cleaned
+    text = _POINT.sub("", text, count=1)
     if "\\{" in text and "\\in" in text:
         text = _listed_family(text)
     if ":" in text:
-        text = _LABEL.sub(_unlabeled, text)
+        text = _LABEL.sub(_named, text)
     if "\\text" in text:
         text = _UNIT_AND.sub(r"\1}\\text{ \2 }", _FOR_ALL.sub("", text) or text)
     domain = letters = ""
@@ -111,8 +125,40 @@ def _domain(match: re.Match[str]) -> str:
     return {"Z^+": "Z^+", "Z_0": "N_0", "N^*": "Z^+", "N_+": "Z^+", "N^+": "Z^+", "Z_+": "Z^+"}.get(name, name)
 
 
-def _unlabeled(match: re.Match[str]) -> str:
-    return match[0] if _DENIED.search(match[1]) else ""
+def _named(match: re.Match[str]) -> str:
+    return match[0] if _OTHER.search(match[1]) else f" \\text{{{match[1]}}} = "
+
+
+def option(cleaned: str) -> str:
+    r"""Return the letter of an option before its value: ``C`` for ``\text{(C) }5``."""
+    match = _OPTION.match(cleaned)
+    return match[1] if match else ""
+
+
+_ABOUT = re.compile(
+    r"(?<=\S)\s*[,(]?\s*(?:\\approx|(?:\\text\s*\{\s*)?[,(]?\s*(?:or\s+)?(?:approximately|about|roughly)(?:\s*\})?)"
+    r"\s*([-0-9.,]*[0-9])\s*\)?\Z"
+)
+_AGAIN = re.compile(r"(?<=\S)\s*\(?\s*(?:\\text\s*\{\s*\(?\s*or\s*\}|(?<=[ (])or(?= ))\s*([-0-9\\][^()]*?)\s*\)?\Z")
+
+
+def stated_once(cleaned: str) -> str:
+    r"""Return a value that is stated in two ways in one: ``\frac{3}{4}`` for ``\frac{3}{4} \text{ or } 0.75``."""
+    if "or" in cleaned and (match := _AGAIN.search(cleaned)):
+        first, second = read(cleaned[: match.start()]), read(match[1])
+        if first and second and first.value == second.value and first.equals(second):
+            return cleaned[: match.start()]
+    return _ABOUT.sub(r" \\approx \1", cleaned)
+
+
+def is_other(name: str, other: str) -> bool:
+    """Return whether one of two names in words is of another value: Area and Perimeter, but not Area and Total area."""
+    if _OTHER.findall(name) != _OTHER.findall(other):
+        return True
+    first, second = (words_of_name(text).split() for text in (name, other))
+    if {"answer", "answer's"} & {*first, *second} and not _ANSWER.issuperset({*first, *second}):
+        return True  # ten more than the answer
+    return bool(first and second) and not (set(first) <= set(second) or set(second) <= set(first))
 
 
 _TOKEN = re.compile(r"\\text\s*\{[^{}]*\}|\\[A-Za-z]+|[A-Za-z]")

@@ -17,7 +17,7 @@ from rewardkit.primitives.mathematics.plain_numbers import read
 from rewardkit.primitives.mathematics.real_sets import same_set
 from rewardkit.primitives.mathematics.structure import LEAF, Node
 from rewardkit.primitives.mathematics.symbolic import expression, is_operator
-from rewardkit.primitives.mathematics.units import differ, without_unit
+from rewardkit.primitives.mathematics.units import clash, differ, without_unit
 
 _NORMALIZATION = NormalizationConfig(
     basic_latex=True, units=False, malformed_operators=True, nits=False, boxed="none", equations=False
@@ -83,6 +83,8 @@ class SymbolicLeaves(Leaves):
 
     def _ratio(self, one: Node, other: Node) -> Any | None:
         """Return the number by which one relation is a multiple of the other."""
+        if clash(*([leaf(text)[2] for text in node.leaves()] for node in (one, other))):
+            return None
         first, second = (self._zero(node) for node in (one, other))
         if first.free_symbols != second.free_symbols or first == 0 or second == 0 or not first.free_symbols:
             return sympy.Integer(1) if first == second else None
@@ -105,10 +107,13 @@ class SymbolicLeaves(Leaves):
     def proportional(self, one: Sequence[str], other: Sequence[str]) -> bool:
         if len(one) != len(other):
             return False
-        first, second = [leaf(text)[0] for text in one], [leaf(text)[0] for text in other]
-        return all(
-            identical(first[0] * right, second[0] * left) for left, right in zip(first[1:], second[1:], strict=True)
-        )
+        if clash((leaf(text)[2] for text in one), (leaf(text)[2] for text in other)):
+            return False
+        parts = list(zip([leaf(text)[0] for text in one], [leaf(text)[0] for text in other], strict=True))
+        pivot = next((pair for pair in parts if pair[0] != 0), None)
+        if pivot is None or all(right == 0 for _, right in parts):
+            return False  # 0:0
+        return all(identical(pivot[0] * right, pivot[1] * left) for left, right in parts)
 
 
 def arithmetic(text: str) -> int:

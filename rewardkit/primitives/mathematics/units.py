@@ -1,14 +1,18 @@
 r"""Units after a number: ``unit_of(r"\text{ m s}^{-2}")`` is ``meter/second^2``.
 
-Units are often omitted, so a unit is not required; but 5 m is not 5 cm, and 5 N m is not 5 N cm. A unit is written as
-names with powers, those with negative ones last; words that are no unit are one name with a question mark before it.
+Units are often omitted, so a unit is not required; but 5 m is not 5 cm, 5 N m is not 5 N cm, and 5 goats are no cows.
+A unit is written as names with powers, those with negative ones last; words that are no unit are one name with a
+question mark before it.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from functools import lru_cache
+
+from rewardkit.primitives.mathematics.grammar import LETTERS
 
 _PREFIXES = {
     "": "", "kilo": "k", "mega": "M", "giga": "G", "hecto": "h", "deci": "d", "centi": "c", "milli": "m", "micro": "µ",
@@ -23,6 +27,7 @@ _OTHERS = """
 inch in inches|foot ft feet|yard yd|mile mi|pound lb lbs|ounce oz|gallon gal|tonne ton|minute min|hour h hr|day|week
 month|year yr|dollar usd buck|cent|euro eur €|yen ¥|yuan rmb|rupee ₹
 pound-sterling £|degree deg|radian rad|atmosphere atm|hectare ha|acre
+person persons people|child children|man men|woman women
 celsius centigrade|fahrenheit|kilometer/hour kmh kph|mile/hour mph|kilogram kilo|ampere amp|second sec
 """
 _SYMBOLS = {
@@ -52,10 +57,22 @@ octal decimal nicht kein keine pas nunca environ etwa
 lakh lakhs crore crores bn mn score gross fifth fifths sixth sixths seventh sevenths eighth eighths ninth ninths
 tenth tenths hundredth hundredths thousandth thousandths millionth millionths billionth billionths
 fold double twice triple inverse reciprocal squared cubed wrong false incorrect lower upper bound is
+tens pair pairs couple couples trio permille ppm ppb ppt bp bps basis grand thou mio mrd mil mill mille milliard
+tausend tausende hundert dutzend millón millones cento mila cien ciento docena
+promille prozent tsd mln mld tys juta ribu nghin trieu elfu duizend tusen tusind tuhat bin milyon fois veces volte vezes
+carre hoch hundredweight myriad myriads googol cuadrado cubo quadrat quadrato quadrado
 then if when because since but so though although which that was were are has have nor only just actually wait
 """
-_CHANGING = frozenset(_VALUES.split())
-"""Words after a number that may change it, or name another number."""
+_CHANGING = frozenset(_VALUES.split()) | {letter.strip("\\").lower() for letter in LETTERS}
+"""Words after a number that may change it, or name another number: also in the languages of most benchmarks."""
+
+_MILLIONS = re.compile(r"(?<![a-z])[a-z]{1,5}ill?i(?:on|ar)")
+"""Millions and up, and their parts, in many languages: trillionths, Millionen, miliardi."""
+
+_PROPERTIES = frozenset(("odd", "even", "prime", "composite", "positive", "negative", "integer", "integers", "real"))
+"""Words that say of which numbers an answer speaks, and so cannot be omitted as units can."""
+
+_REMARK = re.compile(r"(?<![^ ])(?:in total|total|altogether|in all|ordered pairs?)(?![^ ])", re.IGNORECASE)
 
 _TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
 _MAGNITUDE = re.compile(r"\s*\\text\s*\{\s*[KMBT]\s*\}")
@@ -91,17 +108,20 @@ def unit_of(text: str) -> str | None:
     if "".join(text.split()) == "^{\\circ}":
         return "degree"
     spelled = "\\text" in text
-    words = _TEMPERATURE.sub(_temperature, _TEXT.sub(r"\1", text))
+    words = _REMARK.sub("", _TEMPERATURE.sub(_temperature, _TEXT.sub(r"\1", text)))
+    if not words.strip():
+        return ""
     if _MAGNITUDE.fullmatch(text) or (_FACTOR.search(text) and "{\\circ}" not in text):
         return None
     for latex, plain in _SPELLED:
         words = words.replace(latex, plain)
     words = words.strip()
+    lower = words.lower()
     if not _WORDS.fullmatch(words) or not _CHANGING.isdisjoint(
-        re.split(r"[ /^*·-]+", words.lower().replace("squared", "").replace("cubed", ""))
+        re.split(r"[ /^*·-]+", lower.replace("squared", "").replace("cubed", ""))
     ):
         return None
-    if words.lower().startswith(("squared", "cubed")):
+    if lower.startswith(("squared", "cubed", "per ")) or _MILLIONS.search(lower):
         return None
     unit = _canonical(words)
     if spelled:
@@ -143,36 +163,56 @@ def _product(part: str) -> dict[str, int]:
         elif word == "ms" and exponent[:1] == "-":  # m s^{-1}, set as one word
             powers["meter"] += 1
             powers["second"] += int(exponent)
-        elif name := _SYMBOLS.get(word) or _NAMES.get(word.lower()) or _NAMES.get(word.lower().removesuffix("s"), ""):
+        elif name := _known(word):
             powers[name] += int(exponent or following)
             following = 1
         else:
             power = re.search(r"\^\{?\s?(-?[1-3])", part)
-            words = " ".join(other.lower() for other, _ in _PART.findall(part) if other.lower() not in _POWERS)
+            words = " ".join(
+                _known(other) or _singular(other.lower())
+                for other, _ in _PART.findall(part)
+                if other.lower() not in _POWERS
+            )
             return {f"?{words}": int(power[1]) if power else following}
     return dict(powers)
 
 
+def _known(word: str) -> str:
+    return _SYMBOLS.get(word) or _NAMES.get(word.lower()) or _NAMES.get(word.lower().removesuffix("s"), "")
+
+
+def _singular(word: str) -> str:
+    return (
+        re.sub(r"ies$", "y", word)
+        if len(word) > 4 and word.endswith("ies")
+        else re.sub(r"(?<=..x|.ch|.sh|.ss)es$|(?<=..[^s])s$", "", word)
+    )
+
+
 def differ(one: str, other: str, formulas: str = "") -> bool:
-    """Return whether both units are known and different; multiples of pi without a unit are not degrees."""
+    """Return whether both units are there and are different; multiples of pi without a unit are not degrees."""
     if "\\pi" in formulas and {one, other} == {"", "degree"}:
         return True
-    if one == other or not one or not other:
-        return False
-    if "degree" in (one, other):
-        return not {one, other} & {"celsius", "fahrenheit"} and "?" not in one + other
-    known, others = _known(one), _known(other)
-    if "?" not in one + other or _unknown(one) == _unknown(other):
+    first, second = (re.findall(r"[a-zA-Zµ-]+|[/^0-9]+", unit) for unit in (one, other))
+    if set(first) & _PROPERTIES != set(second) & _PROPERTIES:
         return True
-    return bool(known) and bool(others) and known != others
+    if first == second or not first or not second:
+        return False
+    powers = [[part for part in parts if part[0] == "^"] for parts in (first, second)]
+    if any(
+        parts[0] == "unit" and len(parts) == 1 + len(own) for parts, own in zip((first, second), powers, strict=True)
+    ):
+        return powers[0] != powers[1]  # square units
+    if "?" not in one + other:
+        return True
+    short, long = sorted((first, second), key=len)
+    is_named = any(_known(word) for word in long)
+    return long[: len(short)] != short and (is_named or long[-len(short) :] != short)
 
 
-def _known(unit: str) -> set[str]:
-    return {name for name in re.split(r"(?=/)|\*", unit) if "?" not in name and name}
-
-
-def _unknown(unit: str) -> set[str]:
-    return {name.partition("^")[0] for name in re.split(r"[/*]", unit) if "?" in name}
+def clash(one: Iterable[str], other: Iterable[str]) -> bool:
+    """Return whether the units of two relations differ: ``n \\ge 3 \\text{ odd}`` and ``n \\ge 3 \\text{ even}``."""
+    return differ("*".join(filter(None, one)), "*".join(filter(None, other)))
 
 
 _LAST_UNIT = re.compile(

@@ -15,6 +15,7 @@ MISSING = frozenset(("nan", "nat", "null", "<na>", "n/a"))
 _TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
 _COMMAND = re.compile(r"\\[A-Za-z]+")
 _CHOICE = re.compile(r"\(?\s*([A-Za-z])\s*[.)]?\s*\)?")
+_OPTIONS = frozenset("ABCDEFGHIJ")
 _LONG_WORD = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{3,}")
 _ARTICLE = re.compile(r"\A(?:the|an?)\s+(?=[a-z]{2})")
 _LISTED = re.compile(r"\s*(?:,\s*and\b|,|\band\b)\s*")
@@ -28,24 +29,26 @@ _NOTATION = re.compile(
     r"subseteq|mathbb|circ|sum|prod|int|lim|mapsto|leftrightarrow|vec|begin|frac\{d)(?![A-Za-z])|[A-Za-z]'|[A-Z]{2}|:"
 )
 _DENIAL = re.compile(
-    r"\b(?:not|isn|aren|doesn|never|neither|nor|no|cannot|wrong|incorrect|false|except|excluding|without|unless)\b",
+    r"\b(?:not|isn|aren|doesn|never|neither|nor|no|cannot|wrong|incorrect|false|untrue|except|excluding|without|unless|"
+    r"too (?:many|few|much|little|big|small|large|high|low)|versus|vs|alternatively|oder|ou|или|o)\b"
+    r"|(?<=[\d})])\s*\\text\s*\{\s*[a-z]+(?:ed|ly|[ai]ble)\s*\}",
     re.IGNORECASE,
 )
-_SYNONYMS = {
-    "infinitely many": ("\\infty", "infinite"), "infinite": ("\\infty", "infinitely many"),
-    "no solution": ("no solutions", "\\emptyset"), "no solutions": ("no solution", "\\emptyset"),
-    "none": ("no solution", "no solutions"), "does not exist": ("dne",), "dne": ("does not exist",),
-    "true": ("t",), "false": ("f",),
-}  # fmt: skip
+"""What takes an answer back, or names another one. A single word like "rejected" or "allegedly" counts nothing."""
+
+_SAME = (
+    ("\\infty", "infinitely many", "infinite"), ("\\emptyset", "no solution", "no solutions", "none"),
+    ("does not exist", "dne"),
+)  # fmt: skip
+_SYNONYMS = {word: group for group in _SAME for word in group} | {"true": ("t", "T"), "false": ("f", "F")}
 
 
 def spelled(cleaned: str) -> str:
     """Return words in one spelling."""
     text = _TEXT.sub(r"\1", cleaned).strip(' ."`*')
-    choice = _CHOICE.fullmatch(text)
-    if choice and choice[1].lower() > "j":
-        return choice[1]  # not an option but a variable: R is not r
-    words = " ".join((choice[1] if choice else text).casefold().split())
+    if choice := _CHOICE.fullmatch(text):
+        return choice[1]
+    words = " ".join(text.casefold().split())
     return _LISTED.sub(", ", _ARTICLE.sub("", words))
 
 
@@ -59,6 +62,10 @@ def spellings(cleaned: str) -> tuple[tuple[str, ...], bool]:
     if (based := _BASED.fullmatch(cleaned)) and _is_in_base(based[1], int(based[2])):
         return (cleaned.casefold(), based[1].casefold()), True
     said = spelled(cleaned)
+    if said.upper() in _OPTIONS and (said.isupper() or "(" in cleaned):
+        return (said.lower(), said.upper()), True  # the letter of an option; c alone is a variable, and not C
+    if cleaned in _SYNONYMS and cleaned.startswith("\\"):
+        return _SYNONYMS[cleaned], False
     if "\\text" in cleaned and not _TEXT.sub("", cleaned).strip(" .()"):
         return (said, *_SYNONYMS.get(said, ())), True
     if _CHOICE.fullmatch(cleaned):

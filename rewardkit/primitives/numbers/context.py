@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 
-from rewardkit.core.text.claims import AND_WORDS, OR_WORDS
+from rewardkit.core.text.claims import AND_WORDS, OR_WORDS, PART_WORDS
+from rewardkit.core.text.final_answer import COPULAS
 
-CLOSE = 24
+CLOSE = 32
 """How many characters before a number are searched for words that say what it is."""
+SILENT = ("=", ",", ".", "\n", ";", "\u0964", "\u3002", " is", " es", " est", " ist", "\u662f", "\u306f")
+"""What ends none of the patterns for these."""
 
 # A label of something else.
 
@@ -27,67 +30,59 @@ YEAR_AFTER = re.compile(rf"(?: {_MONTHS})?,? [0-9]{{4}}(?![0-9])")
 MONTH_AFTER = re.compile(rf" {_MONTHS}")
 MONTH_BEFORE = re.compile(rf"{_MONTHS} \Z")
 
-# A part of something longer.
+# A part of something longer. What final_answer.stands_alone does not tell, since it is said in words.
 
 _OF = (
     "half|third|quarter|fourth|fifth|sixth|eighth|tenth|percent|root|square|cube|log(?:arithm)?|factorial|multiple|factor|"
-    "reciprocal|inverse|power|opposite"
+    "reciprocal|inverse|power|opposite|double|triple|successor|predecessor"
 )
 PART_OF = re.compile(
-    rf"(?:\b(?:{_OF}) of |% of |\b(?:less|more|fewer|greater|smaller|larger|bigger|higher|lower) than |\bhalf |\u207b"
-    r"|\b(?:twice|double|triple|thrice|times|plus|multiplied by|divided by|root|log|modulo|mod) "
-    r"|[\w)}$|] ?(?:[<>]=?|[\u2264\u2265]) ?|\u2264 ?|\\[lL](?:floor|ceil|vert)\s?|[\u230a\u2308\u221b\xb1]"
-    r"|\\(?:pm|mp)\s?|[)\]}]-|(?<![A-Za-z])[A-Za-z](?:-| ?\* ?)|[\w)}\]] ?\+ ?"
-    r"|(?:(?<![A-Za-z'])[A-Za-z]|[)}\]]) [-\u2013\u2212] "
-    r"|(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bof )(?<!\bto )(?<!\bget )(?<![=:(] )(?<=\w )minus )[*$(\\]{0,3}\Z",
+    rf"(?:\b(?:{_OF}) of |% of |\b(?:less|more|fewer|greater|smaller|larger|bigger|higher|lower) than |\u207b"
+    r"|\b(?:multiplied|divided|divisible) by |\b(?:end|start|begin)s? (?:in|with) |\bpart of "
+    r"|\b(?:exceed|preced|follow|succeed)(?:e?s|ing) "
+    rf"|(?<![>=-])[<>\u2264\u2265] ?|(?:{PART_WORDS})\S{{0,4}}(?: [^\W\d]{{1,4}}){{0,2}} ?)[*$(\\]{{0,3}}\Z",
     re.IGNORECASE,
 )
-NEGATIVE = re.compile(r"\b(?:negative|minus) [*$(\\]{0,3}\Z", re.IGNORECASE)
-SILENT = ("", "=", ":", ",", ".", "\n", ";")
-"""Characters at the end of a text that matches none of the patterns above."""
-LABELS = frozenset((
-    "step", "equation", "eq", "eqn", "figure", "fig", "theorem", "lemma", "problem", "question", "example", "exercise",
-    "appendix", "footnote", "ref", "refs",
-))  # fmt: skip
-PARTS = frozenset((
-    "of", "than", "half", "twice", "double", "triple", "thrice", "times", "plus", "by", "root", "log", "modulo", "mod",
-    "minus",
-    "floor", "ceil", "vert", "pm", "mp",
-))  # fmt: skip
-NEGATIVES = frozenset(("negative", "minus"))
-"""The words at the end of these patterns: other words before a number say nothing about it."""
+PART_WORD = re.compile(
+    rf"\b(?:{_OF}|twice|double|triple|negative) (?:of )?(?:the )?answer|\b(?:but|except|than|least|most)\b"
+    rf"|{PART_WORDS}",
+    re.IGNORECASE,
+)
+_MINUS = (
+    "minus|negative|menos|moins|meno|mínusz|miinus|минус|мінус|μείον|eksi|negatif|negativ[eo]?|âm|min|hasi|"
+    "ناقص|سالب|منفی|منفي|מינוס|ऋणात्मक|माइनस|মাইনাস|ঋণাত্মক|మైనస్|மைனஸ்|ลบ|[负負]|マイナス|마이너스"
+)
+NEGATIVE = re.compile(
+    rf"(?:\A|[\n:=(是为為は은는]|คือ|(?<!\w)(?:are|be|of|to|get|{COPULAS}))\s*"
+    rf"(?P<minus>{_MINUS})[ :]?[*$(\\]{{0,3}}\Z",
+    re.IGNORECASE,
+)
+MINUS_WORD = re.compile(rf"(?<!\w)(?:{_MINUS})[ :]*[*$(\\]{{0,3}}\Z", re.IGNORECASE)
 
+_MAGNITUDES = (
+    "lakhs?|crores?|mil|mio|mrd|thou|grand|mille|mila|milliers?|bilh\\w+|"
+    "mil(?:l?i(?:on|ard|oen)|lon|lón|jo+n|jard|h[õã]|yon|yar)\\w*|tausend|duizend|tusen|tuhat\\w*|tisíc\\w*|tysiąc\\w*|tysięcy|ezer|bin|ribu|juta|nghìn|ngàn|triệu|tỷ|elfu|laki|"
+    "тыс\\w*|млн|млрд|миллион\\w*|миллиард\\w*|тисяч\\w*|мільйон\\w*|χιλιάδες|εκατομμύρι\\w*|ألف|آلاف|مليون|مليار|هزار|"
+    "میلیون|ہزار|אלף|אלפים|מיליון|dozen|score|(?!months)\\w+[ndfxh]ths|fourths|thirds|halves"
+)
+_SCALE_MARKS = "หมื่น|แสน|ล้าน|พัน|ร้อย|हज़ार|हजार|लाख|करोड़|হাজার|লক্ষ|লাখ|কোটি|వేల|లక్ష|కోట్ల|ஆயிர|லட்ச|கோடி|[십백천만억조]"
 _UNITS = "[mgshlL]|[kcm]m|[km]?g|lb|oz|ft|in|mi|yd|hr|ml|mL|cl|dl|kW|Hz|[KkMGT]B|[ap]m|[AP]M|ms|ha|kJ|kN|pt|qt"
 ATTACHED = re.compile(
     rf"(?!(?:{_UNITS})(?![A-Za-z]))[A-Za-z]{{1,2}}(?![A-Za-z])"  # 42x, 42K, but 42m
     r"|(?:\\?[ ,~]|[$*])*(?:\\(?:text|mathrm|mbox)\{ ?)?(?:[KkMB]|bn|mn|mln)(?![\w'.]\w|\w)"
-    r"| (?:dozen|score)\b| ?(?:lakhs?|crores?|mil|[Mm]io|[Mm]illi(?:on|ard)\w+|thou|grand|mille|tausend)\b"
-    r"| ?(?:per mille|pro ?mille|basis points?|bps)\b| ?\u5343(?![\u514b\u7c73\u74e6])"
-    r"| ?[\u767e\u4e07\u842c\u4ebf\u5104\u5146\ub9cc\uc5b5\ucc9c]"
-    r"|(?: degrees?| ?\xb0C?)? below zero\b| otherwise\b"
-    r"| (?:less|more|fewer)(?: than)? \d|\.[a-z]| (?:doubled|halved|tripled)\b"
-    r"| ?[xyzn](?![\w'])| (?:squared|cubed|factorial|modulo|mod|choose|plus|minus|divided by|multiplied by)\b"
-    r"| times(?= ?(?:[\d$(\\]|as\b|more\b|less\b|the\b|that\b|pi\b|sqrt|[a-z](?![a-z])))"
-    r"| over [A-Za-z](?![A-Za-z])| and (?:a|one|two|three) (?:half|halves|thirds?|quarters?|fourths?|fifths?)\b"
-    r"|\\? ?[\u2030\u221e]|\\(?:overline|bar|dot)\b|-[\d(]"
+    rf"|[*$_ )]{{0,3}}(?:(?:(?i:{_MAGNITUDES})(?!\w)|{_SCALE_MARKS}"
+    r"|(?:per mille|pro ?mille|basis points?|bps|percent)\b|\\?[\u2030\u221e%]|[十百万萬亿億兆]|千(?![克米瓦])|[的の의]"
+    r"|以[上下内內外]|未[満满]|超|左右|より|보다|이[상하]|미만|초과|[xyzn](?![\w'])|\\(?:overline|bar|dot)\b"
+    r"|(?:point|dot|comma) \d))|\.[a-z]|-[\d(]|-?ish\b"
+    rf"|['’]?[^\W\d]{{0,4}}(?: \S{{1,8}})?? ?(?:{PART_WORDS})"
+    r"|[*$_)°C]{0,3}(?: [^\W\d]{1,20}){0,2}?,? \(?(?:unless|otherwise|doubled|halved|tripled|negat\w+|below zero"
+    r"|in the red"
+    r"|(?:in |to )?base|(?:in )?(?:hex\w*|octal|binary)|to the (?:power|\w+th)|raised|by itself|multiplied|plus"
+    r"|minus|squared"
+    r"|or (?:so|more|less|fewer|higher|lower|above|below)|and (?:a|one|two|three) (?:hal(?:f|ves)|thirds?"
+    r"|quarters?|f\w+ths?)"
+    r"|(?:less|more|fewer)(?: than)? (?:that|it|this|\d)|give or take)\b"
 )
-_FUNCTION = r"(?:sqrt|root|sin|cos|tan|cot|sec|csc|log|ln|lg|exp|pi|arcsin|arccos|arctan)(?![A-Za-z])"
-_COMMAND = (
-    r"\\(?!(?:text\w*|math(?:rm|bf|it)|mbox|quad|qquad|times|cdot|div|approx|right|le|ge|leq|geq|to|implies|boxed|"
-    r"degree|circ)(?![a-z]))[a-z]+"
-)
-EXPRESSION = re.compile(
-    rf"[)}}]?\s?(?:[-+/×·÷^\u2212]|\*(?!\*)|\\(?:cdot|times|div|pm)(?![a-z]))\s?[({{$]{{0,2}}"
-    rf"(?:{_FUNCTION}|(?![aAI]\s)[A-Za-z](?![A-Za-z'’.])|[A-Za-z](?=\.?\s*\$?(?:\n|\Z))|[√π∞θ]|{_COMMAND})"
-    rf"|\s?(?:{_FUNCTION}|[√π∞]|{_COMMAND})"
-    r"|\s?(?:[<>≤≥]=?|\\[lg]e?q?(?![a-z]))\s?(?:[A-Za-z](?![A-Za-z])|\\[a-z]+|\|)"
-)
-"""What makes a number before it a part of a longer expression: ``2 + \\pi``, ``1/sqrt(2)``, ``4 pi``, ``12 - x``."""
-
-CALL_BEFORE = re.compile(r"(?:[\w)}\]]\s?(?:[-+/*^\u2212]\s?)?|[-\u2212]\s?\(?)\Z")
-"""What is before a fraction or root that is not read by itself: ``3\\frac{1}{2}``, ``5 - \\frac{1}{2}``."""
-
-SIGN_BEFORE = re.compile(r"(?:\A|(?<=[\s=(:$]))[-\u2212]\Z")
 INTERVAL_BEFORE = re.compile(
     r"[(\[]\s*(?:[-+\u2212]\s?)?(?:\\?infty|\\?infinity|∞|inf|oo|[A-Za-z]|(?:[0-9.]|\\[a-z]+|"
     r"[{}^+\-*/ ]){1,24})\s*[,;]\s*[-+$\\]{0,2}\Z"
@@ -102,8 +97,14 @@ TUPLE_END = re.compile(r"[$\\]{0,2}\s*[)\]},;]")
 # Between two numbers, if either could be meant.
 
 RANGE = re.compile(
-    r"[)*$\s]{0,3}(?:\s?(?:[-\u2013\u2014~\u223c]|\.\.\.?|\u2026)\s?|\s(?:to|through|until|bis)\s)[*$\\(]{0,3}"
+    r"[)*$\s]{0,3}(?:\s?(?:[-\u2013\u2014~\u223c|]|\.\.\.?|\u2026|[到至])\s?|\s(?:(?:up )?to|through|thru|until"
+    r"|till|over|"
+    r"(?:out )?of|bis|à|a|hasta|al|до|naar|tot|sampai|hingga|đến)\s)[*$\\(]{0,3}"
 )
+JOINED = re.compile(
+    r"(?:[元円圆块角時时点點分年月天日歳岁斤米尺원시분년減减加乘除到至或か나과와やと]|小时|小時|時間|시간|이나|에서|から|个月|除以|減去|减去)"
+)
+"""Between two numbers of a text without spaces between words: 42か43, 5元5角."""
 _CHANGES = (
     "increas|ris|rose|grow|grew|go|goes|went|chang|drop|fell|fall|decreas|climb|mov|reduc|jump|rais|lower|shrank|shrink"
 )
@@ -114,15 +115,30 @@ OR = re.compile(
 )
 JOIN = re.compile(rf"(?:{OR_WORDS}|{AND_WORDS})", re.IGNORECASE)
 AND = re.compile(rf"[)*$,\s]{{0,4}}(?:{AND_WORDS}|&)\s?(?:also\s)?[*$\\(]{{0,3}}", re.IGNORECASE)
+QUANTITIES = re.compile(
+    r"[*$)]{0,3} ?(?P<noun>[^\W\d]{1,12})(?:,? (?:and|&|und|et|y|e|i|og|och|en|и|and also))? [*$]{0,3}"
+)
+"""Between two parts of one amount: 5 hours and 30 minutes, 5 ft 6 in."""
+LARGER_UNITS = frozenset((
+    "dollars", "dollar", "euros", "euro", "pounds", "pound", "rupees", "rupee", "hours", "hour", "hrs", "hr", "h",
+    "days", "day", "weeks", "week", "months", "month", "years", "year", "minutes", "minute", "mins", "min", "feet",
+    "foot", "ft", "yards", "yard", "miles", "mile", "km", "m", "kilometers", "meters", "metres", "kg", "kilograms",
+    "kilos", "lb", "lbs", "stone", "liters", "litres", "gallons", "quarts", "degrees", "cups",
+    "stunden", "tage", "jahre", "minuten", "heures", "jours", "ans", "horas", "días", "años", "dólares", "minutos",
+    "ore", "giorni", "anni", "kronor", "złotych", "часов", "часа", "час", "рублей", "рубля", "tahun", "jam", "saat",
+))  # fmt: skip
 COMMA = re.compile(r"[)*$]{0,3}\s?[,;\u3001\uff0c]\s?[*$\\(]{0,3}")
 SPACE = re.compile(r"[*$_`]{0,4}[ \t\xa0]{1,3}[*$_`]{0,4}")
 NEXT_EQUATION = re.compile(
     r"[)*$\s]{0,3}(?:,|;|,?\s?(?P<and>and|or))\s?[$*(\\]{0,3}(?P<name>[A-Za-z](?:_\w{1,3})?)\s?=\s?[$*]{0,2}"
 )
 EQUATION_BEFORE = re.compile(r"(?<![A-Za-z])(?P<name>[A-Za-z](?:_\w{1,3})?)\s?=\s?[$*]{0,2}\Z")
+_BULLET = r"(?:(?:[-*\u2022]|\(?\w{1,2}[.)])\s)?"
 BARE_LINES = re.compile(
-    r"(?:^|\n)\s*(?:(?:[-*\u2022]|\(?\w{1,2}[.)])\s)?[*$]{0,3}[+-]?[\d.,]+[*$]{0,3}\.?\s*\n\s*(?:(?:[-*\u2022]|\(?\w{1,2}[.)])\s)?[*$]{0,3}\Z"
+    rf"(?:^|\n)\s*{_BULLET}[*$]{{0,3}}(?:(?P<name>[A-Za-z](?:_\w{{1,3}})?)\s?=\s?)?[*$]{{0,2}}[-+]?[\d.,]+[*$]{{0,3}}\.?\s*"
+    rf"\n\s*{_BULLET}[*$]{{0,3}}(?(name)(?P=name)\s?=\s?)[*$]{{0,3}}\Z"
 )
+"""41, or x = 41, and on the next line 42, or x = 42."""
 BARE_END = re.compile(r"[*$]{0,3}\.?\s*(?:\n|\Z)")
 OPERATOR = re.compile(r"[*$)\s]{0,3}[-\u2212+/x×*]?[*$(\s]{0,3}")
 EQUALS = re.compile(r"[*$\s]{0,3}(?:=|\u2248)[*$\s]{0,3}")
@@ -138,17 +154,42 @@ UNLISTED = re.compile(
 """In 2019, 42 came: the first number is no item of a list."""
 WORD = re.compile(r"[^\W\d_]+")
 
-# What follows a statement of the answer.
+# Around a stated answer.
 
 OPENED = re.compile(
-    r"\s{0,6}(?:(?:the|just|about|approximately|roughly|around|only|now)(?![A-Za-z]))?:?\s{0,3}"
-    r"(?:\\[\[(]\s?|[*_`(\[]{1,3}(?!\s)|\\(?:text|mathbf|mathrm)\{)?",
+    r"\s{0,6}(?:(?:the|just|about|approximately|roughly|around|only|now|season|number)(?![A-Za-z]))?:?\s{0,3}"
+    r"(?:\\[\[(]\s?|[*_`$(\[{\"'“”„«「『]{1,3}(?!\s)|\\(?:text|mathbf|mathrm)\{)?",
     re.IGNORECASE,
 )
-ALONE = re.compile(r"[*_`$)\]}\\]{0,6}(?:\s{0,3}(?:\n|\Z)|[.!](?:\s|\Z)|,?\s(?:because|since|as)\b)")
-ASIDE = re.compile(
-    r"[*_`$)\]}\\]{0,6}(?:\s[^\W\d]{1,20}){0,2}\s(?:with|after|for|from|in|at|on|over|by|using|when|given)\s(?![^\n]{0,80}(?:[.!?;]\s|\n))",
+INDIRECT = re.compile(
+    rf"(?:[=:：\u2248是为為はが]|คือ|\b(?:is|are|was|were|has|have|had|equals?|about|total of|sum of|gets?|makes?|"
+    rf"costs?|season|year|week|month|day|number|{COPULAS.replace('to|', '')})(?!\w))[\s*_`$(\[{{\"'“]*\Z",
     re.IGNORECASE,
+)
+"""What may be right before the number in "The answer is that she has 42 apples"."""
+SUBJECT = re.compile(
+    r"(?:[A-Z][a-z]+|he|she|they|we|you|I) (?!exceed|follow|preced|doubl|halv|tripl|divid)[a-z]+(?:s|ed) [*$(]{0,3}"
+)
+COMPUTED = re.compile(r"\s\(=?\s?[\d.,$]+(?:\s?[-+*/×·÷=]\s?\$?[\d.,]+)+\)")
+"""The computation behind its result: 42 (40 + 2)."""
+ALONE = re.compile(r"[*_`$)\]}\\\"'”]{0,6}(?:\s{0,3}(?:\n|\Z)|[.!。](?:\s|\Z)|,?\s(?:because|since|as)\b)")
+SENTENCE_END = re.compile(r"(?<!\bbzw)(?<!\bvs)[.!?](?=[*_`\"'”)\]]{0,3}(?:\s|\Z))|[。！？।\n]")
+_LINK = (
+    "with|after|before|for|from|in|at|on|over|by|using|when|given|per|because|since|as|so|where|which|rather than|"
+    "instead of|not|(?:correct|accurate|rounded) to|based on|considering|compared|during|within|to"
+)
+ASIDE = re.compile(
+    rf"[*_`$)\]}}\\\"'”]{{0,6}}(?: ?[^\W\d]\S{{0,20}}){{0,3}}?"
+    rf"(?:(?:,? |\s?[,;(\[–—-] ?)\(?(?:{_LINK})(?!\w)|\s?\(?\s?(?:=|\u2248|\[)"
+    r"|\s\((?!or|but|and|else|otherwise|alternatively|either|could|might|may|perhaps|possibly|if|unless|mod|base)[^\W\d]{2}[^()\n]{0,80}\))",
+    re.IGNORECASE,
+)
+"""Between the answer and another number of its sentence."""
+REASON = re.compile(r"\W*(?:because|since|as|given)\b", re.IGNORECASE)
+SECOND = re.compile(rf"(?:{OR_WORDS}|{AND_WORDS}|\bbut\b)[^\d,.;]{{0,16}}\d", re.IGNORECASE)
+"""A second answer behind an aside: 42 for x = 3 and 43 for x = 4."""
+UNDECIDED = re.compile(
+    r"\W{0,4}(?:but |though |although )?\b(?:it )?(?:if|unless|could|might|may|maybe|perhaps|possibly)\b", re.IGNORECASE
 )
 WORDS = re.compile(
     r"[\"'“*_$\\(]{0,4}(?!(?:the|that|what|this|it|as|in|shown|given|found|obtained|calculated|computed|clear|correct|"
@@ -161,7 +202,49 @@ WORDS = re.compile(
     re.IGNORECASE,
 )
 """An answer in words. Other words say where the answer is, or something about it."""
+NUMERAL = re.compile(
+    r"[\"'“*_(]{0,4}(?:(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w{3,5}ty"
+    r"|no|half|none|"
+    r"(?:a |one )?(?:hundred|thousand|million|dozen)|nothing|infinit\w+|undefined|unknown"
+    r"|impossible)(?![A-Za-z])(?! of\b)"
+    r"|[零〇一二三四五六七八九十百千两兩∞])",
+    re.IGNORECASE,
+)
+"""An answer that is a number in words: no number that follows replaces it."""
 CLAIM = re.compile(
     r"=|\b(?:is|are|was|were|gives?|giving|makes?|making|gets?|total|altogether|equals?|but|however|instead)\b",
     re.IGNORECASE,
+)
+REDONE = re.compile(
+    r"\b(?:wait|actually|hmm|oops|sorry,|let me (?:correct|fix|redo)|"
+    r"re-?(?:do|comput|calculat|consider|think|(?P<check>check))\w*|(?:i|we) (?:made|forgot|missed)\b"
+    r"|instead)",
+    re.IGNORECASE,
+)
+"""What may replace a stated answer, if another result follows."""
+EXPLAINED = re.compile(
+    r"\A\s*[*$(\\]{0,4}(?P<value>[-+]?[$€£]?[0-9][0-9.,/]*)[*$)\\.]{0,4}[^\n\d]{0,20}\n\s*[*_#]{0,4}"
+    r"(?:explanation|reason(?:ing)?|because|why|solution|justification|check|verification|steps?|proof|details)\b",
+    re.IGNORECASE,
+)
+"""An answer in the first line, and below it an explanation."""
+UNANSWERED = re.compile(
+    r"(?:\b(?:do|does|did|can|could)(?:n't|not| not) (?:know|find|determine|solve|answer|compute|calculate|tell|say"
+    r"|be (?:found|known|determined|solved|answered|computed|calculated))|\bno (?:answer|solution|idea)"
+    r"|\b(?:not |un)(?:sure|certain)|\bnot enough information|\bimpossible to \w+|\bun(?:known|determined|solvable))\b"
+    r"[^.!?\n]{0,60}[.!?\n]\s*[*$(\\]{0,3}\Z",
+    re.IGNORECASE,
+)
+"""A sentence before a bare number that gives no answer: "I don't know. 42"."""
+
+# What is beside the last number of a text without a stated answer.
+
+ADJUNCT = re.compile(
+    r"[*_`$)]{0,4}(?: [^\W\d]{1,20}){0,5}? (?:(?:in|for|within|during|over) (?:only |just |about |the (?:first"
+    r"|last|next) )?|"
+    r"after [a-z]+ing (?:away |up |back |out )?(?:the |his |her |their )?)[$€£(]?\Z"
+)
+"""Between the result and a number that only says more about it: "$42 in 6 weeks", "42 apples after giving away 8"."""
+NO_CLAIM_BEFORE = re.compile(
+    r"\b(?:from|of|in|at|after|before|by|with|for|each|every|per|if|when|than|and|or) [*$(]{0,3}\Z", re.IGNORECASE
 )

@@ -10,26 +10,25 @@ which is not a number.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 
-from rewardkit.core.text.claims import (
-    asked,
-    corrects,
-    denied_after,
-    denied_before,
-    last_retraction,
-)
+from rewardkit.core.text.claims import OR_WORDS, asked, corrects, denied_after, denied_before, last_retraction
 from rewardkit.core.text.extractors import TextExtractor
 from rewardkit.core.text.final_answer import (
     CONCLUSION,
-    CORRECTION,
     UNDECIDED,
+    Statement,
     bare_answer,
+    is_claimed,
     marked,
     own_words,
+    stands,
+    stands_alone,
+    stated_object,
     statements,
     without_elements,
 )
@@ -50,18 +49,32 @@ _LARGEST_FACTORIAL = 20
 
 _NEAR = 64
 """How many characters next to a number are read."""
+_STOPS = (".", "!", "?")
+_FAR = 400
+"""How many characters of a sentence are read."""
 
 
 _RELATION = re.compile(
     r"\\(?:approx|to|rightarrow|Rightarrow|implies|sim|simeq|equiv|in|q?quad)(?![A-Za-z])\ ?|\u2192\ ?"
 )
 _UNEQUAL = re.compile(r"\\(?:neq?|not\s?=)(?![A-Za-z])\ ?")
-_ORDERED = re.compile(r"\\[lg](?:eq?|eqslant|t)?(?![A-Za-z])\ ?")
-_PLAIN = dict.fromkeys("\u2010\u2011\ufe63", "-") | dict(zip("\uff1d\uff1a\uff0f\uff08\uff09", "=:/()", strict=True))
+_PLAIN = dict.fromkeys("\u2010\u2011\u2012\ufe63", "-") | dict(
+    zip("\uff1d\uff1a\uff0f\uff08\uff09", "=:/()", strict=True)
+)
 _ADDRESS = re.compile(r"\bhttps?://\S+")
 _BLANK = re.compile(r"(?<![\w_])_{3,}(?![\w_])")
 _AFTER_SENTENCE = re.compile(r"(?<=[.!?\n])")
-_UNDERLINED = re.compile(r"(?<!\w)__([^_\n]{1,200})__(?!\w)")
+_UNDERLINED = re.compile(r"(?<!\w)__?([^_\n]{1,200})__?(?!\w)")
+_ALIGNED = re.compile(
+    r"\\(?:begin|end)\{(?:align|aligned|alignat|equation|gather|gathered|split|multline|center)\*?\}|&(?=\s?[=\u2248])"
+)
+"""Around the lines of a computation. Other environments (matrices, cases) hold several numbers."""
+_GOES_ON = re.compile(
+    r"\n(?:(?<=[,\u3001\uff0c\u6216\u548c]\n)|(?<=\b(?:or|by|of|ou|et)\n)|(?<=\b(?:and|und)\n)|(?<=\b(?:oder|than|plus)\n)"
+    rf"|(?<=\b[oy]\n)|(?<=\b(?:minus|times)\n)|(?<=\bnegative\n))\s{{0,8}}|\n\s{{0,8}}(?=(?:{OR_WORDS})\s)",
+    re.IGNORECASE,
+)
+"""A line break after "or" or a comma, or before "or"."""
 _DIGIT = re.compile(r"[\d\u2460-\u249b\u2776-\u2793\xbc-\xbe\u2150-\u215e]")
 _ASCII_DIGIT = re.compile(r"[0-9]")
 
@@ -101,7 +114,7 @@ class FinalNumber(TextExtractor):
 def _prepared(text: str) -> str:
     """Return `text` as a reader sees it: plain digits and hyphens, nothing struck or invisible, no tags."""
     text = without_elements(text)
-    if "__" in text:
+    if "_" in text:
         text = _UNDERLINED.sub(r"\1", text)
         if _BLANK.search(text):  # a sentence with a blank to be filled in is the question
             text = "".join(sentence for sentence in _AFTER_SENTENCE.split(text) if not _BLANK.search(sentence))
@@ -110,8 +123,8 @@ def _prepared(text: str) -> str:
     if "://" in text:
         text = _ADDRESS.sub(" ", text)
     if "\\" in text or "\u2192" in text:
-        text = _ORDERED.sub("\u2264 ", _UNEQUAL.sub("\u2260 ", _RELATION.sub("=", text)))
-    return text
+        text = _ALIGNED.sub("", _UNEQUAL.sub("\u2260 ", _RELATION.sub("=", text)))
+    return _GOES_ON.sub(" ", text)
 
 
 @dataclass(frozen=True)
@@ -151,7 +164,12 @@ class _Text:
 
     def _is_denied(self, line: list[Piece]) -> bool:
         text, piece = self.text, line[-1]
-        if denied_before(text, piece.start) or denied_after(text, piece.end, noun=True) or asked(text, piece.end):
+        if (
+            piece.start in self._unclaimed
+            or denied_before(text, piece.start)
+            or denied_after(text, piece.end, noun=True)
+            or asked(text, piece.end)
+        ):
             return True
         if len(line) < 2:
             return False
@@ -163,7 +181,7 @@ class _Text:
         text, start, end = self.text, piece.start, piece.end
         if piece.kind != "number":
             return piece.kind == "citation"
-        if context.ORDINAL.match(text, end) or self._preceded(context.LABEL, context.LABELS, piece):
+        if context.ORDINAL.match(text, end) or self._before(context.LABEL, piece):
             return True
         if ("^" in piece.found and context.RAISED_ORDINAL.search(piece.found)) or (
             piece.found.isdecimal() and self._is_dated(piece)
@@ -189,53 +207,150 @@ class _Text:
 
     def _settled(self, line: list[Piece], denied: set[str]) -> str:
         """Return the text of the last number, or of the stated one, or a passage that says why there is none."""
-        last, rest = line[-1], line[:-1]
+        last, rest = self._result(line)
         stated = self._stated()
         if isinstance(stated, str):
             return stated
-        if stated and stated[0].start > last.end:  # [4, 3] is no citation here
+        if stated and stated[0].start > line[-1].end:  # [4, 3] is no citation here
             return self._passage(stated[0].start - 1, stated[-1].end + 1)
         following: list[Piece] = []
-        if stated and stated[0].end <= last.start:
-            chosen = self._stated_or_last(stated[0], last)
+        if stated and stated[0].end <= line[-1].start:
+            chosen = self._stated_or_last(stated, line[-1])
             if chosen is None:
                 return self._passage(stated[0].start, last.end)
-            if chosen is not last:
+            if chosen is not line[-1]:
                 last, rest, following = chosen, [], stated[1:]
+            else:
+                last, rest = line[-1], line[:-1]
+        elif stated:
+            last, rest = line[-1], line[:-1]
+        if stated and last.start == stated[0].start:
+            _, end = stated_object(self.text, last.start)
+            if not stands(self.text, end, last.found, remarks=True):
+                return self._passage(last.start, len(self.text))
+        undecided = context.UNDECIDED.match(self.text, last.end)
+        if undecided:
+            others = pieces_in(self.text, undecided.end(), undecided.end() + _NEAR, self.pattern)
+            if others and not self._same(last, others[0]):
+                return self._passage(last.start, others[0].end)
         passage = self._longer(last, rest, following)
         if passage:
             return passage
         if _value(last.found) in denied:
             return f"{last.found}, which is denied later,"
+        before = self.text[max(0, last.start - _FAR) : last.start]
+        if (
+            not stated
+            and before.rstrip(" \n*$(\\")[-1:] in _STOPS
+            and (unanswered := context.UNANSWERED.search(before))
+        ):
+            return self._passage(last.start - len(unanswered[0]), last.end)
         retraction = last_retraction(self.text, last.end)
         if retraction and (retraction.everything or not self._has_pieces(last.end, retraction.start)):
             return self._passage(last.start, retraction.end)
-        is_negative = self._preceded(context.NEGATIVE, context.NEGATIVES, last) or (
-            last.kind == "call" and context.SIGN_BEFORE.search(self.text, max(0, last.start - 4), last.start)
-        )
-        return f"-{last.found}" if is_negative else last.found
+        return f"-{last.found}" if self._negative(last) else last.found
+
+    def _negative(self, piece: Piece) -> re.Match[str] | None:
+        return self._before(context.NEGATIVE, piece)
+
+    def _before(self, pattern: re.Pattern[str], piece: Piece) -> re.Match[str] | None:
+        """Search for `pattern` before the number, unless what is there says nothing about it, as in most texts."""
+        left = max(0, piece.start - context.CLOSE)
+        head = self.text[left : piece.start].rstrip(" *$(\\")
+        if head.endswith(context.SILENT):
+            return None
+        return pattern.search(self.text, left, piece.start)
+
+    def _result(self, line: list[Piece]) -> tuple[Piece, list[Piece]]:
+        """Return the last number of a line that is no computation in brackets and no adjunct, and what is before it."""
+        text, last = self.text, line[-1]
+        opening = text.rfind("(", line[0].end, last.start + 1)
+        if opening >= 0 and last.start - opening < _NEAR and ")" not in text[opening : last.start]:
+            before = [piece for piece in line if piece.end <= opening]
+            inner = line[len(before) :]
+            computed = len(inner) > 1 or (
+                not _is_plain(inner[0]) and not isinstance(self.reader.read(inner[0].found), Fraction)
+            )
+            listed = context.JOIN.search(text, opening, last.end) or any(map(self._beside, inner, inner[1:]))
+            if before and computed and not listed:
+                return before[-1], before[:-1]
+        if len(line) > 1 and context.ADJUNCT.fullmatch(text, line[-2].end, last.start):
+            left = max(0, line[-2].start - _NEAR)
+            other = line[-2]
+            if not (
+                context.NO_CLAIM_BEFORE.search(text, left, other.start) or self._is_label(other)
+            ) and self._reads_alone(other):
+                return other, line[:-2]
+        return last, line[:-1]
+
+    def _beside(self, first: Piece, second: Piece) -> bool:
+        return context.COMMA.fullmatch(self.text, first.end, second.start) is not None
+
+    def _reads_alone(self, piece: Piece) -> bool:
+        return not isinstance(self.reader.read(piece.found), str) and not self._longer(piece, [], [])
 
     # the stated answer
 
+    @cached_property
+    def _statements(self) -> list[Statement]:
+        """The statements of the answer, from the last to the first."""
+        return list(statements(self.text))
+
+    @cached_property
+    def _unclaimed(self) -> set[int]:
+        """Where the answers of others begin, and the answers to something else."""
+        others = (statement for statement in self._statements if not is_claimed(self.text, statement))
+        return {self._opened(statement.start) for statement in others}
+
+    def _opened(self, start: int) -> int:
+        opened = context.OPENED.match(self.text, start)
+        return opened.end() if opened else start
+
     def _stated(self) -> list[Piece] | str | None:
         """Return the number in the last "The answer is 42", and what follows it; a passage if it is no number."""
-        for lead, start in statements(self.text):
-            opened = context.OPENED.match(self.text, start)
-            start = opened.end() if opened else start
+        for lead, statement_start in self._statements:
+            start = self._opened(statement_start)
+            if start in self._unclaimed:
+                continue
             end = self.text.find("\n", start)
             pieces = pieces_in(self.text, start, len(self.text) if end < 0 else end, self.pattern)
-            direct = bool(pieces) and pieces[0].start <= start
-            if direct and not self._is_denied(pieces[:1]):
-                return self._equal(pieces)
-            if not direct and self._is_no_number(start):
+            first = pieces[0] if pieces else None
+            if first and (first.start <= start or self._opens_with_sign(statement_start, first)):
+                if not self._is_denied([first]):
+                    return self._equal(pieces)
+            elif self._is_no_number(start) or self._is_else(lead, start, pieces):
                 return self._passage(lead, start + 20)
+        if explained := context.EXPLAINED.match(self.text):
+            return pieces_in(self.text, 0, explained.end("value"), self.pattern) or None
         return None
 
+    def _opens_with_sign(self, start: int, piece: Piece) -> bool:
+        negative = self._negative(piece)
+        return bool(negative and not self.text[start : negative.start("minus")].strip(" *$(:"))
+
     def _is_no_number(self, start: int) -> bool:
-        """Return whether the text ends with an answer that is no number: "zero", "unknown", "cannot be determined"."""
-        if _DIGIT.search(self.text, start) or not context.WORDS.match(self.text, start):
+        """Return whether an answer in words is no number in digits: "forty-two", "unknown", "cannot be determined"."""
+        if denied_before(self.text, start):
             return False
-        return not denied_before(self.text, start)
+        if context.NUMERAL.match(self.text, start):
+            end = context.SENTENCE_END.search(self.text, start)
+            sentence = self.text[start : end.start() if end else len(self.text)]
+            return not re.search(r"\(\s*\$?[0-9][0-9.,]*\s*\)|=", sentence)
+        return not _DIGIT.search(self.text, start) and context.WORDS.match(self.text, start) is not None
+
+    def _is_else(self, lead: int, start: int, pieces: list[Piece]) -> bool:
+        """Return whether the statement is about the number without stating it: "the answer is half of 42"."""
+        end = context.SENTENCE_END.search(self.text, start)
+        stop = end.start() if end else len(self.text)
+        sentence = [piece for piece in pieces if piece.start < stop]
+        if not sentence or context.NUMERAL.match(self.text, start) or denied_before(self.text, sentence[-1].start):
+            return False
+        between = self.text[lead : sentence[-1].start]
+        return bool(
+            context.PART_OF.search(between)
+            or context.PART_WORD.search(between)
+            or not (context.INDIRECT.search(between) or context.SUBJECT.fullmatch(self.text, start, sentence[0].start))
+        )
 
     def _equal(self, pieces: list[Piece]) -> list[Piece]:
         """Return the result of the computation that starts with the first piece, and what follows: 14 for 26 - 12 = 14.
@@ -254,21 +369,36 @@ class _Text:
                 break
         return pieces[result:]
 
-    def _stated_or_last(self, stated: Piece, last: Piece) -> Piece | None:
+    def _stated_or_last(self, pieces: list[Piece], last: Piece) -> Piece | None:
         """Return the stated number, or the last one if it replaces that, or None if no reader could tell."""
+        stated = pieces[0]
         between = self.text[stated.end : last.start]
         if self._same(stated, last):
             return last if last_retraction(between, 0) else stated
         if UNDECIDED.match(between) and len(between) < _NEAR:
             return None
-        if CORRECTION.search(between) or corrects(self.text, last.start) or last_retraction(between, 0):
+        if corrects(self.text, last.start) or last_retraction(between, 0):
+            return last
+        end = context.SENTENCE_END.search(self.text, stated.end)
+        if len(pieces) > 1 and (not end or end.start() > pieces[1].start):
+            tail = self.text[stated.end : min(end.start() if end else len(self.text), stated.end + _FAR)]
+            other = pieces[1]
+            joined = tail[:1] == " " and context.OR.fullmatch(self.text, stated.end, other.start)
+            restated = joined and not self._alternatives(stated, other)  # 42 minutes, or 0.7 hours
+            second = context.SECOND.search(tail) and not context.REASON.match(tail)
+            if not restated and (second or not context.ASIDE.match(tail)):
+                return None
+        if redone := context.REDONE.search(between):
+            checked = re.search(
+                rf"(?<![\w.]){re.escape(_value(stated.found))}(?![\w.])\s?(?:[-+*/×·÷=]|\\)", between[redone.end() :]
+            )
+            if checked or not context.CLAIM.search(between, redone.end()):
+                return stated if checked or redone["check"] else None
             return last
         alone = context.ALONE.match(self.text, stated.end)
         if CONCLUSION.search(between):
             return None if alone else last
-        if context.ASIDE.match(between):  # 1982 with a total income of $931,441
-            return stated
-        return stated if alone or not context.CLAIM.search(between) else None
+        return stated if alone or context.ASIDE.match(between) or not context.CLAIM.search(between) else None
 
     def _same(self, one: Piece, other: Piece) -> bool:
         """Return whether both are the same number: 42 and $42.00, 0.6 and 3/5."""
@@ -283,23 +413,23 @@ class _Text:
         """Return the passage that the number is a part of, or in which it is one of several; None if it is alone."""
         text, start, end = self.text, piece.start, piece.end
         left = max(0, start - _NEAR)
-        part = self._preceded(context.PART_OF, context.PARTS, piece)
+        if computed := context.COMPUTED.match(text, end):
+            text = f"{text[:end]}{text[computed.end() :]}"  # 42 (40 + 2)
+        if context.SENTENCE_END.match(text, end):
+            text = text[:end]
+        negative = self._negative(piece)
+        if stands_alone(text, negative.start("minus") if negative else start, end) is None:
+            return self._passage(left, end + 8)
+        part = self._before(context.PART_OF, piece) or (None if negative else self._before(context.MINUS_WORD, piece))
         if part:
             return self._passage(part.start(), end)
-        if (
-            piece.kind == "call"
-            and (before := context.CALL_BEFORE.search(text, left, start))
-            and not context.SIGN_BEFORE.search(text, max(0, start - 4), start)
-        ):
-            return self._passage(before.start(), end)
-        attached = context.ATTACHED.match(text, end) or context.EXPRESSION.match(text, end)
-        if attached:
+        if attached := context.ATTACHED.match(text, end):
             return self._passage(start, attached.end())
-        if text[end : end + 1] == "!" and piece.found.isdecimal() and int(piece.found) <= _LARGEST_FACTORIAL:
+        if self.text[end : end + 1] == "!" and piece.found.isdecimal() and int(piece.found) <= _LARGEST_FACTORIAL:
             return self._passage(start, end + 1)
-        interval = context.INTERVAL_BEFORE.search(text, left, start)
-        if interval and context.INTERVAL_END.match(text, end):
-            return self._passage(interval.start(), end + 1)
+        interval, closed = context.INTERVAL_BEFORE.search(text, left, start), context.INTERVAL_END.match(text, end)
+        if interval and closed and ("," in interval[0] or ";" in interval[0] or "," in closed[0]):
+            return self._passage(interval.start(), closed.end())
         if text[end : end + 1] == "m" and text[start] in _CURRENCIES and not text[end + 1 : end + 2].isalnum():
             return self._passage(start, end + 1)  # $42m
         if self._is_bare(piece) and context.BARE_LINES.search(text, left, start):
@@ -324,8 +454,10 @@ class _Text:
 
     def _alternatives(self, first: Piece, second: Piece) -> bool:
         """Return whether the text offers the second instead of the first: "41 or 42"."""
-        joined = context.OR.fullmatch(self.text, first.end, min(second.start, first.end + 2 * _NEAR))
-        if not joined or second.start - first.end > 2 * _NEAR or self._same(first, second):
+        if second.start - first.end > 2 * _NEAR:
+            return False
+        joined = context.OR.fullmatch(self.text, first.end, second.start)
+        if not joined or self._same(first, second):
             return False
         noun = [word for word in context.WORD.findall(joined["noun"]) if not context.JOIN.fullmatch(word)]
         other = context.WORD.match(self.text[second.end : second.end + 24].lstrip(" *$"))
@@ -343,6 +475,12 @@ class _Text:
             return not context.CHANGED.search(text, lead, first.start)
         if context.AND.fullmatch(text, *span):
             return True
+        if context.JOINED.fullmatch(text, *span):
+            return True
+        if quantities := context.QUANTITIES.fullmatch(text, *span):
+            return quantities["noun"].lower() in context.LARGER_UNITS
+        if self._same(first, piece):
+            return False
         if context.SPACE.fullmatch(text, *span):  # "5 km 300 m", but not "From 3 km 5 apples hang"
             return first.found[-1].isdigit() or not piece.found[-1].isdigit()
         if context.EQUALS.fullmatch(text, *span):
@@ -356,19 +494,6 @@ class _Text:
         third = len(rest) > 1 and context.COMMA.fullmatch(text, rest[-2].end, first.start)
         return bool(third or not context.UNLISTED.search(text, lead, first.start))
 
-    def _preceded(self, pattern: re.Pattern[str], words: Set[str], piece: Piece) -> re.Match[str] | None:
-        """Search for `pattern` before the number, if the character before it, or one of `words`, may end it."""
-        head = self.text[max(0, piece.start - context.CLOSE) : piece.start].rstrip(" *$(\\")
-        if (
-            head[-1:].isalpha()
-            and head[-2:-1].isalpha()
-            and head.split()[-1].rpartition("\\")[2].lstrip("([").lower() not in words
-        ):
-            return None
-        if head[-1:] in context.SILENT:
-            return None
-        return pattern.search(self.text, max(0, piece.start - context.CLOSE), piece.start)
-
     def _has_pieces(self, start: int, end: int) -> bool:
         return start < end and bool(_DIGIT.search(self.text, start, end))
 
@@ -377,11 +502,12 @@ class _Text:
         start, end = max(0, piece.start - 24), min(len(self.text), piece.end + 16)
         start = self.text.find(" ", start, piece.start) + 1 if start else 0
         end = max(piece.end, self.text.rfind(" ", piece.end, end)) if end < len(self.text) else end
-        return f"{self._passage(start, end)} …"
+        return f"{self._passage(start, end).removesuffix(' …')} …"
 
     def _passage(self, start: int, end: int) -> str:
-        """Return ``text[start:end]`` in one line, which is not a number."""
-        return " ".join(self.text[max(0, start) : end].split())
+        """Return ``text[start:end]`` in one line, as a text that is not a number."""
+        passage = " ".join(self.text[max(0, start) : end].split())
+        return passage if isinstance(self.reader.read(passage), str) else f"{passage} …"
 
 
 def _value(found: str) -> str:

@@ -10,12 +10,16 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from rewardkit.core.text.numbers import CURRENCY
+
 # 1,000 and 1{,}000, 1 000 and 1'000, 3.14, .5, 1e9, 0x2a, 3.14.15: one token, unless it starts inside a word.
 _DIGITS = r"""(?:(?<![A-Za-z0-9])(?<![0-9][.,])
     (?:0[xXbBoO]\w+|[0-9]{1,3}(?:[\ \xa0\u2009\u202f][0-9]{3})+(?![0-9])|[0-9]+)|(?<![\w.])\.[0-9]+)
     (?:(?:[.,'\u2019_]|\{,\}(?:\\!)?|,\\!|\\[,;:!])[0-9]+)*(?:[eE][+-]?[0-9]+)?"""
-# A hyphen after a word or a bracket is not a sign (COVID-19); a detached one only after "=" or "is".
-_SIGN = r"""(?:(?<![\w)\]}\-])[+\-\u2212\u2013]
+# A hyphen after a word or a bracket is not a sign (COVID-19), but for scripts without spaces between words; a detached
+# one is a sign only after "=" or "is". No number is read with a dash of another kind.
+_SIGN = r"""(?:(?:(?<![\w)\]}\-])|(?<=[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]))
+    [+\-\u2212\u2012-\u2015]
     |(?:(?<=[=:({$\u2248])|(?<=[=:({\u2248]\ )|(?<=\bis\ )|(?<=\*\*))[\-\u2212\u2013]\ )"""
 # Sub- and superscripts: x^2, a_{10}.
 _RAISED = r"(?:\{[^{}]*\}|[+\-\u2212\u2013]?\w+|\\[A-Za-z]+)?"
@@ -30,10 +34,11 @@ _OPERATOR = r"(?:\ ?(?:[/+\xd7\xf7\xb7\u22c5]|\\(?:times|cdot|div)(?![A-Za-z]))\
 # Other signs of a longer expression: x/2 and √2 before the number; $5!$ (but not "It is 5!"), 2\pi and 3\sqrt{x}.
 _LEFT = r"(?:(?<=[\w)}\]])/|(?<=[\w)}\]]\ )/\ |(?<=[0-9)}\]])[*\xd7\xb7\u22c5]|\\(?:times|cdot|div)\ ?|\u221a\ ?\(?)"
 _RIGHT = r"(?:!(?![=\s]|\Z)|\ ?(?:[\xd7\u221a\u03c0]|\\(?:times|cdot|div|pi|sqrt|[dtc]?frac)(?![A-Za-z])))"
-_FUNCTION = r"""(?:\\(?:[dtc]?frac|[dt]?binom|sqrt|exp|max|min|gcd|lcm|overline|bar|dot|lfloor|lceil|[pb]?mod
-    |arc(?:sin|cos|tan)|sinh|cosh|tanh|cot|sec|csc|lg|det|dim|sum|prod|int)(?![A-Za-z])\ ?[0-9]{0,2}
+_FUNCTION = rf"""(?:(?:{_SIGN}?\$?{_SIGN}?(?:(?<![\w.,])[0-9]{{1,9}}\ ?)?)\\[dtc]?frac(?![A-Za-z])\ ?[0-9]{{0,2}}
+    |\\(?:[dt]?binom|sqrt|exp|max|min|gcd|lcm|overline|bar|dot|lfloor|lceil|[pb]?mod
+    |arc(?:sin|cos|tan)|sinh|cosh|tanh|cot|sec|csc|lg|det|dim|sum|prod|int)(?![A-Za-z])\ ?[0-9]{{0,2}}
     |\b(?:sqrt|log|ln)(?=\()
-    |\\(?:log|ln|sin|cos|tan)(?![A-Za-z])(?:_(?:\w|\{[^{}]*\}))?\ ?[0-9.]*)"""
+    |\\(?:log|ln|sin|cos|tan)(?![A-Za-z])(?:_(?:\w|\{{[^{{}}]*\}}))?\ ?[0-9.]*)"""
 # exp(42), print(42), f(2): what a function is called with; 2(21) is a product. [1] behind a word cites something.
 _CALL = r"(?<=[A-Za-z0-9)])\([\ (]*[^()\n]{0,80}\)"
 _CITATION = r"""(?:(?<=\])\([^()\s]*\)|(?:(?<=[\w.,;)\]%"'*])|(?<=[\w.,;)\]%"'*]\ ))
@@ -41,7 +46,7 @@ _CITATION = r"""(?:(?<=\])\([^()\s]*\)|(?:(?<=[\w.,;)\]%"'*])|(?<=[\w.,;)\]%"'*]
 _OTHER_DIGITS = r"(?:(?![0-9])[\d\u2460-\u249b\u2776-\u2793])+"
 _LONE_FRACTION = r"[\xbc-\xbe\u2150-\u215e](?![\w/])"
 # -$5, -**5**: a currency sign or emphasis between the sign and the number.
-_OPENING = r"(?:\\?[$\u20ac\xa3\xa5]|\*\*|\\\()"
+_OPENING = rf"(?:\\?{CURRENCY.replace(' ', '[ ]')}|\*\*|\\\()"
 # **45**%, $45\%$, 5\text{ km}: what may close before the percent sign or the unit.
 _CLOSING = r"(?:\*\*?|\$\$?|\\\)|`)?(?:[\ \t\xa0~]|\\[,;:!\ ]){0,3}(?:\\(?:text|textbf|mathrm|mbox)\{\ ?)?"
 _SCALED = r"(?:hundred|thousand|million|billion|trillion)(?![A-Za-z])"
@@ -73,13 +78,15 @@ def pattern_of(units: tuple[str, ...], plain: bool) -> re.Pattern[str]:
     behind = [re.escape(unit) + (r"(?![\w^]|\}\^)" if unit[-1].isalpha() else "") for unit in units]
     before = [(r"(?<!\w)" if unit[0].isalpha() else "") + re.escape(unit) for unit in units]
     first = _FIRST + re.escape("".join(sorted({unit[0] for unit in units})))
-    other = "" if plain else rf"|(?P<other>{_OTHER_DIGITS}|{_LONE_FRACTION})"
+    other = "" if plain else rf"|(?P<other>{_SIGN}?(?:{_OTHER_DIGITS}|{_LONE_FRACTION}))"
     more = "" if plain else r"|(?![0-9])\d|[\u2460-\u249b\u2776-\u2793\xbc-\xbe\u2150-\u215e]"
     return re.compile(
         rf"""(?=[{first}]|sqrt|log|ln{more})(?:
         (?P<function>{_FUNCTION})|(?P<call>{_CALL})|(?P<citation>{_CITATION}){other}|{_SCRIPT}
         |(?P<left>{_LEFT})?(?P<sign>{_SIGN})?(?:\\?(?P<before>{"|".join(before) or "(?!)"})\ ?|{_OPENING}\ ?)?
-        (?P<number>{_SIGN}?{_DIGITS}{_POWER}?(?:{_OPERATOR}[+-]?\\?\$?{_DIGITS}{_POWER}?)*)
+        (?P<number>{_SIGN}\({_DIGITS}(?:\ ?/\ ?[0-9]+)?\)
+        |{_SIGN}?(?<![\w.,])[0-9]{{1,9}}\ [0-9]{{1,4}}\ ?/\ ?[0-9]{{1,4}}(?![\w/^])
+        |{_SIGN}?{_DIGITS}{_POWER}?(?:{_OPERATOR}[+-]?\\?\$?{_DIGITS}{_POWER}?)*)
         (?P<right>{_RIGHT})?(?:{_CLOSING}(?:(?P<percent>\\?%|(?:per\ ?cent|pct)(?![a-z]))
         |(?P<unit>{"|".join(behind) or "(?!)"})
         |(?P<scaled>{_SCALED}(?:\ (?:{"|".join(behind) or "(?!)"}))?)))?)""",

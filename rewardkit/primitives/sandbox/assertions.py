@@ -1,29 +1,23 @@
-"""Split assertions: for ``assert add(1, 2) == 3`` the program is asked for ``add(1, 2)`` and never sees the 3.
+"""Split assertions for a sandbox behind HTTP: for ``assert add(1, 2) == 3`` the program is asked for ``add(1, 2)``.
 
-A program that shares an interpreter with its test can rewrite ``AssertionError``, end with exit code 0, or return an
-object that equals everything. So its process only evaluates the calls, and reports plain values. A second sandbox, in
-which the program's code never runs, puts these values in place of the calls and evaluates the assertion. Whatever the
-program does to its own process, it has to find the right values.
-
-Names decide which parts belong to the program: those that neither Python nor the set-up code defines.
+A service runs a program once, so test code cannot ask it anything meanwhile, as it does locally (see `dialogue`). The
+program's process evaluates the calls, and reports plain values. These are put in place of the calls, and compared here
+without running code (see `comparison`). Names decide which parts belong to the program, as in `scripts`.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
-import importlib
-import sys
-from collections.abc import Iterator, Sequence
+import marshal
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
-MAX_CHARACTERS = 100_000
-"""The maximum length of one assertion or set-up code."""
+from rewardkit.primitives.sandbox import scripts
+from rewardkit.primitives.sandbox.scripts import Script, Step, parsed
 
 _BUILTINS = frozenset(dir(builtins))
-_LIBRARIES = frozenset(("np", "numpy", "pd", "pandas", "pytest", "scipy", "sympy", "torch"))
-"""Names that never belong to the program: otherwise it would be asked for np.allclose(f(1), 0.5) and see the 0.5."""
 
 
 @final
@@ -32,11 +26,11 @@ class Assertion:
     """One test: the calls that the program evaluates, and the check of its answers.
 
     Attributes:
-        setup: source that runs after the program and before the calls.
+        setup: source that runs between the program and the calls, since it needs the program.
         calls: expressions for the program, such as ``add(1, 2)``.
         ground: the part of the set-up code that works without the program, for the check.
-        check: source with ``answer_0``, ``answer_1``... in place of the calls, such as ``assert answer_0 == 3``.
-        shown: the assertion as it was written.
+        check: assertions with ``answer_0``, ``answer_1``... in place of the calls, such as ``assert answer_0 == 3``.
+        shown: the test as it was written.
     """
 
     setup: str
@@ -46,55 +40,128 @@ class Assertion:
     shown: str
 
 
-def split(source: str, setup: str = "") -> Assertion:
-    """Split an assertion into the program's calls and the check.
+def assertions(script: Script) -> tuple[Assertion, ...]:
+    """Return each test of a script as one that can be checked without running code.
+
+    Raises:
+        ValueError: one cannot; the message says why.
+    """
+    try:
+        return tuple(_assertion(script, step) for step in script.steps)
+    except ValueError as error:
+        raise ValueError(f"behind HTTP, tests must be assertions that can be split: {error}") from None
+
+
+def _assertion(script: Script, step: Step) -> Assertion:
+    if step.call:
+        return _called(step, *marshal.loads(step.call))
+    setup, lines = script.setup, parsed(step.source)
+    source = parsed(script.source)
+    for line in source:
+        aliases = line.names if [*scripts.imported(line)] and isinstance(line, ast.Import | ast.ImportFrom) else []
+        if (isinstance(line, ast.Import) and aliases) or any(alias.asname for alias in aliases):
+            raise ValueError(
+                f"{ast.unparse(line)!r} gives names that the program does not define; import its own names"
+            )
+    functions = {line.name: line for line in source if isinstance(line, ast.FunctionDef)}
+    tested = {"check", *(path[0] for other in script.steps if (path := other.path))}
+    others = [
+        ast.unparse(line)
+        for line in source[: step.place]
+        if getattr(line, "name", "") not in tested and not isinstance(line, ast.Assert)
+    ]
+    if step.place is not None:
+        lines = [source[step.place]]
+    elif len(step.path) == 1 and step.path[0] in functions:
+        lines = _body(functions[step.path[0]], ())
+    elif "check" in functions and lines and isinstance(lines[0], ast.Expr) and isinstance(lines[0].value, ast.Call):
+        lines = _body(functions["check"], lines[0].value.args)
+    imports = [line for line in lines if isinstance(line, ast.Import | ast.ImportFrom)]
+    setup = "\n".join([setup, *others, *map(ast.unparse, imports)])
+    asserts = "\n".join(ast.unparse(line) for line in lines if line not in imports and not _is_text(line))
+    return split(asserts, setup, step.shown)
+
+
+def _is_text(line: ast.stmt) -> bool:
+    return isinstance(line, ast.Pass) or (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))
+
+
+def _body(function: ast.FunctionDef, arguments: Sequence[ast.expr]) -> list[ast.stmt]:
+    """Return the statements of a function, with the arguments in place of its parameters."""
+    names = [parameter.arg for parameter in function.args.args]
+    if len(names) != len(arguments) or function.decorator_list:
+        raise ValueError(f"{function.name} has parameters or decorators")
+    replacing = _Replacing(dict(zip(names, arguments, strict=True)))
+    return [replacing.visit(line) for line in parsed(ast.unparse(ast.Module(function.body, [])))]
+
+
+@final
+class _Replacing(ast.NodeTransformer):
+    def __init__(self, values: Mapping[str, ast.expr]) -> None:
+        self._values = values
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._values.get(node.id, node)
+
+
+def _called(step: Step, name: str | None, given: list[Any], expected: list[Any]) -> Assertion:
+    if name is None:
+        raise ValueError("calls need the name of the function, as 'fn_name'")
+    function = f"(Solution().{name} if 'Solution' in globals() else {name})"
+    return Assertion("", (f"{function}(*{given!r})",), "", f"assert _any_equal(answer_0, {expected!r})", step.shown)
+
+
+def split(source: str, setup: str = "", shown: str = "") -> Assertion:
+    """Split assertions into the program's calls and the check.
 
     ``split("assert sorted(f([2, 1])) == [1, 2]")`` has the call ``sorted(f([2, 1]))``.
 
     Raises:
         ValueError: the program's results and the expected values cannot be separated; the message says why.
     """
-    statements = parsed(source)
-    if len(statements) != 1 or not isinstance(statements[0], ast.Assert):
+    lines = parsed(source)
+    before = [*scripts.needed_imports(*parsed(setup), *lines), *parsed(setup)]
+    kept, known = scripts.ground(before)
+    after = [line for line in before if line not in kept and not [*scripts.imported(line)]]
+    splitter = _Splitter(known | _BUILTINS)
+    checks = []
+    for line in lines:
+        if not isinstance(line, ast.Assert):
+            raise ValueError(
+                f"a test must be one assertion such as 'assert f(1) == 2', got {ast.unparse(line)[:100]!r}"
+            )
+        checks.append(splitter.split(line))
+    if not checks:
         raise ValueError(f"a test must be one assertion such as 'assert f(1) == 2', got {source[:100]!r}")
-    test = statements[0].test
-    modules = [f"import {name}" for name in sorted(_modules(test))]  # modules that programs usually import themselves
-    ground, known = _without_program(parsed("\n".join([*modules, setup])))
-    splitter = _Splitter(known | _BUILTINS, _local_names(test))
-    check = splitter.visit(test)
-    if not splitter.calls:  # the program's function has the name of a built-in, such as sum
-        splitter = _Splitter(splitter.known - set(_called_on_the_left(test)), splitter.local)
-        check = splitter.visit(test)
-    if not splitter.calls:
-        raise ValueError(f"no part of {source[:100]!r} calls the program")
-    asserted = f"assert {ast.unparse(check)}"
-    return Assertion(setup, tuple(splitter.calls), "\n".join(map(ast.unparse, ground)), asserted, source.strip())
-
-
-def foreign_modules(setup: str) -> Iterator[str]:
-    """Return the modules that `setup` imports from outside the standard library."""
-    for node in (node for statement in parsed(setup) for node in ast.walk(statement)):
-        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom):
-            modules = [node.module or ""]
-        yield from {module.partition(".")[0] for module in modules} - sys.stdlib_module_names
+    text = "\n".join(f"assert {ast.unparse(check)}" for check in checks)
+    needing, working = ("\n".join(map(ast.unparse, part)) for part in (after, kept))
+    return Assertion(needing, tuple(splitter.calls), working, text, shown or source.strip())
 
 
 @final
 class _Splitter(ast.NodeTransformer):
     """Replace everything that the program computes with ``answer_<n>``."""
 
-    def __init__(self, known: frozenset[str], local: frozenset[str]) -> None:
+    def __init__(self, known: frozenset[str]) -> None:
         self.known = known
-        self.local = local
+        self.local: frozenset[str] = frozenset()
         self.calls: list[str] = []
 
+    def split(self, line: ast.Assert) -> ast.expr:
+        before, self.local = len(self.calls), scripts.local_names(line.test)
+        check: ast.expr = self.visit(line.test)
+        if len(self.calls) == before:  # the program's function has the name of a built-in, such as sum
+            known, self.known = self.known, self.known - set(scripts.called_on_the_left(line))
+            check = self.visit(line.test)
+            self.known = known
+        if len(self.calls) == before:
+            raise ValueError(f"no part of {ast.unparse(line)[:100]!r} calls the program")
+        return check
+
     def visit(self, node: ast.AST) -> Any:
-        if isinstance(node, ast.Compare):
-            self._check_sides(node)
         if isinstance(node, ast.Starred) or not isinstance(node, ast.expr) or not self._is_programs(node):
             return self.generic_visit(node)
-        loose = sorted(self.local & set(_names(node)))
+        loose = sorted(self.local & set(scripts.names_in(node)))
         if loose:
             raise ValueError(
                 f"{ast.unparse(node)!r} depends on {loose[0]!r} inside the assertion; write one assertion per case"
@@ -102,23 +169,10 @@ class _Splitter(ast.NodeTransformer):
         self.calls.append(ast.unparse(node))
         return ast.copy_location(ast.Name(f"answer_{len(self.calls) - 1}", ast.Load()), node)
 
-    def _check_sides(self, node: ast.Compare) -> None:
-        """Refuse a comparison with the program's own constants: with ``== INF`` it would define the expected value."""
-        for side in (node.left, *node.comparators):
-            root = side
-            while isinstance(root, ast.Attribute | ast.Subscript):
-                root = root.value
-            if isinstance(root, ast.Name) and self._is_programs(root):
-                raise ValueError(f"{ast.unparse(side)!r} is not defined; define it in the set-up code")
-
     def _is_programs(self, node: ast.expr) -> bool:
         """Return whether the program alone computes `node`, without any expected value."""
         if isinstance(node, ast.Name):
-            if node.id in self.known or node.id in self.local:
-                return False
-            if node.id in _LIBRARIES:
-                raise ValueError(f"{node.id!r} is not defined; import it in the set-up code")
-            return True
+            return node.id not in self.known and node.id not in self.local
         if isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
             return self._is_programs(node.value)
         if not isinstance(node, ast.Call):
@@ -128,78 +182,3 @@ class _Splitter(ast.NodeTransformer):
         # list(f(3)): a generator can be consumed only in the process that made it.
         plain = isinstance(node.func, ast.Name) and node.func.id in _BUILTINS and not node.keywords
         return plain and bool(node.args) and all(map(self._is_programs, node.args))
-
-
-def parsed(source: str) -> list[ast.stmt]:
-    """Return the statements of `source`; raises ValueError if it is not valid Python."""
-    if len(source) > MAX_CHARACTERS:
-        raise ValueError(f"source has {len(source):,} characters, the limit is {MAX_CHARACTERS:,}")
-    try:
-        return ast.parse(source.strip()).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ValueError(f"not valid Python ({error}): {source[:100]!r}") from None
-
-
-def _names(node: ast.AST) -> Iterator[str]:
-    return (inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
-
-
-def _local_names(*nodes: ast.AST) -> frozenset[str]:
-    """Return the names that code binds: variables, arguments of functions and lambdas, caught exceptions."""
-    names: set[str] = set()
-    for node in (inner for outer in nodes for inner in ast.walk(outer)):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
-        elif isinstance(node, ast.arg):
-            names.add(node.arg)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            names.add(node.name)
-    return frozenset(names)
-
-
-def _modules(test: ast.expr) -> Iterator[str]:
-    """Return the standard library modules that a test uses, as in ``math.isclose(f(2), 0.5)``."""
-    for node in ast.walk(test):
-        of = node.value if isinstance(node, ast.Attribute) else None
-        if isinstance(of, ast.Name) and of.id in sys.stdlib_module_names:
-            yield of.id
-
-
-def _without_program(setup: Sequence[ast.stmt]) -> tuple[list[ast.stmt], frozenset[str]]:
-    """Return the statements that do not need the program, and the names they define."""
-    kept: list[ast.stmt] = []
-    known: set[str] = set()
-    for statement in setup:
-        bound = set(_bound(statement))
-        if set(_names(statement)) <= known | bound | _local_names(statement) | _BUILTINS:
-            kept.append(statement)
-            known |= bound
-    return kept, frozenset(known)
-
-
-def _bound(statement: ast.stmt) -> Iterator[str]:
-    """Return the names that a statement defines."""
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
-            yield node.name
-        elif isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
-            yield from _exported(node.module or "")
-        elif isinstance(node, ast.alias):
-            yield (node.asname or node.name).partition(".")[0]
-
-
-def _exported(module: str) -> Iterator[str]:
-    """Return the names that ``from module import *`` defines."""
-    if module.partition(".")[0] not in sys.stdlib_module_names or module in ("antigravity", "this"):
-        raise ValueError(f"'from {module} import *' hides which names belong to the program; import each name")
-    found = importlib.import_module(module)
-    yield from getattr(found, "__all__", None) or (name for name in vars(found) if not name.startswith("_"))
-
-
-def _called_on_the_left(test: ast.expr) -> Iterator[str]:
-    while isinstance(test, ast.Compare | ast.UnaryOp):
-        test = test.left if isinstance(test, ast.Compare) else test.operand
-    if isinstance(test, ast.Call) and isinstance(test.func, ast.Name):
-        yield test.func.id

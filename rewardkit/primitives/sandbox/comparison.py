@@ -17,9 +17,9 @@ from functools import lru_cache
 from typing import Any, final
 
 from rewardkit.core.errors import shorten
-from rewardkit.primitives.sandbox.assertions import Assertion, parsed
-from rewardkit.primitives.sandbox.cases import PLAIN
-from rewardkit.primitives.sandbox.values import decode
+from rewardkit.primitives.sandbox.assertions import Assertion
+from rewardkit.primitives.sandbox.scripts import Tolerant, parsed
+from rewardkit.primitives.sandbox.values import MAPPINGS, decode, equal
 
 _LONGEST_RANGE = 100_000
 _LARGEST_EXPONENT = 1_000
@@ -40,10 +40,6 @@ _TYPES = (bool, int, float, complex, str, bytes, list, tuple, set, frozenset, di
 _MATH = ("isclose", "isnan", "isinf", "isfinite", "pi", "e", "tau", "inf", "nan")
 
 
-def _plain(value: Any) -> Any:
-    return [*map(_plain, value)] if isinstance(value, (list, tuple)) else value
-
-
 def _round(value: Any, *digits: Any) -> Any:
     if not isinstance(value, (int, float)):  # a Decimal may stand for billions of digits
         raise TypeError("round() of this type")
@@ -56,43 +52,45 @@ _FUNCTIONS: dict[str, Any] = {
 }
 _GROUND = {"math": math, **_FUNCTIONS, **{kind.__name__: kind for kind in _TYPES}}
 _MATH_FUNCTIONS = (math.isclose, math.isnan, math.isinf, math.isfinite)
-_CALLABLE = (*_FUNCTIONS.values(), *_MATH_FUNCTIONS, bool, float, list, tuple, set, frozenset, _plain)
+_CALLABLE = (*_FUNCTIONS.values(), *_MATH_FUNCTIONS, bool, float, list, tuple, set, frozenset)
 
 
 @final
 @dataclass(frozen=True)
 class Comparison:
-    """An assertion as an expression over ``answer_0``, ``answer_1``, ..."""
+    """Assertions as expressions over ``answer_0``, ``answer_1``, ..."""
 
-    test: ast.expr
+    tests: tuple[ast.expr, ...]
     names: dict[str, Any]
 
     def __call__(self, answers: Sequence[Any]) -> bool:
-        """Return whether the assertion holds; an exception means that it does not."""
+        """Return whether all assertions hold; an exception means that they do not."""
         names = {**self.names, **{f"answer_{number}": answer for number, answer in enumerate(answers)}}
         try:
-            return bool(_value(self.test, names))
+            return all(_value(test, names) for test in self.tests)
         except (Exception, RecursionError):
             return False
 
 
 @lru_cache(4_096)
-def comparison(assertion: Assertion) -> Comparison:
-    """Return the assertion in the form that can be checked here.
+def comparison(assertion: Assertion, tolerance: float | None = None) -> Comparison:
+    """Return the assertions in the form that can be checked here.
 
     Raises:
-        ValueError: it needs code; the message says which.
+        ValueError: they need code; the message says which.
     """
     names = dict(_GROUND)
     for statement in parsed(assertion.ground):
         _define(statement, names)
-    (check,) = parsed(assertion.check)
-    assert isinstance(check, ast.Assert)
-    made = Comparison(check.test, names)
-    _inspect(
-        check.test, {**names, **{f"answer_{number}": None for number in range(len(assertion.calls))}}, assertion.shown
-    )
-    return made
+    names["_equal"] = lambda value, expected: equal(value, expected, tolerance)
+    names["_any_equal"] = lambda value, expected: any(equal(value, one, tolerance) for one in expected)
+    answers = {f"answer_{number}": None for number in range(len(assertion.calls))}
+    tests = []
+    for line in parsed(assertion.check):
+        assert isinstance(line, ast.Assert)
+        _inspect(line.test, {**names, **answers}, assertion.shown)
+        tests.append(line.test if tolerance is None else Tolerant(everywhere=True).visit(line.test))
+    return Comparison(tuple(tests), names)
 
 
 def read_answers(report: bytes) -> list[Any]:
@@ -117,23 +115,25 @@ def _admit(value: Any) -> None:
     if not isinstance(value, list):
         return
     name, *items = value
-    if name in ("int", "float", "bytes", "Decimal") and not (len(items) == 1 and isinstance(items[0], str)):
+    if name == "array":
+        raise ValueError("arrays need numpy")
+    if name in ("int", "float", "bytes", "Decimal", "datetime", "date", "time") and not (
+        len(items) == 1 and isinstance(items[0], str)
+    ):
         raise ValueError(name)
-    if name in ("Fraction", "range"):
+    if name in ("Fraction", "range", "timedelta"):
         if not all(isinstance(item, list) and item[:1] == ["int"] for item in items):
             raise ValueError(name)
         if name == "range" and len(decode(value)) > _LONGEST_RANGE:
             raise ValueError("the range is too long")
     for item in items:
-        for part in item if name == "dict" else (item,):
+        for part in item if name in MAPPINGS else (item,):
             _admit(part)
 
 
 def _define(statement: ast.stmt, names: dict[str, Any]) -> None:
     """Add the names that a statement of the set-up code defines; leave out those that need code."""
-    if ast.dump(statement) == _PLAIN:
-        names["plain"] = _plain
-    elif isinstance(statement, ast.Import):
+    if isinstance(statement, ast.Import):
         names.update((alias.asname, math) for alias in statement.names if alias.name == "math" and alias.asname)
     elif isinstance(statement, ast.ImportFrom) and statement.module == "math":
         found = [(alias.asname or alias.name, alias.name) for alias in statement.names]
@@ -149,9 +149,6 @@ def _define(statement: ast.stmt, names: dict[str, Any]) -> None:
             names[target.id] = value
 
 
-_PLAIN = ast.dump(parsed(PLAIN)[0])
-
-
 def _inspect(node: ast.expr, names: Mapping[str, Any], shown: str) -> None:
     """Raise ValueError unless `_value` can evaluate `node`."""
     inner: list[ast.expr] = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
@@ -165,7 +162,7 @@ def _inspect(node: ast.expr, names: Mapping[str, Any], shown: str) -> None:
     elif isinstance(node, ast.Call):
         sound = isinstance(node.func, ast.Attribute)
         if isinstance(node.func, ast.Name):
-            sound = any(names.get(node.func.id) is function for function in _CALLABLE)
+            sound = any(names.get(node.func.id) is function for function in _CALLABLE) or node.func.id == "_any_equal"
         sound = sound and all(word.arg in ("rel_tol", "abs_tol", "reverse", "ndigits") for word in node.keywords)
         inner += [word.value for word in node.keywords]
     elif isinstance(node, ast.Subscript):

@@ -1,9 +1,10 @@
 """The limits of a program's resources and system calls: ``Limits(timeout=2.0).wall`` is 5.0.
 
-The filter refuses new processes, signals, sockets, namespaces and shared memory, which a program that reads, computes
-and prints does not need. So a program is one process, the limit on its address space bounds its memory, and nothing
-is left when it ends. A limit on the number of processes would not work: it counts all processes of the user on the
-machine. The limits that do not concern untrusted programs are in `rewardkit.core.processes.limits`.
+The filter refuses new processes, signals, sockets, namespaces, shared memory and changes of other processes, which a
+program that reads, computes and prints does not need. So a program is one process, the limit on its address space
+bounds its memory, and nothing is left when it ends. A limit on the number of processes would not work: it counts all
+processes of the user on the machine. The limits that do not concern untrusted programs are in
+`rewardkit.core.processes.limits`.
 """
 
 from __future__ import annotations
@@ -23,9 +24,19 @@ _REFUSED, _UNKNOWN = 1, 38  # EPERM; ENOSYS, on which the C library takes the ol
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _CLONE = {"x86_64": 56, "aarch64": 220}
 _CLONE3 = 435
+_PRLIMIT = {"x86_64": 302, "aarch64": 261}
+_FCNTL = {"x86_64": 72, "aarch64": 25}
+_SIGNALING = (8, 10, 15)  # F_SETOWN, F_SETSIG and F_SETOWN_EX, by which a pipe sends a signal to any process
 _OTHERS: dict[str, dict[str, int]] = {
     "x86_64": {
         **{"socket": 41, "fork": 57, "vfork": 58, "execve": 59, "execveat": 322},
+        **{
+            "setpriority": 141,
+            "sched_setparam": 142,
+            "sched_setscheduler": 144,
+            "sched_setattr": 314,
+            "ioprio_set": 251,
+        },
         **{"kill": 62, "tkill": 200, "tgkill": 234, "rt_sigqueueinfo": 129, "rt_tgsigqueueinfo": 297},
         **{"shmget": 29, "semget": 64, "msgget": 68, "mq_open": 240, "memfd_create": 319},
         **{"ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311, "unshare": 272, "setns": 308},
@@ -33,6 +44,13 @@ _OTHERS: dict[str, dict[str, int]] = {
     },
     "aarch64": {
         **{"socket": 198, "execve": 221, "execveat": 281},
+        **{
+            "setpriority": 140,
+            "sched_setparam": 118,
+            "sched_setscheduler": 119,
+            "sched_setattr": 274,
+            "ioprio_set": 30,
+        },
         **{"kill": 129, "tkill": 130, "tgkill": 131, "rt_sigqueueinfo": 138, "rt_tgsigqueueinfo": 240},
         **{"shmget": 194, "semget": 190, "msgget": 186, "mq_open": 180, "memfd_create": 279},
         **{"ptrace": 117, "process_vm_readv": 270, "process_vm_writev": 271, "unshare": 97, "setns": 268},
@@ -89,6 +107,16 @@ def kernel_filter() -> bytes:
         (any_bit, 1, 0, _THREAD),
         refuse,
         allow,
+        (equal, 0, 4, _PRLIMIT[machine]),
+        (load, 0, 0, 16),  # the process: another one may be the supervisor
+        (equal, 1, 0, 0),
+        refuse,
+        allow,
+        (equal, 0, 3 + len(_SIGNALING), _FCNTL[machine]),
+        (load, 0, 0, 24),  # the command
+        *((equal, len(_SIGNALING) - place, 0, command) for place, command in enumerate(_SIGNALING)),
+        allow,
+        refuse,
     ]
     for number in refused:
         code += [(equal, 0, 1, number), refuse]

@@ -1,5 +1,7 @@
 """Launch sandboxes: ``runs(Job(program, trials), isolation.command)`` yields one ``Run`` per trial as they end.
 
+``dialogues`` launches two, whose trials run in pairs.
+
 The sandbox gets its job through a file in memory and answers through one pipe, which is read with limits on time and
 size. If a sandbox does not start, or ends before it has reported its trials, that is a `SandboxFailure`: a program
 cannot cause it, so no program is scored for it.
@@ -11,9 +13,10 @@ import marshal
 import os
 import select
 import signal
+import socket
 import subprocess
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
@@ -29,6 +32,9 @@ from rewardkit.primitives.sandbox.supervisor import FRAME, READY
 _START_SECONDS = 30.0
 _GRACE_SECONDS = 10.0
 _PROBLEM_BYTES = 4096
+_QUESTION_BYTES = 256_000_000
+"""The limit of the inputs that one test passes to a program: those of contests are tens of megabytes."""
+
 _BOOT = """
 import marshal
 stream = open(0, "rb", closefd=False)
@@ -45,8 +51,9 @@ class Trial:
 
     Attributes:
         given: its standard input.
-        epilogue: Python source that runs after it in the same process, with ``program`` (its names) and ``out`` (the
-            file descriptor for the report); the program's output is then discarded. Empty: its output is reported.
+        epilogue: Python source that runs after it in the same process, with the names of the job's library, ``program``
+            (the program's names), ``shared`` (see `Job`) and the file descriptors ``out`` (for the report), ``said``
+            (for how it ends) and ``heard`` (in a dialogue). The program's output is then not reported. Empty: it is.
     """
 
     given: bytes = b""
@@ -56,17 +63,33 @@ class Trial:
 @final
 @dataclass(frozen=True)
 class Job:
-    """A program and its trials; `modules` are imported once, before the first of them."""
+    """A program and its trials.
+
+    Attributes:
+        modules: imported once, before the first trial.
+        setup: source that runs before the program, in its process and with its names.
+        library: code that runs once, for the epilogues; only a local sandbox has the same version of Python.
+        shared: what all epilogues get, of types that `marshal` knows.
+    """
 
     program: str
     trials: tuple[Trial, ...]
     limits: Limits = USUAL
     path: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
+    setup: str = ""
+    library: tuple[CodeType, ...] = ()
+    shared: Any = None
 
-    def encoded(self) -> bytes:
-        """Return the input of the sandbox: the compiled supervisor, then the job."""
-        return marshal.dumps(_supervisor()) + marshal.dumps({**self.described(), "filter": kernel_filter()})
+    def encoded(self, channel: int = -1, whole: float = 0.0, *, asks: bool = False) -> bytes:
+        """Return the input of the sandbox: the compiled supervisor, then the job.
+
+        `channel` is the descriptor of a dialogue, `whole` the seconds of a trial on both sides, and `asks` says that
+        this side waits for the first message.
+        """
+        described = self.described(output=_QUESTION_BYTES if asks else OUTPUT_BYTES)
+        described |= {"filter": kernel_filter(), "channel": channel, "whole": whole, "asks": asks}
+        return marshal.dumps(_supervisor()) + marshal.dumps(described)
 
     def described(self, *, output: int = OUTPUT_BYTES, room: int = 0) -> dict[str, Any]:
         """Return the job as the supervisor reads it; `output` and `room` limit its reports."""
@@ -75,6 +98,9 @@ class Job:
             "trials": [(trial.given, trial.epilogue) for trial in self.trials],
             "path": list(self.path),
             "modules": list(self.modules),
+            "setup": self.setup.encode("utf-8", "surrogatepass"),
+            "library": self.library,
+            "shared": self.shared,
             "timeout": self.limits.timeout,
             "wall": self.limits.wall,
             "memory": self.limits.memory * MEGABYTE,
@@ -82,6 +108,8 @@ class Job:
             "room": room,
             "patience": self.limits.patience,
             "filter": b"",
+            "channel": -1,
+            "asks": False,
         }
 
 
@@ -110,29 +138,64 @@ def runs(job: Job, isolation: Sequence[str] = ()) -> Generator[Run, None, None]:
     if not job.trials:
         return
     with ExitStack() as opened:
-        try:
-            stdin, stderr = (opened.enter_context(_memory_file()) for _ in range(2))
-            stdin.write(job.encoded())
-            stdin.seek(0)
-            process = subprocess.Popen(
-                [*isolation, interpreter(), "-s", "-S", "-B", "-X", "utf8", "-c", _BOOT],
-                stdin=stdin,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
-                env={"PYTHONHASHSEED": "0"},  # sets print in the same order every time
-                cwd="/",
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise SandboxFailure(f"cannot launch it: {error}") from error
-        opened.callback(_end, process)
-        assert process.stdout is not None
-        reader = _Reader(process.stdout)
+        yield from _frames(_launched(opened, job.encoded(), isolation)(), job.limits.wall)
+
+
+def dialogues(program: Job, tester: Job, isolation: Sequence[str] = ()) -> Generator[tuple[Run, Run], None, None]:
+    """Yield the results of trials that run in pairs, in two sandboxes whose children talk with each other.
+
+    The children of `tester` ask, and those of `program` answer; see `dialogue`.
+
+    Raises:
+        SandboxFailure: as for `runs`.
+    """
+    if not program.trials:
+        return
+    with ExitStack() as opened:
+        with ExitStack() as ends:
+            ours, theirs = (ends.enter_context(end) for end in socket.socketpair())
+            wall = program.limits.wall + tester.limits.wall
+            jobs = program.encoded(ours.fileno(), wall), tester.encoded(theirs.fileno(), wall, asks=True)
+            waits = [
+                _launched(opened, jobs[0], isolation, ours.fileno()),
+                _launched(opened, jobs[1], isolation, theirs.fileno()),
+            ]
+        answers, verdicts = (_frames(wait(), wall) for wait in waits)
+        yield from zip(answers, verdicts, strict=False)
+
+
+def _launched(
+    opened: ExitStack, job: bytes, isolation: Sequence[str], channel: int | None = None
+) -> Callable[[], _Reader]:
+    """Launch a sandbox; return a function that waits until it is ready."""
+    try:
+        stdin, stderr = (opened.enter_context(_memory_file()) for _ in range(2))
+        stdin.write(job)
+        stdin.seek(0)
+        process = subprocess.Popen(
+            [*isolation, interpreter(), "-s", "-S", "-B", "-X", "utf8", "-c", _BOOT],
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            env={"PYTHONHASHSEED": "0"},  # sets print in the same order every time
+            cwd="/",
+            start_new_session=True,
+            pass_fds=() if channel is None else (channel,),
+        )
+    except OSError as error:
+        raise SandboxFailure(f"cannot launch it: {error}") from error
+    opened.callback(_end, process)
+    assert process.stdout is not None
+    reader = _Reader(process.stdout)
+
+    def ready() -> _Reader:
         if reader.read(len(READY), _START_SECONDS) != READY:
             _end(process)
             stderr.seek(0)
             raise SandboxFailure(_last_line(stderr.read(10_000)) or f"it did not start ({process.returncode})")
-        yield from _frames(reader, job)
+        return reader
+
+    return ready
 
 
 def _memory_file() -> IO[bytes]:
@@ -152,11 +215,11 @@ def _last_line(words: bytes) -> str:
     return shorten(words.decode(errors="replace").strip().rpartition("\n")[2]) if words.strip() else ""
 
 
-def _frames(reader: _Reader, job: Job) -> Iterator[Run]:
-    """Yield the supervisor's reports until the last one."""
+def _frames(reader: _Reader, wall: float) -> Iterator[Run]:
+    """Yield the supervisor's reports until the last one; each takes at most `wall` seconds."""
     more = True
     while more:
-        header = reader.read(FRAME.size, job.limits.wall + _GRACE_SECONDS)
+        header = reader.read(FRAME.size, wall + _GRACE_SECONDS)
         if len(header) < FRAME.size:
             raise SandboxFailure("the sandbox ended or stopped responding while a program ran")
         problem, output, finished, more = FRAME.unpack(header)
@@ -168,7 +231,7 @@ def _frames(reader: _Reader, job: Job) -> Iterator[Run]:
 
 def reported(problem: bytes, output: bytes, finished: bool) -> Run:
     """Return what a frame says. The text of an exception is the program's: escape it, as in a repr."""
-    return Run(output, repr(problem.decode(errors="replace"))[1:-1], finished)
+    return Run(output, repr(problem.decode(errors="replace"))[1:-1].replace("\\'", "'"), finished)
 
 
 @final

@@ -38,7 +38,7 @@ _ROOM = 120_000
 _START_SECONDS = 10.0
 _QUEUE_SECONDS = 30.0
 _SECONDS_OF_TRIALS = 60.0
-_TIMED_OUT = ("took more than", "did not end within")
+TIMED_OUT = ("took more than", "did not end within")
 _SECONDS_OF_FAILURE = 5.0
 
 
@@ -63,7 +63,7 @@ class Service:
             part = replace(job, trials=left[:at_once], limits=replace(job.limits, patience=patience))
             found, more = self._ask(part)
             yield from found
-            patience -= sum(run.problem.startswith(_TIMED_OUT) for run in found)
+            patience -= sum(run.problem.startswith(TIMED_OUT) for run in found)
             if patience <= 0 or (not more and len(found) < len(part.trials)):
                 return
             left = left[len(found) :]

@@ -1,5 +1,8 @@
 """The process inside the sandbox: forks once per trial, runs the program in the child, and reports the result.
 
+Two sandboxes may run their trials in pairs: then each child talks with the child of the other sandbox, through both
+supervisors, and the time in which it waits for the other one does not count.
+
 It is not imported there: `runs` sends its compiled code ahead of the job, so the host's files, and the rest of this
 library, need not be visible. That is why it sets its resource limits itself instead of calling
 `rewardkit.core.processes.limits`. As the first process of its namespace it cannot be killed by the programs it starts.
@@ -18,6 +21,7 @@ import builtins
 import ctypes
 import fcntl
 import importlib
+import io
 import marshal
 import math
 import os
@@ -37,13 +41,15 @@ READY = b"ready"
 FRAME = struct.Struct("<II??")
 """Length of the problem, length of the output, whether the program reached its end, whether more frames follow."""
 
-OUT, SAID = 3, 4
-"""In a program's process: the file descriptors for the report of an epilogue, and for how the program ended."""
+OUT, SAID, IN = 3, 4, 5
+"""In a program's process: the file descriptors for the report of an epilogue, for how the program ended, and, in a
+dialogue, for what the other process says (to which the program answers through the first)."""
 
 _LARGEST_SHARE = 0.75
 """The share of ``room`` that one line may take."""
 
 _CHUNK = 1 << 16
+_LENGTH = struct.Struct("<I")
 _KILLED_FOR_TIME = (-9, -24)  # SIGKILL and SIGXCPU: the kernel sends one of them when the processor time is used up
 _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
 
@@ -61,12 +67,16 @@ def serve(stream: BinaryIO) -> None:
         importlib.import_module(module)
     null = os.open("/dev/null", os.O_RDWR)
     libc = ctypes.CDLL(None)
+    channel = _Channel(job["channel"]) if job["channel"] >= 0 else None
+    scope = {"__name__": "test", "shared": job["shared"], "out": OUT, "said": SAID, "heard": IN}
+    for part in job["library"]:
+        exec(part, scope)
     left_over = room - _written(report, READY, room)
     os.dup2(null, 1)
     os.dup2(null, 2)
     expired = 0
     for left, (given, epilogue) in zip(reversed(range(len(job["trials"]))), job["trials"], strict=True):
-        problem, said, output, timed_out = _tried(job, given, epilogue, libc)
+        problem, said, output, timed_out = _tried(job, given, epilogue, scope, channel, libc)
         expired += timed_out
         more = left > 0 and expired < job["patience"] and not said.startswith(b"!")
         frame = FRAME.pack(len(problem), len(output), said == b"+", more) + problem + output
@@ -85,17 +95,25 @@ def _written(report: int, data: bytes, room: int) -> int:
     return size
 
 
-def _tried(job: dict[str, Any], given: bytes, epilogue: str, libc: Any) -> tuple[bytes, bytes, bytes, bool]:
+def _tried(
+    job: dict[str, Any], given: bytes, epilogue: str, scope: dict[str, Any], channel: _Channel | None, libc: Any
+) -> tuple[bytes, bytes, bytes, bool]:
     """Run the program once; return the problem (empty if none), its end message, its output, and if it timed out."""
     out, out_end = os.pipe()
     said, said_end = os.pipe()
+    heard_end, heard = os.pipe() if channel else (-1, -1)
     child = os.fork()
     if child == 0:
-        _become_program(job, given, epilogue, out_end, said_end, libc)
+        _become_program(job, given, epilogue, scope, (out_end, said_end, heard_end), libc)
     os.close(out_end)
     os.close(said_end)
     deadline = time.monotonic() + job["wall"]
-    output = _collected(out, deadline, job["output"])
+    if channel is None:
+        output = _collected(out, deadline, job["output"])
+    else:
+        os.close(heard_end)
+        output, seconds = channel.relay(out, heard, job, owing=not job["asks"])
+        deadline = time.monotonic() + seconds
     status, processor = _ended(child, 0.0 if output is None else deadline)
     os.set_blocking(said, False)
     try:
@@ -117,6 +135,104 @@ def _tried(job: dict[str, Any], given: bytes, epilogue: str, libc: Any) -> tuple
     else:
         problem = f"ended with exit code {status}".encode() if status else b""
     return problem, word, output, False
+
+
+class _Channel:
+    """The connection with the other sandbox's supervisor: chunks with their lengths; an empty one ends a trial.
+
+    Children never hold it, so a program can neither break its order nor speak beyond its own trial.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self.end = os.dup(descriptor)  # a low number, which is closed in children
+        os.close(descriptor)
+        os.set_blocking(self.end, False)
+        self.incoming, self.outgoing = bytearray(), bytearray()
+        self.is_open = True
+
+    def relay(self, out: int, heard: int, job: dict[str, Any], *, owing: bool) -> tuple[bytes | None, float]:
+        """Connect a child with its counterpart until both have ended, and return what is left of its seconds.
+
+        A message ends with a newline. The clock runs while the child is `owing` one: at first, if the counterpart waits
+        for it, and after each message to it. Instead of b"", None is returned if it writes too much.
+        """
+        size, speaks, hears, waiting = 0, True, True, bytearray()
+        seconds, whole, limit = job["wall"], time.monotonic() + job["whole"], job["output"]
+        os.set_blocking(heard, False)
+        while speaks or hears or self.outgoing:
+            said, ended = self._chunks() if hears else (b"", False)
+            waiting += said if speaks else b""
+            hears = hears and not ended and (self.is_open or bool(self.incoming))
+            owing = owing or bool(said) or not hears
+            if heard >= 0 and not (hears or waiting):
+                os.close(heard)
+                heard = -1
+            reading = [self.end] * (hears and self.is_open) + [out] * speaks
+            writing = [self.end] * bool(self.outgoing) + [heard] * bool(waiting)
+            if not (reading or writing):
+                break
+            timed, began = owing and speaks, time.monotonic()
+            left = min(seconds, whole - began) if timed else whole - began
+            ready, free, _ = select.select(reading, writing, [], max(0.0, left) if speaks else None)
+            seconds -= time.monotonic() - began if timed else 0.0
+            chunk = os.read(out, _CHUNK) if out in ready else None
+            if self.end in ready or self.end in free:
+                self._exchange()
+            if heard in free:
+                try:
+                    del waiting[: os.write(heard, waiting[:_CHUNK])]
+                except BrokenPipeError:
+                    waiting.clear()
+            if chunk:
+                size += len(chunk)
+                owing = owing and not chunk.endswith(b"\n")
+                self._add(chunk)
+            over = seconds <= 0.0 or time.monotonic() >= whole  # one that answers ahead may never be owing
+            if speaks and (chunk == b"" or size > limit or over):
+                seconds = 0.0 if over else seconds
+                speaks = False
+                waiting.clear()
+                self._add(b"")
+        if heard >= 0:
+            os.close(heard)
+        return (b"" if size <= limit else None), seconds
+
+    def _add(self, chunk: bytes) -> None:
+        if self.is_open:
+            self.outgoing += _LENGTH.pack(len(chunk)) + chunk
+
+    def _chunks(self) -> tuple[bytes, bool]:
+        """Take what was received off the buffer, until the end of the trial; return whether that was reached."""
+        said = bytearray()
+        while len(self.incoming) >= _LENGTH.size:
+            (size,) = _LENGTH.unpack_from(self.incoming)
+            if len(self.incoming) < _LENGTH.size + size:
+                break
+            said += self.incoming[_LENGTH.size : _LENGTH.size + size]
+            del self.incoming[: _LENGTH.size + size]
+            if size == 0:
+                return bytes(said), True
+        return bytes(said), False
+
+    def _exchange(self) -> None:
+        """Read and write as much as is possible at once."""
+        try:
+            data = os.read(self.end, _CHUNK)
+            self.is_open = bool(data)
+            self.incoming += data
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.is_open = False
+        try:
+            if self.outgoing and self.is_open:
+                del self.outgoing[: os.write(self.end, self.outgoing[:_CHUNK])]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.is_open = False
+        if not self.is_open:
+            self.outgoing.clear()
 
 
 def _collected(out: int, deadline: float, limit: int) -> bytes | None:
@@ -149,20 +265,29 @@ def _ended(child: int, deadline: float) -> tuple[int | None, float]:
         pause = min(0.01, pause + 0.0005)
 
 
-def _become_program(job: dict[str, Any], given: bytes, epilogue: str, out: int, said: int, libc: Any) -> NoReturn:
+def _become_program(
+    job: dict[str, Any], given: bytes, epilogue: str, scope: dict[str, Any], ends: tuple[int, int, int], libc: Any
+) -> NoReturn:
     """Turn this process into the program, and end with it."""
     stdin = os.memfd_create("stdin")
     os.write(stdin, given)
     os.lseek(stdin, 0, os.SEEK_SET)
     # Move them to high numbers first: any of these may already have one of the target numbers.
-    stdin, out, said = (_moved(descriptor) for descriptor in (stdin, out, said))
+    in_dialogue = ends[2] >= 0
+    stdin, out, said, heard = (_moved(end) if end >= 0 else -1 for end in (stdin, *ends))
     os.dup2(stdin, 0)
     os.dup2(said, SAID)
     os.dup2(out, OUT if epilogue else 1)
+    if in_dialogue:
+        os.dup2(heard, IN)
+        sys.stdout = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)  # the other process may ask for it
     os.closerange(OUT + bool(epilogue), SAID)
-    os.closerange(SAID + 1, 256)
+    os.closerange(SAID + 1 + in_dialogue, 256)
     os.setsid()
     vars(builtins).update(exit=sys.exit, quit=sys.exit)  # -S omits them, and programs call them
+    builtins.open = io.open = _open
+    if hasattr(sys, "set_int_max_str_digits"):
+        sys.set_int_max_str_digits(0)  # contests ask for more digits than Python's limit; time is limited anyway
     sys.argv[:] = ["program.py"]
     sys.path[:] = [*filter(None, sys.path), *job["path"]]
     os.environ["OMP_NUM_THREADS"] = "1"  # numerical libraries would reserve memory for every core
@@ -174,9 +299,11 @@ def _become_program(job: dict[str, Any], given: bytes, epilogue: str, out: int, 
     except BaseException as error:
         _say(b"!", error)
     try:
+        exec(compile(job["setup"], "<setup>", "exec", dont_inherit=True), module.__dict__)
         exec(code, module.__dict__)
         if epilogue:
-            exec(compile(epilogue, "<test>", "exec", dont_inherit=True), {"program": module.__dict__, "out": OUT})
+            scope["program"] = module.__dict__
+            exec(compile(epilogue, "<epilogue>", "exec", dont_inherit=True), scope)
     except SystemExit as ending:
         if ending.code not in (None, 0) or epilogue:
             os.write(SAID, f"-ended by SystemExit: {str(ending)[:100]}".encode(errors="replace"))
@@ -198,6 +325,21 @@ def _end(code: int) -> NoReturn:
     except BaseException:
         code = code or 120
     os._exit(code)
+
+
+_opened = io.open
+_STREAMS = {
+    **{"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2},
+    **{f"{folder}/fd/{number}": number for folder in ("/dev", "/proc/self") for number in range(3)},
+}
+
+
+def _open(file: Any, *arguments: Any, **options: Any) -> Any:
+    """Open a file; a standard stream by its path, too, which would need /proc."""
+    path = os.fspath(file) if isinstance(file, (str, os.PathLike)) else ""
+    if path in _STREAMS:
+        file = os.dup(_STREAMS[path])
+    return _opened(file, *arguments, **options)
 
 
 def _moved(descriptor: int) -> int:

@@ -1,7 +1,8 @@
 """Encode values as JSON without code and without loss: ``encode((True, 2.5))`` is ``["tuple", true, ["float", ...]]``.
 
 The results of a program are checked in another process, as equal plain Python values: instances of its own classes,
-which may define ``__eq__``, cannot be encoded, and subclasses of ``int`` or ``str`` become plain values.
+which may define ``__eq__``, cannot be encoded, and subclasses of ``int`` or ``str`` become plain values. What a caller
+adds for other values (`dialogue` adds references) is written as a list, too, which begins with a name of its own.
 
 This module is sent into sandboxes as source, so it does not import rewardkit.
 """
@@ -9,30 +10,49 @@ This module is sent into sandboxes as source, so it does not import rewardkit.
 from __future__ import annotations
 
 import importlib
+import math
 import sys
-from collections import deque
+from collections import Counter, OrderedDict, deque
 
 TYPE_CHECKING = False  # slow imports are delayed until they are needed
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
+_VIEWS: dict[Any, str] = {type({}.keys()): "keys", type({}.values()): "values", type({}.items()): "items"}
 _SEQUENCES = {list: "list", tuple: "tuple", set: "set", frozenset: "frozenset", deque: "deque"}
-_MAKERS: dict[str, Any] = {
+MAPPINGS: dict[str, Any] = {kind.__name__: kind for kind in (dict, Counter, OrderedDict)}
+MAKERS: dict[str, Any] = {
     **{name: kind for kind, name in _SEQUENCES.items()},
     "int": lambda items: int(items[0], 16),
     "float": lambda items: float.fromhex(items[0]),
     "complex": lambda items: complex(*items),
     "bytes": lambda items: bytes.fromhex(items[0]),
     "range": lambda items: range(*items),
+    "keys": lambda items: dict.fromkeys(items).keys(),
+    "values": lambda items: dict(enumerate(items)).values(),
+    "items": lambda items: dict(items).items(),
     "Decimal": lambda items: importlib.import_module("decimal").Decimal(items[0]),
     "Fraction": lambda items: importlib.import_module("fractions").Fraction(*items),
+    "array": lambda items: _array(*items),
+    **{
+        name: lambda items, name=name: getattr(importlib.import_module("datetime"), name).fromisoformat(items[0])
+        for name in ("datetime", "date", "time")
+    },
+    "timedelta": lambda items: importlib.import_module("datetime").timedelta(*items),
 }
 
 
-def encode(value: Any) -> Any:
-    """Return `value` as JSON; raises TypeError if it is not of one of Python's own types."""
+def encode(value: Any, other: Callable[[Any], Any] | None = None, own: str = "") -> Any:
+    """Return `value` as JSON; raises TypeError if it is not of one of Python's own types.
+
+    Instances of classes of the module `own`, even if they are subclasses of these types, and all other values are
+    encoded by `other`.
+    """
     if value is None or value is True or value is False:
         return value
+    if own and type(value).__module__ == own and other is not None:
+        return other(value)
     if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0:
         value = value.item()
     if isinstance(value, str):
@@ -46,17 +66,28 @@ def encode(value: Any) -> Any:
     if isinstance(value, (bytes, bytearray)):
         return ["bytes", value.hex()]
     if isinstance(value, dict):
-        return ["dict", *([encode(key), encode(item)] for key, item in value.items())]
+        name = type(value).__name__ if type(value) in (Counter, OrderedDict) else "dict"
+        return [name, *([encode(key, other, own), encode(item, other, own)] for key, item in value.items())]
     for kind, name in _SEQUENCES.items():
         if isinstance(value, kind):
-            return [name, *map(encode, value)]
+            return [name, *(encode(item, other, own) for item in value)]
     if isinstance(value, range):
         return ["range", *map(encode, (value.start, value.stop, value.step))]
+    if type(value) in _VIEWS:
+        return [_VIEWS[type(value)], *(encode(item, other, own) for item in value)]
     if _is(value, "decimal", "Decimal"):
         return ["Decimal", str(value)]
     if _is(value, "fractions", "Fraction"):
         return ["Fraction", encode(value.numerator), encode(value.denominator)]
-    raise TypeError(f"got a {type(value).__name__}, expected a plain value")
+    if type(value).__module__ == "datetime" and type(value).__name__ in ("datetime", "date", "time"):
+        return [type(value).__name__, value.isoformat()]
+    if _is(value, "datetime", "timedelta"):
+        return ["timedelta", *map(encode, (value.days, value.seconds, value.microseconds))]
+    if _is(value, "numpy", "ndarray") and value.dtype.kind in "biufcU":
+        return ["array", value.dtype.str, encode(value.shape), encode(value.ravel().tolist())]
+    if other is None:
+        raise TypeError(f"got a {type(value).__name__}, expected a plain value")
+    return other(value)
 
 
 def _is(value: Any, module: str, name: str) -> bool:
@@ -64,13 +95,57 @@ def _is(value: Any, module: str, name: str) -> bool:
     return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
 
 
-def decode(value: Any) -> Any:
-    """Reverse `encode`; raises ValueError, TypeError or KeyError for anything it did not write."""
+def decode(value: Any, other: Callable[[str, list[Any]], Any] | None = None) -> Any:
+    """Reverse `encode`; raises ValueError, TypeError or KeyError for anything it did not write.
+
+    Names that `encode` does not write are decoded by `other`, from the list behind the name.
+    """
     if not isinstance(value, list):
         if value is None or isinstance(value, (str, bool)):
             return value
         raise ValueError("a bare number")
     name, *items = value
-    if name == "dict":
-        return {decode(key): decode(item) for key, item in items}
-    return _MAKERS[name]([decode(item) for item in items])
+    if name in MAPPINGS:
+        return MAPPINGS[name]({decode(key, other): decode(item, other) for key, item in items})
+    if other is not None and name not in MAKERS:
+        return other(name, items)
+    return MAKERS[name]([decode(item, other) for item in items])
+
+
+def equal(value: Any, expected: Any, tolerance: float | None = None) -> bool:
+    """Return whether a result is the expected one: lists and tuples are alike, and numbers may differ by `tolerance`.
+
+    With a tolerance, a bool equals nothing but itself.
+    """
+    if isinstance(value, (list, tuple)) and isinstance(expected, (list, tuple)):
+        pairs = zip(value, expected, strict=False)
+        return len(value) == len(expected) and all(equal(item, other, tolerance) for item, other in pairs)
+    if isinstance(value, dict) and isinstance(expected, dict):
+        return value.keys() == expected.keys() and all(equal(value[key], expected[key], tolerance) for key in value)
+    if tolerance is not None and (isinstance(value, bool) or isinstance(expected, bool)):
+        return value is expected
+    return bool(value == expected) or (tolerance is not None and near(value, expected, tolerance, tolerance))
+
+
+def near(value: Any, expected: Any, relative: float, absolute: float) -> bool:
+    """Return whether two finite numbers are close; one that is expected as an integer has no relative tolerance."""
+    if isinstance(value, int) and isinstance(expected, int):
+        return value == expected
+    if not (_is_real(value) and _is_real(expected)):
+        return False
+    try:
+        number, target = float(value), float(expected)
+    except OverflowError:
+        return False
+    room = absolute if isinstance(expected, int) else max(absolute, relative * abs(target))
+    return math.isfinite(number) and math.isfinite(target) and abs(number - target) <= room
+
+
+def _is_real(value: Any) -> bool:
+    real = isinstance(value, (int, float)) or _is(value, "decimal", "Decimal") or _is(value, "fractions", "Fraction")
+    return real and not isinstance(value, bool)
+
+
+def _array(kind: str, shape: tuple[int, ...], items: list[Any]) -> Any:
+    numpy = importlib.import_module("numpy")
+    return numpy.array(items, dtype=numpy.dtype(kind)).reshape(shape)

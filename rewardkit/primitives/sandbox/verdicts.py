@@ -9,18 +9,20 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
+from types import CodeType
 from typing import TypeAlias
 
 from rewardkit.core.errors import shorten
-from rewardkit.primitives.sandbox.assertions import Assertion, foreign_modules
-from rewardkit.primitives.sandbox.cases import Printed
+from rewardkit.primitives.sandbox import scripts
+from rewardkit.primitives.sandbox.assertions import Assertion, assertions
+from rewardkit.primitives.sandbox.cases import PRELUDE_MODULES, Tests
 from rewardkit.primitives.sandbox.comparison import comparison, read_answers
 from rewardkit.primitives.sandbox.isolation import Isolation
 from rewardkit.primitives.sandbox.limits import Limits
-from rewardkit.primitives.sandbox.runs import Job, Run, Trial, runs
-from rewardkit.primitives.sandbox.service import Service
+from rewardkit.primitives.sandbox.runs import Job, Run, Trial, dialogues, runs
+from rewardkit.primitives.sandbox.service import TIMED_OUT, Service
 
 NOT_TRIED = "skipped after earlier failures"
 
@@ -29,11 +31,8 @@ _ALL_BYTES = 10_000_000
 
 _TOO_MUCH = f"the answers to all assertions take more than {_ALL_BYTES:,} bytes"
 
-_KEPT_VERDICTS = 1_024
-_KEPT_BYTES = 10_000
-_CHECK_LIMITS = Limits(timeout=5.0, memory=512)
-_MODULES = ("json",)
-
+_TESTER = Limits(timeout=5.0, memory=512)
+_MODULES = ("json", "copy")
 
 Place: TypeAlias = Isolation | Service
 """Where programs run."""
@@ -46,87 +45,111 @@ def launched(job: Job, place: Place) -> Generator[Run, None, None]:
     return runs(replace(job, path=place.packages), place.command)
 
 
-def printed(program: str, tests: Sequence[Printed], limits: Limits, place: Place) -> Generator[str, None, None]:
-    """Yield the problem with the output of `program` for each test; empty if it is as expected."""
-    job = Job(program, tuple(Trial(test.given) for test in tests), limits)
+def problems(program: str, tests: Tests, limits: Limits, place: Place) -> Generator[str, None, None]:
+    """Yield the problem of `program` with each test; empty if there is none."""
+    yield from _printed(program, tests, limits, place)
+    if isinstance(place, Service):
+        yield from _compared(program, tests, limits, place)
+    else:
+        yield from _asked(program, tests, limits, place)
+
+
+def prepared(program: str, trials: tuple[Trial, ...], limits: Limits, tests: Tests) -> Job:
+    """Return the job of a program with the code that tests want to run before it."""
+    return Job(program, trials, limits, setup=tests.before, modules=PRELUDE_MODULES if tests.prelude else ())
+
+
+def _printed(program: str, tests: Tests, limits: Limits, place: Place) -> Generator[str, None, None]:
+    if not tests.printed:
+        return
+    job = prepared(program, tuple(Trial(test.given) for test in tests.printed), limits, tests)
     with closing(launched(job, place)) as results:
-        for test in tests:
+        for test in tests.printed:
             run = next(results, None)
             yield NOT_TRIED if run is None else run.problem or test.problem(run.output)
 
 
-def asserted(program: str, tests: Sequence[Assertion], limits: Limits, place: Place) -> Generator[str, None, None]:
-    """Yield the problem with the values of `program` for each assertion; empty if it holds."""
-    answers = _answers(program, tests, limits, place)
-    reports = tuple(answer.output if answer.finished and not answer.problem else None for answer in answers)
-    small = sum(len(report or b"") for report in reports) <= _KEPT_BYTES
-    if isinstance(place, Service):
-        verdicts = [*map(_compared, tests, reports)]
-    else:
-        verdicts = (_kept_verdicts if small else _verdicts)(tuple(tests), reports, place)
-    for answer, verdict in zip(answers, verdicts, strict=True):
-        yield answer.problem or (verdict if answer.finished else "ended before it had answered")
+def _asked(program: str, tests: Tests, limits: Limits, place: Isolation) -> Generator[str, None, None]:
+    """Run test code in a second sandbox, from which it asks the program for values."""
+    script = tests.script
+    if not script.steps:
+        return
+    shared = scripts.shared_code(script, tests.tolerance)
+    answers = prepared(program, (Trial(epilogue=_ANSWER),) * len(script.steps), limits, tests)
+    modules = (*answers.modules, *_MODULES)
+    library = _library("values", "dialogue")
+    job = replace(answers, path=place.packages, modules=modules, library=library, shared=shared["classes"])
+    steps = tuple(Trial(scripts.step_code(step, shared), _TEST) for step in script.steps)
+    library = _library("values", "dialogue", "tester")
+    tester = Job("", steps, _TESTER, place.packages, _MODULES, library=library, shared=shared)
+    with closing(dialogues(job, tester, place.command)) as results:
+        for step in script.steps:
+            run, verdict = next(results, (None, None))
+            if run is None or verdict is None:
+                yield NOT_TRIED
+            elif run.problem or not run.finished:
+                yield run.problem or "ended before it had answered"
+            elif verdict.problem.startswith(TIMED_OUT) or not (verdict.problem or verdict.finished):
+                yield f"{step.shown[:80]} cannot be checked: the test code {verdict.problem or 'ended'}"
+            elif verdict.problem:
+                yield verdict.problem
+            else:
+                yield ""
 
 
-def _answers(program: str, tests: Sequence[Assertion], limits: Limits, place: Place) -> list[Run]:
-    """Return the program's answers to the calls, as `values.encode` writes them."""
-    trials = tuple(Trial(epilogue=_QUESTION.format(values=_values(), test=test)) for test in tests)
-    modules: tuple[str, ...] = _MODULES
-    if isinstance(place, Service):  # if one is missing there, that is not the program's fault
-        modules += tuple(sorted({module for test in tests for module in foreign_modules(test.setup)}))
-    answers, size = [], 0
-    with closing(launched(Job(program, trials, limits, modules=modules), place)) as results:
-        for run in results:
+_ANSWER = "Answering(heard, out, program, tuple(shared)).serve()"
+_TEST = "run(heard, out, said, shared, open(0, 'rb').read())"
+
+
+# --- In a service ----------------------------------------------------------------------------------------------
+
+
+def _compared(program: str, tests: Tests, limits: Limits, place: Service) -> Generator[str, None, None]:
+    """Ask the program for all values at once, and compare them here."""
+    split = assertions(tests.script)
+    for test, run in zip(split, _answers(program, split, tests, limits, place), strict=True):
+        if run.problem or not run.finished:
+            yield run.problem or "ended before it had answered"
+            continue
+        try:
+            values = read_answers(run.output)
+            yield "" if comparison(test, tests.tolerance)(values) else _failed(test, values)
+        except ValueError as error:
+            yield f"{test.calls[0][:80]} cannot be checked ({error})"
+
+
+def _answers(
+    program: str, split: Sequence[Assertion], tests: Tests, limits: Limits, place: Service
+) -> Generator[Run, None, None]:
+    """Yield the program's answers to the calls of each test, as `values.encode` writes them."""
+    trials = tuple(Trial(epilogue=_QUESTION.format(values=_source("values"), test=test)) for test in split)
+    job = prepared(program, trials, limits, tests)
+    # If a module is missing there, that is not the program's fault.
+    modules = (*job.modules, *_MODULES, *(scripts.names_of(tests.script).modules if split else ()))
+    size = 0
+    with closing(launched(replace(job, modules=modules), place)) as results:
+        for _ in split:
+            run = next(results, Run(b"", NOT_TRIED))
             size += len(run.output)
-            answers.append(run if size <= _ALL_BYTES else Run(b"", _TOO_MUCH))
-    return answers + [Run(b"", NOT_TRIED)] * (len(tests) - len(answers))
+            yield run if size <= _ALL_BYTES else Run(b"", _TOO_MUCH)
 
 
-def _verdicts(tests: tuple[Assertion, ...], reports: tuple[bytes | None, ...], isolation: Isolation) -> list[str]:
-    """Return the problem with each answer, checked in a sandbox that the program never entered."""
-    checks = [(test.ground, test.check) for test in tests]
-    program = _CHECK.format(values=_values(), checks=checks)
-    trials = [Trial(b"%d\n%s" % (number, report)) for number, report in enumerate(reports) if report is not None]
-    if not trials:
-        return [""] * len(tests)
-    job = Job(program, tuple(trials), _CHECK_LIMITS, modules=_MODULES)
-    with closing(launched(job, isolation)) as results:
-        return [
-            "" if report is None else _verdict(test, next(results, None))
-            for test, report in zip(tests, reports, strict=True)
-        ]
+def _failed(test: Assertion, values: Sequence[object]) -> str:
+    return f"{test.calls[0][:80]} is {repr(values[0])[:80]}: {shorten(test.shown, 120)}"
 
 
-_kept_verdicts = lru_cache(_KEPT_VERDICTS)(_verdicts)
-"""Cached: the correct answers of a group are all the same."""
-
-
-def _verdict(test: Assertion, run: Run | None) -> str:
-    if run is None or run.problem:
-        return f"{test.calls[0][:80]} cannot be checked ({run.problem if run else NOT_TRIED})"
-    verdict, _, computed = run.output.decode(errors="replace").partition("\n")
-    return "" if verdict == "holds" else _failed(test, computed)
-
-
-def _failed(test: Assertion, computed: str) -> str:
-    return f"{test.calls[0][:80]} is {computed[:80].strip()}: {shorten(test.shown, 120)}"
-
-
-def _compared(test: Assertion, report: bytes | None) -> str:
-    """Return the problem with an answer that came from a service, checked here without running code."""
-    if report is None:
-        return ""
-    try:
-        answers = read_answers(report)
-        return "" if comparison(test)(answers) else _failed(test, repr(answers[0])[:200])
-    except ValueError as error:
-        return f"{test.calls[0][:80]} cannot be checked ({error})"
+# --- Code in sandboxes -------------------------------------------------------------------------------------------
 
 
 @cache
-def _values() -> str:
-    """Return the source of `values`: code in a sandbox cannot import it."""
-    return Path(__file__).with_name("values.py").read_text(encoding="utf-8")
+def _source(name: str) -> str:
+    """Return the source of a module: code in a sandbox cannot import it."""
+    return Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+
+
+@cache
+def _library(*modules: str) -> tuple[CodeType, ...]:
+    return tuple(compile(_source(name), f"<{name}>", "exec", dont_inherit=True) for name in modules)
 
 
 # Runs in the program's process; whatever the program does to these lines, it can only report other values.
@@ -138,23 +161,4 @@ exec(compile({test.setup!r}, "<setup>", "exec"), program)
 report = json.dumps([encode(eval(call, program)) for call in {test.calls!r}]).encode()
 while report:
     report = report[os.write(out, report) :]
-"""
-
-# Its input is the number of a check, and answers as reported by the lines above.
-_CHECK = """{values}
-import json
-import sys
-
-ground, check = {checks!r}[int(sys.stdin.readline())]
-scope = {{}}
-exec(ground, scope)
-answers = [decode(answer) for answer in json.load(sys.stdin)]
-scope.update((f"answer_{{number}}", answer) for number, answer in enumerate(answers))
-try:
-    exec(check, scope)
-except Exception:
-    print("fails")
-    print(repr(answers[0])[:200])
-else:
-    print("holds")
 """

@@ -179,6 +179,7 @@ def test_gold_texts_are_one_or_several_each_through_the_extractor() -> None:
     assert gold("so #### a  b") == ("a b",)
     assert gold(["#### 1", "#### 2"]) == ("1", "2")
     assert GoldTexts(normal, None)('["a", "b"]') == ("a", "b", '["a", "b"]')
+    assert GoldTexts(normal, rk.extract.whole())('["a", "b"]') == ('["a", "b"]',)
     for value in ([], ["#### 1", "2"], [["#### 1"]]):
         with pytest.raises(ValueError, match=r"empty|no gold|not text"):
             gold(value)

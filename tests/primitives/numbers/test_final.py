@@ -116,6 +116,37 @@ It can carry at most 42.
 You need at least 42 boxes.
 3 of 45 are left, so 42 left.
 - Monday: 41⏎- Tuesday: 42
+The answer is 42 months.
+The answer is 42 dollars per day.
+The answer is 42 minutes, or 0.7 hours.
+The answer is Tom, who has 42 apples.
+The answer is that Tom has 42 apples.
+The answer is 42, correct to 2 significant figures.
+The answer is 42, which is 6 × 7.
+The answer is 42 (it took 3 steps).
+The answer is 42. We can check that this is correct: 42/7 = 6.
+The answer is 42. Let me recheck: 42 / 7 = 6. Yes.
+The answer is 42. Common mistake: forgetting to add 2 gives 40.
+The answer is 42. Sorry for the delay of 3 seconds.
+If each box has 6, the answer is 42.
+Tom saves $42 in 6 weeks.
+Tom has 42 apples left after giving away 8.
+There are 42 students (6 rows of 7).
+The sum is 42 (40 + 2).
+42⏎⏎Explanation: there are 6 rows of 7 seats each.
+2x = 84⏎x = 42
+x = 50 - 8⏎x = 42
+So the total is⏎42
+I don't know the name. The number of apples is 42.
+\begin{align*}⏎50 - 8 &= 42⏎\end{align*}
+\[⏎\begin{aligned}⏎x &= 50 - 8 \\⏎&= 42⏎\end{aligned}⏎\]
+It takes 42 sec.
+_42_
+Jawabannya adalah 42.
+Hij heeft nu 42 appels.
+उत्तर 42 है।
+คำตอบคือ 42 บาท
+答案是42个苹果。
 """
 
 _NOT_CLAIMING_42 = r"""
@@ -310,7 +341,79 @@ $42m
 <span style="display:none">42</span>
 1. 41⏎2. 42
 41⏎42
-
+The answer is 42 tenths.
+The answer is 42 over 5.
+The answer is 42 point 5.
+The answer is 42 in base 5.
+The answer is (42)_8.
+The answer is 42+.
+The answer is 42-ish.
+The answer is 42 (negative).
+The answer is negative: 42.
+The answer is any number but 42.
+The answer is at least 42.
+The answer is close to 42.
+The answer is 42|43.
+The answer is 42, rather 43.
+The answer is 42 (could be 43).
+The answer is 42 (but 43 is possible).
+The answer is 42 (it is 42 or 43).
+The answer is 42 unless x is negative.
+The answer is 42 for x = 3 and 43 for x = 4.
+It is divisible by 42.
+It ends in 42.
+The answer is forty-three, given the 42 apples.
+The answer is forty-three. There were 42 apples at first.
+Twice the answer is 42.
+Under no circumstances is the answer 42.
+I would be lying if I said the answer is 42.
+$x \notin \{42\}$
+$x \gg 42$
+$\tan^{-1} 42$
+$-|42|$
+\boxed{\not=42}
+<answer>4x=2</answer>
+答案是-42
+คำตอบคือ-42
+The answer is -(42).
+The answer is -US$42.
+The answer is —42.
+The answer is (−)42.
+_-42_
+La respuesta es menos 42
+答案是负42
+It takes 5 hours and 42 minutes.
+The answer is 42 dollars and 50 cents
+答案是42元42角
+The answer is 42 hundred thousand
+The answer is 42十2
+La respuesta es 42 millones
+Ответ: 42 тысячи
+Jawabannya bukan 42
+Đáp án là 42 hoặc 43
+Cevap 42 değil
+Het antwoord is 42 of 43.
+Răspunsul nu este 42
+Jibu ni 42 au 43
+उत्तर 42 नहीं है
+คำตอบไม่ใช่ 42
+התשובה היא לא 42
+答案大于42
+答案是42的一半
+答えは42とは思わない
+정답은 42이나 43입니다
+La respuesta es la mitad de 42
+La réponse est 42. Non, 43.
+Ответ: 42. Неверно.
+It is 41 or⏎42
+It is 41,⏎42
+41⏎⏎or⏎⏎42
+x = 43⏎x = 42
+It is not equal to⏎42
+I doubt it is⏎42
+It is less than⏎42
+42⏎is not right
+I don't know the answer.⏎42
 """
 
 

@@ -103,7 +103,7 @@ def test_at_most_one_number_is_claimed(completion: str) -> None:
     "unit",
     ["not 4 ", "4? ", "4 or ", "no wait, ", "the answer is 4. ", "the answer is ", "~~", "<!--", "(4)[1] ", "# 4 ",
              "half of ", "4, ", "1. 4\n", "Is it 4?\n", "~~4~~", "wrong ", "4 is not ",
-             "May 4, 2024 ", "\u0664 ", "answer\n"]
+             "May 4, 2024 ", "\u0664 ", "answer\n", "\n", " \n", "4,\n", "(4 + ", "-\\frac{3}{4} "]
 )  # fmt: skip
 def test_a_flood_is_read_to_the_end(unit: str) -> None:
     assert value(unit * (190_000 // len(unit)) + "\nIt is not 42.") == 0.0

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from rewardkit.primitives.sandbox.assertions import split
+from rewardkit.primitives.sandbox.assertions import assertions, split
 from rewardkit.primitives.sandbox.cases import read_tests
 from rewardkit.primitives.sandbox.comparison import comparison, read_answers
-from rewardkit.primitives.sandbox.values import encode
+from rewardkit.primitives.sandbox.values import encode, equal
 
 
 def holds(assertion: str, *answers: Any, setup: str = "") -> bool:
@@ -77,9 +77,22 @@ def test_what_can_be_checked(assertion: str, setup: str) -> None:
 
 
 def test_calls_by_name_as_in_apps() -> None:
-    (test,) = read_tests({"fn_name": "f", "inputs": [[1]], "outputs": [[1, 2]]}).asserted
+    (test,) = assertions(read_tests({"fn_name": "f", "inputs": [[1]], "outputs": [[1, 2]]}).script)
     assert comparison(test)([(1, 2)])
     assert not comparison(test)([(2, 1)])
+    assert not comparison(test)([(1, 2.0000001)])
+    assert comparison(test, 1e-6)([(1, 2.0000001)])
+
+
+@given(values, values, st.sampled_from([None, 0.0, 1e-6]))
+def test_a_tolerance_is_that_of_values(value: Any, expected: Any, tolerance: float | None) -> None:
+    source = f"assert f() == {expected!r}".replace("nan", "float('nan')").replace("inf", "math.inf")
+    answers = read_answers(json.dumps([encode(value)]).encode())
+    try:
+        held = comparison(split(source), tolerance)(answers)
+    except ValueError:
+        assume(False)
+    assert held == (value == expected if tolerance is None else equal(value, expected, tolerance))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +113,7 @@ def test_calls_by_name_as_in_apps() -> None:
         ("assert int(f(1) + 1) == 3", ""),
         ("assert [*f(1), 1] == [1]", ""),
         ("assert {**f(1)} == {}", ""),
-        ("assert plain([f(1)]) == 1", "def plain(value): return 1"),
+        ("assert same([f(1)]) == 1", "def same(value): return 1"),
     ],
 )
 def test_what_needs_code_is_refused(assertion: str, setup: str) -> None:
@@ -122,6 +135,9 @@ def test_any_report_is_read_or_refused(report: bytes) -> None:
         '["range", ["int", "0x0"], ["int", "0xffffffffffffffff"], ["int", "0x1"]]',
         '["range", ["int", "0x0"], ["float", "0x1p3"], ["int", "0x1"]]',
         '["int", 5]',
+        '["array", "<f8", ["tuple", ["int", "0x1"]], ["list", ["float", "0x1p0"]]]',
+        '["datetime", 5]',
+        '["timedelta", "1e400"]',
         '["Decimal", 5]',
         '["Decimal", "1e99999999999999999999999"]',
         '["float", "0x1p99999999"]',

@@ -14,9 +14,9 @@ ALLOWED, REFUSED, UNKNOWN = 0x7FFF0000, 0x50001, 0x50026
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 
-def decision(code: bytes, number: int, architecture: int, flags: int = 0) -> int:
+def decision(code: bytes, number: int, architecture: int, flags: int = 0, second: int = 0) -> int:
     """Return what the kernel does with a call, by the rules of classic BPF."""
-    data = struct.pack("=IIQQ", number, architecture, 0, flags)
+    data = struct.pack("=IIQQQ", number, architecture, 0, flags, second)
     steps = [struct.unpack_from("=HBBI", code, place) for place in range(0, len(code), 8)]
     at = loaded = 0
     while True:
@@ -48,6 +48,11 @@ def test_the_filter_decides_call_by_call(machine: str, monkeypatch: pytest.Monke
     assert decision(code, clone, own, thread) == ALLOWED
     assert decision(code, clone, own, process) == REFUSED
     assert decision(code, 435, own) == UNKNOWN
+    prlimit, fcntl = limits._PRLIMIT[machine], limits._FCNTL[machine]
+    assert decision(code, prlimit, own, 0) == ALLOWED
+    assert decision(code, prlimit, own, 1) == REFUSED
+    for command in range(2_000):
+        assert decision(code, fcntl, own, 1, command) == (REFUSED if command in (8, 10, 15) else ALLOWED), command
 
 
 def test_another_machine_has_no_filter(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -159,6 +159,9 @@ FORBIDDEN = {
     "more memory": "resource.setrlimit(resource.RLIMIT_AS, (2**40, 2**40))",
     "more time": "resource.setrlimit(resource.RLIMIT_CPU, (60, 60))",
     "priority": "os.nice(-5)",
+    "limits of the parent": "resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (0, 0))",
+    "priority of the parent": "os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)",
+    "signals by a pipe": "__import__('fcntl').fcntl(os.pipe()[0], 8, os.getppid())",
     "parent's memory": "open(f'/proc/{os.getppid()}/mem', 'rb')",
     "own memory": "open('/proc/self/mem', 'rb')",
     "symlink": "os.symlink('/etc', '/tmp/x')",
@@ -175,8 +178,8 @@ def test_what_a_program_may_not_ask_of_the_kernel(name: str, shut_in: Isolation)
 
 
 def test_without_isolation_the_filter_still_refuses_calls() -> None:
-    for name in ("fork", "exec", "kill all", "network", "memory file"):
-        found = run(f"import os\n{FORBIDDEN[name]}\nprint('done')", shut_in=bare(()))
+    for name in ("fork", "exec", "kill all", "network", "memory file", "limits of the parent", "signals by a pipe"):
+        found = run(f"import os, resource\n{FORBIDDEN[name]}\nprint('done')", shut_in=bare(()))
         assert found.output == b"", name
 
 

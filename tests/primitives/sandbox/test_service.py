@@ -67,8 +67,12 @@ def test_scores_and_notes_are_those_of_a_local_sandbox(tests: Any, fusion: Fusio
     here = scored(code_tests("tests", timeout=0.5), PROGRAMS, tests)
     there = scored(code_tests("tests", timeout=0.5, sandbox=fusion.url), PROGRAMS, tests)
     assert there[0] == here[0]
-    for note, other in zip(there[1], here[1], strict=True):
-        assert note.replace(f"{OUTPUT_BYTES:,}", "4,000,000") == other
+    for program, note, other in zip(PROGRAMS, there[1], here[1], strict=True):
+        # A local test sees an object of the program; a service reports values alone.
+        note = note.replace(f"{OUTPUT_BYTES:,}", "4,000,000")
+        # On a busy machine, the limit on the clock may be met first.
+        note, other = (text.replace("did not end within 2 s", "took more than 0.5 s") for text in (note, other))
+        assert "object()" in program or note == other
 
 
 @pytest.mark.slow
@@ -154,6 +158,39 @@ def test_many_tests_and_two_timeouts(fusion: Fusion) -> None:
     assert values == [1.0]
 
 
+@pytest.mark.parametrize(
+    ("program", "wrong", "tests"),
+    [
+        (
+            "def f(x): return x + 0.2",
+            "def f(x): return 0.31",
+            {"fn_name": "f", "inputs": [[0.1]], "outputs": [0.3]},
+        ),
+        ("print(stdin.read(), 1 / 3)", "print(4, 0.34)", {"inputs": ["4"], "outputs": ["4 0.333333"]}),
+        (
+            "def f(x: List[int]): return sum(x) + .0",
+            "def f(x): return x",
+            {"setup": "from typing import *", "asserts": ["assert f([1]) == 1.0000001"]},
+        ),
+        (
+            "def f(x): return 2",
+            "def f(x): return 3",
+            {"test": "def check(c):\n    assert c(1) == 2\n    assert c(2) < 3", "entry_point": "f"},
+        ),
+        (
+            "def f(x): return 2",
+            "def f(x): return 3",
+            "from solution import *\n\ndef test_f():\n    assert f(1) == 2",
+        ),
+        ("class N: v = 2", "class N: v = 3", {"setup": "n = N()", "asserts": ["assert n.v + 1 == 3"]}),
+    ],
+)
+def test_other_formats(program: str, wrong: str, tests: Any, fusion: Fusion) -> None:
+    reward = code_tests("tests", tolerance=1e-6, sandbox=fusion.url)
+    fences = [f"```python\n{source}\n```" for source in (program, wrong)]
+    assert scored(reward, fences, tests)[0] == [1.0, 0.0]
+
+
 # --- Tests that cannot be checked here --------------------------------------------------------------------
 
 
@@ -163,6 +200,9 @@ def test_many_tests_and_two_timeouts(fusion: Fusion) -> None:
         ["assert eval(str(f(1)) + '1') == 11"],
         {"setup": "def close(a, b): return abs(a - b) < 1", "asserts": ["assert close(f(1), 2)"]},
         [{"input": "", "output": "x" * (OUTPUT_BYTES + 1)}],
+        "def test_f():\n    for x in (1, 2):\n        assert f(x) == x",
+        "class T(unittest.TestCase):\n    def test_f(self):\n        self.assertEqual(f(1), 2)",
+        [{"input": "1", "output": "2", "testtype": "functional"}],
     ],
 )
 def test_tests_that_need_code_or_much_output_are_refused(tests: Any) -> None:

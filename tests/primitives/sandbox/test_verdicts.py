@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ import rewardkit as rk
 from rewardkit.primitives.code import code_tests
 from rewardkit.primitives.sandbox import verdicts as judging
 from rewardkit.primitives.sandbox.isolation import chosen
-from rewardkit.primitives.sandbox.runs import Job, Run, runs
+from rewardkit.primitives.sandbox.runs import Job
 
 DOUBLES = [{"input": "2\n", "output": "4\n"}, {"input": "3\n", "output": "6\n"}]
 ADDS = ["assert add(1, 2) == 3", "assert add(40, 2) == 42"]
@@ -156,29 +155,29 @@ def test_truth_is_that_of_the_value() -> None:
         [{"input": "1", "output": "secretvalue"}],
         ["assert add(1, 2) == 'secretvalue'", "assert 'secretvalue' in add(1, 2)"],
         {"fn_name": "add", "inputs": [[1, 2]], "outputs": ["secretvalue"]},
+        "SECRET = 'secretvalue'\nclass TestAdd:\n    def test_it(self):\n        assert add(1, 2) == SECRET",
+        "class Known:\n    value = 'secretvalue'\ndef test_it():\n    assert add(1, 2) == Known.value",
+        {"test": "def check(f):\n    assert f(1, 2) == 'secretvalue'", "entry_point": "add"},
     ],
 )
 def test_what_is_expected_never_enters_the_sandbox(tests: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     program = "def add(a, b): return ''"
-    sent: list[tuple[str, bytes]] = []
+    sent: list[bytes] = []
 
-    def launched(job: Job, isolation: Sequence[str]) -> Generator[Run, None, None]:
-        sent.append((job.program, job.encoded()))
-        return runs(job, isolation)
+    def watch(function: Any) -> Any:
+        def watched(*arguments: Any) -> Any:
+            sent.extend(item.encoded() for item in arguments if isinstance(item, Job))
+            return function(*arguments)
 
-    monkeypatch.setattr(judging, "runs", launched)
+        return watched
+
+    for name in ("runs", "dialogues"):
+        monkeypatch.setattr(judging, name, watch(getattr(judging, name)))
     assert scored(code_tests("tests"), [program], tests)[0] == [0.0]
-    to_program = [job for source, job in sent if source == program]
-    to_judge = [job for source, job in sent if source != program]
-    assert to_program
-    assert not any(b"secretvalue" in job for job in to_program)
-    assert not any(program.encode() in job for job in to_judge)
-
-
-def test_a_cached_verdict_belongs_to_its_tests() -> None:
-    program = "def add(a, b): return 3"
-    for expected, value in ((3, 1.0), (4, 0.0), (3, 1.0)):
-        assert scored(code_tests("tests"), [program], [f"assert add(1, 2) == {expected}"])[0] == [value]
+    to_program = [job for job in sent if program.encode() in job]
+    assert len(to_program) == 1
+    assert b"secretvalue" not in to_program[0]
+    assert all(b"secretvalue" in job for job in sent if job not in to_program)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,509 @@
+"""Read test code: find its tests, and the names in it that belong to the program.
+
+``read_script("assert add(1, 2) == 3")`` has one test, and the name ``add`` is the program's. Names decide:
+those that neither Python nor the code itself defines are the program's. Test code runs in the tester (see `tester`),
+never in the program's process, so it may be any Python.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import builtins
+import importlib
+import marshal
+import symtable
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, final
+
+MAX_CHARACTERS: Final = 2_000_000
+"""The maximum length of test code; EvalPlus has more than a million characters for one function."""
+
+_BUILTINS = frozenset((*dir(builtins), "__file__"))
+_LIBRARIES = frozenset(("np", "numpy", "pd", "pandas", "pytest", "scipy", "sympy", "torch"))
+"""Names that never belong to the program: it would be asked for np.allclose(f(1), 0.5) and see the 0.5."""
+
+_TESTED = ("solution", "program", "main", "submission")
+"""The names by which test code imports the program, as in `tester`."""
+
+
+@final
+@dataclass(frozen=True)
+class Step:
+    """One test.
+
+    Attributes:
+        shown: what it says, for notes.
+        source: code of its own, such as ``assert add(1, 2) == 3``, behind the script's.
+        place: the statement of the script that is the test; None if all of the script runs.
+        path: a test function, or a class of tests and its method.
+        call: the name of a function (None for the only one), its arguments, and the results that pass, by `marshal`.
+    """
+
+    shown: str
+    source: str = ""
+    place: int | None = None
+    path: tuple[str, ...] = ()
+    call: bytes = b""
+
+
+@final
+@dataclass(frozen=True)
+class Script:
+    """Test code, and the tests in it.
+
+    Attributes:
+        setup: code that runs before the rest; what of it does not need the program also runs before the program.
+        source: the test code itself.
+    """
+
+    steps: tuple[Step, ...] = ()
+    setup: str = ""
+    source: str = ""
+
+
+NO_SCRIPT = Script()
+
+
+def read_script(source: str, setup: str = "", entry_point: str = "") -> Script:
+    """Find the tests in test code: test functions, methods of test classes, ``check(candidate)``, or assertions.
+
+    Raises:
+        ValueError: there is none; the message says why.
+    """
+    statements, text = parsed(source), source.strip().split("\n")
+    steps = tuple(_functions(statements))
+    defined = {line.name for line in statements if isinstance(line, ast.FunctionDef)}
+    calls = [line for line in statements if isinstance(line, ast.Expr) and isinstance(line.value, ast.Call)]
+    if not steps and "check" in defined and not any(ast.unparse(line).startswith("check(") for line in calls):
+        if not entry_point:
+            raise ValueError("check(candidate) needs the name of the function that it checks, as 'entry_point'")
+        steps = (Step(f"check({entry_point})", source=f"check({entry_point})"),)
+        script = Script(steps, setup, source)
+        if others := set(names_of(script).program) - used(entry_point):
+            raise ValueError(
+                f"{min(others)!r} is not defined in the test; add 'prompt' or 'setup' code that defines it"
+            )
+        return script
+    if not steps:
+        steps = tuple(
+            Step("\n".join(text[line.lineno - 1 : line.end_lineno]).strip(), place=number)
+            for number, line in enumerate(statements)
+            if not isinstance(line, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)) and _asserts([line])
+        )
+    if not steps and calls and _asserts(statements):
+        steps = (Step(ast.unparse(calls[-1])),)
+    if not steps:
+        raise ValueError(f"no tests: neither test functions nor assertions that run, in {source.strip()[:100]!r}")
+    return Script(steps, setup, source)
+
+
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def _functions(statements: Sequence[ast.stmt]) -> Iterator[Step]:
+    classes = {line.name: line for line in statements if isinstance(line, ast.ClassDef)}
+    for line in statements:
+        if isinstance(line, _FUNCTION) and _is_test(line):
+            yield Step(line.name, path=(line.name,))
+        elif isinstance(line, ast.ClassDef) and (line.name.startswith("Test") or _is_case(line, classes)):
+            methods = [method for kind in _above(line, classes) for method in kind.body if _is_test(method)]
+            names = sorted({method.name for method in methods if isinstance(method, _FUNCTION)})
+            for name in names if not _is_skipped(line) else ():
+                yield Step(f"{line.name}.{name}", path=(line.name, name))
+
+
+def _is_test(line: ast.stmt) -> bool:
+    function = isinstance(line, _FUNCTION) and line.name.startswith("test")
+    return function and not _is_skipped(line)
+
+
+def _is_skipped(line: Any) -> bool:
+    return any("skip" in (text := ast.unparse(mark)) or "xfail" in text for mark in line.decorator_list)
+
+
+def _above(kind: ast.ClassDef, classes: dict[str, ast.ClassDef], depth: int = 0) -> Iterator[ast.ClassDef]:
+    yield kind
+    for base in kind.bases if depth < 9 else ():
+        if isinstance(base, ast.Name) and base.id in classes:
+            yield from _above(classes[base.id], classes, depth + 1)
+
+
+def _is_case(kind: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> bool:
+    return any(ast.unparse(base).endswith("TestCase") for part in _above(kind, classes) for base in part.bases)
+
+
+def _asserts(statements: Iterable[ast.stmt]) -> bool:
+    return any(isinstance(node, (ast.Assert, ast.Raise)) for line in statements for node in ast.walk(line))
+
+
+# --- Names -------------------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True)
+class Names:
+    """What the names in a script mean.
+
+    Attributes:
+        program: those that belong to the program.
+        makers: those among them that are classes, as far as the script uses them so.
+        classes: the classes that the script itself defines, whose instances are copied between the processes.
+        before: source that runs before the program: the set-up code that does not need it, the script's imports from
+            the standard library, and these classes.
+        imports: of modules that the script uses without importing them.
+        modules: what the script imports from outside of the standard library.
+    """
+
+    program: tuple[str, ...]
+    makers: tuple[str, ...]
+    classes: tuple[str, ...]
+    before: str
+    imports: str
+    modules: tuple[str, ...]
+
+
+@lru_cache(64)
+def names_of(script: Script) -> Names:
+    """Find out which names belong to the program.
+
+    Raises:
+        ValueError: a test does not use the program, or expects a value that the program would define.
+    """
+    setup, source = parsed(script.setup), parsed(script.source)
+    own = [parsed(step.source) for step in script.steps]
+    lines = [*setup, *source, *(line for code in own for line in code)]
+    nodes = [*walk(*lines)]
+    needed = needed_imports(*lines)
+    setup = [*needed, *setup]
+    bound = frozenset(_bound(*setup, *source))
+    taken = {*imported(*lines)}
+    kept, known = ground([*setup, *source])
+    known |= _BUILTINS
+    program = used(script.setup, script.source, *(step.source for step in script.steps)) - bound - _BUILTINS
+    for step, code in zip(script.steps, own, strict=True):
+        test = code or ([source[step.place]] if step.place is not None else [])
+        if not test or {*names_in(*test)} - known - local_names(*test):
+            continue
+        called = {name for line in test for name in called_on_the_left(line)}
+        if not called:
+            raise ValueError(f"no part of {step.shown[:100]!r} calls the program")
+        program |= called  # the program's function has the name of a built-in, such as sum
+    if not program | taken and not all(step.call for step in script.steps):
+        raise ValueError(f"no part of {script.source.strip()[:100]!r} calls the program")
+    if undefined := sorted(program & _LIBRARIES):
+        raise ValueError(f"{undefined[0]!r} is not defined; import it in the set-up code")
+    for node in nodes:
+        _check_sides(node, program | taken)
+    methods = [line for kind in source if isinstance(kind, ast.ClassDef) for line in kind.body]
+    for line in [*source, *methods]:
+        if isinstance(line, _FUNCTION) and _is_test(line) and {*names_in(*line.decorator_list)} & (program | taken):
+            raise ValueError(
+                f"the program decorates {line.name!r}, so it decides if that runs; decorate a function in it"
+            )
+    _check_evaluation(nodes, bound | taken)
+    own_setup = {id(line) for line in setup}
+    classes = [line for line in kept if isinstance(line, ast.ClassDef) and (id(line) in own_setup or _is_plain(line))]
+    plain_imports = [line for line in kept if isinstance(line, (ast.Import, ast.ImportFrom)) and not {*_foreign(line)}]
+    allowed = {id(line) for line in (*setup, *classes, *plain_imports)}
+    before = [line for line in kept if id(line) in allowed and not _is_future(line)]
+    modules = sorted({*_foreign(*nodes)} - {"pytest"})
+    return Names(
+        tuple(sorted(program)),
+        tuple(sorted({*_makers(nodes)})),
+        tuple(line.name for line in classes),
+        "\n".join(map(ast.unparse, before)),
+        "\n".join(map(ast.unparse, needed)),
+        tuple(modules),
+    )
+
+
+def parsed(source: str) -> list[ast.stmt]:
+    """Return the statements of `source`; raises ValueError if it is not valid Python."""
+    if len(source) > MAX_CHARACTERS:
+        raise ValueError(f"source has {len(source):,} characters, the limit is {MAX_CHARACTERS:,}")
+    try:
+        return ast.parse(source.strip()).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ValueError(f"not valid Python ({error}): {source[:100]!r}") from None
+
+
+def used(*sources: str) -> frozenset[str]:
+    """Return the names that code uses without defining them inside of functions: those of its module, and others."""
+    names: set[str] = set()
+    for source in sources:
+        try:
+            tables = [symtable.symtable(source.strip(), "<test>", "exec")]
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            raise ValueError(f"not valid Python ({error}): {source[:100]!r}") from None
+        for table in tables:
+            tables.extend(table.get_children())
+            top = table.get_type() == "module"
+            names.update(
+                symbol.get_name()
+                for symbol in table.get_symbols()
+                if symbol.is_referenced() and (top or symbol.is_global())
+            )
+    return frozenset(names)
+
+
+def walk(*nodes: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes and everything inside them but constants, of which tests with large inputs have millions."""
+    pending = [*nodes]
+    for node in pending:
+        yield node
+        pending.extend(child for child in ast.iter_child_nodes(node) if type(child) is not ast.Constant)
+
+
+def ground(statements: Sequence[ast.stmt]) -> tuple[list[ast.stmt], frozenset[str]]:
+    """Return the statements that do not need the program, and the names they define."""
+    kept: list[ast.stmt] = []
+    known: set[str] = set()
+    for statement in statements:
+        nodes = [*walk(statement)]
+        bound = {*_bound(*nodes)}
+        needed = {name for name in names_in(*nodes) if name not in known and name not in _BUILTINS}
+        alone = not needed or needed <= bound | local_names(*nodes)
+        if alone and not {*imported(*nodes)} and not isinstance(statement, ast.Assert):
+            kept.append(statement)
+            known |= bound
+    return kept, frozenset(known)
+
+
+def _check_sides(node: ast.AST, program: frozenset[str] | set[str]) -> None:
+    """Refuse a comparison with the program's own constants: with ``== INF`` it would define the expected value."""
+    sides: list[ast.expr] = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _EQUALITIES:
+        sides = node.args[:2]
+    for side in sides:
+        root = side
+        while isinstance(root, ast.Attribute | ast.Subscript):
+            root = root.value
+        if isinstance(root, ast.Name) and root.id in program:
+            raise ValueError(f"{ast.unparse(side)!r} is not defined; define it in the set-up code")
+
+
+_EQUALITIES = ("assertEqual", "assertEquals", "assertIs", "assertAlmostEqual", "assertListEqual", "assertDictEqual")
+
+
+def _check_evaluation(nodes: Sequence[ast.AST], own: frozenset[str]) -> None:
+    """Refuse to run what the program returns, which could then pass any test."""
+    constant = {id(node.func) for node in nodes if isinstance(node, ast.Call) and all(map(_is_constant, node.args[:1]))}
+    for node in nodes:
+        name = ""
+        if isinstance(node, ast.Name) and node.id not in own:
+            name = node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            name = f"{node.value.id}.{node.attr}".removeprefix("builtins.")
+        elif isinstance(node, ast.ImportFrom):
+            name = next((f"{node.module}.{alias.name}" for alias in node.names if alias.name == "loads"), "")
+        if name in _EVALUATING and id(node) not in constant:
+            raise ValueError(f"{name!r} may run what the program returns; compare plain values")
+
+
+_EVALUATING = ("eval", "exec", "compile", "pickle.loads", "marshal.loads", "dill.loads", "cloudpickle.loads")
+
+
+def _is_plain(kind: ast.ClassDef) -> bool:
+    """Return whether the program may see a class of the test code, such as a ``ListNode``.
+
+    Other methods may compute what the test expects.
+    """
+    testing = kind.name.startswith("Test") or any(ast.unparse(base).endswith("TestCase") for base in kind.bases)
+    names = [line.name for line in kind.body if isinstance(line, (ast.FunctionDef, ast.ClassDef))]
+    special = all(name.startswith("__") and name not in ("__call__", "__getattr__", "__getitem__") for name in names)
+    return special and not testing and not any(isinstance(line, (ast.Assign, ast.AugAssign)) for line in kind.body)
+
+
+def _makers(nodes: Sequence[ast.AST]) -> Iterator[str]:
+    """Return the names that are used as classes: called for an object whose attributes are used, or in isinstance."""
+    objects = {ast.unparse(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    assigned = [(set(map(ast.unparse, node.targets)), node.value) for node in nodes if isinstance(node, ast.Assign)]
+    left = assigned
+    while made := [(targets, value) for targets, value in left if not objects.isdisjoint(targets)]:
+        left = [pair for pair in left if pair not in made]
+        objects.update(name for _, value in made for name in names_in(value))
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and (name := _made(node.value)):
+            yield name
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance":
+            yield from names_in(*node.args[1:])
+    for targets, value in assigned:
+        if not objects.isdisjoint(targets):
+            yield from (name for inner in ast.walk(value) if (name := _made(inner)))
+
+
+def _made(node: ast.AST) -> str:
+    """Return the name of the class that a call like ``Vector(1, 2)`` seems to have."""
+    name = ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
+    return name if name[:1].isupper() else ""
+
+
+def names_in(*nodes: ast.AST) -> Iterator[str]:
+    return (inner.id for inner in walk(*nodes) if isinstance(inner, ast.Name))
+
+
+def local_names(*nodes: ast.AST) -> frozenset[str]:
+    """Return the names that code binds: variables, arguments of functions and lambdas, caught exceptions."""
+    names: set[str] = set()
+    for node in walk(*nodes):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            names.add(node.name)
+    return frozenset(names)
+
+
+def _bound(*nodes: ast.AST) -> Iterator[str]:
+    """Return the names that code defines."""
+    for node in walk(*nodes):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+            yield node.name
+        elif isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+            yield from () if node.module in _TESTED else _exported(node.module or "")
+        elif isinstance(node, ast.alias):
+            yield (node.asname or node.name).partition(".")[0]
+
+
+def _exported(module: str) -> Iterator[str]:
+    """Return the names that ``from module import *`` defines."""
+    if module.partition(".")[0] not in sys.stdlib_module_names or module in ("antigravity", "this"):
+        raise ValueError(f"'from {module} import *' hides which names belong to the program; import each name")
+    found = importlib.import_module(module)
+    yield from getattr(found, "__all__", None) or (name for name in vars(found) if not name.startswith("_"))
+
+
+def imported(*nodes: ast.AST) -> Iterator[str]:
+    """Return the names that imports take from the program."""
+    for node in walk(*nodes):
+        if isinstance(node, ast.ImportFrom) and node.module in _TESTED:
+            yield from (alias.asname or alias.name for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.asname or alias.name for alias in node.names if alias.name in _TESTED)
+
+
+def _foreign(*nodes: ast.AST) -> Iterator[str]:
+    """Return the modules outside of the standard library that these imports name, apart from the program's."""
+    for node in nodes:
+        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            modules = [node.module or ""]
+        yield from {module.partition(".")[0] for module in modules} - sys.stdlib_module_names - {*_TESTED}
+
+
+def _is_future(line: ast.stmt) -> bool:
+    return isinstance(line, ast.ImportFrom) and line.module == "__future__"
+
+
+def needed_imports(*lines: ast.stmt) -> list[ast.stmt]:
+    """Return imports of the standard library's modules that code uses without importing them, as in ``math.pi``."""
+    values = [node.value for node in walk(*lines) if isinstance(node, ast.Attribute)]
+    names = {value.id for value in values if isinstance(value, ast.Name)} & sys.stdlib_module_names
+    names -= {*_bound(*lines), *local_names(*lines)} if names else set()
+    return parsed("\n".join(f"import {name}" for name in sorted(names)))
+
+
+def called_on_the_left(line: ast.stmt) -> Iterator[str]:
+    test: ast.expr | None = line.test if isinstance(line, ast.Assert) else None
+    while isinstance(test, ast.Compare | ast.UnaryOp):
+        test = test.left if isinstance(test, ast.Compare) else test.operand
+    if isinstance(test, ast.Call) and isinstance(test.func, ast.Name):
+        yield test.func.id
+
+
+# --- Code ----------------------------------------------------------------------------------------------------
+
+
+@lru_cache(16)
+def shared_code(script: Script, tolerance: float | None) -> dict[str, Any]:
+    """Return what the tester needs for all tests of a script; see `tester.run`."""
+    names = names_of(script)
+    source = _code(script.source, "<test>", tolerance)
+    setup = _code(f"{names.imports}\n{script.setup}", "<setup>", None)
+    return {
+        "statements": [*setup, *source],
+        "start": len(setup),
+        "tests": [len(setup) + step.place for step in script.steps if step.place is not None],
+        "names": list(names.program),
+        "makers": list(names.makers),
+        "classes": list(names.classes),
+        "numpy": "numpy" in names.modules,
+        "lines": script.source.strip().split("\n"),
+        "tolerance": tolerance,
+    }
+
+
+def step_code(step: Step, shared: dict[str, Any]) -> bytes:
+    """Return what the tester needs for one test, beside what `shared_code` returns."""
+    statements = shared["statements"]
+    place = None if step.place is None else shared["start"] + step.place
+    described = {
+        "after": place if place is not None else len(statements),
+        "code": [statements[place]] if place is not None else _code(step.source, "<test>", shared["tolerance"]),
+        "lines": step.source.strip().split("\n") if step.source else None,
+        "path": step.path,
+        "call": marshal.loads(step.call) if step.call else None,
+    }
+    return marshal.dumps(described)
+
+
+def _code(source: str, name: str, tolerance: float | None) -> list[Any]:
+    """Compile each statement."""
+    statements = parsed(source)
+    flags = 0
+    for line in statements:
+        if isinstance(line, ast.ImportFrom) and line.module == "__future__":
+            for alias in line.names:
+                flags |= getattr(__future__, alias.name).compiler_flag
+    if tolerance is not None:
+        statements = [Tolerant().visit(line) for line in statements]
+    if " is " in source:
+        statements = [_Identical().visit(line) for line in statements]
+    return [
+        compile(ast.Module([] if _is_future(line) else [line], []), name, "exec", flags, dont_inherit=True)
+        for line in map(ast.fix_missing_locations, statements)
+    ]
+
+
+@final
+class _Identical(ast.NodeTransformer):
+    """Let ``a.next is b`` ask whether both are one object of the program, which is two in the test code."""
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        sides = [node.left, *node.comparators]
+        if len(sides) > 2 or not isinstance(node.ops[0], (ast.Is, ast.IsNot)) or any(map(_is_constant, sides)):
+            return node
+        call: ast.expr = ast.Call(ast.Name("_same", ast.Load()), sides, [])
+        if isinstance(node.ops[0], ast.IsNot):
+            call = ast.UnaryOp(ast.Not(), call)
+        return ast.copy_location(call, node)
+
+
+def _is_constant(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant)
+
+
+@final
+class Tolerant(ast.NodeTransformer):
+    """Let ``assert f(1) == 0.3`` accept numbers that are close."""
+
+    def __init__(self, *, everywhere: bool = False) -> None:
+        self._in_assertion = everywhere
+
+    def visit_Assert(self, node: ast.Assert) -> ast.AST:
+        node.test = Tolerant(everywhere=True).visit(node.test)
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        if not self._in_assertion or len(node.ops) > 1 or not isinstance(node.ops[0], ast.Eq):
+            return node
+        return ast.copy_location(ast.Call(ast.Name("_equal", ast.Load()), [node.left, *node.comparators], []), node)
