@@ -627,13 +627,6 @@ def _line_end(text: str, start: int) -> int:
 
 # After a stated answer: another one, or what replaces it.
 
-UNDECIDED = re.compile(
-    r"\W{0,5}\b(?:if|unless|else|otherwise|alternatively|or|failing|maybe|perhaps|possibly|could|might|may)\b",
-    re.IGNORECASE,
-)
-CONCLUSION = re.compile(
-    r"\b(?:so|therefore|thus|hence|finally|final|conclu\w+|overall)\b|\u2234|所以|因此", re.IGNORECASE
-)
 _PIECE_END = re.compile(r"(?<=[.!;。；！？])\s+|(?<=[。！？])|(?<!\bor)(?<!\bor )\n+|;\s")
 COURTESY = re.compile(
     r"(?:i hope|(?:please )?let me know|feel free|hope (?:this|that|it)|is there anything|would you like|thanks?\b|"

@@ -188,6 +188,9 @@ ASIDE = re.compile(
 REASON = re.compile(r"\W*(?:because|since|as|given)\b", re.IGNORECASE)
 SECOND = re.compile(rf"(?:{OR_WORDS}|{AND_WORDS}|\bbut\b)[^\d,.;]{{0,16}}\d", re.IGNORECASE)
 """A second answer behind an aside: 42 for x = 3 and 43 for x = 4."""
+CONCLUSION = re.compile(
+    r"\b(?:so|therefore|thus|hence|finally|final|conclu\w+|overall)\b|\u2234|所以|因此", re.IGNORECASE
+)
 UNDECIDED = re.compile(
     r"\W{0,4}(?:but |though |although )?\b(?:it )?(?:if|unless|could|might|may|maybe|perhaps|possibly)\b", re.IGNORECASE
 )

@@ -19,8 +19,6 @@ from itertools import pairwise
 from rewardkit.core.text.claims import OR_WORDS, asked, corrects, denied_after, denied_before, last_retraction
 from rewardkit.core.text.extractors import TextExtractor
 from rewardkit.core.text.final_answer import (
-    CONCLUSION,
-    UNDECIDED,
     Statement,
     bare_answer,
     is_claimed,
@@ -375,7 +373,7 @@ class _Text:
         between = self.text[stated.end : last.start]
         if self._same(stated, last):
             return last if last_retraction(between, 0) else stated
-        if UNDECIDED.match(between) and len(between) < _NEAR:
+        if context.UNDECIDED.match(between) and len(between) < _NEAR:
             return None
         if corrects(self.text, last.start) or last_retraction(between, 0):
             return last
@@ -396,7 +394,7 @@ class _Text:
                 return stated if checked or redone["check"] else None
             return last
         alone = context.ALONE.match(self.text, stated.end)
-        if CONCLUSION.search(between):
+        if context.CONCLUSION.search(between):
             return None if alone else last
         return stated if alone or context.ASIDE.match(between) or not context.CLAIM.search(between) else None
 
