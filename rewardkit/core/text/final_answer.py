@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from rewardkit.core.text.claims import denied_after, denied_before, last_retraction, without_struck
+from rewardkit.core.text.claims import OR_WORDS, corrects, denied_after, denied_before, last_retraction, without_struck
 from rewardkit.core.text.marks import Box, boxes, boxes_in
 from rewardkit.core.text.visibility import straight
 
@@ -625,9 +625,10 @@ def _line_end(text: str, start: int) -> int:
     return len(text) if end < 0 else end
 
 
-# After a stated answer: another one, or what replaces it.
+# After a stated answer: what takes it back, or replaces it. A completion is paid for one gold answer only, so a remark
+# with another value is harmless: only a sentence that is nothing but a value, or says that it is the answer, replaces.
 
-_PIECE_END = re.compile(r"(?<=[.!;。；！？])\s+|(?<=[。！？])|(?<!\bor)(?<!\bor )\n+|;\s")
+_PIECE_END = re.compile(r"(?<=[.!;。；！？])\s+|(?<=[。！？])|(?<!\bor)(?<!\bor )(?<![:：])(?<![:：]\*\*)\n+|;\s")
 COURTESY = re.compile(
     r"(?:i hope|(?:please )?let me know|feel free|hope (?:this|that|it)|is there anything|would you like|thanks?\b|"
     r"have a|do you (?:have|want|need)|if you(?:'d| would)? (?:have|need|like|want))\b",
@@ -635,99 +636,46 @@ COURTESY = re.compile(
 )
 """The beginning of a sentence that speaks to the user: "Let me know if you have questions"."""
 
-_EXPLAINS = re.compile(
-    r"(?:because|since|as|this is because|that is because|to (?:verify|check|see|find|get|solve|confirm)|not(?:e|ice)|"
-    r"recall|we (?:can )?(?:check|verify|know|find|first|start)|(?:first|next)\b|verify\w*|let(?:'s| us)|steps?|given|"
-    r"where|which (?:is|equals) the (?:sum|product|difference|quotient|square|total) of|check|confidence|source|"
-    r"explanation|reason(?:ing)?|justification|proof|verification|solution|details|rounded|here|in this|"
-    r".{0,40}\b(?:each|every|per)\b)\b",
+_AROUND_PIECE = "*_`#>.,!;:()[]-–—|\"' \t\n"
+_LONGEST_REPLACEMENT = 120
+_INSTEAD = re.compile(
+    rf"\W*(?:(?:{OR_WORDS}|and|but|so|however|also|in fact|in truth|in reality|actually|really|rather|instead|well|"
+    r"then|therefore|thus|hence|edit|update|correct(?:ion|ed)|better|second (?:choice|guess|answer)|backup|plan b|"
+    r"more (?:precisely|exactly|accurately)|on second thought|no|nope|hmm+|wait|oops|sorry|er|uh|или|а)\b\W*)*"
+    r"(?:(?:(?:the|my)(?: \w+)? (?:answer|result|solution|total|value|number)|the truth"
+    r"|the (?:true|real|actual|correct|right|other) \w+|it|this|that|there)"
+    r"(?:'s| is| was| are| equals|(?: could| may| might| can| should| must| would| has to| ought to)"
+    r"(?: also| well| just| as well)* be)?(?: (?:actually|really|in fact|also))?|i mean|make (?:it|that))?\W*",
     re.IGNORECASE,
 )
-"""The beginning of a sentence whose numbers explain the answer, or share it out."""
-
-_SECTION = re.compile(
-    r"(?:(?:brief |short )?(?:explanation|reason(?:ing)?|justification|proof|verification|solution|details|steps|"
-    r"notes?|check)|why)\W*(?::|\Z)",
-    re.IGNORECASE,
-)
-"""The heading of an explanation: what is below it gives no second answer unless it says so."""
-
-_REPLACES = (
-    r"and|but|so|however|also|or|in fact|in truth|in reality|actually|really|rather|instead|well|then|therefore|thus|"
-    r"hence|although|though"
-)
-_INSTEAD = (
-    r"hmm+|wait|oops|sorry(?! (?:for|about)\b)|better|edit|update|corrected|or|else|otherwise|failing that|"
-    r"alternatively|maybe|perhaps|"
-    r"possibly|on second thought|second (?:choice|guess|answer)|more (?:precisely|exactly|accurately)|nein|non|нет|não|"
-    r"nee|perdón|pardon|i mean|make (?:that|it)|いや|아니"
-)
-_BE = (
-    r"(?:'s| is| was| are| equals|(?: should| must| would| has to| ought to)(?: also)? be)"
-    r"(?: (?:actually|really|in fact|also))?"
-)
-_SECOND = re.compile(
-    rf"\W*(?:(?:{_REPLACES})\b\W*)*(?:"
-    rf"(?:{_INSTEAD})\b(?!\W*in words)|no(?:pe)?\b(?=\W*(?:[,.!:–—-]|\Z|\d)|\s(?:it|that|this|wait)\b)"
-    r"|(?:also|in fact|actually|rather|instead)\b\W+\w+(?:\W+\w+){0,2}\W*\Z"
-    r"|(?:it|this|that|there|the answer) (?:could|may|might|can)(?: also| well| just| as well)* be\b"
-    r"(?! (?:written|expressed|said|noted|verified|checked|seen|found|shown|simplified|proven|confirmed))"
-    rf"|(?:it|this|that|the (?:truth|(?:true|real|actual|correct|right|other) [a-z]+)){_BE} "
-    r"(?!(?:an?|because|not|so|why|what|how|only|very|too|known|well|common|widely|generally|often|now|still|just|"
-    r"quite|"
-    r"as|in|on|at|for|from|to|by|with|true|correct|right|it|all|possible|likely|final|clear|easy|done|fine|impossible|"
-    r"important|also|given|based|equal|the)\b)[^\s.]+(?:[\s.]+[^\s.]+){0,2}[\s.]*\Z"
-    r"|(?!(?:no|none|nothing|this|that|it|which|the (?:answer|result|calculation))\b)[^.\n]{1,60}? (?:is|are|would be)"
-    r"(?: (?!not|never)\w+)? (?:possible|right|correct|acceptable|valid|plausible|better)\Z)",
-    re.IGNORECASE,
-)
-"""A sentence that gives a second answer: "It could also be 43", "Better: 43", "In fact it's Rome"."""
-
-_LONE = re.compile(
-    r"(?!Thank|Done|QED|Good|Great|Cheers|Bye|End\b|Yes|Correct|Right|Note|Reason|Final|That)"
-    r"[A-ZÀ-Þ][\w'-]*(?: [\w'-]+)?"
-)
-"""A second name on its own: "The answer is Paris. Rome." """
+"""All that may be before a value that replaces another: "Or", "In fact it's", "Correction:", "The true total is"."""
 
 _POLARITY = re.compile(r"\b(?:(yes|true)|no|false)\b(?=\W*(?:[.,;:!?)]|\Z))", re.IGNORECASE)
-_BARE = re.compile(r"[\s*_$(]*-?\d(?:[.,]?\d)*[\s*_$).]*")
-_BARE_END = re.compile(
-    r"(?!confidence).*(?:[:,]|\b(?:it|this|that)(?:'s| is| was| should be| must be)?|case)\s(?:actually |really )?"
-    r"\W{0,3}\d(?:[.,]?\d)*\W*\Z",
-    re.IGNORECASE,
-)
-"""An explanation that ends with another value: "Check: it is 43"."""
-
 _LESSER = re.compile(
-    r"\W*which (?:(?:is|was) not (?:what|right|correct|the|true)\b|(?!(?:is|equals|gives|means|makes|matches|agrees|"
-    r"corresponds|can be|simplifies|rounds|was|has|represents|comes)\b))|\W*(?:which (?:is|gives|was)|as an?)\b.*"
-    r"\b(?:bound|guess|approximat\w+|estimate|half|twice|double|off|wrong|only|close|less|more)\b",
+    r"\W*(?:if|unless|when|provided)\b|\W*which (?:(?:is|was) not (?:what|right|correct|the|true)|"
+    r"(?:\w+ ){1,3}(?:claims?|says?|thinks?|believes?))\b|"
+    r"\W*(?:which (?:is|gives|was)|as an?)\b.*"
+    r"\b(?:bound|guess|approximat\w+|estimate|half|twice|double|off|wrong|only|close|less|more)\b|.*\bor\b\W{0,4}\d",
     re.IGNORECASE,
 )
 """A clause that says that the answer is not quite the answer."""
 
 _NEXT_SENTENCE = re.compile(r"\W*(?:[.!。！]|\n)")
-_OR_VALUE = re.compile(r"\bor\b\W{0,4}\d")
-_CONDITION = re.compile(r"\W*(?:if|unless|when|provided)\b", re.IGNORECASE)
 _VALUE = re.compile(r"\d|\$|\\[(\[]")
-_LABEL = re.compile(
-    r"\b(?:step|part|question|method|problem|example|figure|equation|line|case)s? \(?\d+\)?|\b\d+ (?:\w+ )?(?:steps?|"
-    r"questions?|ways?|methods?|approaches|examples?|cases?)\b",
+_LAST_VALUE = re.compile(r"(?:\$[^$]+\$|\\\(.+\\\)|(?:(?<=\s)|(?<=[^\x00-\x7f])|\A)[!-~]*\d\S*)(?: [^\W\d_]+)?\Z")
+_WORD = re.compile(r"(?<![\\a-z])[^\W\d_]{2}")
+_TITLE = re.compile(r"\s*(?:#|[*_]{2}.*(?:\*|_|:)\s*\Z)")
+_WORD_START = re.compile(r"(?:\A|(?<=\s)|(?<=[^\x00-\x7f]))[^\W\d_]")
+_EQUALLY = re.compile(
+    r"\W*(?!(?:this|that|it|which)\b)\S+ (?:is|would be) (?:also|equally|just as)(?: \w+)? (?:possible|right|correct|"
+    r"acceptable|valid|plausible|good)\Z",
     re.IGNORECASE,
 )
-"""A number that is no value: "in 3 steps", "one more look at step 2"."""
-
-_TOKEN = re.compile(r"\d[\d.,]*\d|\d|\$[^$]+\$|\\\(.+?\\\)|\\\[.+?\\\]")
+"""A sentence about another value: "43 is also right"."""
 
 
-def stands(text: str, end: int, answer: str, *, remarks: bool = False) -> bool:
-    """Return whether an answer that was stated before `end` is neither taken back, nor one of several, nor replaced.
-
-    A sentence with another value after it is only harmless if it explains the answer, or leads to it again.
-
-    Args:
-        remarks: any sentence may have other values that replace nothing, unless it is nothing but a value.
-    """
+def stands(text: str, end: int, answer: str) -> bool:
+    """Return whether an answer that was stated before `end` is neither taken back nor replaced."""
     rest = text[end:]
     if not rest.strip():
         return True
@@ -735,40 +683,48 @@ def stands(text: str, end: int, answer: str, *, remarks: bool = False) -> bool:
         return False
     core = bare(answer).strip("$ ")
     again = re.compile(rf"(?<![\w.]){re.escape(core)}(?!\w|\.\d)", re.IGNORECASE)
-    has_value, replaced = bool(_VALUE.search(answer)), False
-    pieces, same_sentence = _PIECE_END.split(rest), not _NEXT_SENTENCE.match(rest)
-    polarity = _POLARITY.fullmatch(core) if same_sentence else None
-    if polarity and any(bool(word[1]) != bool(polarity[1]) for word in _POLARITY.finditer(pieces[0])):
-        return False  # "yes, actually no"
-    for count, piece in enumerate(pieces):
-        piece = _LABEL.sub("", straight(piece).strip(_AROUND_PIECE))
-        if not piece or (COURTESY.match(piece) and not _VALUE.search(piece)):
-            continue
-        if _SECTION.match(piece) and not _BARE_END.match(piece):
-            return not (replaced or (has_value and _BARE.fullmatch(pieces[-1]) and not again.search(pieces[-1])))
-        if again.search(piece) and not _SECOND.match(piece):
-            if any(denied_before(piece, match.start()) for match in again.finditer(piece)):
-                return False
-            values = _TOKEN.findall(piece)
-            replaced = replaced and not (values and again.search(values[-1]))
-            listed = re.compile(rf"{again.pattern}\W{{0,4}}(?:\b(?:and|or)\b|[,&])\W{{0,4}}\d", re.IGNORECASE)
-            if has_value and listed.search(piece) and not _EXPLAINS.match(piece):
-                return False
-            continue
-        is_second = (
-            _SECOND.match(piece)
-            or (not has_value and _LONE.fullmatch(piece))
-            or _OR_VALUE.search(piece)
-            or (count == 0 and same_sentence and _LESSER.match(piece))
-        )
-        if is_second or (_CONDITION.match(piece) and (_VALUE.search(piece) or (count == 0 and same_sentence))):
+    pieces = _PIECE_END.split(rest)
+    if not _NEXT_SENTENCE.match(rest):  # the same sentence goes on
+        polarity = _POLARITY.fullmatch(core)
+        if polarity and any(bool(word[1]) != bool(polarity[1]) for word in _POLARITY.finditer(pieces[0])):
+            return False  # "yes, actually no"
+        if _LESSER.match(pieces[0]):
             return False
-        if has_value and _VALUE.search(piece) and (not _EXPLAINS.match(piece) or _BARE_END.match(piece)):
-            replaced = replaced or not remarks or bool(_BARE.fullmatch(piece) or _BARE_END.match(piece))
+    replaced = headed = False
+    for piece in pieces:
+        plain = straight(piece).strip(_AROUND_PIECE)
+        if again.search(plain):
+            if any(denied_before(plain, match.start()) for match in again.finditer(plain)):
+                return False
+            replaced = False
+        elif len(plain) <= _LONGEST_REPLACEMENT and _replaces(plain, core, headed=headed):
+            replaced = True
+        headed = _TITLE.match(piece) is not None
     return not replaced
 
 
-_AROUND_PIECE = "*_`#>.,!;:()[]-–—|\"' \t"
+def _replaces(piece: str, answer: str, *, headed: bool) -> bool:
+    """Return whether a sentence is another value than `answer`, or says that another is the answer."""
+    if _EQUALLY.match(piece):
+        return True
+    if _VALUE.search(answer):
+        value = _LAST_VALUE.search(piece)
+        if value is None:
+            return False
+        if not piece[: value.start()].strip():
+            return not (headed or piece.endswith("%") or _WORD.search(value[0]))
+        return _is_lead(piece, value.start())
+    starts = [word.start() for word in _WORD_START.finditer(piece) if word.start()][-3:]
+    return any(
+        _is_lead(piece, start) if piece[start].isupper() else answer[:1].islower() and corrects(piece, start)
+        for start in starts
+    )
+
+
+def _is_lead(piece: str, end: int) -> bool:
+    start = piece.rfind(": ", 0, end) + 1  # "Check: it is 43"
+    start = start if piece[start:end].strip() else 0
+    return corrects(piece, end) or _INSTEAD.fullmatch(piece, start, end) is not None
 
 
 # Marks around an answer.
