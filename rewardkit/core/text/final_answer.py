@@ -44,6 +44,27 @@ _NEXT_TURN = re.compile(
     r"(?:[ \t]?[*_\]]{0,2}[ \t]?[:：]|(?P<heading>[*_\]]{1,2})?[ \t]*$)",
     re.IGNORECASE | re.MULTILINE,
 )
+_REMARK = re.compile(
+    r"[\s*_]{0,4}(?:wrong\b|(?:this|that|it|the above|does (?:this|that|it)|is (?:this|that)) "
+    r"(?:misses|ignores|fails|fits?|works?|holds?|right|correct|wrong|is (?:wrong|incorrect|not)|does(?:n't| not)|"
+    r"contradicts|violates|overlooks|forgets)\b)",
+    re.IGNORECASE,
+)
+"""In "Problem: this misses a case", which goes on with the own turn."""
+
+_INTRODUCTION = re.compile(
+    r"(?:sure|okay|ok|certainly|of course|great|alright|hello|hi|first|well|(?:let(?:'s| us| me)|here(?:'s| is)|"
+    r"i(?:'ll| will)|we(?:'ll| will| need| have| are)|to (?:solve|answer|find)|step 1|(?:solution|answer) to|breakdown|"
+    r"the (?:answer|solution) to this|dado|vamos|veamos|claro|voici|bien sûr|d'accord|bien|hier ist|natürlich|gerne|"
+    r"gut|được|хорошо|конечно|давайте|рассмотрим)\b[^.!?:\n]{0,80}|(?:让我们|讓我們|我们|好的|首先|まず|では)[^。\n]{0,40})"
+    r"(?:[,.!:。：！]\s*|\Z)",
+    re.IGNORECASE,
+)
+"""A sentence that only introduces: "Sure! Let's solve it."."""
+
+_LONGEST_INTRODUCTION = 200
+_MARKED = re.compile(r"\\(?:boxed|fbox)(?!\s?\{\s*\})|####|<(?:final_)?answer\s?>(?!\s*</)", re.IGNORECASE)
+
 _MOST_TURNS = 20
 """A text with more beginnings of turns than this is cut at the last of these: the text before each is searched."""
 
@@ -70,20 +91,28 @@ def next_turn(text: str) -> int | None:
         if not (turn["set"] or turn["number"] or turn[0].rstrip("*_] ").endswith(_COLON)):
             continue  # a line with nothing but the word
         head = text[: turn.start()]
-        if head.strip() and (turn["speaker"] or not (turn["set"] or numbered) or _answers(head)):
+        if not head.strip() or _REMARK.match(text, turn.end()):
+            continue
+        if turn["speaker"] or _answers(head) or not (turn["set"] or numbered or _introduces(head)):
             return turn.start()
     return None
 
 
 def _answers(text: str) -> bool:
-    return _box_starts(text) or "####" in text or _has_tag(text) or next(statements(text), None) is not None
+    return _MARKED.search(text) is not None or next(statements(text), None) is not None
+
+
+def _introduces(head: str) -> bool:
+    """Return whether the text before a question is nothing but a short introduction of it."""
+    head = straight(head.strip("*_#>- \n\t"))
+    return len(head) <= _LONGEST_INTRODUCTION and not _INTRODUCTION.sub("", head).strip("*_ \n")
 
 
 def _first_solution(text: str) -> str:
     """Return a solution with ``#### 18`` without a made-up question and its ``#### 5`` after it."""
     if text.count("####") < 2:
         return text
-    lines = [line for line in _HASHES.finditer(text) if not _HEADING.match(line[1])]
+    lines = [line for line in _HASHES.finditer(text) if not _HEADING.match(line[1].lstrip("*_"))]
     for line, following in pairwise(lines):
         if "?" in text[line.end() : following.start()]:
             return text[: line.end()]
@@ -97,9 +126,9 @@ _TAG = re.compile(r"<(/?)(?:final_)?answer\s?>(?!\W{0,3}(?:tags?|block|format|se
 
 _HASHES = re.compile(r"(?:^|(?<=\s))####(?!#)[ \t]*(?=\S)(.*)", re.MULTILINE)
 _HEADING = re.compile(
-    r"(?i)[*_]*(?:(?P<answer>(?:the\s|final\s|correct\s){0,2}(?:answer|result)\b[*_]*(?:\s+is\b)?[*_]*\s*[:=]?[*_]*)"
+    r"(?i)(?P<answer>(?:the\s|final\s|correct\s){0,2}(?:answer|result)\b[*_]*(?:\s+is\b)?[*_]*\s*[:=]?[*_]*)"
     r"|(?:step|part|case|section|explanation|solution|conclusion|reasoning|summary|note|check|verification|analysis|"
-    r"option|choice|method|approach|given|calculation|problem|question)s?\b|\d+[.)]\s|[^\n]*[:：][*_]*\s*\Z)"
+    r"option|choice|method|approach|given|calculation|problem|question)s?\b|\d+[.)]\s|[^\n]*[:：][*_]*\s*\Z"
 )
 """Text after ``####`` that is a heading of what follows; "Answer" introduces the answer itself."""
 
@@ -329,9 +358,10 @@ def behind_hashes(text: str) -> str | None:
     if not lines:
         return None
     line, below = lines[-1][1].strip(), text[lines[-1].end() :].strip()
-    heading = _HEADING.match(line)
+    plain = line.lstrip("*_")
+    heading = _HEADING.match(plain)
     if heading and heading["answer"]:
-        rest = line[heading.end() :].strip()
+        rest = plain[heading.end() :].strip()
         return rest or (None if "\n" in below else below or line)
     if heading:
         return None
@@ -347,22 +377,29 @@ _ADVERB = (
     r"of course|equal to|(?:most )?likely(?: to be)?|typically|generally),?)?"
 )
 _IS = (
-    r"(?:[*_]{0,3}\s?(?:[:=→–—：]|=>|->|-(?=\s))"
+    r"(?:[*_]{0,3}\s?(?:[:=→⇒➡👉–—：]\ufe0f?|=>|->|-(?=\s))"
     r"|\s(?:is|are|equals|would be|must be|should be|will be|has to be|can only be)(?![A-Za-z'’]),?)"
 )
 _ABOUT = (
     r"(?:\s\([^()\n]{1,60}\)"
-    r"|\s(?:to|for|of|in|here|considering|given|based on|among|according to)\b[^.:;!?\n\d]{0,80}?"
+    r"|,\s(?:after|as|by|then|of course)\b[^,.:;!?\n\d]{0,40},"
+    r"|\s(?:to|for|of|in|you|we|here|considering|given|based on|among|according to)\b[^.:;!?\n\d]{0,80}?"
     r"|\s(?:mod(?:ulo)?|times|plus|minus|divided by|without|excluding|squared|cubed|doubled|"
     r"halved)\b[^.:;!?\n]{0,40}?)??"
 )
 _ENGLISH = re.compile(
-    rf"(?:answers?\b|final (?:result|value|solution)\b){_ABOUT}{_IS}{_ADVERB}[*_]{{0,3}}(?:\s?[:：][*_]{{0,3}})?",
+    rf"(?:answers?\b|final (?:result|value|solution)\b){_ABOUT}{_IS}{_ADVERB}(?:\s?\}}(?=\s?[$\w\\]))?[*_]{{0,3}}"
+    r"(?:\s?[:：][*_]{0,3})?",
     re.IGNORECASE,
 )
 _STEMS = ("answer", "final result", "final value", "final solution")
-_HEAD = re.compile(r"answers?[*_:：\s]{0,4}\n", re.IGNORECASE)
-_HEAD_BEFORE = re.compile(r"(?:^|\n)[\s#*_>\-]{0,8}(?:(?:the|my|final|correct|best) ){0,3}\Z", re.IGNORECASE)
+_HEAD = re.compile(
+    r"answers?(?:[*_:：\s]{0,4}\n|[*_: ]{0,4}\|(?:[ ]{0,4}\n[ ]{0,4}\|[ :-]{3,20}\|[ ]{0,4}\n[ ]{0,4}\|)?)",
+    re.IGNORECASE,
+)
+"""A heading, or the only column of a table, or the first cell of a row."""
+
+_HEAD_BEFORE = re.compile(r"(?:^|\n)[\s#*_>|\-]{0,8}(?:(?:the|my|final|correct|best) ){0,3}\Z", re.IGNORECASE)
 COPULAS = (
     "es|é|è|est|ist|is|lautet|är|er|on|adalah|(?:náà )?ni|to|brzmi|je|este|là|είναι|היא|هي|هو|है|आहे|हो|হল|হলো|হবে|"
     "คือ|это|је|ithi|(?:bi )?mooy|ita ce|bụ"
@@ -381,7 +418,7 @@ _NAMED = (
 )  # fmt: skip
 _NAMED_ALONE = (
     "ответ", "відповідь", "cevap", "cevabı", "válasz", "پاسخ", "جواب", "उत्तर", "উত্তর", "సమాధానం", "జవాబు", "பதில்",
-    "คำตอบ", "คำตอบที่ถูกต้อง",
+    "คำตอบ", "คำตอบที่ถูกต้อง", "ist die antwort", "ist die richtige antwort", "is het antwoord",
 )  # fmt: skip
 """In these languages the verb may be missing or come last: "Ответ 11", "উত্তর 11"."""
 
@@ -456,7 +493,9 @@ def _english(text: str, lowered: str) -> Iterator[tuple[int, int]]:
                 yield position, match.end()
 
 
-_SKIP = re.compile(r"[ \t]{0,4}(?:\n\s{0,6})?")
+_SKIP = re.compile(r"(?:(?<=\n)\s{0,6}|[ \t]{0,4}\n\s{0,6})(?:(?:[-*•>]|1[.)])[ \t]{1,4}|`{3}\w{0,10}\n)?|[ \t]{0,4}")
+"""Below a heading, the mark of an item or of a quotation says nothing: it is no minus sign."""
+
 _DISPLAYS = (("\\[", "\\]"), ("$$", "$$"))
 _FORMULA = re.compile(r"\s*(?:\$(?:[^$\\\n]|\\.)+\$|\\\((?:[^\\\n]|\\[^()])+\\\)|\*\*[^*\n]+\*\*|`[^`\n]+`)")
 _SENTENCE_END = re.compile(
@@ -490,7 +529,7 @@ _OWN_WORDS = frozenset((
     "since", "as", "here", "here's", "let", "let's", "note", "notice", "recall", "okay", "ok", "yes", "well",
     # Before the word for "answer" in other languages; without "that" and "of", which join it to what denies it.
     "la", "mi", "entonces", "finalmente", "correcta", "así", "a", "minha", "logo", "assim", "portanto", "então",
-    "donc", "ma", "bonne", "finalement", "ainsi", "die", "ist", "lautet", "meine", "also", "daher", "somit",
+    "donc", "ma", "bonne", "finalement", "ainsi", "die", "ist", "lautet", "meine", "also", "daher", "somit", "damit",
     "richtige", "korrekte", "endgültige", "finale", "het", "mijn", "dus", "daarom", "juiste", "quindi", "mia",
     "perciò", "dunque", "det", "rätta", "poprawna", "więc", "zatem", "итак", "значит", "поэтому", "мой", "правильный",
     "верный", "окончательный", "итоговый", "отже", "тому", "jadi", "maka", "vậy", "do", "đó", "nên", "yani", "doğru",
@@ -592,9 +631,10 @@ def stated(text: str) -> str | None:
             return None
         answer, end = stated_object(text, statement.start)
         if answer:
-            unmarked = answer.rstrip("*")
-            stars = answer[len(unmarked) :]
-            if stars and unmarked.count(stars) % 2 == 0:  # **Answer: 5**
+            answer = answer.rstrip(_STOPS).removesuffix("|")  # in a table
+            unmarked = answer.rstrip(answer[-1:] if answer.endswith(("*", "$")) else "")
+            marks = answer[len(unmarked) :]
+            if marks and unmarked.count(marks) % 2 == 0:  # **Answer: 5**
                 answer = unmarked
             return bare(answer) if stands(text, end, answer) else None
     return ""
@@ -692,7 +732,7 @@ def stands(text: str, end: int, answer: str) -> bool:
             return False
     replaced = headed = False
     for piece in pieces:
-        plain = straight(piece).strip(_AROUND_PIECE)
+        plain = " ".join(straight(piece).strip(_AROUND_PIECE).split())
         if again.search(plain):
             if any(denied_before(plain, match.start()) for match in again.finditer(plain)):
                 return False
