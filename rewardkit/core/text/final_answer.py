@@ -378,7 +378,8 @@ _ADVERB = (
 )
 _IS = (
     r"(?:[*_]{0,3}\s?(?:[:=→⇒➡👉–—：]\ufe0f?|=>|->|-(?=\s))"
-    r"|\s(?:is|are|equals|would be|must be|should be|will be|has to be|can only be)(?![A-Za-z'’]),?)"
+    r"|\s(?:is|are|equals|would be|must be|should be|will be|has to be|can only be)"
+    r"(?![A-Za-z'’]|\s(?:reasonable|plausible|consistent|verified|confirmed|unique|as follows)\b),?)"
 )
 _ABOUT = (
     r"(?:\s\([^()\n]{1,60}\)"
@@ -502,7 +503,14 @@ _SENTENCE_END = re.compile(
     r"(?<![ .(][A-Za-z])(?<!\b(?:Mr|Dr|St|vs|No|Jr|Sr))(?<!\b(?:Mrs|etc|e\.g|i\.e))"
     r"[.!][*_`\"'”)\]]{0,4}(?=\s+[^a-z\s]|\s*\Z)|[。！।]"
 )
-_REASON = re.compile(r",? (?:because|since)\b|, (?:as|which|so|where|given)\b")
+_REASON = re.compile(
+    r",? (?:because|since|i\.e\.|obtained|achieved|attained|reached|at [$\\(]*[a-z]\s?=)(?!\w)"
+    r"|, (?:as|which|so|where|given|that is|namely|using|by|with|not|of course|the|and (?:it|this|that))(?!\w)"
+    r"| [—–] (?=[a-z]{2})|: the\b|;(?= [a-z]{2})| \(the\b"
+    r"| [(\[](?=(?:from |i\.e\.,? |that is,? )?\d+(?: [a-z]+)?\s?(?:[×·*+]|\\times|\\cdot)\s?\d+(?: [a-z]+)?[)\]])"
+)
+"""The beginning of a reason, of a computation, or of another apposition."""
+
 _YES_OR_NO = re.compile(r"[*_]{0,3}(?:yes|no|true|false)[*_]{0,3}(?=,\s[a-z])", re.IGNORECASE)
 """The answer in "The answer is no, because..."."""
 
@@ -584,7 +592,8 @@ _GOVERNS = re.compile(
 
 _ABOUT_ELSE = re.compile(
     rf"\b(?:different|another|other|wrong|previous|next|earlier|first|second|half|part|similar|easier|simpler|harder|"
-    rf"dozens?|hundreds|thousands|millions|base|mod|modulo|times|plus|minus|divided|squared|cubed|doubled|halved|\w*'s|"
+    r"(?<!this )case|only|colleague|manual|version|naive|alternative|power|units of|all but|analogous|given by|"
+    rf"guess\w*|dozens?|hundreds|thousands|millions|base|mod|modulo|times|plus|minus|divided|squared|cubed|doubled|halved|\w*'s|"
     rf"friends?|(?:text)?book|key|students?|teacher|without|excluding|before|(?:to|for|of|in) (?!the\b|this|that|your|"
     rf"our|its|these|my|an?\b|all|any|simpl|lowest|reduced|exact|decimal|interval|standard|scientific|fraction|terms)|"
     rf"if|when)\b|\s(?:{_WRONG})(?!\w)|ที่ผิด|答案的",

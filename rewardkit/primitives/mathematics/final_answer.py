@@ -23,8 +23,9 @@ _DENIED = (
 _DOUBT = re.compile(rf"\b(?:{_DENIED})\b|n't\b", re.IGNORECASE)
 _PARTIAL = re.compile(
     r"\b(?:almost|nearly|approximat\w*|about|around|less|more|least|most|greater|between|example|bound|one|first|"
-    r"second|another|some|other|next|previous|initial|both|question|opposite|alternative|limit|minus|answer (?:mod|"
-    r"plus|times)|(?:square|cube|half|third|quarter|double|twice|triple|negative|inverse|reciprocal|multiple|"
+    r"second|another|so far|partial|intermediate|estimate|contradiction|distractor|trap|to (?:subtract|avoid)|"
+    r"modulo|a solution|(?<!this )case|in base|to the power|units of|answer(?:'s|, squared| (?:mod|plus|times))|some|"
+    r"other|next|previous|initial|both|question|opposite|alternative|limit|minus|(?:square|cube|half|third|quarter|double|twice|triple|negative|inverse|reciprocal|multiple|"
     r"logarithm) (?:root )?of)\b",
     re.IGNORECASE,
 )
