@@ -779,6 +779,7 @@ def _is_lead(piece: str, end: int) -> bool:
 # Marks around an answer.
 
 _STOPS = ",;.\uff0c\uff1b\u3002\u3001 \n\r\t✅✓✔☑\ufe0f"
+_POINTERS = " \n\r\t✅✓✔☑➡👉🟢🎯⭐📌💡🔹→⇒∴•\ufe0f"
 PAIRS = dict(zip("\"'`*$_\u201c\u2018\u00ab\u300c", "\"'`*$_\u201d\u2019\u00bb\u300d", strict=True))
 """Quotation marks and marks for emphasis, code and math, each with its closing mark."""
 
@@ -788,9 +789,10 @@ _ELEMENT = re.compile(r"<(b|strong|i|em|u|mark|code|span)\b[^<>]*>([^<>]*)</\1>"
 def bare(text: str) -> str:
     """Return `text` without surrounding marks and final punctuation: ``bare("**red**,")`` is ``"red"``."""
     while True:  # at most once per kind of mark
-        shorter = text.strip().rstrip(_STOPS)
+        pointed = text.lstrip(_POINTERS).removeprefix("=>").lstrip()
+        shorter = pointed.rstrip(_STOPS)
         if shorter.endswith("\\") and shorter != text:
-            shorter = text[: len(shorter) + 1]  # a space of LaTeX
+            shorter = pointed[: len(shorter) + 1]  # a space of LaTeX
         opening = shorter[:1]
         closing = PAIRS.get(opening)
         if closing and len(shorter) > 1 and shorter.endswith(closing):
