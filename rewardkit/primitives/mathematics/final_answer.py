@@ -69,7 +69,8 @@ _CONCLUDED = re.compile(
 )
 _ONLY_NUMBER = re.compile(
     r"(?:So|Thus|Hence|Therefore|Consequently|In total|Altogether|This means|This gives|It follows),?\s"
-    r"[^\d$\\=]{2,120}[\s*]"
+    r"[^\d$\\=]{2,120}\s(?:is|are|was|were|equals|has|have|had|makes?|gets?|needs?|spends?|pays?|earns?|costs?|(?:total|"
+    r"count) of)[\s*]{1,3}"
     r"(?P<value>\\?\$?-?\d[\d,]*(?:\.\d+)?%?)(?=[\s.!*])[^\d$\\=]*\Z"
 )
 """A last sentence that concludes with one number: "So Tom has 42 apples"."""

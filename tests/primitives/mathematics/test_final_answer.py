@@ -57,6 +57,7 @@ def test_a_sentence_about_something_else_answers_nothing() -> None:
     completions = [
         "The value so far is 5.", "The answer in base 7 is 5.", "The answer, squared, is 5.", "So half of it is 5.",
         "So Tom has 5 million.", "Therefore, Tom does not have 5 apples.", "So Tom might have 5 apples.",
+        "So we multiply by 5.",
     ]  # fmt: skip
     table = rk.score(rk.math_equal("answer"), completions, answer=["5"] * len(completions))
     assert table.total.tolist() == [0.0] * len(completions)
