@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from rewardkit.core.text.claims import denied_after, denied_before, last_retraction, without_struck
+from rewardkit.core.text.claims import OR_WORDS, corrects, denied_after, denied_before, last_retraction, without_struck
 from rewardkit.core.text.marks import Box, boxes, boxes_in
 from rewardkit.core.text.visibility import straight
 
@@ -44,6 +44,27 @@ _NEXT_TURN = re.compile(
     r"(?:[ \t]?[*_\]]{0,2}[ \t]?[:：]|(?P<heading>[*_\]]{1,2})?[ \t]*$)",
     re.IGNORECASE | re.MULTILINE,
 )
+_REMARK = re.compile(
+    r"[\s*_]{0,4}(?:wrong\b|(?:this|that|it|the above|does (?:this|that|it)|is (?:this|that)) "
+    r"(?:misses|ignores|fails|fits?|works?|holds?|right|correct|wrong|is (?:wrong|incorrect|not)|does(?:n't| not)|"
+    r"contradicts|violates|overlooks|forgets)\b)",
+    re.IGNORECASE,
+)
+"""In "Problem: this misses a case", which goes on with the own turn."""
+
+_INTRODUCTION = re.compile(
+    r"(?:sure|okay|ok|certainly|of course|great|alright|hello|hi|first|well|(?:let(?:'s| us| me)|here(?:'s| is)|"
+    r"i(?:'ll| will)|we(?:'ll| will| need| have| are)|to (?:solve|answer|find)|step 1|(?:solution|answer) to|breakdown|"
+    r"the (?:answer|solution) to this|dado|vamos|veamos|claro|voici|bien sûr|d'accord|bien|hier ist|natürlich|gerne|"
+    r"gut|được|хорошо|конечно|давайте|рассмотрим)\b[^.!?:\n]{0,80}|(?:让我们|讓我們|我们|好的|首先|まず|では)[^。\n]{0,40})"
+    r"(?:[,.!:。：！]\s*|\Z)",
+    re.IGNORECASE,
+)
+"""A sentence that only introduces: "Sure! Let's solve it."."""
+
+_LONGEST_INTRODUCTION = 200
+_MARKED = re.compile(r"\\(?:boxed|fbox)(?!\s?\{\s*\})|####|<(?:final_)?answer\s?>(?!\s*</)", re.IGNORECASE)
+
 _MOST_TURNS = 20
 """A text with more beginnings of turns than this is cut at the last of these: the text before each is searched."""
 
@@ -70,20 +91,28 @@ def next_turn(text: str) -> int | None:
         if not (turn["set"] or turn["number"] or turn[0].rstrip("*_] ").endswith(_COLON)):
             continue  # a line with nothing but the word
         head = text[: turn.start()]
-        if head.strip() and (turn["speaker"] or not (turn["set"] or numbered) or _answers(head)):
+        if not head.strip() or _REMARK.match(text, turn.end()):
+            continue
+        if turn["speaker"] or _answers(head) or not (turn["set"] or numbered or _introduces(head)):
             return turn.start()
     return None
 
 
 def _answers(text: str) -> bool:
-    return _box_starts(text) or "####" in text or _has_tag(text) or next(statements(text), None) is not None
+    return _MARKED.search(text) is not None or next(statements(text), None) is not None
+
+
+def _introduces(head: str) -> bool:
+    """Return whether the text before a question is nothing but a short introduction of it."""
+    head = straight(head.strip("*_#>- \n\t"))
+    return len(head) <= _LONGEST_INTRODUCTION and not _INTRODUCTION.sub("", head).strip("*_ \n")
 
 
 def _first_solution(text: str) -> str:
     """Return a solution with ``#### 18`` without a made-up question and its ``#### 5`` after it."""
     if text.count("####") < 2:
         return text
-    lines = [line for line in _HASHES.finditer(text) if not _HEADING.match(line[1])]
+    lines = [line for line in _HASHES.finditer(text) if not _HEADING.match(line[1].lstrip("*_"))]
     for line, following in pairwise(lines):
         if "?" in text[line.end() : following.start()]:
             return text[: line.end()]
@@ -97,9 +126,9 @@ _TAG = re.compile(r"<(/?)(?:final_)?answer\s?>(?!\W{0,3}(?:tags?|block|format|se
 
 _HASHES = re.compile(r"(?:^|(?<=\s))####(?!#)[ \t]*(?=\S)(.*)", re.MULTILINE)
 _HEADING = re.compile(
-    r"(?i)[*_]*(?:(?P<answer>(?:the\s|final\s|correct\s){0,2}(?:answer|result)\b[*_]*(?:\s+is\b)?[*_]*\s*[:=]?[*_]*)"
+    r"(?i)(?P<answer>(?:the\s|final\s|correct\s){0,2}(?:answer|result)\b[*_]*(?:\s+is\b)?[*_]*\s*[:=]?[*_]*)"
     r"|(?:step|part|case|section|explanation|solution|conclusion|reasoning|summary|note|check|verification|analysis|"
-    r"option|choice|method|approach|given|calculation|problem|question)s?\b|\d+[.)]\s|[^\n]*[:：][*_]*\s*\Z)"
+    r"option|choice|method|approach|given|calculation|problem|question)s?\b|\d+[.)]\s|[^\n]*[:：][*_]*\s*\Z"
 )
 """Text after ``####`` that is a heading of what follows; "Answer" introduces the answer itself."""
 
@@ -329,9 +358,10 @@ def behind_hashes(text: str) -> str | None:
     if not lines:
         return None
     line, below = lines[-1][1].strip(), text[lines[-1].end() :].strip()
-    heading = _HEADING.match(line)
+    plain = line.lstrip("*_")
+    heading = _HEADING.match(plain)
     if heading and heading["answer"]:
-        rest = line[heading.end() :].strip()
+        rest = plain[heading.end() :].strip()
         return rest or (None if "\n" in below else below or line)
     if heading:
         return None
@@ -347,22 +377,30 @@ _ADVERB = (
     r"of course|equal to|(?:most )?likely(?: to be)?|typically|generally),?)?"
 )
 _IS = (
-    r"(?:[*_]{0,3}\s?(?:[:=→–—：]|=>|->|-(?=\s))"
-    r"|\s(?:is|are|equals|would be|must be|should be|will be|has to be|can only be)(?![A-Za-z'’]),?)"
+    r"(?:[*_]{0,3}\s?(?:[:=→⇒➡👉–—：]\ufe0f?|=>|->|-(?=\s))"
+    r"|\s(?:is|are|equals|would be|must be|should be|will be|has to be|can only be)"
+    r"(?![A-Za-z'’]|\s(?:reasonable|plausible|consistent|verified|confirmed|unique|as follows)\b),?)"
 )
 _ABOUT = (
     r"(?:\s\([^()\n]{1,60}\)"
-    r"|\s(?:to|for|of|in|here|considering|given|based on|among|according to)\b[^.:;!?\n\d]{0,80}?"
+    r"|,\s(?:after|as|by|then|of course)\b[^,.:;!?\n\d]{0,40},"
+    r"|\s(?:to|for|of|in|you|we|here|considering|given|based on|among|according to)\b[^.:;!?\n\d]{0,80}?"
     r"|\s(?:mod(?:ulo)?|times|plus|minus|divided by|without|excluding|squared|cubed|doubled|"
     r"halved)\b[^.:;!?\n]{0,40}?)??"
 )
 _ENGLISH = re.compile(
-    rf"(?:answers?\b|final (?:result|value|solution)\b){_ABOUT}{_IS}{_ADVERB}[*_]{{0,3}}(?:\s?[:：][*_]{{0,3}})?",
+    rf"(?:answers?\b|final (?:result|value|solution)\b){_ABOUT}{_IS}{_ADVERB}(?:\s?\}}(?=\s?[$\w\\]))?[*_]{{0,3}}"
+    r"(?:\s?[:：][*_]{0,3})?",
     re.IGNORECASE,
 )
 _STEMS = ("answer", "final result", "final value", "final solution")
-_HEAD = re.compile(r"answers?[*_:：\s]{0,4}\n", re.IGNORECASE)
-_HEAD_BEFORE = re.compile(r"(?:^|\n)[\s#*_>\-]{0,8}(?:(?:the|my|final|correct|best) ){0,3}\Z", re.IGNORECASE)
+_HEAD = re.compile(
+    r"answers?(?:[*_:：\s]{0,4}\n|[*_: ]{0,4}\|(?:[ ]{0,4}\n[ ]{0,4}\|[ :-]{3,20}\|[ ]{0,4}\n[ ]{0,4}\|)?)",
+    re.IGNORECASE,
+)
+"""A heading, or the only column of a table, or the first cell of a row."""
+
+_HEAD_BEFORE = re.compile(r"(?:^|\n)[\s#*_>|\-]{0,8}(?:(?:the|my|final|correct|best) ){0,3}\Z", re.IGNORECASE)
 COPULAS = (
     "es|é|è|est|ist|is|lautet|är|er|on|adalah|(?:náà )?ni|to|brzmi|je|este|là|είναι|היא|هي|هو|है|आहे|हो|হল|হলো|হবে|"
     "คือ|это|је|ithi|(?:bi )?mooy|ita ce|bụ"
@@ -381,7 +419,7 @@ _NAMED = (
 )  # fmt: skip
 _NAMED_ALONE = (
     "ответ", "відповідь", "cevap", "cevabı", "válasz", "پاسخ", "جواب", "उत्तर", "উত্তর", "సమాధానం", "జవాబు", "பதில்",
-    "คำตอบ", "คำตอบที่ถูกต้อง",
+    "คำตอบ", "คำตอบที่ถูกต้อง", "ist die antwort", "ist die richtige antwort", "is het antwoord",
 )  # fmt: skip
 """In these languages the verb may be missing or come last: "Ответ 11", "উত্তর 11"."""
 
@@ -456,14 +494,23 @@ def _english(text: str, lowered: str) -> Iterator[tuple[int, int]]:
                 yield position, match.end()
 
 
-_SKIP = re.compile(r"[ \t]{0,4}(?:\n\s{0,6})?")
+_SKIP = re.compile(r"(?:(?<=\n)\s{0,6}|[ \t]{0,4}\n\s{0,6})(?:(?:[-*•>]|1[.)])[ \t]{1,4}|`{3}\w{0,10}\n)?|[ \t]{0,4}")
+"""Below a heading, the mark of an item or of a quotation says nothing: it is no minus sign."""
+
 _DISPLAYS = (("\\[", "\\]"), ("$$", "$$"))
 _FORMULA = re.compile(r"\s*(?:\$(?:[^$\\\n]|\\.)+\$|\\\((?:[^\\\n]|\\[^()])+\\\)|\*\*[^*\n]+\*\*|`[^`\n]+`)")
 _SENTENCE_END = re.compile(
     r"(?<![ .(][A-Za-z])(?<!\b(?:Mr|Dr|St|vs|No|Jr|Sr))(?<!\b(?:Mrs|etc|e\.g|i\.e))"
     r"[.!][*_`\"'”)\]]{0,4}(?=\s+[^a-z\s]|\s*\Z)|[。！।]"
 )
-_REASON = re.compile(r",? (?:because|since)\b|, (?:as|which|so|where|given)\b")
+_REASON = re.compile(
+    r",? (?:because|since|i\.e\.|obtained|achieved|attained|reached|at [$\\(]*[a-z]\s?=)(?!\w)"
+    r"|, (?:as|which|so|where|given|that is|namely|using|by|with|not|of course|the|and (?:it|this|that))(?!\w)"
+    r"| [—–] (?=[a-z]{2})|: the\b|;(?= [a-z]{2})| \(the\b"
+    r"| [(\[](?=(?:from |i\.e\.,? |that is,? )?\d+(?: [a-z]+)?\s?(?:[×·*+]|\\times|\\cdot)\s?\d+(?: [a-z]+)?[)\]])"
+)
+"""The beginning of a reason, of a computation, or of another apposition."""
+
 _YES_OR_NO = re.compile(r"[*_]{0,3}(?:yes|no|true|false)[*_]{0,3}(?=,\s[a-z])", re.IGNORECASE)
 """The answer in "The answer is no, because..."."""
 
@@ -490,7 +537,7 @@ _OWN_WORDS = frozenset((
     "since", "as", "here", "here's", "let", "let's", "note", "notice", "recall", "okay", "ok", "yes", "well",
     # Before the word for "answer" in other languages; without "that" and "of", which join it to what denies it.
     "la", "mi", "entonces", "finalmente", "correcta", "así", "a", "minha", "logo", "assim", "portanto", "então",
-    "donc", "ma", "bonne", "finalement", "ainsi", "die", "ist", "lautet", "meine", "also", "daher", "somit",
+    "donc", "ma", "bonne", "finalement", "ainsi", "die", "ist", "lautet", "meine", "also", "daher", "somit", "damit",
     "richtige", "korrekte", "endgültige", "finale", "het", "mijn", "dus", "daarom", "juiste", "quindi", "mia",
     "perciò", "dunque", "det", "rätta", "poprawna", "więc", "zatem", "итак", "значит", "поэтому", "мой", "правильный",
     "верный", "окончательный", "итоговый", "отже", "тому", "jadi", "maka", "vậy", "do", "đó", "nên", "yani", "doğru",
@@ -545,7 +592,8 @@ _GOVERNS = re.compile(
 
 _ABOUT_ELSE = re.compile(
     rf"\b(?:different|another|other|wrong|previous|next|earlier|first|second|half|part|similar|easier|simpler|harder|"
-    rf"dozens?|hundreds|thousands|millions|base|mod|modulo|times|plus|minus|divided|squared|cubed|doubled|halved|\w*'s|"
+    r"(?<!this )case|only|colleague|manual|version|naive|alternative|power|units of|all but|analogous|given by|"
+    rf"guess\w*|dozens?|hundreds|thousands|millions|base|mod|modulo|times|plus|minus|divided|squared|cubed|doubled|halved|\w*'s|"
     rf"friends?|(?:text)?book|key|students?|teacher|without|excluding|before|(?:to|for|of|in) (?!the\b|this|that|your|"
     rf"our|its|these|my|an?\b|all|any|simpl|lowest|reduced|exact|decimal|interval|standard|scientific|fraction|terms)|"
     rf"if|when)\b|\s(?:{_WRONG})(?!\w)|ที่ผิด|答案的",
@@ -592,9 +640,10 @@ def stated(text: str) -> str | None:
             return None
         answer, end = stated_object(text, statement.start)
         if answer:
-            unmarked = answer.rstrip("*")
-            stars = answer[len(unmarked) :]
-            if stars and unmarked.count(stars) % 2 == 0:  # **Answer: 5**
+            answer = answer.rstrip(_STOPS).removesuffix("|")  # in a table
+            unmarked = answer.rstrip(answer[-1:] if answer.endswith(("*", "$")) else "")
+            marks = answer[len(unmarked) :]
+            if marks and unmarked.count(marks) % 2 == 0:  # **Answer: 5**
                 answer = unmarked
             return bare(answer) if stands(text, end, answer) else None
     return ""
@@ -625,9 +674,10 @@ def _line_end(text: str, start: int) -> int:
     return len(text) if end < 0 else end
 
 
-# After a stated answer: another one, or what replaces it.
+# After a stated answer: what takes it back, or replaces it. A completion is paid for one gold answer only, so a remark
+# with another value is harmless: only a sentence that is nothing but a value, or says that it is the answer, replaces.
 
-_PIECE_END = re.compile(r"(?<=[.!;。；！？])\s+|(?<=[。！？])|(?<!\bor)(?<!\bor )\n+|;\s")
+_PIECE_END = re.compile(r"(?<=[.!;。；！？])\s+|(?<=[。！？])|(?<!\bor)(?<!\bor )(?<![:：])(?<![:：]\*\*)\n+|;\s")
 COURTESY = re.compile(
     r"(?:i hope|(?:please )?let me know|feel free|hope (?:this|that|it)|is there anything|would you like|thanks?\b|"
     r"have a|do you (?:have|want|need)|if you(?:'d| would)? (?:have|need|like|want))\b",
@@ -635,99 +685,46 @@ COURTESY = re.compile(
 )
 """The beginning of a sentence that speaks to the user: "Let me know if you have questions"."""
 
-_EXPLAINS = re.compile(
-    r"(?:because|since|as|this is because|that is because|to (?:verify|check|see|find|get|solve|confirm)|not(?:e|ice)|"
-    r"recall|we (?:can )?(?:check|verify|know|find|first|start)|(?:first|next)\b|verify\w*|let(?:'s| us)|steps?|given|"
-    r"where|which (?:is|equals) the (?:sum|product|difference|quotient|square|total) of|check|confidence|source|"
-    r"explanation|reason(?:ing)?|justification|proof|verification|solution|details|rounded|here|in this|"
-    r".{0,40}\b(?:each|every|per)\b)\b",
+_AROUND_PIECE = "*_`#>.,!;:()[]-–—|\"' \t\n"
+_LONGEST_REPLACEMENT = 120
+_INSTEAD = re.compile(
+    rf"\W*(?:(?:{OR_WORDS}|and|but|so|however|also|in fact|in truth|in reality|actually|really|rather|instead|well|"
+    r"then|therefore|thus|hence|edit|update|correct(?:ion|ed)|better|second (?:choice|guess|answer)|backup|plan b|"
+    r"more (?:precisely|exactly|accurately)|on second thought|no|nope|hmm+|wait|oops|sorry|er|uh|или|а)\b\W*)*"
+    r"(?:(?:(?:the|my)(?: \w+)? (?:answer|result|solution|total|value|number)|the truth"
+    r"|the (?:true|real|actual|correct|right|other) \w+|it|this|that|there)"
+    r"(?:'s| is| was| are| equals|(?: could| may| might| can| should| must| would| has to| ought to)"
+    r"(?: also| well| just| as well)* be)?(?: (?:actually|really|in fact|also))?|i mean|make (?:it|that))?\W*",
     re.IGNORECASE,
 )
-"""The beginning of a sentence whose numbers explain the answer, or share it out."""
-
-_SECTION = re.compile(
-    r"(?:(?:brief |short )?(?:explanation|reason(?:ing)?|justification|proof|verification|solution|details|steps|"
-    r"notes?|check)|why)\W*(?::|\Z)",
-    re.IGNORECASE,
-)
-"""The heading of an explanation: what is below it gives no second answer unless it says so."""
-
-_REPLACES = (
-    r"and|but|so|however|also|or|in fact|in truth|in reality|actually|really|rather|instead|well|then|therefore|thus|"
-    r"hence|although|though"
-)
-_INSTEAD = (
-    r"hmm+|wait|oops|sorry(?! (?:for|about)\b)|better|edit|update|corrected|or|else|otherwise|failing that|"
-    r"alternatively|maybe|perhaps|"
-    r"possibly|on second thought|second (?:choice|guess|answer)|more (?:precisely|exactly|accurately)|nein|non|нет|não|"
-    r"nee|perdón|pardon|i mean|make (?:that|it)|いや|아니"
-)
-_BE = (
-    r"(?:'s| is| was| are| equals|(?: should| must| would| has to| ought to)(?: also)? be)"
-    r"(?: (?:actually|really|in fact|also))?"
-)
-_SECOND = re.compile(
-    rf"\W*(?:(?:{_REPLACES})\b\W*)*(?:"
-    rf"(?:{_INSTEAD})\b(?!\W*in words)|no(?:pe)?\b(?=\W*(?:[,.!:–—-]|\Z|\d)|\s(?:it|that|this|wait)\b)"
-    r"|(?:also|in fact|actually|rather|instead)\b\W+\w+(?:\W+\w+){0,2}\W*\Z"
-    r"|(?:it|this|that|there|the answer) (?:could|may|might|can)(?: also| well| just| as well)* be\b"
-    r"(?! (?:written|expressed|said|noted|verified|checked|seen|found|shown|simplified|proven|confirmed))"
-    rf"|(?:it|this|that|the (?:truth|(?:true|real|actual|correct|right|other) [a-z]+)){_BE} "
-    r"(?!(?:an?|because|not|so|why|what|how|only|very|too|known|well|common|widely|generally|often|now|still|just|"
-    r"quite|"
-    r"as|in|on|at|for|from|to|by|with|true|correct|right|it|all|possible|likely|final|clear|easy|done|fine|impossible|"
-    r"important|also|given|based|equal|the)\b)[^\s.]+(?:[\s.]+[^\s.]+){0,2}[\s.]*\Z"
-    r"|(?!(?:no|none|nothing|this|that|it|which|the (?:answer|result|calculation))\b)[^.\n]{1,60}? (?:is|are|would be)"
-    r"(?: (?!not|never)\w+)? (?:possible|right|correct|acceptable|valid|plausible|better)\Z)",
-    re.IGNORECASE,
-)
-"""A sentence that gives a second answer: "It could also be 43", "Better: 43", "In fact it's Rome"."""
-
-_LONE = re.compile(
-    r"(?!Thank|Done|QED|Good|Great|Cheers|Bye|End\b|Yes|Correct|Right|Note|Reason|Final|That)"
-    r"[A-ZÀ-Þ][\w'-]*(?: [\w'-]+)?"
-)
-"""A second name on its own: "The answer is Paris. Rome." """
+"""All that may be before a value that replaces another: "Or", "In fact it's", "Correction:", "The true total is"."""
 
 _POLARITY = re.compile(r"\b(?:(yes|true)|no|false)\b(?=\W*(?:[.,;:!?)]|\Z))", re.IGNORECASE)
-_BARE = re.compile(r"[\s*_$(]*-?\d(?:[.,]?\d)*[\s*_$).]*")
-_BARE_END = re.compile(
-    r"(?!confidence).*(?:[:,]|\b(?:it|this|that)(?:'s| is| was| should be| must be)?|case)\s(?:actually |really )?"
-    r"\W{0,3}\d(?:[.,]?\d)*\W*\Z",
-    re.IGNORECASE,
-)
-"""An explanation that ends with another value: "Check: it is 43"."""
-
 _LESSER = re.compile(
-    r"\W*which (?:(?:is|was) not (?:what|right|correct|the|true)\b|(?!(?:is|equals|gives|means|makes|matches|agrees|"
-    r"corresponds|can be|simplifies|rounds|was|has|represents|comes)\b))|\W*(?:which (?:is|gives|was)|as an?)\b.*"
-    r"\b(?:bound|guess|approximat\w+|estimate|half|twice|double|off|wrong|only|close|less|more)\b",
+    r"\W*(?:if|unless|when|provided)\b|\W*which (?:(?:is|was) not (?:what|right|correct|the|true)|"
+    r"(?:\w+ ){1,3}(?:claims?|says?|thinks?|believes?))\b|"
+    r"\W*(?:which (?:is|gives|was)|as an?)\b.*"
+    r"\b(?:bound|guess|approximat\w+|estimate|half|twice|double|off|wrong|only|close|less|more)\b|.*\bor\b\W{0,4}\d",
     re.IGNORECASE,
 )
 """A clause that says that the answer is not quite the answer."""
 
 _NEXT_SENTENCE = re.compile(r"\W*(?:[.!。！]|\n)")
-_OR_VALUE = re.compile(r"\bor\b\W{0,4}\d")
-_CONDITION = re.compile(r"\W*(?:if|unless|when|provided)\b", re.IGNORECASE)
 _VALUE = re.compile(r"\d|\$|\\[(\[]")
-_LABEL = re.compile(
-    r"\b(?:step|part|question|method|problem|example|figure|equation|line|case)s? \(?\d+\)?|\b\d+ (?:\w+ )?(?:steps?|"
-    r"questions?|ways?|methods?|approaches|examples?|cases?)\b",
+_LAST_VALUE = re.compile(r"(?:\$[^$]+\$|\\\(.+\\\)|(?:(?<=\s)|(?<=[^\x00-\x7f])|\A)[!-~]*\d\S*)(?: [^\W\d_]+)?\Z")
+_WORD = re.compile(r"(?<![\\a-z])[^\W\d_]{2}")
+_TITLE = re.compile(r"\s*(?:#|[*_]{2}.*(?:\*|_|:)\s*\Z)")
+_WORD_START = re.compile(r"(?:\A|(?<=\s)|(?<=[^\x00-\x7f]))[^\W\d_]")
+_EQUALLY = re.compile(
+    r"\W*(?!(?:this|that|it|which)\b)\S+ (?:is|would be) (?:also|equally|just as)(?: \w+)? (?:possible|right|correct|"
+    r"acceptable|valid|plausible|good)\Z",
     re.IGNORECASE,
 )
-"""A number that is no value: "in 3 steps", "one more look at step 2"."""
-
-_TOKEN = re.compile(r"\d[\d.,]*\d|\d|\$[^$]+\$|\\\(.+?\\\)|\\\[.+?\\\]")
+"""A sentence about another value: "43 is also right"."""
 
 
-def stands(text: str, end: int, answer: str, *, remarks: bool = False) -> bool:
-    """Return whether an answer that was stated before `end` is neither taken back, nor one of several, nor replaced.
-
-    A sentence with another value after it is only harmless if it explains the answer, or leads to it again.
-
-    Args:
-        remarks: any sentence may have other values that replace nothing, unless it is nothing but a value.
-    """
+def stands(text: str, end: int, answer: str) -> bool:
+    """Return whether an answer that was stated before `end` is neither taken back nor replaced."""
     rest = text[end:]
     if not rest.strip():
         return True
@@ -735,45 +732,54 @@ def stands(text: str, end: int, answer: str, *, remarks: bool = False) -> bool:
         return False
     core = bare(answer).strip("$ ")
     again = re.compile(rf"(?<![\w.]){re.escape(core)}(?!\w|\.\d)", re.IGNORECASE)
-    has_value, replaced = bool(_VALUE.search(answer)), False
-    pieces, same_sentence = _PIECE_END.split(rest), not _NEXT_SENTENCE.match(rest)
-    polarity = _POLARITY.fullmatch(core) if same_sentence else None
-    if polarity and any(bool(word[1]) != bool(polarity[1]) for word in _POLARITY.finditer(pieces[0])):
-        return False  # "yes, actually no"
-    for count, piece in enumerate(pieces):
-        piece = _LABEL.sub("", straight(piece).strip(_AROUND_PIECE))
-        if not piece or (COURTESY.match(piece) and not _VALUE.search(piece)):
-            continue
-        if _SECTION.match(piece) and not _BARE_END.match(piece):
-            return not (replaced or (has_value and _BARE.fullmatch(pieces[-1]) and not again.search(pieces[-1])))
-        if again.search(piece) and not _SECOND.match(piece):
-            if any(denied_before(piece, match.start()) for match in again.finditer(piece)):
-                return False
-            values = _TOKEN.findall(piece)
-            replaced = replaced and not (values and again.search(values[-1]))
-            listed = re.compile(rf"{again.pattern}\W{{0,4}}(?:\b(?:and|or)\b|[,&])\W{{0,4}}\d", re.IGNORECASE)
-            if has_value and listed.search(piece) and not _EXPLAINS.match(piece):
-                return False
-            continue
-        is_second = (
-            _SECOND.match(piece)
-            or (not has_value and _LONE.fullmatch(piece))
-            or _OR_VALUE.search(piece)
-            or (count == 0 and same_sentence and _LESSER.match(piece))
-        )
-        if is_second or (_CONDITION.match(piece) and (_VALUE.search(piece) or (count == 0 and same_sentence))):
+    pieces = _PIECE_END.split(rest)
+    if not _NEXT_SENTENCE.match(rest):  # the same sentence goes on
+        polarity = _POLARITY.fullmatch(core)
+        if polarity and any(bool(word[1]) != bool(polarity[1]) for word in _POLARITY.finditer(pieces[0])):
+            return False  # "yes, actually no"
+        if _LESSER.match(pieces[0]):
             return False
-        if has_value and _VALUE.search(piece) and (not _EXPLAINS.match(piece) or _BARE_END.match(piece)):
-            replaced = replaced or not remarks or bool(_BARE.fullmatch(piece) or _BARE_END.match(piece))
+    replaced = headed = False
+    for piece in pieces:
+        plain = " ".join(straight(piece).strip(_AROUND_PIECE).split())
+        if again.search(plain):
+            if any(denied_before(plain, match.start()) for match in again.finditer(plain)):
+                return False
+            replaced = False
+        elif len(plain) <= _LONGEST_REPLACEMENT and _replaces(plain, core, headed=headed):
+            replaced = True
+        headed = _TITLE.match(piece) is not None
     return not replaced
 
 
-_AROUND_PIECE = "*_`#>.,!;:()[]-–—|\"' \t"
+def _replaces(piece: str, answer: str, *, headed: bool) -> bool:
+    """Return whether a sentence is another value than `answer`, or says that another is the answer."""
+    if _EQUALLY.match(piece):
+        return True
+    if _VALUE.search(answer):
+        value = _LAST_VALUE.search(piece)
+        if value is None:
+            return False
+        if not piece[: value.start()].strip():
+            return not (headed or piece.endswith("%") or _WORD.search(value[0]))
+        return _is_lead(piece, value.start())
+    starts = [word.start() for word in _WORD_START.finditer(piece) if word.start()][-3:]
+    return any(
+        _is_lead(piece, start) if piece[start].isupper() else answer[:1].islower() and corrects(piece, start)
+        for start in starts
+    )
+
+
+def _is_lead(piece: str, end: int) -> bool:
+    start = piece.rfind(": ", 0, end) + 1  # "Check: it is 43"
+    start = start if piece[start:end].strip() else 0
+    return corrects(piece, end) or _INSTEAD.fullmatch(piece, start, end) is not None
 
 
 # Marks around an answer.
 
 _STOPS = ",;.\uff0c\uff1b\u3002\u3001 \n\r\t✅✓✔☑\ufe0f"
+_POINTERS = " \n\r\t✅✓✔☑➡👉🟢🎯⭐📌💡🔹→⇒∴•\ufe0f"
 PAIRS = dict(zip("\"'`*$_\u201c\u2018\u00ab\u300c", "\"'`*$_\u201d\u2019\u00bb\u300d", strict=True))
 """Quotation marks and marks for emphasis, code and math, each with its closing mark."""
 
@@ -783,9 +789,10 @@ _ELEMENT = re.compile(r"<(b|strong|i|em|u|mark|code|span)\b[^<>]*>([^<>]*)</\1>"
 def bare(text: str) -> str:
     """Return `text` without surrounding marks and final punctuation: ``bare("**red**,")`` is ``"red"``."""
     while True:  # at most once per kind of mark
-        shorter = text.strip().rstrip(_STOPS)
+        pointed = text.lstrip(_POINTERS).removeprefix("=>").lstrip()
+        shorter = pointed.rstrip(_STOPS)
         if shorter.endswith("\\") and shorter != text:
-            shorter = text[: len(shorter) + 1]  # a space of LaTeX
+            shorter = pointed[: len(shorter) + 1]  # a space of LaTeX
         opening = shorter[:1]
         closing = PAIRS.get(opening)
         if closing and len(shorter) > 1 and shorter.endswith(closing):

@@ -224,7 +224,7 @@ class _Text:
             last, rest = line[-1], line[:-1]
         if stated and last.start == stated[0].start:
             _, end = stated_object(self.text, last.start)
-            if not stands(self.text, end, last.found, remarks=True):
+            if not stands(self.text, end, last.found):
                 return self._passage(last.start, len(self.text))
         undecided = context.UNDECIDED.match(self.text, last.end)
         if undecided:
