@@ -141,11 +141,12 @@ _FREE_AFTER = re.compile(
     r"|\\(?:text\w*|mathrm|mbox|q?quad|end|begin|tag|label|qed|checkmark|(?:black)?square|Box|degree|circ|boxed|fbox|"
     r"[hv]fill|[hv]space|newline|par|item|l?dots|color|approx|equiv|therefore|because|implies|iff|"
     r"(?:Long|long)?[Rr]ightarrow|to)(?![A-Za-z])"
-    r"|[-\u2013\u2014](?=\s*(?:[aA] )?[^\W\d_]{2})|\((?=[^\W\d_]{2})|</?[A-Za-z]|_(?![\w{])"
+    r"|[-\u2013\u2014](?=\s*(?:[aA] )?[^\W\d_]{2})|\((?!mod\b|base)(?=[^\W\d_]{2})|</?[A-Za-z]|_(?![\w{])"
     r"|\|(?=[^\n]*\||\s*(?:\n|\Z))|[^\x00-\x7f\W]|[^\x00-\x7f\w\s\u2212×·÷±∓√π∞≤≥≠²³¹⁰⁴-⁹½¼¾]"
     r"|(?!(?:hundred|thousand|million|billion|trillion|dozen|plus|minus|squared|cubed|factorial|mod|modulo|choose|pi|"
     r"sqrt|log|ln|sin|cos|tan|exp|over|xor|in base|divided|"
     r"times(?= ?(?:[\d$(\\]|as\b|more\b|less\b|the\b|that\b|pi\b|sqrt|[a-z]\b)))\b)[^\W\d_]{2}"
+    r"|/(?:hr|day|[a-z]{4,})\b(?!\()"
     r"|[mgshLlJNWVAKCFTaI](?![\w*^])|[kcdm]?m[23²³]"
 )
 _OPTION = re.compile(r"\s?\(?[A-Za-z]\)?\s?")

@@ -98,7 +98,7 @@ TUPLE_END = re.compile(r"[$\\]{0,2}\s*[)\]},;]")
 
 RANGE = re.compile(
     r"[)*$\s]{0,3}(?:\s?(?:[-\u2013\u2014~\u223c|]|\.\.\.?|\u2026|[到至])\s?|\s(?:(?:up )?to|through|thru|until"
-    r"|till|over|"
+    r"|till|over|au|"
     r"(?:out )?of|bis|à|a|hasta|al|до|naar|tot|sampai|hingga|đến)\s)[*$\\(]{0,3}"
 )
 JOINED = re.compile(
@@ -114,7 +114,7 @@ OR = re.compile(
     re.IGNORECASE,
 )
 JOIN = re.compile(rf"(?:{OR_WORDS}|{AND_WORDS})", re.IGNORECASE)
-AND = re.compile(rf"[)*$,\s]{{0,4}}(?:{AND_WORDS}|&)\s?(?:also\s)?[*$\\(]{{0,3}}", re.IGNORECASE)
+AND = re.compile(rf"(?![)*$]*, with)[)*$,\s]{{0,4}}(?:{AND_WORDS}|&)\s?(?:also\s)?[*$\\(]{{0,3}}", re.IGNORECASE)
 QUANTITIES = re.compile(
     r"[*$)]{0,3} ?(?P<noun>[^\W\d]{1,12})(?:,? (?:and|&|und|et|y|e|i|og|och|en|и|and also))? [*$]{0,3}"
 )
@@ -140,8 +140,8 @@ BARE_LINES = re.compile(
 )
 """41, or x = 41, and on the next line 42, or x = 42."""
 BARE_END = re.compile(r"[*$]{0,3}\.?\s*(?:\n|\Z)")
-OPERATOR = re.compile(r"[*$)\s]{0,3}[-\u2212+/x×*]?[*$(\s]{0,3}")
-EQUALS = re.compile(r"[*$\s]{0,3}(?:=|\u2248)[*$\s]{0,3}")
+OPERATOR = re.compile(r"[*$)\s]{0,3}(?:(?:[^\W\d]{2,20}\s)?[-\u2212+/x×*])?[*$(\s]{0,3}")
+EQUALS = re.compile(r"[*$\s]{0,3}(?:[^\W\d]{2,20}\s)?(?:=|\u2248)[*$\s]{0,3}")
 LISTED = re.compile(
     r"(?:\b(?:is|are|be|either|answers?|between|and|=)|[:=(\[{,;]|^|\n)[*_$\\({\[\s]{0,5}\Z", re.IGNORECASE
 )
@@ -157,7 +157,9 @@ WORD = re.compile(r"[^\W\d_]+")
 # Around a stated answer.
 
 OPENED = re.compile(
-    r"\s{0,6}(?:(?:the|just|about|approximately|roughly|around|only|now|season|number)(?![A-Za-z]))?:?\s{0,3}"
+    r"\s{0,6}(?:[\U0001f000-\U0001faff~\u2248]{1,3}\s?)?"
+    r"(?:(?:the|just|about|approximately|roughly|around|exactly|precisely|only|now|season|number"
+    r"|USD|EUR|GBP|INR|Rs\.?|\u20b9)(?![A-Za-z]))?:?\s{0,3}"
     r"(?:\\[\[(]\s?|[*_`$(\[{\"'“”„«「『]{1,3}(?!\s)|\\(?:text|mathbf|mathrm)\{)?",
     re.IGNORECASE,
 )
@@ -170,24 +172,20 @@ INDIRECT = re.compile(
 SUBJECT = re.compile(
     r"(?:[A-Z][a-z]+|he|she|they|we|you|I) (?!exceed|follow|preced|doubl|halv|tripl|divid)[a-z]+(?:s|ed) [*$(]{0,3}"
 )
-COMPUTED = re.compile(r"\s\(=?\s?[\d.,$]+(?:\s?[-+*/×·÷=]\s?\$?[\d.,]+)+\)")
-"""The computation behind its result: 42 (40 + 2)."""
+COMPUTED = re.compile(
+    r"[*$]{0,3}\s[(\[](?!\w{0,3}[\])]|(?:in )?(?:mod|base|times|plus|minus|hundred|thousand|million|billion)|\\)"
+    r"[^()\[\]\n\\]*(?:[^\W\d]{2}|[a-z]\.|\d%|\d\s?[-+*/×·÷=]\s?\$?\d)[^()\[\]\n\\]*[)\]]"
+)
+"""What is in brackets behind a result: 42 (40 + 2), 42 (2 s.f.), 1/4 (25%)."""
 ALONE = re.compile(r"[*_`$)\]}\\\"'”]{0,6}(?:\s{0,3}(?:\n|\Z)|[.!。](?:\s|\Z)|,?\s(?:because|since|as)\b)")
 SENTENCE_END = re.compile(r"(?<!\bbzw)(?<!\bvs)[.!?](?=[*_`\"'”)\]]{0,3}(?:\s|\Z))|[。！？।\n]")
-_LINK = (
-    "with|after|before|for|from|in|at|on|over|by|using|when|given|per|because|since|as|so|where|which|rather than|"
-    "instead of|not|(?:correct|accurate|rounded) to|based on|considering|compared|during|within|to"
-)
-ASIDE = re.compile(
-    rf"[*_`$)\]}}\\\"'”]{{0,6}}(?: ?[^\W\d]\S{{0,20}}){{0,3}}?"
-    rf"(?:(?:,? |\s?[,;(\[–—-] ?)\(?(?:{_LINK})(?!\w)|\s?\(?\s?(?:=|\u2248|\[)"
-    r"|\s\((?!or|but|and|else|otherwise|alternatively|either|could|might|may|perhaps|possibly|if|unless|mod|base)[^\W\d]{2}[^()\n]{0,80}\))",
+REASON = re.compile(r"\W*(?:because|since|as|given)\b", re.IGNORECASE)
+SECOND = re.compile(
+    rf"(?:{OR_WORDS}|\b(?:but|rather)\b)\W{{0,4}}\d"
+    r"|\s(for|in|if|when|from|on|at|by|under)\b[^.\n]*(?:[,;]|\b(?:and|or|but))\s\W{0,3}\d[\d.]* \1\b",
     re.IGNORECASE,
 )
-"""Between the answer and another number of its sentence."""
-REASON = re.compile(r"\W*(?:because|since|as|given)\b", re.IGNORECASE)
-SECOND = re.compile(rf"(?:{OR_WORDS}|{AND_WORDS}|\bbut\b)[^\d,.;]{{0,16}}\d", re.IGNORECASE)
-"""A second answer behind an aside: 42 for x = 3 and 43 for x = 4."""
+"""A second answer behind an aside: 42 (but 43 is possible), 42 for x = 3 and 43 for x = 4."""
 CONCLUSION = re.compile(
     r"\b(?:so|therefore|thus|hence|finally|final|conclu\w+|overall)\b|\u2234|所以|因此", re.IGNORECASE
 )
@@ -206,7 +204,8 @@ WORDS = re.compile(
 )
 """An answer in words. Other words say where the answer is, or something about it."""
 NUMERAL = re.compile(
-    r"[\"'“*_(]{0,4}(?:(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w{3,5}ty"
+    r"[\"'“*_(]{0,4}(?:minus |negative )?"
+    r"(?:(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w{3,5}ty"
     r"|no|half|none|"
     r"(?:a |one )?(?:hundred|thousand|million|dozen)|nothing|infinit\w+|undefined|unknown"
     r"|impossible)(?![A-Za-z])(?! of\b)"

@@ -147,6 +147,27 @@ Hij heeft nu 42 appels.
 उत्तर 42 है।
 คำตอบคือ 42 บาท
 答案是42个苹果。
+The answer is forty-two, 42.
+The answer is Rs 42.
+The answer is ₹42.
+The answer is A$42.
+**Answer:** $42/hour
+**Answer:** 🍎 42
+**Answer:** ~42
+**Answer:** exactly 42 apples
+**Answer:** Tom has a total of 42 apples in 6 boxes.
+**Answer:** There are 42 ways to choose 3 items.
+**Answer:** 6 boxes × 7 apples = 42 apples
+**Answer:** 42 hours (1 day and 18 hours)
+The answer is 42 (2 s.f.)
+The answer is **42** [6 × 7]
+The answer is $42$ (i.e., 6 × 7).
+The answer is 42 (6 boxes × 7 apples).
+The answer is 42, with 6 boxes of 7 apples each.
+The answer is 42, by the formula n(n+1) with n = 6.
+The answer is 42, and x = 6.
+The answer is 42; the optimal x is 6.
+The answer is 42. So, Tom has 42 apples in his 6 boxes.
 """
 
 _NOT_CLAIMING_42 = r"""
