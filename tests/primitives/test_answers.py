@@ -742,7 +742,8 @@ def test_an_answer_that_is_a_list_is_not_its_items(answer: str) -> None:
     [
         "\\boxed 5 ", "\\boxed{\\boxed{", "\n#### a\n?", "\nQuestion: ", "\n**Question:** ", "</s>",
         "<answer>x</answer>",
-        "the answer is ", "answer to ", "答案", "___ ", "P(A", "A = ", "5 - x", "{1\\over 2}", "^{2^{2", "\\frac{", "\\ln {",
+        "the answer is ", "answer to ", "答案", "___ ", "P(A", "A = ", "5 - x", "{1\\over 2}", "^{2^{2",
+        "\\frac{", "\\ln {",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("reward", ["number", "choice", "exact", "math_equal"])

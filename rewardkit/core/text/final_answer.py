@@ -121,7 +121,7 @@ _CLOSERS = re.compile(r"(?:[ \t~*`)\]}$]|\\[,;:! )\]}]|\\(?:right|[bB]igg?r?)(?!
 _IN_FORMULA = re.compile(r"\$|\\[(\[]")
 _RELATION = frozenset((
     "approx", "equiv", "sim", "cong", "therefore", "because", "implies", "iff", "Rightarrow", "rightarrow", "to",
-    "Longrightarrow", "longrightarrow", "Leftrightarrow", "item", "par", "newline", "quad", "qquad",
+    "Longrightarrow", "longrightarrow", "Leftrightarrow", "begin", "end", "item", "par", "newline", "quad", "qquad",
 ))  # fmt: skip
 _LAST_WORD = re.compile(r"(\\?)([^\W\d_]+(?:['’][^\W\d_]+)?)['’.]?\Z")
 _FREE_BEFORE = re.compile(
@@ -153,7 +153,8 @@ _OPTION = re.compile(r"\s?\(?[A-Za-z]\)?\s?")
 """The label of an option, which has its text after it: ``\\boxed{B}: 42 apples``."""
 
 _OTHER_CHOICE = re.compile(
-    r"[ ,;.]{0,3}(?:\\text\w*\s?\{\s?|[({])?\s?(?:or|或|または|oder|ou)\b(?!\s?\}?[\s$(\\\[]{0,6}(?:boxed|fbox))"
+    r"[ ,;.]{0,3}(?:\\text\w*\s?\{\s?|[({])?\s?(?:or|或|または|oder|ou)\b"
+    r"(?!(?: equivalently)?\s?\}?[\s$(\\\[]{0,6}(?:boxed|fbox))"
     r"|\s?(?:[,/;&.]|and\b)\s?(?:(?!\w+ly\b|indeed|qed|done|thank|explanation|too|right|correct|final|"
     r"etc)[^\W\d_][\w'-]*|"
     r"(?-i:[A-Z])\w*(?: (?-i:[A-Z])\w*){1,2})"
