@@ -147,7 +147,7 @@ _FREE_AFTER = re.compile(
     r"sqrt|log|ln|sin|cos|tan|exp|over|xor|in base|divided|"
     r"times(?= ?(?:[\d$(\\]|as\b|more\b|less\b|the\b|that\b|pi\b|sqrt|[a-z]\b)))\b)[^\W\d_]{2}"
     r"|/(?:hr|day|[a-z]{4,})\b(?!\()"
-    r"|[mgshLlJNWVAKCFTaI](?![\w*^])|[kcdm]?m[23²³]"
+    r"|[mgshLlJNWVAKCFTaI](?![\w*^])|[kcdm]?m(?:[23²³]|\^\{?[23](?![\d(]))"
 )
 _OPTION = re.compile(r"\s?\(?[A-Za-z]\)?\s?")
 """The label of an option, which has its text after it: ``\\boxed{B}: 42 apples``."""

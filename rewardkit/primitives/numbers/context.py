@@ -15,7 +15,8 @@ SILENT = ("=", ",", ".", "\n", ";", "\u0964", "\u3002", " is", " es", " est", " 
 # A label of something else.
 
 _LABELED = (
-    "step|equation|eqn?\\.?|figure|fig\\.?|theorem|lemma|problem|question|example|exercise|appendix|footnote|refs?\\.?"
+    "step|equation|eqn?\\.?|figure|fig\\.?|theorem|lemma|problem|question|example|exercise|appendix|footnote|refs?\\.?|"
+    "confidence(?: level| score)?:?\\**"
 )
 LABEL = re.compile(rf"(?:\b(?:{_LABELED}) ?\(?|[A-Za-z]{{2}}-|(?<!#)#)\Z", re.IGNORECASE)
 ORDINAL = re.compile(r"(?:st|nd|rd|th)(?![A-Za-z])")
@@ -81,7 +82,12 @@ ATTACHED = re.compile(
     r"|minus|squared"
     r"|or (?:so|more|less|fewer|higher|lower|above|below)|and (?:a|one|two|three) (?:hal(?:f|ves)|thirds?"
     r"|quarters?|f\w+ths?)"
-    r"|(?:less|more|fewer)(?: than)? (?:that|it|this|\d)|give or take)\b"
+    r"|(?:less|more|fewer)(?: than)? (?:that|it|this|\d)|give or take|or thereabouts|in debt|tops|cut in half"
+    r"|and (?:then some|up|a bit|one more)|at (?:best|most|least|worst)|times (?:\d|two|three|four|five|six|ten)"
+    r"|short(?= of|[.,\n]|\Z)|reversed|backwards|off by)\b"
+    r"|[*$_)]{0,3} (?:gross|grosses|myriads?|kilo|mega|giga|ppm|ppb|per thousand|by \d|away from|off|max|maximum"
+    r"|minimum|BCE?|upside down|point (?:zero|one|two|three|four|five|six|seven|eight|nine))\b"
+    r"|['’]s (?:double|triple|half|square)\b"
 )
 INTERVAL_BEFORE = re.compile(
     r"[(\[]\s*(?:[-+\u2212]\s?)?(?:\\?infty|\\?infinity|∞|inf|oo|[A-Za-z]|(?:[0-9.]|\\[a-z]+|"
@@ -242,11 +248,23 @@ UNANSWERED = re.compile(
 # What is beside the last number of a text without a stated answer.
 
 ADJUNCT = re.compile(
-    r"[*_`$)]{0,4}(?: [^\W\d]{1,20}){0,5}? (?:(?:in|for|within|during|over) (?:only |just |about |the (?:first"
-    r"|last|next) )?|"
-    r"after [a-z]+ing (?:away |up |back |out )?(?:the |his |her |their )?)[$€£(]?\Z"
+    r"[*_`$)]{0,4}(?: [^\W\d]{1,20}){0,5}?(?:,? (?:in|en|dans|в|for|within|during|over)"
+    r"(?: (?:only|just|about|the(?: first| last| next)?|(?:his|her|their|its|all|each)(?: of)?))?"
+    r"|,? (?:after|by|from) [a-z]+ing(?: (?:away|up|back|out))?(?: (?:the|his|her|their))?"
+    r"|,? to (?!get|reach|make|obtain|find|give|yield|produce|have|total|become|equal)[a-z]+(?: (?:the|his|her|their))?"
+    r"|,? (?:out )?of the|,? (?:with|including) the|,? after(?: the)?|,? when"
+    r"|,? (?:including|incl\.?|down from|saving|because there are)"
+    r"|,? (?:more|fewer|less) than the|,? \((?:his|her|incl\.?|at|when)[^()\d]{0,20}"
+    r"|,? (?:(?:attained|achieved|reached) )?(?:at|when) [$]?[a-z]\s?=) ?[$€£(]?\Z"
 )
 """Between the result and a number that only says more about it: "$42 in 6 weeks", "42 apples after giving away 8"."""
+RESTATED = re.compile(r"[*_`$)]{0,4}(?: [^\W\d]{1,20}){0,5}?(?: [–—]|:|,? i\.e\.,?|,? (?:which|that) is) [$€£]?")
+SUBJECT_OF = re.compile(r"[$*]{0,2} is the (?:(?! and | so )[^\d.,;:]){1,60}")
+SHARED = re.compile(r"(?: [^\W\d]{1,20})? (?:of|with|and|times|is divided by)(?: [^\W\d][\w']{0,20}){0,4} ")
+"""Between the two numbers of such a remark: "42 apples, i.e. 6 boxes of 7"."""
+CHECKED = re.compile(
+    r"\n\s*\W{0,3}(?:double[- ]check|check|(?:you can )?verify|verification)\b[^\n]*\s*\Z", re.IGNORECASE
+)
 NO_CLAIM_BEFORE = re.compile(
     r"\b(?:from|of|in|at|after|before|by|with|for|each|every|per|if|when|than|and|or) [*$(]{0,3}\Z", re.IGNORECASE
 )

@@ -123,6 +123,8 @@ def _prepared(text: str) -> str:
         text = _ADDRESS.sub(" ", text)
     if "$" in text:
         text = _DOLLARS.sub("$", text)
+    if (checked := context.CHECKED.search(text, max(0, len(text) - _FAR))) and _DIGIT.search(text, 0, checked.start()):
+        text = text[: checked.start()]
     if "\\" in text or "\u2192" in text:
         text = _ALIGNED.sub("", _UNEQUAL.sub("\u2260 ", _RELATION.sub("=", text)))
     return _GOES_ON.sub(" ", text)
@@ -275,13 +277,22 @@ class _Text:
             listed = context.JOIN.search(text, opening, last.end) or any(map(self._beside, inner, inner[1:]))
             if before and computed and not listed:
                 return before[-1], before[:-1]
-        if len(line) > 1 and context.ADJUNCT.fullmatch(text, line[-2].end, last.start):
-            left = max(0, line[-2].start - _NEAR)
-            other = line[-2]
-            if not (
-                context.NO_CLAIM_BEFORE.search(text, left, other.start) or self._is_label(other)
-            ) and self._reads_alone(other):
-                return other, line[:-2]
+        shared = len(line) > 2 and context.SHARED.fullmatch(text, line[-2].end, last.start) is not None
+        for count in (3, 2) if shared else (2,):
+            if len(line) < count:
+                break
+            other, following = line[-count], line[1 - count]
+            left = max(0, other.start - _NEAR)
+            if (
+                (
+                    context.ADJUNCT.fullmatch(text, other.end, following.start)
+                    or (count == 3 and context.RESTATED.fullmatch(text, other.end, following.start))
+                    or context.SUBJECT_OF.fullmatch(text, other.end, following.start)
+                )
+                and not (context.NO_CLAIM_BEFORE.search(text, left, other.start) or self._is_label(other))
+                and self._reads_alone(other)
+            ):
+                return other, line[:-count]
         return last, line[:-1]
 
     def _beside(self, first: Piece, second: Piece) -> bool:
