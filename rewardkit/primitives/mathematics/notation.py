@@ -37,6 +37,14 @@ _REWRITTEN = tuple(
     for pattern, replacement in (
         (r"\\\\\s*\[[0-9.]+\s?(?:pt|e[mx]|mm|cm)\]", r"\\\\"),  # the space between two lines
         (r"\\sqrt\[\s*\]", r"\\sqrt"),
+        (r"(?<![0-9.,}])(0)\{,\}(?=[0-9])|(?<![0-9.,}])([0-9])\{,\}(?=[0-9]{1,9}\s?\\(?:cdot|times))", r"\1\2."),
+        (r"\{:\}", ":"),
+        (r"&lt;", "<"),
+        (r"&gt;", ">"),
+        (r"(?<=[0-9])\\hspace\s?\{[^{}]*\}(?=[0-9])", " "),
+        (r"(?<=[0-9])\s?\^\s?\{?\s?(?:\\text\s?\{\s?o\s?\}|o(?![a-z]))\s?\}?", r"^{\\circ}"),
+        (r"(?<=[\s{0-9])(?:oder|ou|или|或者?)(?=[\s}0-9a-z\\-])", " or "),
+        (r"\\text\s?\{\s?(?:y|und|et|и|和)\s?\}", r"\\text{ and }"),
         (r"smallmatrix", "matrix"),
         (r"\\log\s?_\s?([0-9])([0-9]+)(?!\s?[0-9A-Za-z({\\])", r"\\log_{\1}\2"),
         (r"(?<=\{)\\text\s?\{\s?([0-9]+)\s?\}(?=\})", r"\1"),
@@ -55,7 +63,7 @@ _REWRITTEN = tuple(
         ),
         (r"\A\s?\\forall\s?x\s?\\in\s?\\(?:mathbb\s?\{?R\}?|R)\s?\Z", r"\\mathbb{R}"),
         (r"(?i)\A\s?\\text\s?\{\s?all real(?: numbers?)?\s?\}(?=\s*x\s?(?:[<>]|\\[gl]))", ""),
-        (r"\\text\s?\{\s?\(?exactly\)?\s?\}", ""),
+        (r"\\text\s?\{\s?\(?(?:exactly|exact value|interval notation)\)?\s?\}", ""),
     )
 )
 """Forms that models write, each with the one that is read."""
@@ -103,10 +111,10 @@ def clean(text: str) -> str:
     text = _EATEN.sub(_unescaped, text)
     if "\\begin" not in text:
         text = _ESCAPED_TWICE.sub(r"\\", text)
-    if "\\" in text or "{,}" in text:
-        text = _unstyled(text)
     for pattern, replacement in _REWRITTEN:
         text = pattern.sub(replacement, text)
+    if "\\" in text or "{,}" in text:
+        text = _unstyled(text)
     if "quad" in text:
         text = _JOINED_TO_A_LETTER.sub(" ", text)
     if text.count("$") > 1:
