@@ -765,10 +765,11 @@ def test_an_answer_that_is_a_list_is_not_its_items(answer: str) -> None:
         "\\boxed 5 ", "\\boxed{\\boxed{", "\n#### a\n?", "\nQuestion: ", "\n**Question:** ", "</s>",
         "<answer>x</answer>", "#### " + "*" * 40_000, "So $x=" + "\\\\[" * 10_000,
         "the answer is ", "answer to ", "答案", "___ ", "P(A", "A = ", "5 - x", "{1\\over 2}", "^{2^{2",
+        "\\frac{", "\\ln {",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("reward", ["number", "choice", "exact", "math_equal"])
 def test_a_flood_is_read_in_linear_time(reward: str, unit: str) -> None:
     """A quadratic reader would take minutes here."""
-    completion = unit * (150_000 // len(unit)) + "so"
+    completion = "4 " + unit * (150_000 // len(unit)) + "so"
     assert scores(reward, [completion], "B" if reward == "choice" else "7") == [0.0]

@@ -150,7 +150,7 @@ _CLOSERS = re.compile(r"(?:[ \t~*`)\]}$]|\\[,;:! )\]}]|\\(?:right|[bB]igg?r?)(?!
 _IN_FORMULA = re.compile(r"\$|\\[(\[]")
 _RELATION = frozenset((
     "approx", "equiv", "sim", "cong", "therefore", "because", "implies", "iff", "Rightarrow", "rightarrow", "to",
-    "Longrightarrow", "longrightarrow", "Leftrightarrow", "item", "par", "newline", "quad", "qquad",
+    "Longrightarrow", "longrightarrow", "Leftrightarrow", "begin", "end", "item", "par", "newline", "quad", "qquad",
 ))  # fmt: skip
 _LAST_WORD = re.compile(r"(\\?)([^\W\d_]+(?:['’][^\W\d_]+)?)['’.]?\Z")
 _FREE_BEFORE = re.compile(
@@ -170,18 +170,20 @@ _FREE_AFTER = re.compile(
     r"|\\(?:text\w*|mathrm|mbox|q?quad|end|begin|tag|label|qed|checkmark|(?:black)?square|Box|degree|circ|boxed|fbox|"
     r"[hv]fill|[hv]space|newline|par|item|l?dots|color|approx|equiv|therefore|because|implies|iff|"
     r"(?:Long|long)?[Rr]ightarrow|to)(?![A-Za-z])"
-    r"|[-\u2013\u2014](?=\s*(?:[aA] )?[^\W\d_]{2})|\((?=[^\W\d_]{2})|</?[A-Za-z]|_(?![\w{])"
+    r"|[-\u2013\u2014](?=\s*(?:[aA] )?[^\W\d_]{2})|\((?!mod\b|base)(?=[^\W\d_]{2})|</?[A-Za-z]|_(?![\w{])"
     r"|\|(?=[^\n]*\||\s*(?:\n|\Z))|[^\x00-\x7f\W]|[^\x00-\x7f\w\s\u2212×·÷±∓√π∞≤≥≠²³¹⁰⁴-⁹½¼¾]"
     r"|(?!(?:hundred|thousand|million|billion|trillion|dozen|plus|minus|squared|cubed|factorial|mod|modulo|choose|pi|"
     r"sqrt|log|ln|sin|cos|tan|exp|over|xor|in base|divided|"
     r"times(?= ?(?:[\d$(\\]|as\b|more\b|less\b|the\b|that\b|pi\b|sqrt|[a-z]\b)))\b)[^\W\d_]{2}"
-    r"|[mgshLlJNWVAKCFTaI](?![\w*^])|[kcdm]?m[23²³]"
+    r"|/(?:hr|day|[a-z]{4,})\b(?!\()"
+    r"|[mgshLlJNWVAKCFTaI](?![\w*^])|[kcdm]?m(?:[23²³]|\^\{?[23](?![\d(]))"
 )
 _OPTION = re.compile(r"\s?\(?[A-Za-z]\)?\s?")
 """The label of an option, which has its text after it: ``\\boxed{B}: 42 apples``."""
 
 _OTHER_CHOICE = re.compile(
-    r"[ ,;.]{0,3}(?:\\text\w*\s?\{\s?|[({])?\s?(?:or|或|または|oder|ou)\b(?!\s?\}?[\s$(\\\[]{0,6}(?:boxed|fbox))"
+    r"[ ,;.]{0,3}(?:\\text\w*\s?\{\s?|[({])?\s?(?:or|或|または|oder|ou)\b"
+    r"(?!(?: equivalently)?\s?\}?[\s$(\\\[]{0,6}(?:boxed|fbox))"
     r"|\s?(?:[,/;&.]|and\b)\s?(?:(?!\w+ly\b|indeed|qed|done|thank|explanation|too|right|correct|final|"
     r"etc)[^\W\d_][\w'-]*|"
     r"(?-i:[A-Z])\w*(?: (?-i:[A-Z])\w*){1,2})"
