@@ -481,7 +481,7 @@ _CLAUSE_END = re.compile(r"[.!?;。।৷؟۔！？]|(?<![:,：，\s])\s*\n|(?<=
 _LONGEST_SENTENCE = 200
 _OWN_WORDS = frozenset((
     "the", "my", "our", "this", "final", "correct", "right", "best", "only", "numerical", "numeric", "integer", "exact",
-    "overall", "complete", "full", "simplified", "desired", "required", "answer", "response", "so", "therefore", "thus",
+    "closest", "nearest", "overall", "complete", "full", "simplified", "desired", "required", "answer", "response", "so", "therefore", "thus",
     "hence", "then", "consequently", "accordingly", "finally", "ultimately", "and", "but", "again", "now", "indeed",
     "clearly", "obviously", "in", "conclusion", "summary", "short", "i", "we", "it", "it's", "that", "that's", "which",
     "there", "is", "am", "are", "be", "i'm", "means", "mean", "meaning", "shows", "show", "see", "can", "must",
@@ -491,7 +491,7 @@ _OWN_WORDS = frozenset((
     # Before the word for "answer" in other languages; without "that" and "of", which join it to what denies it.
     "la", "mi", "entonces", "finalmente", "correcta", "así", "a", "minha", "logo", "assim", "portanto", "então",
     "donc", "ma", "bonne", "finalement", "ainsi", "die", "ist", "lautet", "meine", "also", "daher", "somit",
-    "richtige", "korrekte", "endgültige", "finale", "het", "mijn", "dus", "daarom", "juiste", "quindi", "mia",
+    "richtige", "korrekte", "endgültige", "helyes", "finale", "het", "mijn", "dus", "daarom", "juiste", "quindi", "mia",
     "perciò", "dunque", "det", "rätta", "poprawna", "więc", "zatem", "итак", "значит", "поэтому", "мой", "правильный",
     "верный", "окончательный", "итоговый", "отже", "тому", "jadi", "maka", "vậy", "do", "đó", "nên", "yani", "doğru",
     "hivyo", "basi", "kwa", "hiyo", "따라서", "그러므로", "그래서", "최종", "즉",
@@ -520,7 +520,7 @@ _DENIED_ABROAD = re.compile(
 """Words for "wrong", "if", "not", "perhaps" and "half" in these scripts."""
 
 _JOINT = re.compile(r"[,:，：、—–(（]|\b(?:and|so|therefore|thus|hence)\b|\S*[\d$]\S*", re.IGNORECASE)
-_CONCLUDES = re.compile(r"\W*(?:and )?(?:so|therefore|thus|hence|which means|meaning)\b|\W*(?:所以|因此)")
+_CONCLUDES = re.compile(r"\W*(?:and |but )?(?:so|but|therefore|thus|hence|which means|meaning)\b|\W*(?:所以|因此)")
 _PREMISE = re.compile(
     r"\W*(?:since|because|given|after|by|as (?:we|you|a result|shown|stated|required)|adding|based on|considering|"
     r"(?:if|when|once) (?:we|you|one|each|every|there are)\b(?! (?:think|believe|trust|guess|ask))|"
@@ -547,7 +547,7 @@ _ABOUT_ELSE = re.compile(
     rf"\b(?:different|another|other|wrong|previous|next|earlier|first|second|half|part|similar|easier|simpler|harder|"
     rf"dozens?|hundreds|thousands|millions|base|mod|modulo|times|plus|minus|divided|squared|cubed|doubled|halved|\w*'s|"
     rf"friends?|(?:text)?book|key|students?|teacher|without|excluding|before|(?:to|for|of|in) (?!the\b|this|that|your|"
-    rf"our|its|these|my|an?\b|all|any|simpl|lowest|reduced|exact|decimal|interval|standard|scientific|fraction|terms)|"
+    rf"our|its|these|my|an?\b|all|any|simpl|lowest|reduced|exact|be\b|decimal|interval|standard|scientific|fraction|terms)|"
     rf"if|when)\b|\s(?:{_WRONG})(?!\w)|ที่ผิด|答案的",
     re.IGNORECASE,
 )
@@ -560,7 +560,7 @@ def is_claimed(text: str, statement: Statement) -> bool:
     if _ABOUT_ELSE.search(text, lead, start):
         return False
     sentence = _CLAUSE_END.split(text[max(0, lead - _LONGEST_SENTENCE) : lead])[-1]
-    sentence = _OWN_PHRASES.sub(" ", straight(sentence).lower())
+    sentence = _OWN_PHRASES.sub(", ", straight(sentence).lower())
     joint = max((match.start() for match in _JOINT.finditer(sentence)), default=0)
     head, clause = sentence[:joint], sentence[joint:]
     if not all(map(_is_own, clause.split())):
