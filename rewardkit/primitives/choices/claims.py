@@ -152,13 +152,15 @@ _LINE_START = re.compile(rf"(?:{_KIND} )? ?[(\[【]{{0,2}}", re.IGNORECASE)
 
 _RIGHT = re.compile(
     r"[)\]]?(?:[).:]? [^.,;:!?\n]{1,60}?)?? (?:is|was|must be|should be|will be|has to be|can only be)"
-    rf"(?: {_ADVERB}| also)? (?:(?:the )?(?:only |single |most )?(?:correct|right|accurate|appropriate|likely|better|best)\b"
+    rf"(?: {_ADVERB}| also)? (?:(?:the )?(?:only |single |most )?"
+    r"(?:correct|right|accurate|appropriate|likely|better|best)\b"
     r"(?=\W*(?:\Z|\n|[.,;:!)–—])| (?:answer|choice|option|one|because|since|as|here|so|and|but|for|given|to|in|"
     r"statement|"
     r"response|description|explanation|candidate|match|conclusion)\b)"
     r"|(?:the|our|my) (?:final |best |only |correct |right )?(?:answer|choice|option|one|match|fit)\b"
     r"(?! (?:to (?:a|an|another|some|other)|my|he|she|they|everyone)\b))(?! if\b)|[)\]]?,? it is(?=[.!])|"
-    r"[)\]]?(?: ist| est| es| é)? (?:die |la |a )?(?:richtig|korrekt|correct[ae]|corret[ao]|bonne)e?(?=\W*(?:\Z|[.,;\n]))|"
+    r"[)\]]?(?: ist| est| es| é)? (?:die |la |a )?(?:richtig|korrekt|correct[ae]|corret[ao]|bonne)e?"
+    r"(?=\W*(?:\Z|[.,;\n]))|"
     r"(?:是|为|為)?(?:正确|正確|对|"
     r"對)的?(?=[。.,;! \n]|\Z|(?:答案|选项|選項))",
     re.IGNORECASE,
@@ -395,7 +397,8 @@ class _Text:
         if lead["concludes"] and self._right(number):
             return True
         end = _SENTENCE_OVER.match(self.text, mention.end)
-        if end is None or not (lead["concludes"] or lead["label"] or end.end() == len(self.text)):
+        is_last = end is not None and end.end() == len(self.text) and self.text[mention.start].isupper()
+        if end is None or not (lead["concludes"] or lead["label"] or is_last):
             return False
         return not self._is_withdrawn(number, mention.start)
 
@@ -479,7 +482,7 @@ class _Text:
         return not _ASKED.match(self.text, right.end()) and not _denies(self._clause(mention.start))
 
     def _is_listed(self, number: int) -> bool:
-        """Return whether others are listed before it: "none of the options (A, B, C) is correct", not "Of A and B, A"."""
+        """Return whether it ends a list of others: "none of (A, B, C) is correct"; in "Of A and B, A" it is chosen."""
         first = number
         while first and self.mentions[first - 1].name != self.mentions[number].name and self._joined(first - 1):
             first -= 1

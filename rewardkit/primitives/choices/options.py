@@ -30,7 +30,9 @@ _CAPITALS = {chr(0xFF21 + place): chr(0x41 + place) for place in range(26)}
 """Full-width letters, as in Chinese exams."""
 
 _PLAIN = _WIDE | _QUOTES | _CAPITALS
-_LATEX = re.compile(r"\\(?:text|math)[a-z]{0,6}\b|\\f?box(?:ed)?\b|\\(?:bf|rm|quad|(?:[lL]arge|LARGE|[hH]uge|displaystyle)\b|[,;!()\[\]])")
+_LATEX = re.compile(
+    r"\\(?:text|math)[a-z]{0,6}\b|\\f?box(?:ed)?\b|\\(?:bf|rm|quad|(?:[lL]arge|LARGE|[hH]uge|displaystyle)\b|[,;!()\[\]])"
+)
 _PADDED = re.compile(r"(?<=[(\[]) +| +(?=[)\]])")
 _VARIABLE = re.compile(r"\s?[=≈](?!\s?(?:correct|right|wrong|true|false|incorrect|answer)\b)\s?[^\s=]|/\((?![A-Z]\))")
 """After a letter that names a value: "A = benzoquinone", "A=81°"."""
