@@ -517,7 +517,7 @@ _GOVERNS = re.compile(
     r"someone|elsewhere|others?|another|different|niemand|denkt|glaubt|sagt|meint|wenn|falls|vielleicht|nadie|dice|"
     r"cree|creo|quizás?|tal vez|personne|pense|peut-être|ninguém|talvez|forse|nessuno|según|selon|d'après|laut|"
     r"segundo|secondo|volgens|według|menurut|мнению|словам|если|никто|думаю|думает|возможно|"
-    r"говорит)\b|^\W*s[ie]\b|n't (?:think|believe|know|agree|tell)|"
+    r"говорит)\b|^\W*s[ie]\b|(?:n't|cannot|never|hardly) (?:think|believe|know|agree|tell|be|mean|follow)\b|"
     r"^\W*(?:for (?!this|the (?:question|problem|above|given|reason)|our|these)|in case|provided|were|should|"
     r"as long as)\b|如果|假如|假设|若|可能|也许|没有人|有人|不认为|もし|만약"
 )
@@ -537,8 +537,9 @@ _ABOUT_ELSE = re.compile(
 _NOT_THE_ANSWER = re.compile(
     rf"(?<![^\W\d_])(?:{PART_WORDS}|неправильн|неверн|(?:{WRONG_WORDS}|mauvaise?|errónea|falsche\w?)(?![^\W\d_]))"
     r"|[错錯誤误]|[间間]違|틀린"
-    r"|\b(?:or|half|twice|first|second|third|other|previous|earlier|old|initial|original|naive|popular|common|usual|"
-    r"typical|intuitive|tempting|least|worst|opposite|reverse|sample|example|alleged|trick|alternative|candidate|backup)\b(?! (?:glance|all))"
+    r"|\b(?:not|never|no|or|half|twice|first|second|third|other|previous|earlier|old|initial|original|naive|popular|"
+    r"common|usual|fake|typical|intuitive|tempting|least|worst|opposite|reverse|sample|example|alleged|trick|alternative|candidate|"
+    r"backup)\b(?! (?:glance|all))"
     r"|(?:\b(?:of|times|plus|minus|over|than|de|von|der|del)(?: \w+)?|(?<!\bit)(?<!\bthat)(?<!\bhere)(?<!\blet)'s)"
     r"\W*\Z",
     re.IGNORECASE,
