@@ -512,7 +512,9 @@ _PREMISE = re.compile(
 _GOVERNS = re.compile(
     r"\b(?:nobody|no one|none|neither|says?|said|thinks?|thought|claim(?:s|ed)?|believes?|argues?|reports?|heard|told|"
     r"wrote|writes|answered|repli(?:es|ed)|suggest\w*|according|suppos\w+|assum\w+|imagine|pretend|perhaps|maybe|"
-    r"possibly|how|why|hopes?|lies?|joke|rumou?r|myth|either|if|when|unless|whether|doubt\w*|den(?:y|ies|ied)|refus\w+|reject\w*|disagree\w*|wrong\w*|"
+    r"possibly|how (?:i|we|to)|hopes?|lies?|joke|rumou?r\w*|legend|myth|alleged\w*|insists?|swears?|wish\w*|predict\w*|"
+    r"marked|somewhere|unproven|unclear|(?:any|every)thing but|either|if|when|unless|whether|doubt\w*|"
+    r"den(?:y|ies|ied)|refus\w+|reject\w*|disagree\w*|wrong\w*|"
     r"incorrect\w*|mistak\w+|false\w*|contrary|unlike|(?<!my )(?<!our )opinion|no way|not (?:true|sure|certain|that)|"
     r"someone|elsewhere|others?|another|different|niemand|denkt|glaubt|sagt|meint|wenn|falls|vielleicht|nadie|dice|"
     r"cree|creo|quizás?|tal vez|personne|pense|peut-être|ninguém|talvez|forse|nessuno|según|selon|d'après|laut|"
@@ -538,7 +540,7 @@ _NOT_THE_ANSWER = re.compile(
     rf"(?<![^\W\d_])(?:{PART_WORDS}|неправильн|неверн|(?:{WRONG_WORDS}|mauvaise?|errónea|falsche\w?)(?![^\W\d_]))"
     r"|[错錯誤误]|[间間]違|틀린"
     r"|\b(?:not|never|no|or|half|twice|first|second|third|other|previous|earlier|old|initial|original|naive|popular|"
-    r"common|usual|fake|typical|intuitive|tempting|least|worst|opposite|reverse|sample|example|alleged|trick|alternative|candidate|"
+    r"common|usual|fake|typical|intuitive|tempting|least|worst|opposite|reverse|sample|example|trick|runner-up|alternative|candidate|"
     r"backup)\b(?! (?:glance|all))"
     r"|(?:\b(?:of|times|plus|minus|over|than|de|von|der|del)(?: \w+)?|(?<!\bit)(?<!\bthat)(?<!\bhere)(?<!\blet)'s)"
     r"\W*\Z",
