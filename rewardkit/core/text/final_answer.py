@@ -500,7 +500,7 @@ _DENIED_ABROAD = re.compile(
 """Words for "wrong", "if", "not", "perhaps" and "half" in these scripts."""
 
 _JOINT = re.compile(r"[,:，：、—–(（]|\b(?:and|so|therefore|thus|hence)\b|\S*[\d$]\S*", re.IGNORECASE)
-_CONCLUDES = re.compile(r"\W*(?:and |but )?(?:so|but|therefore|thus|hence|which means|meaning)\b|\W*(?:所以|因此)")
+_CONCLUDES = re.compile(r"[\W\d]*(?:and |but )?(?:so|but|therefore|thus|hence|which means|meaning)\b|\W*(?:所以|因此)")
 _PREMISE = re.compile(
     r"\W*(?:since|because|given|after|by|as (?:we|you|a result|shown|stated|required)|adding|based on|considering|"
     r"(?:if|when|once) (?:we|you|one|each|every|there are)\b(?! (?:think|believe|trust|guess|ask))|"
@@ -511,8 +511,9 @@ _PREMISE = re.compile(
 
 _GOVERNS = re.compile(
     r"\b(?:nobody|no one|none|neither|says?|said|thinks?|thought|claim(?:s|ed)?|believes?|argues?|reports?|heard|told|"
-    r"wrote|writes|answered|repli(?:es|ed)|suggest\w*|according|suppos\w+|assum\w+|imagine|pretend|perhaps|maybe|"
-    r"possibly|how (?:i|we|to)|hopes?|lies?|joke|rumou?r\w*|legend|myth|alleged\w*|insists?|swears?|wish\w*|predict\w*|"
+    r"wrote|writes|answered|repli(?:es|ed)|(?:suggest|predict)\w* (?:that|the|it)|"
+    r"according|suppos\w+|assum\w+|imagine|pretend|perhaps|maybe|"
+    r"possibly|how (?:i|we|to)|hopes?|lies?|joke|rumou?r\w*|legend|myth|alleged\w*|insists?|swears?|wish\w*|"
     r"marked|somewhere|unproven|unclear|(?:any|every)thing but|either|if|when|unless|whether|doubt\w*|"
     r"den(?:y|ies|ied)|refus\w+|reject\w*|disagree\w*|wrong\w*|"
     r"incorrect\w*|mistak\w+|false\w*|contrary|unlike|(?<!my )(?<!our )opinion|no way|not (?:true|sure|certain|that)|"
