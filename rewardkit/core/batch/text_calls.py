@@ -256,7 +256,7 @@ class _Fault(ValueError):
 
 
 class _NoCallError(_Fault):
-    """Without a mark, ``{"name": "Bob"}`` is no call: it has no arguments."""
+    """Without a mark, ``{"name": "Bob"}`` is no call: it has nothing like arguments."""
 
 
 def check_form(form: object, name: str) -> None:
@@ -794,7 +794,7 @@ def _calls_of(value: Any, keyed: bool = False, *, marked: bool = True) -> Iterat
         raise _Fault(f"the call has both {first!r} and {second!r}")
     if not names or not value[names[0]] or inner:
         raise _Fault("the call has no name" if not inner else "the call has two names")
-    if not held and not marked:
+    if not (held or marked or any(isinstance(item, (dict, list)) for item in value.values())):
         raise _NoCallError("the call has no arguments")
     if not held and (others := [key for key in value if key not in names and key not in _KEYS_BESIDE]):
         raise _Fault(f"the call has no arguments, but {shorten(others[0], 40)}")
