@@ -13,12 +13,20 @@ All functions take time linear in the text.
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from rewardkit.core.text.claims import OR_WORDS, corrects, denied_after, denied_before, last_retraction, without_struck
+from rewardkit.core.text.claims import (
+    OR_WORDS,
+    PART_WORDS,
+    WRONG_WORDS,
+    corrects,
+    denied_after,
+    denied_before,
+    last_retraction,
+    without_struck,
+)
 from rewardkit.core.text.marks import Box, boxes, boxes_in
 from rewardkit.core.text.visibility import straight
 
@@ -522,45 +530,19 @@ _ENDING = re.compile(
 )
 """The verb at the end of a sentence: "答えは11です"."""
 
-# A statement counts if it is the writer's own, and about the answer. What may be before it is listed.
+# A statement counts if it is the writer's own, and about the answer.
 
 _CLAUSE_END = re.compile(r"[.!?;。।৷؟۔！？]|(?<![:,：，\s])\s*\n|(?<=[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff])\s")
 """The end of a sentence; Thai ends one with a space, and so do some in Chinese and Japanese."""
 
 _LONGEST_SENTENCE = 200
-_OWN_WORDS = frozenset((
-    "the", "my", "our", "this", "final", "correct", "right", "best", "only", "numerical", "numeric", "integer", "exact",
-    "overall", "complete", "full", "simplified", "desired", "required", "answer", "response", "so", "therefore", "thus",
-    "hence", "then", "consequently", "accordingly", "finally", "ultimately", "and", "but", "again", "now", "indeed",
-    "clearly", "obviously", "in", "conclusion", "summary", "short", "i", "we", "it", "it's", "that", "that's", "which",
-    "there", "is", "am", "are", "be", "i'm", "means", "mean", "meaning", "shows", "show", "see", "can", "must",
-    "conclude", "find", "get", "got", "obtain", "have", "has", "deduce", "determine", "implies", "follows", "follow",
-    "give", "gives", "giving", "yields", "tells", "us", "me", "to", "confident", "certain", "sure", "because",
-    "since", "as", "here", "here's", "let", "let's", "note", "notice", "recall", "okay", "ok", "yes", "well",
-    # Before the word for "answer" in other languages; without "that" and "of", which join it to what denies it.
-    "la", "mi", "entonces", "finalmente", "correcta", "así", "a", "minha", "logo", "assim", "portanto", "então",
-    "donc", "ma", "bonne", "finalement", "ainsi", "die", "ist", "lautet", "meine", "also", "daher", "somit", "damit",
-    "richtige", "korrekte", "endgültige", "finale", "het", "mijn", "dus", "daarom", "juiste", "quindi", "mia",
-    "perciò", "dunque", "det", "rätta", "poprawna", "więc", "zatem", "итак", "значит", "поэтому", "мой", "правильный",
-    "верный", "окончательный", "итоговый", "отже", "тому", "jadi", "maka", "vậy", "do", "đó", "nên", "yani", "doğru",
-    "hivyo", "basi", "kwa", "hiyo", "따라서", "그러므로", "그래서", "최종", "즉",
-))  # fmt: skip
-"""The words of the clause before "answer": "so I conclude that the final"."""
-
 _OWN_PHRASES = re.compile(
     r"\bnot (?:hard|difficult) to (?:see|show|find|verify|check)\b|\b(?:no|without (?:a|any)?) ?doubt\b|\bof course\b|"
     r"\bmost likely\b|\b(?:is|it's) (?:clear|evident|obvious|easy to (?:see|show|find|verify|check))\b|\b(?:i|we)(?:'d|"
-    r" do| would| can)? (?:really |firmly )?(?:say|think|believe|know)\b|\\[a-z]+|\b(?:por lo|así|de modo|vemos|"
+    r" do| would| can)? (?:really |firmly )?(?:say|said|think|believe|know)\b|\\[a-z]+|\b(?:por lo|así|de modo|vemos|"
     r"obtenemos|concluimos|significa|conclu[íi]\w+|dit|déduit|conclut) que\b"
 )
-"""Phrases that claim a statement, of words that do not by themselves; and commands of LaTeX."""
-
-_OWN_CJK = re.compile(
-    r"(?:所以|因此|因而|故|那么|综上|可得|可知|得|则|[本该此]题|题目?|我|正确|最[终后佳]|的|为|是|于是|したがって|よって|つまり|ゆえに|正しい|最終的?な?|"
-    r"この問題の|問題の|따라서|그러므로|최종|정)*"
-)
-_LISTED_SCRIPT = re.compile(r"[a-zß-ɏ\u0400-\u04ff\u1e00-\u1eff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
-"""Scripts of which `_OWN_WORDS` has words. Sentences in others often have no mark at their end."""
+"""Phrases that claim a statement, with words that do not by themselves; and commands of LaTeX."""
 
 _DENIED_ABROAD = re.compile(
     "ভুল|যদি|নয়|হয়তো|অর্ধেক|गलत|ग़लत|यदि|अगर|नहीं|शायद|आधा|తప్పు|ఒకవేళ|కాదు|தவறான|ஒருவேளை|இல்லை|ผิด|ไม่|ถ้า|หาก|อาจ|ครึ่ง|"
@@ -569,7 +551,7 @@ _DENIED_ABROAD = re.compile(
 """Words for "wrong", "if", "not", "perhaps" and "half" in these scripts."""
 
 _JOINT = re.compile(r"[,:，：、—–(（]|\b(?:and|so|therefore|thus|hence)\b|\S*[\d$]\S*", re.IGNORECASE)
-_CONCLUDES = re.compile(r"\W*(?:and )?(?:so|therefore|thus|hence|which means|meaning)\b|\W*(?:所以|因此)")
+_CONCLUDES = re.compile(r"[\W\d]*(?:and |but )?(?:so|but|therefore|thus|hence|which means|meaning)\b|\W*(?:所以|因此)")
 _PREMISE = re.compile(
     r"\W*(?:since|because|given|after|by|as (?:we|you|a result|shown|stated|required)|adding|based on|considering|"
     r"(?:if|when|once) (?:we|you|one|each|every|there are)\b(?! (?:think|believe|trust|guess|ask))|"
@@ -580,13 +562,16 @@ _PREMISE = re.compile(
 
 _GOVERNS = re.compile(
     r"\b(?:nobody|no one|none|neither|says?|said|thinks?|thought|claim(?:s|ed)?|believes?|argues?|reports?|heard|told|"
-    r"wrote|writes|answered|repli(?:es|ed)|suggest\w*|according|suppos\w+|assum\w+|imagine|pretend|perhaps|maybe|"
-    r"possibly|either|if|when|unless|whether|doubt\w*|den(?:y|ies|ied)|refus\w+|reject\w*|disagree\w*|wrong\w*|"
+    r"wrote|writes|answered|repli(?:es|ed)|(?:suggest|predict)\w* (?:that|the|it)|"
+    r"according|suppos\w+|assum\w+|imagine|pretend|perhaps|maybe|"
+    r"possibly|how (?:i|we|to)|hopes?|lies?|joke|rumou?r\w*|legend|myth|alleged\w*|insists?|swears?|wish\w*|"
+    r"marked|somewhere|unproven|unclear|(?:any|every)thing but|either|if|when|unless|whether|doubt\w*|"
+    r"den(?:y|ies|ied)|refus\w+|reject\w*|disagree\w*|wrong\w*|"
     r"incorrect\w*|mistak\w+|false\w*|contrary|unlike|(?<!my )(?<!our )opinion|no way|not (?:true|sure|certain|that)|"
     r"someone|elsewhere|others?|another|different|niemand|denkt|glaubt|sagt|meint|wenn|falls|vielleicht|nadie|dice|"
     r"cree|creo|quizás?|tal vez|personne|pense|peut-être|ninguém|talvez|forse|nessuno|según|selon|d'après|laut|"
     r"segundo|secondo|volgens|według|menurut|мнению|словам|если|никто|думаю|думает|возможно|"
-    r"говорит)\b|^\W*s[ie]\b|n't (?:think|believe|know|agree)|"
+    r"говорит)\b|^\W*s[ie]\b|(?:n't|cannot|never|hardly) (?:think|believe|know|agree|tell|be|mean|follow)\b|"
     r"^\W*(?:for (?!this|the (?:question|problem|above|given|reason)|our|these)|in case|provided|were|should|"
     r"as long as)\b|如果|假如|假设|若|可能|也许|没有人|有人|不认为|もし|만약"
 )
@@ -597,11 +582,24 @@ _ABOUT_ELSE = re.compile(
     r"(?<!this )case|only|colleague|manual|version|naive|alternative|power|units of|all but|analogous|given by|"
     rf"guess\w*|dozens?|hundreds|thousands|millions|base|mod|modulo|times|plus|minus|divided|squared|cubed|doubled|halved|\w*'s|"
     rf"friends?|(?:text)?book|key|students?|teacher|without|excluding|before|(?:to|for|of|in) (?!the\b|this|that|your|"
-    rf"our|its|these|my|an?\b|all|any|simpl|lowest|reduced|exact|decimal|interval|standard|scientific|fraction|terms)|"
+    rf"our|its|these|my|an?\b|all|any|simpl|lowest|reduced|exact|be\b|decimal|interval|standard|scientific|fraction|terms)|"
     rf"if|when)\b|\s(?:{_WRONG})(?!\w)|ที่ผิด|答案的",
     re.IGNORECASE,
 )
 """In "the answer to a different question is"."""
+
+
+_NOT_THE_ANSWER = re.compile(
+    rf"(?<![^\W\d_])(?:{PART_WORDS}|неправильн|неверн|(?:{WRONG_WORDS}|mauvaise?|errónea|falsche\w?)(?![^\W\d_]))"
+    r"|[错錯誤误]|[间間]違|틀린"
+    r"|\b(?:not|never|no|or|half|twice|first|second|third|other|previous|earlier|old|initial|original|naive|popular|"
+    r"common|usual|fake|typical|intuitive|tempting|least|worst|opposite|reverse|sample|example|trick|runner-up|alternative|candidate|"
+    r"backup)\b(?! (?:glance|all))"
+    r"|(?:\b(?:of|times|plus|minus|over|than|de|von|der|del)(?: \w+)?|(?<!\bit)(?<!\bthat)(?<!\bhere)(?<!\blet)'s)"
+    r"\W*\Z",
+    re.IGNORECASE,
+)
+"""Before "answer", what makes it something else: "twice the answer", "the student's answer", "the naive answer"."""
 
 
 def is_claimed(text: str, statement: Statement) -> bool:
@@ -609,27 +607,19 @@ def is_claimed(text: str, statement: Statement) -> bool:
     lead, start = statement
     if _ABOUT_ELSE.search(text, lead, start):
         return False
-    sentence = _CLAUSE_END.split(text[max(0, lead - _LONGEST_SENTENCE) : lead])[-1]
-    sentence = _OWN_PHRASES.sub(" ", straight(sentence).lower())
+    head = text[max(0, lead - _LONGEST_SENTENCE) : lead]
+    head = head[max(map(head.rfind, ".!?;")) + 1 :]  # much faster than the pattern alone
+    sentence = _CLAUSE_END.split(head)[-1]
+    if sentence.strip("*_#>【[ \n") in ("", "The"):
+        return True
+    sentence = _OWN_PHRASES.sub(", ", straight(sentence).lower())
     joint = max((match.start() for match in _JOINT.finditer(sentence)), default=0)
     head, clause = sentence[:joint], sentence[joint:]
-    if not all(map(_is_own, clause.split())):
+    if _GOVERNS.search(clause) or _DENIED_ABROAD.search(clause) or _NOT_THE_ANSWER.search(clause):
         return False
     if not head.strip() or _CONCLUDES.match(clause) or _PREMISE.match(head):
         return True
     return not (_GOVERNS.search(head) or _DENIED_ABROAD.search(head))
-
-
-def _is_own(word: str) -> bool:
-    word = word.strip(_AROUND_WORDS)
-    if not any(map(str.isalpha, word)) or any(map(str.isdigit, word)) or "$" in word:
-        return True
-    if not _LISTED_SCRIPT.search(word):
-        return not _DENIED_ABROAD.search(word)
-    return word in _OWN_WORDS or _OWN_CJK.fullmatch(word) is not None
-
-
-_AROUND_WORDS = f"{string.punctuation}【】「」『』“”‘’«»„…·•，：、。（）—–"
 
 
 def stated(text: str) -> str | None:

@@ -171,7 +171,7 @@ OPENED = re.compile(
 )
 INDIRECT = re.compile(
     rf"(?:[=:：\u2248是为為はが]|คือ|\b(?:is|are|was|were|has|have|had|equals?|about|total of|sum of|gets?|makes?|"
-    rf"costs?|season|year|week|month|day|number|{COPULAS.replace('to|', '')})(?!\w))[\s*_`$(\[{{\"'“]*\Z",
+    rf"costs?|season|year|week|month|day|number|{COPULAS.replace('to|', '')})(?!\w))(?: the)*[\s*_`$(\[{{\"'“]*\Z",
     re.IGNORECASE,
 )
 """What may be right before the number in "The answer is that she has 42 apples"."""

@@ -95,6 +95,11 @@ That leaves 42.
 Not 41, not 43. 42.
 ​42​
 42.0
+By elimination the answer is 42.
+It seems that the answer is 42.
+The most suitable answer would be 42.
+You might think that the answer is 41, but the answer is 42.
+As I said before, the answer is 42.
 The answer is 42 (forty-two).
 The answer is forty-two (42).
 "42"
