@@ -33,11 +33,11 @@ from rewardkit.core.text.visibility import straight
 # The model's own words.
 
 _SPEAKER = (
-    "human|user|usuario|usuário|utente|nutzer|benutzer|gebruiker|användare|utilisateur|użytkownik|kullanıcı|pengguna|"
+    "human|user|instruction|usuario|usuário|utente|nutzer|benutzer|gebruiker|användare|utilisateur|użytkownik|kullanıcı|pengguna|"
     "người dùng|用户|用戶|ユーザー|사용자|пользователь|користувач|المستخدم|उपयोगकर्ता"
 )
 _QUESTION = (
-    "q|question|problem|exercise|instruction|pregunta|problema|pergunta|domanda|frage|aufgabe|vraag|fråga|spørgsmål|"
+    "q|question|problem|exercise|pregunta|problema|pergunta|domanda|frage|aufgabe|vraag|fråga|spørgsmål|"
     "spørsmål|kysymys|kérdés|întrebare|otázka|pytanie|zadanie|soal|soalan|pertanyaan|soru|câu hỏi|bài toán|tanong|"
     "swali|вопрос|задача(?:-вопрос)?|питання|задание|ερώτηση|問題|问题|题目|題目|问|問|質問|질문|문제|โจทย์|คำถาม|প্রশ্ন|ప్రశ్న|"
     "प्रश्न|सवाल|கேள்வி|السؤال|سؤال|سوال|پرسش|שאלה"
@@ -129,8 +129,12 @@ def _first_solution(text: str) -> str:
 
 # Marks.
 
-_TAG = re.compile(r"<(/?)(?:final_)?answer\s?>(?!\W{0,3}(?:tags?|block|format|section|element)s?\b)", re.IGNORECASE)
-"""Not "in the <answer> tags", which only mentions them."""
+_TAG = re.compile(
+    r"<(/?)(?:(?:final_)?answer|(?<=/)solution|solution(?=\s?>[^\n<>]{1,80}</solution))\s?>"
+    r"(?!\W{0,3}(?:tags?|block|format|section|element)s?\b)",
+    re.IGNORECASE,
+)
+"""Not "in the <answer> tags", which only mentions them. A whole solution in ``<solution>`` is no answer."""
 
 _HASHES = re.compile(r"(?:^|(?<=\s))####(?!#)[ \t]*(?=\S)(.*)", re.MULTILINE)
 _HEADING = re.compile(
@@ -399,7 +403,8 @@ _ABOUT = (
     r"halved)\b[^.:;!?\n]{0,40}?)??"
 )
 _ENGLISH = re.compile(
-    rf"(?:answers?\b|final (?:result|value|solution)\b){_ABOUT}{_IS}{_ADVERB}(?:\s?\}}(?=\s?[$\w\\]))?[*_]{{0,3}}"
+    r"(?:answers?(?: (?:option|choice|letter))?\b|final (?:result|value|solution)\b)"
+    rf"{_ABOUT}{_IS}{_ADVERB}(?:\s?\}}(?=\s?[$\w\\]))?[*_]{{0,3}}"
     r"(?:\s?[:：][*_]{0,3})?",
     re.IGNORECASE,
 )
@@ -447,6 +452,7 @@ _OTHERS = {
     ),
     "答え": re.compile(r"答え(?:は)?[、,]?\s?[:：]?[*_]{0,3}"),
     "正解": re.compile(r"正解(?:は)?[、,]?\s?[:：]?[*_]{0,3}"),
+    "回答": re.compile(r"回答(?:(?:は|是|为)、?\s?[:：]?|[:：])"),
     "解答": re.compile(r"解答(?:(?:は|是|为)、?\s?[:：]?|[:：])"),
     "답": re.compile(r"(?:(?<=[정오])|(?<![가-힣]))답변?(?:은|는)?\s?[:：]?[*_]{0,3}"),
 }
@@ -790,6 +796,8 @@ def bare(text: str) -> str:
         if closing and len(shorter) > 1 and shorter.endswith(closing):
             inner = shorter.lstrip(opening).rstrip(closing)
             shorter = shorter if opening in inner or closing in inner else inner.strip()
+        elif closing and opening in '"\u201c' and closing not in shorter[1:]:
+            shorter = shorter[1:]  # "red." with the sentence ending inside
         elif opening == "<" and (element := _ELEMENT.fullmatch(shorter)):
             shorter = element[2].strip()
         if not shorter or shorter == text:

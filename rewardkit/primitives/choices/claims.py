@@ -28,6 +28,8 @@ from rewardkit.primitives.choices.options import Mention, Options
 
 _WINDOW = 160
 _TAIL = 1_000
+_PART_OF_A_SOLUTION = 100
+"""A line with a small label and so much text is a part of a solution: "a) The vapor pressure is ..."."""
 _SHORT = 48
 """More characters than a phrase like "so it must be option" has."""
 
@@ -533,6 +535,9 @@ class _Text:
     def _starts_line(self, number: int) -> bool:
         start = self.mentions[number].start
         line = self.text.rfind("\n", 0, start) + 1
+        end = self.text.find("\n", start, start + _PART_OF_A_SOLUTION)
+        if self.text[start].islower() and end < 0 and len(self.text) > start + _PART_OF_A_SOLUTION:
+            return False
         return (
             start - line < _SHORT
             and bool(_LINE_START.fullmatch(self.text, line, start))
