@@ -155,14 +155,15 @@ _LEAD = re.compile(
 
 _OPENERS = re.compile(
     r"(?:[\s~*_`({\[#]|\\[,;:! >({\[]|\$|\\(?:q?quad|displaystyle|textstyle|[lL]arge|LARGE|[hH]uge|small|left|bm|bf|"
-    r"[bB]igg?l?|boldsymbol|math(?:bf|rm|bb)|text(?:bf|it|color)?|color|ensuremath|noindent|centering)(?![A-Za-z])"
-    r"|\{[a-z]{1,12}\})*\Z"
+    r"[bB]igg?l?|boldsymbol|math(?:bf|rm|bb)|text(?:bf|it)?|(?:text)?color\s?\{[a-z]{1,12}\}|ensuremath|noindent|"
+    r"centering)(?![A-Za-z]))*\Z"
 )
 _CLOSERS = re.compile(r"(?:[ \t~*`)\]}$]|\\[,;:! )\]}]|\\(?:right|[bB]igg?r?)(?![A-Za-z]))*")
 _IN_FORMULA = re.compile(r"\$|\\[(\[]")
 _RELATION = frozenset((
     "approx", "equiv", "sim", "cong", "therefore", "because", "implies", "iff", "Rightarrow", "rightarrow", "to",
-    "Longrightarrow", "longrightarrow", "Leftrightarrow", "begin", "end", "item", "par", "newline", "quad", "qquad",
+    "Longrightarrow", "longrightarrow", "Leftrightarrow", "in", "begin", "end",
+    "item", "par", "newline", "quad", "qquad",
 ))  # fmt: skip
 _LAST_WORD = re.compile(r"(\\?)([^\W\d_]+(?:['’][^\W\d_]+)?)['’.]?\Z")
 _FREE_BEFORE = re.compile(
@@ -179,7 +180,7 @@ _OPERATORS = frozenset((
 _FREE_AFTER = re.compile(
     r"\Z|\.(?=\s|[A-Z][a-z])|[.,;:?](?!\s?[-$]{0,2}[0-9]|[A-Za-z]\w| [A-Z](?:\Z|[.,;\n]))"
     r"|[\n&#'\"%°=≈→⇒]|\\[%\\]|\^\{?\s?\\?(?:circ|prime|text|mathrm|st|nd|rd|th|o)(?![a-z])"
-    r"|\\(?:text\w*|mathrm|mbox|q?quad|end|begin|tag|label|qed|checkmark|(?:black)?square|Box|degree|circ|boxed|fbox|"
+    r"|\\(?:text\w*|mathrm|mbox|pmod|q?quad|end|begin|tag|label|qed|checkmark|(?:black)?square|Box|degree|circ|boxed|fbox|"
     r"[hv]fill|[hv]space|newline|par|item|l?dots|color|approx|equiv|therefore|because|implies|iff|"
     r"(?:Long|long)?[Rr]ightarrow|to)(?![A-Za-z])"
     r"|[-\u2013\u2014](?=\s*(?:[aA] )?[^\W\d_]{2})|\((?!mod\b|base)(?=[^\W\d_]{2})|</?[A-Za-z]|_(?![\w{])"

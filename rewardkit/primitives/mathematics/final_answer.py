@@ -55,13 +55,14 @@ _RELATION = (
 )
 _LEADS = re.compile(rf"[\s*_>]*\Z|.*{_RELATION}", re.IGNORECASE | re.DOTALL)
 _UNIT = re.compile(
-    r"[*_\s]*[.!]?[*_]*\Z|\s(?!(?:hundred|thousand|million|billion|trillion|dozen|squared|cubed|factorial|mod|times|is|"
+    r"[*_\s]*[.!]?[*_]*\Z|\s?%[.!]?\Z|\s(?!(?:hundred|thousand|million|billion|trillion|dozen|squared|cubed|factorial|mod|times|is|"
     r"was|and|but|at|too|though|short|off|only|or|in|i|we|more|less|fewer|of)\b)[a-z]{2,20}(?:\s(?!\w*(?:is|was|and|or|"
     r"but|i)\b)[a-z]{2,20}){0,2}[.!]?\Z"
 )
+_MEASURED = re.compile(r"\s?(?:%|(?:percent|[ckm]?m|k?g|km/h|m/s|s|min|h|hours|degrees|dollars|units)\b)\W*\Z")
 _IS_ANSWER = re.compile(
     r"(?:(?:So|Thus|Hence|Therefore),? )?(?P<value>\$[^$]+\$|\\\(.+\\\)|\*\*[^*]+\*\*|-?\d[\d.,/]*) is (?:the|my|our) "
-    r"(?:final |correct )?answer\W*\Z"
+    r"(?:final |correct )?(?:answer|solution|result)\W*\Z"
 )
 _CONCLUDED = re.compile(
     r"(?:So|Thus|Hence|Therefore|Then|Finally|In conclusion|We get),?\s(?:we (?:get|have|find)\s)?"
@@ -137,7 +138,7 @@ def _last_claim(text: str) -> str | None:
     if not formulas:
         return bare(line).lstrip("= ")
     if (
-        (is_alone and tail.strip("*_.! "))
+        (is_alone and tail.strip("*_.! ") and (before.strip() or not _MEASURED.match(tail)))
         or _DOUBT.search(lead)
         or _PARTIAL.search(lead)
         or not _LEADS.match(lead)

@@ -99,7 +99,8 @@ def test_long_texts_before_a_box_do_not_matter(pieces: list[str], head: str, tim
 
 
 ANSWERS_OF_LAST_LINES = [
-    "$42$", "x = 42", "\\[x = 42\\]", "So $x = 42$.", "This simplifies to $42$.", "Total: $42$", "6 * 7\n= 42",
+    "$42$", "$42$ cm", "x = 42", "So $42$ is the solution.",
+    "\\[x = 42\\]", "So $x = 42$.", "This simplifies to $42$.", "Total: $42$", "6 * 7\n= 42",
     "$2x = 84$\n$x = 42$", "We conclude that\n$$x = 42$$", "Adding up, the sum is\n42", "6 * 7 = 42\n42",
     "There are 6 rows of 7.\n42", "x cannot be negative.\nThus $x = 42$.", "The area is $42$ square units.",
     "x cannot be negative.\nSo x = 42.", "Thus, the largest possible value is 42.",
