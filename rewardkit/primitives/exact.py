@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, final
@@ -23,12 +24,17 @@ class FinalText(TextExtractor):
         text = own_words(answer)
         mark = marked(text)
         if mark is not None:
-            return bare_answer(mark)
+            found = bare_answer(mark)
+            words = _WORDS_OF_LATEX.fullmatch(found or "")
+            return words[1] if words else found
         claim = stated(text)
         return text if claim == "" else claim
 
     def __repr__(self) -> str:
         return "final_text()"
+
+
+_WORDS_OF_LATEX = re.compile(r"\s*\\(?:text(?:bf|it|rm)?|math(?:rm|bf))\s?\{([^{}]*)\}\s*")
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from rewardkit.primitives.mathematics.families import are_least, families, same_
 from rewardkit.primitives.mathematics.final_answer import FinalAnswer
 from rewardkit.primitives.mathematics.gold import Gold
 from rewardkit.primitives.mathematics.notation import clean, compact, is_about, is_name, sides, split_at, wrapped
-from rewardkit.primitives.mathematics.plain_numbers import Numeral, read
+from rewardkit.primitives.mathematics.plain_numbers import Numeral, read, remainder
 from rewardkit.primitives.mathematics.precheck import TOO_HIGH, TOWER, refusal
 from rewardkit.primitives.mathematics.statements import (
     is_other,
@@ -175,7 +175,7 @@ class MathEqual:
         if rounded and is_name(exact):
             exact, *rounded = rounded  # x \approx 11
         *others, last = sides(exact)
-        value = read(last)
+        value = read(last) or read(remainder(last))
         if rounded:
             return self._rounded(last, rounded, gold, value, others)
         if value is None and self.evaluated:

@@ -181,9 +181,11 @@ class LabelFile:
             with suppress(FileNotFoundError):
                 shutil.copymode(self.path, partial)
             os.replace(partial, self.path)
-        finally:
+        except BaseException:
+            # Not after the replacement: another thread may then hold the lock of the new file, and write its own part.
             with suppress(OSError):
                 partial.unlink()
+            raise
 
     def _read(self) -> bool:
         try:

@@ -27,13 +27,26 @@ def value(completion: str, gold: Any = "B", **options: Any) -> float:
         "The answer is B (not A).", "The correct answer is **B**.", "I choose B because A is wrong",
         "The answer is A.\nThe answer is B.",
         "<think>A or C?</think>B", "The answer is B.\nA) is wrong because of rain.", "Final answer: B<|im_end|>",
-        "The answer is $B$", "\\boxed{B}: 12 cm", "\\boxed{(B)} 1, 2 and 5.", "$\\boxed{(B) PS}$.The end.",
+        "The answer is $B$", "\\boxed{B}: 12 cm", "\\boxed{(B)} 1, 2 and 5.", "So.\n回答: B",
+        "Answer option: B", "<SOLUTION>B</SOLUTION>",
+        "So option B is correct.\n\n### Instruction:\nWhich?\n\n### Response:\nSo option D is correct.",
+        "$\\boxed{(B) PS}$.The end.",
         "The answer is B, if I am not mistaken.",
         "B is clearly correct; A is also wrong.",
         "答えは、Bです。", "正解は「B」です。", "Jawaban yang benar adalah B.", "La réponse correcte est donc B.",
         "La respuesta correcta es la opción B.", "A alternativa correta é a B.", "A resposta correta é a letra B.",
         "Правильный вариант: B", "คำตอบที่ถูกต้องคือ B", "התשובה הנכונה היא B.",
         "A helyes válasz a B.", "Răspunsul corect este B.",
+        "Antwort B ist richtig.", "Die korrekte Option ist B.", "Richtig ist Antwort B.", "C'est la réponse B.",
+        "Alternativa B.", "Letra B.", "Правильный вариант ответа: B", "Chọn B.",
+        "A) No.\nB) Yes.\nC) No.\nD) No.\n\n✅ **B) Yes**", "A) No.\nB) Yes.\nC) No.\n\n➡️ **B**",
+        "Out of A, B, C and D, B is correct.", "Only option B fits.", "B is our answer.", "B it is!",
+        "The answer is the second option, B.", "Ans. B", "Comparing A and B, B is better.", "$\\boxed{\\large B}$",
+        "**Answer: B) A and C only**", "<answer>B. A and C</answer>",
+        "The most suitable answer is B.", "By elimination the answer is B.", "It seems that the answer is B.",
+        "Considering all options the best answer is B.", "You may think the answer is A, but the answer is B.",
+        "The answer is B. In contrast, A is not.", "The answer is B.\n\n**Option A**\nIt is wrong.",
+        "The answer is B. I first considered A.", "The closest answer is B.",
     ],
 )  # fmt: skip
 def test_b_is_chosen(completion: str) -> None:
@@ -59,11 +72,31 @@ def test_b_is_chosen(completion: str) -> None:
         "The answer is B. If wrong, C.", "The answer is hardly B.", "B is partially correct.",
         "Nobody says B is correct.",
         "B is the answer to a different question.", "The answer is B. Hmm, no.",
+        "ChatGPT says the answer is B.", "It is claimed that the answer is B.", "The naive answer is B.",
+        "The answer to avoid is B.", "The least correct answer is B.", "It's a lie that the answer is B.",
+        "I hope the answer is B.", "B is the answer my friend gave.", "My friend's answer is B.",
+        "The answer is B. So C is the answer.", "The answer is B. Therefore, C is right.", "The answer is B. Edit: C.",
+        "The answer is B. On reflection C.", "The answer is B. Correction - C.", "The answer is B. C is fine too.",
+        "The answer is B.\n\nOption C", "The answer is B → C", "The answer is B > C > A > D",
         "It is A,\nB", "I doubt it is\nB", "B\nis wrong.",
     ],
 )  # fmt: skip
 def test_b_is_not_chosen(completion: str) -> None:
     assert value(completion) == 0.0
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        "The sentiment of this review is clearly positive, with no negative words.", "This is a positive review.",
+        "Overall, the tone is positive rather than negative.", "The review expresses a positive sentiment.",
+        "It's mostly positive.", "Overall sentiment: Positive 😊",
+    ],
+)  # fmt: skip
+def test_a_word_is_chosen_in_a_sentence(completion: str) -> None:
+    options = ["positive", "negative", "neutral"]
+    golds = [rk.score(rk.choice("answer", options=options), [completion], answer=[gold]).total[0] for gold in options]
+    assert golds == [1.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("completion", ["A dog", "The answer is a dog", "The answer is A dog.", "A or B", "a"])

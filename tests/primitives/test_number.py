@@ -389,7 +389,7 @@ def test_any_text_has_a_score(completion: str) -> None:
     assert 0.0 <= value(completion, "5 m", credit="linear", thousands=True, percent=True, **METRES) <= 1.0
 
 
-WORDS = st.lists(st.sampled_from(["the", "answer", "is", "so", "we", "get", "apples", "Then", "total"]), max_size=6)
+WORDS = st.lists(st.sampled_from(["the", "is", "so", "we", "get", "apples", "Then", "total"]), max_size=6)
 
 
 @given(WORDS, st.decimals(-(10**6), 10**6, places=2), WORDS)

@@ -85,7 +85,11 @@ _MARKS = (
     ),
     _Mark("llama", rf"\n>>>(?P<name>{_NAME})\n(?=\{{)"),  # Functionary 3.2
     _Mark("json", r"\nfunctools(?=\[)"),
-    _Mark("react", r"\nAction:[ \t]{0,9}(?P<name>[^\n]{1,128}?)[ \t]{0,9}\n[ \t]{0,9}Action Input:"),
+    _Mark(
+        "react",
+        r"\n(?:\*\*)?Action:(?:\*\*)?[ \t]{0,9}`?(?P<name>[^\n`]{1,128}?)`?[ \t]{0,9}\n[ \t]{0,9}"
+        r"(?:\*\*)?Action Input:(?:\*\*)?",
+    ),
 )
 _OPENINGS = tuple((mark, re.compile(mark.opening)) for mark in _MARKS)
 
@@ -119,7 +123,9 @@ _EVENTS: Mapping[str, str] = {
     "call": "|".join(f"(?:{re.sub('[?]P<[a-z]+>', '?:', mark.opening)})" for mark in _MARKS),
 }
 _EVENT = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _EVENTS.items()))
-_CANDIDATE = re.compile(r"<|\[|◁|```|~~~|\n(?=[ ]{0,3}(?:[`~]{3}|#|User:|Human:)|Observation:|Action:|functools\[|>>>)")
+_CANDIDATE = re.compile(
+    r"<|\[|◁|```|~~~|\n(?=[ ]{0,3}(?:[`~]{3}|#|User:|Human:)|Observation:|(?:\*\*)?Action:|functools\[|>>>)"
+)
 """How events begin: characters of a set are found fast."""
 
 _HEADER = re.compile(
@@ -144,7 +150,8 @@ _LIKE_A_CALL = re.compile(
     r'(?:\[\s*)?\{\s*"(?:name|tool_calls?|tool_name|function(?:_call)?)"\s*:|\[\s*[\'"]?[\w.\\]+\()'
 )
 """The beginning of a call in any form, in lower case, and misspelled marks."""
-_LINE_OF_PYTHON = re.compile(r"\s*[\w.\\]+\((?:[^()\n]|\([^()\n]*\))*\)[ \t]*;?\s*(?:\n|\Z)")
+_LINE_OF_PYTHON = re.compile(r"\s*[\w.\\]+\((?!\s?-?\w*\s?\))(?:[^()\n]|\([^()\n]*\))*\)[ \t]*;?\s*(?:\n|\Z)")
+"""A call of Python, but not ``sin(x)``."""
 _MENTION = re.compile(r"<[|｜]?\w{0,24}?(?:tool|function|invoke)|\[TOOL_CALLS\]|\{\s{0,9}\"name\"\s{0,9}:")
 """What may be a call that is not read because of where it is."""
 
@@ -158,10 +165,16 @@ _TOKEN_MARK = re.compile(r"<[|｜]|\[")
 _SENTENCE = re.compile(r"[ \t]*[^\s<\[]")
 _BULLETS = frozenset(("-", "*", "+", "•"))
 _INTRODUCED = re.compile(
-    r"\b(?:examples?|e\.g\.|instance|would (?:be|look|write)|looks? like)\b[^.!?\n]{0,80}:\Z",
+    r"(?:(?:\A|[.!?\n,:] ?)(?:(?:here(?:'s| is| are)|this is|see) )?(?:(?:for|as an?|an?|some|the) )?"
+    r"(?:examples?|e\.g\.|instance|(?:\w+ )?(?:format|syntax|template)(?: is)?)"
+    r"|\b(?:calls?|format|syntax|it|one|that|this)\b[^.!?,\n]{0,40}\blooks? (?:something )?like(?: this| that| so)?"
+    r"|\bexamples? of (?:an?|the|such|tool|how)\b[^.!?,\n]{0,40}|\bwould (?:write|say|output)"
+    r"|\b(?:refuse to|not|n't|never|cannot) (?:make|call|run|use|execute|send|invoke)\b[^.!?,\n]{0,40}):\Z",
     re.IGNORECASE,
 )
-"""A colon before a call that is shown: "for example:". After any other colon, the call is made."""
+"""A colon before a call that is shown or refused: "for example:". After any other colon, the call is made."""
+_BETWEEN = re.compile(r"[\s,;/|&]*(?:(?:or|and|then|also)\b[\s,:]*)?", re.IGNORECASE)
+"""What may join two calls."""
 
 _JSON = json.JSONDecoder()
 _NAMED = re.compile(
@@ -169,6 +182,9 @@ _NAMED = re.compile(
     r"(?:\s{0,9}(?:<[|｜]tool[▁_]sep[|｜]>|\[ARGS\]|<\|tool_call_argument_begin\|>)\s*|\n?)(?P<fence>```(?:json)?\s*)?(?=\{)"
 )
 """A name before its arguments, as Mistral, DeepSeek, Kimi and GLM-4 write it."""
+_JSON_FENCE = re.compile(r"```(?:json)?\s*(?=\{)")
+_PRINTED = re.compile(r"^[ \t]*print\((.*)\)[ \t]*$", re.MULTILINE)
+"""A call as Gemini writes it: ``print(default_api.open(color="red"))``."""
 _KEYED = re.compile(rf"(?P<name>{_NAME})\s{{0,9}}(?:<tool_sep>\s*)?(?=<arg_key>|</tool_call>)")
 """The head of a call as GLM-4.5 and Hunyuan write it."""
 _KEY = re.compile(r"\s*<arg_key>\s{0,9}(?P<name>[^<>]{1,128}?)\s{0,9}</arg_key>\s*<arg_value>")
@@ -237,6 +253,10 @@ NO_CALLS = TextCalls()
 
 class _Fault(ValueError):
     """Why a call cannot be read."""
+
+
+class _NoCallError(_Fault):
+    """Without a mark, ``{"name": "Bob"}`` is no call: it has nothing like arguments."""
 
 
 def check_form(form: object, name: str) -> None:
@@ -328,7 +348,7 @@ class _Reader:
             self.prose.append(before)
             said = said or bool(before.strip())
             self.position = event.end()
-            may_call = (ready and not before.strip()) or mark[0] == "\n" or _ends_a_sentence(before)
+            may_call = (ready and _BETWEEN.fullmatch(before)) or mark[0] == "\n" or _ends_a_sentence(before)
             ready = True
             if kind == "think":
                 thought = True
@@ -451,7 +471,7 @@ class _Reader:
         body = self.text[start : closing.start() if closing else len(self.text)]
         self.position = closing.end() if closing else len(self.text)
         if language.strip().lower() in _FENCES_OF_CALLS:
-            self._bare(body, sure=True)
+            self._bare(_PRINTED.sub(lambda line: line[1].removeprefix("default_api."), body), sure=True)
             return
         self.fences.append(body)
         if not self.unread and begins_like_a_call(body, code=True):
@@ -481,6 +501,8 @@ class _Reader:
                 self.calls += inner.calls
                 return
         except _Fault as found:
+            if isinstance(found, _NoCallError) and not any(f'"{key}"' in text for key in _KEYS_OF_ARGUMENTS):
+                return
             fault = str(found)
         if begins_like_a_call(inner.text, code=self.in_fence) or (sure and inner.text):
             self._broken("", fault, "json")
@@ -531,6 +553,9 @@ class _Reader:
         if name:
             if first == "{":
                 self._add(name, self._json(), form)
+            elif form == "react" and (fence := _JSON_FENCE.match(self.text, self.position)):
+                self.position = fence.end()
+                self._add(name, self._fenced(), form)
             elif form not in ("llama", "xml"):
                 raise _Fault("no JSON object follows the name")
             else:
@@ -586,7 +611,7 @@ class _Reader:
         """Read an object or a list of calls; objects may follow each other."""
         more = True
         while more:
-            for name, given in _calls_of(self._json(), self.keyed):
+            for name, given in _calls_of(self._json(), self.keyed, marked=form != "json"):
                 self._add(name, given, form)
             gap = _GAP.match(self.text, self.position)
             more = gap is not None and self.text.startswith("{", gap.end())
@@ -594,12 +619,16 @@ class _Reader:
 
     def _named(self, head: re.Match[str], form: str) -> None:
         self.position = head.end()
-        self._add(_plain_name(head["name"], form), self._json(), form)
-        if head["fence"]:
-            self.position = self._blank()
-            if not self.text.startswith("```", self.position):
-                raise _Fault("the fence around the arguments is not closed")
-            self.position += 3
+        self._add(_plain_name(head["name"], form), self._fenced() if head["fence"] else self._json(), form)
+
+    def _fenced(self) -> Any:
+        """Return the JSON value at `position`, in a fence, and go behind the fence."""
+        value = self._json()
+        self.position = self._blank()
+        if not self.text.startswith("```", self.position):
+            raise _Fault("the fence around the arguments is not closed")
+        self.position += 3
+        return value
 
     # XML
 
@@ -739,7 +768,7 @@ def _plain_name(name: str, form: str) -> str:
     return re.sub(r":\d+\Z", "", name) if form == "kimi" else name
 
 
-def _calls_of(value: Any, keyed: bool = False) -> Iterator[tuple[str, Any]]:
+def _calls_of(value: Any, keyed: bool = False, *, marked: bool = True) -> Iterator[tuple[str, Any]]:
     """Yield the name and the arguments of each call in a JSON value: a call, or a list of calls.
 
     Raises:
@@ -747,7 +776,7 @@ def _calls_of(value: Any, keyed: bool = False) -> Iterator[tuple[str, Any]]:
     """
     if isinstance(value, list):
         for item in value:
-            yield from _calls_of(item, keyed)
+            yield from _calls_of(item, keyed, marked=marked)
         return
     if not isinstance(value, dict):
         raise _Fault(f"a call is an object with a name and arguments, got {shorten(value, 60)}")
@@ -765,6 +794,8 @@ def _calls_of(value: Any, keyed: bool = False) -> Iterator[tuple[str, Any]]:
         raise _Fault(f"the call has both {first!r} and {second!r}")
     if not names or not value[names[0]] or inner:
         raise _Fault("the call has no name" if not inner else "the call has two names")
+    if not (held or marked or any(isinstance(item, (dict, list)) for item in value.values())):
+        raise _NoCallError("the call has no arguments")
     if not held and (others := [key for key in value if key not in names and key not in _KEYS_BESIDE]):
         raise _Fault(f"the call has no arguments, but {shorten(others[0], 40)}")
     yield value[names[0]], value[held[0]] if held else None

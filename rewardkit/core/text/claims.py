@@ -257,8 +257,9 @@ _RETRACTION_WORD = re.compile(
 _NOT_MEANT = re.compile(r"(?:not|n't|never|nothing|if|why|what|whether|think|thinks|say|says|check|sure)\s(?:\w+\s)?\Z")
 _CORRECTS = re.compile(
     r"(?<![^\W\d_])(?:nein|non|нет|não|nej|nee|nie|ні|hayır|bukan|không|nu|nem|ei|όχι|hapana|لا|नहीं|না|不|不是|不对|不對|"
-    r"いや|いいえ|아니|아니요|actually|no|wait|hmm|sorry|oops|or rather|i mean|i meant|make (?:that|it)|"
-    r"change (?:that|it) to|it should be)[,:.!]*(?: (?:it's|it is|that's|i mean|make (?:that|it)|"
+    r"いや|いいえ|아니|아니요|perdón|perdão|pardon|"
+    r"actually|no|wait|hmm|sorry|oops|or rather|i mean|i meant|make (?:that|it)|"
+    r"change (?:that|it) to|it should be)[,:.!、，]*(?: (?:it's|it is|that's|i mean|make (?:that|it)|"
     r"the (?:correct |right |final )?answer (?:is|should be)|it (?:should|must) be|"
     r"we get|it'd be))*:? ?[*_`$(\"'\[]{0,4}\Z"
 )

@@ -13,23 +13,31 @@ All functions take time linear in the text.
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from rewardkit.core.text.claims import denied_after, denied_before, last_retraction, without_struck
+from rewardkit.core.text.claims import (
+    OR_WORDS,
+    PART_WORDS,
+    WRONG_WORDS,
+    corrects,
+    denied_after,
+    denied_before,
+    last_retraction,
+    without_struck,
+)
 from rewardkit.core.text.marks import Box, boxes, boxes_in
 from rewardkit.core.text.visibility import straight
 
 # The model's own words.
 
 _SPEAKER = (
-    "human|user|usuario|usuário|utente|nutzer|benutzer|gebruiker|användare|utilisateur|użytkownik|kullanıcı|pengguna|"
+    "human|user|instruction|usuario|usuário|utente|nutzer|benutzer|gebruiker|användare|utilisateur|użytkownik|kullanıcı|pengguna|"
     "người dùng|用户|用戶|ユーザー|사용자|пользователь|користувач|المستخدم|उपयोगकर्ता"
 )
 _QUESTION = (
-    "q|question|problem|exercise|instruction|pregunta|problema|pergunta|domanda|frage|aufgabe|vraag|fråga|spørgsmål|"
+    "q|question|problem|exercise|pregunta|problema|pergunta|domanda|frage|aufgabe|vraag|fråga|spørgsmål|"
     "spørsmål|kysymys|kérdés|întrebare|otázka|pytanie|zadanie|soal|soalan|pertanyaan|soru|câu hỏi|bài toán|tanong|"
     "swali|вопрос|задача(?:-вопрос)?|питання|задание|ερώτηση|問題|问题|题目|題目|问|問|質問|질문|문제|โจทย์|คำถาม|প্রশ্ন|ప్రశ్న|"
     "प्रश्न|सवाल|கேள்வி|السؤال|سؤال|سوال|پرسش|שאלה"
@@ -44,6 +52,27 @@ _NEXT_TURN = re.compile(
     r"(?:[ \t]?[*_\]]{0,2}[ \t]?[:：]|(?P<heading>[*_\]]{1,2})?[ \t]*$)",
     re.IGNORECASE | re.MULTILINE,
 )
+_REMARK = re.compile(
+    r"[\s*_]{0,4}(?:wrong\b|(?:this|that|it|the above|does (?:this|that|it)|is (?:this|that)) "
+    r"(?:misses|ignores|fails|fits?|works?|holds?|right|correct|wrong|is (?:wrong|incorrect|not)|does(?:n't| not)|"
+    r"contradicts|violates|overlooks|forgets)\b)",
+    re.IGNORECASE,
+)
+"""In "Problem: this misses a case", which goes on with the own turn."""
+
+_INTRODUCTION = re.compile(
+    r"(?:sure|okay|ok|certainly|of course|great|alright|hello|hi|first|well|(?:let(?:'s| us| me)|here(?:'s| is)|"
+    r"i(?:'ll| will)|we(?:'ll| will| need| have| are)|to (?:solve|answer|find)|step 1|(?:solution|answer) to|breakdown|"
+    r"the (?:answer|solution) to this|dado|vamos|veamos|claro|voici|bien sûr|d'accord|bien|hier ist|natürlich|gerne|"
+    r"gut|được|хорошо|конечно|давайте|рассмотрим)\b[^.!?:\n]{0,80}|(?:让我们|讓我們|我们|好的|首先|まず|では)[^。\n]{0,40})"
+    r"(?:[,.!:。：！]\s*|\Z)",
+    re.IGNORECASE,
+)
+"""A sentence that only introduces: "Sure! Let's solve it."."""
+
+_LONGEST_INTRODUCTION = 200
+_MARKED = re.compile(r"\\(?:boxed|fbox)(?!\s?\{\s*\})|####|<(?:final_)?answer\s?>(?!\s*</)", re.IGNORECASE)
+
 _MOST_TURNS = 20
 """A text with more beginnings of turns than this is cut at the last of these: the text before each is searched."""
 
@@ -70,20 +99,28 @@ def next_turn(text: str) -> int | None:
         if not (turn["set"] or turn["number"] or turn[0].rstrip("*_] ").endswith(_COLON)):
             continue  # a line with nothing but the word
         head = text[: turn.start()]
-        if head.strip() and (turn["speaker"] or not (turn["set"] or numbered) or _answers(head)):
+        if not head.strip() or _REMARK.match(text, turn.end()):
+            continue
+        if turn["speaker"] or _answers(head) or not (turn["set"] or numbered or _introduces(head)):
             return turn.start()
     return None
 
 
 def _answers(text: str) -> bool:
-    return _box_starts(text) or "####" in text or _has_tag(text) or next(statements(text), None) is not None
+    return _MARKED.search(text) is not None or next(statements(text), None) is not None
+
+
+def _introduces(head: str) -> bool:
+    """Return whether the text before a question is nothing but a short introduction of it."""
+    head = straight(head.strip("*_#>- \n\t"))
+    return len(head) <= _LONGEST_INTRODUCTION and not _INTRODUCTION.sub("", head).strip("*_ \n")
 
 
 def _first_solution(text: str) -> str:
     """Return a solution with ``#### 18`` without a made-up question and its ``#### 5`` after it."""
     if text.count("####") < 2:
         return text
-    lines = [line for line in _HASHES.finditer(text) if not _HEADING.match(line[1])]
+    lines = [line for line in _HASHES.finditer(text) if not _HEADING.match(line[1].lstrip("*_"))]
     for line, following in pairwise(lines):
         if "?" in text[line.end() : following.start()]:
             return text[: line.end()]
@@ -92,14 +129,18 @@ def _first_solution(text: str) -> str:
 
 # Marks.
 
-_TAG = re.compile(r"<(/?)(?:final_)?answer\s?>(?!\W{0,3}(?:tags?|block|format|section|element)s?\b)", re.IGNORECASE)
-"""Not "in the <answer> tags", which only mentions them."""
+_TAG = re.compile(
+    r"<(/?)(?:(?:final_)?answer|(?<=/)solution|solution(?=\s?>[^\n<>]{1,80}</solution))\s?>"
+    r"(?!\W{0,3}(?:tags?|block|format|section|element)s?\b)",
+    re.IGNORECASE,
+)
+"""Not "in the <answer> tags", which only mentions them. A whole solution in ``<solution>`` is no answer."""
 
 _HASHES = re.compile(r"(?:^|(?<=\s))####(?!#)[ \t]*(?=\S)(.*)", re.MULTILINE)
 _HEADING = re.compile(
-    r"(?i)[*_]*(?:(?P<answer>(?:the\s|final\s|correct\s){0,2}(?:answer|result)\b[*_]*(?:\s+is\b)?[*_]*\s*[:=]?[*_]*)"
+    r"(?i)(?P<answer>(?:the\s|final\s|correct\s){0,2}(?:answer|result)\b[*_]*(?:\s+is\b)?[*_]*\s*[:=]?[*_]*)"
     r"|(?:step|part|case|section|explanation|solution|conclusion|reasoning|summary|note|check|verification|analysis|"
-    r"option|choice|method|approach|given|calculation|problem|question)s?\b|\d+[.)]\s|[^\n]*[:：][*_]*\s*\Z)"
+    r"option|choice|method|approach|given|calculation|problem|question)s?\b|\d+[.)]\s|[^\n]*[:：][*_]*\s*\Z"
 )
 """Text after ``####`` that is a heading of what follows; "Answer" introduces the answer itself."""
 
@@ -114,14 +155,15 @@ _LEAD = re.compile(
 
 _OPENERS = re.compile(
     r"(?:[\s~*_`({\[#]|\\[,;:! >({\[]|\$|\\(?:q?quad|displaystyle|textstyle|[lL]arge|LARGE|[hH]uge|small|left|bm|bf|"
-    r"[bB]igg?l?|boldsymbol|math(?:bf|rm|bb)|text(?:bf|it|color)?|color|ensuremath|noindent|centering)(?![A-Za-z])"
-    r"|\{[a-z]{1,12}\})*\Z"
+    r"[bB]igg?l?|boldsymbol|math(?:bf|rm|bb)|text(?:bf|it)?|(?:text)?color\s?\{[a-z]{1,12}\}|ensuremath|noindent|"
+    r"centering)(?![A-Za-z]))*\Z"
 )
 _CLOSERS = re.compile(r"(?:[ \t~*`)\]}$]|\\[,;:! )\]}]|\\(?:right|[bB]igg?r?)(?![A-Za-z]))*")
 _IN_FORMULA = re.compile(r"\$|\\[(\[]")
 _RELATION = frozenset((
     "approx", "equiv", "sim", "cong", "therefore", "because", "implies", "iff", "Rightarrow", "rightarrow", "to",
-    "Longrightarrow", "longrightarrow", "Leftrightarrow", "item", "par", "newline", "quad", "qquad",
+    "Longrightarrow", "longrightarrow", "Leftrightarrow", "in", "begin", "end",
+    "item", "par", "newline", "quad", "qquad",
 ))  # fmt: skip
 _LAST_WORD = re.compile(r"(\\?)([^\W\d_]+(?:['’][^\W\d_]+)?)['’.]?\Z")
 _FREE_BEFORE = re.compile(
@@ -138,21 +180,23 @@ _OPERATORS = frozenset((
 _FREE_AFTER = re.compile(
     r"\Z|\.(?=\s|[A-Z][a-z])|[.,;:?](?!\s?[-$]{0,2}[0-9]|[A-Za-z]\w| [A-Z](?:\Z|[.,;\n]))"
     r"|[\n&#'\"%°=≈→⇒]|\\[%\\]|\^\{?\s?\\?(?:circ|prime|text|mathrm|st|nd|rd|th|o)(?![a-z])"
-    r"|\\(?:text\w*|mathrm|mbox|q?quad|end|begin|tag|label|qed|checkmark|(?:black)?square|Box|degree|circ|boxed|fbox|"
+    r"|\\(?:text\w*|mathrm|mbox|pmod|q?quad|end|begin|tag|label|qed|checkmark|(?:black)?square|Box|degree|circ|boxed|fbox|"
     r"[hv]fill|[hv]space|newline|par|item|l?dots|color|approx|equiv|therefore|because|implies|iff|"
     r"(?:Long|long)?[Rr]ightarrow|to)(?![A-Za-z])"
-    r"|[-\u2013\u2014](?=\s*(?:[aA] )?[^\W\d_]{2})|\((?=[^\W\d_]{2})|</?[A-Za-z]|_(?![\w{])"
+    r"|[-\u2013\u2014](?=\s*(?:[aA] )?[^\W\d_]{2})|\((?!mod\b|base)(?=[^\W\d_]{2})|</?[A-Za-z]|_(?![\w{])"
     r"|\|(?=[^\n]*\||\s*(?:\n|\Z))|[^\x00-\x7f\W]|[^\x00-\x7f\w\s\u2212×·÷±∓√π∞≤≥≠²³¹⁰⁴-⁹½¼¾]"
     r"|(?!(?:hundred|thousand|million|billion|trillion|dozen|plus|minus|squared|cubed|factorial|mod|modulo|choose|pi|"
     r"sqrt|log|ln|sin|cos|tan|exp|over|xor|in base|divided|"
     r"times(?= ?(?:[\d$(\\]|as\b|more\b|less\b|the\b|that\b|pi\b|sqrt|[a-z]\b)))\b)[^\W\d_]{2}"
-    r"|[mgshLlJNWVAKCFTaI](?![\w*^])|[kcdm]?m[23²³]"
+    r"|/(?:hr|day|[a-z]{4,})\b(?!\()"
+    r"|[mgshLlJNWVAKCFTaI](?![\w*^])|[kcdm]?m(?:[23²³]|\^\{?[23](?![\d(]))"
 )
 _OPTION = re.compile(r"\s?\(?[A-Za-z]\)?\s?")
 """The label of an option, which has its text after it: ``\\boxed{B}: 42 apples``."""
 
 _OTHER_CHOICE = re.compile(
-    r"[ ,;.]{0,3}(?:\\text\w*\s?\{\s?|[({])?\s?(?:or|或|または|oder|ou)\b(?!\s?\}?[\s$(\\\[]{0,6}(?:boxed|fbox))"
+    r"[ ,;.]{0,3}(?:\\text\w*\s?\{\s?|[({])?\s?(?:or|或|または|oder|ou)\b"
+    r"(?!(?: equivalently)?\s?\}?[\s$(\\\[]{0,6}(?:boxed|fbox))"
     r"|\s?(?:[,/;&.]|and\b)\s?(?:(?!\w+ly\b|indeed|qed|done|thank|explanation|too|right|correct|final|"
     r"etc)[^\W\d_][\w'-]*|"
     r"(?-i:[A-Z])\w*(?: (?-i:[A-Z])\w*){1,2})"
@@ -329,9 +373,10 @@ def behind_hashes(text: str) -> str | None:
     if not lines:
         return None
     line, below = lines[-1][1].strip(), text[lines[-1].end() :].strip()
-    heading = _HEADING.match(line)
+    plain = line.lstrip("*_")
+    heading = _HEADING.match(plain)
     if heading and heading["answer"]:
-        rest = line[heading.end() :].strip()
+        rest = plain[heading.end() :].strip()
         return rest or (None if "\n" in below else below or line)
     if heading:
         return None
@@ -347,22 +392,31 @@ _ADVERB = (
     r"of course|equal to|(?:most )?likely(?: to be)?|typically|generally),?)?"
 )
 _IS = (
-    r"(?:[*_]{0,3}\s?(?:[:=→–—：]|=>|->|-(?=\s))"
-    r"|\s(?:is|are|equals|would be|must be|should be|will be|has to be|can only be)(?![A-Za-z'’]),?)"
+    r"(?:[*_]{0,3}\s?(?:[:=→⇒➡👉–—：]\ufe0f?|=>|->|-(?=\s))"
+    r"|\s(?:is|are|equals|would be|must be|should be|will be|has to be|can only be)"
+    r"(?![A-Za-z'’]|\s(?:reasonable|plausible|consistent|verified|confirmed|unique|as follows)\b),?)"
 )
 _ABOUT = (
     r"(?:\s\([^()\n]{1,60}\)"
-    r"|\s(?:to|for|of|in|here|considering|given|based on|among|according to)\b[^.:;!?\n\d]{0,80}?"
+    r"|,\s(?:after|as|by|then|of course)\b[^,.:;!?\n\d]{0,40},"
+    r"|\s(?:to|for|of|in|you|we|here|considering|given|based on|among|according to)\b[^.:;!?\n\d]{0,80}?"
     r"|\s(?:mod(?:ulo)?|times|plus|minus|divided by|without|excluding|squared|cubed|doubled|"
     r"halved)\b[^.:;!?\n]{0,40}?)??"
 )
 _ENGLISH = re.compile(
-    rf"(?:answers?\b|final (?:result|value|solution)\b){_ABOUT}{_IS}{_ADVERB}[*_]{{0,3}}(?:\s?[:：][*_]{{0,3}})?",
+    r"(?:answers?(?: (?:option|choice|letter))?\b|final (?:result|value|solution)\b)"
+    rf"{_ABOUT}{_IS}{_ADVERB}(?:\s?\}}(?=\s?[$\w\\]))?[*_]{{0,3}}"
+    r"(?:\s?[:：][*_]{0,3})?",
     re.IGNORECASE,
 )
 _STEMS = ("answer", "final result", "final value", "final solution")
-_HEAD = re.compile(r"answers?[*_:：\s]{0,4}\n", re.IGNORECASE)
-_HEAD_BEFORE = re.compile(r"(?:^|\n)[\s#*_>\-]{0,8}(?:(?:the|my|final|correct|best) ){0,3}\Z", re.IGNORECASE)
+_HEAD = re.compile(
+    r"answers?(?:[*_:：\s]{0,4}\n|[*_: ]{0,4}\|(?:[ ]{0,4}\n[ ]{0,4}\|[ :-]{3,20}\|[ ]{0,4}\n[ ]{0,4}\|)?)",
+    re.IGNORECASE,
+)
+"""A heading, or the only column of a table, or the first cell of a row."""
+
+_HEAD_BEFORE = re.compile(r"(?:^|\n)[\s#*_>|\-]{0,8}(?:(?:the|my|final|correct|best) ){0,3}\Z", re.IGNORECASE)
 COPULAS = (
     "es|é|è|est|ist|is|lautet|är|er|on|adalah|(?:náà )?ni|to|brzmi|je|este|là|είναι|היא|هي|هو|है|आहे|हो|হল|হলো|হবে|"
     "คือ|это|је|ithi|(?:bi )?mooy|ita ce|bụ"
@@ -381,7 +435,7 @@ _NAMED = (
 )  # fmt: skip
 _NAMED_ALONE = (
     "ответ", "відповідь", "cevap", "cevabı", "válasz", "پاسخ", "جواب", "उत्तर", "উত্তর", "సమాధానం", "జవాబు", "பதில்",
-    "คำตอบ", "คำตอบที่ถูกต้อง",
+    "คำตอบ", "คำตอบที่ถูกต้อง", "ist die antwort", "ist die richtige antwort", "is het antwoord",
 )  # fmt: skip
 """In these languages the verb may be missing or come last: "Ответ 11", "উত্তর 11"."""
 
@@ -399,6 +453,7 @@ _OTHERS = {
     ),
     "答え": re.compile(r"答え(?:は)?[、,]?\s?[:：]?[*_]{0,3}"),
     "正解": re.compile(r"正解(?:は)?[、,]?\s?[:：]?[*_]{0,3}"),
+    "回答": re.compile(r"回答(?:(?:は|是|为)、?\s?[:：]?|[:：])"),
     "解答": re.compile(r"解答(?:(?:は|是|为)、?\s?[:：]?|[:：])"),
     "답": re.compile(r"(?:(?<=[정오])|(?<![가-힣]))답변?(?:은|는)?\s?[:：]?[*_]{0,3}"),
 }
@@ -456,14 +511,23 @@ def _english(text: str, lowered: str) -> Iterator[tuple[int, int]]:
                 yield position, match.end()
 
 
-_SKIP = re.compile(r"[ \t]{0,4}(?:\n\s{0,6})?")
+_SKIP = re.compile(r"(?:(?<=\n)\s{0,6}|[ \t]{0,4}\n\s{0,6})(?:(?:[-*•>]|1[.)])[ \t]{1,4}|`{3}\w{0,10}\n)?|[ \t]{0,4}")
+"""Below a heading, the mark of an item or of a quotation says nothing: it is no minus sign."""
+
 _DISPLAYS = (("\\[", "\\]"), ("$$", "$$"))
 _FORMULA = re.compile(r"\s*(?:\$(?:[^$\\\n]|\\.)+\$|\\\((?:[^\\\n]|\\[^()])+\\\)|\*\*[^*\n]+\*\*|`[^`\n]+`)")
 _SENTENCE_END = re.compile(
     r"(?<![ .(][A-Za-z])(?<!\b(?:Mr|Dr|St|vs|No|Jr|Sr))(?<!\b(?:Mrs|etc|e\.g|i\.e))"
     r"[.!][*_`\"'”)\]]{0,4}(?=\s+[^a-z\s]|\s*\Z)|[。！।]"
 )
-_REASON = re.compile(r",? (?:because|since)\b|, (?:as|which|so|where|given)\b")
+_REASON = re.compile(
+    r",? (?:because|since|i\.e\.|obtained|achieved|attained|reached|at [$\\(]*[a-z]\s?=)(?!\w)"
+    r"|, (?:as|which|so|where|given|that is|namely|using|by|with|not|of course|the|and (?:it|this|that))(?!\w)"
+    r"| [—–] (?=[a-z]{2})|: the\b|;(?= [a-z]{2})| \(the\b"
+    r"| [(\[](?=(?:from |i\.e\.,? |that is,? )?\d+(?: [a-z]+)?\s?(?:[×·*+]|\\times|\\cdot)\s?\d+(?: [a-z]+)?[)\]])"
+)
+"""The beginning of a reason, of a computation, or of another apposition."""
+
 _YES_OR_NO = re.compile(r"[*_]{0,3}(?:yes|no|true|false)[*_]{0,3}(?=,\s[a-z])", re.IGNORECASE)
 """The answer in "The answer is no, because..."."""
 
@@ -473,45 +537,19 @@ _ENDING = re.compile(
 )
 """The verb at the end of a sentence: "答えは11です"."""
 
-# A statement counts if it is the writer's own, and about the answer. What may be before it is listed.
+# A statement counts if it is the writer's own, and about the answer.
 
 _CLAUSE_END = re.compile(r"[.!?;。।৷؟۔！？]|(?<![:,：，\s])\s*\n|(?<=[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff])\s")
 """The end of a sentence; Thai ends one with a space, and so do some in Chinese and Japanese."""
 
 _LONGEST_SENTENCE = 200
-_OWN_WORDS = frozenset((
-    "the", "my", "our", "this", "final", "correct", "right", "best", "only", "numerical", "numeric", "integer", "exact",
-    "overall", "complete", "full", "simplified", "desired", "required", "answer", "response", "so", "therefore", "thus",
-    "hence", "then", "consequently", "accordingly", "finally", "ultimately", "and", "but", "again", "now", "indeed",
-    "clearly", "obviously", "in", "conclusion", "summary", "short", "i", "we", "it", "it's", "that", "that's", "which",
-    "there", "is", "am", "are", "be", "i'm", "means", "mean", "meaning", "shows", "show", "see", "can", "must",
-    "conclude", "find", "get", "got", "obtain", "have", "has", "deduce", "determine", "implies", "follows", "follow",
-    "give", "gives", "giving", "yields", "tells", "us", "me", "to", "confident", "certain", "sure", "because",
-    "since", "as", "here", "here's", "let", "let's", "note", "notice", "recall", "okay", "ok", "yes", "well",
-    # Before the word for "answer" in other languages; without "that" and "of", which join it to what denies it.
-    "la", "mi", "entonces", "finalmente", "correcta", "así", "a", "minha", "logo", "assim", "portanto", "então",
-    "donc", "ma", "bonne", "finalement", "ainsi", "die", "ist", "lautet", "meine", "also", "daher", "somit",
-    "richtige", "korrekte", "endgültige", "finale", "het", "mijn", "dus", "daarom", "juiste", "quindi", "mia",
-    "perciò", "dunque", "det", "rätta", "poprawna", "więc", "zatem", "итак", "значит", "поэтому", "мой", "правильный",
-    "верный", "окончательный", "итоговый", "отже", "тому", "jadi", "maka", "vậy", "do", "đó", "nên", "yani", "doğru",
-    "hivyo", "basi", "kwa", "hiyo", "따라서", "그러므로", "그래서", "최종", "즉",
-))  # fmt: skip
-"""The words of the clause before "answer": "so I conclude that the final"."""
-
 _OWN_PHRASES = re.compile(
     r"\bnot (?:hard|difficult) to (?:see|show|find|verify|check)\b|\b(?:no|without (?:a|any)?) ?doubt\b|\bof course\b|"
     r"\bmost likely\b|\b(?:is|it's) (?:clear|evident|obvious|easy to (?:see|show|find|verify|check))\b|\b(?:i|we)(?:'d|"
-    r" do| would| can)? (?:really |firmly )?(?:say|think|believe|know)\b|\\[a-z]+|\b(?:por lo|así|de modo|vemos|"
+    r" do| would| can)? (?:really |firmly )?(?:say|said|think|believe|know)\b|\\[a-z]+|\b(?:por lo|así|de modo|vemos|"
     r"obtenemos|concluimos|significa|conclu[íi]\w+|dit|déduit|conclut) que\b"
 )
-"""Phrases that claim a statement, of words that do not by themselves; and commands of LaTeX."""
-
-_OWN_CJK = re.compile(
-    r"(?:所以|因此|因而|故|那么|综上|可得|可知|得|则|[本该此]题|题目?|我|正确|最[终后佳]|的|为|是|于是|したがって|よって|つまり|ゆえに|正しい|最終的?な?|"
-    r"この問題の|問題の|따라서|그러므로|최종|정)*"
-)
-_LISTED_SCRIPT = re.compile(r"[a-zß-ɏ\u0400-\u04ff\u1e00-\u1eff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
-"""Scripts of which `_OWN_WORDS` has words. Sentences in others often have no mark at their end."""
+"""Phrases that claim a statement, with words that do not by themselves; and commands of LaTeX."""
 
 _DENIED_ABROAD = re.compile(
     "ভুল|যদি|নয়|হয়তো|অর্ধেক|गलत|ग़लत|यदि|अगर|नहीं|शायद|आधा|తప్పు|ఒకవేళ|కాదు|தவறான|ஒருவேளை|இல்லை|ผิด|ไม่|ถ้า|หาก|อาจ|ครึ่ง|"
@@ -520,7 +558,7 @@ _DENIED_ABROAD = re.compile(
 """Words for "wrong", "if", "not", "perhaps" and "half" in these scripts."""
 
 _JOINT = re.compile(r"[,:，：、—–(（]|\b(?:and|so|therefore|thus|hence)\b|\S*[\d$]\S*", re.IGNORECASE)
-_CONCLUDES = re.compile(r"\W*(?:and )?(?:so|therefore|thus|hence|which means|meaning)\b|\W*(?:所以|因此)")
+_CONCLUDES = re.compile(r"[\W\d]*(?:and |but )?(?:so|but|therefore|thus|hence|which means|meaning)\b|\W*(?:所以|因此)")
 _PREMISE = re.compile(
     r"\W*(?:since|because|given|after|by|as (?:we|you|a result|shown|stated|required)|adding|based on|considering|"
     r"(?:if|when|once) (?:we|you|one|each|every|there are)\b(?! (?:think|believe|trust|guess|ask))|"
@@ -531,13 +569,16 @@ _PREMISE = re.compile(
 
 _GOVERNS = re.compile(
     r"\b(?:nobody|no one|none|neither|says?|said|thinks?|thought|claim(?:s|ed)?|believes?|argues?|reports?|heard|told|"
-    r"wrote|writes|answered|repli(?:es|ed)|suggest\w*|according|suppos\w+|assum\w+|imagine|pretend|perhaps|maybe|"
-    r"possibly|either|if|when|unless|whether|doubt\w*|den(?:y|ies|ied)|refus\w+|reject\w*|disagree\w*|wrong\w*|"
+    r"wrote|writes|answered|repli(?:es|ed)|(?:suggest|predict)\w* (?:that|the|it)|"
+    r"according|suppos\w+|assum\w+|imagine|pretend|perhaps|maybe|"
+    r"possibly|how (?:i|we|to)|hopes?|lies?|joke|rumou?r\w*|legend|myth|alleged\w*|insists?|swears?|wish\w*|"
+    r"marked|somewhere|unproven|unclear|(?:any|every)thing but|either|if|when|unless|whether|doubt\w*|"
+    r"den(?:y|ies|ied)|refus\w+|reject\w*|disagree\w*|wrong\w*|"
     r"incorrect\w*|mistak\w+|false\w*|contrary|unlike|(?<!my )(?<!our )opinion|no way|not (?:true|sure|certain|that)|"
     r"someone|elsewhere|others?|another|different|niemand|denkt|glaubt|sagt|meint|wenn|falls|vielleicht|nadie|dice|"
     r"cree|creo|quizás?|tal vez|personne|pense|peut-être|ninguém|talvez|forse|nessuno|según|selon|d'après|laut|"
     r"segundo|secondo|volgens|według|menurut|мнению|словам|если|никто|думаю|думает|возможно|"
-    r"говорит)\b|^\W*s[ie]\b|n't (?:think|believe|know|agree)|"
+    r"говорит)\b|^\W*s[ie]\b|(?:n't|cannot|never|hardly) (?:think|believe|know|agree|tell|be|mean|follow)\b|"
     r"^\W*(?:for (?!this|the (?:question|problem|above|given|reason)|our|these)|in case|provided|were|should|"
     r"as long as)\b|如果|假如|假设|若|可能|也许|没有人|有人|不认为|もし|만약"
 )
@@ -545,13 +586,27 @@ _GOVERNS = re.compile(
 
 _ABOUT_ELSE = re.compile(
     rf"\b(?:different|another|other|wrong|previous|next|earlier|first|second|half|part|similar|easier|simpler|harder|"
-    rf"dozens?|hundreds|thousands|millions|base|mod|modulo|times|plus|minus|divided|squared|cubed|doubled|halved|\w*'s|"
+    r"(?<!this )case|only|colleague|manual|version|naive|alternative|power|units of|all but|analogous|given by|"
+    rf"guess\w*|dozens?|hundreds|thousands|millions|base|mod|modulo|times|plus|minus|divided|squared|cubed|doubled|halved|\w*'s|"
     rf"friends?|(?:text)?book|key|students?|teacher|without|excluding|before|(?:to|for|of|in) (?!the\b|this|that|your|"
-    rf"our|its|these|my|an?\b|all|any|simpl|lowest|reduced|exact|decimal|interval|standard|scientific|fraction|terms)|"
+    rf"our|its|these|my|an?\b|all|any|simpl|lowest|reduced|exact|be\b|decimal|interval|standard|scientific|fraction|terms)|"
     rf"if|when)\b|\s(?:{_WRONG})(?!\w)|ที่ผิด|答案的",
     re.IGNORECASE,
 )
 """In "the answer to a different question is"."""
+
+
+_NOT_THE_ANSWER = re.compile(
+    rf"(?<![^\W\d_])(?:{PART_WORDS}|неправильн|неверн|(?:{WRONG_WORDS}|mauvaise?|errónea|falsche\w?)(?![^\W\d_]))"
+    r"|[错錯誤误]|[间間]違|틀린"
+    r"|\b(?:not|never|no|or|half|twice|first|second|third|other|previous|earlier|old|initial|original|naive|popular|"
+    r"common|usual|fake|typical|intuitive|tempting|least|worst|opposite|reverse|sample|example|trick|runner-up|alternative|candidate|"
+    r"backup)\b(?! (?:glance|all))"
+    r"|(?:\b(?:of|times|plus|minus|over|than|de|von|der|del)(?: \w+)?|(?<!\bit)(?<!\bthat)(?<!\bhere)(?<!\blet)'s)"
+    r"\W*\Z",
+    re.IGNORECASE,
+)
+"""Before "answer", what makes it something else: "twice the answer", "the student's answer", "the naive answer"."""
 
 
 def is_claimed(text: str, statement: Statement) -> bool:
@@ -559,27 +614,19 @@ def is_claimed(text: str, statement: Statement) -> bool:
     lead, start = statement
     if _ABOUT_ELSE.search(text, lead, start):
         return False
-    sentence = _CLAUSE_END.split(text[max(0, lead - _LONGEST_SENTENCE) : lead])[-1]
-    sentence = _OWN_PHRASES.sub(" ", straight(sentence).lower())
+    head = text[max(0, lead - _LONGEST_SENTENCE) : lead]
+    head = head[max(map(head.rfind, ".!?;")) + 1 :]  # much faster than the pattern alone
+    sentence = _CLAUSE_END.split(head)[-1]
+    if sentence.strip("*_#>【[ \n") in ("", "The"):
+        return True
+    sentence = _OWN_PHRASES.sub(", ", straight(sentence).lower())
     joint = max((match.start() for match in _JOINT.finditer(sentence)), default=0)
     head, clause = sentence[:joint], sentence[joint:]
-    if not all(map(_is_own, clause.split())):
+    if _GOVERNS.search(clause) or _DENIED_ABROAD.search(clause) or _NOT_THE_ANSWER.search(clause):
         return False
     if not head.strip() or _CONCLUDES.match(clause) or _PREMISE.match(head):
         return True
     return not (_GOVERNS.search(head) or _DENIED_ABROAD.search(head))
-
-
-def _is_own(word: str) -> bool:
-    word = word.strip(_AROUND_WORDS)
-    if not any(map(str.isalpha, word)) or any(map(str.isdigit, word)) or "$" in word:
-        return True
-    if not _LISTED_SCRIPT.search(word):
-        return not _DENIED_ABROAD.search(word)
-    return word in _OWN_WORDS or _OWN_CJK.fullmatch(word) is not None
-
-
-_AROUND_WORDS = f"{string.punctuation}【】「」『』“”‘’«»„…·•，：、。（）—–"
 
 
 def stated(text: str) -> str | None:
@@ -592,9 +639,10 @@ def stated(text: str) -> str | None:
             return None
         answer, end = stated_object(text, statement.start)
         if answer:
-            unmarked = answer.rstrip("*")
-            stars = answer[len(unmarked) :]
-            if stars and unmarked.count(stars) % 2 == 0:  # **Answer: 5**
+            answer = answer.rstrip(_STOPS).removesuffix("|")  # in a table
+            unmarked = answer.rstrip(answer[-1:] if answer.endswith(("*", "$")) else "")
+            marks = answer[len(unmarked) :]
+            if marks and unmarked.count(marks) % 2 == 0:  # **Answer: 5**
                 answer = unmarked
             return bare(answer) if stands(text, end, answer) else None
     return ""
@@ -625,9 +673,10 @@ def _line_end(text: str, start: int) -> int:
     return len(text) if end < 0 else end
 
 
-# After a stated answer: another one, or what replaces it.
+# After a stated answer: what takes it back, or replaces it. A completion is paid for one gold answer only, so a remark
+# with another value is harmless: only a sentence that is nothing but a value, or says that it is the answer, replaces.
 
-_PIECE_END = re.compile(r"(?<=[.!;。；！？])\s+|(?<=[。！？])|(?<!\bor)(?<!\bor )\n+|;\s")
+_PIECE_END = re.compile(r"(?<=[.!;。；！？])\s+|(?<=[。！？])|(?<!\bor)(?<!\bor )(?<![:：])(?<![:：]\*\*)\n+|;\s")
 COURTESY = re.compile(
     r"(?:i hope|(?:please )?let me know|feel free|hope (?:this|that|it)|is there anything|would you like|thanks?\b|"
     r"have a|do you (?:have|want|need)|if you(?:'d| would)? (?:have|need|like|want))\b",
@@ -635,99 +684,46 @@ COURTESY = re.compile(
 )
 """The beginning of a sentence that speaks to the user: "Let me know if you have questions"."""
 
-_EXPLAINS = re.compile(
-    r"(?:because|since|as|this is because|that is because|to (?:verify|check|see|find|get|solve|confirm)|not(?:e|ice)|"
-    r"recall|we (?:can )?(?:check|verify|know|find|first|start)|(?:first|next)\b|verify\w*|let(?:'s| us)|steps?|given|"
-    r"where|which (?:is|equals) the (?:sum|product|difference|quotient|square|total) of|check|confidence|source|"
-    r"explanation|reason(?:ing)?|justification|proof|verification|solution|details|rounded|here|in this|"
-    r".{0,40}\b(?:each|every|per)\b)\b",
+_AROUND_PIECE = "*_`#>.,!;:()[]-–—|\"' \t\n"
+_LONGEST_REPLACEMENT = 120
+_INSTEAD = re.compile(
+    rf"\W*(?:(?:{OR_WORDS}|and|but|so|however|also|in fact|in truth|in reality|actually|really|rather|instead|well|"
+    r"then|therefore|thus|hence|edit|update|correct(?:ion|ed)|better|second (?:choice|guess|answer)|backup|plan b|"
+    r"more (?:precisely|exactly|accurately)|on second thought|no|nope|hmm+|wait|oops|sorry|er|uh|или|а)\b\W*)*"
+    r"(?:(?:(?:the|my)(?: \w+)? (?:answer|result|solution|total|value|number)|the truth"
+    r"|the (?:true|real|actual|correct|right|other) \w+|it|this|that|there)"
+    r"(?:'s| is| was| are| equals|(?: could| may| might| can| should| must| would| has to| ought to)"
+    r"(?: also| well| just| as well)* be)?(?: (?:actually|really|in fact|also))?|i mean|make (?:it|that))?\W*",
     re.IGNORECASE,
 )
-"""The beginning of a sentence whose numbers explain the answer, or share it out."""
-
-_SECTION = re.compile(
-    r"(?:(?:brief |short )?(?:explanation|reason(?:ing)?|justification|proof|verification|solution|details|steps|"
-    r"notes?|check)|why)\W*(?::|\Z)",
-    re.IGNORECASE,
-)
-"""The heading of an explanation: what is below it gives no second answer unless it says so."""
-
-_REPLACES = (
-    r"and|but|so|however|also|or|in fact|in truth|in reality|actually|really|rather|instead|well|then|therefore|thus|"
-    r"hence|although|though"
-)
-_INSTEAD = (
-    r"hmm+|wait|oops|sorry(?! (?:for|about)\b)|better|edit|update|corrected|or|else|otherwise|failing that|"
-    r"alternatively|maybe|perhaps|"
-    r"possibly|on second thought|second (?:choice|guess|answer)|more (?:precisely|exactly|accurately)|nein|non|нет|não|"
-    r"nee|perdón|pardon|i mean|make (?:that|it)|いや|아니"
-)
-_BE = (
-    r"(?:'s| is| was| are| equals|(?: should| must| would| has to| ought to)(?: also)? be)"
-    r"(?: (?:actually|really|in fact|also))?"
-)
-_SECOND = re.compile(
-    rf"\W*(?:(?:{_REPLACES})\b\W*)*(?:"
-    rf"(?:{_INSTEAD})\b(?!\W*in words)|no(?:pe)?\b(?=\W*(?:[,.!:–—-]|\Z|\d)|\s(?:it|that|this|wait)\b)"
-    r"|(?:also|in fact|actually|rather|instead)\b\W+\w+(?:\W+\w+){0,2}\W*\Z"
-    r"|(?:it|this|that|there|the answer) (?:could|may|might|can)(?: also| well| just| as well)* be\b"
-    r"(?! (?:written|expressed|said|noted|verified|checked|seen|found|shown|simplified|proven|confirmed))"
-    rf"|(?:it|this|that|the (?:truth|(?:true|real|actual|correct|right|other) [a-z]+)){_BE} "
-    r"(?!(?:an?|because|not|so|why|what|how|only|very|too|known|well|common|widely|generally|often|now|still|just|"
-    r"quite|"
-    r"as|in|on|at|for|from|to|by|with|true|correct|right|it|all|possible|likely|final|clear|easy|done|fine|impossible|"
-    r"important|also|given|based|equal|the)\b)[^\s.]+(?:[\s.]+[^\s.]+){0,2}[\s.]*\Z"
-    r"|(?!(?:no|none|nothing|this|that|it|which|the (?:answer|result|calculation))\b)[^.\n]{1,60}? (?:is|are|would be)"
-    r"(?: (?!not|never)\w+)? (?:possible|right|correct|acceptable|valid|plausible|better)\Z)",
-    re.IGNORECASE,
-)
-"""A sentence that gives a second answer: "It could also be 43", "Better: 43", "In fact it's Rome"."""
-
-_LONE = re.compile(
-    r"(?!Thank|Done|QED|Good|Great|Cheers|Bye|End\b|Yes|Correct|Right|Note|Reason|Final|That)"
-    r"[A-ZÀ-Þ][\w'-]*(?: [\w'-]+)?"
-)
-"""A second name on its own: "The answer is Paris. Rome." """
+"""All that may be before a value that replaces another: "Or", "In fact it's", "Correction:", "The true total is"."""
 
 _POLARITY = re.compile(r"\b(?:(yes|true)|no|false)\b(?=\W*(?:[.,;:!?)]|\Z))", re.IGNORECASE)
-_BARE = re.compile(r"[\s*_$(]*-?\d(?:[.,]?\d)*[\s*_$).]*")
-_BARE_END = re.compile(
-    r"(?!confidence).*(?:[:,]|\b(?:it|this|that)(?:'s| is| was| should be| must be)?|case)\s(?:actually |really )?"
-    r"\W{0,3}\d(?:[.,]?\d)*\W*\Z",
-    re.IGNORECASE,
-)
-"""An explanation that ends with another value: "Check: it is 43"."""
-
 _LESSER = re.compile(
-    r"\W*which (?:(?:is|was) not (?:what|right|correct|the|true)\b|(?!(?:is|equals|gives|means|makes|matches|agrees|"
-    r"corresponds|can be|simplifies|rounds|was|has|represents|comes)\b))|\W*(?:which (?:is|gives|was)|as an?)\b.*"
-    r"\b(?:bound|guess|approximat\w+|estimate|half|twice|double|off|wrong|only|close|less|more)\b",
+    r"\W*(?:if|unless|when|provided)\b|\W*which (?:(?:is|was) not (?:what|right|correct|the|true)|"
+    r"(?:\w+ ){1,3}(?:claims?|says?|thinks?|believes?))\b|"
+    r"\W*(?:which (?:is|gives|was)|as an?)\b.*"
+    r"\b(?:bound|guess|approximat\w+|estimate|half|twice|double|off|wrong|only|close|less|more)\b|.*\bor\b\W{0,4}\d",
     re.IGNORECASE,
 )
 """A clause that says that the answer is not quite the answer."""
 
 _NEXT_SENTENCE = re.compile(r"\W*(?:[.!。！]|\n)")
-_OR_VALUE = re.compile(r"\bor\b\W{0,4}\d")
-_CONDITION = re.compile(r"\W*(?:if|unless|when|provided)\b", re.IGNORECASE)
 _VALUE = re.compile(r"\d|\$|\\[(\[]")
-_LABEL = re.compile(
-    r"\b(?:step|part|question|method|problem|example|figure|equation|line|case)s? \(?\d+\)?|\b\d+ (?:\w+ )?(?:steps?|"
-    r"questions?|ways?|methods?|approaches|examples?|cases?)\b",
+_LAST_VALUE = re.compile(r"(?:\$[^$]+\$|\\\(.+\\\)|(?:(?<=\s)|(?<=[^\x00-\x7f])|\A)[!-~]*\d\S*)(?: [^\W\d_]+)?\Z")
+_WORD = re.compile(r"(?<![\\a-z])[^\W\d_]{2}")
+_TITLE = re.compile(r"\s*(?:#|[*_]{2}.*(?:\*|_|:)\s*\Z)")
+_WORD_START = re.compile(r"(?:\A|(?<=\s)|(?<=[^\x00-\x7f]))[^\W\d_]")
+_EQUALLY = re.compile(
+    r"\W*(?!(?:this|that|it|which)\b)\S+ (?:is|would be) (?:also|equally|just as)(?: \w+)? (?:possible|right|correct|"
+    r"acceptable|valid|plausible|good)\Z",
     re.IGNORECASE,
 )
-"""A number that is no value: "in 3 steps", "one more look at step 2"."""
-
-_TOKEN = re.compile(r"\d[\d.,]*\d|\d|\$[^$]+\$|\\\(.+?\\\)|\\\[.+?\\\]")
+"""A sentence about another value: "43 is also right"."""
 
 
-def stands(text: str, end: int, answer: str, *, remarks: bool = False) -> bool:
-    """Return whether an answer that was stated before `end` is neither taken back, nor one of several, nor replaced.
-
-    A sentence with another value after it is only harmless if it explains the answer, or leads to it again.
-
-    Args:
-        remarks: any sentence may have other values that replace nothing, unless it is nothing but a value.
-    """
+def stands(text: str, end: int, answer: str) -> bool:
+    """Return whether an answer that was stated before `end` is neither taken back nor replaced."""
     rest = text[end:]
     if not rest.strip():
         return True
@@ -735,45 +731,54 @@ def stands(text: str, end: int, answer: str, *, remarks: bool = False) -> bool:
         return False
     core = bare(answer).strip("$ ")
     again = re.compile(rf"(?<![\w.]){re.escape(core)}(?!\w|\.\d)", re.IGNORECASE)
-    has_value, replaced = bool(_VALUE.search(answer)), False
-    pieces, same_sentence = _PIECE_END.split(rest), not _NEXT_SENTENCE.match(rest)
-    polarity = _POLARITY.fullmatch(core) if same_sentence else None
-    if polarity and any(bool(word[1]) != bool(polarity[1]) for word in _POLARITY.finditer(pieces[0])):
-        return False  # "yes, actually no"
-    for count, piece in enumerate(pieces):
-        piece = _LABEL.sub("", straight(piece).strip(_AROUND_PIECE))
-        if not piece or (COURTESY.match(piece) and not _VALUE.search(piece)):
-            continue
-        if _SECTION.match(piece) and not _BARE_END.match(piece):
-            return not (replaced or (has_value and _BARE.fullmatch(pieces[-1]) and not again.search(pieces[-1])))
-        if again.search(piece) and not _SECOND.match(piece):
-            if any(denied_before(piece, match.start()) for match in again.finditer(piece)):
-                return False
-            values = _TOKEN.findall(piece)
-            replaced = replaced and not (values and again.search(values[-1]))
-            listed = re.compile(rf"{again.pattern}\W{{0,4}}(?:\b(?:and|or)\b|[,&])\W{{0,4}}\d", re.IGNORECASE)
-            if has_value and listed.search(piece) and not _EXPLAINS.match(piece):
-                return False
-            continue
-        is_second = (
-            _SECOND.match(piece)
-            or (not has_value and _LONE.fullmatch(piece))
-            or _OR_VALUE.search(piece)
-            or (count == 0 and same_sentence and _LESSER.match(piece))
-        )
-        if is_second or (_CONDITION.match(piece) and (_VALUE.search(piece) or (count == 0 and same_sentence))):
+    pieces = _PIECE_END.split(rest)
+    if not _NEXT_SENTENCE.match(rest):  # the same sentence goes on
+        polarity = _POLARITY.fullmatch(core)
+        if polarity and any(bool(word[1]) != bool(polarity[1]) for word in _POLARITY.finditer(pieces[0])):
+            return False  # "yes, actually no"
+        if _LESSER.match(pieces[0]):
             return False
-        if has_value and _VALUE.search(piece) and (not _EXPLAINS.match(piece) or _BARE_END.match(piece)):
-            replaced = replaced or not remarks or bool(_BARE.fullmatch(piece) or _BARE_END.match(piece))
+    replaced = headed = False
+    for piece in pieces:
+        plain = " ".join(straight(piece).strip(_AROUND_PIECE).split())
+        if again.search(plain):
+            if any(denied_before(plain, match.start()) for match in again.finditer(plain)):
+                return False
+            replaced = False
+        elif len(plain) <= _LONGEST_REPLACEMENT and _replaces(plain, core, headed=headed):
+            replaced = True
+        headed = _TITLE.match(piece) is not None
     return not replaced
 
 
-_AROUND_PIECE = "*_`#>.,!;:()[]-–—|\"' \t"
+def _replaces(piece: str, answer: str, *, headed: bool) -> bool:
+    """Return whether a sentence is another value than `answer`, or says that another is the answer."""
+    if _EQUALLY.match(piece):
+        return True
+    if _VALUE.search(answer):
+        value = _LAST_VALUE.search(piece)
+        if value is None:
+            return False
+        if not piece[: value.start()].strip():
+            return not (headed or piece.endswith("%") or _WORD.search(value[0]))
+        return _is_lead(piece, value.start())
+    starts = [word.start() for word in _WORD_START.finditer(piece) if word.start()][-3:]
+    return any(
+        _is_lead(piece, start) if piece[start].isupper() else answer[:1].islower() and corrects(piece, start)
+        for start in starts
+    )
+
+
+def _is_lead(piece: str, end: int) -> bool:
+    start = piece.rfind(": ", 0, end) + 1  # "Check: it is 43"
+    start = start if piece[start:end].strip() else 0
+    return corrects(piece, end) or _INSTEAD.fullmatch(piece, start, end) is not None
 
 
 # Marks around an answer.
 
 _STOPS = ",;.\uff0c\uff1b\u3002\u3001 \n\r\t✅✓✔☑\ufe0f"
+_POINTERS = " \n\r\t✅✓✔☑➡👉🟢🎯⭐📌💡🔹→⇒∴•\ufe0f"
 PAIRS = dict(zip("\"'`*$_\u201c\u2018\u00ab\u300c", "\"'`*$_\u201d\u2019\u00bb\u300d", strict=True))
 """Quotation marks and marks for emphasis, code and math, each with its closing mark."""
 
@@ -783,14 +788,17 @@ _ELEMENT = re.compile(r"<(b|strong|i|em|u|mark|code|span)\b[^<>]*>([^<>]*)</\1>"
 def bare(text: str) -> str:
     """Return `text` without surrounding marks and final punctuation: ``bare("**red**,")`` is ``"red"``."""
     while True:  # at most once per kind of mark
-        shorter = text.strip().rstrip(_STOPS)
+        pointed = text.lstrip(_POINTERS).removeprefix("=>").lstrip()
+        shorter = pointed.rstrip(_STOPS)
         if shorter.endswith("\\") and shorter != text:
-            shorter = text[: len(shorter) + 1]  # a space of LaTeX
+            shorter = pointed[: len(shorter) + 1]  # a space of LaTeX
         opening = shorter[:1]
         closing = PAIRS.get(opening)
         if closing and len(shorter) > 1 and shorter.endswith(closing):
             inner = shorter.lstrip(opening).rstrip(closing)
             shorter = shorter if opening in inner or closing in inner else inner.strip()
+        elif closing and opening in '"\u201c' and closing not in shorter[1:]:
+            shorter = shorter[1:]  # "red." with the sentence ending inside
         elif opening == "<" and (element := _ELEMENT.fullmatch(shorter)):
             shorter = element[2].strip()
         if not shorter or shorter == text:

@@ -23,11 +23,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rewardkit.core.text.claims import AND_WORDS, OR_WORDS, corrects, denied_after, denied_before, last_retraction
-from rewardkit.core.text.final_answer import statements
+from rewardkit.core.text.final_answer import Statement, is_claimed, statements
 from rewardkit.primitives.choices.options import Mention, Options
 
 _WINDOW = 160
 _TAIL = 1_000
+_PART_OF_A_SOLUTION = 100
+"""A line with a small label and so much text is a part of a solution: "a) The vapor pressure is ..."."""
 _SHORT = 48
 """More characters than a phrase like "so it must be option" has."""
 
@@ -47,7 +49,8 @@ _ADVERB = (
 )
 _KIND = (
     r"(?:(?:the |la |a )?(?:option|choice|answer|letter|number|opción|opção|alternativa|letra|lettre|pilihan|"
-    r"вариант|буква)|the|la|a(?= [A-Z]\b))"
+    r"вариант|буква|antwort|réponse|respuesta|resposta|risposta)|"
+    r"the (?:first|second|third|fourth|fifth|last) (?:option|choice|one),?|the|la|a(?= [A-Z]\b))"
 )
 _OPENING = r" ?[(\[]{0,2}\Z"
 _CLOSING = r"[)\]]{0,2}"
@@ -55,8 +58,8 @@ _CLOSING = r"[)\]]{0,2}"
 # What states an option, beside "the answer is", by the words that these phrases begin with.
 
 _OF = r"(?: (?:to|for|of|in|here|considering|given|based on|among|according to)\b[^.:;!?\n]{0,80}?)??"
-_SEPARATOR = r"(?: ?(?:[:=→–—-]|=>|->))"
-_IS = rf"s?{_OF},? {_BE}(?: {_ADVERB},?|, {_ADVERB},)?(?: {_KIND})?(?: ?:)?"
+_SEPARATOR = r"(?: ?(?:[:=→–—-]|=>|->)|(?<=\bans)\.)"
+_IS = rf"s?{_OF},? (?:ist|est|es|é|{_BE})(?: {_ADVERB},?|, {_ADVERB},)?(?: {_KIND})?(?: ?:)?"
 _NOUNS = ("answer", "choice", "option", "solution", "response", "result", "description", "one")
 _LABELS_OF_ANSWERS = ("ans", "choice", "solution", "conclusion", "correct", "final", "decision", "verdict")
 _LEADS: dict[str, re.Pattern[str]] = {
@@ -74,9 +77,9 @@ _LEADS: dict[str, re.Pattern[str]] = {
     "is option": _any(r"\b(?:is|be) (?:the )?(?:option|choice)(?: letter)?"),
     "is the option": _any(r"\bis the (?:option|choice)(?: letter)?"),
     **{word: _any(rf"\b{word} (?:it's|it is)") for word in ("actually", "wait,", "no,")},
-    **{word: _any(rf"\b{word}") for word in ("sondern", "sino")},
+    **{word: _any(rf"\b{word}") for word in ("sondern", "sino", "richtig ist", "korrekt ist")},
     **{
-        word: _any(rf"\b{word}(?: (?:correcta|correta|final))?(?: (?:es|é) ?:?| ?:)")
+        word: _any(rf"\b{word}(?: (?:correcta|correta|final|ответа))?(?: (?:es|é) ?:?| ?:)")
         for word in ("opción", "opção", "alternativa", "вариант", "variant")
     },
     "选项": _any(r"选项(?:应该|应)?(?:是|为|為)? ?:?"),
@@ -90,6 +93,7 @@ _LEADS: dict[str, re.Pattern[str]] = {
 _TO_MENTION = re.compile(
     rf"(?:[ .]*(?:\.\.|…))?[ \n]{{0,2}}(?:{_ADVERB} )?(?:{_KIND}[ :]?)?\s?[(\[【]{{0,2}} ?", re.IGNORECASE
 )
+_OR_LEAD = re.compile(r"\bor (?:\w+ ){0,2}\Z")
 _MOST_LEADS = 40
 """How many times from the end each of these words is looked at."""
 
@@ -100,16 +104,19 @@ _PICKED = _any(
     rf"(?: {_KIND})? ?:?",
     r"\banswer would be",
     rf"\b(?:corresponds? to|corresponding to|matche?s?|matching)(?: {_KIND}){{0,2}} ?:?",
-    r"(?:选择|选|選択|選) ?:?",
+    r"(?:选择|选|選択|選|chọn) ?:?",
+    r"\bonly(?: option| choice)?",
     end=_OPENING,
 )
 _CONCLUDED = _any(
-    r"\b(?:so|thus|therefore|hence|conclusion|it's|it is|that's|it must be)"
+    r"\b(?:so|thus|therefore|hence|conclusion|it's|it is|that's|it must be|c'est)"
     rf"(?: (?:it's|it is|it must be))?[:,]?(?: {_KIND})?",
     end=_OPENING,
 )
-_JUDGED = _any(r"\b(?:is|as|be)", ":", end=_OPENING)
-"""Before a whole word: "the sentiment is positive"."""
+_JUDGED = _any(r"\b(?:is|as|be|it's)(?: (?:\w+ly|very|quite))?(?: an?)?", r"[a-z]s an?", ":", end=_OPENING)
+"""Before a whole word: "the sentiment is positive", "it expresses a positive sentiment"."""
+
+_JUDGED_NOUN = re.compile(r" (?:\w+(?:[.!,;]|\Z)|rather than\b)")
 
 _CONCLUDED_SUBJECT = re.compile(
     rf"\b(?:so|thus|therefore|hence|consequently),? (?:the|this|that|it)\b[^.,;:!?\n]{{1,80}} (?:is|must be|"
@@ -126,23 +133,36 @@ _OPTION_TEXT = re.compile(
 )
 """Before and after a labeled option: "The compound is A. ethyl benzoate". "The product is A. It reacts" has none."""
 
+_REPLACING = re.compile(
+    r"[.!?\n]\s?(?:(?P<concludes>(?:so|therefore|thus|hence|however|but|actually|also),? (?:option |choice )?)"
+    r"|(?P<label>(?:[\w']+ ){0,5}[\w']+(?:[:,]| -) )"
+    r"|(?:option |choice |on [a-z]+ )?)[(\[]?\Z",
+    re.IGNORECASE,
+)
+_SENTENCE_OVER = re.compile(rf"{_CLOSING}[.!]?(?:\s*\Z|\n|(?<=[.!]) )")
+"""Around an option that is all of a sentence, or its conclusion."""
+
 _POINTED = _any(
     r"\b(?:answer|option|choice|letter) ?",
     r"\b(?:is|be|leaves|leaves us with|leaving|elimination,|probably|definitely|say)",
     r"[^\s(\[] [(\[]",
     end=_OPENING,
 )
-_LINE_START = re.compile(r"(?:(?:option|choice|letter|answer) )? ?[(\[【]{0,2}", re.IGNORECASE)
+_LINE_START = re.compile(rf"(?:{_KIND} )? ?[(\[【]{{0,2}}", re.IGNORECASE)
 
 # Text after an option.
 
 _RIGHT = re.compile(
     r"[)\]]?(?:[).:]? [^.,;:!?\n]{1,60}?)?? (?:is|was|must be|should be|will be|has to be|can only be)"
-    rf"(?: {_ADVERB}| also)? (?:(?:the )?(?:only |single |most )?(?:correct|right|accurate|appropriate|likely)\b"
+    rf"(?: {_ADVERB}| also)? (?:(?:the )?(?:only |single |most )?"
+    r"(?:correct|right|accurate|appropriate|likely|better|best)\b"
     r"(?=\W*(?:\Z|\n|[.,;:!)–—])| (?:answer|choice|option|one|because|since|as|here|so|and|but|for|given|to|in|"
     r"statement|"
     r"response|description|explanation|candidate|match|conclusion)\b)"
-    r"|the (?:final |best |only )?(?:answer|choice|option|one)\b(?! to (?:a|an|another|some|other)\b))(?! if\b)|"
+    r"|(?:the|our|my) (?:final |best |only |correct |right )?(?:answer|choice|option|one|match|fit)\b"
+    r"(?! (?:to (?:a|an|another|some|other)|my|he|she|they|everyone)\b))(?! if\b)|[)\]]?,? it is(?=[.!])|"
+    r"[)\]]?(?: ist| est| es| é)? (?:die |la |a )?(?:richtig|korrekt|correct[ae]|corret[ao]|bonne)e?"
+    r"(?=\W*(?:\Z|[.,;\n]))|"
     r"(?:是|为|為)?(?:正确|正確|对|"
     r"對)的?(?=[。.,;! \n]|\Z|(?:答案|选项|選項))",
     re.IGNORECASE,
@@ -218,7 +238,7 @@ _DENIED = _any(
 
 _JOIN_WORD = _any(OR_WORDS, AND_WORDS, "か", r"\bif not\b", r"\bunless (?:it is|it's)\b")
 _BESIDE = r"\b(?:option|choice|letter|probably|likely|i (?:think|guess|believe|suppose))\b"
-_JOINED = _any(r"[\s()\[\],;:./|&+~\-–—…・·∨∧∪∩⁄\\]", _JOIN_WORD.pattern, _BESIDE, end="+")
+_JOINED = _any(r"[\s()\[\],;:./|&+~>→\-–—…・·∨∧∪∩⁄\\]", _JOIN_WORD.pattern, _BESIDE, end="+")
 _OR_BEFORE = _any(_JOIN_WORD.pattern, r"\bnor\b", "[/&+]", ",\n")
 _TOPIC = re.compile(r"[은는] ?")
 """정답은 B는 C: two options, unless a sentence follows, as in B는 C와 달리."""
@@ -233,7 +253,7 @@ _ALSO_BEFORE = _any(
 )
 _ALSO_AFTER = re.compile(
     rf"{_CLOSING},? (?:(?:is|are|seems|would be|could be|may be|might be) (?:also|equally|just as|as|similarly)"
-    r"|too\b|as well\b|otherwise\b|else\b|"
+    r"|(?:is \w+ )?(?:too|as well)\b|otherwise\b|else\b|"
     r"for (?:large|small|other|all other|negative|positive|even|odd)\b|(?:could|might) be (?:right|correct))\b",
     re.IGNORECASE,
 )
@@ -244,6 +264,7 @@ _APART = _any(
     r"\b(?:not|rather|since|because|instead|over|while|whereas|unlike|as|both|neither|all|combination|but)\b|[.!?] |\n"
 )
 _LISTED_OPTION = re.compile(r"\. ?[^\s.]")
+_LIST_OF_TWO = re.compile(r"(?:[)\]:]|\.) (?:both )?(\w) and (\w)(?: only)?(?=[.)]?(?:\n|\Z))")
 _LISTED = _any(r"(?:\b(?:or|and)|[,/|]) ?[(\[]?\Z")
 _ITS_LABEL = re.compile(r"[)\]:]|\. ?\w")
 _NEW_SENTENCE = _any(r"[.!?](?:\s|\Z)|\n", r"\b(?:so|thus|therefore|hence|actually|wait)\b")
@@ -367,7 +388,21 @@ class _Text:
     def _picked_later(self, number: int) -> bool:
         """Return whether another option is picked after the claim, which withdraws it."""
         name, later = self.mentions[number].name, range(number + 1, len(self.mentions))
-        return any(self.mentions[other].name != name and self._picked(other) for other in later)
+        return any(self.mentions[n].name != name and (self._picked(n) or self._replaces(n)) for n in later)
+
+    def _replaces(self, number: int) -> bool:
+        """Return whether the mention is all of its sentence, or its conclusion: "Edit: C.", "So C is the answer."."""
+        mention = self.mentions[number]
+        lead = _REPLACING.search(self.text, max(0, mention.start - _SHORT), mention.start)
+        if lead is None:
+            return False
+        if lead["concludes"] and self._right(number):
+            return True
+        end = _SENTENCE_OVER.match(self.text, mention.end)
+        is_last = end is not None and end.end() == len(self.text) and self.text[mention.start].isupper()
+        if end is None or not (lead["concludes"] or lead["label"] or is_last):
+            return False
+        return not self._is_withdrawn(number, mention.start)
 
     def _settled(self, claims: list[int]) -> str | None:
         last = self.mentions[claims[-1]]
@@ -391,15 +426,32 @@ class _Text:
         return not _denies(self._clause(lead))
 
     @cached_property
+    def _unclaimed(self) -> frozenset[int]:
+        """Where options are stated that the writer does not claim: "My friend says the answer is B"."""
+        starts = {mention.start for mention in self.mentions}
+        stated = ((self._to_mention(statement.start), statement) for statement in self._statements)
+        return frozenset(
+            start
+            for start, statement in stated
+            if start in starts
+            and not is_claimed(self.text, statement)
+            and not _OR_LEAD.search(self.text, max(0, statement.lead - _SHORT), statement.lead)
+        )
+
+    @cached_property
+    def _statements(self) -> list[Statement]:
+        return list(statements(self.text))
+
+    @cached_property
     def _leads(self) -> dict[int, int]:
         """Where an option would be stated, and where the words that state it begin."""
         leads = dict(self._phrases())
-        leads |= {start: lead for lead, start in statements(self.text)}
-        found = {}
-        for start, lead in leads.items():
-            to_mention = _TO_MENTION.match(self.text, start)
-            found[to_mention.end() if to_mention else start] = lead
-        return found
+        leads |= {start: lead for lead, start in self._statements}
+        return {self._to_mention(start): lead for start, lead in leads.items()}
+
+    def _to_mention(self, start: int) -> int:
+        to_mention = _TO_MENTION.match(self.text, start)
+        return to_mention.end() if to_mention else start
 
     def _phrases(self) -> Iterator[tuple[int, int]]:
         lowered = self.text.replace("İ", "I").lower()
@@ -432,8 +484,12 @@ class _Text:
         return not _ASKED.match(self.text, right.end()) and not _denies(self._clause(mention.start))
 
     def _is_listed(self, number: int) -> bool:
-        """Return whether another option is listed just before it: "none of the options (A, B, C) is correct"."""
-        return number > 0 and self.mentions[number - 1].name != self.mentions[number].name and self._joined(number - 1)
+        """Return whether it ends a list of others: "none of (A, B, C) is correct"; in "Of A and B, A" it is chosen."""
+        first = number
+        while first and self.mentions[first - 1].name != self.mentions[number].name and self._joined(first - 1):
+            first -= 1
+        listed = first < number
+        return listed and not (first and self._joined(first - 1))
 
     def _subject(self, number: int) -> bool:
         return self._follows(number, _SUBJECT) and bool(_OPTION_TEXT.match(self.text, self.mentions[number].end))
@@ -445,9 +501,10 @@ class _Text:
         mention = self.mentions[number]
         if self._follows(number, _PICKED):
             return not self._predicated(number)
-        if not _STOPS.match(self.text, mention.end):
-            return False
-        return self._follows(number, _CONCLUDED) or (len(mention.name) > 1 and self._follows(number, _JUDGED))
+        stops = _STOPS.match(self.text, mention.end)
+        if len(mention.name) > 1 and self._follows(number, _JUDGED):
+            return bool(stops or _JUDGED_NOUN.match(self.text, mention.end))
+        return bool(stops) and self._follows(number, _CONCLUDED)
 
     def _pointed(self, number: int) -> bool:
         mention = self.mentions[number]
@@ -463,6 +520,9 @@ class _Text:
             starting = [number for number in starting if number not in tasks]  # (a) ... (b) ... are parts of a solution
         alone = [number for number in starting if _OVER.match(self.text, self.mentions[number].end)]
         labels = [number for number in starting if _LABELS.match(self.text, self.mentions[number].end)]
+        names = [self.mentions[number].name for number in labels]
+        if len(names) > 2 and names[-1] in names[:-1] and len(set(names)) == len(names) - 1:
+            labels = labels[-1:]  # all options are listed, and one of them again
         first, last = self.text.find("\n"), self.text.rfind("\n")
         first = len(self.text) if first < 0 else first
         for lines in (alone, labels):
@@ -475,6 +535,9 @@ class _Text:
     def _starts_line(self, number: int) -> bool:
         start = self.mentions[number].start
         line = self.text.rfind("\n", 0, start) + 1
+        end = self.text.find("\n", start, start + _PART_OF_A_SOLUTION)
+        if self.text[start].islower() and end < 0 and len(self.text) > start + _PART_OF_A_SOLUTION:
+            return False
         return (
             start - line < _SHORT
             and bool(_LINE_START.fullmatch(self.text, line, start))
@@ -497,6 +560,8 @@ class _Text:
     def _is_denied_or_asked(self, number: int) -> bool:
         end = self._end(number)
         if any(pattern.match(self.text, end) for pattern in (_ASKED, _WRONG, _PART)):
+            return True
+        if self._start(number) in self._unclaimed:
             return True
         return self._denied(number)
 
@@ -527,6 +592,8 @@ class _Text:
             return True
         if self._lists_options(number):
             return True
+        if self._is_label_of_list(number):
+            return False
         others = any(mention.name != name for mention in self.mentions[number + 1 : end + 1])
         if others and _PLURAL.match(self.text, self.mentions[end].end):
             # "B, C and D are wrong", but not "B - C and D are wrong"
@@ -539,6 +606,12 @@ class _Text:
         end = len(self.text) if end < 0 else end
         following = (m for m in self.mentions[number + 1 :] if m.start < end and _LISTED_OPTION.match(self.text, m.end))
         return len({mention.name for mention in following} - {self.mentions[number].name}) > 1
+
+    def _is_label_of_list(self, number: int) -> bool:
+        """Return whether its text names two others: "D) A and B only"."""
+        text = _LIST_OF_TWO.match(self.text, self.mentions[number].end)
+        following = self.mentions[number + 1 : number + 3]
+        return text is not None and [(m.start, m.end) for m in following] == [text.span(1), text.span(2)]
 
     def _next_is_added(self, number: int) -> bool:
         """Return whether the next mention, of another option, is a second answer: on its own line, or "so is C"."""

@@ -30,7 +30,9 @@ _CAPITALS = {chr(0xFF21 + place): chr(0x41 + place) for place in range(26)}
 """Full-width letters, as in Chinese exams."""
 
 _PLAIN = _WIDE | _QUOTES | _CAPITALS
-_LATEX = re.compile(r"\\(?:text|math)[a-z]{0,6}\b|\\f?box(?:ed)?\b|\\(?:bf|rm|quad|[,;!()\[\]])")
+_LATEX = re.compile(
+    r"\\(?:text|math)[a-z]{0,6}\b|\\f?box(?:ed)?\b|\\(?:bf|rm|quad|(?:[lL]arge|LARGE|[hH]uge|displaystyle)\b|[,;!()\[\]])"
+)
 _PADDED = re.compile(r"(?<=[(\[]) +| +(?=[)\]])")
 _VARIABLE = re.compile(r"\s?[=≈](?!\s?(?:correct|right|wrong|true|false|incorrect|answer)\b)\s?[^\s=]|/\((?![A-Z]\))")
 """After a letter that names a value: "A = benzoquinone", "A=81°"."""
@@ -39,7 +41,8 @@ _ARGUMENT = re.compile(r"[A-Za-z]\([^()\n]{0,20}\Z")
 """Before a letter that is the argument of a function: P(A and B)."""
 
 _FRAME = re.compile(r"(?<!\w)['_]{1,3}|(?<!\b[A-Z])['_]{1,3}(?!\w)|(?<=['_][A-Z])['_]")
-_LINE_MARK = re.compile(r"^(?:[#>\u2022]{1,6} ?|[-+] )")
+_LINE_MARK = re.compile(r"^(?:[#>\u2022➡→⇒▶►🔹🔸👉🎯]{1,6} ?|[-+] )")
+_SMILEYS = re.compile("[\U0001f600-\U0001f64f🎉🌟]")
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 """Letters of scripts without spaces between words: ``答案是B`` mentions B."""
@@ -103,6 +106,8 @@ class Options:
             text = without_elements(without_struck(text))
         if "\\" not in self._kept:
             text = _LATEX.sub("", text)
+        if not text.isascii():
+            text = _SMILEYS.sub("", text)
         text = replaced(text, self._only_ascii if text.isascii() else self._formatting)
         if not self._kept & {"'", "_"} and ("'" in text or "_" in text):
             text = _FRAME.sub("", text)

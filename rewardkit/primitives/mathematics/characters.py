@@ -18,6 +18,7 @@ _NOTHING = (
     "\\bf", "\\it", "\\rm", "\\sf", "\\tt", "\\bfseries", "\\itshape", "\\rmfamily", "\\underline", "\\uline",
     "\\strut",
     "\\mathstrut", "\\hfill", "\\nonumber", "\\notag", "\\ensuremath", "\\mathrel", "\\mathbin", "\\mathord",
+    "\\checkmark",
 )  # fmt: skip
 _TEXTS = (
     "\\textbf", "\\textit", "\\textrm", "\\textnormal", "\\textsf", "\\texttt", "\\mathrm", "\\mathit", "\\mathsf",
@@ -35,10 +36,13 @@ _COMMANDS = {
     "\\varepsilon", "\\phi": "\\varphi", "\\ast": "*", "\\prime": "'", "\\colon": ":", "\\tg": "\\tan",
     "\\ctg": "\\cot", "\\arctg": "\\arctan", "\\R": "\\mathbb{R}", "\\Z": "\\mathbb{Z}", "\\N": "\\mathbb{N}",
     "\\Q": "\\mathbb{Q}", "\\C": "\\mathbb{C}", "\\simeq": "\\approx", "\\thickapprox": "\\approx",
-    "\\owns": "\\ni", "\\iff": "\\Leftrightarrow", "\\bmod": "\\mod", "\\ldots": "\\dots", "\\cdots": "\\dots",
+    "\\owns": "\\ni", "\\nicefrac": "\\frac", "\\sfrac": "\\frac", "\\uppi": "\\pi", "\\bigcup": "\\cup",
+    "\\bigcap": "\\cap", "\\Bbb": "\\mathbb", "\\pounds": "£", "\\textsterling": "£", "\\euro": "€", "\\texteuro": "€",
+    "\\textsuperscript": "^", "\\textsubscript": "_", "\\cr": "\\\\",
+    "\\iff": "\\Leftrightarrow", "\\bmod": "\\mod", "\\ldots": "\\dots", "\\cdots": "\\dots",
 }  # fmt: skip
 _SEQUENCES = {
-    "<=": "\\le ", ">=": "\\ge ", "!=": "\\ne ", "{,}": ",", "%": "\\%", "...": "\\dots ",
+    "<=": "\\le ", ">=": "\\ge ", "!=": "\\ne ", "{,}": ",", "{.}": ".", "%": "\\%", "...": "\\dots ",
     "<sup>": "^{", "</sup>": "}", "<sub>": "_{", "</sub>": "}",
 }  # fmt: skip
 _SYMBOLS = {

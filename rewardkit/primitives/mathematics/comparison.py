@@ -129,6 +129,8 @@ def _same_region(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
         return True
     if gold.kind == answer.kind == LIST and "," in (gold.text, answer.text):
         return _same_items(gold.parts, answer.parts, leaves)
+    if gold.kind == UNION and answer.kind == LIST and answer.text == ",":
+        answer = Node(LIST, answer.parts, "or")  # x < -2, x > 2
     if LEAF in (gold.kind, answer.kind) or (LIST in (gold.kind, answer.kind) and "," in (gold.text, answer.text)):
         return False
     return leaves.same_numbers(gold, answer)

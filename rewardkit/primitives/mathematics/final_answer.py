@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import final
 
 from rewardkit.core.text.extractors import TextExtractor
-from rewardkit.core.text.final_answer import COURTESY, bare, bare_answer, marked, own_words, stated
+from rewardkit.core.text.final_answer import COURTESY, bare, bare_answer, marked, own_words, stands_alone, stated
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z$\\])")
 _SUBJECT = re.compile(
@@ -23,8 +23,9 @@ _DENIED = (
 _DOUBT = re.compile(rf"\b(?:{_DENIED})\b|n't\b", re.IGNORECASE)
 _PARTIAL = re.compile(
     r"\b(?:almost|nearly|approximat\w*|about|around|less|more|least|most|greater|between|example|bound|one|first|"
-    r"second|another|some|other|next|previous|initial|both|question|opposite|alternative|limit|minus|answer (?:mod|"
-    r"plus|times)|(?:square|cube|half|third|quarter|double|twice|triple|negative|inverse|reciprocal|multiple|"
+    r"second|another|so far|partial|intermediate|estimate|contradiction|distractor|trap|to (?:subtract|avoid)|"
+    r"modulo|a solution|(?<!this )case|in base|to the power|units of|answer(?:'s|, squared| (?:mod|plus|times))|some|"
+    r"other|next|previous|initial|both|question|opposite|alternative|limit|minus|(?:square|cube|half|third|quarter|double|twice|triple|negative|inverse|reciprocal|multiple|"
     r"logarithm) (?:root )?of)\b",
     re.IGNORECASE,
 )
@@ -35,8 +36,13 @@ _VALUE = re.compile(
     r"|\$[^$\n]{1,120}\$(?:(?:,? (?:and )?\$[^$\n]{1,120}\$){1,7}[.!]?)?"
     r"|\*\*[^*\n]{1,80}\*\*"
 )
-_FORMULA = re.compile(r"(?<!\\)\$\$?((?:[^$\\]|\\.)+)\$\$?|\\\(((?:[^\\]|\\[^()])+)\\\)|\\\[((?:[^\\]|\\[^\[\]])+)\\\]")
+_FORMULA = re.compile(
+    r"(?<!\\)(?:\$\$?((?:[^$\\]|\\.)+)\$\$?|\\\(((?:[^\\]|\\[^()])+)\\\)|\\\[((?:[^\\]|\\[^\[\]])+)\\\])"
+)
 _DISPLAYS = (("\\[", "\\]"), ("$$", "$$"))
+_CLOSING = re.compile(r"(?:\s*(?:\n`{3}|\n-{3,}|\$?\\blacksquare\$?|∎|[QE]\.?E\.?D\.?))+\s*\Z")
+"""The end of a block or of a proof."""
+
 _COURTESY = re.compile(rf"\s*(?:[.!]\s*|\n\s*){COURTESY.pattern}[^\n\d$.!?]{{0,160}}[.!?]?\s*\Z", re.IGNORECASE)
 
 # What may be around the only formula of the last line, and before that line, is listed.
@@ -49,13 +55,27 @@ _RELATION = (
 )
 _LEADS = re.compile(rf"[\s*_>]*\Z|.*{_RELATION}", re.IGNORECASE | re.DOTALL)
 _UNIT = re.compile(
-    r"[*_\s]*[.!]?[*_]*\Z|\s(?!(?:hundred|thousand|million|billion|trillion|dozen|squared|cubed|factorial|mod|times|is|"
+    r"[*_\s]*[.!]?[*_]*\Z|\s?%[.!]?\Z|\s(?!(?:hundred|thousand|million|billion|trillion|dozen|squared|cubed|factorial|mod|times|is|"
     r"was|and|but|at|too|though|short|off|only|or|in|i|we|more|less|fewer|of)\b)[a-z]{2,20}(?:\s(?!\w*(?:is|was|and|or|"
     r"but|i)\b)[a-z]{2,20}){0,2}[.!]?\Z"
 )
-_CONCLUDED = re.compile(
-    r"(?:So|Thus|Hence|Therefore|Then|Finally),?\s(?:we (?:get|have|find)\s)?(?=[A-Za-z]\s?=|[-\d\\])"
+_MEASURED = re.compile(r"\s?(?:%|(?:percent|[ckm]?m|k?g|km/h|m/s|s|min|h|hours|degrees|dollars|units)\b)\W*\Z")
+_IS_ANSWER = re.compile(
+    r"(?:(?:So|Thus|Hence|Therefore),? )?(?P<value>\$[^$]+\$|\\\(.+\\\)|\*\*[^*]+\*\*|-?\d[\d.,/]*) is (?:the|my|our) "
+    r"(?:final |correct )?(?:answer|solution|result)\W*\Z"
 )
+_CONCLUDED = re.compile(
+    r"(?:So|Thus|Hence|Therefore|Then|Finally|In conclusion|We get),?\s(?:we (?:get|have|find)\s)?"
+    r"(?=[A-Za-z]\s?=|[-\d\\])"
+)
+_ONLY_NUMBER = re.compile(
+    r"(?:So|Thus|Hence|Therefore|Consequently|In total|Altogether|This means|This gives|It follows),?\s"
+    r"[^\d$\\=]{2,120}\s(?:is|are|was|were|equals|has|have|had|makes?|gets?|needs?|spends?|pays?|earns?|costs?|(?:total|"
+    r"count) of)[\s*]{1,3}"
+    r"(?P<value>\\?\$?-?\d[\d,]*(?:\.\d+)?%?)(?=[\s.!*])[^\d$\\=]*\Z"
+)
+"""A last sentence that concludes with one number: "So Tom has 42 apples"."""
+
 _OPEN = re.compile(
     r"(?:\b(?:or|and|nor|not|never|than|if|unless|suppose|assume|of|but)|n't\b[^.\n]{0,40} that|"
     r"\bnot\b[^.\n]{0,40} that|\u2260|!=|n't)\W*\Z",
@@ -91,6 +111,8 @@ class FinalAnswer(TextExtractor):
 
 def _last_claim(text: str) -> str | None:
     text = text.rstrip()
+    if closing := _CLOSING.search(text, max(0, len(text) - 40)):
+        text = text[: closing.start()]
     while courtesy := _COURTESY.search(text, max(0, len(text) - 240)):
         text = text[: courtesy.start()].rstrip()
     start = _last_line(text)
@@ -100,6 +122,10 @@ def _last_claim(text: str) -> str | None:
     if value := _value_of_subject(line):
         return bare(value)
     sentence = _SENTENCE.split(line)[-1]
+    if (only := _ONLY_NUMBER.match(sentence)) and not (_DOUBT.search(sentence) or _PARTIAL.search(sentence)):
+        return only["value"] if stands_alone(sentence, *only.span("value")) else None
+    if match := _IS_ANSWER.match(sentence):
+        return bare(match["value"])
     formulas = list(_FORMULA.finditer(sentence))
     if len(formulas) > 1:
         return None
@@ -112,7 +138,7 @@ def _last_claim(text: str) -> str | None:
     if not formulas:
         return bare(line).lstrip("= ")
     if (
-        (is_alone and tail.strip("*_.! "))
+        (is_alone and tail.strip("*_.! ") and (before.strip() or not _MEASURED.match(tail)))
         or _DOUBT.search(lead)
         or _PARTIAL.search(lead)
         or not _LEADS.match(lead)
@@ -124,7 +150,7 @@ def _last_claim(text: str) -> str | None:
 
 def _introduces(before: str, value: str) -> bool:
     """Return whether a value on a line of its own may be the answer after `before`: not after "41" or "Suppose"."""
-    before = before.rstrip("*_$`> \n\t")
+    before = before.rstrip("*_$`>- \n\t")
     if not before or value.startswith("="):
         return True
     last = _CLAUSE.split(before[-400:])[-1].strip("*_$` ")

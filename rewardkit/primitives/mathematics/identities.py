@@ -115,6 +115,9 @@ def _other_points(both: Any, letters: list[Any], *, discrete: bool) -> Iterator[
         for row in range(len(_OFF_AXIS)):
             point = {letter: sympy.Rational(3, 2 + place) for place, letter in enumerate(letters)}
             yield point | {letter: _OFF_AXIS[(row + place) % len(_OFF_AXIS)] for place, letter in enumerate(planes)}
+    if letters and not discrete:  # sin(27720 pi x) vanishes at all points with small denominators
+        yield {letter: sympy.Rational(2 * place + 37, 1009) for place, letter in enumerate(letters)}
+        yield {letter: sympy.sqrt(2) / (place + 3) for place, letter in enumerate(letters)}
     if not letters or not (
         discrete
         or both.has(*_PIECEWISE)

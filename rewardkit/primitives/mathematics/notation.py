@@ -9,7 +9,7 @@ from rewardkit.primitives.mathematics.grammar import LETTERS
 
 # A command, or a character sequence that acts as one.
 _COMMAND = re.compile(
-    r"\\(?:(?:left|right)\.|[A-Za-z]+|!\s*|.)|\{,\}|[<>!]=|\*\*|\.\.\.|</?su[bp]>|[^\x21-\x7e]|[$~%]", re.DOTALL
+    r"\\(?:(?:left|right)\.|[A-Za-z]+|!\s*|.)|\{[,.]\}|[<>!]=|\*\*|\.\.\.|</?su[bp]>|[^\x21-\x7e]|[$~%]", re.DOTALL
 )
 _PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
 _EATEN = re.compile("[\x07\x08\x0b\x0c](?=[a-z]{2})|\t(?=ext|imes|heta|frac|riangle)|\r(?=ight|angle)")
@@ -32,6 +32,42 @@ _EXPLICIT_THOUSANDS = re.compile(r"(?<![0-9.,}!])[0-9]{1,3}(?:(?:\{,\}(?:\\!)?|,
 _ARGUMENT_THOUSANDS = re.compile(r"(?:(?<=\\frac\{)|(?<=\}\{)|(?<=\\sqrt\{))[1-9][0-9]{0,2}(?:,[0-9]{3})+(?=\})")
 """A comma in the argument of a fraction or root separates thousands."""
 
+_REWRITTEN = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"\\\\\s*\[[0-9.]+\s?(?:pt|e[mx]|mm|cm)\]", r"\\\\"),  # the space between two lines
+        (r"\\sqrt\[\s*\]", r"\\sqrt"),
+        (r"(?<![0-9.,}])(0)\{,\}(?=[0-9])|(?<![0-9.,}])([0-9])\{,\}(?=[0-9]{1,9}\s?\\(?:cdot|times))", r"\1\2."),
+        (r"\{:\}", ":"),
+        (r"&lt;", "<"),
+        (r"&gt;", ">"),
+        (r"(?<=[0-9])\\hspace\s?\{[^{}]*\}(?=[0-9])", " "),
+        (r"(?<=[0-9])\s?\^\s?\{?\s?(?:\\text\s?\{\s?o\s?\}|o(?![a-z]))\s?\}?", r"^{\\circ}"),
+        (r"(?<=[\s{0-9])(?:oder|ou|или|或者?)(?=[\s}0-9a-z\\-])", " or "),
+        (r"\\text\s?\{\s?(?:y|und|et|и|和)\s?\}", r"\\text{ and }"),
+        (r"smallmatrix", "matrix"),
+        (r"\\log\s?_\s?([0-9])([0-9]+)(?!\s?[0-9A-Za-z({\\])", r"\\log_{\1}\2"),
+        (r"(?<=\{)\\text\s?\{\s?([0-9]+)\s?\}(?=\})", r"\1"),
+        (r"((?:\A|[-+=/(,]|\\times|\\cdot)\s?)\{\s?([0-9.]+)\s?\}", r"\1 \2"),
+        (r"(?<=\))\s?U\s?(?=\()|(?<=\])\s?U\s?(?=\()|(?<=\))\s?U\s?(?=\[)", r"\\cup "),
+        (r"\A\s?\]([^][]{1,40},[^][]{1,40})\[\s?\Z", r"(\1)"),
+        (r"(?<![0-9.,])([0-9]+\.[0-9]{0,9}?)([0-9])\2{2,40}\s?(?:\\[lc]?dots|\.\.\.|…)", r"\1\\overline{\2}"),
+        (r"\A\s?\\(max|min|deg|dim|det|Pr)\s*([A-Za-z]?)\s*=", r"\\text{\1 \2} ="),
+        (r"(?<=[0-9])\\(?:text|mathrm)\s?\{\s?pi\s?\}", r"\\pi "),
+        (r"\A\s?\\equiv", ""),
+        (r"\A\s?(?:L|\\ell)\s?:\s?(?=[xy]\b)", ""),
+        (r"\Ay\s?\(x\)\s?=", "y ="),
+        (
+            r"(?i)\A\s?\\text\s?\{\s?all real(?: number)?s?\s?\}\s*[a-z]?\s*\Z|\A\s?\\mathbf\s?\{R\}\s?\Z",
+            r"\\mathbb{R}",
+        ),
+        (r"\A\s?\\forall\s?x\s?\\in\s?\\(?:mathbb\s?\{?R\}?|R)\s?\Z", r"\\mathbb{R}"),
+        (r"(?i)\A\s?\\text\s?\{\s?all real(?: numbers?)?\s?\}(?=\s*x\s?(?:[<>]|\\[gl]))", ""),
+        (r"\\text\s?\{\s?\(?(?:exactly|exact value|interval notation)\)?\s?\}", ""),
+    )
+)
+"""Forms that models write, each with the one that is read."""
+
 _DOUBLE_BRACES = re.compile(r"\{\s*\{([^{}]*)\}\s*\}")
 _INFIX = re.compile(r"\\(over|choose)(?![A-Za-z])")
 _OF_A_SET = re.compile(r"\\(max|min|gcd|lcm)\s*\\\{((?:[^\\{}]|\\[A-Za-z]+|\{[^{}]*\})*)\\\}")
@@ -49,7 +85,8 @@ _PLAIN = re.compile(
 _LETTERS = re.compile("[A-Za-z]{2}")
 _WORDS = {"pi": "\\pi ", "infinity": "\\infty ", "theta": "\\theta "}
 _PLAIN_WORD = re.compile(
-    r"(?<![\\A-Za-z{ ])(pi|theta)(?![A-Za-z])|\A\s*([-+]?)(?:\\text\s*\{\s*)?(infinity|pi|theta)\s*\}?\s*\Z"
+    r"(?:(?<![\\A-Za-z{ ])|(?<=[0-9] ))(pi|theta)(?![A-Za-z])|"
+    r"\A\s*([-+]?)(?:\\text\s*\{\s*)?(infinity|pi|theta)\s*\}?\s*\Z"
 )
 _PYTHON_POWER = re.compile(r"(?<=[0-9A-Za-z)])\*\*(?=[-0-9A-Za-z({\\])(?![^*]{0,40}\*\*(?![0-9A-Za-z({\\-]))")
 _STRAY_PERIOD = re.compile(r"(?<=[0-9A-Za-z)}])\.(?=\s*[\])}])")
@@ -74,6 +111,8 @@ def clean(text: str) -> str:
     text = _EATEN.sub(_unescaped, text)
     if "\\begin" not in text:
         text = _ESCAPED_TWICE.sub(r"\\", text)
+    for pattern, replacement in _REWRITTEN:
+        text = pattern.sub(replacement, text)
     if "\\" in text or "{,}" in text:
         text = _unstyled(text)
     if "quad" in text:

@@ -19,7 +19,7 @@ _DIGITS = r"(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9])|[0-9]{1,3}(?:[ ][0-9]{3})+
 _PERCENT = r"percent(?:age)?|per\ cent|pct"
 _NUMBER = re.compile(
     rf"""
-    (?P<sign>[+-]?)\s*(?P<currency>\\\$|[€£¥])?\s*
+    (?P<sign>[+-]?)\s*(?P<currency>(?:\\\$|[€£¥₹]|Rs(?![A-Za-z])|\\text\s*\{{\s*(?:Rs|[€£¥₹])\s*\}}))?\s*
     (?: (?:(?P<whole>[0-9]+)\s*)? \\frac \{{\s*(?P<top>[+-]?\s*[0-9]+)\s*\}} \{{\s*(?P<bottom>[+-]?\s*[0-9]+)\s*\}}
       | (?:(?P<whole_>[0-9]+)\s+)? (?P<top_>[0-9]+)\s*/\s*(?P<bottom_>[0-9]+)
       | (?P<before>[0-9]*)\.(?P<after>[0-9]*)\\overline\{{(?P<period>[0-9]+)\}}
@@ -63,7 +63,9 @@ class Numeral:
 
         A percent sign means a hundredth; from 1% on it may also be omitted, as units may.
         """
-        if differ(self.unit, other.unit):
+        units = {self.unit, other.unit}
+        counted = "" in units and _COUNTED.search(self.unit + other.unit)  # 5 real solutions are 5
+        if differ(self.unit, other.unit) and not counted:
             return False
         if self.percent == other.percent:
             return self.value == other.value
@@ -71,6 +73,18 @@ class Numeral:
             return False
         share, plain = (self, other) if self.percent else (other, self)
         return share.value / 100 == plain.value or (share.value == plain.value and abs(plain.value) >= 1)
+
+
+_COUNTED = re.compile(r"integer\Z|\?(?:real|prime|odd|even|positive|negative|integer) \w+")
+_REMAINDER = re.compile(
+    r"(?:[a-z]\s?\\equiv\s?)?([0-9]{1,9})\s?(?:\\pmod|\((?:\\text\s?\{|\\)?\s?mod\s?\}?)\s?\{?\s?([0-9]{1,9})\s?\}?\s?\)?"
+)
+
+
+def remainder(cleaned: str) -> str:
+    r"""Return a number that is less than its modulus without that: ``5`` for ``5 \pmod{7}``."""
+    match = _REMAINDER.fullmatch(cleaned)
+    return match[1] if match and int(match[1]) < int(match[2]) else cleaned
 
 
 def read(cleaned: str) -> Numeral | None:
@@ -98,13 +112,13 @@ def read(cleaned: str) -> Numeral | None:
         return None
     value = value * factor if factor > 1 else value
     if match["currency"]:
-        currency = _CURRENCIES[match["currency"]]
+        currency = _CURRENCIES[match["currency"].removeprefix("\\text").strip("{} ")]
         unit = f"?{currency} {unit[1:]}" if unit.startswith("?") else unit or currency
     divided = bool(match["top"] or match["top_"]) and value.denominator == 1
     return Numeral(-value if match["sign"] == "-" else value, bool(match["percent"]), unit, divided)
 
 
-_CURRENCIES = {"\\$": "dollar", "€": "euro", "£": "pound-sterling", "¥": "yen"}
+_CURRENCIES = {"\\$": "dollar", "€": "euro", "£": "pound-sterling", "¥": "yen", "₹": "rupee", "Rs": "rupee"}
 
 
 def _without_words(match: re.Match[str]) -> tuple[str, int]:

@@ -44,7 +44,10 @@ _LABEL = re.compile(
     r"(?:(?<=[,;])|(?<=\\text\{ and \})|(?<=\band)|\A)\s*(?:\\text\s*\{\s*)?([A-Za-z][A-Za-z]+(?: [A-Za-z]+){0,3})"
     r"\s*:\s*\}?(?=\s*[-+0-9\\(.$])"
 )
-_OPTION = re.compile(r"\A\\text\s*\{\s*\(([A-J])\)\s*\}\s*(?=[-+0-9\\(.])")
+_OPTION = re.compile(
+    r"\A(?:\\text\s*\{\s*\(?([A-J])\s*[.):]?\s*\}|\(?([A-J])\))\s*(?=[-+0-9\\(.])"
+    r"|(?<=[0-9}])\s*\\text\s*\{\s*\(([A-J])\)\s*\}\Z|(?<=[0-9}])\s\(([A-J])\)\Z"
+)
 _POINT = re.compile(r"\A[ABD-EH-VX-Z]'*\s*(?=\([^()]*,[^()]*\)\Z)")
 """The name of a point, ``P(1, 2)``; C, F, G and W may be functions."""
 
@@ -131,8 +134,8 @@ def _named(match: re.Match[str]) -> str:
 
 def option(cleaned: str) -> str:
     r"""Return the letter of an option before its value: ``C`` for ``\text{(C) }5``."""
-    match = _OPTION.match(cleaned)
-    return match[1] if match else ""
+    match = _OPTION.search(cleaned)
+    return match[match.lastindex or 0] if match else ""
 
 
 _ABOUT = re.compile(

@@ -66,6 +66,13 @@ then if when because since but so though although which that was were are has ha
 _CHANGING = frozenset(_VALUES.split()) | {letter.strip("\\").lower() for letter in LETTERS}
 """Words after a number that may change it, or name another number: also in the languages of most benchmarks."""
 
+_LEADING = frozenset((
+    "maximum", "minimum", "max", "more", "less", "fewer", "short", "off", "down", "up", "loss", "profit", "deficit",
+    "debt", "backward", "reversed", "ago", "bc", "ad", "bce", "under", "over", "milli", "order", "power", "exponent",
+    "decimal", "zero", "digit", "west", "south", "north", "east",
+))  # fmt: skip
+"""Words that change a number if they come first: 5 short, but 5 years ago."""
+
 _MILLIONS = re.compile(r"(?<![a-z])[a-z]{1,5}ill?i(?:on|ar)")
 """Millions and up, and their parts, in many languages: trillionths, Millionen, miliardi."""
 
@@ -75,6 +82,8 @@ _PROPERTIES = frozenset(("odd", "even", "prime", "composite", "positive", "negat
 _REMARK = re.compile(r"(?<![^ ])(?:in total|total|altogether|in all|ordered pairs?)(?![^ ])", re.IGNORECASE)
 
 _TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
+_UNITS = r"\{((?:\\text\s*\{)?[A-Za-z ]+\}?(?:\^\{?\d\}?)?)\}"
+_FRACTION = re.compile(rf"\\frac\s*{_UNITS}\s*{_UNITS}")
 _MAGNITUDE = re.compile(r"\s*\\text\s*\{\s*[KMBT]\s*\}")
 """K and M mean thousands and millions; kelvin must be spelled out, or be in the gold answer, too."""
 
@@ -90,6 +99,7 @@ _SPELLED = (
     ("\\Omega", "Ω"),
     ("\\cdot", "·"),
     ("\\%", ""),
+    ("\\$", "usd"),
     (".", ""),
     ("²", "^2"),
     ("³", "^3"),
@@ -108,6 +118,7 @@ def unit_of(text: str) -> str | None:
     if "".join(text.split()) == "^{\\circ}":
         return "degree"
     spelled = "\\text" in text
+    text = _FRACTION.sub(r"\1/\2", text)
     words = _REMARK.sub("", _TEMPERATURE.sub(_temperature, _TEXT.sub(r"\1", text)))
     if not words.strip():
         return ""
@@ -129,7 +140,13 @@ def unit_of(text: str) -> str | None:
     # Adjacent letters are variables: 5ab, 5 x. A known unit may be written that way, and so may a word after a space.
     if "?" in unit and (not text[0].isspace() or _SHORT_WORD.search(words)):
         return None
-    return None if len(words) == 1 and (not text[0].isspace() or (words.isalpha() and words not in _LETTERS)) else unit
+    return (
+        None
+        if len(words) == 1
+        and words.isascii()
+        and (not text[0].isspace() or (words.isalpha() and words not in _LETTERS))
+        else unit
+    )
 
 
 def _temperature(match: re.Match[str]) -> str:
@@ -194,7 +211,7 @@ def differ(one: str, other: str, formulas: str = "") -> bool:
     if "\\pi" in formulas and {one, other} == {"", "degree"}:
         return True
     first, second = (re.findall(r"[a-zA-Zµ-]+|[/^0-9]+", unit) for unit in (one, other))
-    if set(first) & _PROPERTIES != set(second) & _PROPERTIES:
+    if _changing(first) != _changing(second):
         return True
     if first == second or not first or not second:
         return False
@@ -208,6 +225,10 @@ def differ(one: str, other: str, formulas: str = "") -> bool:
     short, long = sorted((first, second), key=len)
     is_named = any(_known(word) for word in long)
     return long[: len(short)] != short and (is_named or long[-len(short) :] != short)
+
+
+def _changing(parts: list[str]) -> set[str]:
+    return set(parts) & _PROPERTIES | set(parts[:1]) & _LEADING
 
 
 def clash(one: Iterable[str], other: Iterable[str]) -> bool:

@@ -30,7 +30,7 @@ _NOTATION = re.compile(
 )
 _DENIAL = re.compile(
     r"\b(?:not|isn|aren|doesn|never|neither|nor|no|cannot|wrong|incorrect|false|untrue|except|excluding|without|unless|"
-    r"too (?:many|few|much|little|big|small|large|high|low)|versus|vs|alternatively|oder|ou|или|o)\b"
+    r"too (?:many|few|much|little|big|small|large|high|low)|versus|vs|alternatively|o)\b"
     r"|(?<=[\d})])\s*\\text\s*\{\s*[a-z]+(?:ed|ly|[ai]ble)\s*\}",
     re.IGNORECASE,
 )

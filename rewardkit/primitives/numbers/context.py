@@ -15,7 +15,8 @@ SILENT = ("=", ",", ".", "\n", ";", "\u0964", "\u3002", " is", " es", " est", " 
 # A label of something else.
 
 _LABELED = (
-    "step|equation|eqn?\\.?|figure|fig\\.?|theorem|lemma|problem|question|example|exercise|appendix|footnote|refs?\\.?"
+    "step|equation|eqn?\\.?|figure|fig\\.?|theorem|lemma|problem|question|example|exercise|appendix|footnote|refs?\\.?|"
+    "confidence(?: level| score)?:?\\**"
 )
 LABEL = re.compile(rf"(?:\b(?:{_LABELED}) ?\(?|[A-Za-z]{{2}}-|(?<!#)#)\Z", re.IGNORECASE)
 ORDINAL = re.compile(r"(?:st|nd|rd|th)(?![A-Za-z])")
@@ -81,7 +82,12 @@ ATTACHED = re.compile(
     r"|minus|squared"
     r"|or (?:so|more|less|fewer|higher|lower|above|below)|and (?:a|one|two|three) (?:hal(?:f|ves)|thirds?"
     r"|quarters?|f\w+ths?)"
-    r"|(?:less|more|fewer)(?: than)? (?:that|it|this|\d)|give or take)\b"
+    r"|(?:less|more|fewer)(?: than)? (?:that|it|this|\d)|give or take|or thereabouts|in debt|tops|cut in half"
+    r"|and (?:then some|up|a bit|one more)|at (?:best|most|least|worst)|times (?:\d|two|three|four|five|six|ten)"
+    r"|short(?= of|[.,\n]|\Z)|reversed|backwards|off by)\b"
+    r"|[*$_)]{0,3} (?:gross|grosses|myriads?|kilo|mega|giga|ppm|ppb|per thousand|by \d|away from|off|max|maximum"
+    r"|minimum|BCE?|upside down|point (?:zero|one|two|three|four|five|six|seven|eight|nine))\b"
+    r"|['’]s (?:double|triple|half|square)\b"
 )
 INTERVAL_BEFORE = re.compile(
     r"[(\[]\s*(?:[-+\u2212]\s?)?(?:\\?infty|\\?infinity|∞|inf|oo|[A-Za-z]|(?:[0-9.]|\\[a-z]+|"
@@ -98,7 +104,7 @@ TUPLE_END = re.compile(r"[$\\]{0,2}\s*[)\]},;]")
 
 RANGE = re.compile(
     r"[)*$\s]{0,3}(?:\s?(?:[-\u2013\u2014~\u223c|]|\.\.\.?|\u2026|[到至])\s?|\s(?:(?:up )?to|through|thru|until"
-    r"|till|over|"
+    r"|till|over|au|"
     r"(?:out )?of|bis|à|a|hasta|al|до|naar|tot|sampai|hingga|đến)\s)[*$\\(]{0,3}"
 )
 JOINED = re.compile(
@@ -114,7 +120,7 @@ OR = re.compile(
     re.IGNORECASE,
 )
 JOIN = re.compile(rf"(?:{OR_WORDS}|{AND_WORDS})", re.IGNORECASE)
-AND = re.compile(rf"[)*$,\s]{{0,4}}(?:{AND_WORDS}|&)\s?(?:also\s)?[*$\\(]{{0,3}}", re.IGNORECASE)
+AND = re.compile(rf"(?![)*$]*, with)[)*$,\s]{{0,4}}(?:{AND_WORDS}|&)\s?(?:also\s)?[*$\\(]{{0,3}}", re.IGNORECASE)
 QUANTITIES = re.compile(
     r"[*$)]{0,3} ?(?P<noun>[^\W\d]{1,12})(?:,? (?:and|&|und|et|y|e|i|og|och|en|и|and also))? [*$]{0,3}"
 )
@@ -140,8 +146,8 @@ BARE_LINES = re.compile(
 )
 """41, or x = 41, and on the next line 42, or x = 42."""
 BARE_END = re.compile(r"[*$]{0,3}\.?\s*(?:\n|\Z)")
-OPERATOR = re.compile(r"[*$)\s]{0,3}[-\u2212+/x×*]?[*$(\s]{0,3}")
-EQUALS = re.compile(r"[*$\s]{0,3}(?:=|\u2248)[*$\s]{0,3}")
+OPERATOR = re.compile(r"[*$)\s]{0,3}(?:(?:[^\W\d]{2,20}\s)?[-\u2212+/x×*])?[*$(\s]{0,3}")
+EQUALS = re.compile(r"[*$\s]{0,3}(?:[^\W\d]{2,20}\s)?(?:=|\u2248)[*$\s]{0,3}")
 LISTED = re.compile(
     r"(?:\b(?:is|are|be|either|answers?|between|and|=)|[:=(\[{,;]|^|\n)[*_$\\({\[\s]{0,5}\Z", re.IGNORECASE
 )
@@ -157,37 +163,35 @@ WORD = re.compile(r"[^\W\d_]+")
 # Around a stated answer.
 
 OPENED = re.compile(
-    r"\s{0,6}(?:(?:the|just|about|approximately|roughly|around|only|now|season|number)(?![A-Za-z]))?:?\s{0,3}"
+    r"\s{0,6}(?:[\U0001f000-\U0001faff~\u2248]{1,3}\s?)?"
+    r"(?:(?:the|just|about|approximately|roughly|around|exactly|precisely|only|now|season|number"
+    r"|USD|EUR|GBP|INR|Rs\.?|\u20b9)(?![A-Za-z]))?:?\s{0,3}"
     r"(?:\\[\[(]\s?|[*_`$(\[{\"'“”„«「『]{1,3}(?!\s)|\\(?:text|mathbf|mathrm)\{)?",
     re.IGNORECASE,
 )
 INDIRECT = re.compile(
     rf"(?:[=:：\u2248是为為はが]|คือ|\b(?:is|are|was|were|has|have|had|equals?|about|total of|sum of|gets?|makes?|"
-    rf"costs?|season|year|week|month|day|number|{COPULAS.replace('to|', '')})(?!\w))[\s*_`$(\[{{\"'“]*\Z",
+    rf"costs?|season|year|week|month|day|number|{COPULAS.replace('to|', '')})(?!\w))(?: the)*[\s*_`$(\[{{\"'“]*\Z",
     re.IGNORECASE,
 )
 """What may be right before the number in "The answer is that she has 42 apples"."""
 SUBJECT = re.compile(
     r"(?:[A-Z][a-z]+|he|she|they|we|you|I) (?!exceed|follow|preced|doubl|halv|tripl|divid)[a-z]+(?:s|ed) [*$(]{0,3}"
 )
-COMPUTED = re.compile(r"\s\(=?\s?[\d.,$]+(?:\s?[-+*/×·÷=]\s?\$?[\d.,]+)+\)")
-"""The computation behind its result: 42 (40 + 2)."""
+COMPUTED = re.compile(
+    r"[*$]{0,3}\s[(\[](?!\w{0,3}[\])]|(?:in )?(?:mod|base|times|plus|minus|hundred|thousand|million|billion)|\\)"
+    r"[^()\[\]\n\\]*(?:[^\W\d]{2}|[a-z]\.|\d%|\d\s?[-+*/×·÷=]\s?\$?\d)[^()\[\]\n\\]*[)\]]"
+)
+"""What is in brackets behind a result: 42 (40 + 2), 42 (2 s.f.), 1/4 (25%)."""
 ALONE = re.compile(r"[*_`$)\]}\\\"'”]{0,6}(?:\s{0,3}(?:\n|\Z)|[.!。](?:\s|\Z)|,?\s(?:because|since|as)\b)")
 SENTENCE_END = re.compile(r"(?<!\bbzw)(?<!\bvs)[.!?](?=[*_`\"'”)\]]{0,3}(?:\s|\Z))|[。！？।\n]")
-_LINK = (
-    "with|after|before|for|from|in|at|on|over|by|using|when|given|per|because|since|as|so|where|which|rather than|"
-    "instead of|not|(?:correct|accurate|rounded) to|based on|considering|compared|during|within|to"
-)
-ASIDE = re.compile(
-    rf"[*_`$)\]}}\\\"'”]{{0,6}}(?: ?[^\W\d]\S{{0,20}}){{0,3}}?"
-    rf"(?:(?:,? |\s?[,;(\[–—-] ?)\(?(?:{_LINK})(?!\w)|\s?\(?\s?(?:=|\u2248|\[)"
-    r"|\s\((?!or|but|and|else|otherwise|alternatively|either|could|might|may|perhaps|possibly|if|unless|mod|base)[^\W\d]{2}[^()\n]{0,80}\))",
+REASON = re.compile(r"\W*(?:because|since|as|given)\b", re.IGNORECASE)
+SECOND = re.compile(
+    rf"(?:{OR_WORDS}|\b(?:but|rather)\b)\W{{0,4}}\d"
+    r"|\s(for|in|if|when|from|on|at|by|under)\b[^.\n]*(?:[,;]|\b(?:and|or|but))\s\W{0,3}\d[\d.]* \1\b",
     re.IGNORECASE,
 )
-"""Between the answer and another number of its sentence."""
-REASON = re.compile(r"\W*(?:because|since|as|given)\b", re.IGNORECASE)
-SECOND = re.compile(rf"(?:{OR_WORDS}|{AND_WORDS}|\bbut\b)[^\d,.;]{{0,16}}\d", re.IGNORECASE)
-"""A second answer behind an aside: 42 for x = 3 and 43 for x = 4."""
+"""A second answer behind an aside: 42 (but 43 is possible), 42 for x = 3 and 43 for x = 4."""
 CONCLUSION = re.compile(
     r"\b(?:so|therefore|thus|hence|finally|final|conclu\w+|overall)\b|\u2234|所以|因此", re.IGNORECASE
 )
@@ -206,7 +210,8 @@ WORDS = re.compile(
 )
 """An answer in words. Other words say where the answer is, or something about it."""
 NUMERAL = re.compile(
-    r"[\"'“*_(]{0,4}(?:(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w{3,5}ty"
+    r"[\"'“*_(]{0,4}(?:minus |negative )?"
+    r"(?:(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w{3,5}ty"
     r"|no|half|none|"
     r"(?:a |one )?(?:hundred|thousand|million|dozen)|nothing|infinit\w+|undefined|unknown"
     r"|impossible)(?![A-Za-z])(?! of\b)"
@@ -243,11 +248,23 @@ UNANSWERED = re.compile(
 # What is beside the last number of a text without a stated answer.
 
 ADJUNCT = re.compile(
-    r"[*_`$)]{0,4}(?: [^\W\d]{1,20}){0,5}? (?:(?:in|for|within|during|over) (?:only |just |about |the (?:first"
-    r"|last|next) )?|"
-    r"after [a-z]+ing (?:away |up |back |out )?(?:the |his |her |their )?)[$€£(]?\Z"
+    r"[*_`$)]{0,4}(?: [^\W\d]{1,20}){0,5}?(?:,? (?:in|en|dans|в|for|within|during|over)"
+    r"(?: (?:only|just|about|the(?: first| last| next)?|(?:his|her|their|its|all|each)(?: of)?))?"
+    r"|,? (?:after|by|from) [a-z]+ing(?: (?:away|up|back|out))?(?: (?:the|his|her|their))?"
+    r"|,? to (?!get|reach|make|obtain|find|give|yield|produce|have|total|become|equal)[a-z]+(?: (?:the|his|her|their))?"
+    r"|,? (?:out )?of the|,? (?:with|including) the|,? after(?: the)?|,? when"
+    r"|,? (?:including|incl\.?|down from|saving|because there are)"
+    r"|,? (?:more|fewer|less) than the|,? \((?:his|her|incl\.?|at|when)[^()\d]{0,20}"
+    r"|,? (?:(?:attained|achieved|reached) )?(?:at|when) [$]?[a-z]\s?=) ?[$€£(]?\Z"
 )
 """Between the result and a number that only says more about it: "$42 in 6 weeks", "42 apples after giving away 8"."""
+RESTATED = re.compile(r"[*_`$)]{0,4}(?: [^\W\d]{1,20}){0,5}?(?: [–—]|:|,? i\.e\.,?|,? (?:which|that) is) [$€£]?")
+SUBJECT_OF = re.compile(r"[$*]{0,2} is the (?:(?! and | so )[^\d.,;:]){1,60}")
+SHARED = re.compile(r"(?: [^\W\d]{1,20})? (?:of|with|and|times|is divided by)(?: [^\W\d][\w']{0,20}){0,4} ")
+"""Between the two numbers of such a remark: "42 apples, i.e. 6 boxes of 7"."""
+CHECKED = re.compile(
+    r"\n\s*\W{0,3}(?:double[- ]check|check|(?:you can )?verify|verification)\b[^\n]*\s*\Z", re.IGNORECASE
+)
 NO_CLAIM_BEFORE = re.compile(
     r"\b(?:from|of|in|at|after|before|by|with|for|each|every|per|if|when|than|and|or) [*$(]{0,3}\Z", re.IGNORECASE
 )

@@ -59,6 +59,7 @@ _UNEQUAL = re.compile(r"\\(?:neq?|not\s?=)(?![A-Za-z])\ ?")
 _PLAIN = dict.fromkeys("\u2010\u2011\u2012\ufe63", "-") | dict(
     zip("\uff1d\uff1a\uff0f\uff08\uff09", "=:/()", strict=True)
 )
+_DOLLARS = re.compile(r"(?<![\w$])(?:US|NZ|HK|[ACS])\$(?=[0-9])")
 _ADDRESS = re.compile(r"\bhttps?://\S+")
 _BLANK = re.compile(r"(?<![\w_])_{3,}(?![\w_])")
 _AFTER_SENTENCE = re.compile(r"(?<=[.!?\n])")
@@ -120,6 +121,10 @@ def _prepared(text: str) -> str:
         text = replaced(straight(plain_digits(text)), _PLAIN)
     if "://" in text:
         text = _ADDRESS.sub(" ", text)
+    if "$" in text:
+        text = _DOLLARS.sub("$", text)
+    if (checked := context.CHECKED.search(text, max(0, len(text) - _FAR))) and _DIGIT.search(text, 0, checked.start()):
+        text = text[: checked.start()]
     if "\\" in text or "\u2192" in text:
         text = _ALIGNED.sub("", _UNEQUAL.sub("\u2260 ", _RELATION.sub("=", text)))
     return _GOES_ON.sub(" ", text)
@@ -224,7 +229,7 @@ class _Text:
             last, rest = line[-1], line[:-1]
         if stated and last.start == stated[0].start:
             _, end = stated_object(self.text, last.start)
-            if not stands(self.text, end, last.found, remarks=True):
+            if not stands(self.text, end, last.found):
                 return self._passage(last.start, len(self.text))
         undecided = context.UNDECIDED.match(self.text, last.end)
         if undecided:
@@ -272,13 +277,22 @@ class _Text:
             listed = context.JOIN.search(text, opening, last.end) or any(map(self._beside, inner, inner[1:]))
             if before and computed and not listed:
                 return before[-1], before[:-1]
-        if len(line) > 1 and context.ADJUNCT.fullmatch(text, line[-2].end, last.start):
-            left = max(0, line[-2].start - _NEAR)
-            other = line[-2]
-            if not (
-                context.NO_CLAIM_BEFORE.search(text, left, other.start) or self._is_label(other)
-            ) and self._reads_alone(other):
-                return other, line[:-2]
+        shared = len(line) > 2 and context.SHARED.fullmatch(text, line[-2].end, last.start) is not None
+        for count in (3, 2) if shared else (2,):
+            if len(line) < count:
+                break
+            other, following = line[-count], line[1 - count]
+            left = max(0, other.start - _NEAR)
+            if (
+                (
+                    context.ADJUNCT.fullmatch(text, other.end, following.start)
+                    or (count == 3 and context.RESTATED.fullmatch(text, other.end, following.start))
+                    or context.SUBJECT_OF.fullmatch(text, other.end, following.start)
+                )
+                and not (context.NO_CLAIM_BEFORE.search(text, left, other.start) or self._is_label(other))
+                and self._reads_alone(other)
+            ):
+                return other, line[:-count]
         return last, line[:-1]
 
     def _beside(self, first: Piece, second: Piece) -> bool:
@@ -316,6 +330,10 @@ class _Text:
             if first and (first.start <= start or self._opens_with_sign(statement_start, first)):
                 if not self._is_denied([first]):
                     return self._equal(pieces)
+            elif (
+                first and context.INDIRECT.search(self.text, start, first.start) and self._is_else(lead, start, pieces)
+            ):
+                return pieces
             elif self._is_no_number(start) or self._is_else(lead, start, pieces):
                 return self._passage(lead, start + 20)
         if explained := context.EXPLAINED.match(self.text):
@@ -333,7 +351,7 @@ class _Text:
         if context.NUMERAL.match(self.text, start):
             end = context.SENTENCE_END.search(self.text, start)
             sentence = self.text[start : end.start() if end else len(self.text)]
-            return not re.search(r"\(\s*\$?[0-9][0-9.,]*\s*\)|=", sentence)
+            return not re.search(r"[(,]\s*-?\$?[0-9][0-9.,]*\s*(?:\)|\Z)|=", sentence)
         return not _DIGIT.search(self.text, start) and context.WORDS.match(self.text, start) is not None
 
     def _is_else(self, lead: int, start: int, pieces: list[Piece]) -> bool:
@@ -378,25 +396,28 @@ class _Text:
         if corrects(self.text, last.start) or last_retraction(between, 0):
             return last
         end = context.SENTENCE_END.search(self.text, stated.end)
-        if len(pieces) > 1 and (not end or end.start() > pieces[1].start):
-            tail = self.text[stated.end : min(end.start() if end else len(self.text), stated.end + _FAR)]
-            other = pieces[1]
-            joined = tail[:1] == " " and context.OR.fullmatch(self.text, stated.end, other.start)
-            restated = joined and not self._alternatives(stated, other)  # 42 minutes, or 0.7 hours
-            second = context.SECOND.search(tail) and not context.REASON.match(tail)
-            if not restated and (second or not context.ASIDE.match(tail)):
+        stop = end.start() if end else len(self.text)
+        tail = self.text[stated.end : min(stop, stated.end + _FAR)]
+        if (
+            len(pieces) > 1
+            and pieces[1].start < stop
+            and context.SECOND.search(tail)
+            and not context.REASON.match(tail)
+        ):
+            joined = tail[:1] == " " and context.OR.fullmatch(self.text, stated.end, pieces[1].start)
+            if not joined or self._alternatives(stated, pieces[1]):  # 42 minutes, or 0.7 hours
                 return None
+        again = re.compile(rf"(?<![\w.]){re.escape(_value(stated.found))}(?![\w.]*\w)")
         if redone := context.REDONE.search(between):
-            checked = re.search(
-                rf"(?<![\w.]){re.escape(_value(stated.found))}(?![\w.])\s?(?:[-+*/×·÷=]|\\)", between[redone.end() :]
-            )
-            if checked or not context.CLAIM.search(between, redone.end()):
-                return stated if checked or redone["check"] else None
+            if again.search(between, redone.end()):
+                return stated
+            if not context.CLAIM.search(between, redone.end()):
+                return stated if redone["check"] else None
             return last
-        alone = context.ALONE.match(self.text, stated.end)
-        if context.CONCLUSION.search(between):
-            return None if alone else last
-        return stated if alone or context.ASIDE.match(between) or not context.CLAIM.search(between) else None
+        concluded = context.CONCLUSION.search(self.text, stop, last.start)
+        if concluded and not again.search(self.text, concluded.end()):
+            return None if context.ALONE.match(self.text, stated.end) else last
+        return stated
 
     def _same(self, one: Piece, other: Piece) -> bool:
         """Return whether both are the same number: 42 and $42.00, 0.6 and 3/5."""
@@ -411,9 +432,7 @@ class _Text:
         """Return the passage that the number is a part of, or in which it is one of several; None if it is alone."""
         text, start, end = self.text, piece.start, piece.end
         left = max(0, start - _NEAR)
-        if computed := context.COMPUTED.match(text, end):
-            text = f"{text[:end]}{text[computed.end() :]}"  # 42 (40 + 2)
-        if context.SENTENCE_END.match(text, end):
+        if context.SENTENCE_END.match(text, end) or context.COMPUTED.match(text, end):
             text = text[:end]
         negative = self._negative(piece)
         if stands_alone(text, negative.start("minus") if negative else start, end) is None:
@@ -421,7 +440,7 @@ class _Text:
         part = self._before(context.PART_OF, piece) or (None if negative else self._before(context.MINUS_WORD, piece))
         if part:
             return self._passage(part.start(), end)
-        if attached := context.ATTACHED.match(text, end):
+        if attached := context.ATTACHED.match(self.text, end):
             return self._passage(start, attached.end())
         if self.text[end : end + 1] == "!" and piece.found.isdecimal() and int(piece.found) <= _LARGEST_FACTORIAL:
             return self._passage(start, end + 1)

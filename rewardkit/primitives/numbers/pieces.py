@@ -98,18 +98,18 @@ def pieces_in(text: str, start: int, end: int, pattern: re.Pattern[str]) -> list
     """Return the pieces of ``text[start:end]``, which is a line, from left to right."""
     found = []
     while match := pattern.search(text, start, end):
-        piece = _piece(text, match, end)
-        # A root or π after a number belongs to it, but is also read by itself.
-        start = max(match.start("right") if match["right"] else piece.end if piece else match.end(), match.start() + 1)
-        if piece:
+        # A function without a digit is skipped with its arguments, which are searched once only.
+        stop = _end_of_arguments(text, match.end(), end) if match["function"] else match.end()
+        if piece := _piece(text, match, stop):
             found.append(piece)
+        # A root or π after a number belongs to it, but is also read by itself.
+        start = max(match.start("right") if match["right"] else stop, match.start() + 1)
     return found
 
 
-def _piece(text: str, match: re.Match[str], end: int) -> Piece | None:
-    start, stop = match.span()
+def _piece(text: str, match: re.Match[str], stop: int) -> Piece | None:
+    start = match.start()
     if match["function"]:
-        stop = _end_of_arguments(text, stop, end)
         whole = text[start:stop]
         return Piece(start, stop, whole, "call") if _HAS_DIGIT.search(whole) else None
     if match["call"]:

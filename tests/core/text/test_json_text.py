@@ -99,7 +99,7 @@ def test_no_text_raises_and_what_is_read_is_what_python_reads(text: str) -> None
 
 @pytest.mark.parametrize("unit", ["[", "{", '"', "\\", '{"a":', "1", "1,", "[1],", '"a",', " ", "-", "e"])
 def test_time_is_linear_in_the_text(unit: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     for text in (unit * (190_000 // len(unit)), f"[{unit * (190_000 // len(unit))}]"):
         parse_json(text)
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 10  # of CPU: others may use the machine, and quadratic time takes minutes

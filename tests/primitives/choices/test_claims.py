@@ -250,14 +250,14 @@ def test_both_tables_are_read_whole() -> None:
 
 
 def test_the_end_of_a_long_text_is_read() -> None:
-    assert chosen(_LETTERS, "word " * MAX_CHARACTERS + "The answer is B.", marked=False) == "B"
+    assert chosen(_LETTERS, "word. " * MAX_CHARACTERS + "The answer is B.", marked=False) == "B"
     assert chosen(_LETTERS, "The answer is B." + " word" * MAX_CHARACTERS, marked=False) is None
 
 
 def test_a_flood_of_mentions_chooses_nothing() -> None:
     assert chosen(_LETTERS, "C? " * (MOST_MENTIONS - 1) + "So B.", marked=False) == "B"
     assert chosen(_LETTERS, "C? " * MOST_MENTIONS + "So B.", marked=False) is None
-    assert chosen(_LETTERS, "C? " * MOST_MENTIONS + "word " * 60 + "The answer is B.", marked=False) == "B"
+    assert chosen(_LETTERS, "C? " * MOST_MENTIONS + "word. " * 60 + "The answer is B.", marked=False) == "B"
 
 
 @pytest.mark.parametrize("text", ["I choose B.", "So B.", "Reasons.\nWe take option B"])

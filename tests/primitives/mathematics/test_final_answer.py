@@ -23,7 +23,13 @@ find = FinalAnswer()
         ("\\boxed{4 \\boxed{5}}", "4 \\boxed{5}"),
         ("\\boxed{\\{1\\}}", "\\{1\\}"), ("\\fbox {5}", "5"), ("4\n#### 5\nbye", "5"), ("The answer is 5.\nBye.", "5"),
         ("Answer: 4. No, answer: 5", "5"), ("**Answer:** **5**", "5"), ("**Answer: 5**", "5"),
-        ("The answer is\n\n\\[ 5 \\]", "5"),
+        ("The answer is\n\n\\[ 5 \\]", "5"), ("**Answer:**\n\n- 5", "5"), ("### Final Answer\n- $5$", "5"),
+        ("**Answer**\n\n> 5", "5"), ("Answer:\n1. 5", "5"), ("| Answer |\n|---|\n| 5 |", "5"), ("Answer: -5", "-5"),
+        ("The answer is 6, achieved at x = 2.", "6"), ("The answer is 6 (2 × 3).", "6"),
+        ("The answer is 6 — that is 2 times 3.", "6"), ("The answer is $6$, i.e., 2 × 3.", "6"),
+        ("The answer is 5. The answer is reasonable.", "5"), ("👉 **5**", "5"), ("=> 5", "5"), ("```\n5\n```", "5"),
+        ("We solve it.\n\n$5$ is the answer.", "5"), ("We solve it.\n\nSo Tom has **5** apples in total.", "5"),
+        ("We solve it.\n\nThus $n = 5$. $\\blacksquare$", "n = 5"),
         ("answer is $$ 5 $$.", "5"), ("\\boxed 5", "5"), ("\\boxed{\\boxed{5}}", "5"),
         ("So $x = 5$.", "x = 5"), ("Hence\n\\[\n5\n\\]", "5"), ("$4$ then\n$$\n5\n$$.", "5"),
         ("\\(5\\)", "5"), ("5", "5"),
@@ -38,12 +44,23 @@ def test_the_answer_is_found(completion: str, answer: str) -> None:
 @pytest.mark.parametrize(
     "completion",
     [
+        "A solution is $x=5$.",
         "\\boxed{5", "\\boxed{}", "<answer>5", "It is $4$ or $5$.", "<think>\\boxed{5}", "x" * 200_001,
         "$4$\n$5$", "no formula\nhere",
     ],
 )  # fmt: skip
 def test_other_completions_have_no_final_answer(completion: str) -> None:
     assert not find(completion)
+
+
+def test_a_sentence_about_something_else_answers_nothing() -> None:
+    completions = [
+        "The value so far is 5.", "The answer in base 7 is 5.", "The answer, squared, is 5.", "So half of it is 5.",
+        "So Tom has 5 million.", "Therefore, Tom does not have 5 apples.", "So Tom might have 5 apples.",
+        "So we multiply by 5.",
+    ]  # fmt: skip
+    table = rk.score(rk.math_equal("answer"), completions, answer=["5"] * len(completions))
+    assert table.total.tolist() == [0.0] * len(completions)
 
 
 @given(st.text() | st.text("\\boxed{}$[]()answer is:\n#<>."))
@@ -82,7 +99,8 @@ def test_long_texts_before_a_box_do_not_matter(pieces: list[str], head: str, tim
 
 
 ANSWERS_OF_LAST_LINES = [
-    "$42$", "x = 42", "\\[x = 42\\]", "So $x = 42$.", "This simplifies to $42$.", "Total: $42$", "6 * 7\n= 42",
+    "$42$", "$42$ cm", "x = 42", "So $42$ is the solution.",
+    "\\[x = 42\\]", "So $x = 42$.", "This simplifies to $42$.", "Total: $42$", "6 * 7\n= 42",
     "$2x = 84$\n$x = 42$", "We conclude that\n$$x = 42$$", "Adding up, the sum is\n42", "6 * 7 = 42\n42",
     "There are 6 rows of 7.\n42", "x cannot be negative.\nThus $x = 42$.", "The area is $42$ square units.",
     "x cannot be negative.\nSo x = 42.", "Thus, the largest possible value is 42.",

@@ -95,6 +95,11 @@ That leaves 42.
 Not 41, not 43. 42.
 ​42​
 42.0
+By elimination the answer is 42.
+It seems that the answer is 42.
+The most suitable answer would be 42.
+You might think that the answer is 41, but the answer is 42.
+As I said before, the answer is 42.
 The answer is 42 (forty-two).
 The answer is forty-two (42).
 "42"
@@ -147,9 +152,53 @@ Hij heeft nu 42 appels.
 उत्तर 42 है।
 คำตอบคือ 42 บาท
 答案是42个苹果。
+The answer is forty-two, 42.
+The answer is Rs 42.
+The answer is ₹42.
+The answer is A$42.
+**Answer:** $42/hour
+**Answer:** 🍎 42
+**Answer:** ~42
+**Answer:** exactly 42 apples
+**Answer:** Tom has a total of 42 apples in 6 boxes.
+**Answer:** There are 42 ways to choose 3 items.
+**Answer:** 6 boxes × 7 apples = 42 apples
+**Answer:** 42 hours (1 day and 18 hours)
+The answer is 42 (2 s.f.)
+The answer is **42** [6 × 7]
+The answer is $42$ (i.e., 6 × 7).
+The answer is 42 (6 boxes × 7 apples).
+The answer is 42, with 6 boxes of 7 apples each.
+The answer is 42, by the formula n(n+1) with n = 6.
+The answer is 42, and x = 6.
+The answer is 42; the optimal x is 6.
+The answer is 42. So, Tom has 42 apples in his 6 boxes.
+Tom has 42 apples in his 6 boxes.
+It takes 42 minutes to walk the 6 miles.
+After 6 weeks he has saved $42 of the $100 he needs.
+Tom has 42 apples: 6 boxes with 7 in each.
+6 times 7, which is 42.
+After adding 6 boxes: 42
+The total cost is $42, including the 7% tax.
+The minimum is $42$ (at $x = 2$).
+So the remainder is 42 when 442 is divided by 100.
+Thus $42$ is the smallest positive integer divisible by both 6 and 7.
+The area is 42 m^2.
+Tom has **42** apples.⏎⏎Confidence: 95%
+So the total is 42.⏎⏎(You can verify: 42/6 = 7.)
+So the total is⏎42⏎Double check: 6 * 7 = 42
 """
 
 _NOT_CLAIMING_42 = r"""
+The answer is 42 at most.
+The answer is 42 short of 100.
+The answer is 42 point five.
+The answer is 42, off by one.
+The answer is 42 or thereabouts.
+The answer is 42's double.
+The answer is 42 in theory, 43 in practice.
+The answer is 42 for one reading, 43 for the other.
+The answer is 42 (mod 50).
 The answer is 42. No wait, that's wrong.
 The answer is 42. Scratch that.
 The answer is 42. That's wrong.
