@@ -49,6 +49,30 @@ def test_the_import_loads_nothing_heavy() -> None:
     assert not loaded & {"numpy", "pydantic", "torch", "trl", "jiter", "jsonschema_rs", "pandas"}
 
 
+REWARD = "import rewardkit as rk\nr = rk.number('gold')\nEXAMPLES = [{'gold': 1}]\nGOOD = ['1']\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "limit"),
+    [
+        ([], 1),
+        (["check", "{folder}/f.py:r", "--laws", "total", "--no-exploits"], 295),
+        (["score", "{folder}/rows.jsonl", "--reward", "{folder}/f.py:r", "--out", "{folder}/out.jsonl"], 140),
+    ],
+    ids=lambda value: value[0] if value and isinstance(value, list) else None,
+)
+def test_a_command_loads_few_modules(arguments: list[str], limit: int, tmp_path: Path) -> None:
+    (tmp_path / "f.py").write_text(REWARD)
+    (tmp_path / "rows.jsonl").write_text('{"completion": "1", "gold": 1}\n{"completion": "2", "gold": 1}\n')
+    own = [argument.format(folder=tmp_path) for argument in arguments]
+    code = "import sys, rewardkit\n"
+    code += f"from rewardkit.cli.main import main\nassert main({own!r}) == 0\n" if own else ""
+    code += "print(*[name for name in sys.modules if name.startswith('rewardkit')])"
+    result = run(code)
+    loaded = result.stdout.splitlines()[-1].split()
+    assert len(loaded) <= limit, "\n".join(loaded)
+
+
 def test_scoring_needs_numpy_and_pydantic_alone() -> None:
     code = """
 import sys
