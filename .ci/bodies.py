@@ -2,8 +2,8 @@
 
     python .ci/bodies.py REV    # what is only there, and what is only here
 
-A body is its syntax tree without docstrings, imports and positions. A name that was imported under another one counts as
-the original.
+A body is its syntax tree without docstrings, imports and positions. A name that was imported under another one counts
+as the original.
 """
 
 from __future__ import annotations
