@@ -33,17 +33,18 @@ from rewardkit.core.text.visibility import straight
 # The model's own words.
 
 _SPEAKER = (
-    "human|user|instruction|usuario|usuário|utente|nutzer|benutzer|gebruiker|användare|utilisateur|użytkownik|kullanıcı|pengguna|"
-    "người dùng|用户|用戶|ユーザー|사용자|пользователь|користувач|المستخدم|उपयोगकर्ता"
+    r"human|user|(?<=\#\ )instruction|usuario|usuário|utente|nutzer|benutzer|gebruiker|användare|utilisateur|"
+    r"użytkownik|kullanıcı|pengguna|người dùng|用户|用戶|ユーザー|사용자|пользователь|користувач|المستخدم|उपयोगकर्ता"
 )
 _QUESTION = (
-    "q|question|problem|exercise|pregunta|problema|pergunta|domanda|frage|aufgabe|vraag|fråga|spørgsmål|"
+    "q|question|problem|exercise|instruction|pregunta|problema|pergunta|domanda|frage|aufgabe|vraag|fråga|spørgsmål|"
     "spørsmål|kysymys|kérdés|întrebare|otázka|pytanie|zadanie|soal|soalan|pertanyaan|soru|câu hỏi|bài toán|tanong|"
     "swali|вопрос|задача(?:-вопрос)?|питання|задание|ερώτηση|問題|问题|题目|題目|问|問|質問|질문|문제|โจทย์|คำถาม|প্রশ্ন|ప్రశ్న|"
     "प्रश्न|सवाल|கேள்வி|السؤال|سؤال|سوال|پرسش|שאלה"
 )
-_NEXT = "example|task|next (?:question|problem|example|task)|(?:new|another) (?:question|problem)|[例题題]|例题|例題"
 """How a prompt with examples introduces the next question: MGSM's prompts have eleven of these languages."""
+
+_NEXT = "example|task|next (?:question|problem|example|task)|(?:new|another) (?:question|problem)|[例题題]|例题|例題"
 
 _NEXT_TURN = re.compile(
     r"^[ \t>]{0,8}(?P<set>\#{1,6}[ \t]{0,4}|[*_\[]{1,2})?"
@@ -470,6 +471,14 @@ _MOST_STATEMENTS = 40
 """How many times from the end each stem is looked at."""
 
 
+_SOLUTION = re.compile(
+    r"[\s*_]{0,4}(?:(?:Therefore|Thus|Hence|First|Given), (?:the|we|it|that|this|add|let)\b|"
+    r"To (?:find|solve|determine|calculate|compute|answer|get)\b|"
+    r"We (?:know|need|can|have|start|are)\b|Let(?:'s| us)\b|Step 1\b|Given (?:that|the)\b)"
+)
+"""The beginning of a whole solution below "Answer:", which states nothing by itself."""
+
+
 class Statement(NamedTuple):
     """Where "The answer is" begins, and where the text after it does."""
 
@@ -508,7 +517,9 @@ def _english(text: str, lowered: str) -> Iterator[tuple[int, int]]:
             if head and _HEAD_BEFORE.search(text, max(0, position - 40), position):
                 yield position, head.end()
             elif (match := _ENGLISH.match(text, position)) and "words)" not in match[0]:
-                yield position, match.end()
+                colon = text.find(":", position, match.end()) + 1
+                if not _SOLUTION.match(text, colon or match.end()):
+                    yield position, match.end()
 
 
 _SKIP = re.compile(r"(?:(?<=\n)\s{0,6}|[ \t]{0,4}\n\s{0,6})(?:(?:[-*•>]|1[.)])[ \t]{1,4}|`{3}\w{0,10}\n)?|[ \t]{0,4}")

@@ -34,10 +34,12 @@ _SCALE = re.compile(
 _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _FRACTION = re.compile(r"(\d*) ?([½¼¾⅕⅖⅗⅘⅛⅜⅝⅞])", re.ASCII)
 """Fractions whose decimals end; ⅓ has none."""
-_CURRENCIES = frozenset("$€£¥₹₽₩")
-CURRENCY = r"(?:(?:US|CA|A|NZ|HK|S|R)?\$|[€£¥₹₽₩]|(?:USD|EUR|GBP|R[Ms]\.?) ?(?=\d))"
+_SIGNS = "$€£₤¥₹₽₩₪₫₺₦₱"
+_CURRENCIES = frozenset(_SIGNS)
+CURRENCY_CODES = "USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|CAD|AUD|NZD|HKD|SGD|SEK|NOK|DKK|PLN|CZK|HUF|RUB|TRY|BRL|MXN|ZAR|KRW"
+CURRENCY = rf"(?:(?:US|CA|A|NZ|HK|S|R|C)?\$|[{_SIGNS[1:]}]|(?:{CURRENCY_CODES}|R[Ms]\.?)(?: |\\,)?(?=\d))"
 _CURRENCY_BEFORE = re.compile(CURRENCY)
-_CURRENCY_AFTER = re.compile(r"\s?(?:[$€£¥₹₽₩元円]|USD|EUR|GBP)\Z")
+_CURRENCY_AFTER = re.compile(rf"\s?(?:[{_SIGNS}元円]|{CURRENCY_CODES})\Z")
 _FRACTION_COMMAND = re.compile(
     r"\s?\\[dtc]?frac\s?(?:\{\s?(-?\d{1,30})\s?\}|(\d))\s?(?:\{\s?(\d{1,30})\s?\}|(\d))(?!\s?\d)", re.ASCII
 )

@@ -6,6 +6,7 @@ import re
 
 from rewardkit.core.text.claims import AND_WORDS, OR_WORDS, PART_WORDS
 from rewardkit.core.text.final_answer import COPULAS
+from rewardkit.core.text.numbers import CURRENCY_CODES
 
 CLOSE = 32
 """How many characters before a number are searched for words that say what it is."""
@@ -26,7 +27,10 @@ BULLET_END = re.compile(r"[.)][ \t]+\S")
 
 _MONTHS = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
 _DAY = r"[0-9]{1,2}(?:st|nd|rd|th)?"
-DAY_BEFORE = re.compile(rf"(?:{_MONTHS} {_DAY}|\b{_DAY} {_MONTHS}),? \Z")
+DAY_BEFORE = re.compile(
+    rf"(?:(?:{_MONTHS} {_DAY}|\b{_DAY} {_MONTHS}),?|\b(?:end|beginning|start|middle|close|quarter) of(?: fiscal)?) \Z"
+)
+"""Before a year: "at the end of 2017"."""
 YEAR_AFTER = re.compile(rf"(?: {_MONTHS})?,? [0-9]{{4}}(?![0-9])")
 MONTH_AFTER = re.compile(rf" {_MONTHS}")
 MONTH_BEFORE = re.compile(rf"{_MONTHS} \Z")
@@ -164,13 +168,13 @@ WORD = re.compile(r"[^\W\d_]+")
 
 OPENED = re.compile(
     r"\s{0,6}(?:[\U0001f000-\U0001faff~\u2248]{1,3}\s?)?"
-    r"(?:(?:the|just|about|approximately|roughly|around|exactly|precisely|only|now|season|number"
-    r"|USD|EUR|GBP|INR|Rs\.?|\u20b9)(?![A-Za-z]))?:?\s{0,3}"
+    r"[*_]{0,2}(?:(?:the|a positive|just|about|approximately|roughly|around|exactly|precisely|only|now|season|number"
+    rf"|\\?\$|[€£₤₹]|{CURRENCY_CODES}|Rs\.?)(?![A-Za-z]))?:?(?:\s|\\,){{0,3}}"
     r"(?:\\[\[(]\s?|[*_`$(\[{\"'“”„«「『]{1,3}(?!\s)|\\(?:text|mathbf|mathrm)\{)?",
     re.IGNORECASE,
 )
 INDIRECT = re.compile(
-    rf"(?:[=:：\u2248是为為はが]|คือ|\b(?:is|are|was|were|has|have|had|equals?|about|total of|sum of|gets?|makes?|"
+    rf"(?:[=:：\u2248是为為はが]|คือ|\b(?:is|are|was|were|has|have|had|that|equals?|about|total of|sum of|gets?|makes?|"
     rf"costs?|season|year|week|month|day|number|{COPULAS.replace('to|', '')})(?!\w))(?: the)*[\s*_`$(\[{{\"'“]*\Z",
     re.IGNORECASE,
 )

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -420,9 +421,12 @@ class _Text:
         return stated
 
     def _same(self, one: Piece, other: Piece) -> bool:
-        """Return whether both are the same number: 42 and $42.00, 0.6 and 3/5."""
+        """Return whether both are the same number: 42 and $42.00, 0.6 and 3/5, 0.806 and 81%."""
         if _value(one.found) == _value(other.found):
             return True
+        if one.found.endswith("%") != other.found.endswith("%"):
+            share, percent = (other, one) if one.found.endswith("%") else (one, other)
+            return _is_rounded(percent.found[:-1], share.found)
         values = [self.reader.read(piece.found) for piece in (one, other)]
         return not any(isinstance(value, str) for value in values) and Fraction(values[0]) == Fraction(values[1])
 
@@ -525,6 +529,15 @@ class _Text:
         """Return ``text[start:end]`` in one line, as a text that is not a number."""
         passage = " ".join(self.text[max(0, start) : end].split())
         return passage if isinstance(self.reader.read(passage), str) else f"{passage} …"
+
+
+def _is_rounded(percent: str, share: str) -> bool:
+    """Return whether a percentage is a share, rounded: 81 is 0.8065."""
+    try:
+        rounded, exact = Decimal(percent), Decimal(share) * 100
+    except InvalidOperation:
+        return False
+    return abs(rounded - exact) <= Decimal(1).scaleb(int(rounded.as_tuple().exponent)) / 2
 
 
 def _value(found: str) -> str:

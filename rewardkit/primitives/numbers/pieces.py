@@ -10,11 +10,11 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from rewardkit.core.text.numbers import CURRENCY
+from rewardkit.core.text.numbers import CURRENCY, CURRENCY_CODES
 
 # 1,000 and 1{,}000, 1 000 and 1'000, 3.14, .5, 1e9, 0x2a, 3.14.15: one token, unless it starts inside a word.
-_DIGITS = r"""(?:(?<![A-Za-z0-9])(?<![0-9][.,])
-    (?:0[xXbBoO]\w+|[0-9]{1,3}(?:[\ \xa0\u2009\u202f][0-9]{3})+(?![0-9])|[0-9]+)|(?<![\w.])\.[0-9]+)
+_DIGITS = rf"""(?:(?:(?<![A-Za-z0-9])|(?<=\b(?:{CURRENCY_CODES})))(?<![0-9][.,])"""
+_DIGITS += r"""(?:0[xXbBoO]\w+|[0-9]{1,3}(?:[\ \xa0\u2009\u202f][0-9]{3})+(?![0-9])|[0-9]+)|(?<![\w.])\.[0-9]+)
     (?:(?:[.,'\u2019_]|\{,\}(?:\\!)?|,\\!|\\[,;:!])[0-9]+)*(?:[eE][+-]?[0-9]+)?"""
 # A hyphen after a word or a bracket is not a sign (COVID-19), but for scripts without spaces between words; a detached
 # one is a sign only after "=" or "is". No number is read with a dash of another kind.

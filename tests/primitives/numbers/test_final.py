@@ -12,6 +12,15 @@ def value(completion: str, gold: object = 42, thousands: bool = False) -> float:
 
 
 _CLAIMING_42 = r"""
+The answer is CHF 42.
+Therefore, the answer is **EUR 42.00**.
+It costs CHF42 per unit.
+The answer is ₤42.
+The answer is a positive €42.
+The answer is that £42 should be deposited.
+Answer: Therefore, the rate is approximately 42.
+Answer: To find the total, we multiply 6 by 7. The total is 42.
+The inventory would be $42 at the end of 2017.
 The answer is approximately 42.
 So he has 42 apples.
 ### Answer⏎42
@@ -514,3 +523,16 @@ _REPORTED: list[tuple[str, object, float]] = [
 @pytest.mark.parametrize(("completion", "gold", "expected"), _REPORTED)
 def test_reported_misreadings(completion: str, gold: object, expected: float) -> None:
     assert value(completion, gold, thousands=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("completion", "score"),
+    [
+        ("The answer is 0.0144 or 1.44%.", 1.0),
+        ("The answer is 0.0144, or approximately 1.4%.", 1.0),
+        ("The answer is 0.0144 or 2%.", 0.0),
+        ("The answer is 0.0144 or 144%.", 0.0),
+    ],
+)
+def test_a_share_and_its_percentage_are_one_answer(completion: str, score: float) -> None:
+    assert value(completion, "0.0144") == score
