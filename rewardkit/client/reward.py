@@ -169,7 +169,7 @@ class Remote(Reward):
         errored = [name for name, outcome in score["outcomes"].items() if outcome == Outcome.ERRORED]
         if errored and evaluation.strict:
             raise RewardBug(f"the served reward has a bug, on row {row} of the batch: {reasons}")
-        # A bug in a component that is no term, such as the condition of a gate, is a bug of all terms.
+        # A bug in a component without a term, such as the condition of a gate, counts for all terms.
         terms = [name for name in errored if name in self.terms] or (list(self.terms) if errored else [])
         self._mark(column, row, terms, _ERRORED)
         return [Fault(name, row, Outcome.ERRORED, reasons.removeprefix(f"{name}: ")) for name in errored]

@@ -40,8 +40,8 @@ def _letters(items: Items, other: Items) -> Items:
     letters = [_AROUND_LETTERS.sub("", item) if len(item) < 60 else item for item in items]
     if len(items) == 1:
         letters = list(letters[0])
-    alike = len(set(letters)) == len(letters) > 1 and _OPTIONS.issuperset(letters)
-    return tuple(letters) if alike and all(letter.isupper() == other[0].isupper() for letter in letters) else items
+    distinct = len(set(letters)) == len(letters) > 1 and _OPTIONS.issuperset(letters)
+    return tuple(letters) if distinct and all(letter.isupper() == other[0].isupper() for letter in letters) else items
 
 
 @dataclass(frozen=True)

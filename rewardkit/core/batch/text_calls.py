@@ -256,7 +256,7 @@ class _Fault(ValueError):
 
 
 class _NoCallError(_Fault):
-    """Without a mark, ``{"name": "Bob"}`` is no call: it has nothing like arguments."""
+    """Without a mark, ``{"name": "Bob"}`` is not a call: it has nothing like arguments."""
 
 
 def check_form(form: object, name: str) -> None:

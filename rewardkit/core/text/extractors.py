@@ -247,7 +247,7 @@ _DOCUMENT = re.compile(
     """,
     re.MULTILINE | re.VERBOSE,
 )
-"""The beginning of a document, in a line of its own or within one."""
+"""The beginning of a document, on a separate line or within one."""
 
 
 def _is_object(body: str) -> bool:

@@ -135,7 +135,7 @@ _TAG = re.compile(
     r"(?!\W{0,3}(?:tags?|block|format|section|element)s?\b)",
     re.IGNORECASE,
 )
-"""Not "in the <answer> tags", which only mentions them. A whole solution in ``<solution>`` is no answer."""
+"""Not "in the <answer> tags", which only mentions them. A whole solution in ``<solution>`` is not an answer."""
 
 _HASHES = re.compile(r"(?:^|(?<=\s))####(?!#)[ \t]*(?=\S)(.*)", re.MULTILINE)
 _HEADING = re.compile(
@@ -523,7 +523,7 @@ def _english(text: str, lowered: str) -> Iterator[tuple[int, int]]:
 
 
 _SKIP = re.compile(r"(?:(?<=\n)\s{0,6}|[ \t]{0,4}\n\s{0,6})(?:(?:[-*•>]|1[.)])[ \t]{1,4}|`{3}\w{0,10}\n)?|[ \t]{0,4}")
-"""Below a heading, the mark of an item or of a quotation says nothing: it is no minus sign."""
+"""Below a heading, the mark of an item or of a quotation says nothing: it is not a minus sign."""
 
 _DISPLAYS = (("\\[", "\\]"), ("$$", "$$"))
 _FORMULA = re.compile(r"\s*(?:\$(?:[^$\\\n]|\\.)+\$|\\\((?:[^\\\n]|\\[^()])+\\\)|\*\*[^*\n]+\*\*|`[^`\n]+`)")

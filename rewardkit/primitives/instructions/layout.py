@@ -189,7 +189,7 @@ def stairs(passage: Passage) -> str:
 @check("format:list")
 def separator_list(passage: Passage, sep: Text) -> str:
     pieces = passage.text.split(sep)
-    items = sum(any(map(str.isalnum, piece)) for piece in pieces)  # "......" is no list marked "..."
+    items = sum(any(map(str.isalnum, piece)) for piece in pieces)  # "......" is not a list marked "..."
     return counted(min(len(pieces) - 1, items), "at least", 2, f"items marked {shorten(sep, 40)}")
 
 
@@ -218,7 +218,7 @@ def sub_bullets(passage: Passage) -> str:
         return "a bullet point without sub-bullet -"
     # IFBench takes every asterisk for a bullet point: its loose reading, not the strict one, forgives emphasis.
     bare_asterisk = any("-" not in piece for piece in passage.text.split("*")[1:])
-    return "an asterisk that is no bullet point with a sub-bullet -" if bare_asterisk else ""
+    return "an asterisk without a sub-bullet - after it" if bare_asterisk else ""
 
 
 @check("format:no_bullets_bullets")

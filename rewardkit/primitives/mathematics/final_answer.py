@@ -149,7 +149,7 @@ def _last_claim(text: str) -> str | None:
 
 
 def _introduces(before: str, value: str) -> bool:
-    """Return whether a value on a line of its own may be the answer after `before`: not after "41" or "Suppose"."""
+    """Return whether a value on a separate line may be the answer after `before`: not after "41" or "Suppose"."""
     before = before.rstrip("*_$`>- \n\t")
     if not before or value.startswith("="):
         return True

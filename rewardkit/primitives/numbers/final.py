@@ -215,7 +215,7 @@ class _Text:
         stated = self._stated()
         if isinstance(stated, str):
             return stated
-        if stated and stated[0].start > line[-1].end:  # [4, 3] is no citation here
+        if stated and stated[0].start > line[-1].end:  # [4, 3] is not a citation here
             return self._passage(stated[0].start - 1, stated[-1].end + 1)
         following: list[Piece] = []
         if stated and stated[0].end <= line[-1].start:
@@ -266,7 +266,7 @@ class _Text:
         return pattern.search(self.text, left, piece.start)
 
     def _result(self, line: list[Piece]) -> tuple[Piece, list[Piece]]:
-        """Return the last number of a line that is no computation in brackets and no adjunct, and what is before it."""
+        """Return the last number of a line, without computations in brackets and adjuncts, and what is before it."""
         text, last = self.text, line[-1]
         opening = text.rfind("(", line[0].end, last.start + 1)
         if opening >= 0 and last.start - opening < _NEAR and ")" not in text[opening : last.start]:
@@ -346,7 +346,7 @@ class _Text:
         return bool(negative and not self.text[start : negative.start("minus")].strip(" *$(:"))
 
     def _is_no_number(self, start: int) -> bool:
-        """Return whether an answer in words is no number in digits: "forty-two", "unknown", "cannot be determined"."""
+        """Return whether the answer is in words: "forty-two", "unknown", "cannot be determined"."""
         if denied_before(self.text, start):
             return False
         if context.NUMERAL.match(self.text, start):

@@ -310,7 +310,7 @@ def keys_are_compared_both_ways(subject: Subject) -> Iterator[Finding]:
             for path, part in _objects(value):
                 others = [says(with_leaf(value, (*path, key), other_value(part[key]))) for key in part]
                 if any(map(right.paid, subject.see(others))):
-                    continue  # some values are free, so perhaps whole keys are, too
+                    continue  # some values are free, so whole keys may be free as well
                 looked = True
                 keys = [key for key, inside in part.items() if inside not in (None, "", [], {}, False, 0)]
                 added = {**part, _SURPLUS: 1}, f"with a key {_SURPLUS!r} that the gold answer lacks"
