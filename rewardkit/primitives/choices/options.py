@@ -87,6 +87,15 @@ class Options:
         return tuple(sorted(self.names, key=len, reverse=True))
 
     @cached_property
+    def _folded(self) -> dict[str, str]:
+        return {name.casefold(): name for name in self.names}
+
+    @cached_property
+    def _longest(self) -> int:
+        """A name has at most three times as many characters when its case is folded."""
+        return max(len(name) for name in self.names)
+
+    @cached_property
     def _kept(self) -> frozenset[str]:
         """Characters that belong to names and are not formatting."""
         return frozenset("".join(self.names))
@@ -121,7 +130,7 @@ class Options:
         """Return the option with the name `text`, in any case."""
         if text in self.names:
             return text
-        return next((name for name in self.names if name.casefold() == text.casefold()), None)
+        return self._folded.get(text.casefold()) if len(text) <= 3 * self._longest else None
 
     def mentions(self, plain: str) -> list[Mention] | None:
         """Return the mentions of options in `plain`, in order; None if there are too many."""
