@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import json
-import logging
 import math
 import os
 import socket
@@ -36,7 +35,6 @@ from rewardkit.store.trajectories import Trajectories
 if TYPE_CHECKING:
     pass
 
-_LOG = logging.getLogger("rewardkit")
 _ROWS, _SECONDS = 256, 5.0
 """Rows are written when there are so many, or when the first one has waited so long."""
 _MOST = 10_000

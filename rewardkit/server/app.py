@@ -33,7 +33,6 @@ from rewardkit.server.native import Native, ScoreReply, ScoreRequest
 from rewardkit.server.worker import Setup as Setup
 
 _ACCESS = logging.getLogger("rewardkit.access")
-_LOG = logging.getLogger("rewardkit.server")
 _JSON = "application/json"
 OPEN = ("/healthz", "/readyz")
 """Paths that need no token."""

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from rewardkit.analysis.readiness import Signal, signal_of
-from rewardkit.core.batch.column import Rows
 from rewardkit.core.batch.score import ERRORED, FAILED, SCORED
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import DataError, RewardDefinitionError
@@ -20,8 +19,6 @@ from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.conversion import RewardLike
 from rewardkit.data.samples import Data, arranged, read
-
-Opened = tuple[Rows, Rows]
 
 
 def estimate_signal(

@@ -43,7 +43,6 @@ _VARIABLE = re.compile(r"([A-Za-z]|\\[a-z]+)(?:\s*\\in\s*\\mathbb\{R\})?")
 _ENVIRONMENT = re.compile(r"\\begin\{([a-z]+)\}(?:\{[lcr|]*\})?((?:(?!\\begin|\\end).)*)\\end\{\1\}", re.DOTALL)
 _MATRICES = frozenset(("matrix", "pmatrix", "bmatrix"))
 _SYSTEMS = frozenset(("cases", "array", "aligned", "align", "gathered"))
-_TUPLE_OF_NAMES = re.compile(r"\(.*\)")
 
 
 @dataclass(frozen=True)
