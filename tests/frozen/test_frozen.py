@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -20,6 +21,7 @@ def test_primitives_score_what_they_did() -> None:
     _compare("primitive", {name: table.packed(values) for name, values in table.primitives()})
 
 
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="each Python prints some signatures differently")
 def test_the_surface_is_what_it_was() -> None:
     expected = surface.FILE.read_text(encoding="utf-8")
     assert surface.surface() == expected, "run python -m tests.frozen.surface, and list the change in CHANGELOG.md"
