@@ -184,9 +184,9 @@ def test_hostile_texts_are_not_executed(visit: Visit, tab: str) -> None:
     if tab.startswith("completions"):
         assert "<script>window.acted=1</script>" in shown
         for number in range(1, 8):
+            visit.page.keyboard.press("ArrowRight")
             visit.page.keyboard.press("j")
             visit.until(f"document.querySelector('.prompt h3').textContent === 'Prompt {number}'")
-            visit.page.keyboard.press("ArrowRight")
         visit.until("document.querySelector('.panes').innerText.includes('1,000,000')")
         visit.page.locator(".complaint button").first.click()
         visit.until("[...document.querySelectorAll('.pane pre')].some(one => one.textContent.length === 1000000)")
