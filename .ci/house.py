@@ -1,4 +1,4 @@
-"""Checks of the house that no linter makes: circles of imports, nodes that answer for themselves, the lazy face.
+"""Checks that no linter makes: circles of imports, siblings, nodes that answer for themselves, the lazy public API.
 
 ``python .ci/house.py`` prints what is wrong and exits with 1. All kinds of imports count: at the top of a module,
 inside functions, and for type checking alone.
@@ -13,21 +13,42 @@ from pathlib import Path
 
 import grimp
 
-PACKAGES = sorted(path.parent.name for path in Path("adapters").glob("*/__init__.py"))
-ROOTS = [Path("rewardkit"), *(Path("adapters") / name for name in PACKAGES)]
+PACKAGES = ("rewardkit", "rewardkit_adapters")
+ROOTS = (Path("rewardkit"), Path("adapters/rewardkit_adapters"))
 LONGEST_CIRCLE = 2
 BUNDLED = "orders"
 BASES = {"Reward", "Schedule", "PerformanceSchedule"}
 """What a concrete node of a tree, or a schedule, is a subclass of."""
+SIBLINGS: dict[str, dict[str, set[str]]] = {
+    "rewardkit.rewards": {"code": {"sandbox"}, "json_match": {"assignment"}, "tool_calls": {"assignment"}},
+    "rewardkit_adapters": {"live": {"trl"}, "axolotl": {"trl", "live"}, "runner": {"trl", "live", "reasoning_gym"}},
+}
+"""The parts of a package that may know others; all other parts are independent."""
 
 
 def circles() -> Iterator[str]:
     """Files that import each other in a circle of more than two."""
-    graph = grimp.build_graph("rewardkit", *PACKAGES, cache_dir=None)
-    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
-    for circle in _strongly_connected(imports):
+    for circle in _strongly_connected(_imports()):
         if len(circle) > LONGEST_CIRCLE:
             yield f"{len(circle)} files import each other in a circle: {', '.join(sorted(circle))}"
+
+
+def _imports() -> dict[str, set[str]]:
+    graph = grimp.build_graph(*PACKAGES, cache_dir=None)
+    return {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+
+
+def siblings() -> Iterator[str]:
+    """Ready rewards that know each other, and adapters that do."""
+    for module, others in _imports().items():
+        for package, allowed in SIBLINGS.items():
+            depth = package.count(".") + 1
+            if module.startswith(f"{package}."):
+                own = module.split(".")[depth]
+                for other in sorted(other for other in others if other.startswith(f"{package}.")):
+                    part = other.split(".")[depth]
+                    if part != own and part not in allowed.get(own, ()):
+                        yield f"{module} imports {other}: {own} and {part} are independent parts of {package}"
 
 
 def _strongly_connected(imports: dict[str, set[str]]) -> Iterator[list[str]]:
@@ -104,7 +125,7 @@ def _name(node: ast.AST) -> str:
 
 
 def face_users() -> Iterator[str]:
-    """Files of the library that import the public face, which is lazy for users alone."""
+    """Files of the library that import the public API, which is lazy for users alone."""
     for path in _files():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
@@ -114,7 +135,7 @@ def face_users() -> Iterator[str]:
             else:
                 continue
             if through:
-                yield f"{path}:{node.lineno}: imports the face; import from where it is defined"
+                yield f"{path}:{node.lineno}: imports the public API; import from where it is defined"
 
 
 def _is_module(name: str) -> bool:
@@ -122,9 +143,10 @@ def _is_module(name: str) -> bool:
 
 
 def main() -> int:
-    found = [*circles(), *questions(), *face_users()]
+    found = [*circles(), *siblings(), *questions(), *face_users()]
     print(
-        "\n".join(found) or "The house is in order: no circles, no questions about concrete nodes, no use of the face."
+        "\n".join(found)
+        or "In order: no circles, independent siblings, no questions about concrete nodes, no use of the public API."
     )
     return 1 if found else 0
 

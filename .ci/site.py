@@ -61,7 +61,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def public_names() -> dict[str, str]:
-    """Return where each public name is defined: ``{"reward": "rewardkit.core.tree.decorator.reward"}``."""
+    """Return where each public name is defined: ``{"reward": "rewardkit.tree.decorator.reward"}``."""
     homes: dict[str, str] = {}
     for statement in ast.parse(Path("rewardkit/__init__.pyi").read_text(encoding="utf-8")).body:
         if isinstance(statement, ast.ImportFrom):

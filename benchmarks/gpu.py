@@ -94,7 +94,7 @@ def _kill_group(child: subprocess.Popen[bytes]) -> None:
 
 def _environment() -> dict[str, str]:
     """Return environment variables for this repository's packages, no network, reproducible matrix products."""
-    from rewardkit_runner.environment import VARIABLES
+    from rewardkit_adapters.runner.environment import VARIABLES
 
     paths = [str(ROOT), str(ROOT / "adapters"), str(ROOT / "benchmarks"), os.environ.get("PYTHONPATH", "")]
     own = {

@@ -21,7 +21,7 @@ _LAST_FIVE = """
 
 def measure(out: Path, save: Callable[[dict[str, Any]], None], *, small: bool) -> None:
     """Run `rewardkit demo` and keep its numbers and curve; until it ends, save what its record shows so far."""
-    from rewardkit_runner.demo.run import run_demo
+    from rewardkit_adapters.runner.demo.run import run_demo
 
     size, steps = ("small", 40) if small else ("medium", 200)
     ended = threading.Event()

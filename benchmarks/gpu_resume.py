@@ -37,7 +37,7 @@ def measure(out: Path, save: Callable[[dict[str, Any]], None], *, small: bool) -
 
 def _project(folder: Path, steps: dict[str, int], warm_up: int) -> Path:
     """Write the project that `rewardkit init` writes, with other steps; return the path of run.yaml."""
-    from rewardkit_runner.project import write_project
+    from rewardkit_adapters.runner.project import write_project
 
     write_project(folder)
     sizes = {"per_device_train_batch_size": 64, "num_generations": 8, "max_completion_length": 32}

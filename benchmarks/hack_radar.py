@@ -47,14 +47,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _make(options: argparse.Namespace) -> None:
-    from rewardkit_runner import environment
+    from rewardkit_adapters.runner import environment
 
     environment.prepare()
     import torch
     from radar.tasks import TASKS
     from radar.training import Training, train
 
-    from rewardkit_runner.quiet import quiet
+    from rewardkit_adapters.runner.environment import quiet
 
     torch.set_num_threads(1)
     for name, task in TASKS.items():

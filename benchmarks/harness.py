@@ -1,6 +1,6 @@
 """Count how many faults `check_reward` finds and how often it flags a sound reward, with all laws on all test cases.
 
-``python benchmarks/harness.py`` checks the faulty and the sound rewards of tests/testing in two processes. Use
+``python benchmarks/harness.py`` checks the faulty and the sound rewards of tests/check in two processes. Use
 ``--package`` for another set of cases (a package with ``faulty()`` and ``sound()``), such as one that was not looked at
 while the laws were written.
 """
@@ -58,9 +58,7 @@ class Checked:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--package", default="tests.testing.bench", help="has faulty() and sound(); default: %(default)s"
-    )
+    parser.add_argument("--package", default="tests.check.bench", help="has faulty() and sound(); default: %(default)s")
     parser.add_argument("--path", action="append", default=[], help="folder to import the package from; repeatable")
     parser.add_argument("--quiet", action="store_true", help="print only the counts, for cases that should stay unseen")
     options = parser.parse_args(arguments)

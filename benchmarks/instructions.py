@@ -30,7 +30,7 @@ from typing import Any, get_args
 from instructions_texts import Question, made, real
 
 import rewardkit as rk
-from rewardkit.primitives.instruction import Reading
+from rewardkit.rewards.instructions.reward import Reading
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("REWARDKIT_DATA", ROOT.parent / "shared" / "data")) / "ifbench" / "outputs.jsonl"

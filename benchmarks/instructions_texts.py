@@ -56,7 +56,7 @@ def real(rows: list[dict[str, Any]]) -> list[Question]:
 def made(rows: list[dict[str, Any]]) -> list[Question]:
     """Return short texts written for each instruction, their mutations, and real outputs for other instructions."""
     sys.path.append(str(Path(__file__).resolve().parent.parent))  # the tests are not installed
-    from tests.primitives.instructions.cases import CASES
+    from tests.rewards.instructions.cases import CASES
 
     random_ = random.Random(0)
     outputs = [row["completion"] for row in rows]

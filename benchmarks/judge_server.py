@@ -41,7 +41,7 @@ class Endpoint:
 
 def serve() -> None:
     sys.path.insert(0, str(ROOT))
-    from tests.judges.server import JudgeServer, failure, limited, slowly, sometimes, verdict
+    from tests.rewards.judges.server import JudgeServer, failure, limited, slowly, sometimes, verdict
 
     usual = verdict(lambda request: {"reason": "It is clear and complete.", "score": len(request.content) % 11})
     broken = sometimes(0.5, limited(), failure(500))

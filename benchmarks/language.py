@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import rewardkit as rk
-from rewardkit.core.text.languages import NAMES, family
+from rewardkit.text.languages import NAMES, family
 
 SIZES = (2, 5, 10, 20, 50)
 PIECES = 40

@@ -12,7 +12,7 @@ from learning_report import Record, cells, held_out
 from learning_statistics import estimate
 from matplotlib.figure import Figure
 
-from rewardkit_runner.display.plot import COLORS, FAINT, INK, smooth
+from rewardkit_adapters.runner.plot import COLORS, FAINT, INK, smooth
 
 MAIN_ARMS = ("binary", "flat", "partial", "gate", "moving gate", "adaptive gate", "time", "adaptive")
 COLOR_OF = dict(zip(MAIN_ARMS, ("#222222", *COLORS[:6], "#8c6d31"), strict=True))

@@ -14,7 +14,7 @@ import zlib
 from learning_tasks import Columns, Pairs, Task
 
 import rewardkit as rk
-from rewardkit_runner.tiny.task import HELD_OUT_SHARE, NAMES, Split
+from rewardkit_adapters.runner.tiny.make import HELD_OUT_SHARE, NAMES, Split
 
 PEOPLE = 3
 NUMBERS = range(1, 10)

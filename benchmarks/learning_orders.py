@@ -15,8 +15,7 @@ from learning_reward import bare_json, exact_order, read_object
 from learning_tasks import Columns, Pairs, Task
 
 import rewardkit as rk
-from rewardkit_runner.tiny.demonstrations import CHATTER, demonstrations, sloppy_completion
-from rewardkit_runner.tiny.task import Split, as_columns, examples
+from rewardkit_adapters.runner.tiny.make import CHATTER, Split, as_columns, demonstrations, examples, sloppy_completion
 
 WORSE_SHARE = 0.85
 

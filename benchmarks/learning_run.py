@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "adapters")]
 os.environ.update(OMP_NUM_THREADS="1", OMP_WAIT_POLICY="PASSIVE", CUDA_VISIBLE_DEVICES="")
 
-from rewardkit_runner import environment  # noqa: E402
+from rewardkit_adapters.runner import environment  # noqa: E402
 
 environment.prepare()
 
@@ -33,10 +33,10 @@ from learning_weights import Following  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback, set_seed  # noqa: E402
 
 import rewardkit as rk  # noqa: E402
-from rewardkit.core.tree.algebra import summands  # noqa: E402
-from rewardkit_runner.quiet import quiet  # noqa: E402
-from rewardkit_runner.tiny.model import SIZES, build_model, train_tokenizer  # noqa: E402
-from rewardkit_runner.tiny.warmup import BATCH, warm_up  # noqa: E402
+from rewardkit.tree.algebra import summands  # noqa: E402
+from rewardkit_adapters.runner.environment import quiet  # noqa: E402
+from rewardkit_adapters.runner.tiny.make import BATCH, warm_up  # noqa: E402
+from rewardkit_adapters.runner.tiny.model import SIZES, build_model, train_tokenizer  # noqa: E402
 
 WARM_UP_STEPS = 350
 HELD_OUT_PROMPTS = 256

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import rewardkit as rk
-from rewardkit_runner.tiny.task import Split
+from rewardkit_adapters.runner.tiny.make import Split
 
 Pairs = list[tuple[str, str]]
 Columns = dict[str, list[str]]

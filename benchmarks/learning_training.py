@@ -14,8 +14,8 @@ from learning_weights import Following
 from transformers import PreTrainedTokenizerFast, PrinterCallback, ProgressCallback, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
-from rewardkit.analysis.signal import EPSILON
-from rewardkit_runner.display.metrics import Metrics, history
+from rewardkit.analyze.signal import EPSILON
+from rewardkit_adapters.runner.metrics import Metrics, history
 
 COMPLETIONS_PER_STEP = 64
 GENERATIONS_PER_PROMPT = 8

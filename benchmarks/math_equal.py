@@ -24,7 +24,7 @@ from math_equal_pairs import PAIRS
 from trl.rewards import accuracy_reward
 
 import rewardkit as rk
-from rewardkit.primitives.math_equal import math_equal
+from rewardkit.rewards.math_equal.reward import math_equal
 
 DATA = Path(os.environ.get("REWARDKIT_DATA", Path(__file__).parents[2] / "shared" / "data")) / "gsm8k"
 REWARD = math_equal("answer")

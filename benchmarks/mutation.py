@@ -31,11 +31,11 @@ sys.path[:0] = [str(ROOT), str(ROOT / "adapters")]
 
 from mutation_pools import POOLS, Sound  # noqa: E402
 
-from rewardkit.core.errors import RewardKitError  # noqa: E402
+from rewardkit.check.mutants.notice import noticed  # noqa: E402
+from rewardkit.check.mutants.operators import OF_REWARDS  # noqa: E402
+from rewardkit.check.reward_under_test.bound_reward import bound  # noqa: E402
+from rewardkit.errors import RewardKitError  # noqa: E402
 from rewardkit.testing import check_reward, mutants  # noqa: E402
-from rewardkit.testing.bound_reward import bound  # noqa: E402
-from rewardkit.testing.mutation.notice import noticed  # noqa: E402
-from rewardkit.testing.mutation.operators import OF_REWARDS  # noqa: E402
 
 _OF_ITS_FILE = ("picklable",)
 """A law that a mutant breaks because no module has it, whatever its bug is."""
@@ -48,7 +48,7 @@ class Tried:
     Attributes:
         reward: its name.
         operator, line, before, after: the bug.
-        fate: what the examples say of it (`rewardkit.testing.mutation.notice`).
+        fate: what the examples say of it (`rewardkit.check.mutants.notice`).
         counts: whether it turns a verdict.
         law: that found it, or "".
         shown: a completion that the bug scores otherwise.

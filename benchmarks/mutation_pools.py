@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rewardkit.testing.mutation.mutants import Mutant
+from rewardkit.check.mutants.mutants import Mutant
 
 UNSEEN = Path(__file__).resolve().parent / "unseen"
 _SEED = 7
@@ -63,7 +63,7 @@ class Sound:
 
 def of_tests() -> Iterator[Sound]:
     """Yield the sound rewards of the tests."""
-    from tests.testing import bench
+    from tests.check import bench
 
     for path in sorted((Path(bench.__file__).parent / "sound").glob("*.py")):
         module = importlib.import_module(f"tests.testing.sound.{path.stem}")

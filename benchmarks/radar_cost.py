@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 import rewardkit as rk
-from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.online.radar import Radar
+from rewardkit.tree.evaluation.scorer import Scorer
 
 GENERATIONS = 8
 REWARD = 0.8 * rk.number("answer") + 0.1 * rk.tags("think", "answer") + 0.1 * rk.length_between(10, 900)

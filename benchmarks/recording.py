@@ -22,9 +22,9 @@ from typing import Any
 
 from generated_run import Plan, records, write
 
-from rewardkit.store.recorder import Recorder
-from rewardkit.store.records import Record
-from rewardkit.store.run import Run, open_run
+from rewardkit.record.recorder import Recorder
+from rewardkit.record.records import Record
+from rewardkit.record.run import Run, open_run
 
 _ROUNDS = 15
 _ALONE = "select attempt, rank, part, row, prompt_id, total from scores order by total desc nulls last limit 20"

@@ -16,11 +16,11 @@ import numpy as np
 from review_corpus import Row, Subject, loaded, pool
 from review_refactorings import Refactoring, refactorings
 
-from rewardkit.core.evaluation.scorer import Scorer
-from rewardkit.core.tree.conversion import tree_of
-from rewardkit.replay.scores import Work, score
-from rewardkit.testing.isolation import Lost, Note, isolated
-from rewardkit.testing.mutation.mutants import Mutant, mutants
+from rewardkit.check.mutants.mutants import Mutant, mutants
+from rewardkit.check.run.isolation import Lost, Note, isolated
+from rewardkit.scoring.scores import Work, score
+from rewardkit.tree.conversion import tree_of
+from rewardkit.tree.evaluation.scorer import Scorer
 
 _PATIENCE = 30.0
 _EQUAL = 1e-9

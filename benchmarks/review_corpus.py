@@ -18,8 +18,8 @@ from typing import Any
 
 from mutation_pools import Sound, of_public_lists, of_tests, of_unseen_sets
 
-from rewardkit.data.reward_names import load
-from rewardkit.testing.mutation.mutants import Mutant
+from rewardkit.check.mutants.mutants import Mutant
+from rewardkit.tree.loading import load
 
 ROOT = Path(__file__).resolve().parent.parent
 COOKBOOK = ("countdown", "gsm8k", "json_extraction", "live_update")

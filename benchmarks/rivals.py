@@ -1,6 +1,6 @@
 """Compare `rewardkit check` with falsepass, rewardlint and rewardprobe on the same faulty and sound reward functions.
 
-    python benchmarks/rivals.py                                             # the cases of tests/testing, 20 minutes
+    python benchmarks/rivals.py                                             # the cases of tests/check, 20 minutes
     python benchmarks/rivals.py --package unseen.a --package unseen.b --path benchmarks --out FOLDER
     python benchmarks/rivals.py --peers FOLDER                              # environments FOLDER/falsepass and so on
 
@@ -98,7 +98,7 @@ class Job:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--package", action="append", help="has faulty() and sound(); default: tests.testing.bench")
+    parser.add_argument("--package", action="append", help="has faulty() and sound(); default: tests.check.bench")
     parser.add_argument("--path", action="append", default=[], help="folder to import a package from; repeatable")
     parser.add_argument("--peers", type=Path, help="has an environment per tool; default: they are created")
     parser.add_argument("--budget", default="40", help="seconds of our check per case (default: %(default)s)")
@@ -118,7 +118,7 @@ def main() -> None:
                 (OURS, Path(sys.executable), ("--budget", options.budget)),
                 *((rival.name, rival.python, ()) for rival in tools),
             )
-            for package in options.package or ["tests.testing.bench"]
+            for package in options.package or ["tests.check.bench"]
             for kind in KINDS
         ]
         said: dict[str, list[Line]] = {}

@@ -13,7 +13,7 @@ Case = tuple[str, str]
 
 _REAL: dict[str, dict[str, str]] = {
     "rewardlint": {
-        "tests.testing.bench": (
+        "tests.check.bench": (
             "gold_is_substring answer_inside_gold any_letter_counts rows_left_out group_of_equals_divides "
             "any_number_counts trailing_zeros_stripped missing_absolute_value cache_forgets_the_gold "
             "superset_is_perfect forgotten_return first_of_a_set"
@@ -28,7 +28,7 @@ _REAL: dict[str, dict[str, str]] = {
         "unseen.e": "quasi_exact_match integer_reward office_reward species_reward final_page_reward",
     },
     "rewardprobe": {
-        "tests.testing.bench": (
+        "tests.check.bench": (
             "answer_tag_in_thinking any_letter_counts echo_is_on_topic rows_left_out catastrophic_sentences "
             "list_in_place_of_object empty_is_concise no_words_divide any_number_counts gold_zero_divides "
             "random_tie_break first_of_a_set forgotten_return no_first_line"
@@ -43,7 +43,7 @@ _REAL: dict[str, dict[str, str]] = {
         ),
     },
     "falsepass": {
-        "tests.testing.bench": (
+        "tests.check.bench": (
             "answer_tag_in_thinking gold_is_substring answer_inside_gold answer_starts_with_gold "
             "any_letter_counts echo_is_on_topic rows_left_out first_line_alone form_without_end "
             "catastrophic_sentences decode_error_is_not_all nan_survives_the_clamp any_tool_call_counts "

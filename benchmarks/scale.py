@@ -27,7 +27,7 @@ import pyarrow.parquet as parquet
 from judge_server import Endpoint
 
 import rewardkit as rk
-from rewardkit.replay.tables import TableScorer
+from rewardkit.scoring.datasets import TableScorer
 
 FILE = Path(__file__).resolve()
 _BASE_URL = os.environ.get("SCALE_JUDGE", "http://127.0.0.1:1/v1")

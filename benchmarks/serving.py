@@ -28,7 +28,7 @@ import numpy as np
 import rewardkit as rk
 from rewardkit.online.rows import Row
 from rewardkit.online.scorer import RowScorer
-from rewardkit.server.worker import OFFERS
+from rewardkit.serve.worker import OFFERS
 
 FILE = Path(__file__).resolve()
 _BATCH = 64

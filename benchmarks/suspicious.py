@@ -1,7 +1,7 @@
 """Count how often `suspicious` raises a false alarm on healthy runs, and how often it finds a planted exploit.
 
 ``python benchmarks/suspicious.py`` simulates 25 runs of every healthy shape and 12 of every planted exploit in
-tests/analysis/suspicious/runs.py. ``--solutions FILE`` also reads real model solutions (JSON lines with ``prompt``,
+tests/alerts/runs.py. ``--solutions FILE`` also reads real model solutions (JSON lines with ``prompt``,
 ``completion``, ``is_correct``) as the steps of a run. ``--rows 512000`` times one large run.
 """
 
@@ -22,8 +22,8 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from rewardkit.analysis.suspicious import Evidence, suspicious  # noqa: E402
-from tests.analysis.suspicious.runs import LIMITS, PLANTS, SHAPES, Shape, simulated, varied  # noqa: E402
+from rewardkit.alerts import Evidence, suspicious  # noqa: E402
+from tests.alerts.runs import LIMITS, PLANTS, SHAPES, Shape, simulated, varied  # noqa: E402
 
 ALARM, WORTH = 0.8, 0.5
 KINDS = {"held-out": "proxy"}

@@ -20,7 +20,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from rewardkit.analysis.suspicious import Evidence, suspicious  # noqa: E402
+from rewardkit.alerts import Evidence, suspicious  # noqa: E402
 
 STEPS, GROUPS, GENERATIONS, ORDERS = 60, 8, 8, 20
 FIRST, LAST = 0.15, 0.9

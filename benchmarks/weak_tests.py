@@ -28,8 +28,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import rewardkit as rk  # noqa: E402
-from rewardkit.testing.programs.suites import suite_in  # noqa: E402
-from rewardkit.testing.programs.survivors import survival  # noqa: E402
+from rewardkit.check.programs.suites import suite_in  # noqa: E402
+from rewardkit.check.programs.survivors import survival  # noqa: E402
 
 
 @dataclass(frozen=True)

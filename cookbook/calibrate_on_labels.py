@@ -13,8 +13,7 @@ import sys
 from pathlib import Path
 
 import rewardkit as rk
-from rewardkit.testing.calibration import calibrate
-from rewardkit.testing.signals import estimate_signal
+from rewardkit.testing import calibrate, estimate_signal
 
 # Next to the checkout, or in REWARDKIT_DATA, as in the tests.
 SHARED = Path(os.environ.get("REWARDKIT_DATA", Path(__file__).parents[2] / "shared" / "data"))

@@ -17,7 +17,7 @@ from dataclasses import replace
 from training import ORDERS, options, table, train
 
 import rewardkit as rk
-from rewardkit_runner.tiny.task import ORDER_SCHEMA
+from rewardkit_adapters.runner.tiny.make import ORDER_SCHEMA
 
 marks = rk.weighted_mean([rk.starts_with("{"), rk.ends_with("}"), rk.contains_none(["'"])]).named("marks")
 shape = rk.json_schema(ORDER_SCHEMA).named("shape")  # partial credit; the gate opens at 1.0

@@ -16,7 +16,7 @@ from itertools import chain, islice
 from training import ORDERS, Row, Task, options, table, train
 
 import rewardkit as rk
-from rewardkit_runner.tiny.task import Split
+from rewardkit_adapters.runner.tiny.make import Split
 
 valid = rk.json_valid(kind="object").named("valid")
 fields = rk.json_match("order").named("fields")

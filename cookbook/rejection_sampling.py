@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def sampled(model: Any, tokenizer: Any, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows, each with a completion sampled at temperature 1."""
-    from rewardkit_runner.evaluation.generation import Sampling, generate
+    from rewardkit_adapters.runner.held_out import Sampling, generate
 
     sampling = Sampling({"max_new_tokens": 64, "do_sample": True, "temperature": 1.0, "top_k": 0}, batch=64)
     found = generate(model, tokenizer, [row["prompt"] for row in rows], sampling)
@@ -78,7 +78,7 @@ def trained(kind: str, base: Any, tokenizer: Any, file: Path, chosen: Any) -> An
     import trl
     from transformers import PrinterCallback
 
-    from rewardkit_runner.quiet import quiet
+    from rewardkit_adapters.runner.environment import quiet
 
     gpu, is_tiny = torch.cuda.is_available(), chosen.model == "tiny"
     datasets.disable_progress_bars()

@@ -17,11 +17,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from rewardkit_runner.display.metrics import Metrics, history
-from rewardkit_runner.environment import VARIABLES
-from rewardkit_runner.quiet import quiet
-from rewardkit_runner.tiny import demonstrations
-from rewardkit_runner.tiny.task import Split, examples
+from rewardkit_adapters.runner.environment import VARIABLES, quiet
+from rewardkit_adapters.runner.metrics import Metrics, history
+from rewardkit_adapters.runner.tiny import make as demonstrations
+from rewardkit_adapters.runner.tiny.make import Split, examples
 
 Row = dict[str, Any]
 HELD_OUT_PROMPTS = 64
@@ -112,7 +111,7 @@ def train(reward_funcs: Any, task: Task, chosen: argparse.Namespace, **settings:
     from transformers import PrinterCallback, ProgressCallback
     from trl import GRPOTrainer
 
-    from rewardkit_runner.live_display import ShowProgress
+    from rewardkit_adapters.runner.live_display import ShowProgress
 
     model, tokenizer = model_of(task, chosen)
 
@@ -204,8 +203,8 @@ def _warm(task: Task, steps: int, seed: int) -> tuple[Any, Any]:
     from rich.console import Console
     from transformers import set_seed
 
-    from rewardkit_runner.display.progress import shown_progress
-    from rewardkit_runner.tiny import model as tiny, warmup
+    from rewardkit_adapters.runner.progress import shown_progress
+    from rewardkit_adapters.runner.tiny import make as warmup, model as tiny
 
     torch.set_num_threads(min(2, torch.get_num_threads()))  # the tiny model has no work for more
     set_seed(seed)

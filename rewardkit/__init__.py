@@ -47,7 +47,7 @@ __all__ = sorted(_HOMES)
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        from rewardkit.core.errors import near_miss
+        from rewardkit.errors import near_miss
 
         raise AttributeError(f"rewardkit has no {name!r}.{near_miss(name, __all__)}")
     module, own = _HOMES[name]

@@ -13,26 +13,30 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 CONTRACTS = [
-    ("rewardkit/core/errors.py", "import rewardkit.store.run", "Floors"),
-    ("rewardkit/analysis/signal.py", "import rewardkit.judges.cache", "Floors"),
-    ("rewardkit/replay/report.py", "import rewardkit.testing.laws.base", "Floors"),
-    ("adapters/rewardkit_trl/tally.py", "import rewardkit_live.mailbox", "Floors"),
-    ("rewardkit/core/batch/messages.py", "import rewardkit.core.tree.leaf", "rooms of the core"),
-    ("rewardkit/core/text/marks.py", "import rewardkit.core.processes.worker", "rooms of the core"),
-    ("rewardkit/primitives/exact.py", "import rewardkit.primitives.number", "Primitives do not know each other"),
-    ("rewardkit/primitives/sandbox/values.py", "import rewardkit.primitives.schema.checks", "Each engine"),
-    ("rewardkit/analysis/signal.py", "import torch", "Only adapters know a trainer"),
-    ("rewardkit/judges/cache.py", "import datasets", "Judges know no trainer"),
+    ("rewardkit/errors.py", "import rewardkit.record.run", "layers below its own"),
+    ("rewardkit/analyze/signal.py", "import rewardkit.rewards.judges.cache", "layers below its own"),
+    ("rewardkit/scoring/report.py", "import rewardkit.check.laws.base", "layers below its own"),
+    ("rewardkit/batch/messages.py", "import rewardkit.tree.leaf", "layers below its own"),
+    ("rewardkit/text/marks.py", "import rewardkit.workers.worker", "layers below its own"),
+    ("rewardkit/analyze/signal.py", "import torch", "Only adapters know a trainer"),
+    ("rewardkit/rewards/judges/cache.py", "import datasets", "Only adapters know a trainer"),
 ]
 RULES = [
-    ("rewardkit/core/errors.py", "import rewardkit.core.batch.batch", "import each other in a circle"),
+    ("rewardkit/errors.py", "import rewardkit.batch.batch", "import each other in a circle"),
     (
         "rewardkit/schedules/plots.py",
-        "from rewardkit.core.tree.leaf import Leaf\nisinstance(None, Leaf)",
+        "from rewardkit.tree.leaf import Leaf\nisinstance(None, Leaf)",
         "asks whether something is a Leaf",
     ),
-    ("rewardkit/data/files.py", "from rewardkit import score", "imports the face"),
-    ("rewardkit/data/files.py", "def late():\n    import rewardkit", "imports the face"),
+    ("rewardkit/scoring/files.py", "from rewardkit import score", "imports the public API"),
+    ("rewardkit/scoring/files.py", "def late():\n    import rewardkit", "imports the public API"),
+    ("rewardkit/rewards/exact.py", "import rewardkit.rewards.number.reward", "exact and number are independent"),
+    ("rewardkit/rewards/sandbox/values.py", "import rewardkit.rewards.json_schema.checks", "are independent parts"),
+    (
+        "adapters/rewardkit_adapters/trl/tally.py",
+        "import rewardkit_adapters.live.mailbox",
+        "are independent parts",
+    ),
 ]
 
 

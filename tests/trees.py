@@ -14,20 +14,18 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 import rewardkit as rk
-from rewardkit.aggregators.combination import Combination
-from rewardkit.aggregators.curriculum import Curriculum, Stage
-from rewardkit.aggregators.fallback import Fallback
-from rewardkit.aggregators.gate import HardGate, SoftGate
-from rewardkit.aggregators.means import WeightedMean
-from rewardkit.aggregators.monitor import Monitor
-from rewardkit.aggregators.order import BestOf, Lexicographic
-from rewardkit.aggregators.penalty import Penalty
-from rewardkit.aggregators.power_means import PowerMean
-from rewardkit.aggregators.rank import RankInGroup
-from rewardkit.aggregators.route import Route
-from rewardkit.core.progress.schedule import Weight, weight_now
-from rewardkit.core.tree.algebra import Clipped, Named, WeightedSum, wanted
-from rewardkit.core.tree.leaf import Leaf
+from rewardkit.combine.combination import BestOf, Combination, Lexicographic
+from rewardkit.combine.curriculum import Curriculum, Stage
+from rewardkit.combine.fallback import Fallback
+from rewardkit.combine.gate import HardGate, SoftGate
+from rewardkit.combine.means import PowerMean, WeightedMean
+from rewardkit.combine.monitor import Monitor
+from rewardkit.combine.normalization import RankInGroup
+from rewardkit.combine.penalty import Penalty
+from rewardkit.combine.route import Route
+from rewardkit.progress.schedule import Weight, weight_now
+from rewardkit.tree.algebra import Clipped, Named, WeightedSum, wanted
+from rewardkit.tree.leaf import Leaf
 
 LEAVES = 6
 MARKS = "0369-x!"

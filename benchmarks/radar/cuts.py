@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rewardkit.analysis.foreign_golds import ForeignScores
-from rewardkit.analysis.suspicious import Evidence, Lead
+from rewardkit.alerts import Evidence, Lead
+from rewardkit.analyze.foreign_golds import ForeignScores
 
 
 def strengths(leads: Iterable[Lead]) -> dict[str, float]:

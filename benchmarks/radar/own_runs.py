@@ -17,8 +17,8 @@ import numpy as np
 
 import rewardkit as rk
 from radar.cuts import sampled, strengths, until
-from rewardkit.analysis.suspicious import Evidence, suspicious
-from rewardkit.viewer.leads import read_evidence
+from rewardkit.alerts import Evidence, suspicious
+from rewardkit.page.leads import read_evidence
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNNER = "-m rewardkit.cli.main"

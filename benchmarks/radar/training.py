@@ -17,8 +17,8 @@ from trl import GRPOConfig, GRPOTrainer
 import rewardkit as rk
 from radar.task import Task
 from radar.tasks import TASKS
-from rewardkit_runner.tiny.model import SIZES, build_model, train_tokenizer
-from rewardkit_runner.tiny.warmup import BATCH, warm_up
+from rewardkit_adapters.runner.tiny.make import BATCH, warm_up
+from rewardkit_adapters.runner.tiny.model import SIZES, build_model, train_tokenizer
 
 TRUTH = "truth"
 """The name of the monitored component that has the truth."""

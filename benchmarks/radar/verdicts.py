@@ -12,10 +12,9 @@ import numpy as np
 from radar.cuts import strengths, until
 from radar.labels import Label, label
 from radar.tasks import TASKS
-from rewardkit.analysis.foreign_golds import ForeignScores
-from rewardkit.analysis.suspicious import Evidence, suspicious
-from rewardkit.viewer.leads import read_evidence, watched_run
-from rewardkit.viewer.rescoring import rescored
+from rewardkit.alerts import Evidence, suspicious
+from rewardkit.analyze.foreign_golds import ForeignScores
+from rewardkit.page.leads import read_evidence, rescored, watched_run
 
 ALARM = 0.8
 CUTS = range(10, 101, 5)

@@ -14,9 +14,9 @@ from typing import Any
 
 from gold import Gold, column_of, gold_of
 
-from rewardkit.core.batch.score import Outcome
-from rewardkit.testing.check import subject_of
-from rewardkit.testing.trials import Trial, text_of
+from rewardkit.batch.score import Outcome
+from rewardkit.check.check import subject_of
+from rewardkit.check.reward_under_test.trials import Trial, text_of
 
 Slots = list[tuple[int, int]]
 """Where a text has its answer: start and end of each occurrence."""

@@ -51,8 +51,8 @@ def make(folder: Path, *, seed: int, steps: int, on_step: Any = lambda loss: Non
     import torch
     from transformers import set_seed
 
-    from rewardkit_runner.tiny.model import SIZES, build_model, train_tokenizer
-    from rewardkit_runner.tiny.warmup import BATCH, warm_up
+    from rewardkit_adapters.runner.tiny.make import BATCH, warm_up
+    from rewardkit_adapters.runner.tiny.model import SIZES, build_model, train_tokenizer
 
     torch.set_num_threads(min(2, torch.get_num_threads()))
     set_seed(seed)

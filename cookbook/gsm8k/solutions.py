@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import rewardkit as rk
-from rewardkit.data.reward_names import load
+from rewardkit.tree.loading import load
 
 [loaded] = load(f"{Path(__file__).with_name('reward.py')}:reward")
 reward: rk.Reward = loaded.reward

@@ -50,8 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def questions(sets: Sequence[str]) -> list[tuple[str, str]]:
     """Return the questions and answers of the training rows, without those held out."""
-    from rewardkit_runner.configuration.reader import read
-    from rewardkit_runner.data.datasets import training_and_held_out
+    from rewardkit_adapters.runner.config_file import read
+    from rewardkit_adapters.runner.data import training_and_held_out
 
     training, _ = training_and_held_out(read(HERE / "run.yaml", list(sets)))
     return [(row["question"], row["answer"]) for row in training]
@@ -62,8 +62,8 @@ def make_model(folder: Path, known: Sequence[tuple[str, str]], *, steps: int, se
     import torch
     from transformers import set_seed
 
-    from rewardkit_runner.tiny.model import SIZES, build_model, train_tokenizer
-    from rewardkit_runner.tiny.warmup import BATCH, warm_up
+    from rewardkit_adapters.runner.tiny.make import BATCH, warm_up
+    from rewardkit_adapters.runner.tiny.model import SIZES, build_model, train_tokenizer
 
     torch.set_num_threads(min(2, torch.get_num_threads()))
     set_seed(seed)

@@ -15,9 +15,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from rewardkit.core.batch.table_text import visible
-from rewardkit.core.errors import RewardDefinitionError
-from rewardkit.core.processes.addresses import is_loopback
+from rewardkit.batch.table_text import visible
+from rewardkit.errors import RewardDefinitionError
+from rewardkit.workers.addresses import is_loopback
 
 TOKEN = "REWARDKIT_TOKEN"
 _FIRST_HUMAN = 501 if sys.platform == "darwin" else 1000

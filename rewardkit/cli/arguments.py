@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rewardkit.replay.differences.limits import Limits
+    from rewardkit.differences.limits import Limits
 
 REWARD = "path/to/file.py:reward or module:reward"
 """How a reward is named on the command line."""
@@ -113,13 +113,13 @@ def add_limits(verb: argparse.ArgumentParser) -> None:
 
 def limits_of(options: argparse.Namespace) -> Limits:
     """Return the limits that the options set."""
-    from rewardkit.replay.differences.limits import Limits
+    from rewardkit.differences.limits import Limits
 
     return Limits(options.max_changed, options.max_flips, options.max_silenced, options.max_new_failures)
 
 
 def _limit(text: str) -> Any:
-    from rewardkit.replay.differences.limits import Limit
+    from rewardkit.differences.limits import Limit
 
     try:
         return Limit.parsed(text)
@@ -133,7 +133,7 @@ def write(path: Path, text: str) -> None:
     Raises:
         RewardKitError: the file cannot be written.
     """
-    from rewardkit.core.errors import RewardKitError
+    from rewardkit.errors import RewardKitError
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

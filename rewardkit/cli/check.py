@@ -11,15 +11,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rewardkit.check.fast import FAST, SECONDS
 from rewardkit.cli.arguments import REWARD, add_seed, names, seconds, write
-from rewardkit.testing.fast import FAST, SECONDS
 
 _BUDGET = 40.0
 
 if TYPE_CHECKING:
-    from rewardkit.testing.bound_reward import BoundReward
-    from rewardkit.testing.execution import Told
-    from rewardkit.testing.reports import Report, Section
+    from rewardkit.check.reports import Report, Section
+    from rewardkit.check.reward_under_test.bound_reward import BoundReward
+    from rewardkit.check.run.execution import Told
 
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -92,8 +92,8 @@ def add_to(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Check each reward; return 0 if no fault was found, 1 if one was, 2 if a reward could not be checked."""
-    from rewardkit.testing.reports import json_of, page_of, text_of
-    from rewardkit.testing.targets import targets_of
+    from rewardkit.check.reports import json_of, page_of, text_of
+    from rewardkit.check.run.targets import targets_of
 
     # Bind all rewards before the first check, so that a misspelled law is reported at once and not after a minute.
     found = [targets_of(target, **_options(options)) for target in options.targets]
@@ -127,10 +127,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _mutants_of(target: str, bound: BoundReward) -> str:
     """Say which bugs in a reward's module its right and wrong completions would notice."""
-    from rewardkit.core.errors import RewardDefinitionError
-    from rewardkit.data.reward_names import path_of, split
-    from rewardkit.testing.mutation.mutants import mutants
-    from rewardkit.testing.mutation.notice import noticed
+    from rewardkit.check.mutants.mutants import mutants
+    from rewardkit.check.mutants.notice import noticed
+    from rewardkit.errors import RewardDefinitionError
+    from rewardkit.tree.loading import path_of, split
 
     source, _ = split(target)
     path = path_of(source)
@@ -158,8 +158,8 @@ def _options(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _section(bound: BoundReward, report: Report, options: argparse.Namespace) -> Section:
-    from rewardkit.testing.reports import Section
-    from rewardkit.testing.reports.measured import measured
+    from rewardkit.check.reports import Section
+    from rewardkit.check.reports.measured import measured
 
     if options.data is None:
         section = Section(report)
@@ -173,7 +173,7 @@ def _section(bound: BoundReward, report: Report, options: argparse.Namespace) ->
 
 def _of_list(report: Report, bound: BoundReward, others: Sequence[tuple[BoundReward, Report]]) -> Report:
     """Return the report of a list whose items are candidates, too, without the findings that they have."""
-    from rewardkit.testing.components import unrepeated
+    from rewardkit.check.reward_under_test.components import unrepeated
 
     if not _has_checked_items(bound):
         return report

@@ -42,6 +42,6 @@ def add_to(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the demo; return 0 if the held-out reward rose, else 1."""
-    from rewardkit_runner.demo.run import run_demo
+    from rewardkit_adapters.runner.demo.run import run_demo
 
     return run_demo(steps=options.steps, out=options.out, seed=options.seed, size=options.size)

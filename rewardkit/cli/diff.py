@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from rewardkit.cli.arguments import REWARD, add_columns, add_comparison, add_limits, count, limits_of, sources_of, write
 
 if TYPE_CHECKING:
-    from rewardkit.replay.differences.differences import Differences
-    from rewardkit.replay.differences.process import Data
+    from rewardkit.differences.differences import Differences
+    from rewardkit.differences.process import Data
 
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -64,8 +64,8 @@ def add_to(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare the rewards; return 0 if the differences are within all limits, else 1."""
-    from rewardkit.replay.differences.diff import diff
-    from rewardkit_live.past import past_version
+    from rewardkit.differences.diff import diff
+    from rewardkit_adapters.live.past import past_version
 
     found = diff(
         past_version(options.old) or options.old,
@@ -81,8 +81,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _data(options: argparse.Namespace) -> Data:
-    from rewardkit.replay.differences.process import Data
-    from rewardkit_inspect.logs import is_log, log_rows
+    from rewardkit.differences.process import Data
+    from rewardkit_adapters.inspect.logs import is_log, log_rows
 
     rows: Any = partial(log_rows, os.path.abspath(options.on)) if is_log(options.on) else None
     return Data.at(options.on, rows=rows, sources=sources_of(options), limit=options.limit)

@@ -52,8 +52,8 @@ def add_to(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Evaluate the checkpoints; return 0 if all completions were scored."""
-    from rewardkit_runner.configuration.reader import read
-    from rewardkit_runner.evaluation.evaluate import evaluate
+    from rewardkit_adapters.runner.config_file import read
+    from rewardkit_adapters.runner.evaluate import evaluate
 
     return evaluate(
         read(options.config, options.sets),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rewardkit.cli.arguments import REWARD
-from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.errors import RewardDefinitionError
 
 if TYPE_CHECKING:
     from rewardkit.online.exports import Target
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
 ADAPTERS = {
-    "axolotl": "rewardkit_axolotl",
-    "hosted": "rewardkit_hosted",
-    "nemo-gym": "rewardkit_nemo_gym",
-    "openenv": "rewardkit_openenv",
-    "openrlhf": "rewardkit_openrlhf",
-    "slime": "rewardkit_slime",
-    "swift": "rewardkit_swift",
-    "verifiers": "rewardkit_verifiers",
-    "verl": "rewardkit_verl",
+    "axolotl": "rewardkit_adapters.axolotl",
+    "hosted": "rewardkit_adapters.hosted",
+    "nemo-gym": "rewardkit_adapters.nemo_gym",
+    "openenv": "rewardkit_adapters.openenv.rewards",
+    "openrlhf": "rewardkit_adapters.openrlhf",
+    "slime": "rewardkit_adapters.slime",
+    "swift": "rewardkit_adapters.swift",
+    "verifiers": "rewardkit_adapters.verifiers.mixin",
+    "verl": "rewardkit_adapters.verl",
 }
-"""The name of a trainer -> the package of its adapter."""
+"""The name of a trainer -> the module with its `export`."""
 
 
 def add_to(verbs: Verbs) -> None:
@@ -46,8 +46,8 @@ def add_to(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the files, load each one as the trainer would, and print the configuration."""
-    from rewardkit.data.reward_names import load_module
     from rewardkit.online.exports import export_to
+    from rewardkit.tree.loading import load_module
 
     target = _target(options.target)
     export = export_to(options.to, target, ADAPTERS)
@@ -72,8 +72,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _target(text: str) -> Target:
-    from rewardkit.data.reward_names import is_file, load, path_of, place_of, split
     from rewardkit.online.exports import Target, columns_of
+    from rewardkit.tree.loading import is_file, load, path_of, place_of, split
 
     source, name = split(text)
     loaded = load(text)

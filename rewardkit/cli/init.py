@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rewardkit.core.batch.table_text import visible
+from rewardkit.batch.table_text import visible
 
 if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -28,7 +28,7 @@ def add_to(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the project; return 0."""
-    from rewardkit_runner.project import write_project
+    from rewardkit_adapters.runner.project import write_project
 
     files = write_project(options.folder, task=options.task)
     print(visible(f"Written to {options.folder}: {', '.join(files)}"), end="\n\n")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from rewardkit import __version__
+from rewardkit.batch.table_text import visible
 from rewardkit.cli.check import add_to as add_check
 from rewardkit.cli.demo import add_to as add_demo
 from rewardkit.cli.diff import add_to as add_diff
@@ -23,8 +24,7 @@ from rewardkit.cli.serve import add_to as add_serve
 from rewardkit.cli.train import add_to as add_train
 from rewardkit.cli.update import add_to as add_update
 from rewardkit.cli.view import add_to as add_view
-from rewardkit.core.batch.table_text import visible
-from rewardkit.core.errors import RewardKitError
+from rewardkit.errors import RewardKitError
 
 _CLOSED = 141
 """The exit code of a command that SIGPIPE ends."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rewardkit.cli.arguments import REWARD, write
 
 if TYPE_CHECKING:
-    from rewardkit.core.tree.reward import Reward
+    from rewardkit.tree.reward import Reward
 
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -74,8 +74,8 @@ def add_to(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Search the run; return 1 if a lead is at least as strong as --above, else 0."""
-    from rewardkit.core.errors import RewardKitError
-    from rewardkit.viewer.lead_report import lead_report
+    from rewardkit.errors import RewardKitError
+    from rewardkit.page.lead_report import lead_report
 
     with contextlib.redirect_stdout(sys.stderr):  # what a reward prints is not part of the report
         judge = _judge(options)
@@ -92,8 +92,8 @@ def run(options: argparse.Namespace) -> int:
 def _reward(named: str | None) -> Reward | None:
     if named is None:
         return None
-    from rewardkit.replay.processes import one_reward
-    from rewardkit_live.past import past_version
+    from rewardkit.scoring.processes import one_reward
+    from rewardkit_adapters.live.past import past_version
 
     past = past_version(named)
     return one_reward(named) if past is None else past.load()
@@ -105,9 +105,9 @@ def _judge(options: argparse.Namespace) -> Reward | None:
     Raises:
         RewardKitError: an option has no judge that it is for.
     """
-    from rewardkit.core.errors import RewardKitError
-    from rewardkit.judges.task_judge import task_judge
-    from rewardkit.replay.processes import one_reward
+    from rewardkit.errors import RewardKitError
+    from rewardkit.rewards.judges.judge import task_judge
+    from rewardkit.scoring.processes import one_reward
 
     given = {"base_url": options.base_url, "key": options.key, "task": options.task}
     given = {name: value for name, value in given.items() if value is not None}

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from rewardkit.cli.arguments import add_columns, add_comparison, add_limits, limits_of, seconds, sources_of, write
 
 if TYPE_CHECKING:
-    from rewardkit.review.github import Job
-    from rewardkit.review.results import Review
+    from rewardkit.differences.github import Job
+    from rewardkit.differences.review import Review
 
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -75,11 +75,10 @@ def add_to(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Review the change; return 0 if nothing is over a limit."""
-    from rewardkit.review.changes import changes
-    from rewardkit.review.github import Job
-    from rewardkit.review.report import dict_of, markdown_of, text_of
-    from rewardkit.review.review import reviewed
-    from rewardkit.review.sides import Options
+    from rewardkit.differences.changes import changes
+    from rewardkit.differences.github import Job
+    from rewardkit.differences.review import Options, reviewed
+    from rewardkit.differences.review_report import dict_of, markdown_of, text_of
 
     job = Job.here() if options.github else None
     base = options.base or ("HEAD" if job is None else job.compared_with())
@@ -118,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _hand_over(job: Job, review: Review, markdown: str) -> None:
     """Write the summary of the job, and the outputs that its next steps read."""
-    from rewardkit.review.github import summarize
+    from rewardkit.differences.github import summarize
 
     report = Path(os.environ.get("RUNNER_TEMP") or tempfile.gettempdir()) / "rewardkit-review.md"
     write(report, markdown)

@@ -3,26 +3,263 @@
 from __future__ import annotations
 
 import argparse
+import math
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from rewardkit.cli import cluster, selection
 from rewardkit.cli.arguments import REWARD, add_columns, count, sources_of
 
 if TYPE_CHECKING:
-    from rewardkit.replay.processes import Workers
-    from rewardkit.replay.replay import Replayed
+    from collections.abc import Callable, Iterator
+
+    from rewardkit.scoring.files import Row
+    from rewardkit.scoring.processes import Workers
+    from rewardkit.scoring.replay import Replayed
+    from rewardkit.scoring.scored import Scored
+    from rewardkit.scoring.selection import Rule
+    from rewardkit.scoring.sources import Saved
+    from rewardkit_adapters.ray.reports import Progress
 
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+# ``rewardkit score 's3://bucket/*.parquet' --engine ray``: score on a cluster.
+
+
+def add_cluster_to(verb: argparse.ArgumentParser) -> None:
+    """Add the options of the cluster."""
+    group = verb.add_argument_group(
+        "cluster",
+        "With --engine ray, Ray Data scores the data on all cores of this machine or of a cluster, and --out is a "
+        "folder of .parquet files or its address, such as s3://bucket/scored. See docs/scale.md.",
+    )
+    group.add_argument("--engine", choices=["processes", "ray"], default="processes", help="what runs the work")
+    group.add_argument(
+        "--address", metavar="HOST", help="a running Ray cluster: auto, host:6379 or ray://host:10001 (default: none)"
+    )
+    group.add_argument(
+        "--pools",
+        type=_sizes,
+        metavar="NAME=N,...",
+        help="the actors for mathematics, sandboxes or models (default: an even share of the cores)",
+    )
+
+
+def place(text: str) -> Path | str:
+    """Return a path, or an address as it is."""
+    return text if "://" in text else Path(text)
+
+
+def check(options: argparse.Namespace) -> None:
+    """Refuse options that do not go together.
+
+    Raises:
+        RewardKitError: an option has no meaning with this engine.
+    """
+    from rewardkit.errors import RewardKitError
+
+    if options.engine == "processes":
+        for name in ("address", "pools"):
+            if getattr(options, name) is not None:
+                raise RewardKitError(f"--{name} is for a cluster: add --engine ray")
+        if isinstance(options.out, str):
+            raise RewardKitError(f"--out {options.out} is an address: add --engine ray, or pass a path")
+        return
+    if options.out is None:
+        raise RewardKitError("--engine ray writes as it scores: add --out with a folder or its address")
+    if Path(options.out).suffix in (".parquet", ".jsonl", ".csv", ".json"):
+        raise RewardKitError(
+            f"--engine ray writes a folder of .parquet files, got --out {options.out}. Drop the ending"
+        )
+    if options.processes is not None:
+        raise RewardKitError("--processes is for this machine alone: drop it, or --engine ray")
+    if options.keep is not None or options.pairs is not None:
+        raise RewardKitError(
+            "--engine ray writes all rows. Drop --keep and --pairs, and select from what it wrote in a second command"
+        )
+
+
+def score(options: argparse.Namespace, sources: dict[str, str], rows: Callable[[], Iterator[Row]] | None) -> bool:
+    """Score the data on a cluster and print a summary; return whether rows have errors.
+
+    Args:
+        rows: yields the rows of the data, if only this function can read them.
+    """
+    from rewardkit.batch.table_text import visible
+    from rewardkit_adapters.ray.command import score_data
+
+    name, report, seconds = score_data(
+        options.data,
+        options.reward,
+        str(options.out),
+        sources=sources,
+        limit=options.limit,
+        batch=options.batch,
+        address=options.address,
+        pools=options.pools,
+        resume=options.resume,
+        rows=rows,
+        show=_show,
+    )
+    rate = f"{report.rows / max(seconds, 1e-9):,.0f} a second, Ray"
+    print(visible(f"{report.rows:,} completions of {name} scored by {options.reward} in {seconds:.1f} s ({rate})"))
+    print(f"\n{report.text()}\n\n{report.rates()}")
+    return bool(report.faulty)
+
+
+def _show(progress: Progress) -> None:
+    rate = progress.scored / max(progress.seconds, 1e-9)
+    done = f"{progress.rows:,} completions, {progress.parts:,} of {progress.of:,} parts"
+    print(f"scoring: {done}, {rate:,.0f} a second", file=sys.stderr, flush=True)
+
+
+def _sizes(text: str) -> dict[str, int]:
+    sizes = {}
+    for pair in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, number = pair.partition("=")
+        if not (name.strip() and equals):
+            raise argparse.ArgumentTypeError(f"write NAME=NUMBER, as in mathematics=8; got {pair!r}")
+        sizes[name.strip()] = count(number.strip())
+    return sizes
+
+
+# ``rewardkit score --keep best`` and ``--pairs``: training data from scored completions.
+
+
+_BEST_WORST = "best-worst"
+
+
+def add_selection_to(verb: argparse.ArgumentParser) -> None:
+    """Add the options of the selection."""
+    group = verb.add_argument_group(
+        "training data",
+        "What --out gets instead of all rows. DATA may be what `rewardkit score --out` wrote before: then leave out "
+        "--reward. Without --out, the selection is only counted.",
+    )
+    kind = group.add_mutually_exclusive_group()
+    kind.add_argument(
+        "--keep",
+        type=_keep,
+        metavar="RULE",
+        help="keep completions of each prompt, in the columns of TRL's SFTTrainer: best, top:K, above:X (scores of at "
+        "least X), or both, as in best,above:1",
+    )
+    kind.add_argument(
+        "--pairs",
+        type=_most,
+        nargs="?",
+        const=_most(_BEST_WORST),
+        metavar="NUMBER",
+        help="pair completions of each prompt, in the columns of TRL's DPOTrainer: best-worst (default; one pair for "
+        "each prompt), all, or at most NUMBER, those with the largest gap first",
+    )
+    group.add_argument("--by", metavar="NAME", help="the score that decides: total (default) or a component")
+    group.add_argument("--gap", type=_gap, metavar="X", help="pair only scores that differ by at least X")
+
+
+def rule_of(options: argparse.Namespace) -> Rule | None:
+    """Return the rule that the options name; None if all rows are wanted.
+
+    Raises:
+        RewardKitError: an option has no meaning without another.
+    """
+    from rewardkit.errors import RewardKitError
+    from rewardkit.scoring.selection import Keep, Pairs
+
+    if options.gap is not None and options.pairs is None:
+        raise RewardKitError("--gap is the least difference of a pair: add --pairs")
+    if options.keep is not None:
+        most, least = options.keep
+        return Keep(most, least)
+    if options.pairs is not None:
+        return Pairs(None if options.pairs == math.inf else int(options.pairs), options.gap or 0.0)
+    if options.by is not None:
+        raise RewardKitError("--by names the score that selects rows: add --keep or --pairs")
+    if options.reward is None:
+        raise RewardKitError("nothing to score with: add --reward path/to/file.py:reward")
+    return None
+
+
+@contextmanager
+def scored_beside(out: Path | None, found: Saved) -> Iterator[Path]:
+    """Return the path for all rows with their scores, from which some are selected; the file is removed at the end.
+
+    If only the selection fails, the scores, which may have cost days, stay, and the error says where they are.
+    """
+    from rewardkit.errors import DataError
+
+    ending = ".jsonl" if found.schema is None else ".parquet"  # each keeps the types of the data
+    if out is None:
+        with TemporaryDirectory(prefix="rewardkit-") as folder:
+            yield Path(folder) / f"scored{ending}"
+        return
+    path = out.with_name(f".{out.name}.scored{ending}")
+    try:
+        yield path
+    except DataError as error:
+        kept = out.with_name(f"{out.name}.scored{ending}")
+        if not path.is_file() or kept.resolve() == Path(found.name).resolve():
+            raise
+        path.rename(kept)
+        raise DataError(
+            f"{error}\nAll scores are in {kept}. To select from them, pass that file without --reward."
+        ) from None
+    finally:
+        with suppress(OSError):
+            path.unlink()
+
+
+def select(rule: Rule, options: argparse.Namespace, scored: Scored) -> None:
+    """Select from completions with scores, write them to ``--out``, and say how many there are."""
+    from rewardkit.scoring.selection import select as select_rows
+
+    print(select_rows(scored, rule, options.out).text())
+
+
+def _keep(text: str) -> tuple[int | None, float | None]:
+    most: int | None = None
+    least: float | None = None
+    for part in text.split(","):
+        name, _, value = part.strip().partition(":")
+        try:
+            if name == "best" and not value:
+                most = 1
+            elif name == "top":
+                most = count(value)
+            elif name == "above" and math.isfinite(float(value)):
+                least = float(value)
+            else:
+                raise ValueError(part)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"write best, top:4 or above:0.8, or two of them; got {text!r}") from None
+    return most, least
+
+
+def _most(text: str) -> float:
+    if text in (_BEST_WORST, "all"):
+        return 1 if text == _BEST_WORST else math.inf
+    try:
+        return count(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"write {_BEST_WORST}, all or a number; got {text!r}") from None
+
+
+def _gap(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"must be a finite number of at least 0, got {text}")
+    return value
+
 
 _TENTHS = 10
 
@@ -47,7 +284,7 @@ def add_to(verbs: Verbs) -> None:
     verb.add_argument("--reward", metavar="REWARD", help=REWARD)
     verb.add_argument(
         "--out",
-        type=cluster.place,
+        type=place,
         metavar="FILE",
         help="write all rows with total and components/<name> to FILE: .jsonl, .csv or .parquet",
     )
@@ -66,23 +303,23 @@ def add_to(verbs: Verbs) -> None:
     verb.add_argument(
         "--resume", action="store_true", help="continue what an earlier command with the same --out began"
     )
-    selection.add_to(verb)
-    cluster.add_to(verb)
+    add_selection_to(verb)
+    add_cluster_to(verb)
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Score the data, or select from data with scores; return 0 if all rows were scored, else 1."""
-    from rewardkit.core.batch.table_text import visible
-    from rewardkit.replay.processes import Workers
-    from rewardkit.replay.replay import Replayed
-    from rewardkit.replay.selection.scored import Scored
-    from rewardkit.replay.sources import saved
-    from rewardkit.replay.writers import kind_of
-    from rewardkit_inspect.logs import is_log, log_rows
+    from rewardkit.batch.table_text import visible
+    from rewardkit.scoring.processes import Workers
+    from rewardkit.scoring.replay import Replayed
+    from rewardkit.scoring.scored import Scored
+    from rewardkit.scoring.sources import saved
+    from rewardkit.scoring.writers import kind_of
+    from rewardkit_adapters.inspect.logs import is_log, log_rows
 
-    rule = selection.rule_of(options)
-    cluster.check(options)
+    rule = rule_of(options)
+    check(options)
     if options.out is not None and options.engine != "ray":
         kind_of(options.out)  # refuses an unknown ending before anything is read
         _refuse_to_overwrite(options.data, options.out)
@@ -90,19 +327,19 @@ def run(options: argparse.Namespace) -> int:
     log = options.data[0] if len(options.data) == 1 and is_log(options.data[0]) else None
     rows = None if log is None else partial(log_rows, log)
     if options.engine == "ray":
-        return 1 if cluster.score(options, sources, rows) else 0
+        return 1 if score(options, sources, rows) else 0
     faulty, by, completion = False, options.by or "total", sources.get("completion")
     with _terminable(), Workers(options.processes) as workers:
         found = saved(options.data, limit=options.limit, completion=completion, rows=rows, mapped=workers.map)
         if rule is not None and options.reward is None:
-            selection.select(rule, options, Scored.of(found, sources, by=by))
+            select(rule, options, Scored.of(found, sources, by=by))
         elif rule is not None:
             replayed = Replayed.of(options.reward, found, sources)
             Scored.check(replayed.columns, by=by)
-            with selection.scored_beside(options.out, found) as place:
+            with scored_beside(options.out, found) as place:
                 faulty = _score(options, replayed, place, workers)
                 print()
-                selection.select(rule, options, Scored.after(replayed.columns, place, by=by))
+                select(rule, options, Scored.after(replayed.columns, place, by=by))
         else:
             faulty = _score(options, Replayed.of(options.reward, found, sources), options.out, workers)
     if options.out is not None:
@@ -112,9 +349,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _score(options: argparse.Namespace, replayed: Replayed, out: Path | None, workers: Workers) -> bool:
     """Score the data and print a summary; return whether rows have errors."""
-    from rewardkit.core.batch.table_text import visible
-    from rewardkit.replay.engine import score_saved
-    from rewardkit.replay.output import resumable
+    from rewardkit.batch.table_text import visible
+    from rewardkit.scoring.engine import score_saved
+    from rewardkit.scoring.output import resumable
 
     started = time.perf_counter()
     chosen = {"--limit": options.limit, "--completion": options.completion}
@@ -160,8 +397,8 @@ def _terminable() -> Iterator[None]:
 
 
 def _refuse_to_overwrite(data: Sequence[str], out: Path) -> None:
-    from rewardkit.core.errors import RewardKitError
-    from rewardkit.data.addresses import expanded, is_remote
+    from rewardkit.errors import RewardKitError
+    from rewardkit.scoring.files import expanded, is_remote
 
     for address in (one for each in data for one in expanded(each)):
         if not is_remote(address) and Path(address).resolve() == out.resolve():

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from rewardkit.cli.access import TOKEN, add_token_options, has_other_users, token_of, warn_user
 from rewardkit.cli.arguments import REWARD, count, seconds
-from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.errors import RewardDefinitionError
 
 if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
 DIALECTS: dict[str, str] = {
-    "llamafactory": "rewardkit_llamafactory.dialect",
-    "nemo-gym": "rewardkit_nemo_gym.dialect",
-    "openrlhf": "rewardkit_openrlhf.dialect",
-    "slime": "rewardkit_slime.dialect",
+    "llamafactory": "rewardkit_adapters.llamafactory",
+    "nemo-gym": "rewardkit_adapters.nemo_gym",
+    "openrlhf": "rewardkit_adapters.openrlhf",
+    "slime": "rewardkit_adapters.slime",
 }
 """The name of a trainer -> the module with its `dialect`."""
 _MIB = 1 << 20
@@ -64,7 +64,7 @@ def add_to(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve until a signal asks to stop; return 0."""
-    from rewardkit.server.serving import Options, Setup, serve
+    from rewardkit.serve.app import Options, Setup, serve
 
     if not 0 <= options.port <= 65_535:
         raise RewardDefinitionError(f"--port must be a number from 0 to 65535, got {options.port}")
@@ -100,7 +100,7 @@ def _dialect(module: str) -> Any:
 
 
 def _absolute(target: str) -> str:
-    from rewardkit.data.reward_names import is_file, path_of, split
+    from rewardkit.tree.loading import is_file, path_of, split
 
     source, name = split(target)
     return (

@@ -49,8 +49,8 @@ def add_to(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train, or do what one of the options asks for instead; return the exit code."""
-    from rewardkit.core.errors import RewardKitError
-    from rewardkit_runner.configuration import reader
+    from rewardkit.errors import RewardKitError
+    from rewardkit_adapters.runner import config_file as reader
 
     if options.schema:
         print(json.dumps(reader.schema(), indent=2))
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if options.preflight == "only":
         return _preflight(config)
-    from rewardkit_runner.training import train
+    from rewardkit_adapters.runner.training import train
 
     return train(config)
 
@@ -90,9 +90,9 @@ def _sets(options: argparse.Namespace) -> list[str]:
 
 def _preflight(config: Any) -> int:
     """Print the report of the preflight; return 0 if it found no error, else 2."""
-    from rewardkit_runner.data.datasets import training_and_held_out
-    from rewardkit_runner.preflight import preflight
-    from rewardkit_runner.rewards import reward_of
+    from rewardkit_adapters.runner.data import training_and_held_out
+    from rewardkit_adapters.runner.preflight import preflight
+    from rewardkit_adapters.runner.rewards import reward_of
 
     reward = reward_of(config)
     training, held_out = training_and_held_out(config)

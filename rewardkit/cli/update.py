@@ -8,11 +8,11 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rewardkit.batch.table_text import visible
 from rewardkit.cli.arguments import REWARD, count
-from rewardkit.core.batch.table_text import visible
 
 if TYPE_CHECKING:
-    from rewardkit_live.mailbox import Mailbox
+    from rewardkit_adapters.live.mailbox import Mailbox
 
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -78,8 +78,8 @@ def add_to(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Send the update, or print what was asked for; return the exit code."""
-    from rewardkit.core.errors import RewardKitError
-    from rewardkit_live.requests import answered, mailbox_of, sent
+    from rewardkit.errors import RewardKitError
+    from rewardkit_adapters.live.requests import answered, mailbox_of, sent
 
     folder = options.folder
     numbers = _numbers(options.numbers)
@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
                 "--dry-run needs a new reward: pass path/to/file.py:reward. --set and --rollback are tried by the "
                 "training before it applies them"
             )
-        from rewardkit_live.dry_run import dry_run, dry_run_on
+        from rewardkit_adapters.live.dry_run import dry_run, dry_run_on
 
         if options.on_recorded is None:
             print(_trial(dry_run(folder, options.reward)))
@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _numbers(given: list[str]) -> dict[str, dict[str, Any]]:
-    from rewardkit.core.errors import RewardKitError, near_miss
+    from rewardkit.errors import RewardKitError, near_miss
 
     found: dict[str, dict[str, Any]] = {}
     for text in given:
@@ -161,7 +161,7 @@ def _print_answer(answer: Mapping[str, Any], waited: float, mailbox: Mailbox) ->
 
 def _alive(mailbox: Mailbox) -> str:
     """Return a warning if the training does not seem to be running, else an empty text."""
-    from rewardkit_live.requests import state_of
+    from rewardkit_adapters.live.requests import state_of
 
     last = mailbox.last_written()
     if last is None or state_of(mailbox) == "running":
@@ -188,7 +188,7 @@ def _trial(trial: Mapping[str, Any]) -> str:
 
 
 def _config(mailbox: Mailbox) -> str:
-    from rewardkit_live.requests import get_config
+    from rewardkit_adapters.live.requests import get_config
 
     config = get_config(mailbox.folder.parent)
     lines = [

@@ -6,13 +6,13 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rewardkit.batch.table_text import visible
 from rewardkit.cli.access import add_token_options, has_other_users, token_of
 from rewardkit.cli.arguments import REWARD
-from rewardkit.core.batch.table_text import visible
-from rewardkit.core.processes.addresses import is_loopback
+from rewardkit.workers.addresses import is_loopback
 
 if TYPE_CHECKING:
-    from rewardkit.viewer.trials import Trials
+    from rewardkit.page.trials import Trials
 
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -70,8 +70,8 @@ def add_to(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve the page until it is stopped; return 0."""
-    from rewardkit.core.errors import RewardKitError
-    from rewardkit.viewer.server import serve
+    from rewardkit.errors import RewardKitError
+    from rewardkit.page.server import serve
 
     if not 0 <= options.port <= 65535:
         raise RewardKitError(f"--port must be a number from 0 (any free port) to 65535, got {options.port}")
@@ -110,12 +110,12 @@ def _trials(options: argparse.Namespace) -> Trials | None:
     """
     if options.reward is None:
         if options.expensive:
-            from rewardkit.core.errors import RewardKitError
+            from rewardkit.errors import RewardKitError
 
             raise RewardKitError("--expensive needs --reward: pass a reward to try, such as --reward new.py:reward")
         return None
-    from rewardkit.viewer.trials import Trials
-    from rewardkit_live.past import past_version
+    from rewardkit.page.trials import Trials
+    from rewardkit_adapters.live.past import past_version
 
     return Trials(past_version(options.reward) or options.reward, expensive=options.expensive)
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rewardkit.core.batch.batch import Batch
-from rewardkit.core.batch.column import Column
-from rewardkit.core.batch.rollouts import Rollouts
-from rewardkit.core.batch.score import FAILED, SKIPPED, Fault, Outcome
-from rewardkit.core.batch.table import ScoreTable
-from rewardkit.core.errors import BindingError, CoercionError, RewardBug, RewardFailure, RunStopped, shorten
-from rewardkit.core.evaluation.scorer import Scorer
-from rewardkit.core.progress.progress import Progress
-from rewardkit.online.rows import Row
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.column import Column
+from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.score import FAILED, SKIPPED, Fault, Outcome
+from rewardkit.batch.table import ScoreTable
+from rewardkit.errors import BindingError, CoercionError, RewardBug, RewardFailure, RunStopped, shorten
+from rewardkit.online.rows import Row, failed_rows
+from rewardkit.progress.progress import Progress
+from rewardkit.tree.evaluation.scorer import Scorer
 
 Places = Sequence[int]
 
@@ -122,3 +125,56 @@ def failed(scorer: Scorer, row: Row, error: Exception) -> ScoreTable:
         total=absent,
         faults=(Fault(blamed, 0, Outcome.FAILED, str(error)),),
     )
+
+
+# Patience: rows that have failed are scored again until they have a score or the time is over.
+
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 15.0
+"""Seconds between two tries; each pause is twice as long as the one before."""
+
+
+class RunExit(BaseException):
+    """Ends a training whose trainer catches every `Exception` of a reward and goes on without the score."""
+
+
+def patient(
+    score: Callable[[Places], Iterator[Scored]],
+    places: Places,
+    seconds: float,
+    waiting: Callable[[ScoreTable], None],
+) -> Iterator[Scored]:
+    """Yield the scores of the rows at `places`; rows that have failed are scored again.
+
+    Args:
+        score: scores the rows at some places.
+        seconds: after which failed rows are not scored again; 0.0 scores every row once.
+        waiting: is called with failed rows before they are scored again.
+    """
+    end, pause = time.monotonic() + seconds, _FIRST_PAUSE
+    while len(places):
+        last = time.monotonic() >= end
+        again: list[int] = []
+        for found in score(places):
+            for part, failed in [(found, False)] if last or found.final else _parts(found):
+                if failed:
+                    waiting(part.table)
+                    again += part.places
+                else:
+                    yield part
+        places = again
+        if again:
+            left = max(0.0, end - time.monotonic())
+            time.sleep(min(pause * random.uniform(0.75, 1.25), left))  # so that threads do not ask all at once
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+def _parts(found: Scored) -> Iterator[tuple[Scored, bool]]:
+    """Yield runs of rows that have failed, and of rows that have not."""
+    failed = failed_rows(found.table)
+    for kind, run in itertools.groupby(range(len(failed)), key=lambda row: bool(failed[row])):
+        rows = list(run)
+        start, stop = rows[0], rows[-1] + 1
+        whole = stop - start == len(failed)
+        part = found if whole else Scored(found.places[start:stop], found.table.part(start, stop))
+        yield part, kind

@@ -13,9 +13,9 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from rewardkit.core.errors import CoercionError, RewardBug, RewardDefinitionError, RewardFailure
-from rewardkit.core.evaluation.scorer import Scorer
-from rewardkit.core.tree.reward import leaves
+from rewardkit.errors import CoercionError, RewardBug, RewardDefinitionError, RewardFailure
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.reward import leaves
 
 _FEWEST_BATCHES, _FEWEST_ROWS = 2, 64
 """What must be seen before errors can stop a run."""

@@ -1,6 +1,6 @@
 """Exports: the files with which a trainer uses a reward, and what the user writes into its configuration.
 
-``export_to("verl", Target("reward", "reward"), {"verl": "rewardkit_verl"})`` calls ``rewardkit_verl.export.export``.
+``export_to("verl", Target("reward", "reward"), {"verl": "rewardkit_adapters.verl"})`` calls its ``export``.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any, final
 
-from rewardkit.core.errors import RewardDefinitionError, near_miss
-from rewardkit.core.evaluation.scorer import Scorer
-from rewardkit.core.tree.parameters import MISSING
-from rewardkit.core.tree.reward import walk
-from rewardkit.data.reward_names import load
+from rewardkit.errors import RewardDefinitionError, near_miss
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.loading import load
+from rewardkit.tree.parameters import MISSING
+from rewardkit.tree.reward import walk
 
 
 @final
@@ -129,18 +129,18 @@ class Export:
     notes: Sequence[str] = field(default_factory=tuple)
 
 
-def export_to(trainer: str, target: Target, packages: Mapping[str, str]) -> Export:
+def export_to(trainer: str, target: Target, modules: Mapping[str, str]) -> Export:
     """Return the export of one reward for one trainer.
 
     Args:
-        packages: name of a trainer -> the package of its adapter.
+        modules: name of a trainer -> the module with its `export`.
 
     Raises:
         RewardDefinitionError: there is no such trainer, or it cannot run the reward.
     """
-    if trainer not in packages:
+    if trainer not in modules:
         raise RewardDefinitionError(
-            f"there is no trainer {trainer!r}. Trainers: {', '.join(sorted(packages))}.{near_miss(trainer, packages)}"
+            f"there is no trainer {trainer!r}. Trainers: {', '.join(sorted(modules))}.{near_miss(trainer, modules)}"
         )
     if not target.name.isidentifier() or keyword.iskeyword(target.name):
         raise RewardDefinitionError(f"the reward must be a variable of its module, got {target.name!r}")
@@ -148,5 +148,5 @@ def export_to(trainer: str, target: Target, packages: Mapping[str, str]) -> Expo
         raise RewardDefinitionError(
             f"Python cannot import a module called {target.module!r}. Rename the file, for example to my_rewards.py"
         )
-    export: Export = importlib.import_module(f"{packages[trainer]}.export").export(target)
+    export: Export = importlib.import_module(modules[trainer]).export(target)
     return export

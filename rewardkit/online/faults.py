@@ -11,11 +11,11 @@ from collections import Counter
 
 import numpy as np
 
-from rewardkit.core.batch.column import Floats
-from rewardkit.core.batch.score import Fault
-from rewardkit.core.batch.table import ScoreTable
-from rewardkit.core.errors import worth_reporting
-from rewardkit.store.capture import MAX_KINDS, wording
+from rewardkit.batch.column import Floats
+from rewardkit.batch.score import Fault
+from rewardkit.batch.table import ScoreTable
+from rewardkit.errors import worth_reporting
+from rewardkit.record.capture import MAX_KINDS, wording
 
 logger = logging.getLogger("rewardkit")
 

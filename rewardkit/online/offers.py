@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import final
 
-from rewardkit.core.errors import RewardDefinitionError, warn
-from rewardkit.core.evaluation.scorer import Scorer
-from rewardkit.core.tree.parameters import MISSING
-from rewardkit.core.tree.reward import Reward, walk
+from rewardkit.errors import RewardDefinitionError, warn
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.parameters import MISSING
+from rewardkit.tree.reward import Reward, walk
 
 
 @final

@@ -8,29 +8,98 @@ changes no score, draws from no random generator of the training, and never rais
 from __future__ import annotations
 
 import logging
+import random
+import sys
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
-from rewardkit.analysis.foreign_golds import ForeignGolds, ForeignScores
-from rewardkit.analysis.suspicious import Evidence, Lead, suspicious
-from rewardkit.analysis.suspicious.golds import cell_text
-from rewardkit.analysis.suspicious.texts import shortened
-from rewardkit.core.batch.batch import Batch
-from rewardkit.core.batch.column import Floats, Numbers
-from rewardkit.core.batch.score import Outcome
-from rewardkit.core.batch.table import ScoreTable
-from rewardkit.core.evaluation.scorer import Scorer
-from rewardkit.core.tree.reward import Reward
-from rewardkit.online.allowance import Allowance
-from rewardkit.online.draws import same_draws
+from rewardkit.alerts import Evidence, Lead, suspicious
+from rewardkit.alerts.golds import cell_text
+from rewardkit.alerts.texts import shortened
+from rewardkit.analyze.foreign_golds import ForeignGolds, ForeignScores
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.column import Floats, Numbers
+from rewardkit.batch.score import Outcome
+from rewardkit.batch.table import ScoreTable
 from rewardkit.online.versions import described_components
-from rewardkit.store.capture import Capture
-from rewardkit.store.records import ComponentDescription
+from rewardkit.record.capture import Capture
+from rewardkit.record.records import ComponentDescription
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.reward import Reward
+
+# An allowance of seconds: work beside a training takes at most a share of the training's time.
+
+
+_SAVED = 3.0
+"""The most to save, in times of the last cost: after a long pause there is no rush of work."""
+
+
+@final
+class Allowance:
+    """The seconds that may be spent now: saved as time passes, spent by work.
+
+    The first piece of work is free: it is often many times slower than the next ones, because it imports and compiles.
+
+    Args:
+        share: of the time that passes, from 0 to 1.
+    """
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+        self._saved = self._cost = 0.0
+        self._worked = 0
+        self._seen: float | None = None
+
+    @property
+    def suffices(self) -> bool:
+        """Whether work that takes as long as the last one may begin; asking saves for the time since it was asked."""
+        now = time.perf_counter()
+        passed = 0.0 if self._seen is None else now - self._seen
+        self._seen = now
+        self._saved = min(self._saved + self.share * passed, _SAVED * self._cost)
+        return self._saved >= self._cost
+
+    @contextmanager
+    def spent(self) -> Iterator[None]:
+        """Spend the seconds that the ``with`` block takes."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._worked += 1
+            if self._worked > 1:
+                self._cost = time.perf_counter() - started
+                self._saved -= self._cost
+
+
+# Code between the steps of a training that must not move its random generators.
+
+
+@contextmanager
+def same_draws() -> Iterator[None]:
+    """Restore the random generators of Python, NumPy and torch after the ``with`` block."""
+    torch = sys.modules.get("torch")
+    python, array = random.getstate(), np.random.get_state()
+    held = None if torch is None else torch.get_rng_state()
+    on_gpu = torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized()
+    of_gpus = torch.cuda.get_rng_state_all() if torch is not None and on_gpu else None
+    try:
+        yield
+    finally:
+        random.setstate(python)
+        np.random.set_state(array)
+        if torch is not None:
+            torch.set_rng_state(held)
+        if torch is not None and of_gpus is not None:
+            torch.cuda.set_rng_state_all(of_gpus)
+
 
 _LOG = logging.getLogger("rewardkit")
 SHARE = 0.01

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, final
 
-from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.errors import RewardDefinitionError
 from rewardkit.online.rows import Row, RowScore
 from rewardkit.online.scorer import RowScorer
 

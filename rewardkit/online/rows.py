@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.core.batch.column import Rows
-from rewardkit.core.batch.score import FAILED, Fault, Outcome
-from rewardkit.core.batch.table import ScoreTable
-from rewardkit.core.errors import RewardFailure
-from rewardkit.core.progress.progress import Progress
+from rewardkit.batch.column import Rows
+from rewardkit.batch.score import FAILED, Fault, Outcome
+from rewardkit.batch.table import ScoreTable
+from rewardkit.errors import RewardFailure
+from rewardkit.progress.progress import Progress
 
 _OUTCOMES = [str(outcome) for outcome in Outcome]
 COMPONENTS = "components/"

@@ -11,19 +11,18 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from rewardkit.core.batch.column import Floats
-from rewardkit.core.batch.table import ScoreTable
-from rewardkit.core.errors import CoercionError, RewardBug, RewardDefinitionError, RewardFailure, RewardKitError, warn
-from rewardkit.core.evaluation.scorer import Scorer
-from rewardkit.core.progress.progress import Progress
-from rewardkit.core.tree.reward import bindings
-from rewardkit.online.batches import Scored, batch_of, failed, kinds, tables
+from rewardkit.batch.column import Floats
+from rewardkit.batch.table import ScoreTable
+from rewardkit.errors import CoercionError, RewardBug, RewardDefinitionError, RewardFailure, RewardKitError, warn
+from rewardkit.online.batches import Scored, batch_of, failed, kinds, patient, tables
 from rewardkit.online.breaker import Breaker, Limits, WrongColumns, tolerant
 from rewardkit.online.faults import FaultReport, fault_counts, unparsable_golds
 from rewardkit.online.offers import Offers
-from rewardkit.online.patience import patient
 from rewardkit.online.rows import Moment, Row, RowScore, row_scores
 from rewardkit.online.special_tokens import SpecialTokens
+from rewardkit.progress.progress import Progress
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.reward import bindings
 
 if TYPE_CHECKING:
     from rewardkit.online.recording import RowRecording

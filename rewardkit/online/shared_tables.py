@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
-from rewardkit.core.batch.column import Floats
+from rewardkit.batch.column import Floats
 
 Table = Mapping[str, Floats]
 """The columns of a batch by name, (n,) each, as the trainer gets them."""

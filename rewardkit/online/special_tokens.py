@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
-from rewardkit.core.batch.messages import as_messages
-from rewardkit.core.errors import RewardTypeError, shorten
+from rewardkit.batch.messages import as_messages
+from rewardkit.errors import RewardTypeError, shorten
 
 _LOOKS_SPECIAL = re.compile(r"(<\|[A-Za-z0-9_.-]{1,40}\|>|</s>|<eos>|<end_of_turn>|<pad>)\s*\Z")
 """What the usual tokenizers end or pad a text with."""

@@ -2,11 +2,232 @@
 
 from __future__ import annotations
 
-from rewardkit.core.evaluation.omission import binding_of, counted
-from rewardkit.core.evaluation.scorer import Scorer
-from rewardkit.core.tree.reward import Reward
-from rewardkit.online.packing import packed
-from rewardkit.store.records import ComponentDescription, Version
+import inspect
+import io
+import re
+import sys
+import textwrap
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import partial
+from pathlib import Path
+from types import CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
+from typing import Any
+
+from rewardkit.errors import shorten, shorten_line
+from rewardkit.record.records import ComponentDescription, Version
+from rewardkit.tree.evaluation.omission import binding_of, counted
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.loading import is_installed
+from rewardkit.tree.reward import Reward
+from rewardkit.workers.carried import with_function
+
+# The code of a reward for the record: the reward as bytes, and the source of the functions and classes it uses.
+
+
+MOST_BYTES = 8_000_000
+"""A reward that needs more is not stored, only its source."""
+_MOST_CHARACTERS = 1_000_000
+_LONGEST_CONSTANT = 2_000
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+_MOST_ITEMS = 1_000
+_MOST_OBJECTS = 50_000
+"""The limits of what is looked at."""
+_SECRET = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
+
+
+class _Unstorable(Exception):
+    """Ends the packing of a reward."""
+
+
+@dataclass
+class Packed:
+    """The code of a reward.
+
+    Attributes:
+        data: the reward for `pickle`; empty if it cannot be stored.
+        why_not: why it cannot be stored.
+        sources: path of a file -> what the reward uses of it: constants, functions, classes.
+    """
+
+    data: bytes = b""
+    why_not: str = ""
+    sources: dict[str, str] = field(default_factory=dict)
+
+
+def packed(reward: Reward) -> Packed:
+    """Return the code of `reward`; never raises."""
+    result = Packed()
+    try:
+        result.data = _dumped(reward)
+    except Exception as error:  # a lock, a connection, a model
+        said = str(error) if isinstance(error, _Unstorable) else f"{type(error).__name__}: {error}"
+        result.why_not = shorten_line(said)
+    with suppress(Exception):  # objects of users may do anything when they are looked at
+        result.sources = _sources(reward)
+    return result
+
+
+def _dumped(reward: Reward) -> bytes:
+    """Pickle `reward` with the functions and classes that are not installed."""
+    import cloudpickle
+
+    registered: list[ModuleType] = []
+
+    class Packer(cloudpickle.Pickler):  # type: ignore[misc]
+        def reducer_override(self, one: Any) -> Any:
+            size = getattr(one, "nbytes", 0)
+            if isinstance(size, int) and size > MOST_BYTES:
+                raise _Unstorable(f"it contains {type(one).__name__} of {size:,} bytes")
+            if isinstance(one, (FunctionType, type, ModuleType)) and _is_local(one):
+                for name, value in vars(one).items() if isinstance(one, ModuleType) else _constants(one):
+                    if _is_secret(name, value):
+                        raise _Unstorable(f"its code reads {name}, which looks like a secret")
+                module = sys.modules.get(_module_of(one))
+                if module is not None and module.__name__ not in cloudpickle.list_registry_pickle_by_value():
+                    cloudpickle.register_pickle_by_value(module)
+                    registered.append(module)
+            return with_function(one, _is_local) or super().reducer_override(one)
+
+    written = _Limited()
+    try:
+        Packer(written).dump(reward)
+    finally:
+        for module in registered:
+            cloudpickle.unregister_pickle_by_value(module)
+    return written.getvalue()
+
+
+class _Limited(io.BytesIO):
+    def write(self, data: Any, /) -> int:
+        if self.tell() + memoryview(data).nbytes > MOST_BYTES:
+            raise _Unstorable(f"it contains more than {MOST_BYTES:,} bytes of data")
+        return super().write(data)
+
+
+def _is_local(one: Any) -> bool:
+    """Whether a function or class is of the user's own code, which may change or vanish."""
+    name = _module_of(one)
+    if not isinstance(name, str) or _is_ours(name):
+        return False
+    module = sys.modules.get(name)
+    file = getattr(module, "__file__", None)
+    return name == "__main__" or (file is not None and not is_installed(Path(file).resolve()))
+
+
+def _is_ours(module: str) -> bool:
+    root = module.partition(".")[0]
+    return root in ("rewardkit", "rewardkit_adapters")
+
+
+def _module_of(one: Any) -> Any:
+    return one.__name__ if isinstance(one, ModuleType) else getattr(one, "__module__", None)
+
+
+def _sources(reward: Reward) -> dict[str, str]:
+    """Return a text for each file: the constants, then functions and classes in their order in the file."""
+    places: dict[str, list[tuple[int, int, str]]] = {}
+    constants: dict[str, dict[str, str]] = {}
+    for one in _reached(reward):
+        file = _label(one.__module__)
+        for name, value in _constants(one):
+            shown = "..." if _is_secret(name, value) else _ADDRESS.sub("", shorten(value, _LONGEST_CONSTANT))
+            constants.setdefault(file, {})[name] = f"{name} = {shown}"
+        with suppress(OSError, TypeError):  # typed into an interpreter
+            lines, start = inspect.getsourcelines(one)
+            text = textwrap.dedent("".join(lines)).strip("\n")
+            places.setdefault(file, []).append((start, start + len(lines), text))
+    texts = {}
+    for file in dict.fromkeys([*places, *constants]):
+        above = "\n".join(sorted(constants.get(file, {}).values()))
+        pieces = [text for _, _, text in _outermost(places.get(file, []))]
+        texts[file] = "\n\n\n".join(filter(None, [above, *pieces]))[:_MOST_CHARACTERS] + "\n"
+    return texts
+
+
+def _reached(reward: Reward) -> Iterator[Any]:
+    """Yield the functions and classes of the user that a reward uses, however indirectly."""
+    seen: dict[int, Any] = {}  # keeps them alive, so that ids stay unique
+    todo: list[Any] = [reward]
+    while todo and len(seen) < _MOST_OBJECTS:
+        one = todo.pop()
+        if id(one) in seen or isinstance(one, (str, bytes, int, float, ModuleType)):
+            continue
+        seen[id(one)] = one
+        if isinstance(one, (FunctionType, type)):
+            if _is_local(one):
+                yield one
+                todo += _parts_of(one)
+        elif isinstance(one, (dict, MappingProxyType)):
+            todo += list(one.values())[:_MOST_ITEMS]
+        elif isinstance(one, (tuple, list, set, frozenset)):
+            todo += list(one)[:_MOST_ITEMS]
+        elif isinstance(one, MethodType):
+            todo += [one.__func__, one.__self__]
+        elif isinstance(one, partial):
+            todo += [one.func, one.args, one.keywords]
+        elif _is_local(type(one)) or _is_ours(type(one).__module__):  # not into models and clients
+            todo += [type(one), *getattr(one, "__dict__", {}).values()]
+            todo += [getattr(one, field.name) for field in fields(one)] if is_dataclass(one) else []
+
+
+def _parts_of(one: FunctionType | type) -> Iterator[Any]:
+    if not isinstance(one, FunctionType):
+        yield from one.__bases__
+        yield from vars(one).values()
+        return
+    names = set(_names(one.__code__))
+    for value in [one.__globals__[name] for name in names if name in one.__globals__]:
+        yield value
+        if isinstance(value, ModuleType) and _is_local(value):
+            yield from (vars(value)[name] for name in names if name in vars(value))
+    yield from (one.__defaults__ or ())
+    for cell in one.__closure__ or ():
+        with suppress(ValueError):  # not assigned yet
+            yield cell.cell_contents
+
+
+def _constants(one: FunctionType | type) -> Iterator[tuple[str, Any]]:
+    """Yield the global variables that a function reads, without functions, classes and modules."""
+    if not isinstance(one, FunctionType):
+        return
+    for name in _names(one.__code__):
+        value = one.__globals__.get(name, len)
+        if not (callable(value) or isinstance(value, ModuleType)):
+            yield name, value
+
+
+def _is_secret(name: str, value: Any) -> bool:
+    """Whether a variable is called like a secret and looks like one: long, without blanks, with a digit."""
+    if not (isinstance(value, str) and _SECRET.search(name)):
+        return False
+    return re.fullmatch(r"[\w+/=.:-]{16,}", value) is not None and re.search(r"\d", value) is not None
+
+
+def _outermost(places: list[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
+    """Yield the pieces of a file in order, without those that are inside another one."""
+    last = -1
+    for start, end, text in sorted(places, key=lambda place: (place[0], -place[1])):
+        if end > last:
+            yield start, end, text
+            last = end
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _names(inner)
+
+
+def _label(module: str) -> str:
+    """Return the name of a module's file: ``reward.py``, ``rewards/answers.py``, or ``notebook``."""
+    if module == "__main__":
+        file = getattr(sys.modules["__main__"], "__file__", None)
+        return Path(file).name if file else "notebook"
+    return f"{module.replace('.', '/')}.py"
+
 
 _DATA = ("prompt", "example")
 """What a function may read of the data besides columns."""

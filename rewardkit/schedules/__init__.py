@@ -2,16 +2,21 @@
 
 from rewardkit.schedules.by_performance import track, when_reached
 from rewardkit.schedules.by_time import (
+    after,
     constant,
     cosine,
+    cycle,
+    delay,
     exponential,
+    join,
     linear,
+    maximum,
+    minimum,
     piecewise,
     polynomial,
     sigmoid,
     warm_up,
 )
-from rewardkit.schedules.sequences import after, cycle, delay, join, maximum, minimum
 
 __all__ = [
     "after",

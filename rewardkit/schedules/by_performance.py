@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, final
 
-from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
-from rewardkit.core.progress.bounds import TOLERANCE, Bounds, number
-from rewardkit.core.progress.schedule import PerformanceSchedule, Schedule, State, call_text
-from rewardkit.core.tree.reward import Reward
+from rewardkit.errors import RewardDefinitionError, RewardTypeError, shorten
+from rewardkit.progress.bounds import TOLERANCE, Bounds, number
+from rewardkit.progress.schedule import PerformanceSchedule, Schedule, State, call_text
+from rewardkit.tree.reward import Reward
 
 
 @final

@@ -13,21 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rewardkit.core.batch.column import Floats
-from rewardkit.core.errors import (
-    BindingError,
-    MissingExtraError,
-    RewardDefinitionError,
-    RewardTypeError,
-    near_miss,
-    shorten,
-)
-from rewardkit.core.evaluation.scorer import Scorer
-from rewardkit.core.progress import states as kept
-from rewardkit.core.progress.progress import Progress
-from rewardkit.core.progress.schedule import SQUARES, PerformanceSchedule, Schedule, following, weight_now
-from rewardkit.core.tree.algebra import addend_weights
-from rewardkit.core.tree.reward import Reward, as_reward, walk
+from rewardkit.batch.column import Floats
+from rewardkit.errors import BindingError, MissingExtraError, RewardDefinitionError, RewardTypeError, near_miss, shorten
+from rewardkit.progress import states as kept
+from rewardkit.progress.progress import Progress
+from rewardkit.progress.schedule import SQUARES, PerformanceSchedule, Schedule, following, weight_now
+from rewardkit.tree.algebra import addend_weights
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.reward import Reward, as_reward, walk
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,7 @@ import pytest
 
 from rewardkit.cli import access, serve
 from rewardkit.cli.access import TOKEN, add_token_options, has_other_users, token_of
-from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.errors import RewardDefinitionError
 
 
 @pytest.fixture(autouse=True)

@@ -96,10 +96,10 @@ def run(folder: Path) -> str:
     """A recorded run of 4 completions, scored by `exact`, with two updates."""
     pytest.importorskip("pyarrow")
     from rewardkit.online.versions import version_of
-    from rewardkit.store.recorder import Recorder
-    from rewardkit.store.records import Record
-    from rewardkit_live.mailbox import Answer, Mailbox
-    from rewardkit_live.sources import collected
+    from rewardkit.record.recorder import Recorder
+    from rewardkit.record.records import Record
+    from rewardkit_adapters.live.mailbox import Answer, Mailbox
+    from rewardkit_adapters.live.sources import collected
 
     @rk.reward
     def exact(completion: str, answer: str) -> float:

@@ -33,6 +33,6 @@ def test_the_checkpoint_option_can_be_repeated() -> None:
 def test_help_does_not_import_torch_or_trl() -> None:
     code = (
         "import sys; from rewardkit.cli.main import parser; parser().format_help(); "
-        "sys.exit(any(name in sys.modules for name in ('torch', 'trl', 'yaml', 'rewardkit_trl')))"
+        "sys.exit(any(name in sys.modules for name in ('torch', 'trl', 'yaml', 'rewardkit_adapters.trl')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -12,8 +12,8 @@ import pytest
 
 from rewardkit.cli.export import ADAPTERS
 from rewardkit.cli.main import main
-from rewardkit.data.reward_names import load_module
-from tests.adapters.rewardkit_verl import stand_in
+from rewardkit.tree.loading import load_module
+from tests.adapters.verl import stand_in
 
 _REWARD = """
 import rewardkit as rk

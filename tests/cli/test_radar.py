@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from rewardkit.cli.main import main
-from tests.judges.server import JudgeServer, verdict
-from tests.viewer.recorded import gamed, ordinary
-from tests.viewer.test_rescoring import recorded
+from tests.page.recorded import gamed, ordinary
+from tests.page.test_rescoring import recorded
+from tests.rewards.judges.server import JudgeServer, verdict
 
 REWARDS = """
 import rewardkit as rk

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rewardkit.cli.main import main
-from tests.review.repositories import ANSWERS, FILES, REWARD, SAMPLE, committed, git, written
+from tests.differences.repositories import ANSWERS, FILES, REWARD, SAMPLE, committed, git, written
 
 Captured = pytest.CaptureFixture[str]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rewardkit_runner.configuration.config import RunConfig
-from rewardkit_runner.configuration.reader import read
+from rewardkit_adapters.runner.config import RunConfig
+from rewardkit_adapters.runner.config_file import read
 
 GUIDE = Path(__file__).parents[2] / "docs" / "runner.md"
 YAML = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)

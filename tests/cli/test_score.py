@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from rewardkit.cli.main import main
-from rewardkit.data.files import rows_of
-from rewardkit.replay.sources import saved
-from tests.replay import replayed
+from rewardkit.scoring.files import rows_of
+from rewardkit.scoring.sources import saved
+from tests.scoring import replayed
 
 DATA = Path(os.environ.get("REWARDKIT_DATA", Path(__file__).parents[3] / "shared" / "data")) / "gsm8k"
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from rewardkit.cli.main import main
-from rewardkit.data.files import rows_of
-from tests.replay import replayed
-from tests.store.batches import batch, written
+from rewardkit.scoring.files import rows_of
+from tests.record.batches import batch, written
+from tests.scoring import replayed
 
 DATA = Path(os.environ.get("REWARDKIT_DATA", Path(__file__).parents[3] / "shared" / "data"))
 DATA = DATA / "gsm8k" / "model_solutions.jsonl"

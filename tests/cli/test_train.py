@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rewardkit.cli.main import main
-from rewardkit_runner.configuration import yaml_text
+from rewardkit_adapters.runner import config_file as yaml_text
 
 Captured = pytest.CaptureFixture[str]
 

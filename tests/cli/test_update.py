@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("pyarrow")
 from rewardkit.cli import update as cli
 from rewardkit.cli.main import main
-from rewardkit_live.mailbox import Answer, Mailbox
+from rewardkit_adapters.live.mailbox import Answer, Mailbox
 
 TRIAL = {
     "rows": 8,
@@ -111,7 +111,7 @@ def test_without_an_answer_the_request_stays(run: Path, capsys: Any) -> None:
 def test_a_run_without_a_training_is_reported(run: Path, capsys: Any) -> None:
     """After a crash the request stays for the resumed run. After the end of the training it is refused."""
     import rewardkit as rk
-    from tests.adapters.rewardkit_trl.stand_ins import call, short
+    from tests.adapters.trl.stand_ins import call, short
 
     functions = rk.to_trl(short, record=run)
     call(functions, ["", "a"], prompts=["p", "p"], answer=["0", "1"])
@@ -174,7 +174,7 @@ def test_a_folder_without_a_training_is_refused(tmp_path: Path, capsys: Any) -> 
 
 def test_a_dry_run_uses_the_recorded_batch_and_sends_nothing(tmp_path: Path, capsys: Any) -> None:
     import rewardkit as rk
-    from tests.adapters.rewardkit_trl.stand_ins import call, close, short
+    from tests.adapters.trl.stand_ins import call, close, short
 
     functions = rk.to_trl(short + 0.5 * close, record=tmp_path / "run")
     call(functions, ["", "a", "bb", "ccc"], answer=["0", "1", "1", "3"], prompts=["p", "p", "q", "q"])
@@ -195,7 +195,7 @@ def test_a_dry_run_uses_the_recorded_batch_and_sends_nothing(tmp_path: Path, cap
 
 def test_a_dry_run_covers_recorded_steps_without_expensive_components(tmp_path: Path, capsys: Any) -> None:
     import rewardkit as rk
-    from tests.adapters.rewardkit_trl.stand_ins import call, close, short
+    from tests.adapters.trl.stand_ins import call, close, short
 
     @rk.reward(expensive=True)
     def judged(completion: str) -> float:
@@ -207,7 +207,7 @@ def test_a_dry_run_covers_recorded_steps_without_expensive_components(tmp_path: 
     functions.flush()
     (tmp_path / "dry_more.py").write_text(
         "import rewardkit as rk\n"
-        "from tests.adapters.rewardkit_trl.stand_ins import close, short\n"
+        "from tests.adapters.trl.stand_ins import close, short\n"
         "@rk.reward(expensive=True)\ndef judged(completion: str) -> float:\n    raise AssertionError('was asked')\n"
         "@rk.reward\ndef long(completion: str) -> float:\n    return float(len(completion) > 1)\n"
         "same = short + 0.5 * close + 0.25 * judged\n"

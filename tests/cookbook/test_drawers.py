@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
-from rewardkit_runner.configuration.reader import read
-from rewardkit_runner.data.datasets import training_and_held_out
-from rewardkit_runner.preflight import preflight
-from rewardkit_runner.rewards import environment_of, reward_of
+from rewardkit_adapters.runner.config_file import read
+from rewardkit_adapters.runner.data import training_and_held_out
+from rewardkit_adapters.runner.preflight import preflight
+from rewardkit_adapters.runner.rewards import environment_of, reward_of
 
 RECIPE = Path(__file__).parents[2] / "cookbook" / "drawers"
 

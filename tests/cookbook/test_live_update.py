@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import rewardkit as rk
-from rewardkit.data.reward_names import load
-from rewardkit_runner.tiny.task import as_columns, examples
+from rewardkit.tree.loading import load
+from rewardkit_adapters.runner.tiny.make import as_columns, examples
 
 RECIPE = Path(__file__).parents[2] / "cookbook" / "live_update"
 GOLD = '{"name":"Mia","qty":31,"item":"toy","color":"red"}'

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from rewardkit_runner.configuration.reader import read
-from rewardkit_runner.data.datasets import training_and_held_out
-from rewardkit_runner.preflight import Preflight, preflight
-from rewardkit_runner.rewards import reward_of
+from rewardkit_adapters.runner.config_file import read
+from rewardkit_adapters.runner.data import training_and_held_out
+from rewardkit_adapters.runner.preflight import Preflight, preflight
+from rewardkit_adapters.runner.rewards import reward_of
 
 COOKBOOK = Path(__file__).parents[2] / "cookbook"
 DATA = Path(os.environ.get("REWARDKIT_DATA", COOKBOOK.parents[1] / "shared" / "data")) / "gsm8k"
@@ -59,7 +59,7 @@ def test_the_data_is_what_the_generator_makes(
 
 @each_run
 def test_the_installed_trl_takes_its_settings(run: Path) -> None:
-    from rewardkit_runner.settings import grpo_config
+    from rewardkit_adapters.runner.settings import grpo_config
 
     config = read(run)
     settings = grpo_config(config, parameters=500_000_000, model_arguments={}, reward_weights=None)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from rewardkit_runner.configuration.reader import read
-from rewardkit_runner.data.datasets import training_and_held_out
-from rewardkit_runner.preflight import preflight
-from rewardkit_runner.rewards import reward_of
+from rewardkit_adapters.runner.config_file import read
+from rewardkit_adapters.runner.data import training_and_held_out
+from rewardkit_adapters.runner.preflight import preflight
+from rewardkit_adapters.runner.rewards import reward_of
 
 pytest.importorskip("reasoning_gym")
 

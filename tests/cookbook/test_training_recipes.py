@@ -18,7 +18,7 @@ QUOTED = GOLD.replace("31", '"31"')
 CHATTER = f"Sure! {GOLD}"
 UNCLOSED = GOLD[:-1]
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*earns nothing itself:rewardkit.core.errors.RewardKitWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*earns nothing itself:rewardkit.errors.RewardKitWarning")
 
 
 @pytest.fixture(autouse=True)
@@ -125,7 +125,7 @@ def test_rejection_sampling_trains_on_what_it_selects(tmp_path: Path, capsys: py
 @pytest.mark.parametrize("chats", [True, False])
 def test_other_models_get_an_instruction(chats: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A model in a folder, as one from a hub would be; the prompts become chats where it knows them."""
-    from rewardkit_runner.tiny.model import SIZES, build_model, train_tokenizer
+    from rewardkit_adapters.runner.tiny.model import SIZES, build_model, train_tokenizer
 
     template = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
     tokenizer = train_tokenizer(["Turn the order into JSON", GOLD])

@@ -15,7 +15,7 @@ from tests.entry_points.cases import CASES, DELAYED, WEIGHTED, Case
 pytest.importorskip("trl")
 from datasets import Dataset
 
-from tests.adapters.rewardkit_trl import tiny
+from tests.adapters.trl import tiny
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.cli.main import main
-from rewardkit.data.files import rows_of
+from rewardkit.scoring.files import rows_of
 from rewardkit.testing import check_reward
 from tests.entry_points import ported
 from tests.entry_points.cases import CASES, DELAYED, LATER, START, WEIGHTED, Case
@@ -89,9 +89,9 @@ def test_an_update_is_tried_on_a_recorded_batch(case: Case, tmp_path: Path, caps
 @every_case
 def test_preflight(case: Case, tmp_path: Path) -> None:
     pytest.importorskip("trl")
-    from rewardkit_runner.configuration.reader import read
-    from rewardkit_runner.plan import Plan
-    from rewardkit_runner.preflight import preflight
+    from rewardkit_adapters.runner.config_file import read
+    from rewardkit_adapters.runner.plan import Plan
+    from rewardkit_adapters.runner.preflight import preflight
 
     target, data = case.written(tmp_path, completions=False, times=4)
     path = tmp_path / "run.yaml"
@@ -107,8 +107,8 @@ def test_preflight_finds_what_stops_the_training_at_its_start_or_its_end() -> No
     pytest.importorskip("trl")
     from datasets import Dataset
 
-    from rewardkit_runner.preflight.golds import golds
-    from rewardkit_runner.preflight.table import Table
+    from rewardkit_adapters.runner.preflight.findings import Table
+    from rewardkit_adapters.runner.preflight.golds import golds
 
     def rises(completions: list[str], trainer_state: Any, **kwargs: Any) -> list[float]:
         return [1.0 / trainer_state.global_step for _ in completions]

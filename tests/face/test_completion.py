@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rewardkit as rk
-from rewardkit.core.tree.reward import walk
+from rewardkit.tree.reward import walk
 from tests.frozen.compositions import COMPOSITIONS
 from tests.hostile.rewards import REWARDS
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing_extensions import assert_type
 
 import rewardkit as rk
-from rewardkit_trl import RewardFunctions
+from rewardkit_adapters.trl import RewardFunctions
 
 
 @rk.reward

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import rewardkit as rk
-from rewardkit.primitives.sandbox.isolation import chosen
+from rewardkit.rewards.sandbox.isolation import chosen
 from tests.frozen import compositions, ordinary
 from tests.hostile.rewards import REWARDS
 from tests.hostile.texts import TEXTS

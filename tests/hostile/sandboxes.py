@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rewardkit as rk
-from rewardkit.primitives.sandbox.isolation import chosen
+from rewardkit.rewards.sandbox.isolation import chosen
 
 
 def skip_without_sandbox(reward: rk.Reward) -> None:

@@ -38,7 +38,7 @@ def test_texts(name: str) -> None:
 
 def test_every_primitive_is_covered() -> None:
     primitives = {
-        name for name in rk.__all__ if getattr(getattr(rk, name), "__module__", "").startswith("rewardkit.primitives")
+        name for name in rk.__all__ if getattr(getattr(rk, name), "__module__", "").startswith("rewardkit.rewards")
     }
     without_text = {"arithmetic", "final_state", "environment_reward"}
     assert primitives - without_text == {name.split(",")[0] for name in REWARDS}

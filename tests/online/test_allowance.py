@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from rewardkit.online import allowance
-from rewardkit.online.allowance import Allowance
+from rewardkit.online import radar as allowance
+from rewardkit.online.radar import Allowance
 
 
 class Clock:

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 import rewardkit as rk
 from rewardkit.online.breaker import Breaker, Limits
 from rewardkit.online.faults import fault_counts
-from tests.adapters.rewardkit_trl.stand_ins import StandInTrainer, call, polite, short, unjudged
+from tests.adapters.trl.stand_ins import StandInTrainer, call, polite, short, unjudged
 
 LIMITS = Limits(max_failure_rate=0.05, max_error_rate=0.1, window=20)
 
@@ -209,7 +209,7 @@ def test_every_rank_counts_the_faults_of_all_ranks() -> None:
 
 def test_a_training_that_ends_sooner_says_its_faults_last(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     pytest.importorskip("trl")
-    from tests.adapters.rewardkit_trl import tiny
+    from tests.adapters.trl import tiny
 
     @rk.reward
     def moody(completion: str, progress: rk.Progress) -> float:

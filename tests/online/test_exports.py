@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.cli.export import ADAPTERS
-from rewardkit.core.errors import RewardDefinitionError, RewardTypeError
+from rewardkit.errors import RewardDefinitionError, RewardTypeError
 from rewardkit.online import exports
 from rewardkit.online.exports import Export, Target, columns_of, export_to
 

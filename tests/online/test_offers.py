@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 
 import rewardkit as rk
-from rewardkit.aggregators.curriculum import Stage
-from rewardkit.core.errors import RewardDefinitionError
-from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.combine.curriculum import Stage
+from rewardkit.errors import RewardDefinitionError
 from rewardkit.online.offers import Offers
+from rewardkit.tree.evaluation.scorer import Scorer
 from tests import trees
 
 ALL = Offers("all", step=True, groups=True, ids=True)

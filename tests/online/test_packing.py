@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import rewardkit as rk
-from rewardkit.online.packing import MOST_BYTES, packed
+from rewardkit.online.versions import MOST_BYTES, packed
 
 HELPERS = """
 import re
@@ -43,7 +43,7 @@ from pathlib import Path
 
 import helpers
 import rewardkit as rk
-from rewardkit.online.packing import packed
+from rewardkit.online.versions import packed
 
 BONUS = 0.5
 
@@ -149,7 +149,7 @@ def test_a_word_like_token_is_no_secret(monkeypatch: pytest.MonkeyPatch) -> None
 
 def _leave_out(monkeypatch: pytest.MonkeyPatch, kept: Any) -> None:
     """Take the other functions of this module for installed ones."""
-    monkeypatch.setattr("rewardkit.online.packing._is_local", lambda one: one is kept)
+    monkeypatch.setattr("rewardkit.online.versions._is_local", lambda one: one is kept)
 
 
 def test_objects_that_are_made_when_they_are_looked_at_end() -> None:

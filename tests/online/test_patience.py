@@ -7,7 +7,7 @@ import time
 import pytest
 
 import rewardkit as rk
-from rewardkit.online import patience
+from rewardkit.online import batches as patience
 from rewardkit.online.offers import Offers
 from rewardkit.online.rows import Row
 from rewardkit.online.scorer import RowScorer

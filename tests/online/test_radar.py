@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import rewardkit as rk
-from rewardkit.analysis.foreign_golds import ForeignGolds, ForeignScores
-from rewardkit.core.batch.column import Floats
-from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.analyze.foreign_golds import ForeignGolds, ForeignScores
+from rewardkit.batch.column import Floats
 from rewardkit.online import radar as module
 from rewardkit.online.radar import GROUPS, Radar
+from rewardkit.tree.evaluation.scorer import Scorer
 
 GENERATIONS = 4
 ALWAYS = 1e9

@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.core.errors import BindingError, CoercionError, RewardBug, RewardDefinitionError, RewardTypeError
-from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.errors import BindingError, CoercionError, RewardBug, RewardDefinitionError, RewardTypeError
 from rewardkit.online.offers import Offers
 from rewardkit.online.rows import Row, RowScore
 from rewardkit.online.scorer import RowScorer
+from rewardkit.tree.evaluation.scorer import Scorer
 from tests import trees
 from tests.trees import Rows
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.core.errors import RewardTypeError
+from rewardkit.errors import RewardTypeError
 from rewardkit.online.offers import Offers
 from rewardkit.online.rows import Row
 from rewardkit.online.scorer import RowScorer

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import rewardkit as rk
-from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.online.versions import described_components
+from rewardkit.tree.evaluation.scorer import Scorer
 
 
 @rk.reward

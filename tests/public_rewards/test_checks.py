@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from rewardkit.check.reports.sections import distinct
 from rewardkit.testing import Finding, Report, check_reward
-from rewardkit.testing.reports.sections import distinct
 from tests.public_rewards.lists import EVERY, Listed
 
 LENGTHY = ("memory_bounded", "search")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import rewardkit as rk
-from rewardkit.core.batch.column import Floats
+from rewardkit.batch.column import Floats
 from tests.public_rewards.lists import EVERY, LISTS, Listed, batch_of
 
 _PIECES = st.sampled_from(
@@ -90,7 +90,7 @@ def test_a_training_with_the_list_as_it_is_and_through_rewardkit(tmp_path: Path)
     pytest.importorskip("trl")
     from datasets import Dataset
 
-    from tests.adapters.rewardkit_trl import tiny
+    from tests.adapters.trl import tiny
     from tests.public_rewards import gsm8k_gist
 
     rows = [{"prompt": prompt, "answer": answer} for prompt, answer in zip(tiny.PROMPTS, "abcdefgh", strict=True)]

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.core.progress import states as kept
-from rewardkit.core.progress.progress import Progress
-from rewardkit.core.progress.schedule import PerformanceSchedule
+from rewardkit.progress import states as kept
+from rewardkit.progress.progress import Progress
+from rewardkit.progress.schedule import PerformanceSchedule
 from rewardkit.schedules import track, when_reached
 
 wrong: Any = rk.schedules

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.core.progress.schedule import PerformanceSchedule
+from rewardkit.progress.schedule import PerformanceSchedule
 from rewardkit.schedules import linear, track, when_reached
 
 wrong: Any = rk

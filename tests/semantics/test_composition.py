@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rewardkit as rk
-from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.tree.evaluation.scorer import Scorer
 from tests.semantics.leaves import HALF, NAN, SILENT, constantly, down, leaf, lists, marked
 from tests.trees import accuracy, length
 

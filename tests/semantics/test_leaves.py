@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
-from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.tree.evaluation.scorer import Scorer
 from tests.semantics.leaves import HALF, leaf, lists, marked
 from tests.trees import accuracy, form, judge, rank, style
 

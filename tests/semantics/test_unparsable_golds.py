@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 import rewardkit as rk
-from rewardkit.core.errors import CoercionError
+from rewardkit.errors import CoercionError
 from rewardkit.online.breaker import Breaker, Limits, WrongColumns
 from rewardkit.online.faults import MAX_GOLDS, FaultReport, fault_counts, unparsable_golds
 from rewardkit.online.offers import Offers
@@ -169,7 +169,7 @@ def test_40_a_worker_that_dies_while_it_reads_a_gold_is_an_outage(monkeypatch: p
 
     gold, reward = "\\ln(2)+\\sin(3)", rk.math_equal("answer")
     with monkeypatch.context() as patch:
-        patch.setattr("rewardkit.primitives.mathematics.workers.submit", dies)
+        patch.setattr("rewardkit.rewards.math_equal.reward.submit", dies)
         table = trained(reward, [f"\\boxed{{{gold}}}"], answer=[gold])
         assert [(fault.outcome, fault.unparsable) for fault in table.faults] == [("failed", False)]
         assert "killed by the system" in table.faults[0].reason

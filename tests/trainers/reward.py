@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import rewardkit as rk
-from rewardkit.core.batch.column import Floats
+from rewardkit.batch.column import Floats
 from tests.hostile.texts import TEXTS
 
 DATA = Path(os.environ.get("REWARDKIT_DATA", Path(__file__).parents[3] / "shared" / "data")) / "gsm8k"

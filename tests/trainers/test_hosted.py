@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rewardkit as rk
-from tests.server.served import Served, serving
+from tests.serve.served import Served, serving
 from tests.trainers import reward as rewards
 from tests.trainers.reward import agrees, expected, reward, rows
 from tests.trainers.stubs import stub

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.server.served import serving
+from tests.serve.served import serving
 from tests.trainers.stubs import stub
 
 stub("accelerate_", "av", "fire", "gradio", "librosa", "omegaconf", "sse_starlette", "tyro", "modelscope", "torchaudio")

@@ -12,7 +12,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.online.exports import Target, export_to
-from tests.server.served import Served, serving
+from tests.serve.served import Served, serving
 from tests.trainers import nemo_gym_rewards, reward as shared
 from tests.trainers.nemo_gym_rollouts import published
 from tests.trainers.nemo_gym_servers import CHECKOUT, REWARDS, gym, resources_server, rollout, task
@@ -89,10 +89,10 @@ def server() -> Any:
 
 @pytest.fixture(params=["class", "served"])
 def rewards(request: pytest.FixtureRequest, server: Served) -> Any:
-    """The reward of `tests.server.served`, in NeMo Gym's own server and in ours."""
+    """The reward of `tests.serve.served`, in NeMo Gym's own server and in ours."""
     if request.param == "served":
         return server.url
-    from tests.server.served import reward
+    from tests.serve.served import reward
 
     return resources_server(rk.to_nemo_gym(reward, patience=0.0, max_failure_rate=1.0))
 
@@ -147,8 +147,8 @@ def lines(path: Path) -> list[Any]:
 
 
 def test_nemo_rl_gets_an_error_for_a_failed_rollout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rewardkit_nemo_gym.dialect.PATIENCE", 0.0)
-    from tests.server.served import reward
+    monkeypatch.setattr("rewardkit_adapters.nemo_gym.PATIENCE", 0.0)
+    from tests.serve.served import reward
 
     retrying = resources_server(rk.to_nemo_gym(reward, patience=0.0, max_failure_rate=1.0))
     masking = resources_server(rk.to_nemo_gym(reward, on_failure="mask", patience=0.0, max_failure_rate=1.0))
@@ -212,7 +212,7 @@ def approximate(value: Any) -> Any:
 
 def test_the_exported_configuration_is_one(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("import rewardkit as rk\nreward = rk.number('answer')\n")
-    export = export_to("nemo-gym", Target("own", "reward", str(tmp_path)), {"nemo-gym": "rewardkit_nemo_gym"})
+    export = export_to("nemo-gym", Target("own", "reward", str(tmp_path)), {"nemo-gym": "rewardkit_adapters.nemo_gym"})
     given = OmegaConf.create(export.config.format(file="", folder=""))
     for name in given:
         config, error = maybe_get_server_instance_config(name, given[name])

@@ -14,7 +14,7 @@ import typing_extensions
 from transformers import AutoProcessor  # noqa: F401  before the stand-ins
 
 from rewardkit.online.rows import RowScore
-from rewardkit_nemo_gym.replies import reply
+from rewardkit_adapters.nemo_gym import reply
 from tests.trainers.stubs import stub
 
 typing.TypedDict = typing_extensions.TypedDict  # pydantic wants it before Python 3.12

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import rewardkit as rk
-from rewardkit.online.patience import RunExit
+from rewardkit.online.batches import RunExit
 from rewardkit.online.special_tokens import SpecialTokens
 from tests.trainers.reward import SPECIAL, agrees, expected, rows
 from tests.trainers.stubs import stub

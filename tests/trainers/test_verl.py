@@ -18,7 +18,7 @@ import transfer_queue
 from omegaconf import OmegaConf
 
 import rewardkit as rk
-from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.errors import RewardDefinitionError
 from tests.trainers.reward import agrees, expected, rows
 from tests.trainers.verl_rollouts import (
     FUNCTION,

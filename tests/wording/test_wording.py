@@ -12,5 +12,10 @@ def test_errors_say_what_the_snapshot_says() -> None:
 
 def test_every_room_is_in_it() -> None:
     text = snapshot.FILE.read_text(encoding="utf-8")
-    for place in ("rewardkit/core/", "rewardkit/judges/", "rewardkit/store/", "adapters/rewardkit_trl/"):
+    for place in (
+        "rewardkit/tree/",
+        "rewardkit/rewards/judges/",
+        "rewardkit/record/",
+        "adapters/rewardkit_adapters/trl/",
+    ):
         assert f"\n{place}" in text or text.startswith(place)

@@ -1,0 +1,153 @@
+"""rewardkit and Axolotl: ``rk.to_axolotl(reward)`` makes the reward functions that its configuration names.
+
+It does not import Axolotl.
+"""
+
+from __future__ import annotations
+
+import inspect
+import keyword
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, final
+
+from rewardkit.errors import RewardDefinitionError
+from rewardkit.online.exports import Export, Target, Tested
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit_adapters.live.functions import to_trl
+from rewardkit_adapters.trl.functions import RewardFunction
+from rewardkit_adapters.trl.layout import Columns
+
+# to_axolotl: a reward as the reward functions that Axolotl's configuration names.
+
+
+@final
+class AxolotlFunction(RewardFunction):
+    """One column of the reward, as Axolotl calls it."""
+
+    def __call__(
+        self, /, *, completions: Any, prompts: Any = None, completion_ids: Any = None, **columns: Any
+    ) -> list[float | None]:
+        refuse(columns.get("log_metric"))
+        return super().__call__(completions=completions, prompts=prompts, completion_ids=completion_ids, **columns)
+
+
+def refuse(log_metric: Any) -> None:
+    """Raise RewardDefinitionError if a completion without a score would count as 0.
+
+    Args:
+        log_metric: the method of the trainer that it passes to reward functions; None if it passes none.
+    """
+    if log_metric is None:
+        raise RewardDefinitionError(
+            "Axolotl: this call does not come from its plain GRPO trainer, which alone leaves out completions without "
+            "a score; elsewhere they count as 0. Remove context_parallel_size and reward_num_workers from the "
+            "configuration. To call the functions yourself, use rk.to_trl(reward), or rk.score(reward, ...)"
+        )
+    arguments = getattr(getattr(log_metric, "__self__", None), "args", None)
+    if getattr(arguments, "async_prefetch", False):
+        raise RewardDefinitionError(
+            "Axolotl: with async_prefetch it counts a completion without a score as 0, which punishes it. Remove "
+            "async_prefetch from the section trl: of the configuration; use_data_producer without it is fine"
+        )
+
+
+def to_axolotl(
+    reward: Any,
+    *,
+    prefix: str = "",
+    columns: Columns = "terms",
+    record: str | os.PathLike[str] | None = None,
+    logs: bool = True,
+    max_failure_rate: float = 0.05,
+    max_error_rate: float = 0.05,
+    failure_window: int = 20,
+    updates: bool = True,
+) -> dict[str, AxolotlFunction]:
+    """Make the functions that Axolotl loads by name, one for each term of the reward.
+
+    ::
+
+        from reward import reward                     # in my_rewards.py, beside config.yml
+
+        globals().update(rk.to_axolotl(reward))       # trl: {reward_funcs: [my_rewards.number, my_rewards.tags]}
+
+    They are those of `to_trl`: columns arrive by name, schedules run, everything is logged, and a completion that
+    cannot be scored is left out. Settings with which Axolotl counts it as 0 are refused at the first call.
+
+    Args:
+        reward: a reward, or a list of rewards and plain TRL functions.
+        prefix: a text before each name, such as ``"rk_"``.
+        columns: as in `to_trl`; ``"components"`` is for ``rl: gdpo`` and needs ``trl: {reward_weights: [...]}``.
+        record, logs, max_failure_rate, max_error_rate, failure_window, updates: as in `to_trl`.
+
+    Returns:
+        name -> function.
+
+    Raises:
+        RewardDefinitionError: a name cannot be one of a module, or the module that calls has it already.
+        RewardTypeError, MissingExtraError: as in `to_trl`.
+    """
+    functions = to_trl(
+        reward,
+        columns=columns,
+        record=record,
+        logs=logs,
+        max_failure_rate=max_failure_rate,
+        max_error_rate=max_error_rate,
+        failure_window=failure_window,
+        updates=updates,
+    )
+    found = {f"{prefix}{one.__name__}": AxolotlFunction(one.evaluator, one.__name__) for one in functions}
+    frame = inspect.currentframe()
+    _check_names(found, {} if frame is None or frame.f_back is None else frame.f_back.f_globals)
+    return found
+
+
+def _check_names(names: Iterable[str], module: Mapping[str, Any]) -> None:
+    """Raise RewardDefinitionError if a name cannot be one of a module, or if `module` has it.
+
+    A function that is replaced in its module cannot run in another process any more, which timeouts need.
+    """
+    for name in names:
+        if not name.isidentifier() or keyword.iskeyword(name):
+            raise RewardDefinitionError(
+                f"to_axolotl: {name!r} cannot be a name in a module, and Axolotl loads functions by their names. "
+                f'Rename the term: reward.named("...")'
+            )
+        if name in module and not isinstance(module[name], AxolotlFunction):
+            raise RewardDefinitionError(
+                f"to_axolotl: {module.get('__name__', 'the module')} has the name {name!r} already, and "
+                'globals().update(...) would replace it. Pass prefix="rk_", or import the reward from a file of its own'
+            )
+
+
+# The file and settings with which Axolotl uses a reward.
+
+
+TESTED = Tested("axolotl", ["0.19.0"])
+_FILE = '''"""The reward for Axolotl: keep it beside the configuration."""
+
+import rewardkit as rk
+{imports}
+
+globals().update(rk.to_axolotl(reward, prefix="rk_"))
+'''
+_CONFIG = """\
+rl: grpo
+trl:
+  reward_funcs: [{names}]"""
+
+
+def export(target: Target) -> Export:
+    """Return the export of a reward for Axolotl."""
+    terms = Scorer(target.load()).terms
+    return Export(
+        {"rewards_axolotl.py": _FILE.format(imports=target.imports)},
+        _CONFIG.format(names=", ".join(f"rewards_axolotl.rk_{term}" for term in terms)),
+        TESTED,
+        [
+            "A completion that cannot be scored is left out of its group.",
+            "Start axolotl in the folder of rewards_axolotl.py: it imports the file by its name.",
+        ],
+    )

@@ -1,0 +1,244 @@
+"""rewardkit and hosted services: ``rk.to_hosted(reward, url=...)`` makes functions that ask your reward server."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import keyword
+import linecache
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, final
+
+from rewardkit.batch.batch import RESERVED
+from rewardkit.errors import RewardDefinitionError, shorten
+from rewardkit.online.exports import Export, Target, Tested
+from rewardkit.online.offers import Offers
+from rewardkit.online.scorer import RowScorer
+
+# The source text of a function that asks the reward server: plain, alone, of three arguments, standard library
+# only.
+
+
+Function = Callable[[Any, Any, Any], float]
+
+_TEXT = '''\
+def NAME(prompt, completion, example):
+    """Ask the reward server for a score; raise if there is none, so that an outage is never a score."""
+    import http.client
+    import json
+    import os
+    import time
+    import urllib.error
+    import urllib.request
+
+    address = ADDRESS
+    headers = {"Content-Type": "application/json"}
+    token = TOKEN
+    if token:
+        headers["Authorization"] = "Bearer " + token
+    columns = {name: cell for name, cell in dict(example or {}).items() if name not in RESERVED}
+    row = {"completion": completion, "prompt": prompt, "columns": columns}
+    body = json.dumps({"rows": [row]}, default=str).encode()
+    until = time.monotonic() + DEADLINE
+    pause = 1.0
+    while True:
+        wait = pause
+        left = max(1.0, until - time.monotonic())
+        request = urllib.request.Request(address, data=body, headers=headers)
+        try:
+            with urllib.request.urlopen(request, timeout=min(left, LONGEST_TRY)) as reply:
+                score = json.load(reply)["rows"][0]
+            if score["total"] is not None:
+                value = VALUE
+                return 0.0 if value is None else float(value)  # a term that abstained adds nothing
+            why = "; ".join(score["reasons"])
+            if not why:
+                raise RuntimeError("this completion has no score: every component of the reward abstained")
+            if score["unparsable"]:
+                raise RuntimeError("this completion has no score: " + why)
+        except urllib.error.HTTPError as error:
+            try:
+                why = "status %d: %s" % (error.code, error.read(500).decode(errors="replace"))
+            except (OSError, http.client.HTTPException):
+                why = "status %d" % error.code
+            if error.code not in (408, 425, 429, 500, 502, 503, 504):
+                raise RuntimeError("%s refuses the request with %s" % (address, why)) from None
+            asked = error.headers.get("Retry-After", "")
+            wait = max(wait, min(float(asked), 60.0)) if asked.isdigit() else wait
+        except (OSError, http.client.HTTPException, LookupError, TypeError, ValueError) as error:
+            why = "%s: %s" % (type(error).__name__, error)
+        if time.monotonic() + wait > until:
+            raise RuntimeError("no score from %s within %g s; the last try: %s" % (address, DEADLINE, why))
+        time.sleep(wait)
+        pause = min(2.0 * pause, 30.0)
+'''
+_LONGEST_TRY = 150.0
+"""Seconds; longer than the server's own deadline."""
+
+
+def function_text(name: str, address: str, token: str, deadline: float, term: str = "") -> str:
+    """Return the source text of a function.
+
+    Args:
+        name: an identifier; the service names the curve after it.
+        address: of ``/score``.
+        token: an expression.
+        deadline: seconds, all tries together.
+        term: whose share is the score; empty for the total.
+    """
+    values = {
+        "NAME": name,
+        "ADDRESS": repr(address),
+        "TOKEN": token,
+        "RESERVED": repr(RESERVED),
+        "DEADLINE": repr(float(deadline)),
+        "LONGEST_TRY": repr(_LONGEST_TRY),
+        "VALUE": f'score["terms"][{term!r}]' if term else 'score["total"]',
+    }
+    return re.sub(rf"\b({'|'.join(values)})\b", lambda found: values[found[0]], _TEXT)
+
+
+def compiled(name: str, text: str) -> Function:
+    """Return the function of a source text, such that ``inspect.getsource`` returns this text."""
+    file = f"<rewardkit {name} {hashlib.sha256(text.encode()).hexdigest()[:16]}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    names: dict[str, Any] = {"__name__": "rewardkit_hosted_function"}
+    exec(compile(text, file, "exec"), names)
+    function: Function = names[name]
+    return function
+
+
+def identifiers(names: Iterable[str]) -> dict[str, str]:
+    """Return an identifier for each name: ``{"length between": "length_between"}``."""
+    found: dict[str, str] = {}
+    for name in names:
+        base = re.sub(r"\W", "_", name)
+        if not base.isidentifier() or keyword.iskeyword(base):
+            base = f"term_{base}"
+        own, number = base, 2
+        while own in found.values():
+            own, number = f"{base}_{number}", number + 1
+        found[name] = own
+    return found
+
+
+# to_hosted: a reward as functions that a hosted service takes as source text, and that ask your reward server.
+
+
+OFFERS = Offers("to_hosted")
+_ADDRESS = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
+_TOKEN = "REWARDKIT_TOKEN"
+
+
+@final
+@dataclass(frozen=True)
+class Hosted:
+    """Functions for a hosted service.
+
+    Attributes:
+        functions: plain functions of ``prompt``, ``completion`` and ``example``; the service names a curve after each,
+            and sums what they return.
+        texts: the source text of each function, as ``inspect.getsource`` returns it.
+    """
+
+    functions: tuple[Function, ...]
+    texts: tuple[str, ...]
+
+    @property
+    def source(self) -> str:
+        """The source text of all functions, for a file."""
+        return "\n\n".join(self.texts)
+
+
+def to_hosted(
+    reward: Any,
+    *,
+    url: str,
+    name: str = "rewardkit",
+    columns: Literal["total", "terms"] = "total",
+    token: str | None = None,
+    deadline: float = 600.0,
+    examples: Iterable[Mapping[str, Any]] | None = None,
+) -> Hosted:
+    """Turn a reward into functions for a hosted service, which ask the server that serves the same reward.
+
+    ::
+
+        # rewardkit serve reward.py:reward --host 0.0.0.0
+        hosted = rk.to_hosted(reward, url="https://rewards.example.com")
+        config = RewardFunctionsConfig(functions=list(hosted.functions))
+
+    Each function is source text of three arguments that uses the standard library only. It waits inside the call while
+    the server restarts, is full, or a judge is down; after `deadline` it raises. A failure is never returned as a
+    number.
+
+    Args:
+        reward: the reward that the server serves: a reward, a plain function, or a list of them. What is checked is
+            whether a service can use it; the scores come from the server.
+        url: where it is served, as the service reaches it, such as ``"https://rewards.example.com"``.
+        name: the name of the function, and of the curve.
+        columns: ``"total"`` for one function; ``"terms"`` for one per term, whose sum is the total. Each asks the
+            server by itself, so a reward that is not deterministic, such as a judge without a cache, is scored once per
+            term.
+        token: the token of the server, which is then part of the source text. By default, the function reads the
+            environment variable REWARDKIT_TOKEN where it runs.
+        deadline: seconds for a completion, all tries together.
+        examples: rows of columns, such as ``[{"answer": "42"}]``, to try the reward on at once. The service passes all
+            cells as texts.
+
+    Raises:
+        RewardTypeError: `reward` is not a reward.
+        RewardDefinitionError: an argument is wrong, or the reward compares completions or follows the training
+            progress: neither arrives with a completion.
+        BindingError, CoercionError, RewardFailure: it cannot score `examples`.
+    """
+    scorer = RowScorer(reward, OFFERS)
+    if examples is not None:
+        scorer.probe([{key: _text(cell) for key, cell in example.items()} for example in examples])
+    if not isinstance(url, str) or not _ADDRESS.fullmatch(url):
+        raise RewardDefinitionError(f"to_hosted: url= is an address such as 'https://host:8000', got {shorten(url)}")
+    if not deadline > 0:
+        raise RewardDefinitionError(f"to_hosted: deadline= is a number of seconds above 0, got {deadline!r}")
+    if columns not in ("total", "terms"):
+        raise RewardDefinitionError(f"to_hosted: columns= is 'total' or 'terms', got {shorten(columns)}")
+    if identifiers([name]) != {name: name}:
+        raise RewardDefinitionError(f"to_hosted: name= becomes the name of a function, got {shorten(name)}")
+    address = f"{url.rstrip('/')}/score"
+    given = repr(token) if token is not None else f'os.environ.get("{_TOKEN}", "")'
+    terms = {name: ""} if columns == "total" else {own: term for term, own in identifiers(scorer.scorer.terms).items()}
+    texts = {own: function_text(own, address, given, deadline, term) for own, term in terms.items()}
+    return Hosted(tuple(compiled(own, text) for own, text in texts.items()), tuple(texts.values()))
+
+
+def _text(cell: Any) -> str | None:
+    if cell is None or isinstance(cell, str):
+        return cell
+    return json.dumps(cell) if isinstance(cell, (list, tuple, Mapping)) else str(cell)
+
+
+# The file with which a hosted service uses a reward.
+
+
+TESTED = Tested("predibase", ["2025.10.3"])
+_FILE = '''"""The functions for a hosted service, which ask the server that serves the reward."""
+
+import rewardkit as rk
+{imports}
+
+# Where `rewardkit serve` answers, as the service reaches it.
+hosted = rk.to_hosted(reward, url="https://rewards.example.com")
+functions = list(hosted.functions)
+'''
+_CONFIG = "RewardFunctionsConfig(functions=functions)    # from {file}"
+
+
+def export(target: Target) -> Export:
+    """Return the export of a reward for a hosted service."""
+    return Export(
+        {"rewards_hosted.py": _FILE.format(imports=target.imports)},
+        _CONFIG,
+        TESTED,
+        ["Serve the reward with `rewardkit serve`, put its address into the file, and set REWARDKIT_TOKEN for both."],
+    )

@@ -1,0 +1,519 @@
+"""from_inspect: use a scorer of inspect_ai as a Reward.
+
+``rk.from_inspect(match(numeric=True))`` can be weighted, gated, checked and logged like any other reward. The scorer
+gets a TaskState that is made from the row, and a Target.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any, final
+
+import cloudpickle
+
+from rewardkit.batch.messages import as_messages, content_text
+from rewardkit.batch.score import Score
+from rewardkit.errors import RewardFailure, RewardTypeError, RunStopped, hashable, shorten, shorten_line
+from rewardkit.progress.schedule import Schedule
+from rewardkit.tree.binding import Binding, is_async, name_of
+from rewardkit.tree.decorator import policy_number
+from rewardkit.tree.fingerprints import described, source
+from rewardkit.tree.leaf import Leaf
+from rewardkit.tree.parameters import Parameter
+from rewardkit.tree.results import Abstention, Contract, Nonsense, Raised
+from rewardkit.tree.reward import Reward, checked_name
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ModelOutput
+    from inspect_ai.scorer import Target
+    from inspect_ai.solver import Choices, Solver, TaskState
+
+
+# Chat messages, as OpenAI writes them, as messages of inspect_ai: the other direction of ``messages.chat``.
+
+
+Message = Mapping[str, Any]
+
+_OF_INSPECT = ("image", "audio", "video", "document", "data", "tool_use")
+"""Types of parts that inspect_ai writes itself; they stay as they are."""
+_THINKING = ("thinking", "reasoning", "reasoning_text")
+
+
+def conversation(messages: Iterable[Message], source: str) -> list[Any]:
+    """Return messages of inspect_ai.
+
+    Args:
+        source: where assistant messages come from: ``"input"`` for a prompt, ``"generate"`` for a completion.
+    """
+    return [_converted(message, source) for message in messages]
+
+
+def _converted(message: Message, source: str) -> Any:
+    from inspect_ai import model
+
+    role = message.get("role", "assistant")
+    content = _content(message)
+    if role == "assistant":
+        calls = [_call(call, place) for place, call in enumerate(message.get("tool_calls") or ())]
+        return model.ChatMessageAssistant(content=content, source=source, tool_calls=calls or None)
+    if role in ("tool", "function"):
+        return model.ChatMessageTool(
+            content=content,
+            tool_call_id=message.get("tool_call_id"),
+            function=message.get("name"),
+            error=_error(message),
+        )
+    if role in ("system", "developer"):
+        return model.ChatMessageSystem(content=content, source="input" if source == "input" else None)
+    return model.ChatMessageUser(content=content, source="input" if source == "input" else None)
+
+
+def _content(message: Message) -> Any:
+    content = message.get("content")
+    thinking = message.get("reasoning_content")
+    if not isinstance(content, (list, tuple)):
+        text = "" if content is None else content_text(content)
+        if not thinking:
+            return text
+        content = [text]
+    parts = [part for part in map(_part, content) if part is not None]
+    return [{"type": "reasoning", "reasoning": str(thinking)}, *parts] if thinking else parts
+
+
+def _part(part: Any) -> dict[str, Any] | None:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    if not isinstance(part, Mapping):
+        return None
+    kind = part.get("type")
+    if kind == "image_url":
+        image = part.get("image_url")
+        return {"type": "image", "image": image.get("url") if isinstance(image, Mapping) else image}
+    if kind in _THINKING:
+        said = next((part[name] for name in (kind, "thinking", "reasoning", "text") if part.get(name)), "")
+        return {"type": "reasoning", "reasoning": str(said)}
+    if kind in _OF_INSPECT:
+        return dict(part)
+    return {"type": "text", "text": part["text"]} if isinstance(part.get("text"), str) else None
+
+
+def _call(call: Message, place: int) -> Any:
+    from inspect_ai.tool import ToolCall
+
+    function = call.get("function")
+    held = function if isinstance(function, Mapping) else call
+    name = held.get("name") or (function if isinstance(function, str) else "")
+    given = held.get("arguments")
+    arguments, fault = given, None
+    if isinstance(given, str):
+        try:
+            arguments = json.loads(given or "{}")
+        except (ValueError, RecursionError):
+            fault = given
+    if not isinstance(arguments, Mapping):
+        arguments, fault = {}, fault or f"the arguments are not an object: {given!r}"
+    return ToolCall(
+        id=str(call.get("id") or f"call_{place}"), function=str(name), arguments=dict(arguments), parse_error=fault
+    )
+
+
+def _error(message: Message) -> Any:
+    from inspect_ai.tool import ToolCallError
+
+    return ToolCallError("unknown", content_text(message.get("content"))) if message.get("is_error") else None
+
+
+# Scores of inspect_ai as scores: ``Score(value="C", answer="4")`` is ``rk.Score(1.0, note="answer: '4'")``.
+
+
+Pick = str | int | Callable[[Any], Any] | None
+"""Which number of a score's value counts: a key, an index, or a function of the value."""
+
+_LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+_INSTRUMENT = ("grader_failed", "scoring_failed")
+"""Reasons that are not the completion's: the score could not be computed."""
+
+
+def read(score: Any, pick: Pick, completion: str) -> Any:
+    """Convert a score; one without a value is an abstention.
+
+    Raises:
+        RewardFailure: the score could not be computed.
+        Nonsense: the value is no number, or several of which none is picked.
+    """
+    if score is None:
+        return Abstention("the scorer returned no score")
+    reason = getattr(score, "reason", None) or (getattr(score, "metadata", None) or {}).get("unscored_reason")
+    note = _note(score, reason, completion)
+    value = _picked(score.value, pick)
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        if reason in _INSTRUMENT:
+            raise RewardFailure(note or str(reason))
+        return Abstention(note or "unscored")
+    return Score(number(value), note, _parts(score.value))
+
+
+def number(value: Any) -> float:
+    """Return a value as a number, as metrics of inspect_ai do: ``"C"`` and ``"yes"`` are 1.0, ``"P"`` is 0.5."""
+    found = _number(value)
+    if found is None:
+        raise Nonsense(
+            f"returned the value {shorten(value)}, which inspect_ai's metrics cannot turn into a number either",
+            "Pass value=, a function that does: rk.from_inspect(scorer, value={'A': 1.0, 'B': 0.0}.get)",
+        )
+    return found
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, str):
+        if value in _LETTERS:
+            return _LETTERS[value]
+        text = value.lower()
+        if text in _WORDS:
+            return _WORDS[text]
+        try:
+            found = float(text)
+        except ValueError:
+            return None
+        return found if math.isfinite(found) else None
+    return float(value) if isinstance(value, Real) else None
+
+
+def _picked(value: Any, pick: Pick) -> Any:
+    if callable(pick):
+        return pick(value)
+    if isinstance(value, Mapping):
+        keys, said = list(value), "a dict with the keys"
+    elif isinstance(value, (list, tuple)):
+        keys, said = list(range(len(value))), "a list with the indices"
+    elif pick is None:
+        return value
+    else:
+        raise Nonsense(f"returned the value {shorten(value)}, of which value={pick!r} picks nothing", "Drop value=.")
+    if pick is None and len(keys) == 1:
+        pick = keys[0]
+    if pick not in keys:
+        raise Nonsense(
+            f"returned {said} {shorten(keys)}; " + ("none is picked" if pick is None else f"{pick!r} is not there"),
+            f"Pass value={keys[0]!r}, or another of them, or a function of the value." if keys else "",
+        )
+    return value[pick]
+
+
+def _parts(value: Any) -> dict[str, float]:
+    held = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, (list, tuple)) else ()
+    found = {str(name): _number(item) for name, item in held}
+    return {name: item for name, item in found.items() if item is not None and math.isfinite(item)}
+
+
+def _note(score: Any, reason: Any, completion: str) -> str:
+    """Return answer, reason and explanation, without what only repeats the completion."""
+    said = []
+    if score.answer and score.answer.strip() != completion.strip():
+        said.append(f"answer: {shorten(score.answer, 60)}")
+    if reason:
+        said.append(str(reason))
+    if score.explanation and score.explanation.strip() != completion.strip():
+        said.append(shorten_line(score.explanation))
+    return "; ".join(said)
+
+
+# States: a completion with its row as the TaskState that a scorer of inspect_ai reads.
+
+
+_MODEL = "none/none"
+_FIELDS = ("id", "epoch", "choices", "metadata", "stop_reason")
+"""Columns that are fields of a sample; all others are its metadata."""
+
+
+async def state_of(
+    prompt: Any, completion: Sequence[Mapping[str, Any]], row: Mapping[str, Any], target: Target
+) -> TaskState:
+    """Return the state at the end of a sample.
+
+    Args:
+        prompt: text or messages.
+        completion: messages.
+        row: the columns.
+    """
+    from inspect_ai.model import ModelName
+    from inspect_ai.solver import TaskState
+
+    asked = conversation(_prompt(prompt), "input")
+    said = conversation(completion, "generate")
+    output = _output(said, row.get("stop_reason"))
+    state = TaskState(
+        model=ModelName(_MODEL),
+        sample_id=row.get("id", 1),
+        epoch=row.get("epoch") or 1,
+        input=prompt if isinstance(prompt, str) else list(asked),
+        messages=[*asked, *said],
+        target=target,
+        output=output,
+        completed=True,
+        metadata=_metadata(row),
+    )
+    choices = texts(row.get("choices"))
+    if choices:
+        state.choices = await _marked(choices, output, several=len(letters(target)) > 1)
+    return state
+
+
+def texts(cell: Any) -> list[str]:
+    """Return a target or choices as texts: one, or those of a list; of None none."""
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return []
+    listed = cell.tolist() if hasattr(cell, "tolist") else cell
+    return [str(item) for item in listed] if isinstance(listed, (list, tuple)) else [str(listed)]
+
+
+def letters(target: Sequence[str]) -> list[str]:
+    """Return the letters of the right choices: ``["A, C"]`` and ``["A", "C"]`` have two."""
+    tokens = [token for one in target for token in one.replace(",", " ").split()]
+    return [letter for token in tokens for letter in ([token] if token.isnumeric() else token)]
+
+
+def _prompt(prompt: Any) -> Sequence[Mapping[str, Any]]:
+    if isinstance(prompt, str):
+        return [{"role": "user", "content": prompt}] if prompt else []
+    return as_messages(prompt, "prompts", 0)
+
+
+def _metadata(row: Mapping[str, Any]) -> dict[str, Any]:
+    given = row.get("metadata")
+    if isinstance(given, str):  # kept as JSON text, so that Arrow does not change it
+        try:
+            given = json.loads(given)
+        except (ValueError, RecursionError):
+            given = None
+    others = {name: cell for name, cell in row.items() if name not in _FIELDS}
+    return {**others, **given} if isinstance(given, Mapping) else others
+
+
+def _output(said: Sequence[Any], stop_reason: Any) -> ModelOutput:
+    from inspect_ai.model import ChatCompletionChoice, ModelOutput
+
+    spoken = [message for message in said if message.role == "assistant"]
+    if not spoken:
+        return ModelOutput(model=_MODEL)
+    reason = stop_reason if isinstance(stop_reason, str) else "stop"
+    return ModelOutput(model=_MODEL, choices=[ChatCompletionChoice(message=spoken[-1], stop_reason=reason)])
+
+
+async def _marked(choices: list[str], output: ModelOutput, *, several: bool) -> Choices:
+    """Return choices, marked as the solver ``multiple_choice`` marks them after this output."""
+    from inspect_ai.model import ChatMessageUser, ModelName
+    from inspect_ai.solver import TaskState
+
+    question = ChatMessageUser(content="?")
+    state = TaskState(ModelName(_MODEL), 1, 1, "?", [question], choices=choices)
+
+    async def generated(state: TaskState, *_: Any, **__: Any) -> TaskState:
+        state.output = output
+        return state
+
+    return (await _solver(several)(state, generated)).choices
+
+
+@functools.cache
+def _solver(several: bool) -> Solver:
+    from inspect_ai.solver import multiple_choice
+
+    return multiple_choice(multiple_correct=several)
+
+
+# What surrounds a sample in inspect_ai: a store of its own, and no sandbox.
+
+
+class NoSandbox(Mapping[str, Any]):
+    """Takes the place of a sample's sandboxes: there is none, but it is known whether the scorer asked for one.
+
+    Some scorers take the error that they get for a wrong answer.
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def __len__(self) -> int:
+        self.asked = True
+        return 0
+
+    def __iter__(self) -> Iterator[str]:
+        self.asked = True
+        return iter(())
+
+    def __getitem__(self, name: str) -> Any:
+        self.asked = True
+        raise KeyError(name)
+
+
+def surround(state: Any) -> NoSandbox:
+    """Make the store of `state` the one that ``store()`` returns, and return what ``sandbox()`` meets."""
+    from inspect_ai.util._sandbox.context import sandbox_environments_context_var
+    from inspect_ai.util._store import init_subtask_store
+
+    init_subtask_store(state.store)
+    sandboxes = NoSandbox()
+    sandbox_environments_context_var.set(sandboxes)
+    return sandboxes
+
+
+_OUTAGES = {"ConnectionError", "TimeoutError", "TransportError", "APIConnectionError", "RateLimitError"}
+_OUTAGES |= {"InternalServerError", "SandboxTimeoutError"}
+"""Classes of exceptions that the completion does not cause."""
+
+
+@final
+@dataclass(frozen=True)
+class Call:
+    """Call the scorer for one completion and convert its score."""
+
+    scorer: Callable[..., Any]
+    value: Pick
+
+    async def __call__(
+        self, completion: Sequence[Mapping[str, Any]], row: Mapping[str, Any], gold: Any = "", *, prompt: Any = ""
+    ) -> Any:
+        from inspect_ai.scorer import Target
+
+        if gold is None:
+            return Abstention("there is no target")
+        target = Target(texts(gold))
+        state = await state_of(prompt, completion, row, target)
+        sandboxes = surround(state)
+        try:
+            score = await self.scorer(state, target)
+        except Exception as error:
+            if not sandboxes.asked:
+                raise _judged(error) from error
+        if sandboxes.asked:
+            raise RunStopped(
+                "the scorer asks for the sandbox of a sample, which a completion lacks. Score it in inspect_ai, or "
+                "test code with rk.code_tests"
+            )
+        try:
+            return read(score, self.value, state.output.completion)
+        except Nonsense as error:
+            return Raised(error.with_traceback(None))  # whose lines are ours, not the scorer's
+
+    def describe(self) -> str:
+        """Return the text for the fingerprint: not all that the scorer encloses, such as a model and its client."""
+        if not hasattr(self.scorer, "__registry_info__") or not inspect.isroutine(self.scorer):
+            return f"Call({described(self.scorer)}, {described(self.value)})"
+        held = [cell.cell_contents for cell in getattr(self.scorer, "__closure__", None) or ()]
+        codes = [source(one) for one in (self.scorer, *held) if inspect.isroutine(one)]
+        return f"Call({called(self.scorer)}, {codes!r}, {described(self.value)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Scorers are functions inside functions, which pickle alone cannot write.
+        return _revived, (cloudpickle.dumps((self.scorer, self.value)),)
+
+
+def _revived(pickled: bytes) -> Call:
+    return Call(*cloudpickle.loads(pickled))
+
+
+def as_it_is(prompt: Any) -> Any:
+    """Return a prompt, text or messages."""
+    return prompt
+
+
+def from_inspect(
+    scorer: Callable[..., Any],
+    name: str | None = None,
+    *,
+    target: str | None = "target",
+    value: Pick = None,
+    on_error: float | None = None,
+) -> Reward:
+    """Turn a scorer of inspect_ai into a Reward: ``0.8 * rk.from_inspect(match(numeric=True)) + 0.2 * form``.
+
+    ``rk.from_inspect(includes())`` gives 1.0 to ``It is 4.`` if the column "target" is ``4``.
+
+    The scorer gets a TaskState: the prompt as input, prompt and completion as messages, the last assistant message as
+    output, the columns as metadata (and the entries of a column "metadata"), "id", "epoch" and "choices". Choices are
+    marked as the solver ``multiple_choice`` marks them. "C", "P", "I" and "N" count 1.0, 0.5, 0.0 and 0.0, as in
+    inspect_ai's metrics. The numbers of a dict or list are parts; answer and explanation are the note.
+
+    An unscored (NaN) or missing score abstains. With the reason "grader_failed" or "scoring_failed", or if a model's
+    service is down, the completion has no score: outcome ``failed``.
+
+    Args:
+        scorer: an async function ``score(state, target)``, as a ``@scorer`` function returns it.
+        name: the name of the component; by default the scorer's name.
+        target: the column of the target, a text or a list of texts; where it is None, the reward abstains. None for a
+            scorer that reads no target.
+        value: for scores that are a dict or a list: the key or the index of the number that counts; or a function from
+            the value to a number, a letter, or None to abstain.
+        on_error: a number to score where the scorer raises; by default an exception stops the run.
+
+    Raises:
+        RewardTypeError: `scorer` is not a scorer.
+        BindingError: while scoring: there is no such column.
+        RunStopped: while scoring: the scorer needs a model and none is given, or a sandbox.
+    """
+    if isinstance(scorer, (Reward, Schedule, type, str)) or not callable(scorer):
+        raise RewardTypeError(
+            f"from_inspect: expected a scorer of inspect_ai, got {shorten(scorer)} ({type(scorer).__name__})"
+        )
+    label = _unqualified(scorer)
+    if not is_async(scorer):
+        hint = f"It makes scorers: pass rk.from_inspect({label}())." if hasattr(scorer, "__registry_info__") else ""
+        raise RewardTypeError(
+            f"from_inspect: {label} is not an async function, so it is not a scorer. "
+            f"{hint or 'A scorer is async def score(state, target)'}"
+        )
+    if not hashable(scorer):
+        raise RewardTypeError(f"from_inspect: {label} is not hashable, which a reward must be. Pass a function")
+    fixed = None if on_error is None else policy_number(label, "on_error", on_error)
+    options = [f"{key}={given!r}" for key, given in (("name", name), ("value", value)) if given is not None]
+    options += [f"target={target!r}"] if target != "target" else []
+    parameters = [Parameter("completion", "messages"), Parameter("row", "example")]
+    if target is not None:
+        parameters.append(Parameter("gold", target))
+    parameters.append(Parameter("prompt", "prompt", view=as_it_is, default="", keyword_only=True))
+    return Leaf(
+        Binding(Call(scorer, value), tuple(parameters)),
+        Contract(checked_name(name if name is not None else label), (-math.inf, math.inf), on_error=fixed),
+        f"from_inspect({', '.join([called(scorer), *options])})",
+    )
+
+
+def called(scorer: Callable[..., Any]) -> str:
+    """Return the call that made a scorer, as inspect_ai has registered it: ``match(numeric=True)``."""
+    given = getattr(scorer, "__registry_params__", None)
+    if not isinstance(given, Mapping):
+        return _unqualified(scorer)
+    return f"{_unqualified(scorer)}({', '.join(f'{name}={shorten(cell, 60)}' for name, cell in given.items())})"
+
+
+def _unqualified(scorer: Callable[..., Any]) -> str:
+    """Return the name of a scorer without its package: ``inspect_ai/match`` is ``match``."""
+    registered = getattr(getattr(scorer, "__registry_info__", None), "name", None)
+    return str(registered).rpartition("/")[2] if registered else name_of(scorer)
+
+
+def _judged(error: Exception) -> Exception:
+    """Return `error`; RunStopped if every sample would raise it; a RewardFailure if a service was down."""
+    said = re.sub(r"\[/?[a-z]+\]", "", str(error)).strip()  # inspect_ai formats some messages for the terminal
+    if said.startswith("No model specified"):
+        return RunStopped(
+            f"{said}. Pass a model to the scorer, such as model_graded_qa(model='openai/gpt-5'), or set the "
+            "environment variable INSPECT_EVAL_MODEL"
+        )
+    if type(error).__name__ == "PrerequisiteError":  # a key or a package is missing
+        return RunStopped(said)
+    cause: BaseException | None = error
+    while cause is not None:
+        if any(kind.__name__ in _OUTAGES for kind in type(cause).__mro__):
+            return RewardFailure(f"{type(error).__name__}: {error}")
+        cause = cause.__cause__
+    return error

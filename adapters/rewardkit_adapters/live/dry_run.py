@@ -1,0 +1,166 @@
+"""Try a reward on recorded batches in this process. Nothing is sent; no training needs to run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from rewardkit.batch.column import Floats
+from rewardkit.differences.differences import Differences, compared as differences_of
+from rewardkit.differences.examples import examples_of
+from rewardkit.differences.record import side_of
+from rewardkit.differences.side import Side
+from rewardkit.errors import RewardKitError
+from rewardkit.progress.progress import Progress
+from rewardkit.record.run import Run, open_run
+from rewardkit.scoring.scores import Scores
+from rewardkit.scoring.sources import saved
+from rewardkit.tree.evaluation.omission import EXPENSIVE, without
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.loading import load
+from rewardkit_adapters.live.mailbox import Mailbox
+from rewardkit_adapters.live.trial import Sample, Tried, compared, scored, tried
+from rewardkit_adapters.trl.layout import Layout
+
+_ROWS = """
+select scores.*, completions.completion, completions.messages as said, prompts.prompt as asked,
+        prompts.messages as conversation, prompts."columns" as example
+    from scores join completions using (attempt, rank, part, row) join prompts on prompts.prompt_id = scores.prompt_id
+    where scores.training and scores.step in (
+        select distinct step from scores where training order by step desc limit ?
+    )
+order by scores.step, scores.rank, scores.part, scores.row
+"""
+_EXAMPLES = 10
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """The last recorded steps of a run.
+
+    Attributes:
+        rows: of all steps, in order.
+        samples: one per step.
+    """
+
+    run: Run
+    rows: Sequence[Mapping[str, Any]]
+    samples: Sequence[Sample]
+
+    def column(self, name: str) -> Floats:
+        """Return the (n,) values of a column; NaN for missing ones."""
+        return np.array([np.nan if row[name] is None else row[name] for row in self.rows], dtype=np.float64)
+
+    def texts(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows as `saved` reads them."""
+        for row in self.rows:
+            yield {**json.loads(row["example"] or "{}"), "prompt": row["asked"], "completion": row["completion"]}
+
+
+def dry_run(run: str, target: str) -> dict[str, Any]:
+    """Compare the old and the new reward on the last recorded training step, as `trial.compared` does.
+
+    Args:
+        run: the folder of the record.
+        target: ``path.py:name`` or ``module:name``.
+
+    Raises:
+        RewardKitError: there is no record, or the reward cannot be loaded, or it cannot score the batch.
+    """
+    from rewardkit_adapters.trl.functions import successor
+
+    steps = _recorded(run, 1)
+    (sample,) = steps.samples
+    means = {
+        name: values
+        for name in steps.run.components
+        if not np.isnan(values := steps.column(f"components/{name}")).all()
+    }
+    before = Tried((), {name: float(np.nanmean(values)) for name, values in means.items()}, steps.column("total"))
+    after = tried(Layout.of(successor(_loaded(target), _held(run)), "terms"), sample)
+    return compared(before, after, sample)
+
+
+def dry_run_on(run: str, target: str, steps: int) -> Differences:
+    """Compare the recorded scores of the last `steps` training steps with those of another reward.
+
+    Schedules have their values of each step. Judges and whatever else is declared expensive are left out on both sides.
+
+    Raises:
+        RewardKitError: as `dry_run`; or a judge is no term of its own, so that it cannot be left out of the record.
+    """
+    from rewardkit_adapters.trl.functions import successor
+
+    found = _recorded(run, steps)
+    reward, _, omitted = without(successor(_loaded(target), _held(run)), [EXPENSIVE])
+    layout = Layout.of(reward, "terms")
+    scorer = Scorer(layout.scored)
+    parts = []
+    for sample in found.samples:
+        table, totals = scored(scorer, layout, sample, strict=False)
+        parts.append(replace(Scores.of(table), total=totals))
+    scores = Scores.joined(parts)
+    after = Side(
+        target,
+        scores.total,
+        scores.components,
+        scores.codes,
+        {row: "; ".join(why) for row, why in scores.errors.items()},
+        omitted=omitted,
+        columns=tuple(dict.fromkeys(name for sample in found.samples for name in sample.columns)),
+    )
+    texts = {name: [row[name] for row in found.rows] for name in found.rows[0]}
+    before = side_of(found.run, run, texts, omitted)
+    starts = {key: number for number, key in enumerate(dict.fromkeys(map(_group, found.rows)))}
+    groups = np.array([starts[_group(row)] for row in found.rows])
+    data = saved(f"the last {len(found.samples)} steps of {run}", rows=found.texts)
+    differences = differences_of(before, after, data.name, groups)
+    return replace(differences, examples=examples_of(differences, data, {}, _EXAMPLES))
+
+
+def _loaded(target: str) -> Any:
+    found = load(target)
+    if len(found) != 1:
+        raise RewardKitError(
+            f"{target} has several rewards: {', '.join(one.name for one in found)}. Pass one of them as {target}:NAME"
+        )
+    return found[0].reward
+
+
+def _held(run: str) -> Any:
+    """Return the weights that the trainer multiplies by, if it holds any."""
+    return (Mailbox(run).current() or {}).get("held")
+
+
+def _recorded(folder: str, steps: int) -> _Steps:
+    run = open_run(folder)
+    rows = run.sql(_ROWS, [steps]).to_arrow_table().to_pylist()
+    if not rows:
+        raise RewardKitError(f"{folder} has no recorded training batch yet. Wait for the first step")
+    most = (Mailbox(folder).current() or {}).get("max_steps")
+    each = [list(part) for _, part in groupby(rows, lambda row: row["step"])]
+    return _Steps(run, rows, [_sample(part, most) for part in each])
+
+
+def _sample(rows: Sequence[Mapping[str, Any]], most: Any) -> Sample:
+    examples = [json.loads(row["example"] or "{}") for row in rows]
+    names = list(dict.fromkeys(name for example in examples for name in example))
+    starts = {key: number for number, key in enumerate(dict.fromkeys(map(_group, rows)))}
+    return Sample(
+        [row["completion"] if row["said"] is None else json.loads(row["said"]) for row in rows],
+        [row["asked"] if row["conversation"] is None else json.loads(row["conversation"]) for row in rows],
+        None if rows[0]["length"] is None else [[0] * row["length"] for row in rows],
+        {name: [example.get(name) for example in examples] for name in names},
+        progress=Progress(int(rows[0]["step"]), most) if isinstance(most, int) and most >= 1 else None,
+        groups=np.array([starts[_group(row)] for row in rows]),
+        way="group",
+    )
+
+
+def _group(row: Mapping[str, Any]) -> tuple[int, int, int, int]:
+    return row["step"], row["rank"], row["part"], row["group"]

@@ -1,0 +1,549 @@
+"""to_trl: turn a reward into reward functions for GRPOTrainer, which a live update can change."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.trajectory import IsError
+from rewardkit.errors import RewardFailure, RewardKitError, shorten
+from rewardkit.progress import states
+from rewardkit.tree.reward import Reward
+from rewardkit_adapters.live import trial
+from rewardkit_adapters.live.mailbox import Answer, Mailbox, Request
+from rewardkit_adapters.live.numbers import numbers_of, retuned
+from rewardkit_adapters.live.sources import MODULES, Imported, placed
+from rewardkit_adapters.live.trial import Sample, Tried, compared, means_of, tried, tried_elsewhere, undisturbed
+from rewardkit_adapters.trl.functions import RewardFunctions, to_trl as functions_for_trl
+from rewardkit_adapters.trl.layout import Columns, Layout
+from rewardkit_adapters.trl.memory import saved_in
+from rewardkit_adapters.trl.scored import Scored
+from rewardkit_adapters.trl.trainer import Trainer
+
+if TYPE_CHECKING:
+    from rewardkit_adapters.trl.evaluator import Evaluator
+
+
+# The versions of a reward: each update makes one of the version before it, and can make it again.
+
+
+Records = Mapping[int, tuple[Request, Answer]]
+
+
+@dataclass(frozen=True)
+class Version:
+    """A reward that was in force.
+
+    Attributes:
+        update: the update that made it; 0: the training script.
+        raw: True if the trainer multiplies by the weights of a plain sum, as by those of the script's list.
+    """
+
+    update: int
+    reward: Reward
+    imported: Imported | None
+    raw: bool = False
+
+    def layout(self, columns: Columns) -> Layout:
+        return Layout.of(self.reward, columns, raw=self.raw)
+
+
+class Versions:
+    """The versions of one run.
+
+    Args:
+        own: the version of the training script.
+    """
+
+    def __init__(self, mailbox: Mailbox, own: Version) -> None:
+        self._mailbox = mailbox
+        self._known = {own.update: own}
+
+    def use(self, own: Version) -> None:
+        """Take another version as that of the training script."""
+        self._known[own.update] = own
+
+    def forget(self, update: int) -> None:
+        """Drop a version that was made and then refused."""
+        self._known.pop(update, None)
+
+    def target(self, request: Request, now: Version) -> int:
+        """Return the version that a rollback goes back to."""
+        if request.to is not None:
+            answer = self._mailbox.answer(request.to)
+            if request.to and (answer is None or answer.status != "applied"):
+                raise RewardKitError(
+                    f"version {request.to} was never in force, so there is nothing to go back to. See --history"
+                )
+            return request.to
+        origin = self._origin(now.update)
+        if origin == 0:
+            raise RewardKitError("the reward in force is the script's own, so there is nothing to go back to")
+        answer = self._mailbox.answer(origin)
+        return self._origin(answer.before if answer is not None else 0)
+
+    def _origin(self, update: int) -> int:
+        """Return the update that made a version; for a rollback, the update of its target."""
+        answer = self._mailbox.answer(update)
+        return update if answer is None or answer.to is None else self._origin(answer.to)
+
+    def records(self, update: int) -> dict[int, tuple[Request, Answer]]:
+        """Return all updates that a version is made of, from the mailbox."""
+        found: dict[int, tuple[Request, Answer]] = {}
+        wanted = [update]
+        while wanted:
+            number = wanted.pop()
+            request, answer = self._mailbox.request(number), self._mailbox.answer(number)
+            if number and number not in found and request is not None and answer is not None:
+                found[number] = request, answer
+                wanted += [answer.to or 0] if request.kind == "rollback" else [answer.before]
+        return found
+
+    def get(self, update: int, records: Records) -> Version:
+        if update not in self._known:
+            if update not in records:
+                raise RewardKitError(f"there is no update {update}")
+            request, answer = records[update]
+            self.made(request, answer.before, answer.to, records)
+        return self._known[update]
+
+    def made(self, request: Request, before: int, to: int | None, records: Records) -> Version:
+        """Make a version from the one `before` it and a request."""
+        from rewardkit_adapters.trl.functions import successor
+
+        if request.kind == "reward" and request.code is not None:
+            folder = self._mailbox.code_folder(request.update)
+            placed(request.code.files, folder)
+            imported = MODULES.imported(request.code, folder)
+            base = self.get(before, records)
+            held = base.layout("terms").held if base.raw else None
+            made = Version(request.update, successor(imported.reward, held), imported, base.raw)
+        elif request.kind == "numbers":
+            base = self.get(before, records)
+            made = Version(request.update, retuned(base.reward, request.numbers), base.imported, base.raw)
+        else:
+            base = self.get(to or 0, records)
+            made = Version(request.update, base.reward, base.imported, base.raw)
+        self._known[request.update] = made
+        return made
+
+
+# Apply requests between two steps of a training, on all of its processes at the same step.
+
+
+_LOG = logging.getLogger("rewardkit")
+_SAVED = "updates"
+"""The key in a checkpoint under which the number of the update in force is saved, per run."""
+_PAUSE = 5.0
+"""Seconds between two checks of the mailbox in a process without training steps."""
+_MOST = 32
+"""Maximum requests in one step."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """The main process's verdict on a request.
+
+    Attributes:
+        refusal: the reason to refuse it; None: it may be applied.
+        to: the version that a rollback goes back to.
+        records: the data that other processes need to make that version.
+        withdrawn: it was canceled and has an answer.
+    """
+
+    refusal: str | None = None
+    to: int | None = None
+    records: Records | None = None
+    trial: Mapping[str, Any] | None = None
+    warnings: tuple[str, ...] = ()
+    after: Tried | None = None
+    withdrawn: bool = False
+
+
+class Updates:
+    """The updates of the reward of one evaluator.
+
+    Args:
+        run: the local folder of its record.
+        layout: the columns of the training script, and its reward.
+    """
+
+    def __init__(self, run: str, layout: Layout) -> None:
+        self.mailbox = Mailbox(run)
+        self._now = Version(0, layout.reward, None, layout.raw)
+        self._versions = Versions(self.mailbox, self._now)
+        self._answered: set[int] = set()
+        self._again: list[Answer] = []
+        self._trainer: Callable[[], Trainer] = lambda: Trainer(None)
+        self._state: Any = None
+        self._sample: Sample | None = None
+        self._states: states.States = {}
+        self._tried: Tried | None = None
+        self._unwritten: dict[int, Answer] = {}
+        self._looked = 0.0
+
+    @property
+    def version(self) -> int:
+        """The number of the update in force; 0 before the first."""
+        return self._now.update
+
+    def use(self, layout: Layout) -> None:
+        """Take another reward as the script's own: the trainer holds other weights."""
+        own = Version(0, layout.reward, None, layout.raw)
+        self._versions.use(own)
+        if self._now.update == 0:
+            self._now = own
+
+    def remember(self, evaluator: Evaluator, batch: Batch, scored: Scored, trainer: Trainer) -> None:
+        """Keep the last training batch, to try the next reward on it."""
+        self._states = evaluator.memory.states
+        self._tried = Tried(tuple(scored.table.terms), means_of(scored.table), scored.totals)
+        self._sample = Sample(
+            batch.completions,
+            batch.prompts,
+            batch.completion_ids,
+            batch.columns,
+            progress=batch.progress,
+            num_generations=batch.num_generations,
+            groups=None if scored.cut else scored.groups,
+            way=trainer.way_to_advantages(evaluator),
+            processes=scored.processes,
+        )
+
+    def begin(self, evaluator: Evaluator, trainer: Trainer, state: Any, *, scoring: bool = False) -> None:
+        """Activate the version in the trainer's state: the script's own for a new training, else the last one.
+
+        Args:
+            scoring: a batch is being scored, so columns cannot change now.
+
+        Raises:
+            RewardFailure: that version cannot be loaded, or it has other columns and is needed now.
+        """
+        if not trainer.known or state is None or state is self._state:
+            return
+        self._state, self._trainer = state, trainer.weak()
+        MODULES.keep([updates for one in trainer.reward_functions if (updates := _updates_of(one)) is not None])
+        saved = self._saved(state)
+        records = trainer.on_main(lambda: self._versions.records(saved))
+        if saved != self._now.update:
+            version = self._saved_version(saved, records)
+            names = version.layout(evaluator.layout.columns).names
+            if scoring and names != evaluator.layout.names:
+                raise RewardFailure(
+                    f"this run resumes with version {saved} of its reward, which has other columns. Pass "
+                    "callbacks=[funcs.callback()] to the trainer, so that they exist before the first batch"
+                )
+            self._adopt(evaluator, version, trainer, state)
+        if trainer.is_main:
+            step = state.global_step
+            answers = [self.mailbox.answer(request.update) for request in self.mailbox.requests()] if step else []
+            applied = [one for one in answers if one is not None and one.status == "applied" and one.update > saved]
+            # Updates of the interrupted run apply from the same steps on.
+            self._again = [one for one in applied if one.step is not None and one.step >= step]
+            said = "the script's own" if not saved else f"from the checkpoint of step {step}"
+            self._publish(evaluator, state, said)
+            if not step:
+                self._refuse_all(
+                    "it was sent before this training began, which started with the script's own reward. Send it again"
+                )
+
+    def end(self, state: Any) -> None:
+        """At the end of the training, refuse all requests that are left."""
+        if state is self._state and state.is_world_process_zero and state.global_step >= state.max_steps:
+            self._refuse_all(
+                f"the training finished after {state.global_step} steps, before it could apply the request"
+            )
+
+    def take(self, evaluator: Evaluator, state: Any) -> None:
+        """Apply requests; called on all processes before a step begins."""
+        trainer = self._trainer()
+        if not trainer.known or state is not self._state:
+            return
+        for request, again in trainer.on_main(lambda: self._waiting(state.global_step)):
+            self._take(evaluator, trainer, state, request, again)
+
+    def refuse_elsewhere(self) -> None:
+        """Refuse requests in a process that scores for a trainer in another process."""
+        if time.monotonic() - self._looked > _PAUSE:
+            self._looked = time.monotonic()
+            self._refuse_all(
+                "asynchronous GRPO scores outside the trainer's process, where there are no steps to apply updates at"
+            )
+
+    def _refuse_all(self, reason: str) -> None:
+        with self._harmless():
+            for request in self.mailbox.pending(self._answered):
+                self._answer(Answer(request.update, "refused", reason, before=self._now.update))
+
+    def _waiting(self, step: int) -> list[tuple[Request, Answer | None]]:
+        """Return what is due at `step`: updates to repeat, and new requests once there is a batch to try them on."""
+        found: list[tuple[Request, Answer | None]] = []
+        with self._harmless():
+            due = [one for one in self._again if one.step is not None and one.step <= step]
+            self._again = [one for one in self._again if one not in due]
+            for answer in sorted(due, key=lambda one: one.update):
+                request = self.mailbox.request(answer.update)
+                if request is not None and answer.update > self._now.update:  # no newer update is in force
+                    found.append((request, answer))
+            if self._sample is not None:
+                found += [(request, None) for request in self._new()]
+        return found
+
+    def _new(self) -> list[Request]:
+        """Return the next requests, up to the first with code, whose trial may take long."""
+        for answer in list(self._unwritten.values()):
+            self._answer(answer)
+        waiting = self.mailbox.pending(self._answered)[:_MOST]
+        for update, reason in self.mailbox.unreadable(self._answered).items():
+            self._answer(Answer(update, "refused", reason, before=self._now.update))
+        coded = [place for place, request in enumerate(waiting) if request.kind == "reward"]
+        return waiting[: coded[0] + 1] if coded else waiting
+
+    @contextmanager
+    def _harmless(self) -> Iterator[None]:
+        """Log errors of the mailbox; they must not stop the training."""
+        try:
+            yield
+        except Exception:
+            _LOG.warning("%s: cannot read updates", self.mailbox.folder, exc_info=True)
+
+    def _take(self, evaluator: Evaluator, trainer: Trainer, state: Any, request: Request, again: Answer | None) -> None:
+        before = self._now
+        look: Look = trainer.on_main(lambda: self._looked_at(evaluator, trainer, request, again))
+        version, reason = None, look.refusal
+        if reason is None:
+            try:
+                with undisturbed():
+                    version = self._versions.made(request, before.update, look.to, look.records or {})
+                    layout = version.layout(evaluator.layout.columns)
+                    reason = trainer.refusal(evaluator, layout.names)
+            except Exception as error:
+                reason = _said(error)
+            reason = next(filter(None, trainer.of_each_process(reason)), None)
+        if reason is not None or version is None:
+            self._versions.forget(request.update)
+            if trainer.is_main and not look.withdrawn:
+                self._answer(Answer(request.update, "refused", reason or "", before=before.update, trial=look.trial))
+                _LOG.warning("update %d (%s) was refused: %s", request.update, request, reason)
+            return
+        with undisturbed():
+            self._adopt(evaluator, version, trainer, state)
+        self._tried = look.after or self._tried
+        if trainer.is_main:
+            step = state.global_step
+            said = f"reward version {version.update} from step {step} on: {request}"
+            _LOG.info("%s", said)
+            if evaluator.recording is not None:
+                evaluator.recording.say(said)
+            if again is None:
+                prints = before.reward.fingerprint, version.reward.fingerprint
+                self._answer(
+                    Answer(
+                        request.update,
+                        "applied",
+                        step=step,
+                        before=before.update,
+                        to=look.to,
+                        fingerprints=prints,
+                        trial=look.trial,
+                        warnings=look.warnings,
+                    )
+                )
+            self._publish(evaluator, state, str(request))
+
+    def _answer(self, answer: Answer) -> None:
+        self._answered.add(answer.update)
+        first = answer.update not in self._unwritten
+        try:
+            self.mailbox.put_answer(answer)
+            self._unwritten.pop(answer.update, None)
+        except Exception as error:
+            # A resumed run needs the answer, so every step tries again to write it.
+            self._unwritten[answer.update] = answer
+            if first:
+                _LOG.warning("update %d: cannot write its answer: %s", answer.update, error)
+
+    def _looked_at(self, evaluator: Evaluator, trainer: Trainer, request: Request, again: Answer | None) -> Look:
+        """Try a request on the main process; skip the trial if it was applied before the run was resumed."""
+        try:
+            to = None
+            if request.kind == "rollback":
+                to = self._versions.target(request, self._now) if again is None else again.to
+            records = self._versions.records(to) if to else {}
+            if again is not None:
+                return Look(to=to, records=records)
+            look = self._after_trial(evaluator, trainer, request, to, records)
+            if self.mailbox.answer(request.update) is not None:
+                self._answered.add(request.update)
+                return Look("it was canceled", withdrawn=True)
+            return look
+        except Exception as error:
+            return Look(_said(error))
+
+    def _after_trial(
+        self, evaluator: Evaluator, trainer: Trainer, request: Request, to: int | None, records: Records
+    ) -> Look:
+        sample, before = self._sample, self._tried
+        if sample is None or before is None:
+            raise RewardKitError("there is no batch yet to try it on. Send it again after the first step")
+        sample = Sample(**{**sample.__dict__, "states": states.saved(self._states)})
+        if request.kind == "reward":
+            if request.code is None:
+                raise RewardKitError("the request has no code. Send it again")
+            folder = self.mailbox.code_folder(request.update)
+            placed(request.code.files, folder)
+            after = tried_elsewhere(request.code, folder, evaluator.layout, sample, trial.SECONDS)
+        else:
+            if request.kind == "numbers":
+                version = replace(self._now, reward=retuned(self._now.reward, request.numbers))
+            else:
+                with undisturbed():
+                    version = self._versions.get(to or 0, records)
+            layout = version.layout(evaluator.layout.columns)
+            MODULES.activate(version.imported, self)
+            try:
+                after = tried(layout, sample, strict=request.kind == "numbers")
+            finally:
+                MODULES.activate(self._now.imported, self)
+        reason = trainer.refusal(evaluator, after.names)
+        return Look(reason, to, records, compared(before, after, sample), after.warnings, after)
+
+    def _saved(self, state: Any) -> int:
+        """Return the version in a trainer's state. If it names only one run, that is this run, even if it was moved."""
+        known = saved_in(state).get(_SAVED, {})
+        found: int = known.get(self.mailbox.folder.parent.name, *(known.values() if len(known) == 1 else [0]))
+        return found
+
+    def _saved_version(self, update: int, records: Records) -> Version:
+        try:
+            with undisturbed():
+                return self._versions.get(update, records)
+        except Exception as error:
+            raise RewardFailure(
+                f"this run resumes with version {update} of its reward, which cannot be loaded from "
+                f"{self.mailbox.folder}: {_said(error)}. Restore that folder, or pass updates=False to rk.to_trl to "
+                "continue with the script's own reward"
+            ) from error
+
+    def _adopt(self, evaluator: Evaluator, version: Version, trainer: Trainer, state: Any) -> None:
+        """Activate `version` on this process."""
+        from rewardkit_adapters.trl.functions import RewardFunction
+
+        MODULES.activate(version.imported, self)
+        layout = version.layout(evaluator.layout.columns)
+        own = {one.__name__: one for one in trainer.reward_functions if getattr(one, "evaluator", None) is evaluator}
+        functions = [own.get(name) or RewardFunction(evaluator, name) for name in layout.names]
+        before = evaluator.scorer.components
+        trainer.replace_functions(evaluator, functions, layout.weights)
+        evaluator.take(layout, trainer, state)
+        if evaluator.logs:
+            now = evaluator.scorer.components
+            gone = [f"components/{name}" for name in before if name not in now]
+            trainer.even_out("extra", gone, [f"components/{name}" for name in now], None)
+        self._now = version
+        saved_in(state).setdefault(_SAVED, {})[self.mailbox.folder.parent.name] = version.update
+
+    def _publish(self, evaluator: Evaluator, state: Any, said: str) -> None:
+        """Write the reward in force to disk, for people; nothing depends on it."""
+        reward = self._now.reward
+        try:
+            self.mailbox.publish(
+                {
+                    "version": self._now.update,
+                    "fingerprint": reward.fingerprint,
+                    "reward": repr(reward),
+                    "said": said,
+                    "since": state.global_step,
+                    "max_steps": state.max_steps,
+                    "components": evaluator.scorer.components,
+                    "held": evaluator.layout.held,
+                    **numbers_of(reward),
+                }
+            )
+        except Exception as error:
+            _LOG.warning("%s: cannot write the reward in force: %s", self.mailbox.folder, error)
+
+
+def _updates_of(function: Any) -> Updates | None:
+    """Return the updates of a reward function, if it is one of ours."""
+    found: Updates | None = getattr(getattr(function, "evaluator", None), "updates", None)
+    return found
+
+
+def _said(error: BaseException) -> str:
+    return str(error) if isinstance(error, RewardKitError) else f"{type(error).__name__}: {shorten(str(error))}"
+
+
+def to_trl(
+    reward: Reward | Callable[..., Any] | Iterable[Any],
+    *,
+    weights: Sequence[float] | None = None,
+    columns: Columns = "terms",
+    record: str | os.PathLike[str] | None = None,
+    logs: bool = True,
+    max_failure_rate: float = 0.05,
+    max_error_rate: float = 0.05,
+    failure_window: int = 20,
+    updates: bool = True,
+    transcripts: str | None = None,
+    is_error: IsError | None = None,
+    radar: bool = True,
+) -> RewardFunctions:
+    """Make the list of functions that TRL's GRPOTrainer takes.
+
+    ::
+
+        trainer = GRPOTrainer(model, reward_funcs=rk.to_trl(reward), args=args, train_dataset=dataset)
+
+    Args:
+        reward: a tree, or a list of rewards and plain TRL functions, which are summed. If each item of the list gives
+            one column, as plain functions do, ``GRPOConfig(reward_weights=...)`` weights them as in TRL.
+        weights: one number for each item of the list; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig.
+        columns: ``"terms"``: one function per term; their plain sum is the total. ``"components"``: one per component,
+            with raw scores; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig (GDPO needs this form).
+        record: the folder (or fsspec address) for the record: completions, scores, terms, advantages, and the output of
+            reward functions. ``rk.open_run`` and ``rewardkit view`` can read it during the training.
+        logs: log raw means, weights, gate pass rates and faults through ``log_metric``, and scores and notes of each
+            completion through ``log_extra``.
+        max_failure_rate: the run stops if a larger share of rows of a component failed in `failure_window` batches.
+        max_error_rate: the same for errored rows.
+        failure_window: number of batches.
+        updates: if `record` is a local folder, accept ``rewardkit update`` and ``rk.update_config`` while it trains.
+        transcripts: for a trainer with ``rollout_func``: the field that it returns with the messages of each episode.
+            They take the place of the completions, so that what an environment said is never read as the answer.
+        is_error: tells whether the text of a tool's result is an error: returns True, or what the error says. By
+            default a result is an error if it is an object with the one key ``error``, as TRL writes it.
+        radar: look for signs that the reward is gamed, in at most 1 % of the training's time: some completions are
+            scored again with the gold answers of other prompts (never by judges, tested programs, or functions that
+            wait or were not written for rewardkit). It logs ``radar/foreign`` and ``radar/strength``, and changes
+            nothing in the training.
+
+    Returns:
+        A list of uniquely named, picklable functions with ``.reward_weights`` and ``.callback()``. They share
+        one evaluation per batch.
+
+    Raises:
+        RewardDefinitionError: names clash, no term of the tree trains, or a limit or a weight is invalid.
+        RewardTypeError: an item is neither a reward nor a function.
+        MissingExtraError: `record` is given, but the extra ``store`` is not installed.
+    """
+    return functions_for_trl(
+        reward,
+        weights=weights,
+        columns=columns,
+        record=record,
+        logs=logs,
+        max_failure_rate=max_failure_rate,
+        max_error_rate=max_error_rate,
+        failure_window=failure_window,
+        transcripts=transcripts,
+        is_error=is_error,
+        radar=radar,
+        make_updates=Updates if updates else None,
+    )

@@ -1,0 +1,276 @@
+"""The mailbox of a run: requests and answers as files in ``<run>/updates/``.
+
+``0001.json`` is a request, ``0001/`` its code, ``0001.answer.json`` the answer, and ``current.json`` the reward in
+force. Files are written atomically, and every number is used once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from rewardkit.errors import RewardKitError
+from rewardkit_adapters.live.sources import Code, placed
+
+Status = Literal["applied", "refused", "canceled", "pending"]
+FOLDER = "updates"
+MOST_BYTES = 32_000_000
+"""Longer files are not read."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request.
+
+    Attributes:
+        update: its number, starting at 1.
+        kind: another ``reward``, other ``numbers``, or a ``rollback``.
+        target: the reward as the user named it: ``reward.py:reward``.
+        code: the code of the reward.
+        numbers: kind -> name -> number, or schedule as text.
+        to: the version to go back to; None: the previous one.
+        time: seconds since 1970.
+    """
+
+    # A request with unknown fields comes from another version of rewardkit and must not be misread.
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    update: int
+    kind: Literal["reward", "numbers", "rollback"]
+    target: str = ""
+    code: Code | None = None
+    numbers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    to: int | None = None
+    time: float = 0.0
+
+    def __str__(self) -> str:
+        """Describe the request in a few words."""
+        if self.kind == "reward":
+            return self.target
+        if self.kind == "rollback":
+            return "rollback" if self.to is None else f"rollback to {self.to}"
+        pairs = [f"{kind}.{name}={value}" for kind, given in self.numbers.items() for name, value in given.items()]
+        return ", ".join(pairs)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a request.
+
+    Attributes:
+        step: the training step at which it was applied, if it was.
+        before: the version in force until then.
+        to: the version that a rollback went back to.
+        fingerprints: of the reward before and after.
+        trial: old and new reward on the last batch, see `trial.compared`.
+        warnings: likely mistakes in the new reward.
+    """
+
+    update: int
+    status: Status
+    reason: str = ""
+    step: int | None = None
+    before: int = 0
+    to: int | None = None
+    fingerprints: tuple[str, str] = ("", "")
+    trial: Mapping[str, Any] | None = None
+    warnings: tuple[str, ...] = ()
+    time: float = 0.0
+
+
+class Mailbox:
+    """The requests and answers of one run.
+
+    Args:
+        run: its folder.
+    """
+
+    def __init__(self, run: str | os.PathLike[str]) -> None:
+        self.folder = Path(run) / FOLDER
+
+    def send(self, kind: Any, **values: Any) -> Request:
+        """Send a request under the next number.
+
+        Raises:
+            RewardKitError: the folder cannot be written to.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            number = self._claimed()
+            request = Request(number, kind, **values, time=time.time())
+            if request.code is not None:
+                placed(request.code.files, self.code_folder(number))
+            self._put(f"{number:04d}.json", asdict(request))
+        except OSError as error:
+            raise RewardKitError(f"cannot write to {self.folder}: {error.strerror or error}") from None
+        return request
+
+    def _claimed(self) -> int:
+        """Reserve the next number with an empty file."""
+        number = max([0, *self._numbers()])
+        while True:
+            number += 1
+            with contextlib.suppress(FileExistsError), open(self.folder / f"{number:04d}.json", "x"):
+                return number
+
+    def _numbers(self) -> list[int]:
+        try:
+            names = os.listdir(self.folder)
+        except OSError:  # no request was sent yet, or the folder is not readable
+            return []
+        stems = [name.removesuffix(".json") for name in names if name.endswith(".json")]
+        return sorted(int(stem) for stem in stems if stem.isdecimal())
+
+    def code_folder(self, update: int) -> Path:
+        """Return the folder with the code of a request."""
+        return self.folder / f"{update:04d}"
+
+    def requests(self) -> list[Request]:
+        """Return all complete requests, in order."""
+        return [request for number in self._numbers() if (request := self.request(number)) is not None]
+
+    def request(self, update: int) -> Request | None:
+        """Return a request; None if it is missing or invalid."""
+        return self._understood(update)[0]
+
+    def pending(self, known: set[int]) -> list[Request]:
+        """Return the requests without an answer, in order; `known` collects answered numbers, which are skipped."""
+        return [request for number in self._unanswered(known) if (request := self.request(number)) is not None]
+
+    def unreadable(self, known: set[int]) -> dict[int, str]:
+        """Return the invalid files without an answer, each with the reason; empty files are still being written."""
+        return {number: reason for number in self._unanswered(known) if (reason := self._understood(number)[1])}
+
+    def _unanswered(self, known: set[int]) -> list[int]:
+        waiting = [number for number in self._numbers() if number not in known]
+        known |= {number for number in waiting if self.answer(number) is not None}
+        return [number for number in waiting if number not in known]
+
+    def _understood(self, update: int) -> tuple[Request | None, str]:
+        """Return the request of that number, or the reason why its file is invalid."""
+        name = f"{update:04d}.json"
+        try:
+            text = self._text(name)
+            if not text.strip():  # the number is reserved, and the file is being written
+                return None, ""
+            request = _adapter(Request).validate_json(text)
+        except FileNotFoundError:
+            return None, ""
+        except OSError as error:
+            # Other errors may be temporary, such as a network problem.
+            return None, f"cannot read {name}: {error}" if isinstance(error, (PermissionError, _NothingToRead)) else ""
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            return None, (
+                f"{name} is not a request that this version of rewardkit understands"
+                f"{f', at {where[:80]}' if where else ''}: {first['msg']}"
+            )
+        if request.update != update:
+            return None, f"{name} is a copy of update {request.update}"
+        return request, ""
+
+    def answer(self, update: int) -> Answer | None:
+        try:
+            found: Answer = _adapter(Answer).validate_json(self._text(f"{update:04d}.answer.json"))
+        except (OSError, ValidationError):
+            return None
+        return found
+
+    def put_answer(self, answer: Answer) -> Answer:
+        stamped = Answer(**{**asdict(answer), "time": time.time()})
+        self._put(f"{answer.update:04d}.answer.json", asdict(stamped))
+        return stamped
+
+    def cancel(self) -> list[Request]:
+        """Cancel all requests without an answer; return them."""
+        taken_back = []
+        for request in self.pending(set()):
+            said = Answer(request.update, "canceled", "canceled before it was applied", time=time.time())
+            with (
+                contextlib.suppress(FileExistsError),
+                open(self._path(f"{request.update:04d}.answer.json"), "x") as file,
+            ):
+                file.write(_json(asdict(said)))
+                taken_back.append(request)
+        return taken_back
+
+    def wait(self, update: int, seconds: float) -> Answer | None:
+        """Wait up to `seconds` for the answer to a request; return None if there is none."""
+        until = time.monotonic() + (seconds if seconds > 0.0 else 0.0)  # NaN must not wait forever
+        while True:
+            answer = self.answer(update)
+            if answer is not None or time.monotonic() >= until:
+                return answer
+            time.sleep(min(0.2, max(0.0, until - time.monotonic())))
+
+    def current(self) -> dict[str, Any] | None:
+        """Return the reward in force, as `publish` wrote it."""
+        found = self._get("current.json")
+        return found if isinstance(found, dict) else None
+
+    def publish(self, current: Mapping[str, Any]) -> None:
+        """Write which reward is in force."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._put("current.json", current)
+
+    def last_written(self) -> float | None:
+        """Return when the run was last written to, in seconds since 1970; None if there are no files."""
+        times = []
+        for folder in (self.folder, *(self.folder.parent / name for name in ("scores", "metrics", "attempts"))):
+            with contextlib.suppress(OSError):
+                times.append(folder.stat().st_mtime)  # a new file changes the time of its folder
+        return max(times, default=None)
+
+    def _get(self, name: str) -> Any:
+        try:
+            return json.loads(self._text(name))
+        except (OSError, ValueError, RecursionError):
+            return None
+
+    def _path(self, name: str) -> Path:
+        return self.folder / name
+
+    def _text(self, name: str) -> bytes:
+        path = self._path(name)
+        if not path.is_file():
+            if path.exists():
+                raise _NothingToRead("it is not a file")
+            raise FileNotFoundError(name)
+        with open(path, "rb") as file:
+            text = file.read(MOST_BYTES + 1)
+        if len(text) > MOST_BYTES:
+            raise _NothingToRead(f"it is longer than {MOST_BYTES:,} bytes")
+        return text
+
+    def _put(self, name: str, value: Mapping[str, Any]) -> None:
+        temporary = self._path(f".{name}.{os.getpid()}.tmp")
+        try:
+            temporary.write_text(_json(value), encoding="utf-8")
+            os.replace(temporary, self._path(name))
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
+
+
+class _NothingToRead(OSError):
+    """The path cannot be read as a request."""
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, indent=1) + "\n"
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)

@@ -1,0 +1,265 @@
+"""The numbers of a reward that can be changed without code: weights, thresholds, and the ends of stages.
+
+``retuned(gate(tags, 0.7 * exact + 0.3 * style), {"weights": {"exact": 0.5}})`` returns the tree with another weight.
+
+A weight is named after its component, a threshold after its gate, an end after its stage. An ambiguous name gets the
+names of the nodes around it as a prefix: ``tags_gate/exact``.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+from rewardkit import schedules
+from rewardkit.errors import RewardDefinitionError, RewardKitError, near_miss, shorten
+from rewardkit.progress.schedule import Schedule, Weight, as_weight
+from rewardkit.tree.algebra import changed
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.reward import Kind, Reward, Tunable
+
+# Parse schedules: ``parsed("0.5 * linear(0.0, 1.0, end=0.3)")`` returns that schedule.
+
+
+LONGEST = 2_000
+"""Maximum characters of a text."""
+DEEPEST = 40
+"""Maximum nesting of calls and operations."""
+
+_OPERATIONS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+}
+
+
+def parsed(text: object) -> Weight:
+    """Return the number or schedule of `text`; a number is returned unchanged.
+
+    Raises:
+        RewardDefinitionError: the text is something else, or an invalid schedule; the message says where.
+    """
+    if not isinstance(text, str):
+        return as_weight(text)
+    if len(text) > LONGEST:
+        raise RewardDefinitionError(f"a schedule has at most {LONGEST:,} characters, got {len(text):,}")
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise RewardDefinitionError(f"{shorten(text)} is not a number or schedule: {error}") from None
+    try:
+        return as_weight(_value(tree.body, 0), shorten(text))
+    except RewardKitError:
+        raise
+    except (TypeError, ValueError, OverflowError) as error:
+        raise RewardDefinitionError(f"{shorten(text)} is not a number or schedule: {error}") from None
+
+
+def _value(node: ast.expr, depth: int) -> Any:
+    if depth > DEEPEST:
+        raise RewardDefinitionError(f"a schedule may be nested at most {DEEPEST} levels deep")
+    if isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, (int, float, str))):
+        return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
+        value = _operand(node.operand, depth)
+        return -value if isinstance(node.op, ast.USub) else value
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
+        first, second = _operand(node.left, depth), _operand(node.right, depth)
+        return _OPERATIONS[type(node.op)](first, second)
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return [_value(item, depth + 1) for item in node.elts]
+    if isinstance(node, ast.Dict) and None not in node.keys:
+        keys = [_value(key, depth + 1) for key in node.keys if key is not None]
+        return dict(zip(keys, (_value(value, depth + 1) for value in node.values), strict=True))
+    if isinstance(node, ast.Call):
+        return _called(node, depth)
+    raise RewardDefinitionError(
+        f"{_shown_expression(node)} is not allowed in a schedule. Use numbers, {_known()}, + - *, .clip()"
+    )
+
+
+def _operand(node: ast.expr, depth: int) -> Any:
+    value = _value(node, depth + 1)
+    if isinstance(value, bool) or not isinstance(value, (int, float, Schedule)):
+        raise RewardDefinitionError(f"{_shown_expression(node)} is neither a number nor a schedule")
+    return value
+
+
+def _called(node: ast.Call, depth: int) -> Any:
+    arguments = [_value(argument, depth + 1) for argument in node.args]
+    options: dict[str, Any] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise RewardDefinitionError(f"{_shown_expression(node)}: ** is not allowed. Write the options out")
+        options[keyword.arg] = _value(keyword.value, depth + 1)
+    function = node.func
+    if isinstance(function, ast.Attribute) and function.attr == "clip":
+        limited = _value(function.value, depth + 1)
+        if not isinstance(limited, Schedule):
+            raise RewardDefinitionError(f"{_shown_expression(function.value)} is not a schedule, so it has no .clip()")
+        return limited.clip(*arguments, **options)
+    name = _name(function)
+    if name not in schedules.__all__:
+        raise RewardDefinitionError(
+            f"{_shown_expression(function)} is not a schedule.{near_miss(name, schedules.__all__)} "
+            f"Choose from: {_known()}"
+        )
+    return getattr(schedules, name)(*arguments, **options)
+
+
+def _name(function: ast.expr) -> str:
+    """Return ``linear`` for ``linear``, ``schedules.linear`` and ``rk.schedules.linear``."""
+    name = ast.unparse(function)
+    return name.removeprefix("rk.").removeprefix("schedules.")
+
+
+def _shown_expression(node: ast.expr) -> str:
+    return shorten(ast.unparse(node))
+
+
+def _known() -> str:
+    return ", ".join(schedules.__all__)
+
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+Numbers = Mapping[str, Mapping[str, Any]]
+"""Kind -> name -> a number, or a schedule as text."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of a reward.
+
+    Attributes:
+        path: the names of the nodes around it, and its own name.
+        node: the reward that holds it; equal rewards are one node.
+        place: the index among the tunables of `node`.
+    """
+
+    kind: Kind
+    path: tuple[str, ...]
+    value: Any
+    node: Reward
+    place: int
+
+    @property
+    def text(self) -> str:
+        return "/".join(self.path)
+
+
+def tunables(reward: Reward) -> list[Number]:
+    """Return all numbers of `reward`, in the order of the tree, with unique paths."""
+    names = Scorer(reward).names
+    labels = {node: name for name, node in (*names.terms, *names.components, *names.gates)}
+    found: list[Number] = []
+    seen: set[tuple[Kind, tuple[str, ...]]] = set()
+    for one in _visited(reward, (), labels, set()):
+        *around, own = one.path
+        path, count = one.path, 1
+        while (one.kind, path) in seen:
+            count += 1
+            path = (*around, f"{own}#{count}")
+        seen.add((one.kind, path))
+        found.append(replace(one, path=path))
+    return found
+
+
+def _visited(node: Reward, path: tuple[str, ...], labels: Mapping[Reward, str], seen: set[Reward]) -> Iterator[Number]:
+    if node in seen:
+        return
+    seen.add(node)
+    facts = node.facts
+    label = labels.get(node, node.name)
+    inside = (*path, label) if label else path
+    for place, (kind, value, child, stage) in enumerate(facts.tunables):
+        own = (*inside, stage) if stage else inside
+        if child is not None:
+            if child.facts.addends == ():  # the weight of a monitor has no effect
+                continue
+            own = (*own, labels.get(child, child.name) or "sum")
+        yield Number(kind, own, value, node, place)
+    stages = facts.prefixes if facts.stages else ("",) * len(facts.children)
+    for stage, child in zip(stages, facts.children, strict=True):
+        yield from _visited(child, (*inside, stage) if stage else inside, labels, seen)
+
+
+def numbers_of(reward: Reward) -> dict[str, dict[str, float | str]]:
+    """Return kind -> name -> number, or schedule as text, as `retuned` takes it."""
+    found = tunables(reward)
+    return {kind: {_key(one, found): _shown(one.value) for one in found if one.kind == kind} for kind in KINDS}
+
+
+def _key(one: Number, found: list[Number]) -> str:
+    """Return the shortest end of its path that is unique."""
+    paths = [other.path for other in found if other.kind == one.kind]
+    for length in range(1, len(one.path)):
+        if sum(path[-length:] == one.path[-length:] for path in paths) == 1:
+            return "/".join(one.path[-length:])
+    return one.text
+
+
+def _shown(value: Any) -> float | str:
+    shown: float | str = value.text if isinstance(value, Schedule) else value
+    return shown
+
+
+def retuned(reward: Reward, numbers: Numbers) -> Reward:
+    """Return `reward` with other numbers, which are checked as when it was made.
+
+    Raises:
+        RewardDefinitionError: a name is unknown or ambiguous, or a number is invalid.
+    """
+    found = tunables(reward)
+    changes: dict[tuple[Reward, int], Any] = {}
+    for kind, given in numbers.items():
+        if kind not in KINDS:
+            raise RewardDefinitionError(
+                f"there are no {kind!r} to set.{near_miss(kind, KINDS)} Choose from: {', '.join(KINDS)}"
+            )
+        for name, value in given.items():
+            one = _named(name, kind, found)
+            changes[one.node, one.place] = _checked(value, f"{kind}.{name}")
+
+    def number(node: Reward, place: int, one: Tunable) -> Any:
+        return _now(changes.get((node, place), one.value), one)
+
+    made: Reward = changed(reward, lambda node: node, number)
+    return made
+
+
+def _named(name: str, kind: str, found: list[Number]) -> Number:
+    alike = [one for one in found if one.kind == kind]
+    exact = [one for one in alike if one.text == name]
+    fitting = exact or [one for one in alike if f"/{one.text}".endswith(f"/{name}")]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise RewardDefinitionError(
+            f"{kind}: {name!r} is ambiguous. Use one of: {', '.join(one.text for one in fitting)}"
+        )
+    known = [_key(one, found) for one in alike]
+    raise RewardDefinitionError(
+        f"{kind}: the reward has no {shorten(name)}.{near_miss(name, known)} Choose from: {', '.join(known) or 'none'}"
+    )
+
+
+def _checked(value: Any, where: str) -> Any:
+    """Return a number or a schedule; an int stays an int, because the end of a stage may be a step."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    try:
+        return parsed(value)
+    except RewardDefinitionError as error:
+        raise RewardDefinitionError(f"{where}: {error}") from None
+
+
+def _now(value: Any, tunable: Tunable) -> Any:
+    """Return the number in the type that its node takes."""
+    if value is tunable.value:
+        return value
+    value = as_weight(value) if isinstance(value, Schedule) else value  # a constant schedule is a number
+    return float(value) if tunable.kind != "schedules" and isinstance(value, int) else value

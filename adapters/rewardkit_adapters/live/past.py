@@ -1,0 +1,116 @@
+"""Past versions of a reward, from the code that each update left in the folder of the run.
+
+``PastVersion("runs/x", 3).load()`` is the reward of update 3, also long after the training.
+"""
+
+from __future__ import annotations
+
+import pickle
+import platform
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rewardkit.differences.targets import Place
+from rewardkit.errors import RewardKitError, shorten_line
+from rewardkit.tree.reward import Reward
+from rewardkit_adapters.live.mailbox import Mailbox
+from rewardkit_adapters.live.numbers import retuned
+from rewardkit_adapters.live.sources import MODULES
+
+_NAMED = re.compile(r"(?P<run>.+)@(?P<update>\d+)")
+
+
+@dataclass(frozen=True)
+class PastVersion:
+    """A version of the reward of a run.
+
+    Attributes:
+        run: the folder of the run.
+        update: the number of the update that made it.
+    """
+
+    run: str
+    update: int
+
+    def __str__(self) -> str:
+        return f"{self.run}@{self.update}"
+
+    @contextmanager
+    def placed(self) -> Iterator[Place]:
+        """Return where another process loads it."""
+        whole = PastVersion(str(Path(self.run).resolve()), self.update)
+        yield Place(whole, Path.cwd(), tuple(sys.path))
+
+    def load(self) -> Reward:
+        """Make the reward from the code of its update.
+
+        Raises:
+            RewardKitError: there is no such version, or its code is not in the run.
+        """
+        return _made(Mailbox(self.run), self.update)
+
+
+def past_version(text: str) -> PastVersion | None:
+    """Read ``runs/x@3``; None if it is something else."""
+    found = _NAMED.fullmatch(text)
+    if found is None or not Path(found["run"]).is_dir():
+        return None
+    return PastVersion(found["run"], int(found["update"]))
+
+
+def _made(mailbox: Mailbox, update: int) -> Reward:
+    from rewardkit_adapters.trl.functions import successor
+
+    run = mailbox.folder.parent
+    if update == 0:
+        return _first(run)
+    request, answer = mailbox.request(update), mailbox.answer(update)
+    if request is None or answer is None or answer.status != "applied":
+        known = [one.update for one in mailbox.requests() if _is_applied(mailbox, one.update)]
+        raise RewardKitError(
+            f"{run} has no version {update}. Versions that were in force: {', '.join(map(str, [0, *known]))}"
+        )
+    if request.kind == "rollback":
+        return _made(mailbox, answer.to or 0)
+    if request.kind == "numbers":
+        return retuned(_made(mailbox, answer.before), request.numbers)
+    assert request.code is not None
+    imported = MODULES.imported(request.code, mailbox.code_folder(update))
+    MODULES.activate(imported, MODULES)
+    return successor(imported.reward, (mailbox.current() or {}).get("held"))
+
+
+def _first(run: Path) -> Reward:
+    """Load the reward that the training of a run started with, which its record has as bytes."""
+    from rewardkit.record.run import open_run
+
+    instead = f"Pass the file of that reward at its git revision, or compare with the recorded scores: pass {run}"
+    opened = open_run(run)
+    order = "order by step, attempt, rank, part limit 1"
+    found = opened.sql(f"select version from scores where training and version is not null {order}").fetchall()
+    version = opened.version(found[0][0]) if found else {}
+    code = opened.packed(found[0][0]) if found else None
+    if code is None:
+        why = version.get("unpacked") or "it was recorded by an older rewardkit"
+        raise RewardKitError(f"{run} does not have version 0, the reward that it started with: {why}. {instead}")
+    try:
+        reward = pickle.loads(code)
+    except Exception as error:
+        written = version.get("python", "another version")
+        here = platform.python_version()
+        other = f" It was stored by Python {written}, and this is {here}." if written != here else ""
+        raise RewardKitError(
+            f"version 0 of {run} cannot be loaded: {type(error).__name__}: {shorten_line(str(error))}.{other} {instead}"
+        ) from error
+    if not isinstance(reward, Reward):
+        raise RewardKitError(f"version 0 of {run} is not a reward. {instead}")
+    return reward
+
+
+def _is_applied(mailbox: Mailbox, update: int) -> bool:
+    answer = mailbox.answer(update)
+    return answer is not None and answer.status == "applied"

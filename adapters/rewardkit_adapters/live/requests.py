@@ -1,0 +1,150 @@
+"""get_config and update_config: read and change the reward of a running training."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rewardkit.errors import RewardDefinitionError, RewardKitError, near_miss, shorten
+from rewardkit_adapters.live.mailbox import Mailbox, Request
+
+
+def get_config(run: Any) -> dict[str, Any]:
+    """Return the reward in force of a training that records to `run`.
+
+    ::
+
+        rk.get_config("runs/x")["weights"]  # {"exact": 0.7, "style": "linear(0.0, 0.3, start=0.0, end=0.5)"}
+
+    Args:
+        run: the folder of the record, or the result of ``rk.open_run``.
+
+    Returns:
+        ``version`` (the number of the update, 0 for the script's own reward), ``fingerprint``, ``reward`` (as text),
+        ``said`` (the request), ``since`` (the step from which it applies), ``components``, and the numbers that can be
+        changed, name -> number or schedule as text: ``weights``, ``thresholds``, ``schedules`` (the ends of the stages
+        of a curriculum).
+
+    Raises:
+        RewardKitError: no training that takes updates has recorded there.
+    """
+    mailbox = mailbox_of(run)
+    current = mailbox.current()
+    if current is None:
+        raise RewardKitError(
+            f"{mailbox.folder.parent} is not the record of a training that takes updates. Train with "
+            "rk.to_trl(reward, record=...) and a local folder, and wait for the first batch"
+        )
+    return current
+
+
+def update_config(
+    run: Any,
+    *,
+    reward: str | None = None,
+    weights: Mapping[str, float | str] | None = None,
+    thresholds: Mapping[str, float | str] | None = None,
+    schedules: Mapping[str, float | int | str] | None = None,
+    rollback: bool | int = False,
+    wait: float | None = None,
+) -> dict[str, Any]:
+    """Ask a training for another reward, other numbers, or the previous version.
+
+    ::
+
+        rk.update_config("runs/x", weights={"exact": 0.5, "style": "linear(0.0, 0.3, end=0.5)"}, wait=60)
+
+    The training tries it on its last batch and applies it at the next step, or refuses it and continues unchanged.
+
+    Args:
+        run: the folder of the record, or the result of ``rk.open_run``.
+        reward: ``path.py:name`` or ``module:name``; its current code is copied.
+        weights: component -> number, or a schedule as text.
+        thresholds: gate -> number, or a schedule as text.
+        schedules: stage of a curriculum -> its end: a position or a schedule.
+        rollback: True: the previous version; or the number of a version, 0 for the script's own.
+        wait: seconds to wait for the answer; None: do not wait.
+
+    Returns:
+        ``update`` (the number), ``status`` (applied, refused, or pending), ``reason``, ``step``, ``before``, ``trial``:
+        rows of the batch, mean of each component and of the total before and after, how many advantages change their
+        sign, and the largest change.
+
+    Raises:
+        RewardDefinitionError: there is no change, or several that exclude each other; a name is unknown; the code
+            cannot be read, or has the name of an installed module.
+        RewardKitError: no training that takes updates has recorded there, or it has finished.
+    """
+    mailbox = mailbox_of(run)
+    request = sent(mailbox, reward, {"weights": weights, "thresholds": thresholds, "schedules": schedules}, rollback)
+    return answered(mailbox, request, wait or 0.0)
+
+
+def answered(mailbox: Mailbox, request: Request, seconds: float) -> dict[str, Any]:
+    """Return the answer to `request`, or status pending if there is none within `seconds`."""
+    answer = mailbox.wait(request.update, seconds)
+    if answer is None:
+        return {"update": request.update, "status": "pending"}
+    return asdict(answer)
+
+
+def sent(mailbox: Mailbox, reward: str | None, numbers: Mapping[str, Any], rollback: bool | int) -> Request:
+    """Check and send a request; errors as in `update_config`."""
+    from rewardkit_adapters.live.numbers import parsed
+    from rewardkit_adapters.live.sources import collected
+
+    current = get_config(mailbox.folder.parent)
+    given = {kind: dict(values) for kind, values in numbers.items() if values}
+    back = rollback is not False
+    if (reward is not None) + bool(given) + back != 1:
+        raise RewardDefinitionError(
+            "an update changes one thing: pass another reward, or numbers (weights, thresholds, schedules), or a "
+            "rollback"
+        )
+    if state_of(mailbox) == "finished":
+        raise RewardKitError(
+            f"the training of {mailbox.folder.parent} has finished, so its reward cannot change. Try a reward on its "
+            "last batch with rewardkit update --dry-run, or on the whole record with rewardkit score"
+        )
+    if reward is not None:
+        return mailbox.send("reward", target=reward, code=collected(reward))
+    if back:
+        return mailbox.send("rollback", to=None if rollback is True else int(rollback))
+    for kind, values in given.items():
+        for name, value in values.items():
+            _check_name(name, kind, current)
+            parsed(value)
+    return mailbox.send("numbers", numbers=given)
+
+
+def _check_name(name: str, kind: str, current: Mapping[str, Any]) -> None:
+    """Raise an error if the reward in force has no such number. The training reports ambiguous names."""
+    known = list(current.get(kind, {}))
+    if not any(f"/{one}".endswith(f"/{name}") or f"/{name}".endswith(f"/{one}") for one in known):
+        there = ", ".join(known) or "none"
+        raise RewardDefinitionError(
+            f"{kind}: there is no {shorten(name)}.{near_miss(name, known)} Choose from: {there}"
+        )
+
+
+def state_of(mailbox: Mailbox) -> str:
+    """Return ``running``, ``stopped`` or ``finished`` from the record of the run; empty if there is no record."""
+    from rewardkit.record.run import open_run
+
+    try:
+        return open_run(mailbox.folder.parent).state
+    except RewardKitError:
+        return ""
+
+
+def mailbox_of(run: Any) -> Mailbox:
+    """Return the mailbox of a run, given as a folder or as the result of ``rk.open_run``."""
+    files = getattr(run, "files", None)
+    if files is not None:
+        run = files.root
+    if not isinstance(run, (str, os.PathLike)):
+        raise RewardKitError(f"expected the folder of a record, got {shorten(run)}")
+    return Mailbox(Path(run))

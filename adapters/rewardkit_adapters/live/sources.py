@@ -1,0 +1,290 @@
+"""Copy the code of a reward when a request is sent, and import it from the copy.
+
+The files may be edited while a training runs, and a resumed run needs the code that it trained with. Copied are the
+module of the reward and the modules next to it that it imports; installed modules are imported as usual.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import shutil
+import sys
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from rewardkit.errors import RewardDefinitionError, shorten
+from rewardkit.tree.loading import is_installed, load, path_of, split
+from rewardkit.workers.worker import renew
+
+Sources = Mapping[str, str]
+"""Path in the folder of an update -> text of the file."""
+MOST_CHARACTERS = 8_000_000
+"""Maximum for all files of a reward together."""
+
+
+@dataclass(frozen=True)
+class Code:
+    """The code of a reward.
+
+    Attributes:
+        module: the dotted name of its module.
+        name: the variable that holds it; empty for the only reward of the module.
+        files: the copied files; empty for an installed module.
+    """
+
+    module: str
+    name: str
+    files: Sources
+
+
+def collected(target: str) -> Code:
+    """Collect the code of ``path.py:name`` or ``module:name``.
+
+    Raises:
+        RewardDefinitionError: there is no such file or module, or its code cannot be parsed.
+    """
+    source, name = split(target)
+    path = path_of(source)
+    root, module = _rooted(path)
+    if is_installed(path):
+        return Code(module, name, {})
+    files: dict[str, str] = {}
+    _collect(root, path, files)
+    _check_names(files)
+    return Code(module, name, files)
+
+
+def _check_names(files: Iterable[str]) -> None:
+    """Raise RewardDefinitionError if a file would replace an installed module."""
+    for file in files:
+        top = Path(file).parts[0].removesuffix(".py")
+        held = getattr(sys.modules.get(top), "__file__", None)
+        if top in sys.stdlib_module_names or (held is not None and is_installed(Path(held).resolve())):
+            raise RewardDefinitionError(
+                f"{file} has the name of the installed module {top!r}, which it would replace in the whole training. "
+                "Rename it"
+            )
+
+
+def _rooted(path: Path) -> tuple[Path, str]:
+    """Return the folder that must be on the path, and the name of the module in it."""
+    names, folder = [path.stem], path.parent
+    while (folder / "__init__.py").is_file():
+        names.insert(0, folder.name)
+        folder = folder.parent
+    if names[-1] == "__init__":
+        names.pop()
+    if any("." in name for name in names):
+        raise RewardDefinitionError(f"{path} cannot be imported, because its name has a dot. Rename it")
+    return folder, ".".join(names)
+
+
+def _collect(root: Path, path: Path, files: dict[str, str]) -> None:
+    """Add `path`, the packages around it, and the modules below `root` that it imports."""
+    key = path.relative_to(root).as_posix()
+    if key in files:
+        return
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        tree = ast.parse(text, filename=str(path))
+    except (OSError, ValueError, SyntaxError) as error:
+        where = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
+        raise RewardDefinitionError(f"{path}{where}: {type(error).__name__}: {error}") from None
+    files[key] = text
+    if sum(map(len, files.values())) > MOST_CHARACTERS:
+        raise RewardDefinitionError(
+            f"the code of the reward, with its imports from {root}, has more than {MOST_CHARACTERS:,} characters. "
+            "Move data out of it, or install the modules that it imports"
+        )
+    for folder in path.relative_to(root).parents:
+        package = root / folder / "__init__.py"
+        if folder != Path() and package.is_file():
+            _collect(root, package, files)
+    for name in _imported(tree, path.relative_to(root)):
+        below = root.joinpath(*name.split("."))
+        for candidate in (below.with_suffix(".py"), below / "__init__.py"):
+            if candidate.is_file() and not is_installed(candidate.resolve()):
+                _collect(root, candidate, files)
+
+
+def _imported(tree: ast.AST, place: Path) -> Iterator[str]:
+    """Yield the names of all modules that a file may import."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield from _and_above(alias.name)
+        elif isinstance(node, ast.ImportFrom):
+            around = list(place.parent.parts)
+            base = around[: len(around) - (node.level - 1)] if node.level else []
+            whole = ".".join([*base, *([node.module] if node.module else [])])
+            if whole:
+                yield from _and_above(whole)
+            for alias in node.names:
+                yield f"{whole}.{alias.name}" if whole else alias.name
+
+
+def _and_above(name: str) -> Iterator[str]:
+    parts = name.split(".")
+    for length in range(1, len(parts) + 1):
+        yield ".".join(parts[:length])
+
+
+def placed(files: Sources, folder: Path) -> None:
+    """Write the files to `folder`, unless they are there. Each of several machines may have its own folder.
+
+    Raises:
+        RewardDefinitionError: a name leads out of the folder.
+        OSError: the files are not there and cannot be written.
+    """
+    for name, text in files.items():
+        path = folder / name
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise RewardDefinitionError(f"{shorten(name)} leads out of the folder of the update")
+        if _holds(path, text):
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(
+            path.parent / "__pycache__", ignore_errors=True
+        )  # it may belong to a file of the same second and length
+        # Atomic, because other processes on this machine may read it now.
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, path)
+
+
+def _holds(path: Path, text: str) -> bool:
+    try:
+        return path.read_text(encoding="utf-8") == text
+    except (FileNotFoundError, ValueError):
+        return False
+
+
+@dataclass(frozen=True)
+class Imported:
+    """An imported reward and its modules, kept so that a rollback runs no code.
+
+    Attributes:
+        reward: the value of the variable.
+        folder: the folder of the copies.
+    """
+
+    reward: Any
+    folder: Path
+    modules: Mapping[str, ModuleType]
+
+
+class Modules:
+    """Puts versions of copied modules into ``sys.modules``, where pickling and worker processes find them.
+
+    Every list of rewards has its own version. If names clash, the version that was activated last wins.
+    """
+
+    def __init__(self) -> None:
+        self._original: dict[str, ModuleType | None] = {}
+        self._active: weakref.WeakKeyDictionary[object, Imported] = weakref.WeakKeyDictionary()
+        self._folders: list[str] = []
+
+    def imported(self, code: Code, folder: Path) -> Imported:
+        """Import the reward from the copies in `folder` without activating them; ``sys.modules`` stays unchanged.
+
+        Raises:
+            RewardDefinitionError: the import failed, the reward is missing, or a name is that of an installed module.
+        """
+        _check_names(code.files)
+        names = _names(code.files)
+        for name in names.difference(*(version.modules for version in self._active.values())):
+            self._original[name] = sys.modules.get(name)
+        before, path = {name: sys.modules.get(name) for name in names}, list(sys.path)
+        _put(dict.fromkeys(names))
+        # Before the working directory, which loading by a module's name would put first.
+        sys.path[:0] = [str(folder), str(Path.cwd())]
+        importlib.invalidate_caches()
+        try:
+            reward = _found(code)
+            modules = {name: sys.modules[name] for name in names if name in sys.modules}
+        finally:
+            _put(before)
+            sys.path[:] = path
+            importlib.invalidate_caches()
+        _join(modules, self._original)
+        return Imported(reward, folder, modules)
+
+    def activate(self, version: Imported | None, owner: object) -> None:
+        """Put the modules of `version` into ``sys.modules``; None: those of the script's own reward."""
+        if self._active.get(owner) is not version:
+            self._active.pop(owner, None)
+            if version is not None:
+                self._active[owner] = version
+            self._renew()
+
+    def keep(self, owners: Iterable[object]) -> None:
+        """Deactivate the versions of all other owners, whose trainings are over."""
+        kept = list(owners)
+        gone = [owner for owner in self._active if owner not in kept]
+        for owner in gone:
+            del self._active[owner]
+        if gone:
+            self._renew()
+
+    def _renew(self) -> None:
+        active = list(self._active.values())
+        _put(self._original)
+        for version in active:
+            _put(version.modules)
+        for folder in self._folders:
+            with suppress(ValueError):
+                sys.path.remove(folder)
+        self._folders = [str(version.folder) for version in reversed(active)]
+        sys.path[:0] = self._folders
+        importlib.invalidate_caches()
+        renew()  # worker processes have the old modules
+
+
+MODULES = Modules()
+"""The modules of this process."""
+
+
+def _names(files: Iterable[str]) -> set[str]:
+    """Return the names of the modules in `files` and of the packages around them."""
+    parts = [Path(file).with_suffix("").parts for file in files]
+    return {
+        ".".join(one[:length]) for one in parts for length in range(1, len(one) + 1) if one[length - 1] != "__init__"
+    }
+
+
+def _put(modules: Mapping[str, ModuleType | None]) -> None:
+    """Put modules into ``sys.modules``; None removes one."""
+    for name, module in modules.items():
+        if module is not None:
+            sys.modules[name] = module
+        else:
+            sys.modules.pop(name, None)
+
+
+def _join(copies: Mapping[str, ModuleType], originals: Mapping[str, ModuleType | None]) -> None:
+    """Let copied packages find modules that were not copied, as the original packages do."""
+    for name, copy in copies.items():
+        path, known = getattr(copy, "__path__", None), getattr(originals.get(name), "__path__", ())
+        if isinstance(path, list):
+            path += [place for place in known if place not in path]
+    for name, module in list(sys.modules.items()):
+        around, _, own = name.rpartition(".")
+        if around in copies and name not in copies and not hasattr(copies[around], own):
+            setattr(copies[around], own, module)
+
+
+def _found(code: Code) -> Any:
+    found = load(f"{code.module}:{code.name}" if code.name else code.module)
+    if len(found) != 1:
+        names = ", ".join(one.name for one in found)
+        raise RewardDefinitionError(
+            f"{code.module} has several rewards: {names}. Name one after a colon: {code.module}:{found[0].name}"
+        )
+    return found[0].reward

@@ -1,0 +1,116 @@
+"""rewardkit and LLaMA-Factory, whose PPO asks a reward server: the dialect of `rewardkit serve`."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, final
+
+from rewardkit.batch.batch import RESERVED
+from rewardkit.batch.messages import content_text
+from rewardkit.errors import RewardDefinitionError, RewardKitError, shorten
+from rewardkit.online.rows import Row
+from rewardkit.scoring.conversations import split_row
+from rewardkit.scoring.files import rows_of
+from rewardkit.serve.dialects import Answer, BadRequest, Dialect, Score, list_at
+
+# The rows of a data file, found by their prompt in a text that LLaMA-Factory sends.
+
+
+@final
+class Prompts:
+    """Rows by the text of the user in their prompt.
+
+    Args:
+        rows: with a "prompt": a text, or messages with one of the user at their end.
+        separator: what the template puts between that text and the response.
+
+    Raises:
+        RewardDefinitionError: a row has no such prompt, or two with the same prompt differ.
+    """
+
+    def __init__(self, rows: Iterable[Mapping[str, Any]], separator: str) -> None:
+        self._separator = separator
+        self._rows: dict[str, dict[str, Any]] = {}
+        for row in rows:
+            prompt = _asked(row.get("prompt"))
+            cells = {name: cell for name, cell in row.items() if name not in RESERVED}
+            if not prompt:
+                raise RewardDefinitionError(
+                    "each row of the data needs the column 'prompt', a text or messages with only one of the user, got "
+                    f"{shorten(dict(row))}"
+                )
+            if self._rows.setdefault(prompt, cells) != cells:
+                raise RewardDefinitionError(
+                    f"the prompt {shorten(prompt)} has two rows that differ, and only the prompt tells which one is "
+                    "meant. Remove one of them"
+                )
+        self._sizes = sorted({len(prompt) for prompt in self._rows}, reverse=True)
+
+    def row(self, text: str) -> Row | None:
+        """Return the row of a text; None if no prompt of the data is before the first separator.
+
+        What the policy writes comes after it, so it cannot change the row.
+        """
+        before, found, completion = text.partition(self._separator)
+        prompt = next((before[-size:] for size in self._sizes if before[-size:] in self._rows), None)
+        return Row(completion, prompt, self._rows[prompt]) if found and prompt is not None else None
+
+
+def _asked(prompt: Any) -> str:
+    """Return the text of the user; empty if there is none, or several."""
+    if isinstance(prompt, str):
+        return prompt
+    said = [one for one in prompt if one.get("role") != "system"] if isinstance(prompt, (list, tuple)) else []
+    return content_text(said[0].get("content")) if len(said) == 1 and said[0].get("role") == "user" else ""
+
+
+# The path that LLaMA-Factory's PPO posts to: ``reward_model_type: api`` and ``reward_model:
+# http://host:8000/llamafactory``.
+
+
+DATA, SEPARATOR = "REWARDKIT_LLAMAFACTORY_DATA", "REWARDKIT_LLAMAFACTORY_SEPARATOR"
+PATIENCE = 600.0
+"""Seconds in which a failed row is scored again: LLaMA-Factory waits for ever, and cannot go on without a score."""
+_LOG = logging.getLogger("rewardkit.serve")
+
+
+async def scored(payload: Any, score: Score) -> Answer:
+    """Score texts for LLaMA-Factory."""
+    texts = list_at(payload, "messages")
+    try:
+        rows = [_known().row(text) if isinstance(text, str) else None for text in texts]
+    except (RewardKitError, OSError) as error:
+        raise _refused(str(error)) from None
+    missing = next((text for text, row in zip(texts, rows, strict=True) if row is None), None)
+    if missing is not None:
+        raise _refused(
+            f"no prompt of {os.environ[DATA]} ends before the first {os.environ[SEPARATOR]!r} in {shorten(missing)}. "
+            f"Fix {SEPARATOR}, or add the row to the data"
+        )
+    found = await score([row for row in rows if row is not None], patience=PATIENCE)
+    lost = next((one for one in found if not one.scored), None)
+    if lost is not None:
+        return Answer({"error": f"a completion has no score: {lost.why}"}, 503)
+    return Answer({"scores": [one.total for one in found]})
+
+
+@cache
+def _known() -> Prompts:
+    missing = [name for name in (DATA, SEPARATOR) if not os.environ.get(name)]
+    if missing:
+        raise RewardDefinitionError(f"set the variable {missing[0]} before `rewardkit serve`")
+    rows = [split_row(row) for _, row in rows_of(Path(os.environ[DATA]))]
+    return Prompts(rows, os.environ[SEPARATOR].replace("\\n", "\n"))
+
+
+def _refused(why: str) -> BadRequest:
+    """Return the error of a request, and log it: LLaMA-Factory shows only ``KeyError: 'scores'``."""
+    _LOG.error("/llamafactory: %s", why)
+    return BadRequest(why)
+
+
+dialect: Dialect = {"/llamafactory": scored}

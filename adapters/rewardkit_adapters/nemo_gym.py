@@ -1,0 +1,458 @@
+"""rewardkit and NeMo Gym: ``rk.to_nemo_gym(reward)`` is a resources server; `rewardkit serve` answers its paths, too.
+
+Neither imports NeMo Gym before it is needed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from rewardkit.batch.batch import RESERVED
+from rewardkit.errors import RewardDefinitionError
+from rewardkit.online.exports import Export, Target, Tested
+from rewardkit.online.offers import Offers
+from rewardkit.online.requests import Requests
+from rewardkit.online.rows import COMPONENTS, Row, RowScore
+from rewardkit.online.scorer import RowScorer
+from rewardkit.scoring.conversations import messages_of
+from rewardkit.serve.dialects import Answer, BadRequest, Dialect, Score, list_at
+from rewardkit.tree.evaluation.scorer import Scorer
+
+# What ``/verify`` answers: the rollout again with its reward, and with marks if it has none.
+
+
+TERMS = "terms/"
+"""Before the name of a term among the fields: without it, a term would replace the task's field of that name."""
+_FAILURE = ("_ng_failure_class", "_ng_failure_judge_error", "_ng_failure_terminal")
+_OF_NEMO_RL = "_rowidx"
+UNSCORED = (
+    "this rollout has no score: {why}. NeMo RL generates another one after this answer; a 0 would count in the mean of "
+    "its group"
+)
+
+
+def reply(rollout: Mapping[str, Any], score: RowScore) -> dict[str, Any]:
+    """Return a rollout with its scores, always with the same fields.
+
+    ``reward_components`` are the terms: they add up to the reward, as NeMo RL demands; a term that abstained adds 0.0,
+    and NeMo RL puts the same for one that is missing. Among the fields for metrics it is null, which is not counted.
+    """
+    said = {
+        **{name: value for name, value in rollout.items() if name not in _FAILURE},
+        "reward": 0.0 if score.total is None else score.total,
+        "reward_components": {name: _share(score, value) for name, value in score.terms.items()},
+        **{f"{TERMS}{name}": value for name, value in score.terms.items()},
+        **{f"{COMPONENTS}{name}": value for name, value in score.components.items()},
+    }
+    return said if score.scored else {**said, **_marks(rollout, score)}
+
+
+def trains(rollout: Any) -> bool:
+    """Return whether NeMo RL waits for the reward: it numbers the rollouts of a step."""
+    return isinstance(rollout, Mapping) and _OF_NEMO_RL in rollout
+
+
+def awaits_another(score: RowScore) -> bool:
+    """Return whether NeMo RL must generate another rollout instead of this one, which has no score.
+
+    If the gold answer cannot be read, no rollout of the prompt has a score: all get 0.0 and the mark that masks them,
+    so their advantages are 0 even where NeMo RL does not read the mark.
+    """
+    return not (score.scored or score.unparsable)
+
+
+def _share(score: RowScore, value: float | None) -> float:
+    return value if score.scored and value is not None else 0.0
+
+
+def _marks(rollout: Mapping[str, Any], score: RowScore) -> dict[str, Any]:
+    """Return what keeps a rollout out of the rollouts of NeMo Gym, and out of the loss of NeMo RL."""
+    config = rollout.get("instance_config")
+    return {
+        "_ng_failure_class": "judge_failed",
+        "_ng_failure_judge_error": score.why,
+        **({} if score.failed else {"_ng_failure_terminal": True}),
+        "instance_config": {**(config if isinstance(config, Mapping) else {}), "mask_sample": True},
+    }
+
+
+# Rollouts of NeMo Gym as rows: what the policy wrote, the messages before it, and the fields of the task.
+
+
+REQUEST, RESPONSE = "responses_create_params", "response"
+_METADATA = "verifier_metadata"
+_OF_CALLS = ("id", "status", "prompt_token_ids", "generation_token_ids", "generation_log_probs")
+"""What an item has from the call of the model, which is no part of what was written."""
+_NO_COLUMNS = {REQUEST, RESPONSE, *RESERVED}
+_CUT = "max_output_tokens"
+
+
+def row_of(rollout: Any) -> Row:
+    """Return the row of a rollout, the body of a request to ``/verify``.
+
+    The columns are the fields beside the request and the response, the entries of ``verifier_metadata``, and the
+    "tools" of the request; without names that mean something else to a reward, such as "prompt".
+
+    Raises:
+        BadRequest: it has no request or no response.
+    """
+    asked, response = (_object_at(rollout, name) for name in (REQUEST, RESPONSE))
+    output = list_at(response, "output")
+    ids = [token for item in output for token in _field(item, "generation_token_ids") or ()]
+    return Row(
+        _messages(output) or [{"role": "assistant", "content": ""}],
+        _prompt(asked),
+        _columns(rollout, asked),
+        ids or None,
+        _was_cut(response),
+        runs_calls=bool(asked.get("tools")),
+    )
+
+
+def _prompt(asked: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    given, system = asked.get("input"), asked.get("instructions")
+    messages = [{"role": "user", "content": given}] if isinstance(given, str) else _messages(given or ())
+    return [{"role": "system", "content": system}, *messages] if isinstance(system, str) else list(messages)
+
+
+def _messages(items: Sequence[Any]) -> list[Mapping[str, Any]]:
+    """Return items of the Responses API as chat messages."""
+    if not isinstance(items, Sequence) or not all(isinstance(item, Mapping) for item in items):
+        raise BadRequest("expected input and output to be lists of the items of OpenAI's Responses API")
+    own = [{name: value for name, value in item.items() if name not in _left_out(item)} for item in items]
+    found = messages_of(own)
+    return [item for item in own if "role" in item] if found is None else list(found)
+
+
+def _left_out(item: Mapping[str, Any]) -> Sequence[str]:
+    is_call = str(item.get("type", "")).endswith("_call")  # the id of a call that ran at the provider is its only one
+    return _OF_CALLS[1:] if is_call else _OF_CALLS
+
+
+def _columns(rollout: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+    metadata = rollout.get(_METADATA)
+    tools = {"tools": asked["tools"]} if asked.get("tools") else {}
+    cells = {**tools, **(metadata if isinstance(metadata, Mapping) else {}), **rollout}
+    return {name: cell for name, cell in cells.items() if name not in _NO_COLUMNS and name[:1] != "_"}
+
+
+def _was_cut(response: Mapping[str, Any]) -> bool | None:
+    if "incomplete_details" not in response:
+        return None
+    return bool(_field(response["incomplete_details"], "reason") == _CUT)
+
+
+def _object_at(payload: Any, name: str) -> Mapping[str, Any]:
+    value = _field(payload, name)
+    if not isinstance(value, Mapping):
+        raise BadRequest(
+            f"expected a rollout of NeMo Gym, an object with {REQUEST!r} and {RESPONSE!r}; {name!r} is none"
+        )
+    return value
+
+
+def _field(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, Mapping) else None
+
+
+# to_nemo_gym: a reward as a resources server of NeMo Gym.
+
+
+TESTED = ("0.5.1",)
+OFFERS = Offers("NeMo Gym", ids=True)
+PATIENCE = 150.0
+"""Seconds in which a rollout that has failed is scored again before NeMo RL has to generate another one."""
+
+
+def to_nemo_gym(
+    reward: Any,
+    *,
+    on_failure: Literal["retry", "mask"] = "retry",
+    patience: float = PATIENCE,
+    examples: Iterable[Mapping[str, Any]] | None = None,
+    deadline: float | None = None,
+    special_tokens: Any = (),
+    record: str | os.PathLike[str] | None = None,
+    max_failure_rate: float = 0.05,
+    max_error_rate: float = 0.05,
+) -> type[Any]:
+    """Turn a reward into a resources server of NeMo Gym, a subclass of ``SimpleResourcesServer``.
+
+    ::
+
+        Server = rk.to_nemo_gym(reward)     # in my_rewards.py, the entrypoint of the server
+        if __name__ == "__main__":
+            Server.run_webserver()
+
+    It answers a rollout with the rollout, ``reward``, and ``reward_components``: the terms, which add up to the reward.
+    ``terms/<term>`` and ``components/<name>`` are numbers for NeMo Gym's metrics. A rollout that cannot be scored has
+    the marks that keep it out of the collected rollouts (it is in the file of failures). NeMo RL gets an error for it
+    and generates another one; if the gold answer cannot be read, which another rollout would not change, it gets the
+    marks.
+
+    Args:
+        reward: a reward, a plain function, or a list of them. The completion is what the policy wrote, with tool calls
+            and results; the fields of the task, the entries of its ``verifier_metadata`` and the "tools" of the
+            request are the columns.
+        on_failure: what NeMo RL gets for a rollout that cannot be scored. ``"retry"``: an error. ``"mask"``: the
+            reward 0.0 and ``instance_config.mask_sample``, which keeps it out of the loss in NeMo RL's ``grpo.py``,
+            but not out of the mean of its group, and not out of the loss in its other loops.
+        patience: seconds during which a rollout of NeMo RL that has failed is scored again before that.
+        examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
+            missing column or a bug shows before the training starts.
+        deadline: seconds after which a rollout cannot be scored; None waits as long as the reward takes.
+        special_tokens: a tokenizer or a list of texts to remove from completions.
+        record: the folder of a run to record everything into, for ``rewardkit view``.
+        max_failure_rate, max_error_rate: the shares of failed and errored rollouts above which every further one is
+            refused: nothing is learned from them.
+
+    Raises:
+        RewardTypeError: `reward` is not a reward.
+        RewardDefinitionError: the reward compares completions or follows the training progress: neither arrives with a
+            rollout. Or `on_failure` or `patience` is out of its range.
+        BindingError, CoercionError, RewardFailure: it cannot score `examples`.
+    """
+    if on_failure not in ("retry", "mask"):
+        raise RewardDefinitionError(f"to_nemo_gym: on_failure= is 'retry' or 'mask', got {on_failure!r}")
+    if not 0 <= patience < math.inf:
+        raise RewardDefinitionError(f"patience= is a number of seconds, 0 or more, got {patience!r}")
+    scorer = RowScorer(
+        reward,
+        OFFERS,
+        special_tokens=special_tokens,
+        record=record,
+        max_failure_rate=max_failure_rate,
+        max_error_rate=max_error_rate,
+        examples=examples,
+    )
+    return _server(Requests(scorer, deadline=deadline), on_failure == "retry", patience)
+
+
+def _server(requests: Requests, retries: bool, patience: float) -> type[Any]:
+    fastapi, gym = (importlib.import_module(name) for name in ("fastapi", "nemo_gym.base_resources_server"))
+
+    class VerifyRequest(gym.BaseVerifyRequest):  # type: ignore[name-defined]
+        """A rollout with the fields of its task."""
+
+        model_config: ClassVar[Any] = {"extra": "allow"}
+
+    class VerifyResponse(gym.BaseMultiRewardVerifyResponse):  # type: ignore[name-defined]
+        """The same with its reward."""
+
+        model_config: ClassVar[Any] = {"extra": "allow"}
+
+    class Config(gym.BaseResourcesServerConfig):  # type: ignore[name-defined]
+        """The configuration of the server."""
+
+        REVERIFY_MODE: ClassVar[Any] = gym.ReverifyMode.STATELESS
+
+    class RewardServer(gym.SimpleResourcesServer):  # type: ignore[name-defined]
+        """A reward as a resources server."""
+
+        config: Config
+
+        async def verify(self, body: Any) -> Any:
+            """Score a rollout."""
+            rollout = body.model_dump()
+            training = trains(rollout)
+            score = await requests.score(row_of(rollout), patience=patience if training else 0.0)
+            if training and retries and awaits_another(score):
+                raise fastapi.HTTPException(503, UNSCORED.format(why=score.why))
+            return VerifyResponse.model_validate(reply(rollout, score))
+
+    # FastAPI looks for the names in annotations among the globals of the module.
+    RewardServer.verify.__annotations__ = {"body": VerifyRequest, "return": VerifyResponse}
+    return RewardServer
+
+
+# What ``/aggregate_metrics`` answers: the statistics that NeMo Gym computes of replies to ``/verify``.
+
+
+Numbers = dict[str, float]
+
+_TASK, _ROLLOUT = "_ng_task_index", "_ng_rollout_index"
+_INDICES = (_TASK, _ROLLOUT)
+
+
+def aggregated(responses: Sequence[Any]) -> dict[str, Any]:
+    """Return the statistics of each task, of all rollouts, and the means alone.
+
+    Args:
+        responses: replies to ``/verify``; all numbers among their fields count, and those in the usage of the response.
+
+    Raises:
+        BadRequest: a reply does not say which rollout of which task it is, or two say the same.
+    """
+    ordered = sorted(map(_checked, responses), key=_place)
+    twice = next((one for one, other in itertools.pairwise(ordered) if _place(one) == _place(other)), None)
+    if twice is not None:
+        raise BadRequest(f"two verify responses have {_TASK} {twice[_TASK]} and {_ROLLOUT} {twice[_ROLLOUT]}")
+    overall = _statistics([_numbers(one, _usage(one)) for one in ordered])
+    return {
+        "group_level_metrics": [
+            _of_task(task, list(rollouts)) for task, rollouts in itertools.groupby(ordered, key=lambda one: one[_TASK])
+        ],
+        "agent_metrics": overall,
+        "key_metrics": {name: value for name, value in overall.items() if name.startswith("mean/")},
+    }
+
+
+def _of_task(task: int, rollouts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {
+        _TASK: task,
+        **_statistics([_numbers(one, _usage(one)) for one in rollouts]),
+        "sample": {"agent_ref": {"name": "agent"}},
+        "num_rollouts": len(rollouts),
+        "expected_num_rollouts": len(rollouts),
+        "missing_num_rollouts": 0,
+        "reward_profile_completion_pct": 100.0,
+        "rollout_infos": [
+            {
+                "rollout_id": f"{task}:{one[_ROLLOUT]}",
+                _TASK: task,
+                _ROLLOUT: one[_ROLLOUT],
+                **({"reward": one["reward"]} if "reward" in one else {}),
+                **_numbers(_usage(one), one),
+            }
+            for one in rollouts
+        ],
+    }
+
+
+def _statistics(rows: Sequence[Numbers]) -> Numbers:
+    """Return statistics of each number; where it is alone, it has no deviation, except that none of them has one."""
+    columns = {name: np.array([row[name] for row in rows if name in row]) for row in rows for name in row}
+    alone = all(len(values) < 2 for values in columns.values())
+    found = {}
+    for name, values in columns.items():
+        spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0 if alone and len(rows) == 1 else math.nan
+        for kind, value in (
+            ("mean", values.mean()), ("max", values.max()), ("min", values.min()), ("median", np.median(values)),
+            ("std", spread),
+        ):  # fmt: skip
+            if not math.isnan(value):
+                found[f"{kind}/{name}"] = float(value)
+    return found
+
+
+def _numbers(*sources: Mapping[str, Any]) -> Numbers:
+    """Return the numbers of some objects by name, without the indices; truth counts as 1."""
+    return {name: value for source in sources for name, value in _numeric(source)}
+
+
+def _numeric(source: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    for name, value in source.items():
+        if isinstance(value, (int, float)) and name not in _INDICES and not math.isnan(value):
+            yield name, int(value) if isinstance(value, bool) else value
+
+
+def _usage(response: Mapping[str, Any]) -> Mapping[str, Any]:
+    given = response.get("response")
+    usage = given.get("usage") if isinstance(given, Mapping) else None
+    return usage if isinstance(usage, Mapping) else {}
+
+
+def _place(response: Mapping[str, Any]) -> tuple[int, int]:
+    return response[_TASK], response[_ROLLOUT]
+
+
+def _checked(response: Any) -> Mapping[str, Any]:
+    if not isinstance(response, Mapping) or not all(isinstance(response.get(name), int) for name in _INDICES):
+        raise BadRequest(f"each of verify_responses must be an object with the numbers {_TASK!r} and {_ROLLOUT!r}")
+    return response
+
+
+# NeMo Gym's dialect of the reward server: the paths of a resources server.
+
+
+STATELESS = "stateless"
+
+
+async def verify(payload: Any, score: Score) -> Answer:
+    """Score a rollout of NeMo Gym."""
+    row, training = row_of(payload), trains(payload)
+    [found] = await score([row], patience=PATIENCE if training else 0.0)
+    if training and awaits_another(found):
+        return Answer({"error": UNSCORED.format(why=found.why)}, 503)
+    return Answer(reply(payload, found))
+
+
+async def seed_session(payload: Any, score: Score) -> Answer:
+    """Begin a rollout of NeMo Gym; nothing is kept for it."""
+    return Answer({})
+
+
+async def aggregate_metrics(payload: Any, score: Score) -> Answer:
+    """Return statistics of verified rollouts."""
+    return Answer(aggregated(list_at(payload, "verify_responses")))
+
+
+async def reverify_mode(payload: Any, score: Score) -> Answer:
+    """Say that rollouts can be verified again."""
+    return Answer(STATELESS)
+
+
+_POSTED = {"/verify": verify, "/seed_session": seed_session, "/aggregate_metrics": aggregate_metrics}
+_OBSERVED = "/ng-rollout/{rollout_id}"
+"""Before the paths while NeMo Gym observes rollouts."""
+
+dialect: Dialect = {
+    **_POSTED,
+    **{f"{_OBSERVED}{path}": handler for path, handler in _POSTED.items()},
+    "GET /reverify_mode": reverify_mode,
+}
+
+
+# The files and settings with which NeMo Gym uses a reward.
+
+
+_FILE = '''"""The reward as a resources server of NeMo Gym."""
+
+import rewardkit as rk
+{imports}
+
+if __name__ == "__main__":
+    rk.to_nemo_gym(reward).run_webserver()
+'''
+_REQUIREMENTS = """\
+-e nemo-gym[dev] @ ../../
+rewardkit-sdk
+"""
+_CONFIG = """\
+my_reward:
+  resources_servers:
+    my_reward:                            # the folder resources_servers/my_reward
+      entrypoint: rewards_nemo_gym.py
+      domain: other
+my_agent:
+  responses_api_agents:
+    simple_agent:
+      entrypoint: app.py
+      resources_server: {type: resources_servers, name: my_reward}
+      model_server: {type: responses_api_models, name: policy_model}"""
+
+
+def export(target: Target) -> Export:
+    """Return the export of a reward for NeMo Gym.
+
+    Raises:
+        RewardDefinitionError: NeMo Gym cannot run it. The file alone would not tell: it makes the server later.
+    """
+    OFFERS.check(Scorer(target.load()))
+    return Export(
+        {"rewards_nemo_gym.py": _FILE.format(imports=target.imports), "requirements.txt": _REQUIREMENTS},
+        _CONFIG.replace("{", "{{").replace("}", "}}"),
+        Tested("nemo-gym", TESTED),
+        [
+            "Put the files into resources_servers/my_reward of your project. Add the packages that the reward needs to "
+            "requirements.txt.",
+            "A rollout that cannot be scored is kept out of the collected rollouts; NeMo RL generates another one.",
+        ],
+    )

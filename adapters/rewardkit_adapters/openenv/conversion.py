@@ -1,0 +1,408 @@
+"""from_openenv: a rubric of OpenEnv as a Reward, with the same numbers."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import math
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import Any, TypeVar, final
+from weakref import WeakKeyDictionary
+
+from rewardkit.batch.journals import Watch
+from rewardkit.batch.score import Score
+from rewardkit.combine.gate import gate
+from rewardkit.combine.monitor import monitor
+from rewardkit.errors import RewardDefinitionError, RewardFailure, RewardTypeError, hashable, shorten, warn
+from rewardkit.progress.bounds import Bounds
+from rewardkit.tree.algebra import weighted_sum_of
+from rewardkit.tree.binding import Binding
+from rewardkit.tree.decorator import checked_bounds
+from rewardkit.tree.fingerprints import described, source
+from rewardkit.tree.leaf import Leaf
+from rewardkit.tree.parameters import Parameter, parameters_of
+from rewardkit.tree.results import Contract
+from rewardkit.tree.reward import Reward, checked_name
+
+# Trees of OpenEnv's rubrics, read without importing OpenEnv.
+
+
+CONTAINERS = "openenv.core.rubrics.containers"
+"""The module of WeightedSum, Gate and Sequential."""
+
+
+def is_rubric(value: Any) -> bool:
+    """Return whether `value` is an instance of a class of rubrics."""
+    return not isinstance(value, type) and _base(value) is not None
+
+
+def _base(rubric: Any) -> type | None:
+    """Return OpenEnv's own class Rubric."""
+    kinds = (kind for kind in type(rubric).__mro__ if kind.__name__ == "Rubric" and "named_rubrics" in vars(kind))
+    return next(kinds, None)
+
+
+def nodes(rubric: Any) -> Iterator[Any]:
+    """Yield a rubric and all rubrics in it."""
+    yield rubric
+    yield from rubric.rubrics()
+
+
+def is_container(rubric: Any, name: str) -> bool:
+    """Return whether it is exactly OpenEnv's own container `name`, without hooks that want to see it called."""
+    kind = type(rubric)
+    hooked = rubric._forward_hooks or rubric._forward_pre_hooks
+    return kind.__name__ == name and kind.__module__ == CONTAINERS and not hooked
+
+
+def is_asynchronous(rubric: Any) -> bool:
+    """Return whether calling it may return a coroutine, because one of its rubrics has an async ``forward``."""
+    return any(
+        inspect.iscoroutinefunction(method) for node in nodes(rubric) for method in (node.forward, type(node).__call__)
+    )
+
+
+def has_state(rubric: Any) -> bool:
+    """Return whether one of its rubrics remembers something: it has a ``reset`` of its own."""
+    return any(type(node).reset is not getattr(_base(node), "reset", None) for node in nodes(rubric))
+
+
+def setters(rubric: Any) -> list[str]:
+    """Return the methods with which an environment tells its rubrics something at its reset: ``set_expected``."""
+    names = {
+        f"{type(node).__name__}.{name}"
+        for node in nodes(rubric)
+        for name in dir(type(node))
+        if name.startswith("set_") and callable(getattr(type(node), name))
+    }
+    return sorted(names)
+
+
+def ignored_forwards(rubric: Any) -> list[str]:
+    """Return the classes whose ``forward`` is never called: that of a container's subclass, which inherits its call."""
+    found = {}
+    for node in nodes(rubric):
+        for kind in type(node).__mro__:
+            if "__call__" in vars(kind):
+                if kind.__module__ == CONTAINERS and "forward" in _own(type(node), kind):
+                    found[type(node).__name__] = kind.__name__
+                break
+    return [f"{name} (a {kind})" for name, kind in found.items()]
+
+
+def _own(kind: type, container: type) -> set[str]:
+    """Return the attributes that a class and its bases define before `container`."""
+    kinds = kind.__mro__[: kind.__mro__.index(container)]
+    return {name for one in kinds for name in vars(one)}
+
+
+# Calls of rubrics: a completion is played as one step, or as the steps of an episode, and the last score counts.
+
+
+_OUTAGES = {"RateLimitError", "InternalServerError", "APIConnectionError", "TransportError"}
+"""Classes of exceptions of LLM clients that the completion does not cause."""
+_LOCKS: WeakKeyDictionary[Any, threading.Lock] = WeakKeyDictionary()
+_ASYNC_LOCKS: WeakKeyDictionary[Any, asyncio.Lock] = WeakKeyDictionary()
+_MAKING = threading.Lock()
+_PLAIN = (str, int, float, type(None))
+
+Lock = TypeVar("Lock", threading.Lock, asyncio.Lock)
+
+Step = tuple[Any, Any]
+"""An action, and the observation that it led to."""
+
+
+def finished_step(completion: str, example: dict[str, Any]) -> Step:
+    """Return the step of a completion where the user says nothing else: its text, and the end of an episode."""
+    return completion, SimpleNamespace(**{"done": True, "reward": None, "metadata": dict(example), **example})
+
+
+@final
+@dataclass(frozen=True)
+class Play:
+    """How a rubric is called for a completion.
+
+    Attributes:
+        root: the rubric that is reset before each completion.
+        rubric: the one that scores: the root, or one inside.
+        step: returns the step of a completion, or a list of steps.
+        reset: prepares the root for a completion; its further arguments are bound by name.
+        names: the arguments of `step`, and the further ones of `reset`.
+        text: describes the rubric, for the fingerprint.
+    """
+
+    root: Any
+    rubric: Any
+    step: Callable[..., Any]
+    reset: Callable[..., Any] | None
+    names: tuple[tuple[str, ...], tuple[str, ...]]
+    text: str = field(compare=False)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether the score of a completion may depend on what was called before, so that none may be in between."""
+        return self.reset is not None or has_state(self.root)
+
+    def steps(self, given: Mapping[str, Any]) -> Iterator[Step]:
+        """Reset the rubrics, and yield the steps of one completion."""
+        for node in nodes(self.root):  # OpenEnv's containers do not pass it on
+            node.reset()
+        of_step, of_reset = ({name: given[name] for name in names if name in given} for names in self.names)
+        if self.reset is not None:
+            self.reset(self.root, **of_reset)
+        played = self.step(**of_step)
+        for one in _listed(played):
+            for node in nodes(self.rubric):
+                node.last_score = None
+            yield one
+
+    def score(self, result: Any) -> Any:
+        """Return the result of the last step, with the scores of the rubrics inside as parts."""
+        inside = {path: node.last_score for path, node in self.rubric.named_rubrics()}
+        parts = {path: float(score) for path, score in inside.items() if _is_number(score)}
+        return Score(float(result), parts=parts) if parts and _is_number(result) else result
+
+    def describe(self) -> str:
+        """Return the text for the fingerprint."""
+        return f"Play({self.text}, {described(self.step)}, {described(self.reset)})"
+
+
+def _listed(played: Any) -> list[Step]:
+    steps = played if isinstance(played, list) else [played]
+    if not steps or not all(isinstance(one, tuple) and len(one) == 2 for one in steps):
+        raise TypeError(
+            f"step returned {shorten(played)} ({type(played).__name__}). Return an action and an observation, or a "
+            "list of such pairs"
+        )
+    return steps
+
+
+def _is_number(score: Any) -> bool:
+    return isinstance(score, (int, float)) and math.isfinite(score)
+
+
+@final
+@dataclass(frozen=True)
+class RubricCall:
+    """Call a rubric for one completion after another."""
+
+    play: Play
+
+    def __call__(self, **given: Any) -> Any:
+        with _lock(_LOCKS, self.play.root, threading.Lock), failing():
+            result = None
+            for action, observation in self.play.steps(given):
+                result = _driven(self.play.rubric(action, observation))
+            return self.play.score(result)
+
+
+@final
+@dataclass(frozen=True)
+class AsyncRubricCall:
+    """Await a rubric, for several completions at a time if it remembers nothing."""
+
+    play: Play
+
+    async def __call__(self, **given: Any) -> Any:
+        if not self.play.remembers:
+            return await self._result(given)
+        async with _lock(_ASYNC_LOCKS, self.play.root, asyncio.Lock):
+            return self.play.score(await self._result(given))
+
+    async def _result(self, given: Mapping[str, Any]) -> Any:
+        with failing():
+            result = None
+            for action, observation in self.play.steps(given):
+                result = self.play.rubric(action, observation)
+                if inspect.isawaitable(result):
+                    result = await result
+            return result
+
+
+def _lock(locks: WeakKeyDictionary[Any, Lock], root: Any, make: Callable[[], Lock]) -> Lock:
+    with _MAKING:
+        return locks.setdefault(root, make())
+
+
+def _driven(result: Any) -> Any:
+    """Return the result of a coroutine that waits for nothing, as containers return them inside an event loop."""
+    if not inspect.iscoroutine(result):
+        return result
+    try:
+        result.send(None)
+    except StopIteration as done:
+        return done.value
+    result.close()
+    raise TypeError("forward is not async, but returned a coroutine that waits. Write it as `async def forward`")
+
+
+@contextmanager
+def failing() -> Iterator[None]:
+    """Raise a `RewardFailure` where something outside does not answer: the completion is not to blame."""
+    try:
+        yield
+    except Exception as error:
+        if Watch().is_outage(error) or any(kind.__name__ in _OUTAGES for kind in type(error).__mro__):
+            raise RewardFailure(f"{type(error).__name__}: {error}") from error
+        raise
+
+
+def text_of(rubric: Any) -> str:
+    """Return the classes, the code and the settings of a tree of rubrics, without what they remember."""
+    return "; ".join(
+        f"{type(node).__qualname__}({settings_of(node)}) {source(type(node).forward)}" for node in nodes(rubric)
+    )
+
+
+def settings_of(rubric: Any) -> dict[str, Any]:
+    """Return the plain attributes of a rubric."""
+    held = {name: value for name, value in vars(rubric).items() if name != "last_score"}
+    return {name: value for name, value in held.items() if isinstance(value, _PLAIN)}
+
+
+_REMEDY = (
+    "Fix the rubric, or pass step=, a function that returns the action and the observation of a completion. To score "
+    "such rows instead of stopping, pass bounds=: the lowest one counts then."
+)
+_LOWEST = 1e-6
+"""The lowest threshold of a gate: rewardkit's gates tolerate 1e-9, and a closed Gate scores 0."""
+
+
+def from_openenv(
+    rubric: Any,
+    step: Callable[..., Any] | None = None,
+    *,
+    reset: Callable[..., Any] | None = None,
+    name: str | None = None,
+    bounds: Bounds = (-math.inf, math.inf),
+) -> Reward:
+    """Turn a rubric of OpenEnv into a Reward, with the same numbers.
+
+    ::
+
+        def step(completion: str, answer: str):
+            return CodeAction(code=completion), CodeObservation(done=True, metadata={"expected": answer})
+
+        reward = rk.gate(when=rk.tags("code"), then=rk.from_openenv(rubric, step))
+
+    A ``WeightedSum`` becomes the weighted sum of its rubrics, each a component with the name of its class, and a
+    ``Sequential`` that begins with Gates becomes a gate. Any other rubric is one component that OpenEnv computes, with
+    the scores of the rubrics inside as parts. A rubric that returns None abstains. If a service is down (connection
+    errors, rate limits), the completion has no score.
+
+    Args:
+        rubric: an instance, sync or async.
+        step: returns the action and the observation of a completion, or a list of them for an episode, of which the
+            last score counts. Its arguments are bound by name, as with ``@rk.reward``. By default the action is the
+            text, and the observation is done and has the columns as attributes and in ``metadata``.
+        reset: called with the rubric before each completion, after it and all rubrics inside were reset; further
+            arguments are bound by name: ``lambda rubric, answer: rubric.set_expected(answer)``.
+        name: the name of the component; a sum becomes one term with that name.
+        bounds: the lowest and the highest score; rubrics declare none.
+
+    Raises:
+        RewardTypeError: `rubric` is not a rubric, or cannot be hashed.
+        RewardDefinitionError: an argument of `step` or `reset`, or `bounds`, is not valid.
+    """
+    if not is_rubric(rubric):
+        hint = f" Pass an instance: from_openenv({rubric.__name__}(...))." if isinstance(rubric, type) else ""
+        raise RewardTypeError(
+            f"from_openenv: expected a rubric of OpenEnv, got {shorten(rubric)} ({type(rubric).__name__}).{hint}"
+        )
+    if not all(map(hashable, (rubric, step, reset))):
+        raise RewardTypeError("from_openenv: the rubric, step= and reset= must be hashable, as every part of a reward")
+    for ignored in ignored_forwards(rubric):
+        warn(
+            f"{ignored} overrides forward, which OpenEnv never calls: the container's own __call__ computes the score. "
+            "Derive it from Rubric to use its forward"
+        )
+    uncalled = setters(rubric) if reset is None else []
+    if uncalled:
+        method = uncalled[0].partition(".")[2]
+        warn(
+            f"from_openenv: an environment calls {', '.join(uncalled)} at its reset, and nothing does so here: the "
+            "rubric is reset before each completion. Pass reset=, such as lambda rubric, answer: "
+            f"rubric.{method}(answer)"
+        )
+    tree = Tree(rubric, step, reset, bounds)
+    if not is_decomposed(rubric):
+        return tree.component(rubric, type(rubric).__name__ if name is None else name)
+    reward = tree.reward(rubric)
+    return reward if name is None else reward.named(name)
+
+
+@final
+@dataclass(frozen=True)
+class Tree:
+    """Makes rewards of the rubrics in `root`, with names that differ."""
+
+    root: Any
+    step: Callable[..., Any] | None
+    reset: Callable[..., Any] | None
+    bounds: Bounds
+    labels: Counter[str] = field(default_factory=Counter)
+
+    def reward(self, rubric: Any) -> Reward:
+        """Return a rubric as a sum, a gate or a component, so that the numbers stay equal to the last bit."""
+        if is_container(rubric, "WeightedSum"):
+            return weighted_sum_of(
+                [
+                    (float(weight), self._inside(one)) if weight else (1.0, monitor(self._inside(one)))
+                    for weight, one in zip(rubric._weights, rubric._rubric_list, strict=True)
+                ]
+            )
+        if is_decomposed(rubric):
+            *gates, last = rubric._rubric_list
+            conditions = [(self._labeled(one), one.threshold) for one in gates]
+            reward = self.reward(last)
+            for condition, threshold in reversed(conditions):
+                reward = gate(condition, reward, threshold=threshold)
+            return reward
+        return self._labeled(rubric)
+
+    def _inside(self, rubric: Any) -> Reward:
+        # A sum in a sum would become one sum, with weights that are rounded products.
+        return self._labeled(rubric) if is_container(rubric, "WeightedSum") else self.reward(rubric)
+
+    def _labeled(self, rubric: Any) -> Reward:
+        label = type(rubric.rubric if is_container(rubric, "Gate") else rubric).__name__
+        self.labels[label] += 1
+        return self.component(rubric, label if self.labels[label] == 1 else f"{label}_{self.labels[label]}")
+
+    def component(self, rubric: Any, name: str) -> Reward:
+        """Return a rubric as a component that OpenEnv computes."""
+        label = checked_name(name)
+        step = finished_step if self.step is None else self.step
+        of_step = parameters_of(step, "sample", label, {})
+        of_reset = () if self.reset is None else parameters_of(self.reset, "sample", label, {}, first="completion")[1:]
+        names = tuple(one.name for one in of_step), tuple(one.name for one in of_reset)
+        owner = rubric if self.reset is None else self.root  # whose rubrics are prepared for a completion
+        play = Play(owner, rubric, step, self.reset, names, text_of(rubric))
+        call = AsyncRubricCall(play) if is_asynchronous(owner) else RubricCall(play)
+        binding = Binding(call, joined(of_step, of_reset, label), plain=True)
+        contract = Contract(label, checked_bounds(label, self.bounds), may_abstain=True, remedy=_REMEDY)
+        return Leaf(binding, contract, f"from_openenv({label})")
+
+
+def is_decomposed(rubric: Any) -> bool:
+    """Return whether a rubric becomes a sum, or a gate: a Sequential of Gates, which pass 0 or at least a threshold."""
+    if is_container(rubric, "Sequential"):
+        gates = rubric._rubric_list[:-1]
+        return bool(gates) and all(is_container(one, "Gate") and one.threshold >= _LOWEST for one in gates)
+    return is_container(rubric, "WeightedSum")
+
+
+def joined(first: tuple[Parameter, ...], second: tuple[Parameter, ...], label: str) -> tuple[Parameter, ...]:
+    """Return the arguments of two functions, each once."""
+    found = {one.name: one for one in first}
+    for one in second:
+        if found.setdefault(one.name, one) != one:
+            raise RewardDefinitionError(
+                f"reward {label!r}: step and reset annotate the argument {one.name!r} differently. Give it one type"
+            )
+    return tuple(replace(one, keyword_only=True) for one in found.values())

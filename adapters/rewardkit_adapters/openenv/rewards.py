@@ -1,0 +1,144 @@
+"""to_openenv: a reward as a rubric of OpenEnv's environments."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+from weakref import WeakValueDictionary
+
+from rewardkit.errors import hashable
+from rewardkit.online.exports import Export, Target, Tested
+from rewardkit.online.offers import Offers
+from rewardkit.online.requests import Requests
+from rewardkit.online.scorer import RowScorer
+from rewardkit.tree.evaluation.scorer import Scorer
+
+OFFERS = Offers("OpenEnv")
+_SHARED: WeakValueDictionary[Any, Requests] = WeakValueDictionary()
+_LOCK = threading.Lock()
+
+
+def to_openenv(
+    reward: Any,
+    *,
+    text: str | Callable[[Any, Any], Any],
+    columns: Callable[[Any, Any], Mapping[str, Any]] | None = None,
+    numbers: str | None = None,
+    asynchronous: bool = False,
+    examples: Iterable[Mapping[str, Any]] | None = None,
+    deadline: float | None = None,
+    special_tokens: Any = (),
+    record: str | os.PathLike[str] | None = None,
+    max_failure_rate: float = 0.05,
+    max_error_rate: float = 0.05,
+) -> Any:
+    """Turn a reward into a rubric of OpenEnv.
+
+    ::
+
+        class MyEnvironment(Environment):
+            def __init__(self):
+                super().__init__(rubric=rk.to_openenv(reward, text="message"))
+
+    Its children are the terms and the components, ``components/<name>``: ``named_rubrics()`` lists them, each with its
+    ``last_score`` and hooks. A completion that cannot be scored gets None, which is ``"reward": null`` for the client.
+
+    Call it in ``__init__``, so that each session has its own ``last_score``: rubrics of equal rewards and options share
+    everything else.
+
+    Args:
+        reward: a reward, a plain function, or a list of them.
+        text: the field of the action that holds the completion, or a function of action and observation that returns
+            it: a text, or a list of messages.
+        columns: a function of action and observation that returns the columns; "prompt" is the prompt. By default the
+            fields of the observation and the entries of its ``metadata``, which OpenEnv does not send to the client.
+        numbers: the field of the observation that gets the numbers of all terms and components, to send them to the
+            client: ``dict[str, float | None]``.
+        asynchronous: True if the environment scores in ``step_async``, so that the rubric has to be awaited.
+        examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
+            missing column or a bug shows before the training starts.
+        deadline: seconds after which a completion cannot be scored; None waits as long as the reward takes.
+        special_tokens: a tokenizer or a list of texts to remove from completions.
+        record: the folder of a run to record everything into, for ``rewardkit view``.
+        max_failure_rate, max_error_rate: the shares of failed and errored completions above which every further one
+            raises: nothing is learned from them.
+
+    Raises:
+        RewardTypeError: `reward` is not a reward.
+        RewardDefinitionError: the reward compares completions, or follows the training progress: neither arrives with
+            a step.
+        BindingError, CoercionError, RewardFailure: it cannot score `examples`.
+    """
+    from rewardkit_adapters.openenv.rubrics import AsyncRewardRubric, RewardRubric
+
+    options = (special_tokens, record, max_failure_rate, max_error_rate, deadline)
+    requests = _shared(tuple(reward) if isinstance(reward, list) else reward, options)
+    if examples is not None:
+        requests.scorer.probe(examples)
+    return (AsyncRewardRubric if asynchronous else RewardRubric)(requests, text, columns, numbers)
+
+
+def _shared(reward: Any, options: tuple[Any, ...]) -> Requests:
+    """Return what scores a reward: the same for all environments of a server, while one of them is there."""
+    key = (reward, tuple(tuple(one) if isinstance(one, list) else one for one in options))
+    if not hashable(key):
+        return _made(reward, *options)
+    with _LOCK:
+        found = _SHARED.get(key)
+        if found is None:
+            found = _SHARED[key] = _made(reward, *options)
+        return found
+
+
+def _made(
+    reward: Any, special_tokens: Any, record: Any, max_failure_rate: float, max_error_rate: float, deadline: Any
+) -> Requests:
+    scorer = RowScorer(
+        list(reward) if isinstance(reward, tuple) else reward,
+        OFFERS,
+        special_tokens=special_tokens,
+        record=record,
+        max_failure_rate=max_failure_rate,
+        max_error_rate=max_error_rate,
+    )
+    return Requests(scorer, deadline=deadline)
+
+
+# The files and settings with which an environment of OpenEnv uses a reward.
+
+
+TESTED = Tested("openenv-core", ["0.3.0"])
+_FILE = '''"""The reward for an environment of OpenEnv."""
+
+from typing import Any
+
+import rewardkit as rk
+{imports}
+
+
+def rubric() -> Any:
+    # text= names the field of the action that holds the completion.
+    return rk.to_openenv(reward, text="message")
+'''
+_CONFIG = """\
+from rewards_openenv import rubric
+
+super().__init__(rubric=rubric())                                     # in __init__ of your environment
+observation.reward = self._apply_rubric(action, observation)          # in its step"""
+
+
+def export(target: Target) -> Export:
+    """Return the export of a reward for OpenEnv.
+
+    Raises:
+        RewardDefinitionError: an environment cannot run it. The file alone would not tell: it makes a rubric later.
+    """
+    OFFERS.check(Scorer(target.load()))
+    return Export(
+        {"rewards_openenv.py": _FILE.format(imports=target.imports)},
+        _CONFIG,
+        TESTED,
+        ["A completion that cannot be scored has the reward null. Leave such an episode out: it is not a 0."],
+    )

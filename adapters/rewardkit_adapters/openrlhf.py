@@ -1,0 +1,274 @@
+"""rewardkit and OpenRLHF: ``rk.to_openrlhf(reward)`` trains with a reward.
+
+It does not import OpenRLHF.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, final
+
+from rewardkit.batch.messages import prompt_text
+from rewardkit.errors import RewardDefinitionError, shorten
+from rewardkit.online.batches import RunExit
+from rewardkit.online.exports import Export, Target, Tested
+from rewardkit.online.labels import columns
+from rewardkit.online.offers import Offers
+from rewardkit.online.rows import Row, RowScore
+from rewardkit.online.scorer import RowScorer
+from rewardkit.serve.dialects import Answer, BadRequest, Score, list_at
+
+# What OpenRLHF hands over as a query: prompt and completion in one text.
+
+
+_PROMPTS = 1_024
+"""Prompts that are remembered as the tokenizer gives them back: those of the completions of one step."""
+
+
+@final
+class Queries:
+    """Cuts the prompt off a query: ``Queries(None).completion("2+2=4", "2+2=")`` is ``"4"``.
+
+    OpenRLHF encodes the prompt and decodes prompt and completion together, so a query begins with the prompt as the
+    tokenizer gives it back.
+
+    Args:
+        tokenizer: of the model; None if only texts of special tokens are known.
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer: Any = tokenizer if callable(getattr(tokenizer, "decode", None)) else None
+        self._lock = threading.Lock()
+        self._decoded = lru_cache(_PROMPTS)(self._decode)
+
+    def completion(self, query: str, prompt: str) -> str | None:
+        """Return what the model wrote; None if the query does not begin with the prompt."""
+        if query.startswith(prompt):
+            return query[len(prompt) :]
+        if self._tokenizer is not None:
+            with self._lock:  # tokenizers are not thread-safe
+                decoded = self._decoded(prompt)
+            if query.startswith(decoded):
+                return query[len(decoded) :]
+        return None
+
+    def why(self, query: str, prompt: str) -> str:
+        """Return why the completion of a query is not known."""
+        fix = "" if self._tokenizer is not None else ", and pass special_tokens=tokenizer"
+        return (
+            f"the query {shorten(query)} does not begin with the prompt {shorten(prompt)}: OpenRLHF cut the prompt to "
+            "fit, or the tokenizer does not give it back as it was, so no one knows where the completion begins. Drop "
+            f"prompts that are longer than --data.max_len minus --rollout.max_new_tokens{fix}"
+        )
+
+    def _decode(self, prompt: str) -> str:
+        ids = self._tokenizer(text=prompt, add_special_tokens=False)["input_ids"]
+        return str(self._tokenizer.decode(ids, skip_special_tokens=False))
+
+
+# to_openrlhf: a reward as the reward function of OpenRLHF.
+
+
+TESTED = ("0.11.2",)
+OFFERS = Offers("OpenRLHF", end_token=True)
+PATIENCE = 300.0
+"""Seconds to wait for the score of a completion that can neither be left out nor go without one."""
+_OF_OPENRLHF = {
+    "reward", "score", "return", "kl", "logprobs_diff", "group_reward_std", "response_clip_ratio", "response_length",
+    "truncated", "total_length", "ppo_clip_ratio", "ppo_kl", "vllm_kl", "is_filter_ratio", "policy_loss",
+    "entropy_loss", "actor_lr", "actor_grad_norm", "critic_loss", "critic_lr", "values",
+}  # fmt: skip
+"""Numbers that OpenRLHF logs itself; a term of such a name would replace one of them, or the other way around."""
+
+RewardFunc = Callable[[Sequence[str], Sequence[str], Sequence[Any]], dict[str, Any]]
+
+
+def to_openrlhf(
+    reward: Any,
+    *,
+    gold: str = "answer",
+    dynamic_filtering: bool = False,
+    patience: float | None = None,
+    examples: Iterable[Mapping[str, Any]] | None = None,
+    special_tokens: Any = (),
+    record: str | os.PathLike[str] | None = None,
+    max_failure_rate: float = 0.05,
+    max_error_rate: float = 0.05,
+) -> RewardFunc:
+    """Turn a reward into a reward function of OpenRLHF.
+
+    ::
+
+        reward_func = rk.to_openrlhf(reward, gold="answer", special_tokens=tokenizer)     # in my_rewards.py
+        # --reward.remote_url my_rewards.py --data.label_key answer
+
+    It returns ``{"rewards": total, "scores": total, "extra_logs": {"<term>": ..., "components/<name>": ...}}``, always
+    with the same keys; an abstained component is 0.0 there. A completion that cannot be scored is NaN with
+    `dynamic_filtering`, and OpenRLHF replaces its group. Otherwise it is scored again for `patience` seconds, and then
+    the training ends, because OpenRLHF can only train on a number.
+
+    Args:
+        reward: a reward, a plain function, or a list of them.
+        gold: the column of the reward for the label, which is also the column "label". If the label is a JSON object,
+            its entries are columns.
+        dynamic_filtering: True if you train with ``--algo.dynamic_filtering_enable``, and only then.
+        patience: seconds during which a completion that has failed is scored again; by default 300, and 0 with
+            `dynamic_filtering`.
+        examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
+            missing column or a bug shows before the training starts.
+        special_tokens: the tokenizer, or a list of texts, to remove from completions. Without it, only the usual end
+            token is removed.
+        record: the folder of a run to record everything into, for ``rewardkit view``.
+        max_failure_rate, max_error_rate: the shares of failed and errored completions above which the training ends.
+
+    Raises:
+        RewardTypeError: `reward` is not a reward.
+        RewardDefinitionError: the reward compares completions or follows the training progress, neither of which
+            arrives with a completion; or an argument is out of its range.
+        BindingError, CoercionError, RewardFailure: it cannot score `examples`.
+    """
+    if not isinstance(dynamic_filtering, bool):
+        raise RewardDefinitionError(f"dynamic_filtering= is True or False, got {dynamic_filtering!r}")
+    seconds = (0.0 if dynamic_filtering else PATIENCE) if patience is None else patience
+    if not 0 <= seconds < math.inf:
+        raise RewardDefinitionError(f"patience= is a number of seconds, 0 or more, got {patience!r}")
+    scorer = RowScorer(
+        reward,
+        OFFERS,
+        special_tokens=special_tokens,
+        record=record,
+        max_failure_rate=max_failure_rate,
+        max_error_rate=max_error_rate,
+        examples=examples,
+    )
+    queries = Queries(special_tokens)
+
+    def score(query: str, prompt: str, label: Any) -> RowScore:
+        completion = queries.completion(query, prompt)
+        if completion is None:
+            return scorer.refuse(Row(query, prompt, columns(label, gold)), queries.why(query, prompt))
+        [found] = scorer.score([Row(completion, prompt, columns(label, gold))], patience=seconds)
+        return found
+
+    def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
+        if not len(queries) == len(prompts) == len(labels) == 1:
+            raise RunExit(
+                f"OpenRLHF: expected one completion in a call, as OpenRLHF {TESTED[-1]} hands it over, got "
+                f"{len(queries)} queries, {len(prompts)} prompts and {len(labels)} labels. "
+                f"Install openrlhf=={TESTED[-1]}"
+            )
+        try:
+            found = score(queries[0], prompts[0], labels[0])
+        except Exception as error:  # OpenRLHF would log it, and train without a reward
+            scorer.flush()
+            raise RunExit(f"OpenRLHF: {type(error).__name__}: {error}") from error
+        if not found.scored and not dynamic_filtering:
+            scorer.flush()
+            raise RunExit(_without(found, seconds))
+        total = math.nan if found.total is None else found.total
+        return {"rewards": total, "scores": total, "extra_logs": logs(found)}
+
+    return reward_func
+
+
+def logs(score: RowScore) -> dict[str, float]:
+    """Return the numbers for OpenRLHF's log, with the same names for every completion."""
+    return {
+        f"terms/{name}" if name in _OF_OPENRLHF else name: 0.0 if value is None else value
+        for name, value in score.numbers().items()
+    }
+
+
+def _without(score: RowScore, seconds: float) -> str:
+    remedy = f"Fix the cause and resume; raise patience= if it was an outage of more than {seconds:g} s."
+    if score.unparsable:
+        remedy = "Fix the row of the data and resume; examples= with all rows finds such golds before the training."
+    return (
+        f"OpenRLHF: a completion has no score: {score.why}. The training ends here, because OpenRLHF can only train on "
+        f"a number, and any number would be made up. {remedy} If you train with --algo.dynamic_filtering_enable, pass "
+        "dynamic_filtering=True: the group is then replaced"
+    )
+
+
+# The path that OpenRLHF posts to: ``--reward.remote_url http://host:8000/openrlhf``.
+
+
+SERVED_PATIENCE = 150.0
+"""Seconds during which a failed row is scored again, within the 180 s of one request."""
+_GOLD = "answer"
+
+
+async def scored(payload: Any, score: Score) -> Answer:
+    """Score completions for OpenRLHF; 503 if one has no score, so that OpenRLHF asks again."""
+    found = await _scores(payload, score, SERVED_PATIENCE)
+    missing = next((one for one in found if not one.scored), None)
+    if missing is not None:
+        return Answer({"error": f"a completion has no score: {missing.why}"}, 503, {"Retry-After": "5"})
+    return _answer(found)
+
+
+async def filtered(payload: Any, score: Score) -> Answer:
+    """Score completions for OpenRLHF with dynamic filtering; one without a score is NaN, and its group is replaced."""
+    return _answer(await _scores(payload, score, 0.0))
+
+
+async def _scores(payload: Any, score: Score, patience: float) -> list[RowScore]:
+    queries, prompts, labels = (list_at(payload, name) for name in ("query", "prompts", "labels"))
+    if not len(queries) == len(prompts) == len(labels):
+        raise BadRequest(f"expected lists of one length, got {len(queries)}, {len(prompts)} and {len(labels)}")
+    cut, rows = Queries(None), []
+    for query, prompt, label in zip(queries, prompts, labels, strict=True):
+        if not isinstance(query, str):
+            raise BadRequest("query: expected a list of texts")
+        begins = prompt_text(prompt)
+        completion = cut.completion(query, begins)
+        if completion is None:
+            raise BadRequest(cut.why(query, begins))
+        rows.append(Row(completion, prompt, columns(label, _GOLD)))
+    return await score(rows, patience=patience)
+
+
+def _answer(scores: list[RowScore]) -> Answer:
+    totals = [math.nan if one.total is None else one.total for one in scores]
+    if len(scores) == 1:
+        return Answer({"rewards": totals[0], "scores": totals[0], "extra_logs": logs(scores[0])})
+    each = [logs(one) for one in scores]
+    together = {name: [one[name] for one in each] for name in each[0]} if each else {}
+    return Answer({"rewards": totals, "scores": totals, "extra_logs": together})
+
+
+dialect = {"/openrlhf": scored, "/openrlhf/dynamic_filtering": filtered}
+
+
+# The files and settings with which OpenRLHF uses a reward.
+
+
+_FILE = '''"""The reward for OpenRLHF."""
+
+import rewardkit as rk
+{imports}
+
+# gold= names the column of the reward that the label fills. Pass special_tokens=tokenizer: the one of your model.
+# Pass dynamic_filtering=True if you train with --algo.dynamic_filtering_enable.
+reward_func = rk.to_openrlhf(reward, gold="{gold}")
+'''
+_CONFIG = """\
+--reward.remote_url {file}
+--data.label_key {gold}"""
+
+
+def export(target: Target) -> Export:
+    """Return the export of a reward for OpenRLHF."""
+    return Export(
+        {"rewards_openrlhf.py": _FILE.format(imports=target.imports, gold=target.gold)},
+        _CONFIG.replace("{gold}", target.gold),
+        Tested("openrlhf", TESTED),
+        [
+            "A completion that cannot be scored is scored again for 300 s, and then the training ends. With "
+            "--algo.dynamic_filtering_enable and dynamic_filtering=True its group is replaced instead."
+        ],
+    )

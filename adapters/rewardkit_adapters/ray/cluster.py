@@ -1,0 +1,196 @@
+"""The cluster: connect to one, or start Ray on this machine; and the reward, loaded in any of its processes.
+
+::
+
+    with connected(None, "reward.py:reward") as cluster:    # this machine; or "auto", "10.0.0.1:6379", "ray://host:10001"
+        cluster.load                                        # returns the reward in any process of the cluster
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+import shutil
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, final
+
+from rewardkit.errors import DataError, MissingExtraError, shorten
+from rewardkit.scoring.processes import cores, one_reward
+from rewardkit.tree.loading import is_file, split
+from rewardkit.tree.reward import Reward, bindings
+
+_AHEAD = 4
+"""Items for each core that are in progress."""
+
+_STORE_BYTES = 200_000_000
+"""The object store of a Ray that we start: parts are described in it, and rows never pass through it."""
+
+
+@final
+@dataclass(frozen=True)
+class Load:
+    """Loads the reward in another process: ``Load.of("reward.py:reward")()``.
+
+    Attributes:
+        target: ``/path/reward.py:reward`` or ``module:reward``.
+        home: the folder where the command runs, which relative paths start from, such as that of a judge's cache.
+        shipped: the target in the folder that Ray copied to the nodes; empty if nothing was copied.
+        environment: variables that the reward needs, such as the key of a judge.
+    """
+
+    target: str
+    home: str
+    shipped: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, target: str, *, shipped: bool = False) -> Load:
+        """Load the reward here, and return how others load it.
+
+        Args:
+            shipped: the Python files of its folder travel to the nodes.
+
+        Raises:
+            RewardDefinitionError: there is no such reward.
+        """
+        source, name = split(target)
+        keys = {key for _, binding in bindings(one_reward(target)) if (key := _key(binding.function))}
+        environment = {key: os.environ[key] for key in keys | {"OPENAI_BASE_URL"} if key in os.environ}
+        if not is_file(source):
+            return cls(target, os.getcwd(), "", environment)
+        path = Path(source).resolve()
+        suffix = f":{name}" if name else ""
+        return cls(f"{path}{suffix}", os.getcwd(), f"{path.name}{suffix}" if shipped else "", environment)
+
+    def __call__(self) -> Reward:
+        return one_reward(self.here)
+
+    @property
+    def here(self) -> str:
+        """The target in this process, which is made ready to load it."""
+        return _prepared(self)
+
+    def __hash__(self) -> int:
+        return hash((self.target, self.home, self.shipped))
+
+
+@functools.cache
+def _prepared(load: Load) -> str:
+    target = os.path.join(os.getcwd(), load.shipped) if load.shipped else load.target
+    for name, value in load.environment.items():
+        os.environ.setdefault(name, value)
+    with suppress(OSError):  # a folder that this node does not have
+        os.chdir(load.home)
+    return target
+
+
+def _key(function: Any) -> str:
+    """Return the name of the environment variable with the key that a judge needs."""
+    access = getattr(getattr(getattr(function, "brief", None), "service", None), "access", None)
+    return str(access.key) if access is not None else ""
+
+
+@final
+@dataclass(frozen=True)
+class Cluster:
+    """A running cluster.
+
+    Attributes:
+        reward: as it is loaded here.
+        load: loads it in a process of the cluster.
+        cpus, gpus: of all nodes.
+    """
+
+    reward: Reward
+    load: Load
+    cpus: int
+    gpus: int
+
+    def mapped(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        """Apply a function to items on all nodes, in order; some items are ahead."""
+        import ray
+
+        def apply(item: Any) -> Any:
+            return function(item)
+
+        applied = ray.remote(apply)
+        waiting: deque[Any] = deque()
+        for item in items:
+            waiting.append(applied.remote(item))
+            if len(waiting) >= _AHEAD * self.cpus:
+                yield ray.get(waiting.popleft())
+        while waiting:
+            yield ray.get(waiting.popleft())
+
+    @property
+    def share(self) -> float:
+        """How much of a core an actor reserves: two cores stay free for what Ray Data itself starts.
+
+        Without them a resumed run would wait forever: Ray's filter of finished parts holds one, and listing files
+        needs the other.
+        """
+        return max(0.0, (self.cpus - 2) / self.cpus)
+
+
+@contextmanager
+def connected(address: str | None, target: str) -> Iterator[Cluster]:
+    """Connect to a cluster, or start Ray on this machine; a connection that was there before stays.
+
+    Args:
+        address: ``"auto"``, ``"host:6379"`` or ``"ray://host:10001"``; None for this machine.
+        target: ``path.py:name`` or ``module:name``; with an address, the Python files of its folder are copied to all
+            nodes.
+
+    Raises:
+        DataError: there is no cluster at the address.
+        MissingExtraError: Ray is not installed.
+        RewardDefinitionError: there is no such reward.
+    """
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported to anyone
+    try:
+        import ray
+        import ray.data
+    except ImportError as error:
+        raise MissingExtraError.of("scoring with Ray", "ray") from error
+    source, _ = split(target)
+    shipped = address is not None and is_file(source)
+    load = Load.of(target, shipped=shipped)
+    before = ray.is_initialized()
+    if not before:
+        quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+        try:
+            if address is None:
+                ray.init("local", num_cpus=cores(), include_dashboard=False, object_store_memory=_STORE_BYTES, **quiet)
+            else:
+                with TemporaryDirectory() as sent:
+                    if shipped:
+                        _copy_modules(Path(source).resolve().parent, Path(sent))
+                    ray.init(address, runtime_env={"working_dir": sent} if shipped else None, **quiet)
+        except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
+            where = "on this machine" if address is None else f"at {address}"
+            said = shorten(str(error).strip().partition("\n")[0])
+            raise DataError(
+                f"no Ray cluster {where}: {said}. Start one with `ray start --head`, or fix --address"
+            ) from None
+    try:
+        there = ray.cluster_resources()
+        yield Cluster(one_reward(target), load, max(1, int(there.get("CPU", 1))), int(there.get("GPU", 0)))
+    finally:
+        if not before:
+            ray.shutdown()
+
+
+def _copy_modules(folder: Path, to: Path) -> None:
+    """Copy what modules in `folder` can import from it: its modules and packages, and none of the data beside them."""
+    to.mkdir(exist_ok=True)
+    for entry in folder.iterdir():
+        if entry.suffix == ".py" and entry.is_file():
+            shutil.copyfile(entry, to / entry.name)
+        elif (entry / "__init__.py").is_file():
+            _copy_modules(entry, to / entry.name)

@@ -1,0 +1,177 @@
+"""The folder of scores, on a disk that all nodes share or in an object store.
+
+::
+
+    scored/part-00000.parquet     the rows of the first part with their scores, written once
+    scored/_rewardkit/            what a resume needs; readers of Parquet folders skip names that begin with "_"
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Any, final
+from uuid import uuid4
+
+from rewardkit.errors import DataError
+from rewardkit.scoring.files import is_remote
+
+_OURS = "_rewardkit"
+
+
+@final
+@dataclass(frozen=True)
+class Folder:
+    """An output folder: ``Folder("s3://bucket/scored")``."""
+
+    address: str
+
+    @property
+    def checkpoint(self) -> str:
+        """The address of Ray's checkpoint: the ids of the parts that are done."""
+        return f"{self.address}/{_OURS}/checkpoint"
+
+    @property
+    def done(self) -> str:
+        """The address of the reports of the parts that are done."""
+        return f"{self.address}/{_OURS}/done"
+
+    @property
+    def plan(self) -> str:
+        """The address of the list of parts."""
+        return f"{self.address}/{_OURS}/parts.parquet"
+
+    @classmethod
+    def of(cls, address: str) -> Folder:
+        """Return a folder; a path may be relative."""
+        return cls(address.rstrip("/") if is_remote(address) else os.path.abspath(address))
+
+    def prepare(self, agreed: Mapping[str, Any], resume: bool, rows: int) -> int:
+        """Write down what is scored, or check that it is the same as before; return the rows of a part.
+
+        Args:
+            agreed: what an earlier run must agree on, in words: ``{"reward": "...", "data": "..."}``.
+            resume: continue where an earlier run stopped, if there was one.
+            rows: of a part, if there was no earlier run.
+
+        Raises:
+            DataError: the folder has other scores, or cannot be written.
+        """
+        place = f"{_OURS}/run.json"
+        try:
+            before = self._read(place)
+            if before is None:
+                if self._names():
+                    raise DataError(f"{self.address} is not empty. Pass another folder with --out")
+                self._system.makedirs(self._path(_OURS), exist_ok=True)
+                self._write(place, json.dumps({**agreed, "rows": rows}, indent=2).encode())
+                return rows
+        except OSError as error:
+            raise DataError(f"{self.address} cannot be written: {error.strerror or error}") from None
+        earlier = json.loads(before)
+        if not resume:
+            raise DataError(f"{self.address} has the scores of an earlier run. Pass --resume, or another --out")
+        if other := [name for name, value in agreed.items() if earlier.get(name) != value]:
+            raise DataError(
+                f"{self.address} cannot be resumed: {', '.join(other)} differ{'s' if len(other) == 1 else ''} from the "
+                "earlier run. Undo the change, or pass another --out"
+            )
+        return int(earlier["rows"])
+
+    @contextmanager
+    def part(self, number: int) -> Iterator[IO[bytes]]:
+        """Open the file of one part; it appears when all of it is written, instead of any earlier one."""
+        with TemporaryDirectory() as folder:
+            written = Path(folder) / part_name(number)
+            with written.open("wb") as file:
+                yield file
+            self._put(written, part_name(number))
+
+    def first_try(self, number: int, run: str) -> bool:
+        """Return whether `run` has not tried this part before, and note that it has now."""
+        place = f"{_OURS}/tries/{number}"
+        before = self._read(place)
+        self._system.makedirs(self._path(f"{_OURS}/tries"), exist_ok=True)
+        self._write(place, run.encode())
+        return before != run.encode()
+
+    def parts(self) -> set[str]:
+        """Return the names of the files of parts."""
+        return {name for name in self._names() if name.startswith("part-")}
+
+    def reports(self, seen: Collection[str]) -> Iterator[tuple[str, Any]]:
+        """Yield the tables of reports that are not in `seen`, each with its name."""
+        import pyarrow.parquet as parquet
+
+        for path in sorted(self._system.glob(f"{self._stripped(self.done)}/*.parquet")):
+            if path not in seen:
+                with self._system.open(path, "rb") as file:
+                    yield path, parquet.read_table(file)
+
+    def write_plan(self, table: Any) -> None:
+        """Write the list of parts."""
+        import pyarrow.parquet as parquet
+
+        content = io.BytesIO()
+        parquet.write_table(table, content)
+        self._write(f"{_OURS}/parts.parquet", content.getvalue())
+
+    @property
+    def arrow(self) -> Any:
+        """The file system for Ray's own readers and writers; None for one that they find by the address."""
+        from pyarrow.fs import FSSpecHandler, PyFileSystem
+
+        return PyFileSystem(FSSpecHandler(self._system)) if is_remote(self.address) else None
+
+    @property
+    def _system(self) -> Any:
+        from fsspec.core import url_to_fs
+
+        return url_to_fs(self.address)[0]
+
+    def _stripped(self, address: str) -> str:
+        return str(self._system._strip_protocol(address))
+
+    def _path(self, name: str) -> str:
+        return f"{self._stripped(self.address)}/{name}"
+
+    def _names(self) -> list[str]:
+        with suppress(FileNotFoundError):
+            return [path.rpartition("/")[2] for path in self._system.ls(self._stripped(self.address), detail=False)]
+        return []
+
+    def _read(self, name: str) -> bytes | None:
+        with suppress(FileNotFoundError):
+            content: bytes = self._system.cat_file(self._path(name))
+            return content
+        return None
+
+    def _write(self, name: str, content: bytes) -> None:
+        with TemporaryDirectory() as folder:
+            written = Path(folder) / "content"
+            written.write_bytes(content)
+            self._put(written, name)
+
+    def _put(self, written: Path, name: str) -> None:
+        """Copy a file here; it appears as a whole, as an object does in an object store."""
+        path = self._path(name)
+        if is_remote(self.address):
+            self._system.put_file(str(written), path)
+            return
+        partial = f"{self._path(_OURS)}/{uuid4().hex}.partial"
+        shutil.copyfile(written, partial)
+        with open(partial, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+
+
+def part_name(number: int) -> str:
+    """Return the name of a part's file; sorted by name, the files are in the order of the data."""
+    return f"part-{number:07d}.parquet"

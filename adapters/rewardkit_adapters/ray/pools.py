@@ -1,0 +1,298 @@
+"""Pools: where the slow parts of a reward run on a cluster, apart from the rewards that only compute.
+
+::
+
+    pools = Pools.start(load, sizes_of(reward, cpus=64, gpus=0))
+    tree = pools.sending(load())     # its judges, sandboxes and computer algebra now run in the pools
+
+Only the calls of a function travel. The tree itself is evaluated where its rows are, so a closed gate still asks no
+judge, and equal rows are still scored once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, wait
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple, final
+
+from rewardkit.errors import DataError, RewardFailure
+from rewardkit.tree.algebra import changed
+from rewardkit.tree.evaluation.calls import Pending
+from rewardkit.tree.leaf import rebound
+from rewardkit.tree.results import Raised
+from rewardkit.tree.reward import Calls, Reward, bindings
+from rewardkit.workers import worker
+
+# Calls that travel to a pool of actors, many in one message: ``Line(name, actors, 64, 2).sent(0, ("4", "2+2"),
+# {})``.
+
+
+class _Call(NamedTuple):
+    place: int
+    values: tuple[Any, ...]
+    named: dict[str, Any]
+    future: Future[Any]
+
+
+@final
+class Line:
+    """The calls of one process to one pool.
+
+    Args:
+        name: of the pool.
+        actors: they have a method ``results(place, calls)``.
+        together: the most calls in one message.
+        ahead: the most messages that one actor has waiting from here.
+    """
+
+    def __init__(self, name: str, actors: Sequence[Any], together: int, ahead: int) -> None:
+        self._name = name
+        self._actors = actors
+        self._together = together
+        self._waiting = [0] * len(actors)
+        self._lock = threading.Lock()
+        self._room = threading.Semaphore(ahead * len(actors))
+        self._calls: SimpleQueue[_Call] = SimpleQueue()
+        threading.Thread(target=self._send, name=f"rewardkit pool {name}", daemon=True).start()
+
+    def sent(self, place: int, values: tuple[Any, ...], named: dict[str, Any]) -> Future[Any]:
+        """Return the future of one call."""
+        future: Future[Any] = Future()
+        self._calls.put(_Call(place, values, named, future))
+        return future
+
+    def _send(self) -> None:
+        held: _Call | None = None
+        while True:
+            calls = [held or self._calls.get()]
+            held = None
+            self._room.acquire()
+            while len(calls) < self._together and held is None:
+                try:
+                    following = self._calls.get_nowait()
+                except Empty:
+                    break
+                if following.place == calls[0].place:
+                    calls.append(following)
+                else:
+                    held = following
+            live = [call for call in calls if call.future.set_running_or_notify_cancel()]
+            if live:
+                self._dispatch(live)
+            else:
+                self._room.release()
+
+    def _dispatch(self, calls: list[_Call]) -> None:
+        with self._lock:
+            chosen = self._waiting.index(min(self._waiting))
+            self._waiting[chosen] += 1
+        try:
+            asked = self._actors[chosen].results.remote(calls[0].place, [(call.values, call.named) for call in calls])
+            asked.future().add_done_callback(lambda done: self._answered(chosen, calls, done))
+        except Exception as error:  # a value that cannot be sent
+            self._settle(chosen, calls, [Raised(error)] * len(calls))
+
+    def _answered(self, chosen: int, calls: list[_Call], done: Future[Any]) -> None:
+        error = done.exception()
+        if error is None:
+            self._settle(chosen, calls, done.result())
+            return
+        why = f"the pool {self._name!r} gave no answer: {str(error).splitlines()[0]}"
+        self._settle(chosen, calls, [Raised(RewardFailure(why))] * len(calls))
+
+    def _settle(self, chosen: int, calls: list[_Call], results: list[Any]) -> None:
+        with self._lock:
+            self._waiting[chosen] -= 1
+        self._room.release()
+        for call, result in zip(calls, results, strict=True):
+            call.future.set_result(result)
+
+
+Load = Callable[[], Reward]
+"""Returns the reward, in any process of the cluster."""
+
+_START_SECONDS = 300.0
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What one actor of a pool takes.
+
+    Attributes:
+        cpus, gpus: that it reserves.
+        together: the most calls in one message.
+        at_once: the messages that it handles at a time.
+        most: the most actors; None for no limit.
+    """
+
+    cpus: float
+    together: int
+    at_once: int
+    gpus: float = 0.0
+    most: int | None = None
+
+
+_KINDS: Mapping[str, _Kind] = {
+    "mathematics": _Kind(cpus=1.0, together=64, at_once=2),
+    "sandboxes": _Kind(cpus=1.0, together=1, at_once=1),
+    # One process for the whole cluster: its limits, its breaker, its budget and its cache hold for all judges.
+    "judges": _Kind(cpus=0.0, together=64, at_once=256, most=1),
+    "models": _Kind(cpus=1.0, gpus=1.0, together=64, at_once=4),
+}
+
+
+def sizes_of(reward: Reward, cpus: int, gpus: int, asked: Mapping[str, int] | None = None) -> dict[str, int]:
+    """Return the number of actors for each pool that `reward` needs; those that compute share the cores.
+
+    Args:
+        asked: the sizes that the user chose.
+
+    Raises:
+        DataError: `asked` names a pool that the reward does not need.
+    """
+    needed = {name for name in _pools(reward) if name}
+    chosen = dict(asked or {})
+    for name in chosen:
+        if name not in needed:
+            there = ", ".join(sorted(needed)) or "none"
+            raise DataError(f"the reward needs no pool {name!r}. Pools that it needs: {there}.")
+        if (most := _KINDS[name].most) is not None and chosen[name] > most:
+            raise DataError(f"the pool {name!r} has one actor, which keeps the limits of the endpoint. Drop it.")
+    share = max(1, cpus // (1 + sum(_KINDS[name].cpus > 0 for name in needed)))
+    fair = {name: _KINDS[name].most or (gpus if _KINDS[name].gpus and gpus else share) for name in sorted(needed)}
+    return fair | chosen
+
+
+def _pools(reward: Reward) -> list[str]:
+    """Return for each function of `reward` the pool where it runs; empty if it runs where the tree is evaluated."""
+    found = [getattr(binding.function, "pool", "") if binding.trusted else "" for _, binding in bindings(reward)]
+    return [name if name in _KINDS else "" for name in found]
+
+
+@final
+@dataclass(frozen=True)
+class Pools:
+    """The running pools. Picklable, so that every actor that evaluates the tree can send its calls.
+
+    Attributes:
+        actors: pool -> its actors.
+    """
+
+    actors: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    @classmethod
+    def start(cls, load: Load, sizes: Mapping[str, int], share: float = 1.0, *, gpus: bool = False) -> Pools:
+        """Start the pools, and wait until their actors have loaded the reward.
+
+        Args:
+            load: returns the reward in another process.
+            sizes: pool -> the number of its actors.
+            share: how much of a core an actor reserves.
+            gpus: the cluster has GPUs, which reward models use.
+
+        Raises:
+            DataError: the cluster has no room for them.
+        """
+        import ray
+
+        actors: dict[str, list[Any]] = {}
+        for name, size in sizes.items():
+            kind = _KINDS[name]
+            options = {"num_cpus": share * kind.cpus, "num_gpus": kind.gpus * gpus, "max_concurrency": kind.at_once}
+            made = ray.remote(Worker).options(**options, max_restarts=-1, max_task_retries=-1)
+            actors[name] = [made.remote(load) for _ in range(size)]
+        everyone = [actor.ready.remote() for pool in actors.values() for actor in pool]
+        try:
+            ray.get(everyone, timeout=_START_SECONDS)
+        except ray.exceptions.GetTimeoutError:
+            said = ", ".join(f"{name}={size}" for name, size in sizes.items())
+            raise DataError(
+                f"the cluster has no room for the pools ({said}) within {_START_SECONDS:.0f} s. Pass smaller ones "
+                "with --pools"
+            ) from None
+        return cls(actors)
+
+    def sending(self, reward: Reward) -> Reward:
+        """Return `reward` with the calls of its pooled functions sent to the pools."""
+        if not self.actors:
+            return reward
+        lines = {
+            name: Line(name, actors, _KINDS[name].together, _KINDS[name].at_once + 1)
+            for name, actors in self.actors.items()
+        }
+        places = {node: place for place, (node, _) in enumerate(bindings(reward))}
+        pools = _pools(reward)
+
+        def own(node: Reward) -> Reward:
+            place = places.get(node)
+            if place is None or not pools[place]:
+                return node
+            return rebound(node, function=_Elsewhere(place, lines[pools[place]]), timeout=None)
+
+        sent: Reward = changed(reward, own)
+        return sent
+
+
+@final
+@dataclass(frozen=True)
+class _Elsewhere:
+    """A function that runs in a pool; the place is that of its reward in the tree."""
+
+    place: int
+    line: Line = field(compare=False)
+    waits = True
+
+    def __call__(self, *values: Any, **named: Any) -> Future[Any]:
+        return self.line.sent(self.place, values, named)
+
+
+@final
+class Worker:
+    """One actor of a pool: it makes the calls of all rewards of the tree that belong there."""
+
+    def __init__(self, load: Load) -> None:
+        worker.MAX_PROCESSES = 1  # it holds one core
+        self._functions = bindings(load())
+
+    def ready(self) -> None:
+        """Answer once the reward is loaded."""
+
+    def results(self, place: int, calls: Sequence[tuple[tuple[Any, ...], dict[str, Any]]]) -> list[Any]:
+        """Make calls of one function, as a scorer would; an exception becomes a `Raised`."""
+        node, binding = self._functions[place]
+        rows: list[int | None] = [None] * len(calls)
+        pending = Pending(Calls(node, _Spread(binding.function), calls, rows, binding), node.name)
+        wait(pending.futures)
+        return [_portable(result) for result in pending.made().results]
+
+
+@final
+@dataclass(frozen=True)
+class _Spread:
+    """Calls a function with a tuple of values and a mapping of named ones."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, values: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        return self.function(*values, **named)
+
+
+def _portable(result: Any) -> Any:
+    """Return a result that can be pickled: of an exception with odd arguments, only its message."""
+    import pickle
+
+    if type(result) is not Raised:
+        return result
+    try:
+        pickle.loads(pickle.dumps(result))
+    except Exception:
+        return Raised(RewardFailure(f"{type(result.error).__name__}: {result.error}"), result.rows)
+    return result
+
+
+def actors_left(cpus: int, sizes: Mapping[str, int]) -> int:
+    """Return the number of actors that evaluate trees: one for each core that the pools leave."""
+    return max(1, cpus - sum(size for name, size in sizes.items() if _KINDS[name].cpus))

@@ -1,0 +1,104 @@
+"""Reports of parts: what is done, how fast, and the report of all rows in the order of the data."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import final
+
+from rewardkit.scoring.report import ReplayReport
+from rewardkit_adapters.ray.folder import Folder, part_name
+
+_SECONDS = 5.0
+"""Between two looks at what is done."""
+
+
+@final
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is.
+
+    Attributes:
+        parts, of: the number of parts that are done, and of all.
+        rows: in the parts that are done.
+        seconds: since this run began.
+        scored: rows of the parts that this run scored.
+    """
+
+    parts: int
+    of: int
+    rows: int
+    seconds: float
+    scored: int
+
+
+@final
+class Reports:
+    """The reports of the parts in a folder."""
+
+    def __init__(self, folder: Folder, size: int) -> None:
+        self._folder = folder
+        self._size = size
+        self._seen: set[str] = set()
+        self._found: dict[int, ReplayReport] = {}
+        self._started = time.monotonic()
+        self._before = 0
+
+    def missing(self) -> list[int]:
+        """Return the parts that are not done: without a report, or without their file."""
+        self._look()
+        there = self._folder.parts()
+        return [part for part in range(self._size) if part not in self._found or part_name(part) not in there]
+
+    def lost(self) -> list[int]:
+        """Return the parts that have a report, but no longer their file."""
+        there = self._folder.parts()
+        return [part for part in sorted(self._found) if part_name(part) not in there]
+
+    def joined(self) -> ReplayReport:
+        """Return the report of all rows."""
+        whole = ReplayReport()
+        for part in range(self._size):
+            whole.extend(self._found[part])
+        return whole
+
+    def progress(self) -> Progress:
+        """Look at what is done."""
+        self._look()
+        rows = sum(report.rows for report in self._found.values())
+        return Progress(len(self._found), self._size, rows, time.monotonic() - self._started, rows - self._before)
+
+    def start(self) -> None:
+        """Count what is done from now on as scored by this run."""
+        self._started = time.monotonic()
+        self._before = self.progress().rows
+
+    def _look(self) -> None:
+        for name, table in self._folder.reports(self._seen):
+            self._seen.add(name)
+            for part, report in zip(table["part"].to_pylist(), table["report"].to_pylist(), strict=True):
+                self._found[part] = pickle.loads(report)
+
+
+@contextmanager
+def watched(reports: Reports, show: Callable[[Progress], None]) -> Iterator[None]:
+    """Show the progress while the block runs."""
+    reports.start()
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(_SECONDS):
+            with suppress(OSError):  # a file that is being written
+                show(reports.progress())
+
+    thread = threading.Thread(target=watch, name="rewardkit progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

@@ -1,0 +1,583 @@
+"""rewardkit for reasoning-gym: ``rk.from_reasoning_gym("leg_counting")`` scores a task, and makes its rows.
+
+It imports reasoning-gym when rows are made, and in the worker processes that score.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache, partial
+from typing import Annotated, Any, ClassVar, Literal, final, get_args
+
+from pydantic import PlainValidator
+
+from rewardkit.batch.score import Score
+from rewardkit.errors import MissingExtraError, RewardDefinitionError, RewardFailure, WorkerDied, near_miss, shorten
+from rewardkit.rewards.arithmetic import arithmetic
+from rewardkit.text.extraction import as_extractor, tag
+from rewardkit.text.extractors import Extractor
+from rewardkit.tree.leaf import expression, primitive
+from rewardkit.tree.parameters import Parameter
+from rewardkit.tree.reward import Reward
+from rewardkit.workers import worker
+
+# Entries of reasoning-gym as JSON text: ``read(written("gcd", {}, entry))`` has the task, its options and the
+# entry.
+
+
+_TUPLE, _PAIRS = "$tuple", "$pairs"
+
+
+@final
+@dataclass(frozen=True)
+class Entry:
+    """A question's task, the options of the task, and what its scorer reads: ``answer`` and ``metadata``."""
+
+    task: str
+    options: str
+    content: dict[str, Any]
+
+    def __hash__(self) -> int:
+        return hash((self.task, self.options))
+
+
+def written(task: str, options: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
+    """Return the text of an entry; raises TypeError if a value has no JSON."""
+    content = {name: value for name, value in entry.items() if name != "question"}
+    return json.dumps({"task": task, "options": plain(dict(options)), "entry": plain(content)}, ensure_ascii=False)
+
+
+def read(text: object) -> Entry:
+    """Return the entry in a cell.
+
+    Raises:
+        ValueError: the cell has none.
+    """
+    try:
+        found = json.loads(text) if isinstance(text, str) else text
+        entry = restored(found["entry"])  # type: ignore[index]
+        task, options = found["task"], json.dumps(found["options"], sort_keys=True)  # type: ignore[index]
+        if not isinstance(task, str) or not isinstance(entry, dict) or not {"answer", "metadata"} <= entry.keys():
+            raise ValueError
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise ValueError("not an entry of reasoning-gym; make rows with rk.reasoning_gym_rows") from None
+    return Entry(task, options, entry)
+
+
+def options_of(entry: Entry) -> dict[str, Any]:
+    """Return the options of the entry's task."""
+    options: dict[str, Any] = restored(json.loads(entry.options))
+    return options
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON that `restored` turns back into it; raises TypeError if that is not possible."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, str):  # some are numpy's
+        return str(value)
+    if isinstance(value, tuple):
+        return {_TUPLE: [plain(item) for item in value]}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    if isinstance(value, Mapping):
+        if all(isinstance(key, str) and not key.startswith("$") for key in value):
+            return {str(key): plain(item) for key, item in value.items()}
+        return {_PAIRS: [[plain(key), plain(item)] for key, item in value.items()]}
+    raise TypeError(f"reasoning-gym: a value of type {type(value).__name__} cannot be written as JSON")
+
+
+def restored(value: Any) -> Any:
+    """Reverse `plain`."""
+    if isinstance(value, list):
+        return [restored(item) for item in value]
+    if isinstance(value, dict):
+        if value.keys() == {_TUPLE}:
+            return tuple(restored(item) for item in value[_TUPLE])
+        if value.keys() == {_PAIRS}:
+            return {restored(key): restored(item) for key, item in value[_PAIRS]}
+        return {key: restored(item) for key, item in value.items()}
+    return value
+
+
+# Refuse answers that a task's own scorer pays by mistake, or would run as code: ``refusal("puzzle24", text,
+# entry)``.
+
+
+LONGEST = 20_000
+"""Characters of an answer; the longest right ones have about 2,000."""
+
+_FORMULA = re.compile(r"[A-Za-z0-9_\s+\-*/^().]*")
+_WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+_LONG_NUMBER = re.compile(r"\d{16}")
+_POWER = re.compile(r"\*\*\s*\(*\s*-?\s*\d{4}|\d\s*\)*\s*\*\*\s*\(*\s*\d+\s*\)*\s*\*\*")
+_FUNCTIONS = frozenset(
+    [
+        "sin",
+        "cos",
+        "tan",
+        "sec",
+        "csc",
+        "cot",
+        "asin",
+        "acos",
+        "atan",
+        "sinh",
+        "cosh",
+        "tanh",
+        "asinh",
+        "acosh",
+        "atanh",
+        "exp",
+        "log",
+        "ln",
+        "sqrt",
+        "abs",
+        "Abs",
+        "pi",
+    ]
+)
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?|-?\.\d+")
+_DURATION = re.compile(r"(?i)\d+ days?|(?:\d+ days?,? *)?\d+:\d+(?::\d+(?:\.\d+)?)?")
+_COMPLEX = re.compile(r"[0-9ij\s+\-*.()]*")
+
+
+def refusal(task: str, answer: str, entry: Mapping[str, Any]) -> str:
+    """Return why `answer` earns nothing, or ""."""
+    if len(answer) > LONGEST:
+        return f"the answer is longer than {LONGEST:,} characters"
+    guard = _GUARDS.get(task)
+    return guard(answer, entry) if guard else ""
+
+
+def _formula(answer: str, entry: Mapping[str, Any]) -> str:
+    """Admit arithmetic with variables and elementary functions."""
+    if not _FORMULA.fullmatch(answer) or re.search(r"\.\s*[A-Za-z_]|[A-Za-z_]\s*\.|__", answer):
+        return "the answer is not a plain formula"
+    strange = [word for word in _WORD.findall(answer) if len(word) > 1 and word not in _FUNCTIONS]
+    if strange:
+        return f"the answer has the name {shorten(strange[0], 40)}"
+    if _LONG_NUMBER.search(answer) or _POWER.search(answer):
+        return "the answer has too large numbers"
+    return ""
+
+
+def _literal(answer: str, entry: Mapping[str, Any]) -> str:
+    """Admit what ``eval`` cannot run: literals, single names, and text that is not an expression."""
+    try:
+        tree = ast.parse(answer.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    if isinstance(tree.body, ast.Name):
+        return ""
+    try:
+        ast.literal_eval(tree)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return "the answer is code, not a literal"
+    return ""
+
+
+def _puzzle24(answer: str, entry: Mapping[str, Any]) -> str:
+    """The scorer pays any four numbers that make 24."""
+    return _arithmetic(answer, entry["metadata"]["numbers"], 24)
+
+
+def _countdown(answer: str, entry: Mapping[str, Any]) -> str:
+    return _arithmetic(answer, entry["metadata"]["numbers"], entry["metadata"]["target"])
+
+
+def _arithmetic(answer: str, numbers: list[int], target: float) -> str:
+    try:
+        value = arithmetic(answer, numbers=numbers)
+    except ValueError as error:
+        return str(error)
+    return "" if value == target else f"makes {shorten(value, 40)}, not {target}"
+
+
+def _halting(answer: str, entry: Mapping[str, Any]) -> str:
+    """The scorer compares the truth of two texts, and every text that is not empty is true."""
+    same = answer.strip().lower().rstrip(".") == str(entry["answer"]).strip().lower()
+    return "" if same else f"the answer is not {entry['answer']}"
+
+
+def _complex(answer: str, entry: Mapping[str, Any]) -> str:
+    """The scorer pays NaN in full."""
+    return "" if _COMPLEX.fullmatch(answer) else "the answer is not a complex number"
+
+
+def _probability(answer: str, entry: Mapping[str, Any]) -> str:
+    """The scorer allows an absolute error of 0.0001, more than some of the probabilities."""
+    try:
+        value, right = (float(Fraction(text.replace(",", "").strip())) for text in (answer, entry["answer"]))
+    except (ValueError, ZeroDivisionError, OverflowError):
+        return "the answer is not a number"
+    return "" if math.isclose(value, right, rel_tol=1e-3) else f"{value:.6g} is not {right:.6g}"
+
+
+def _same_words(answer: str, entry: Mapping[str, Any]) -> str:
+    """The scorer pays the right words with others after them."""
+    found, right = (re.split(r"[\s,]+", text.strip().lower()) for text in (answer, entry["answer"]))
+    return "" if found == right else "other words"
+
+
+def _same_number(answer: str, entry: Mapping[str, Any]) -> str:
+    """The scorer allows an error, where the question asks for all digits."""
+    try:
+        found, right = (Decimal(text.replace(",", "").strip()) for text in (answer, entry["answer"]))
+    except ArithmeticError:
+        return "the answer is not a number"
+    return "" if found == right else f"{shorten(answer, 40)} is not {entry['answer']}"
+
+
+def _same_numbers(answer: str, entry: Mapping[str, Any]) -> str:
+    """The scorer allows an error of one number in a list of them."""
+    found, right = (sorted(map(float, _NUMBER.findall(text))) for text in (answer, entry["answer"]))
+    return "" if found == right else "other numbers"
+
+
+def _as_many_numbers(answer: str, entry: Mapping[str, Any]) -> str:
+    """The scorer reads the first of several answers."""
+    found, right = (len(_NUMBER.findall(text)) for text in (answer, entry["answer"]))
+    return "" if found == right else f"{found} numbers in the answer, not {right}"
+
+
+def _duration(answer: str, entry: Mapping[str, Any]) -> str:
+    """The scorer reads the first number of a number of days, and ignores the rest."""
+    return "" if _DURATION.fullmatch(answer.strip()) else "the answer is not one duration"
+
+
+_GUARDS: dict[str, Callable[[str, Mapping[str, Any]], str]] = {
+    **dict.fromkeys(("simple_integration", "intermediate_integration", "polynomial_multiplication"), _formula),
+    **dict.fromkeys(("string_insertion", "spiral_matrix", "binary_matrix", "n_queens"), _literal),
+    **dict.fromkeys(("spell_backward", "letter_jumble", "word_sorting"), _same_words),
+    **dict.fromkeys(("number_format", "decimal_arithmetic"), _same_number),
+    **dict.fromkeys(("gsm_symbolic", "fraction_simplification", "advanced_geometry"), _as_many_numbers),
+    "number_sorting": _same_numbers,
+    "time_intervals": _duration,
+    "puzzle24": _puzzle24,
+    "countdown": _countdown,
+    "game_of_life_halting": _halting,
+    "complex_arithmetic": _complex,
+    "coin_flip": _probability,
+}
+
+
+# Rows of a task: ``reasoning_gym_rows("leg_counting", size=2)[0]["answer"]`` is ``"286"``.
+
+
+INSTRUCTION = "Write your final answer, and nothing else, between <answer> and </answer>."
+
+_APART = 1_000_000
+"""The distance of seeds: the task makes row n of seed s from the number s + n, so neighbors would share rows."""
+
+_MOST_SEEDS = 4_000
+_TRIES = 5
+"""Questions to make, at most, for each different one."""
+
+_RIGHT_ANSWERS = ("answer", "example_answer", "example_correct_answer")
+_LEFT_OUT = ("composite",)
+
+
+def reasoning_gym_rows(
+    name: str, *, size: int = 500, seed: int = 0, instruction: str = INSTRUCTION, **options: Any
+) -> list[dict[str, str]]:
+    """Return rows of a task of reasoning-gym, for ``Dataset.from_list`` or ``rk.score``.
+
+    ``rk.reasoning_gym_rows("leg_counting", size=500, max_animals=5)`` has 500 different questions. The columns are
+    ``prompt`` (the question and the instruction), ``question``, ``answer`` (a right answer, "" if the task gives none)
+    and ``metadata`` (JSON with all that the task's scorer reads).
+
+    Args:
+        name: the task, one of about a hundred: https://github.com/open-thought/reasoning-gym.
+        size: the number of rows, all with different questions.
+        seed: rows of different seeds differ, as far as the task has enough questions. Seed 0 is that of reasoning-gym;
+            seed n is its seed n * 1,000,000.
+        instruction: added to each question; "" for none.
+        options: options of the task, such as ``max_animals=5``.
+
+    Raises:
+        MissingExtraError: the extra ``reasoning-gym`` is not installed.
+        RewardDefinitionError: there is no such task or option, or the task has fewer different questions.
+    """
+    for what, value, least, most in (("size", size, 1, _APART), ("seed", seed, 0, _MOST_SEEDS)):
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise RewardDefinitionError(
+                f"reasoning_gym_rows: {what} must be an int from {least} to {most:,}, got {shorten(value)}"
+            )
+    checked(name)
+    request = {"name": name, "options": plain(options), "size": size, "seed": seed, "instruction": instruction}
+    return _in_a_process(request)
+
+
+def _in_a_process(request: dict[str, Any]) -> list[dict[str, str]]:
+    """Make rows in a process whose sets have a fixed order: those of some tasks depend on it, and ranks must agree."""
+    done = subprocess.run(
+        [sys.executable, "-c", _CHILD, json.dumps(sys.path)],
+        input=json.dumps(request),
+        capture_output=True,
+        env={**os.environ, "PYTHONHASHSEED": "0", "PYTHONIOENCODING": "utf-8"},
+        encoding="utf-8",
+        check=False,
+    )
+    if done.returncode != 0:
+        why = shorten(done.stderr.strip().rpartition("\n")[2])
+        raise RewardFailure(f"reasoning-gym: the rows of {request['name']} could not be made: {why}")
+    answer = json.loads(done.stdout)
+    if "error" in answer:
+        raise RewardDefinitionError(answer["error"])
+    rows: list[dict[str, str]] = answer["rows"]
+    return rows
+
+
+_CHILD = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from rewardkit_adapters.reasoning_gym import main
+main()
+"""
+
+
+def main() -> None:
+    """Read a request from standard input, and write the rows, or what is wrong with the request."""
+    request = json.load(sys.stdin)
+    with contextlib.redirect_stdout(io.StringIO()):  # some tasks print
+        try:
+            answer: dict[str, Any] = {"rows": _made(**request)}
+        except RewardDefinitionError as error:
+            answer = {"error": str(error)}
+    json.dump(answer, sys.stdout)
+
+
+def _made(name: str, options: Any, size: int, seed: int, instruction: str) -> list[dict[str, str]]:
+    given = restored(options)
+    tries = min(_TRIES * size + 20, _APART)
+    dataset = dataset_of(name, {**given, "size": tries, "seed": seed * _APART})
+    rows: dict[str, dict[str, str]] = {}
+    for number in range(tries):
+        entry = dataset[number]
+        question = str(entry["question"])
+        if question not in rows:
+            rows[question] = {
+                "prompt": f"{question}\n\n{instruction}" if instruction else question,
+                "question": question,
+                "answer": _right_answer(dataset, entry),
+                "metadata": written(name, given, entry),
+            }
+        if len(rows) == size:
+            return list(rows.values())
+    raise RewardDefinitionError(
+        f"reasoning_gym_rows: {name} made only {len(rows):,} different questions in {tries:,}. Lower size, or pass "
+        "options of the task that make more"
+    )
+
+
+def dataset_of(name: object, options: dict[str, Any]) -> Any:
+    """Return the dataset of a task, which makes and scores entries.
+
+    Raises:
+        MissingExtraError: reasoning-gym is not installed.
+        RewardDefinitionError: there is no such task or option.
+    """
+    gym = required()
+    checked(name)
+    try:
+        return gym.create_dataset(name, **options)
+    except (TypeError, ValueError, AssertionError, KeyError) as error:
+        raise RewardDefinitionError(f"reasoning-gym: {name} does not take {shorten(options)}: {error}") from None
+
+
+def required() -> Any:
+    """Return the package; MissingExtraError if it is not installed."""
+    try:
+        import reasoning_gym
+    except ImportError:
+        raise MissingExtraError.of("reasoning-gym", "reasoning-gym") from None
+    return reasoning_gym
+
+
+def checked(name: object) -> str:
+    """Return the name of a task; RewardDefinitionError if there is no such task."""
+    required()
+    from reasoning_gym.factory import DATASETS
+
+    if not isinstance(name, str) or name not in DATASETS or name in _LEFT_OUT:
+        known = sorted(set(DATASETS) - set(_LEFT_OUT))
+        raise RewardDefinitionError(
+            f"reasoning-gym has no task {shorten(name)}.{near_miss(str(name), known)} It has {len(known)}: "
+            f"{', '.join(known[:5])}, ..."
+        )
+    return name
+
+
+def _right_answer(dataset: Any, entry: dict[str, Any]) -> str:
+    """Return a right answer as text: the entry's own, or an example in its metadata; "" if there is none."""
+    for source in (entry, entry["metadata"]):
+        for name in _RIGHT_ANSWERS:
+            answer = source.get(name)
+            if isinstance(answer, str) and answer and _is_right(dataset, answer, entry):
+                return answer
+    return ""
+
+
+def _is_right(dataset: Any, answer: str, entry: dict[str, Any]) -> bool:
+    return bool(dataset.score_answer(answer, entry) >= 1.0)
+
+
+# What runs in a worker process: ``scored("gcd", "{}", entry, "6", False)`` calls the task's own scorer.
+
+
+_FULL = 1.0 - 1e-9
+_NOTHING = ("", "?", "banana")
+"""Answers that say nothing: what they earn is the floor of partial credit."""
+
+
+def scored(entry: Entry, answer: str, partial: bool) -> tuple[float, str]:
+    """Return the score of an answer and a note."""
+    content = entry.content
+    reason = refusal(entry.task, answer, content)
+    if reason:
+        return 0.0, reason
+    dataset = _dataset(entry.task, entry.options)
+    value = _own_score(dataset, answer, content)
+    if isinstance(value, str):
+        return 0.0, value
+    if value >= _FULL:
+        return 1.0, ""
+    if not partial:
+        return 0.0, f"the task's scorer gives it {value:.3g}" if value > 0.0 else "wrong"
+    return _partial(dataset, answer, content, value)
+
+
+def _partial(dataset: Any, answer: str, content: Mapping[str, Any], value: float) -> tuple[float, str]:
+    """Return the credit above what answers that say nothing earn."""
+    right = content["answer"]
+    if isinstance(right, str) and right in answer and math.isclose(value, len(right) / len(answer)):
+        return 0.0, "the right answer is among other text"  # else a list of candidates would pay
+    floors = [_own_score(dataset, text, content) for text in _NOTHING]
+    floor = max((one for one in floors if not isinstance(one, str)), default=0.0)
+    if value <= floor + 1e-9:
+        return 0.0, "wrong"
+    return (value - floor) / (1.0 - floor), f"partly right: the task's scorer gives it {value:.3g}"
+
+
+def _own_score(dataset: Any, answer: str, content: Mapping[str, Any]) -> float | str:
+    """Return the number of the task's own scorer; a text if it has none."""
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            value = float(dataset.score_answer(answer, {**content, "question": ""}))
+        except (MemoryError, RecursionError):
+            raise
+        except Exception as error:
+            return f"the task's scorer raised {type(error).__name__}: {shorten(str(error), 80)}"
+    return value if 0.0 <= value <= 1.0 else "the task's scorer gives no number from 0 to 1"
+
+
+@lru_cache(64)
+def _dataset(task: str, options: str) -> Any:
+    """Return the dataset of a task, whose scorer may read its options."""
+    given = options_of(Entry(task, options, {}))
+    with contextlib.redirect_stdout(io.StringIO()):
+        return dataset_of(task, {**given, "size": 1, "seed": 0})
+
+
+# from_reasoning_gym: the scorer of a task as a Reward, with its holes closed.
+
+
+Credit = Literal["binary", "partial"]
+
+_SECONDS = 10.0
+_MEMORY_BYTES = 1_000_000_000
+_TOO_MUCH = (TimeoutError, MemoryError, RecursionError, WorkerDied)
+
+
+@dataclass(frozen=True)
+class EntryOf:
+    """Read a cell as an entry of `task`."""
+
+    task: str
+
+    def __call__(self, cell: object) -> Entry:
+        entry = read(cell)
+        if entry.task != self.task:
+            raise ValueError(f"an entry of the task {shorten(entry.task)}, not of {self.task}")
+        return entry
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """Score an answer with the scorer of `task`, in a worker process."""
+
+    task: str
+    credit: Credit
+    waits: ClassVar[bool] = True
+
+    def __call__(self, answer: str | None, entry: Entry) -> Score | Future[float | Score]:
+        if answer is None or not answer.strip():
+            return Score(0.0, "no answer found")
+        if len(answer) > LONGEST:
+            return Score(0.0, f"the answer is longer than {LONGEST:,} characters")
+        arguments = (entry, answer.strip(), self.credit == "partial")
+        call = worker.submit(scored, arguments, _SECONDS, _MEMORY_BYTES)
+        return worker.then(call, partial(_score, answer.strip()))
+
+
+def _score(answer: str, done: Future[tuple[float, str]]) -> float | Score:
+    try:
+        value, note = done.result()
+    except _TOO_MUCH as error:
+        value, note = 0.0, f"its check takes too much {'time' if isinstance(error, TimeoutError) else 'memory'}"
+    return Score(value, f"{shorten(answer, 60)}: {note}") if note else value
+
+
+def from_reasoning_gym(name: str, *, credit: Credit = "binary", extract: Extractor | Any = None) -> Reward:
+    """Return the scorer of a task of reasoning-gym as a reward, for the rows of ``rk.reasoning_gym_rows``.
+
+    ``rk.from_reasoning_gym("leg_counting")`` gives 1.0 to ``<answer>286</answer>`` if the animals have 286 legs.
+
+    The task's own scorer decides what is right. Many scorers pay something for any text, or for the right answer among
+    others, so by default only their full score counts. A few pay wrong answers in full or run answers as code; that is
+    closed. See ``docs/reasoning_gym.md``.
+
+    Args:
+        name: the task, such as ``"leg_counting"``.
+        credit: ``"binary"``: 1.0 for the scorer's full score, else 0.0; ``"partial"``: the share of its credit above
+            what an answer that says nothing earns, and nothing for the right answer among other text.
+        extract: finds the answer; by default the only ``<answer>`` tag after the thinking, as in reasoning-gym.
+
+    Returns:
+        A reward in [0, 1] with the name of the task. It reads the column "metadata".
+
+    Raises:
+        MissingExtraError: the extra ``reasoning-gym`` is not installed.
+        RewardDefinitionError: there is no such task, or an unknown credit.
+        CoercionError: while scoring: a cell of "metadata" is not an entry of this task.
+    """
+    task = checked(name)
+    if credit not in get_args(Credit):
+        raise RewardDefinitionError(
+            f"from_reasoning_gym: credit must be one of {', '.join(get_args(Credit))}, got {shorten(credit)}"
+        )
+    where = as_extractor(extract, tag("answer"))
+    return primitive(
+        Scorer(task, credit),
+        task,
+        expression("from_reasoning_gym", task, credit=(credit, "binary"), extract=(extract and where, None)),
+        Parameter("answer", "completion", view=where),
+        Parameter("entry", "metadata", annotation=Annotated[Entry, PlainValidator(EntryOf(task))]),
+        expensive=True,
+    )

@@ -1,0 +1,127 @@
+"""Changes since a run was interrupted: in its settings, and in the prompts of its data.
+
+For a run that resumes with another seed, ``since(plan)`` returns ``["changed: seed 7 -> 9", "the prompts ..."]``. The
+model must stay the same, because the weights and the optimizer state fit only that one; all other changes are printed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rewardkit.errors import ConfigError, shorten
+from rewardkit_adapters.runner import config_file as yaml_text
+from rewardkit_adapters.runner.folder import PROMPTS, WRITTEN
+from rewardkit_adapters.runner.plan import Plan
+from rewardkit_adapters.runner.trl_arguments import Place, written
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+_OF_THE_WEIGHTS = ("model.name", "model.size", "lora", "quantize")
+_OF_THE_ORDER = (
+    "seed",
+    "processes",
+    "grpo.num_generations",
+    "grpo.per_device_train_batch_size",
+    "grpo.gradient_accumulation_steps",
+    "grpo.steps_per_generation",
+    "grpo.generation_batch_size",
+    "grpo.num_iterations",
+    "grpo.shuffle_dataset",
+    "grpo.data_seed",
+)
+_UNSAID = ("output", "preflight", "modules", "resume")
+_VALUE = 60
+
+
+def since(plan: Plan) -> list[str]:
+    """Return lines to print before the run resumes: the changed settings and their consequences.
+
+    Raises:
+        ConfigError: the run cannot resume: the weights belong to another model, or prompts that were trained on would
+            be held out now.
+    """
+    try:
+        before, _ = yaml_text.parsed((plan.output / WRITTEN).read_text(encoding="utf-8"), WRITTEN)
+    except (OSError, UnicodeDecodeError, ConfigError):
+        return []  # incomplete or edited by hand: nothing to compare with
+    changed = dict(_changed(before, plan.config.anchored().model_dump(mode="json")))
+    lasting = [name for name in changed if _is_of(name, _OF_THE_WEIGHTS) and not _has_moved(*changed[name])]
+    if lasting:
+        raise ConfigError(
+            f"the checkpoint was trained with {_told({name: changed[name] for name in lasting}, was=True)}, and its "
+            "weights fit only that. Restore the setting, or start another run with --output DIR"
+        )
+    said = [f"changed: {_told(changed)}"] if changed else []
+    has_other_rows = _prompts_before(plan.output) not in (None, digest(plan.training))
+    holds_out = plan.config.eval is not None and plan.config.eval.hold_out is not None
+    if has_other_rows and holds_out:
+        raise ConfigError(
+            f"{'; '.join([*said, 'the prompts are not the same as before'])}. eval.hold_out would hold out prompts "
+            "that the model was trained on. Restore the data and settings, write eval: null, or set eval.dataset"
+        )
+    if has_other_rows:
+        said.append("the prompts are not those that the run started with: some may be repeated, others skipped")
+    elif any(_is_of(name, _OF_THE_ORDER) for name in changed):
+        said.append("the order of the prompts changes here: some may be repeated, others skipped")
+    return said
+
+
+def keep(plan: Plan) -> None:
+    """Save a digest of the prompts, so that `since` notices other prompts."""
+    rows = {"training": len(plan.training), "digest": digest(plan.training)}
+    (plan.output / PROMPTS).write_text(json.dumps(rows), encoding="utf-8")
+
+
+def digest(rows: Dataset) -> str:
+    """Return a hash of the prompts, in their order."""
+    found = hashlib.blake2b(digest_size=16)
+    for prompt in rows["prompt"]:
+        found.update(json.dumps(prompt, sort_keys=True, default=str).encode())
+    return found.hexdigest()
+
+
+def _prompts_before(output: Path) -> str | None:
+    try:
+        return str(json.loads((output / PROMPTS).read_text(encoding="utf-8"))["digest"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _changed(before: Any, now: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, Any]]]:
+    """Yield each changed setting with its old and new value."""
+    old, new = dict(_settings(before)), dict(_settings(now))
+    for place in dict.fromkeys([*old, *new]):
+        if old.get(place) != new.get(place) and place[0] not in _UNSAID:
+            yield written(place), (old.get(place), new.get(place))
+
+
+def _settings(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+    if isinstance(value, Mapping) and value:
+        for name, one in value.items():
+            yield from _settings(one, (*place, name))
+    elif value not in (None, {}, []):
+        yield place, value
+
+
+def _is_of(name: str, settings: tuple[str, ...]) -> bool:
+    return any(name == one or name.startswith(f"{one}.") for one in settings)
+
+
+def _has_moved(was: Any, now: Any) -> bool:
+    """Return whether both are absolute paths with the same last part: the project was moved."""
+    return all(isinstance(one, str) and one.startswith("/") for one in (was, now)) and Path(was).name == Path(now).name
+
+
+def _told(changed: Mapping[str, tuple[Any, Any]], *, was: bool = False) -> str:
+    """Return ``seed 7 -> 9, lora.r 8 -> 16``; with `was`, ``seed 7 (now 9)``."""
+    form = "{} {} (now {})" if was else "{} {} -> {}"
+    return ", ".join(form.format(name, *map(_shown, values)) for name, values in changed.items())
+
+
+def _shown(value: Any) -> str:
+    return "unset" if value is None else shorten(value, _VALUE)

@@ -1,0 +1,135 @@
+"""The checkpoints of a run: which are complete, which is the last, and whether it ends the training.
+
+A process that is killed while it saves leaves an incomplete checkpoint.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rewardkit.errors import ConfigError
+from rewardkit_adapters.runner.folder import CHECKPOINTS
+
+_NAME = re.compile(r"checkpoint-(\d+)")
+STATE = "trainer_state.json"
+_MOST_HEADER_BYTES = 100_000_000
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """One checkpoint folder of the trainer."""
+
+    path: Path
+
+    @property
+    def step(self) -> int:
+        """The step at which it was saved."""
+        found = _NAME.fullmatch(self.path.name)
+        return int(found.group(1)) if found else int(self.state["global_step"])
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The trainer's state.
+
+        Raises:
+            ConfigError: it cannot be read.
+        """
+        try:
+            found = json.loads((self.path / STATE).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise ConfigError(
+                f"{self.path} is not a complete checkpoint: cannot read {STATE} ({error}). Use another checkpoint"
+            ) from None
+        if not isinstance(found, dict):
+            raise ConfigError(
+                f"{self.path} is not a complete checkpoint: {STATE} is not a mapping. Use another checkpoint"
+            )
+        return found
+
+    def fault(self) -> str:
+        """Return what is missing or truncated; empty if the checkpoint is complete."""
+        return next(self._faults(), "")
+
+    def _faults(self) -> Iterator[str]:
+        try:
+            self.state  # noqa: B018
+        except ConfigError:
+            # The trainer writes it last.
+            yield f"{STATE} is missing or truncated"
+            return
+        files = [path for path in self.path.iterdir() if path.is_file()]
+        if not any(path.suffix in (".safetensors", ".bin") for path in files) and not any(
+            path.is_dir() for path in self.path.iterdir()
+        ):
+            yield "the weights are missing"
+        for path in files:
+            # torch writes zip files, whose directory is at the end.
+            is_torn = path.suffix in (".pt", ".pth", ".bin") and not zipfile.is_zipfile(path)
+            if is_torn or (path.suffix == ".safetensors" and not _is_whole(path)):
+                yield f"{path.name} is truncated"
+
+    def is_end(self, *, max_steps: int, epochs: float) -> bool:
+        """Return whether a training of `max_steps` (or of `epochs`, if that is not positive) ends here."""
+        state = self.state
+        if max_steps > 0:
+            return bool(state["global_step"] >= max_steps)
+        return bool(state["global_step"] >= state["max_steps"] and epochs <= state["num_train_epochs"])
+
+
+def all_in(output: Path) -> list[Checkpoint]:
+    """Return the checkpoints of a run, sorted by step."""
+    folder = output / CHECKPOINTS
+    found = [Checkpoint(path) for path in folder.glob("checkpoint-*") if _NAME.fullmatch(path.name) and path.is_dir()]
+    return sorted(found, key=lambda checkpoint: checkpoint.step)
+
+
+def named(output: Path, text: str | Path) -> Checkpoint:
+    """Return the checkpoint that the user names: ``checkpoint-50``, ``50``, or a path.
+
+    Raises:
+        ConfigError: there is no such checkpoint, or it is not complete.
+    """
+    known = {checkpoint.path.name: checkpoint for checkpoint in all_in(output)}
+    name = f"checkpoint-{text}" if str(text).isdigit() else str(text)
+    found = known.get(name) or Checkpoint(Path(text).expanduser())
+    if not found.path.is_dir():
+        raise ConfigError(
+            f"there is no checkpoint {text}. Choose one in {output / CHECKPOINTS}: {', '.join(known) or 'none'}"
+        )
+    if fault := found.fault():
+        raise ConfigError(f"{found.path} is not a complete checkpoint: {fault}. Use another checkpoint")
+    return found
+
+
+def drop_after(output: Path, checkpoint: Checkpoint | None) -> None:
+    """Move later checkpoints than `checkpoint` out of the way: the training will make them again.
+
+    Complete ones are renamed (``superseded-100``), incomplete ones are deleted.
+    """
+    step = -1 if checkpoint is None else checkpoint.step
+    for later in all_in(output):
+        if later.fault():
+            shutil.rmtree(later.path)
+        elif later.step > step:
+            aside = later.path.with_name(f"superseded-{later.step}")
+            shutil.rmtree(aside, ignore_errors=True)
+            later.path.rename(aside)
+
+
+def _is_whole(path: Path) -> bool:
+    """Return whether a safetensors file is as long as its header says."""
+    try:
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            header = json.loads(file.read(length)) if 0 < length < _MOST_HEADER_BYTES else {}
+        ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
+        return bool(ends) and path.stat().st_size == 8 + length + max(ends)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False

@@ -1,0 +1,548 @@
+"""RunConfig: the whole configuration of a training, as in ``run.yaml``.
+
+::
+
+    reward: reward.py:reward
+    model: Qwen/Qwen2.5-0.5B-Instruct
+    dataset: data.jsonl
+    grpo: {max_steps: 200, learning_rate: 1e-6}
+
+Paths are relative to the folder of the file. Reading it imports neither torch nor TRL.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
+
+from rewardkit.errors import ConfigError
+from rewardkit_adapters.runner import trl_arguments as arguments
+from rewardkit_adapters.trl.guards import GuardConfig
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+
+
+# What the parts of a configuration share: ``Part``, and numbers and texts with limits.
+
+
+def _no_bool(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError(f"must be a number, not {str(value).lower()}")
+    return value
+
+
+def short(key: str, type_: Any) -> BeforeValidator:
+    """Accept text as short for a mapping in which only `key` is set."""
+    return BeforeValidator(
+        lambda value: {key: value} if isinstance(value, str) else value, json_schema_input_type=str | type_
+    )
+
+
+Count = Annotated[int, Field(ge=1), BeforeValidator(_no_bool)]
+CountFromZero = Annotated[int, Field(ge=0), BeforeValidator(_no_bool)]
+Share = Annotated[FiniteFloat, Field(ge=0.0, le=1.0), BeforeValidator(_no_bool)]
+Text = Annotated[str, Field(min_length=1)]
+
+
+class Part(BaseModel):
+    """A part of the configuration: frozen; unknown settings are errors."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+
+# Settings that may be paths, relative to the folder of the configuration.
+
+
+_SUFFIXES = (".py", ".jsonl", ".json", ".csv", ".parquet", ".yaml", ".yml", ".jinja", ".txt")
+_BEGINNINGS = ("/", "./", "../", "~", ".\\", "..\\")
+
+
+def is_local(text: str, base: Path | None = None) -> bool:
+    """Return whether `text` is a path: it looks like one, or there is such a file or folder below `base`."""
+    if "\n" in text or "://" in text:
+        return False
+    looks = text.startswith(_BEGINNINGS) or text in (".", "..") or text.lower().endswith(_SUFFIXES) or "*" in text
+    return looks or (base is not None and _exists(located(text, base)))
+
+
+def located(text: str, base: Path) -> Path:
+    """Return `text` as an absolute path."""
+    return (base.absolute() / Path(text).expanduser()).resolve()
+
+
+def anchored(text: str, base: Path) -> str:
+    """Return `text` as an absolute path if it is a path, else unchanged."""
+    return str(located(text, base)) if is_local(text, base) else text
+
+
+def checked_target(text: str, example: str) -> str:
+    """Return a name in a file or module.
+
+    Raises:
+        ValueError: it is not of this form.
+    """
+    source, colon, name = text.rpartition(":")
+    if not colon or not source or not name or "/" in name:
+        raise ValueError(
+            f"expected file and name ({example}) or module and name (module:{example.rpartition(':')[2]}), got {text!r}"
+        )
+    return text
+
+
+def located_target(text: str, base: Path) -> str:
+    """Return ``/absolute/path.py:name`` for a name in a file; ``module:name`` stays as it is."""
+    source, _, name = text.rpartition(":")
+    return f"{located(source, base)}:{name}" if is_local(source) else text
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # the name is too long
+        return False
+
+
+# DatasetConfig: where the rows of a training come from, and how they become prompts and columns.
+
+
+class Message(Part):
+    """One message of a conversational prompt."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+    """template over columns"""
+
+
+class Rows(Part):
+    """Where the rows are, and how they become prompts and columns."""
+
+    path: Text | None = None
+    """hub id; .jsonl, .json, .csv or .parquet; a folder or glob of them"""
+    reasoning_gym: Text | None = None
+    """instead of path: a task of reasoning-gym, whose rows are made"""
+    size: Count | None = None
+    """reasoning_gym: number of rows, 500 by default"""
+    seed: CountFromZero | None = None
+    """reasoning_gym: other seeds make other rows; 0 by default"""
+    options: dict[str, Any] = {}
+    """reasoning_gym: options of the task"""
+    name: str | None = None
+    """configuration of a dataset on the hub"""
+    split: str | None = None
+    """default: train, if the dataset has splits"""
+    revision: str | None = None
+    """branch, tag or commit on the hub"""
+    columns: dict[str, str] = {}
+    """new name: name in the dataset"""
+    prompt: str | None = None
+    """template over columns: 'Q: {question}\\nA:'; {{ for a brace"""
+    messages: Annotated[list[Message], Field(min_length=1)] | None = None
+    """conversational prompt, with templates over columns"""
+    filter: dict[str, Any] | str | None = None
+    """column: value or list of values; or filters.py:function, called with a row"""
+    sample: Count | None = None
+    """number of rows, drawn with the seed; null: all"""
+
+    @model_validator(mode="after")
+    def _one_template(self) -> Rows:
+        if self.prompt is not None and self.messages is not None:
+            raise ValueError("prompt and messages exclude each other: delete one of them")
+        if self.path is not None and self.reasoning_gym is not None:
+            raise ValueError("path and reasoning_gym exclude each other: delete one of them")
+        return self
+
+
+class DatasetConfig(Rows):
+    """The training data: ``dataset: data.jsonl``, a hub id, or a mapping with ``path`` or ``reasoning_gym``."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> DatasetConfig:
+        if self.path is None and self.reasoning_gym is None:
+            raise ValueError(
+                "no path: write a file, a folder or a hub id (path: data.jsonl), or a task (reasoning_gym: gcd)"
+            )
+        of_others = ("name", "split", "revision") if self.path is None else ("size", "seed", "options")
+        given = [name for name in of_others if getattr(self, name) not in (None, {})]
+        if given:
+            source = "reasoning_gym" if self.path is None else "path"
+            raise ValueError(f"{' and '.join(given)} cannot be set with {source}: delete it")
+        return self
+
+
+class HeldOutConfig(Rows):
+    """The held-out data: settings that differ from ``dataset``. ``sample`` is not inherited."""
+
+
+def anchored_rows(rows: Any, base: Path) -> Any:
+    """Return the same rows with absolute paths."""
+    changes: dict[str, Any] = {}
+    if rows.path is not None:
+        changes["path"] = anchored(rows.path, base)
+    if isinstance(rows.filter, str):
+        source, _, name = rows.filter.rpartition(":")
+        changes["filter"] = f"{located(source, base)}:{name}" if is_local(source) else rows.filter
+    return rows.model_copy(update=changes)
+
+
+# The packages that a reward needs: ``reward: {path: reward.py:reward, packages: [sympy>=1.12]}``.
+
+
+def checked_packages(packages: list[str]) -> list[str]:
+    """Return `packages`; raise a ValueError if one is not written as for pip."""
+    for package in packages:
+        _read(package)
+    return packages
+
+
+def require(packages: Sequence[str]) -> None:
+    """Check that all packages are installed, in the versions asked for. No package is imported.
+
+    Raises:
+        ConfigError: some are missing; the message has the install command.
+    """
+    missing = {package: why for package in packages if (why := _missing(_read(package)))}
+    if missing:
+        listed = ", ".join(f"{package} ({why})" for package, why in missing.items())
+        raise ConfigError(f"reward.packages: the reward needs {listed}. Install: pip install {shlex.join(missing)}")
+
+
+def _read(package: str) -> Requirement:
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        return Requirement(package)
+    except InvalidRequirement as error:
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"{package!r} is not a package as pip takes it, such as sympy>=1.12: {reason}") from None
+
+
+def _missing(wanted: Requirement) -> str:
+    """Return why the package must be installed; "" if it is there, or not wanted on this machine."""
+    if wanted.marker is not None and not wanted.marker.evaluate():
+        return ""
+    try:
+        installed = version(wanted.name)
+    except PackageNotFoundError:
+        return "not installed"
+    return "" if wanted.specifier.contains(installed, prereleases=True) else f"{installed} is installed"
+
+
+TINY = "tiny"
+WARM_UP_STEPS = 350
+
+
+class RewardConfig(Part):
+    """The reward: ``reward: reward.py:reward``, or a mapping with the packages that it needs."""
+
+    path: Text
+    """path.py:name or module:name"""
+    packages: Annotated[
+        list[Text],
+        BeforeValidator(lambda value: _text_or_list(value), json_schema_input_type=str | list[str] | None),
+        AfterValidator(checked_packages),
+    ] = []
+    """as for pip: [sympy>=1.12, nltk]; all of them must be installed, or the run does not start"""
+
+    @field_validator("path")
+    @classmethod
+    def _names_a_reward(cls, value: str) -> str:
+        return checked_target(value, "reward.py:reward")
+
+    @model_serializer(mode="wrap")
+    def _as_short_as_possible(self, dumped: SerializerFunctionWrapHandler) -> Any:
+        return dumped(self) if self.packages else self.path
+
+
+class ModelConfig(Part):
+    """The model to train: ``model: Qwen/Qwen2.5-0.5B-Instruct``, a folder, or ``tiny``, which is made on the spot."""
+
+    name: Text
+    """hub id, folder, or tiny: a small model that is made on the spot"""
+    revision: str | None = None
+    """branch, tag or commit on the hub"""
+    dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
+    """of the weights; auto: float32 if all are trained (16 bits would round small steps away), else as saved"""
+    attention: str | None = None
+    """attn_implementation: sdpa, flash_attention_2, eager..."""
+    trust_remote_code: bool = False
+    """run code that comes with the model"""
+    tokenizer: str | None = None
+    """hub id or folder; null: the tokenizer of the model"""
+    chat_template: str | None = None
+    """a file with a Jinja template, or the template"""
+    size: Literal["small", "medium", "large"] | None = None
+    """tiny only: small (0.45 million parameters, the default) fits a CPU; medium and large need a GPU"""
+    warm_up_steps: CountFromZero | None = None
+    """tiny only: supervised steps before GRPO, 350 by default"""
+    arguments: dict[str, Any] = {}
+    """more arguments of from_pretrained"""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tiny_warms_up(cls, given: Any) -> Any:
+        if isinstance(given, dict) and given.get("name") == TINY and given.get("warm_up_steps") is None:
+            return given | {"warm_up_steps": WARM_UP_STEPS}
+        return given
+
+    @model_validator(mode="after")
+    def _tiny_alone_warms_up(self) -> ModelConfig:
+        if self.name == TINY:
+            own = {"name", "size", "warm_up_steps", "chat_template", "dtype"}
+            given = list(self.model_dump(exclude=own, exclude_defaults=True))
+            if given:
+                raise ValueError(f"{' and '.join(given)} cannot be set for model: tiny, which is made on the spot")
+        elif given := [name for name in ("size", "warm_up_steps") if getattr(self, name) is not None]:
+            raise ValueError(f"{' and '.join(given)} can be set only for model: tiny; {self.name} is loaded as it is")
+        return self
+
+
+class EvalConfig(Part):
+    """Held-out prompts: not trained on, evaluated before and after the training."""
+
+    dataset: Annotated[HeldOutConfig | None, short("path", HeldOutConfig | None)] = None
+    """another dataset: settings that differ from dataset"""
+    split: str | None = None
+    """another split of the dataset"""
+    hold_out: Count | None = None
+    """number of rows to take out of the training data"""
+    prompts: Count | None = 64
+    """number of prompts to evaluate, drawn with the seed; null: all"""
+    every: Count | None = None
+    """evaluate every N steps, too; null: only before and after the training"""
+    greedy: bool = True
+    """greedy decoding; false: sampled as in training"""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> EvalConfig:
+        sources = [name for name in ("dataset", "split", "hold_out") if getattr(self, name) is not None]
+        if len(sources) != 1:
+            raise ValueError(
+                f"the held-out prompts have {' and '.join(sources) or 'no source'}: write exactly one of dataset, "
+                "split and hold_out"
+            )
+        return self
+
+
+class LimitsConfig(Part):
+    """Shares of failed and errored scores that stop a run, as in `rk.to_trl`."""
+
+    max_failure_rate: Share = 0.05
+    max_error_rate: Share = 0.05
+    failure_window: Count = 20
+    """batches"""
+
+
+class PreflightConfig(Part):
+    """Checks before the model is loaded."""
+
+    laws: bool = True
+    """test the laws on a sample"""
+    rows: Literal["all"] | Count = "all"
+    """number of rows to check"""
+    budget: Annotated[FiniteFloat, Field(gt=0)] = 30.0
+    """seconds for the laws"""
+
+
+def _nothing_or_all(value: Any) -> Any:
+    """Read ``false`` as null and ``true`` as all defaults."""
+    return {} if value is True else None if value is False else value
+
+
+def _mode_or_fields(value: Any) -> Any:
+    return {"mode": value} if isinstance(value, str) else _nothing_or_all(value)
+
+
+def _step_or_text(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _text_or_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else [] if value is None else value
+
+
+class RunConfig(Part):
+    """The configuration of one training. ``configuration.reader.read(path)`` reads it from a file."""
+
+    reward: Annotated[RewardConfig, short("path", RewardConfig)]
+    """path.py:name or module:name; or a mapping"""
+    model: Annotated[ModelConfig, short("name", ModelConfig)]
+    """hub id, folder or tiny; or a mapping"""
+    dataset: Annotated[DatasetConfig, short("path", DatasetConfig)]
+    """hub id, file or folder; or a mapping"""
+    grpo: dict[str, Any] = Field(default={}, validate_default=True)
+    """any field of TRL's GRPOConfig"""
+    environment: Text | None = None
+    """path.py:name or module:name of a class whose methods are the policy's tools, or of a dictionary of classes"""
+    eval: EvalConfig | None = None
+    """held-out prompts; null: no evaluation"""
+    lora: Annotated[
+        dict[str, Any] | None, BeforeValidator(_nothing_or_all, json_schema_input_type=bool | dict[str, Any] | None)
+    ] = None
+    """true, or fields of peft's LoraConfig"""
+    quantize: Literal["4bit", "8bit"] | None = None
+    """with bitsandbytes; needs lora"""
+    vllm: Annotated[
+        dict[str, Any] | None,
+        BeforeValidator(
+            _mode_or_fields, json_schema_input_type=Literal["colocate", "server"] | bool | dict[str, Any] | None
+        ),
+    ] = None
+    """colocate, or GRPOConfig's vllm_ fields without the prefix: {mode: server, port: 8000}"""
+    output: Text = "runs/run"
+    """the folder for all files of the run; default: runs/<name>"""
+    record: bool | Text = True
+    """true: in output; false: no record; or a folder or fsspec address"""
+    columns: Literal["terms", "components"] = "terms"
+    """as in rk.to_trl"""
+    limits: LimitsConfig = LimitsConfig()
+    """shares of failed and errored scores that stop the run"""
+    report_to: Annotated[list[str], BeforeValidator(_text_or_list, json_schema_input_type=str | list[str] | None)] = []
+    """tensorboard, wandb, trackio... as in TRL"""
+    seed: CountFromZero = 42
+    resume: Annotated[bool | Text, BeforeValidator(_step_or_text, json_schema_input_type=bool | int | str)] = False
+    """true: continue from the last complete checkpoint, if any; or a step, or the folder of a checkpoint"""
+    processes: Count = 1
+    """processes on this machine; more than one are started by accelerate"""
+    accelerate: str | None = None
+    """configuration file of accelerate: FSDP, DeepSpeed, several machines"""
+    guards: list[GuardConfig] = []
+    """limits that stop, warn or freeze"""
+    updates: bool = True
+    """accept rewardkit update during the training"""
+    modules: str | None = None
+    """folder in which module:name is searched; default: the folder of this file"""
+    preflight: Annotated[
+        PreflightConfig | None,
+        BeforeValidator(_nothing_or_all, json_schema_input_type=bool | PreflightConfig | None),
+    ] = PreflightConfig()
+    """checks before the model is loaded; false: none"""
+
+    base: Path = Field(default=Path(), exclude=True)
+    """the folder that paths are relative to; not a setting of the file"""
+
+    @property
+    def reward_weights(self) -> list[float] | None:
+        """One weight for each item of the reward, if it is a list."""
+        weights: list[float] | None = self.grpo.get("reward_weights")
+        return weights
+
+    @field_validator("grpo")
+    @classmethod
+    def _known_to_trl(cls, value: dict[str, Any]) -> dict[str, Any]:
+        return arguments.checked_grpo(value)
+
+    @field_validator("environment")
+    @classmethod
+    def _names_a_class(cls, value: str | None) -> str | None:
+        return None if value is None else checked_target(value, "environment.py:Shop")
+
+    @field_validator("lora")
+    @classmethod
+    def _known_to_peft(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
+        return None if value is None else arguments.checked_lora(value)
+
+    @field_validator("vllm")
+    @classmethod
+    def _known_to_vllm(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
+        return None if value is None else arguments.checked_vllm(value)
+
+    @model_validator(mode="after")
+    def _belongs_together(self) -> RunConfig:
+        if self.quantize is not None and self.lora is None:
+            raise ValueError(f"a {self.quantize} model can only be trained with an adapter: add lora: true")
+        if self.quantize is not None and self.model.name == TINY:
+            raise ValueError("quantize cannot be set for model: tiny: delete it")
+        if self.environment is not None and self.model.name == TINY:
+            raise ValueError("environment cannot be set for model: tiny, which calls no tools: set another model")
+        if self.environment is not None and self.eval is not None:
+            raise ValueError("eval cannot be set with environment: it would generate answers without tools. Delete it")
+        return self
+
+    def reward_target(self) -> str:
+        """Return ``/absolute/path.py:name``, or ``module:name``."""
+        return located_target(self.reward.path, self.base)
+
+    def environment_target(self) -> str | None:
+        """Return ``/absolute/path.py:name``, or ``module:name``; None without an environment."""
+        return None if self.environment is None else located_target(self.environment, self.base)
+
+    def modules_path(self) -> Path:
+        """Return the absolute folder in which modules are searched."""
+        return located(self.modules or ".", self.base)
+
+    def model_name(self) -> str:
+        """Return ``tiny``, a hub id, or an absolute path."""
+        return anchored(self.model.name, self.base)
+
+    def output_path(self) -> Path:
+        """Return the absolute folder of the run."""
+        return located(self.output, self.base)
+
+    def resumed_from(self) -> bool | str:
+        """Return the checkpoint to resume from: True for the last one, or a step, a name, or an absolute folder."""
+        return anchored(self.resume, self.base) if isinstance(self.resume, str) else self.resume
+
+    def record_address(self) -> str | None:
+        """Return where to write the record: an absolute folder or an fsspec address; None: no record."""
+        if isinstance(self.record, str):
+            return self.record if "://" in self.record else str(located(self.record, self.base))
+        return str(self.output_path()) if self.record else None
+
+    def held_out_dataset(self) -> DatasetConfig | None:
+        """Return the dataset of `eval`; None without evaluation, or if rows of the training data are held out."""
+        if self.eval is None or self.eval.hold_out is not None:
+            return None
+        own = self.eval.dataset or HeldOutConfig(split=self.eval.split)
+        changes = {name: value for name, value in own if value not in (None, {})}
+        if "path" in changes or "reasoning_gym" in changes:  # these belong to the other dataset
+            others = {"path": None, "name": None, "split": None, "revision": None}
+            made: dict[str, Any] = {"reasoning_gym": None, "size": None, "seed": None, "options": {}}
+            changes = {**others, **made, **changes}
+        if "prompt" in changes or "messages" in changes:
+            changes = {"prompt": None, "messages": None, **changes}
+        return self.dataset.model_copy(update={"sample": None, **changes})
+
+    def anchored(self) -> RunConfig:
+        """Return the same configuration with absolute paths, which can be written to any folder."""
+        model = {
+            name: anchored(value, self.base)
+            for name in ("name", "tokenizer")
+            if (value := getattr(self.model, name)) is not None
+        }
+        if self.model.chat_template is not None and is_local(self.model.chat_template, self.base):
+            model["chat_template"] = str(located(self.model.chat_template, self.base))
+        changes: dict[str, Any] = {
+            "reward": self.reward.model_copy(update={"path": self.reward_target()}),
+            "model": self.model.model_copy(update=model),
+            "dataset": anchored_rows(self.dataset, self.base),
+            "environment": self.environment_target(),
+            "output": str(self.output_path()),
+            "modules": str(self.modules_path()),
+            "resume": self.resumed_from(),
+        }
+        if self.eval is not None and self.eval.dataset is not None:
+            changes["eval"] = self.eval.model_copy(update={"dataset": anchored_rows(self.eval.dataset, self.base)})
+        if isinstance(self.record, str):
+            changes["record"] = self.record_address()
+        if self.accelerate is not None:
+            changes["accelerate"] = str(located(self.accelerate, self.base))
+        return self.model_copy(update=changes)

@@ -1,0 +1,422 @@
+"""Read a configuration: ``read(Path("run.yaml"), ["grpo.max_steps=5"])`` returns a RunConfig.
+
+One error lists all faults, with their lines and suggestions.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from rewardkit.errors import ConfigError, MissingExtraError, near_miss, shorten
+from rewardkit_adapters.runner.config import Rows, RunConfig, is_local, located
+from rewardkit_adapters.runner.trl_arguments import (
+    Fault,
+    Faults,
+    Field,
+    Place,
+    explained,
+    lora_fields,
+    settable_grpo_fields,
+    shown,
+    trackers,
+    vllm_fields,
+    written,
+)
+
+# Read and write YAML 1.2: ``1e-6`` is a number, ``no`` is text, and a duplicate key is an error.
+
+
+try:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.constructor import SafeConstructor
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+    from ruamel.yaml.reader import ReaderError
+    from ruamel.yaml.representer import SafeRepresenter
+except ModuleNotFoundError as missing:
+    if missing.name not in ("ruamel", "ruamel.yaml"):
+        raise
+    raise MissingExtraError.of("Reading a configuration", "train") from None
+
+MOST_CHARACTERS = 1_000_000
+MOST_VALUES = 100_000
+
+_DIRECTIVE = re.compile(r"^%", re.MULTILINE)
+_INT = re.compile(r"[-+]?\d+|0o[0-7]+|0x[\da-fA-F]+", re.ASCII)
+_FLOAT = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)", re.ASCII)
+"""The numbers of YAML 1.2's core schema. ruamel.yaml also takes ``1_000`` and ``0b1``, which may be names."""
+
+_SPECIAL = re.compile(r"[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+"""Control characters, and those that YAML takes for line breaks: only double quotes keep them."""
+
+Position = tuple[int, int]
+"""Line and column, both from 1."""
+
+
+class _Constructor(SafeConstructor):
+    """Reads dates, ``=`` and ``1_000`` as text: no setting is a date, and numbers are those of the core schema."""
+
+    def construct_yaml_int(self, node: Any) -> Any:
+        plain = _INT.fullmatch(node.value)
+        return super().construct_yaml_int(node) if plain else self.construct_yaml_str(node)
+
+    def construct_yaml_float(self, node: Any) -> Any:
+        plain = _FLOAT.fullmatch(node.value)
+        return super().construct_yaml_float(node) if plain else self.construct_yaml_str(node)
+
+
+for _tag in ("timestamp", "value"):
+    _Constructor.add_constructor(f"tag:yaml.org,2002:{_tag}", SafeConstructor.construct_yaml_str)
+_Constructor.add_constructor("tag:yaml.org,2002:int", _Constructor.construct_yaml_int)
+_Constructor.add_constructor("tag:yaml.org,2002:float", _Constructor.construct_yaml_float)
+
+
+class _Representer(SafeRepresenter):
+    """Writes text with line breaks as a block, and no aliases."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def represent_str(self, data: Any) -> Any:
+        style = "|" if "\n" in data.strip("\n") else None
+        if _SPECIAL.search(data):
+            style = '"'
+        return self.represent_scalar("tag:yaml.org,2002:str", data, style=style)
+
+
+_Representer.add_representer(str, _Representer.represent_str)
+
+
+def parsed(text: str, source: str) -> tuple[Any, dict[Place, Position]]:
+    """Return the value of `text`, and the position of every setting in it; `source` is its name in errors.
+
+    Raises:
+        ConfigError: the text is not YAML, has a duplicate key, or is too large once its aliases are expanded.
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise ConfigError(f"{source} has {len(text):,} characters: a configuration has at most {MOST_CHARACTERS:,}")
+    if _DIRECTIVE.search(text):
+        raise ConfigError(
+            f"{source}: a line starts with %. Remove it: the file is read as YAML 1.2, without directives"
+        )
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Constructor = _Constructor
+    try:
+        node = yaml.compose(text)
+        if node is None:
+            return None, {}
+        positions = dict(_positions(node, source))
+        return yaml.constructor.construct_document(node), positions
+    except MarkedYAMLError as error:
+        raise ConfigError(_described(error, text, source)) from None
+    except ReaderError as error:
+        before = text[: error.position]
+        where = shown_position((before.count("\n") + 1, len(before) - before.rfind("\n")))
+        raise ConfigError(f"{source}, {where}: invalid YAML: remove the character {_shown(error.character)}") from None
+    except RecursionError:
+        raise ConfigError(f"{source}: invalid YAML: nested too deeply") from None
+    except (YAMLError, ValueError, KeyError) as error:  # KeyError: !!bool maybe
+        raise ConfigError(f"{source}: invalid YAML: {' '.join(str(error).split())}") from None
+
+
+def printed_yaml(value: Any) -> str:
+    """Return `value` as YAML that `parsed` reads as the same value."""
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Representer = _Representer
+    yaml.default_flow_style = False
+    yaml.width = 110
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    stream = io.StringIO()
+    yaml.dump(value, stream)
+    return stream.getvalue()
+
+
+def _shown(character: Any) -> str:
+    """Return a character, which ruamel.yaml reports as text or as a number, as ``U+0007``."""
+    return f"U+{character if isinstance(character, int) else ord(character):04X}"
+
+
+def shown_position(position: Position) -> str:
+    """Return ``line 5, column 3``."""
+    line, column = position
+    return f"line {line}, column {column}"
+
+
+def _start(node: Node) -> Position:
+    return node.start_mark.line + 1, node.start_mark.column + 1
+
+
+def _positions(root: Node, source: str) -> Iterator[tuple[Place, Position]]:
+    """Yield every place with its position. Aliases are expanded, but only up to `MOST_VALUES` values."""
+    seen = 0
+    stack: list[tuple[Place, Node, tuple[int, ...]]] = [((), root, ())]
+    while stack:
+        place, node, above = stack.pop()
+        seen += 1
+        if seen > MOST_VALUES or id(node) in above:
+            raise ConfigError(f"{source} has too many values: its aliases (*name) repeat each other")
+        if not place or isinstance(place[-1], int):  # other places begin at their key
+            yield place, _start(node)
+        inside = (*above, id(node))
+        if isinstance(node, SequenceNode):
+            stack += [((*place, index), item, inside) for index, item in enumerate(node.value)]
+        elif isinstance(node, MappingNode):
+            _check_keys(place, node, source)
+            for key, item in node.value:
+                stack.append(((*place, str(key.value)), item, inside))
+                yield (*place, str(key.value)), _start(key)
+
+
+def _check_keys(place: Place, node: MappingNode, source: str) -> None:
+    first: dict[str, Position] = {}
+    for key, _ in node.value:
+        where = f"{source}, {shown_position(_start(key))}"
+        if not isinstance(key, ScalarNode):
+            raise ConfigError(f"{where}: expected a name before the colon, got a list or a mapping")
+        if key.value in first:
+            raise ConfigError(
+                f"{where}: duplicate key {written((*place, key.value))}, which is also in "
+                f"{shown_position(first[key.value])}. Delete one of them"
+            )
+        first[key.value] = _start(key)
+
+
+def _described(error: MarkedYAMLError, text: str, source: str) -> str:
+    mark = error.problem_mark or error.context_mark
+    where = f", {shown_position((mark.line + 1, mark.column + 1))}" if mark is not None else ""
+    line = text.split("\n")[mark.line] if mark is not None and mark.line < text.count("\n") + 1 else ""
+    if "\t" in line[: len(line) - len(line.lstrip())] or "'\\t'" in str(error.problem):
+        return f"{source}{where}: the line starts with a tab. Indent YAML with spaces"
+    hint = ""
+    if "mapping values are not allowed" in str(error.problem):
+        hint = ". Put text with a colon and a space in quotes"
+    elif "could not determine a constructor" in str(error.problem):
+        hint = ". Delete the tag (!name): tags are not supported"
+    return f"{source}{where}: invalid YAML: {error.problem}{hint}"
+
+
+_HEADING = """\
+# The whole configuration: the settings of the file, and defaults. Fields of GRPOConfig that are not under grpo have
+# TRL's defaults, except bf16, use_cpu and gradient_checkpointing, which depend on the device and the model size.
+"""
+# The setting that a text stands for if a mapping is expected.
+_SHORT: dict[Place, str] = {("model",): "name", ("dataset",): "path", ("vllm",): "mode", ("eval", "dataset"): "path"}
+
+
+def read(path: Path, sets: Sequence[str] = ()) -> RunConfig:
+    """Read a YAML file; `sets` replace its settings: ``["grpo.max_steps=5", "model=tiny"]``.
+
+    Values after ``=`` are YAML. Paths are relative to the folder of the file.
+
+    Raises:
+        ConfigError: the file or a setting is invalid; the message lists all faults with their lines.
+    """
+    path = Path(path)
+    source = str(path)
+    data, positions = parsed(_content(path), source)
+    if not isinstance(data, dict):
+        what = "is empty" if data is None else f"contains {shorten(data)}"
+        raise ConfigError(f"{source} {what}. Write settings, one per line, such as `reward: reward.py:reward`")
+    places = {place: shown_position(position) for place, position in positions.items()}
+    for text in sets:
+        place = _set(data, text)
+        places = {known: where for known, where in places.items() if known[: len(place)] != place}
+        places[place] = f"--set {text}"
+    if "output" not in data:
+        folder = path.absolute().parent.name
+        data["output"] = f"runs/{folder if path.stem == 'run' and folder else path.stem}"
+    return _made(data, path.absolute().parent, source, places)
+
+
+def printed(config: RunConfig) -> str:
+    """Return the whole configuration as YAML; `read` gives the same configuration in the same folder."""
+    return _HEADING + printed_yaml(config.model_dump(mode="json"))
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of the file, with the fields of the installed GRPOConfig and LoraConfig, for editors.
+
+    Refer to it in the first line of the file: ``# yaml-language-server: $schema=run.schema.json``.
+    """
+    found = RunConfig.model_json_schema()
+    properties = found["properties"]
+    del properties["base"]
+    lora, vllm = (_mapping_in(properties[name]) for name in ("lora", "vllm"))
+    for part, fields in ((properties["grpo"], settable_grpo_fields()), (lora, lora_fields()), (vllm, vllm_fields())):
+        if fields:  # else the library is not installed
+            part |= {"properties": dict(_properties(fields)), "additionalProperties": False}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found, "title": "rewardkit train"}
+
+
+def _mapping_in(part: dict[str, Any]) -> dict[str, Any]:
+    return next(one for one in part["anyOf"] if one.get("type") == "object")
+
+
+def _content(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        beside = [str(one) for one in sorted(path.parent.glob("*.y*ml"))] if path.parent.is_dir() else []
+        hint = near_miss(str(path), beside) or (f" Files there: {', '.join(beside)}." if beside else "")
+        raise ConfigError(f"there is no file {path}.{hint or ' Run rewardkit init DIR to get an example.'}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 ({error.reason} at byte {error.start}). Save it as UTF-8") from None
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror or error}") from None
+
+
+def _set(data: dict[str, Any], text: str) -> Place:
+    """Set one value in `data`; return its place."""
+    name, equals, value = text.partition("=")
+    parts = tuple(int(part) if part.isdigit() else part for part in name.strip().split("."))
+    if not equals or not all(part != "" for part in parts):
+        raise ConfigError(f"--set {text}: expected NAME=VALUE, such as --set grpo.max_steps=5")
+    inside: Any = data
+    for length, part in enumerate(parts[:-1], start=1):
+        _unfold(inside, part, _SHORT.get(parts[:length]))
+        inside = _entry(inside, part, parts[:length], text)
+    last = parts[-1]
+    if isinstance(inside, list):
+        _entry(inside, last, parts, text)
+    elif not isinstance(inside, dict):
+        raise ConfigError(f"--set {text}: {written(parts[:-1])} is {shown(inside)}, which has no settings")
+    inside[last], _ = parsed(value, f"--set {text}")
+    return parts
+
+
+def _unfold(inside: Any, part: str | int, key: str | None) -> None:
+    """Replace a missing entry, ``true``, or a text that is short for `key` by a mapping."""
+    if isinstance(inside, dict):
+        value = inside.get(part)
+        if value is None or isinstance(value, bool):
+            inside[part] = {}
+        elif isinstance(value, str) and key is not None:
+            inside[part] = {key: value}
+
+
+def _entry(inside: Any, part: str | int, place: Place, text: str) -> Any:
+    if isinstance(inside, dict) and part in inside:
+        return inside[part]
+    if isinstance(inside, list) and isinstance(part, int) and part < len(inside):
+        return inside[part]
+    size = f"a list of {len(inside)}" if isinstance(inside, list) else shown(inside)
+    raise ConfigError(f"--set {text}: there is no {written(place)}; {written(place[:-1])} is {size}")
+
+
+def _made(data: dict[str, Any], base: Path, source: str, places: Mapping[Place, str]) -> RunConfig:
+    faults = [Fault(("base",), "unknown setting")] if "base" in data else []
+    config = None
+    try:
+        config = RunConfig.model_validate({**data, "base": base})
+    except ValidationError as error:
+        faults += [fault for one in error.errors() for fault in _faults_of(one)]
+    if config is not None:
+        faults += _missing_files(config) + _unknown_trackers(config)
+    if config is None or faults:
+        raise ConfigError(_told(faults, source, places))
+    return config
+
+
+def _faults_of(error: Mapping[str, Any]) -> Iterator[Fault]:
+    place: Place = tuple(error["loc"])
+    inner = error.get("ctx", {}).get("error")
+    if isinstance(inner, Faults):
+        yield from (Fault((*place, *fault.place), fault.what) for fault in inner.faults)
+    elif error["type"] == "extra_forbidden":
+        known = _known_at(place[:-1])
+        hint = near_miss(place[-1], known) or f" Known settings: {', '.join(known)}."
+        yield Fault(place, f"unknown setting.{hint}")
+    else:
+        place, choice = _choice_at(place)
+        yield Fault(place, explained(error, choice))
+
+
+def _known_at(place: Place) -> list[str]:
+    """Return the settings of the mapping at `place`."""
+    model: Any = RunConfig
+    for part in place:
+        model = _model_in(model.model_fields[part].annotation) if isinstance(part, str) else model
+    return [name for name in model.model_fields if name != "base"]
+
+
+def _choice_at(place: Place) -> tuple[Place, Any]:
+    """Return the part of `place` up to a setting with several types, and these types. Pydantic adds their names."""
+    model: Any = RunConfig
+    for length, part in enumerate(place, start=1):
+        field = model.model_fields.get(part) if model is not None else None
+        if field is not None and len(place) > length and _is_choice(field.annotation):
+            return place[:length], field.annotation
+        model = _model_in(field.annotation) if field is not None else model if isinstance(part, int) else None
+    return place, None
+
+
+def _is_choice(annotation: Any) -> bool:
+    union = get_origin(annotation) in (Union, types.UnionType)
+    return union and len([one for one in get_args(annotation) if one is not type(None)]) > 1
+
+
+def _model_in(annotation: Any) -> Any:
+    """Return the model in an annotation: GuardConfig for ``list[GuardConfig] | None``."""
+    if get_origin(annotation) in (Union, types.UnionType, Annotated, list):
+        found = [_model_in(one) for one in get_args(annotation)]
+        return next((one for one in found if one is not None), None)
+    return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
+
+
+def _missing_files(config: RunConfig) -> list[Fault]:
+    """Find files that do not exist. Names in Python files are checked later, when they are imported."""
+    named: list[tuple[Place, str]] = [
+        (("reward",), config.reward.path.rpartition(":")[0]),
+        (("environment",), (config.environment or "").rpartition(":")[0]),
+        (("model", "name"), config.model.name),
+        (("accelerate",), config.accelerate or ""),
+    ]
+    held_out = config.eval.dataset if config.eval is not None else None
+    datasets: list[tuple[Place, Rows | None]] = [(("dataset",), config.dataset), (("eval", "dataset"), held_out)]
+    for place, rows in datasets:
+        if rows is not None:
+            filter_ = rows.filter.rpartition(":")[0] if isinstance(rows.filter, str) else ""
+            named += [((*place, "path"), rows.path or ""), ((*place, "filter"), filter_)]
+    return [
+        Fault(place, f"there is no {located(text, config.base)}{_beside(located(text, config.base))}")
+        for place, text in named
+        if is_local(text) and "*" not in text and not located(text, config.base).exists()
+    ]
+
+
+def _beside(path: Path) -> str:
+    others = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+    return f".{near_miss(path.name, others)}" if near_miss(path.name, others) else ""
+
+
+def _unknown_trackers(config: RunConfig) -> list[Fault]:
+    known = trackers() | {"none", "all"}
+    return [
+        Fault(("report_to",), f"transformers has no tracker {name!r}.{near_miss(name, known)}")
+        for name in config.report_to
+        if trackers() and name not in known
+    ]
+
+
+def _told(faults: Sequence[Fault], source: str, places: Mapping[Place, str]) -> str:
+    def where(place: Place) -> str:
+        """Return the position of the setting, or of the mapping that lacks it."""
+        shortened = [tuple(map(str, place[:length])) for length in range(len(place), 0, -1)]
+        texts = {tuple(map(str, known)): said for known, said in places.items()}
+        return next((texts[one] for one in shortened if one in texts), "")
+
+    told = [", ".join(filter(None, (source, where(fault.place)))) + f": {fault}" for fault in dict.fromkeys(faults)]
+    return told[0] if len(told) == 1 else f"{len(told)} settings are invalid\n" + "\n".join(f"  {one}" for one in told)
+
+
+def _properties(fields: Mapping[str, Field]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, field in fields.items():
+        described = {"description": field.help} if field.help else {}
+        yield name, TypeAdapter(field.type).json_schema() | described

@@ -1,0 +1,478 @@
+"""Rows for a training: a column ``prompt``, and the columns that the reward reads.
+
+With ``prompt: "Q: {question}"``, ``{"question": "6*7?", "gold": {"value": 42}}`` becomes
+``{"question": "6*7?", "gold": '{"value": 42}', "prompt": "Q: 6*7?"}``. Objects become JSON text, because Arrow would
+give all of them the same keys.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import string
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rewardkit.errors import ConfigError, DataError, RewardKitError, near_miss, shorten
+from rewardkit.scoring.files import rows_of as rows_of_file
+from rewardkit_adapters.runner.config import DatasetConfig, RunConfig, is_local, located, require
+from rewardkit_adapters.runner.rewards import named
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+
+# Load rows from files, folders of files, or the hub.
+
+
+SUFFIXES = (".jsonl", ".json", ".csv", ".parquet")
+_SAVED = ("dataset_info.json", "dataset_dict.json")
+
+
+def table_of(config: DatasetConfig, base: Path) -> Dataset:
+    """Load all rows of a dataset.
+
+    Raises:
+        ConfigError: it cannot be found or read.
+    """
+    if config.path is None:
+        return _made_by_a_task(config)
+    if not is_local(config.path, base):
+        return _flat(_from_hub(config.path, config, base))
+    for setting in ("name", "revision"):
+        if getattr(config, setting) is not None:
+            raise ConfigError(
+                f"dataset.{setting} is only for datasets on the hub: delete it, because {config.path} is a file"
+            )
+    place = located(config.path, base)
+    if any((place / name).is_file() for name in _SAVED):
+        return _flat(_saved(place, config.split))
+    return _from_files(_files(place, config.path, config.split, base))
+
+
+def _made_by_a_task(config: DatasetConfig) -> Dataset:
+    from datasets import Dataset
+
+    from rewardkit_adapters.reasoning_gym import reasoning_gym_rows
+
+    if config.split is not None:
+        raise ConfigError(
+            f"eval.split: {config.reasoning_gym} of reasoning-gym has no splits. Write hold_out: 64 instead, or "
+            "dataset: {seed: 1}"
+        )
+    try:
+        rows = reasoning_gym_rows(
+            config.reasoning_gym or "", size=config.size or 500, seed=config.seed or 0, **config.options
+        )
+    except (RewardKitError, TypeError) as error:
+        raise ConfigError(f"dataset.reasoning_gym: {error}") from None
+    return Dataset.from_list(rows)
+
+
+def _files(place: Path, path: str, given: str | None, base: Path) -> list[Path]:
+    """Return the files of a path, a folder or a glob; with a split, only the files named after it."""
+    if place.is_dir():
+        found = sorted(one for one in place.iterdir() if one.suffix.lower() in SUFFIXES)
+    elif "*" in path:
+        folder = Path(path).expanduser()
+        root = Path(folder.anchor) if folder.is_absolute() else base
+        found = sorted(root.glob(str(folder.relative_to(root) if folder.is_absolute() else folder)))
+    elif place.is_file():
+        found = [place]
+        if given is not None:
+            raise ConfigError(
+                f"dataset.split: {given} needs several files or a dataset on the hub; {path} is a file. Delete it"
+            )
+    else:
+        raise ConfigError(f"dataset.path: there is no {place}")
+    if not found:
+        raise ConfigError(f"dataset.path: {place} has no {', '.join(SUFFIXES)} file")
+    split = given or "train"
+    of_split = [
+        one for one in found if one.stem == split or one.stem.startswith((f"{split}-", f"{split}_", f"{split}."))
+    ]
+    if given is not None and not of_split:
+        names = [one.name for one in found]
+        raise ConfigError(f"dataset.split: no file in {place} is named after {split}: {', '.join(names)}")
+    return of_split or found
+
+
+def _from_files(paths: Sequence[Path]) -> Dataset:
+    from datasets import concatenate_datasets
+
+    kinds = sorted({path.suffix.lower() == ".parquet" for path in paths})
+    if len(kinds) > 1:
+        raise ConfigError(f"dataset.path: do not mix .parquet files with others: {', '.join(map(str, paths))}")
+    if not kinds[0]:
+        rows = [row for path in paths for row in _records(path)]
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        return _made({name: _cells(name, [row.get(name) for row in rows]) for name in names})
+    try:
+        return _flat(concatenate_datasets([_parquet(path) for path in paths]))
+    except ValueError as error:
+        raise ConfigError(f"dataset.path: {paths[0]} and the other files have different columns: {error}") from None
+
+
+def _records(path: Path) -> list[Mapping[str, Any]]:
+    try:
+        return [row for _, row in rows_of_file(path)]
+    except DataError as error:
+        raise ConfigError(str(error)) from None
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror or error}") from None
+
+
+def _parquet(path: Path) -> Dataset:
+    from datasets import Dataset
+    from pyarrow import ArrowException
+    from pyarrow.parquet import read_table
+
+    try:
+        return Dataset(read_table(path))
+    except (ArrowException, OSError) as error:
+        raise ConfigError(f"cannot read {path} as Parquet: {' '.join(str(error).split())}") from None
+    except ValueError as error:
+        raise ConfigError(f"{path} has a column that the datasets library does not support: {error}") from None
+
+
+def _saved(folder: Path, split: str | None) -> Dataset:
+    from datasets import Dataset, load_from_disk
+
+    found = load_from_disk(str(folder))
+    if isinstance(found, Dataset):
+        return found
+    name = split or "train"
+    if name not in found:
+        raise ConfigError(
+            f"dataset.split: {folder} has no split {name!r}. Its splits: {', '.join(found)}.{near_miss(name, found)}"
+        )
+    return found[name]
+
+
+def _from_hub(path: str, config: DatasetConfig, base: Path) -> Dataset:
+    from datasets import load_dataset
+
+    split = config.split or "train"
+    try:
+        return load_dataset(path, config.name, split=split, revision=config.revision)
+    except Exception as error:  # raised by any of several libraries
+        raise ConfigError(
+            f"dataset.path: there is no file or folder {path} in {base}, and loading it from the hub (split "
+            f"{split}) failed: {type(error).__name__}: {shorten(' '.join(str(error).split()), 600)}"
+        ) from error
+
+
+def _flat(rows: Dataset) -> Dataset:
+    """Turn objects into JSON text."""
+    nested = [name for name, feature in rows.features.items() if _holds_objects(feature)]
+    if not nested:
+        return rows
+    return _made({name: _cells(name, rows[name][:]) if name in nested else rows[name][:] for name in rows.column_names})
+
+
+def _made(columns: dict[str, list[Any]]) -> Dataset:
+    from datasets import Dataset
+    from pyarrow import ArrowException
+
+    try:
+        return Dataset.from_dict(columns)
+    except (ArrowException, UnicodeEncodeError, OverflowError) as error:
+        for name, values in columns.items():
+            if (row := _first_unlike(values)) is not None:
+                raise ConfigError(
+                    f"column {name!r}, row {row}: {shorten(values[row])} is invalid Unicode, or has another type "
+                    f"than row 0 ({error}). Fix the cell"
+                ) from None
+        raise
+
+
+def _first_unlike(values: list[Any]) -> int | None:
+    """Return the first row that Arrow cannot put into one column with row 0."""
+    from pyarrow import ArrowException, array
+
+    for row, value in enumerate(values):
+        try:
+            array([values[0], value])
+        except (ArrowException, UnicodeEncodeError, OverflowError):
+            return row
+    return None
+
+
+def _holds_objects(feature: Any) -> bool:
+    if isinstance(feature, Mapping):
+        return True
+    if isinstance(feature, list):
+        return any(map(_holds_objects, feature))
+    return _holds_objects(feature.feature) if hasattr(feature, "feature") else False
+
+
+def _cells(name: str, values: list[Any]) -> list[Any]:
+    """Return the cells of a column in a form that Arrow stores unchanged."""
+    if name == "prompt" and any(map(_is_conversation, values)):
+        texts = (row for row, value in enumerate(values) if value is not None and not _is_conversation(value))
+        text = next(texts, None)
+        if text is None:
+            return values
+        raise ConfigError(
+            f"column 'prompt', row {text}: {shorten(values[text])} is not a list of messages, but other rows are. "
+            "Write all prompts as text, or all as messages"
+        )
+    if any(map(_has_objects, values)) or not _has_one_type(values):
+        return [value if value is None or isinstance(value, str) else _json(value) for value in values]
+    return values
+
+
+def _has_one_type(values: list[Any]) -> bool:
+    """Return whether Arrow can store the values in one column and return them unchanged."""
+    from pyarrow import ArrowException, array
+
+    try:
+        return bool(array(values).to_pylist() == values)
+    except UnicodeEncodeError:  # reported with its row when the table is made
+        return True
+    except (ArrowException, OverflowError):
+        return False
+
+
+def _is_conversation(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, Mapping) and "role" in one for one in value)
+
+
+def _has_objects(value: Any) -> bool:
+    return isinstance(value, Mapping) or (isinstance(value, list) and any(map(_has_objects, value)))
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+# Prompts from columns: ``Template("Q: {question}\nA:", ...)`` makes ``Q: 6*7?\nA:`` of ``{"question": "6*7?"}``.
+
+
+class Template:
+    """A text with column names in braces, which are checked when the template is made."""
+
+    def __init__(self, text: str, where: str, columns: Sequence[str]) -> None:
+        self._where = where
+        try:
+            parts = [
+                (literal, name, f"{spec or ''}{conversion or ''}") for literal, name, spec, conversion in _parts(text)
+            ]
+        except ValueError as error:
+            raise ConfigError(
+                f"{where}: invalid template: {error}. Write {{{{ and }}}} for literal braces: {shorten(text)}"
+            ) from None
+        for _, name, formatting in parts:
+            if name is None:
+                continue
+            if formatting or name not in columns:
+                raise ConfigError(_fault(name, formatting, where, columns))
+        self._parts = [(literal, name) for literal, name, _ in parts]
+
+    def of(self, rows: Dataset) -> list[str]:
+        """Return the text of every row, shape (n,).
+
+        Raises:
+            ConfigError: a cell of the text is empty.
+        """
+        names = list(dict.fromkeys(name for _, name in self._parts if name is not None))
+        if not names:
+            return ["".join(literal for literal, _ in self._parts)] * len(rows)
+        return [self._text(number, row) for number, row in enumerate(rows.select_columns(names))]
+
+    def _text(self, number: int, row: Mapping[str, Any]) -> str:
+        for name, value in row.items():
+            if value is None:
+                raise ConfigError(
+                    f"{self._where}: the column {name!r} is null in row {number}. Fill the cell, or exclude such rows "
+                    "with dataset.filter"
+                )
+        return "".join(literal + ("" if name is None else str(row[name])) for literal, name in self._parts)
+
+
+def _parts(text: str) -> list[tuple[str, str | None, str | None, str | None]]:
+    return list(string.Formatter().parse(text))
+
+
+def _fault(name: str, formatting: str, where: str, columns: Sequence[str]) -> str:
+    plain = name.isidentifier() and not formatting
+    hint = near_miss(name, columns)
+    braces = "" if plain else " Braces hold column names only; write {{ and }} for literal braces."
+    known = f"The columns are {', '.join(columns)}."
+    shown = f"{{{name}{':' if formatting else ''}{formatting}}}"
+    return f"{where}: there is no column for {shown}.{hint} {known}{braces}"
+
+
+def training_and_held_out(config: RunConfig) -> tuple[Dataset, Dataset | None]:
+    """Return the rows to train on, and those to evaluate on (None without ``eval``).
+
+    Raises:
+        ConfigError: the data cannot be loaded, or does not fit the configuration; a package of the reward is missing.
+    """
+    require(config.reward.packages)  # a filter may be in the same module as the reward
+    modules = config.modules_path()
+    training = rows_of(config.dataset, config.base, config.seed, modules)
+    if config.eval is None:
+        return training, None
+    separate = config.held_out_dataset()
+    if separate is not None:
+        held_out = rows_of(separate, config.base, config.seed, modules)
+    else:
+        training, held_out = _parted(training, config.eval.hold_out or 0, config.seed)
+    return training, _sampled(held_out, config.eval.prompts, f"{config.seed}/evaluated")
+
+
+def rows_of(config: DatasetConfig, base: Path, seed: int, modules: Path | None = None) -> Dataset:
+    """Load the rows of a dataset: rename columns, filter, make prompts, sample; the order stays.
+
+    Args:
+        config: the dataset.
+        base: the folder that its paths are relative to.
+        seed: for the sample.
+        modules: the folder for the module of a filter; None: `base`.
+
+    Raises:
+        ConfigError: the data cannot be loaded, or does not fit the configuration.
+    """
+    found = table_of(config, base)
+    if not len(found):
+        raise ConfigError(f"dataset.path: {config.path} has no rows")
+    rows = _renamed(found, config.columns)
+    rows = _filtered(rows, config.filter, base, modules or base)
+    rows = _with_prompts(rows, config)
+    return _sampled(rows, config.sample, f"{seed}/sample")
+
+
+def _renamed(rows: Dataset, columns: Mapping[str, str]) -> Dataset:
+    twice = [theirs for theirs in columns.values() if list(columns.values()).count(theirs) > 1]
+    if twice:
+        raise ConfigError(
+            f"dataset.columns: {twice[0]!r} has several new names ({', '.join(columns)}). Keep one of them"
+        )
+    for ours, theirs in columns.items():
+        if theirs not in rows.column_names:
+            raise ConfigError(_no_column(theirs, f"which dataset.columns ({ours}: {theirs}) renames", rows))
+        if ours in rows.column_names and ours not in columns.values() and ours != theirs:
+            raise ConfigError(
+                f"dataset.columns: {theirs!r} cannot be renamed to {ours!r}: the dataset has a column of that name. "
+                f"Rename that one, too: {{{ours}: {theirs}, other: {ours}}}"
+            )
+    names = {theirs: ours for ours, theirs in columns.items()}
+    return rows.rename_columns(names) if names else rows
+
+
+def _filtered(rows: Dataset, filter_: dict[str, Any] | str | None, base: Path, modules: Path) -> Dataset:
+    if filter_ is None:
+        return rows
+    if isinstance(filter_, str):
+        keep = _asked(named(_target(filter_, base), modules), filter_)
+    else:
+        for name in filter_:
+            if name not in rows.column_names:
+                raise ConfigError(_no_column(name, "which dataset.filter reads", rows))
+        keep = _allowed(filter_)
+    kept = [number for number, row in enumerate(rows) if keep(number, row)]
+    if not kept:
+        raise ConfigError(
+            f"dataset.filter: none of the {len(rows):,} rows passes: {shorten(filter_)}. Change the filter"
+        )
+    return rows.select(kept)
+
+
+def _allowed(filter_: Mapping[str, Any]) -> Callable[[int, Mapping[str, Any]], bool]:
+    allowed = {name: _as_set(value if isinstance(value, list) else [value]) for name, value in filter_.items()}
+    return lambda number, row: all(_as_set([row[name]]) <= values for name, values in allowed.items())
+
+
+def _as_set(values: Sequence[Any]) -> set[str]:
+    """Return texts to compare: a cell ``"1"`` of a CSV file equals a ``1`` in the filter."""
+    return {value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str) for value in values}
+
+
+def _asked(keep: Any, target: str) -> Callable[[int, Mapping[str, Any]], bool]:
+    if not callable(keep):
+        raise ConfigError(f"dataset.filter: expected a function that takes a row, but {target} is {shorten(keep)}")
+
+    def asked(number: int, row: Mapping[str, Any]) -> bool:
+        try:
+            answer = keep(dict(row))
+        except Exception as error:
+            raise ConfigError(
+                f"dataset.filter: {target} raised {type(error).__name__} in row {number}: {shorten(str(error))}. "
+                f"The row: {shorten(dict(row))}"
+            ) from error
+        if answer is None:
+            raise ConfigError(
+                f"dataset.filter: {target} returned None in row {number}. Return True to keep the row, or False"
+            )
+        return bool(answer)
+
+    return asked
+
+
+def _target(target: str, base: Path) -> str:
+    source, _, name = target.rpartition(":")
+    return f"{(base / source).absolute()}:{name}" if source.endswith(".py") else target
+
+
+def _with_prompts(rows: Dataset, config: DatasetConfig) -> Dataset:
+    if config.prompt is None and config.messages is None:
+        return _own_prompts(rows)
+    columns = rows.column_names
+    prompts: list[Any]
+    if config.prompt is not None:
+        prompts = Template(config.prompt, "dataset.prompt", columns).of(rows)
+    else:
+        messages = config.messages or []
+        contents = [
+            Template(message.content, f"dataset.messages[{place}].content", columns).of(rows)
+            for place, message in enumerate(messages)
+        ]
+        roles = [message.role for message in messages]
+        prompts = [
+            [{"role": role, "content": content} for role, content in zip(roles, texts, strict=True)]
+            for texts in zip(*contents, strict=True)
+        ]
+    others = rows.remove_columns("prompt") if "prompt" in columns else rows
+    return others.add_column("prompt", prompts)
+
+
+def _own_prompts(rows: Dataset) -> Dataset:
+    if "prompt" not in rows.column_names:
+        raise ConfigError(
+            _no_column("prompt", "which the model needs", rows)
+            + ' Rename a column (columns: {prompt: question}), or write a template (prompt: "Q: {question}\\nA:").'
+        )
+    return rows
+
+
+def _sampled(rows: Dataset, count: int | None, seed: str) -> Dataset:
+    """Return at most `count` rows, in their order; the same seed gives the same rows."""
+    if count is None or count >= len(rows):
+        return rows
+    return rows.select(sorted(random.Random(seed).sample(range(len(rows)), count)))
+
+
+def _parted(rows: Dataset, count: int, seed: int) -> tuple[Dataset, Dataset]:
+    """Split into training rows and at least `count` held-out rows; equal prompts stay on one side."""
+    by_prompt: dict[str, list[int]] = {}
+    for number, prompt in enumerate(rows["prompt"]):
+        by_prompt.setdefault(json.dumps(prompt, sort_keys=True), []).append(number)
+    groups = list(by_prompt.values())
+    random.Random(f"{seed}/held-out").shuffle(groups)
+    held_out: list[int] = []
+    while groups and len(held_out) < count:
+        held_out += groups.pop()
+    if not groups:
+        raise ConfigError(
+            f"eval.hold_out: {count} held-out rows leave none to train on, because there are {len(rows)} with "
+            f"{len(by_prompt)} different prompts. Lower it"
+        )
+    return rows.select(sorted(number for group in groups for number in group)), rows.select(sorted(held_out))
+
+
+def _no_column(name: str, why: str, rows: Dataset) -> str:
+    known = rows.column_names
+    hint = near_miss(name, known)
+    return f"the dataset has no column {name!r}, {why}. Its columns: {', '.join(known)}.{hint}"

@@ -1,0 +1,127 @@
+"""The start and the end of a run: held-out evaluations before and after, the saved model, the summary."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rewardkit_adapters.runner import held_out, metrics, report, summary
+from rewardkit_adapters.runner.config import RunConfig
+from rewardkit_adapters.runner.folder import MODEL
+from rewardkit_adapters.runner.held_out import Sampling
+from rewardkit_adapters.runner.report import Evaluation, Stopwatch
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+    from rich.console import Console
+
+    from rewardkit_adapters.runner.checkpoints import Checkpoint
+
+
+class Closing:
+    """The evaluations and the summary of one run.
+
+    Args:
+        rows: the held-out prompts; None: no evaluation.
+    """
+
+    def __init__(self, config: RunConfig, rows: Dataset | None, console: Console, watch: Stopwatch) -> None:
+        self._config = config
+        self._rows = rows
+        self._console = console
+        self._watch = watch
+        self._output = config.output_path()
+
+    def evaluation_before(self, reward: Any, trainer: Any) -> Evaluation | None:
+        """Evaluate the model before training, or return the result of an earlier attempt."""
+        if self._rows is None or not _evaluates(trainer):
+            return None
+        known = held_out.saved(self._output, "before", self._rows)
+        if known is not None:
+            return known
+        found = self._evaluated(reward, trainer.model, trainer.processing_class, trainer.args, "before")
+        if trainer.is_world_process_zero():
+            held_out.save(self._output, self._rows, {"before": found}, how=self._how)
+        return found
+
+    def close(self, reward: Any, trainer: Any, before: Evaluation | None) -> None:
+        """After the training, save and evaluate the model, and print the summary."""
+        trainer.save_model(str(self._output / MODEL))
+        after = None
+        if self._rows is not None and _evaluates(trainer):
+            after = self._evaluated(reward, trainer.model, trainer.processing_class, trainer.args, "after")
+        if trainer.is_world_process_zero():
+            facts = summary.numbers_of(self._config, trainer.model, trainer.args, trainer.state)
+            self.sum_up(facts, trainer.state.log_history, before, after)
+
+    def sum_up(self, facts: dict[str, Any], log: Any, before: Evaluation | None, after: Evaluation | None) -> None:
+        """Save and print the results of the run."""
+        console, rows = self._console, self._rows
+        evaluations = {name: one for name, one in (("before", before), ("after", after)) if one is not None}
+        facts = {**facts, "seconds": self._watch.seconds}
+        files: dict[str, Path | str] = {"model": self._output / MODEL}
+        files |= summary.save(self._output, facts, metrics.history(log), evaluations)
+        console.print()
+        if rows is not None and evaluations:
+            files["evaluation"] = held_out.save(self._output, rows, evaluations, how=self._how)
+            if before is not None and after is not None:
+                report.show_comparison(console, before, after, how=self._how)
+                console.print()
+            report.show_samples(console, held_out.texts_of(rows), held_out.shown_gold_of(rows), evaluations)
+        elif rows is not None:
+            console.print("A model that is split across processes is not evaluated here. Run rewardkit evaluate.")
+        record = self._config.record_address()
+        if record is not None:
+            files["record"] = record
+        report.show_files(console, {what: report.short(path) for what, path in files.items()})
+        if record is not None:
+            console.print()
+            report.show_way_on(console, report.short(record))
+
+    def _evaluated(self, reward: Any, model: Any, tokenizer: Any, args: Any, when: str) -> Evaluation:
+        assert self._rows is not None
+        assert self._config.eval is not None
+        sampling = Sampling.of(args, greedy=self._config.eval.greedy)
+        with self._watch.phase(f"evaluation {when}"), self._console.status(f"Evaluation {when} the training"):
+            return held_out.evaluate(reward, model, tokenizer, self._rows, sampling, seed=self._config.seed)
+
+    @property
+    def _how(self) -> str:
+        greedy = self._config.eval is None or self._config.eval.greedy
+        return how_it_is_drawn(self._config, greedy=greedy)
+
+
+def how_it_is_drawn(config: RunConfig, *, greedy: bool) -> str:
+    """Describe the decoding for the title of a table."""
+    return "greedy decoding" if greedy else f"sampled at temperature {config.grpo.get('temperature', 1.0):g}"
+
+
+def close_from_checkpoint(config: RunConfig, checkpoint: Checkpoint, console: Console) -> None:
+    """Evaluate and summarize a run whose steps are all trained, from its last checkpoint."""
+    from transformers import TrainerState
+
+    from rewardkit_adapters.runner.models import model_of
+    from rewardkit_adapters.runner.plan import Plan
+    from rewardkit_adapters.runner.rewards import trained
+    from rewardkit_adapters.runner.settings import grpo_config
+
+    plan, watch = Plan.of(config, checkpoint.path), Stopwatch()
+    closing = Closing(config, plan.held_out, console, watch)
+    with watch.phase("loading"), console.status("Loading the trained model"):
+        loaded = model_of(config, checkpoint=checkpoint.path, console=console)
+    args = grpo_config(config, parameters=loaded.parameters, model_arguments=loaded.arguments, reward_weights=None)
+    folder = config.output_path() / MODEL
+    loaded.model.save_pretrained(folder)
+    loaded.tokenizer.save_pretrained(folder)
+    before = after = None
+    if plan.held_out is not None:
+        before = held_out.saved(config.output_path(), "before", plan.held_out)
+        reward = trained(config, plan.reward)
+        after = closing._evaluated(reward, loaded.model, loaded.tokenizer, args, "after")
+    state = TrainerState.load_from_json(str(checkpoint.path / "trainer_state.json"))
+    closing.sum_up(summary.numbers_of(config, loaded.model, args, state), state.log_history, before, after)
+
+
+def _evaluates(trainer: Any) -> bool:
+    """Return whether each process holds the whole model, so that it can generate."""
+    return not (trainer.is_deepspeed_enabled or trainer.is_fsdp_enabled)

@@ -1,0 +1,202 @@
+"""``rewardkit evaluate``: score the completions of checkpoints on held-out prompts.
+
+Several checkpoints are compared in one table; several generations of each prompt also give pass@k.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rewardkit.errors import ConfigError
+from rewardkit_adapters.runner import environment as surroundings
+from rewardkit_adapters.runner.config import RunConfig
+from rewardkit_adapters.runner.report import Evaluation
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+LAST, START = "last", "start"
+PROMPTS = 64
+_TOLERANCE = 1e-9
+
+
+def evaluate(
+    config: RunConfig,
+    *,
+    checkpoint: str | Sequence[str] = LAST,
+    split: str | None = None,
+    prompts: int | None = None,
+    generations: int = 1,
+    out: Path | None = None,
+    console: Console | None = None,
+) -> int:
+    """Generate on held-out prompts and print the scores; return the exit code.
+
+    ::
+
+        evaluate(read(Path("run.yaml")), checkpoint=["start", "last"], generations=8)
+
+    Args:
+        checkpoint: ``"last"``, ``"start"`` (the model before training), a step, or a folder; or several of them.
+        split: of the dataset; None: as ``eval`` says.
+        prompts: how many, drawn with the seed; None: as ``eval`` says, else 64.
+        generations: per prompt; more than one are sampled as in training.
+        out: write all completions with their totals to this JSON file.
+        console: where to print; None: the standard output.
+
+    Returns:
+        0, or 1 if a completion could not be scored.
+
+    Raises:
+        ConfigError: there is no such checkpoint, or the held-out prompts are not configured.
+    """
+    surroundings.prepare()
+    from rich.console import Console
+    from transformers import set_seed
+
+    from rewardkit_adapters.runner import held_out, report
+    from rewardkit_adapters.runner.ending import how_it_is_drawn
+    from rewardkit_adapters.runner.environment import quiet
+    from rewardkit_adapters.runner.plan import Plan
+    from rewardkit_adapters.runner.rewards import trained
+
+    console = console or Console()
+    if out is not None and not out.absolute().parent.is_dir():
+        raise ConfigError(f"--out {out}: there is no folder {out.absolute().parent}. Create it first")
+    config = _evaluated(config, split, prompts)
+    assert config.eval is not None
+    names = [checkpoint] if isinstance(checkpoint, str) else list(dict.fromkeys(checkpoint))
+    folders = {name: folder_of(config, name) for name in names}
+    plan = Plan.of(config, None)
+    rows = plan.held_out
+    assert rows is not None
+    greedy = config.eval.greedy and generations == 1
+    how = how_it_is_drawn(config, greedy=greedy)
+    reward = trained(config, plan.reward)
+    found: dict[str, Evaluation] = {}
+    with quiet():
+        for name, folder in folders.items():
+            set_seed(config.seed)
+            title = name if folder is None else folder.name
+            found[title] = _of_one(config, folder, reward, rows, greedy, generations, title, console)
+    if len(found) == 2:
+        before, after = found.values()
+        report.show_comparison(console, before, after, how=how, headings=list(found))
+    else:
+        report.show_means(console, found, how=how)
+    if generations > 1:
+        passed = {name: pass_rates(one.totals, generations, reward.bounds[1]) for name, one in found.items()}
+        report.show_rates(console, passed)
+    console.print()
+    report.show_samples(console, held_out.texts_of(rows), held_out.shown_gold_of(rows), found)
+    if out is not None:
+        held_out.save_as(out, rows, found, how=how)
+        report.show_files(console, {"completions": report.short(out)})
+    return 1 if any(one.unscorable for one in found.values()) else 0
+
+
+def folder_of(config: RunConfig, name: str) -> Path | None:
+    """Return the folder with the weights of a checkpoint; None for the model before training.
+
+    Raises:
+        ConfigError: there is no such checkpoint.
+    """
+    from rewardkit_adapters.runner import checkpoints
+    from rewardkit_adapters.runner.folder import MODEL
+
+    if name == START:
+        return None
+    output = config.output_path()
+    if name == LAST:
+        complete = [one for one in checkpoints.all_in(output) if not one.fault()]
+        if complete:
+            return complete[-1].path
+        if (output / MODEL).is_dir():
+            return output / MODEL
+        raise ConfigError(f"{output} has no complete checkpoint. Train first, or pass --checkpoint start")
+    folder = Path(name).expanduser()
+    if (folder / "config.json").exists() or (folder / "adapter_config.json").exists():
+        return folder
+    return checkpoints.named(output, name).path
+
+
+def pass_rates(totals: Sequence[float], generations: int, highest: float) -> dict[str, float]:
+    """Return ``pass@k``, the chance that one of k attempts gets the highest total, and the mean best total.
+
+    The unbiased estimate of Chen et al. 2021 (arXiv:2107.03374), over prompts with enough scored completions.
+
+    Args:
+        totals: `generations` in a row for each prompt, NaN if one could not be scored.
+        highest: the upper bound of the total; if infinite, only the best is returned.
+    """
+    groups = np.asarray(totals, dtype=np.float64).reshape(-1, generations)
+    counted = [group[~np.isnan(group)] for group in groups]
+    rates: dict[str, float] = {}
+    if math.isfinite(highest):
+        tries = sorted({*(2**power for power in range(generations.bit_length())), generations})
+        for many in (count for count in tries if count <= generations):
+            chances = [_chance(group, many, highest) for group in counted if len(group) >= many]
+            rates[f"pass@{many}"] = float(np.mean(chances)) if chances else math.nan
+    best = [group.max() for group in counted if len(group)]
+    return {**rates, f"best of {generations}": float(np.mean(best)) if best else math.nan}
+
+
+def _chance(group: Any, many: int, highest: float) -> float:
+    """Return the chance that `many` attempts, drawn without replacement, contain the highest total."""
+    count = len(group)
+    failed = int((group < highest - _TOLERANCE).sum())
+    return 1.0 - math.comb(failed, many) / math.comb(count, many)
+
+
+def _evaluated(config: RunConfig, split: str | None, prompts: int | None) -> RunConfig:
+    """Return the configuration with the prompts that the command line asks for."""
+    from rewardkit_adapters.runner.config import EvalConfig
+
+    own = config.eval
+    if config.environment is not None:
+        raise ConfigError("a run with an environment is not evaluated: the answers would be generated without tools")
+    if split is None and own is None:
+        raise ConfigError("there are no held-out prompts: pass --split, or write eval: {...}")
+    if split is not None:
+        greedy = own is None or own.greedy
+        own = EvalConfig(split=split, prompts=PROMPTS if own is None else own.prompts, greedy=greedy)
+    assert own is not None
+    return config.model_copy(update={"eval": own if prompts is None else own.model_copy(update={"prompts": prompts})})
+
+
+def _of_one(
+    config: RunConfig,
+    folder: Path | None,
+    reward: Any,
+    rows: Any,
+    greedy: bool,
+    generations: int,
+    title: str,
+    console: Console,
+) -> Evaluation:
+    from rewardkit_adapters.runner import held_out
+    from rewardkit_adapters.runner.held_out import Sampling
+    from rewardkit_adapters.runner.models import model_of
+    from rewardkit_adapters.runner.progress import shown_progress
+    from rewardkit_adapters.runner.settings import grpo_config
+
+    loaded = model_of(config, checkpoint=folder, to_generate=True, console=console)
+    args = grpo_config(config, parameters=loaded.parameters, model_arguments=loaded.arguments, reward_weights=None)
+    sampling = Sampling.of(args, greedy=greedy)
+    batches = math.ceil(len(rows) * generations / sampling.batch)
+    with shown_progress(console, title, batches) as on_batch:
+        return held_out.evaluate(
+            reward,
+            loaded.model,
+            loaded.tokenizer,
+            rows,
+            sampling,
+            seed=config.seed,
+            generations=generations,
+            on_batch=lambda done: on_batch({}),
+        )

@@ -1,0 +1,65 @@
+"""The folder of a run: the names of its files, and whether it holds a run. Imports nothing heavy.
+
+``run.json`` and the tables of the record are in it, too, unless ``record:`` names another folder.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rewardkit.errors import ConfigError
+
+WRITTEN = "run.yaml"
+CHECKPOINTS = "checkpoints"
+START = "start"
+MODEL = "model"
+EVALUATION = "evaluation.json"
+SUMMARY = "summary.json"
+PLOT = "plot.png"
+PROMPTS = "prompts.json"
+_RECORD = "run.json"
+_LOCK = ".lock"
+
+
+def holds_a_run(output: Path) -> bool:
+    """Return whether the folder holds files of a training."""
+    left = [path for path in (output / CHECKPOINTS).glob("checkpoint-*") if path.is_dir()]
+    return bool(left) or (output / _RECORD).exists() or (output / SUMMARY).exists()
+
+
+def is_finished(output: Path) -> bool:
+    """Return whether the run in the folder finished."""
+    try:
+        return bool(json.loads((output / SUMMARY).read_text(encoding="utf-8"))["finished"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+@contextmanager
+def taken(output: Path) -> Iterator[None]:
+    """Make the folder if needed, and lock it inside the `with` block. Killing the process unlocks it.
+
+    Raises:
+        ConfigError: another process trains in the folder, or it cannot be written to.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(output / _LOCK)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise ConfigError(
+            f"another process trains in {output}. Wait until it ends, or choose another folder with --output DIR"
+        ) from None
+    except NotImplementedError:  # a file system without locks
+        pass
+    except OSError as error:
+        raise ConfigError(f"output: cannot write to {output}: {error.strerror or error}") from None
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,0 +1,303 @@
+"""The held-out prompts of a run: generate, score, and save the results."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from rewardkit.batch.messages import prompt_text
+from rewardkit.tree.reward import Reward
+from rewardkit_adapters.runner.folder import EVALUATION
+from rewardkit_adapters.runner.report import Evaluation, scored
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from datasets import Dataset
+
+
+# Generate completions outside of training: greedy, or sampled as in training, in batches.
+
+
+Prompt = Any
+"""A text, or a list of messages."""
+
+
+@dataclass(frozen=True)
+class Completion:
+    """A completion: its text without special tokens, and its token ids including the end token."""
+
+    text: str
+    ids: list[int]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How to generate completions.
+
+    Attributes:
+        arguments: of transformers' GenerationConfig.
+        batch: rows per batch.
+        template: keywords of the chat template.
+        half: whether to compute in bfloat16.
+    """
+
+    arguments: dict[str, Any]
+    batch: int = 16
+    template: dict[str, Any] | None = None
+    half: bool = False
+
+    @classmethod
+    def of(cls, args: Any, *, greedy: bool) -> Sampling:
+        """Return the sampling of a GRPOConfig, or greedy decoding."""
+        arguments: dict[str, Any] = {"max_new_tokens": args.max_completion_length}
+        if greedy:
+            arguments["do_sample"] = False
+        else:
+            names = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
+            arguments |= {"do_sample": True, **{name: getattr(args, name) for name in names}}
+            arguments |= args.generation_kwargs or {}
+        # The training generates this many rows at once, so they fit into memory.
+        batch = args.per_device_train_batch_size * args.steps_per_generation
+        return cls(arguments, batch, args.chat_template_kwargs, bool(args.bf16))
+
+
+def generate(
+    model: Any,
+    tokenizer: Any,
+    prompts: Sequence[Prompt],
+    sampling: Sampling,
+    *,
+    on_batch: Callable[[int], None] = lambda done: None,
+) -> list[Completion]:
+    """Return one completion per prompt, in order. The mode of the model (train, eval) is restored.
+
+    Args:
+        tokenizer: padding is on the left.
+        on_batch: called after every batch with the number of completions so far.
+    """
+    was_training = model.training
+    model.eval()
+    found: list[Completion] = []
+    try:
+        with torch.inference_mode(), _computing(model, sampling):
+            for start in range(0, len(prompts), sampling.batch):
+                found += _batch(model, tokenizer, prompts[start : start + sampling.batch], sampling)
+                on_batch(len(found))
+    finally:
+        model.train(was_training)
+    return found
+
+
+def _batch(model: Any, tokenizer: Any, prompts: Sequence[Prompt], sampling: Sampling) -> list[Completion]:
+    from transformers import GenerationConfig
+
+    inner = getattr(tokenizer, "tokenizer", tokenizer)
+    texts = [_text(inner, prompt, sampling.template or {}) for prompt in prompts]
+    # A chat template adds the special tokens itself.
+    special = isinstance(prompts[0], str)
+    encoded = inner(texts, return_tensors="pt", padding=True, padding_side="left", add_special_tokens=special).to(
+        model.device
+    )
+    ends = _ends(model, inner)
+    config = GenerationConfig(
+        **sampling.arguments, pad_token_id=inner.pad_token_id, eos_token_id=ends, disable_compile=True
+    )
+    generated = model.generate(
+        input_ids=encoded["input_ids"], attention_mask=encoded["attention_mask"], generation_config=config
+    )
+    rows = generated[:, encoded["input_ids"].shape[1] :].tolist()
+    ids = [_until_end(row, ends) for row in rows]
+    return [
+        Completion(text, own) for text, own in zip(inner.batch_decode(ids, skip_special_tokens=True), ids, strict=True)
+    ]
+
+
+def _text(tokenizer: Any, prompt: Prompt, template: dict[str, Any]) -> str:
+    if isinstance(prompt, str):
+        return prompt
+    goes_on = bool(prompt) and prompt[-1]["role"] == "assistant"
+    return str(
+        tokenizer.apply_chat_template(
+            prompt, tokenize=False, add_generation_prompt=not goes_on, continue_final_message=goes_on, **template
+        )
+    )
+
+
+def _ends(model: Any, tokenizer: Any) -> list[int]:
+    """Return all tokens that end a completion: those of the model and of the tokenizer."""
+    declared = getattr(model.generation_config, "eos_token_id", None)
+    known = [] if declared is None else [declared] if isinstance(declared, int) else list(declared)
+    return list(dict.fromkeys([*known, tokenizer.eos_token_id]))
+
+
+def _until_end(row: list[int], ends: Sequence[int]) -> list[int]:
+    """Return the tokens up to the first end token, including it; the rest is padding."""
+    end = next((place for place, token in enumerate(row) if token in ends), len(row) - 1)
+    return row[: end + 1]
+
+
+def _computing(model: Any, sampling: Sampling) -> Any:
+    kind = model.device.type
+    return torch.autocast(kind, dtype=torch.bfloat16, enabled=sampling.half and kind != "cpu")
+
+
+@contextmanager
+def own_randomness(seed: int) -> Iterator[None]:
+    """Seed all random generators inside the `with` block; restore their state afterwards."""
+    python, legacy = random.getstate(), np.random.get_state()
+    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
+    with torch.random.fork_rng(devices=devices):
+        random.seed(seed)
+        np.random.seed(seed % 2**32)
+        torch.manual_seed(seed)
+        try:
+            yield
+        finally:
+            random.setstate(python)
+            np.random.set_state(legacy)
+
+
+def evaluate(
+    reward: Reward,
+    model: Any,
+    tokenizer: Any,
+    rows: Dataset,
+    sampling: Sampling,
+    *,
+    seed: int,
+    generations: int = 1,
+    on_batch: Callable[[int], None] = lambda done: None,
+) -> Evaluation:
+    """Generate `generations` completions per row and score them; the state of random generators is restored.
+
+    With several processes, each generates its share, and the main process scores; the others get an empty evaluation.
+    """
+    rank, world = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
+    columns = {name: [value for value in rows[name] for _ in range(generations)] for name in rows.column_names}
+    prompts = columns.pop("prompt")
+    with own_randomness(seed + rank):
+        completions = generate(model, tokenizer, prompts[rank::world], sampling, on_batch=on_batch)
+        if world > 1:
+            completions = _of_all(completions, world)
+        if rank > 0:
+            return Evaluation([], [], {}, math.nan)
+        return scored(
+            reward,
+            [_as_trained(prompt, completion) for prompt, completion in zip(prompts, completions, strict=True)],
+            prompts=prompts,
+            columns=columns,
+            completion_ids=[completion.ids for completion in completions],
+            generations=generations,
+        )
+
+
+def texts_of(rows: Dataset) -> list[str]:
+    """Return the texts of the prompts."""
+    return [value if isinstance(value, str) else prompt_text(value, row) for row, value in enumerate(rows["prompt"])]
+
+
+def gold_of(rows: Dataset) -> dict[str, list[Any]]:
+    """Return all columns except the prompt."""
+    return {name: list(rows[name]) for name in rows.column_names if name != "prompt"}
+
+
+def shown_gold_of(rows: Dataset) -> dict[str, list[Any]]:
+    """Return the columns whose cells are not part of the prompt."""
+    texts = texts_of(rows)
+    return {
+        name: values
+        for name, values in gold_of(rows).items()
+        if any(str(value) not in text for value, text in zip(values, texts, strict=True))
+    }
+
+
+def save(output: Path, rows: Dataset, evaluations: Mapping[str, Evaluation], *, how: str) -> Path:
+    """Write ``evaluation.json`` in the folder of a run: see `save_as`."""
+    return save_as(output / EVALUATION, rows, evaluations, how=how)
+
+
+def save_as(path: Path, rows: Dataset, evaluations: Mapping[str, Evaluation], *, how: str) -> Path:
+    """Write the means, and every prompt with its columns, completions and totals."""
+    gold, texts = gold_of(rows), texts_of(rows)
+    listed = [
+        {
+            "prompt": text,
+            "columns": {name: values[row] for name, values in gold.items()},
+            **{name: _of_row(evaluation, row, len(texts)) for name, evaluation in evaluations.items()},
+        }
+        for row, text in enumerate(texts)
+    ]
+    means = {
+        name: {"total": one.total, "unscorable": one.unscorable, "components": one.means}
+        for name, one in evaluations.items()
+    }
+    return write_json(path, {"prompts": len(texts), "how": how, **means, "rows": listed})
+
+
+def saved(output: Path, name: str, rows: Dataset) -> Evaluation | None:
+    """Return a saved evaluation (``before``) of the same prompts; None if there is none."""
+    try:
+        found = json.loads((output / EVALUATION).read_text(encoding="utf-8"))
+        if [row["prompt"] for row in found["rows"]] != texts_of(rows):
+            return None
+        own = [row[name] for row in found["rows"]]
+        return Evaluation(
+            completions=[text for one in own for text in one["completions"]],
+            totals=[_number(total) for one in own for total in one["totals"]],
+            means={component: _number(mean) for component, mean in found[name]["components"].items()},
+            total=_number(found[name]["total"]),
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def write_json(path: Path, value: Mapping[str, Any]) -> Path:
+    """Write the file atomically; NaN and infinity become null."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f"{path.name}.unfinished")
+    text = json.dumps(_finite(value), indent=2, ensure_ascii=False, default=str)
+    unfinished.write_text(text, encoding="utf-8", errors="backslashreplace")
+    unfinished.replace(path)
+    return path
+
+
+def _of_row(evaluation: Evaluation, row: int, rows: int) -> dict[str, Any]:
+    each = len(evaluation.completions) // rows
+    own = slice(row * each, (row + 1) * each)
+    return {"completions": evaluation.completions[own], "totals": evaluation.totals[own]}
+
+
+def _as_trained(prompt: Any, completion: Completion) -> Any:
+    """Return a completion as the trainer passes it: a message if the prompt consists of messages."""
+    return completion.text if isinstance(prompt, str) else [{"role": "assistant", "content": completion.text}]
+
+
+def _of_all(completions: Sequence[Completion], world: int) -> list[Completion]:
+    """Collect the completions of all processes, in the order of the prompts."""
+    from accelerate.utils import gather_object
+
+    shares = gather_object([list(completions)])
+    return [shares[place % world][place // world] for place in range(sum(map(len, shares)))]
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(name): _finite(one) for name, one in value.items()}
+    return [_finite(one) for one in value] if isinstance(value, (list, tuple)) else value

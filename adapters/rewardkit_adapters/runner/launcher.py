@@ -1,0 +1,123 @@
+"""``processes: 4``: start the processes with accelerate (GPUs) or torchrun (CPU), and forward signals to them.
+
+The processes run in a session of their own, so that Ctrl-C reaches them once, from here, and does not reach their
+launcher: it would kill them after half a minute, perhaps while they save a checkpoint.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import psutil
+
+from rewardkit_adapters.runner.config import RunConfig
+from rewardkit_adapters.runner.environment import has_gpu
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+WORKER = "rewardkit_adapters.runner.worker"
+
+
+def launch(config: RunConfig, written: Path, checkpoint: Path | None, console: Console) -> int:
+    """Run the processes until they end; return the exit code of the run.
+
+    Args:
+        written: the configuration file that every process reads.
+        checkpoint: where to resume.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        outcome = Path(folder) / "outcome"
+        command = [*launcher(config), "-m", WORKER, str(written), "--outcome", str(outcome)]
+        if checkpoint is not None:
+            command += ["--checkpoint", str(checkpoint)]
+        process = subprocess.Popen(command, env=_environment(config), start_new_session=True)
+        with _signals_handed_on(process):
+            ended = process.wait()
+        if outcome.exists():
+            return int(outcome.read_text())
+        console.print(
+            f"The processes ended with exit code {ended} before the run finished. See the errors above.", soft_wrap=True
+        )
+        return 1 if ended == 0 else abs(ended) if ended > 0 else 128 - ended
+
+
+def launcher(config: RunConfig) -> list[str]:
+    """Return the command of the launcher, without the module to run."""
+    if config.accelerate is None and not has_gpu():
+        # On a CPU, accelerate always starts only one process.
+        return [
+            sys.executable,
+            "-m",
+            "torch.distributed.run",
+            "--standalone",
+            "--nproc_per_node",
+            str(config.processes),
+        ]
+    command = [sys.executable, "-m", "accelerate.commands.launch"]
+    if config.accelerate is not None:
+        command += ["--config_file", str((config.base / config.accelerate).absolute())]
+    elif config.processes > 1:
+        command += ["--multi_gpu", "--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no"]
+    if config.accelerate is None or config.processes > 1:
+        command += ["--num_processes", str(config.processes), "--main_process_port", "0"]
+    return command
+
+
+def _environment(config: RunConfig) -> dict[str, str]:
+    """Return environment variables: the path of the user's modules, and a share of the cores for each process."""
+    known = [str(config.modules_path()), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    threads = max(1, (os.cpu_count() or 1) // config.processes)
+    return {"OMP_NUM_THREADS": str(threads), **os.environ, "PYTHONPATH": os.pathsep.join(known)}
+
+
+@contextmanager
+def _signals_handed_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Forward signals to the processes that train; the second Ctrl-C kills them."""
+    interrupted = 0
+
+    def hand_on(number: int, frame: FrameType | None) -> None:
+        nonlocal interrupted
+        interrupted += number == signal.SIGINT
+        family = _family(process.pid)
+        workers = [one for one in family if _is_worker(one)]
+        # Before the processes train, there is nothing to save: signal the launcher, too.
+        for one in workers if workers and interrupted < 2 else family:
+            try:
+                one.send_signal(signal.SIGKILL if interrupted > 1 else number)
+            except psutil.Error:  # it has ended
+                continue
+
+    before = {number: signal.signal(number, hand_on) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for left in _family(process.pid):
+            left.kill()
+
+
+def _family(pid: int) -> list[psutil.Process]:
+    try:
+        parent = psutil.Process(pid)
+        return [*parent.children(recursive=True), parent]
+    except psutil.Error:
+        return []
+
+
+def _is_worker(process: psutil.Process) -> bool:
+    """Return whether it is ``python -u -m WORKER``; a launcher has the name later in its command."""
+    try:
+        return WORKER in process.cmdline()[:4]
+    except psutil.Error:
+        return False

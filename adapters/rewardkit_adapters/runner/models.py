@@ -1,0 +1,234 @@
+"""The model of a run: what TRL loads, the tokenizer, the adapter, and checkpoints to evaluate.
+
+``model: Qwen/Qwen2.5-0.5B-Instruct`` with ``lora: true`` is that name, its tokenizer and a LoraConfig.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM, AutoProcessor, AutoTokenizer
+
+from rewardkit.errors import ConfigError, MissingExtraError
+from rewardkit_adapters.runner.config import TINY, RunConfig, anchored, is_local, located
+from rewardkit_adapters.runner.environment import has_gpu
+from rewardkit_adapters.runner.folder import START
+from rewardkit_adapters.runner.progress import shown_progress
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The model and its parts, as the trainer takes them.
+
+    Attributes:
+        model: the name or folder that TRL loads, or the model itself.
+        tokenizer: with the chat template of the configuration.
+        peft_config: of the adapter to train; None: all weights are trained.
+        arguments: keywords of from_pretrained.
+        quantization: a BitsAndBytesConfig, or None.
+        parameters: how many the model has; None if that is unknown before it is loaded.
+    """
+
+    model: Any
+    tokenizer: Any
+    peft_config: Any
+    arguments: dict[str, Any]
+    quantization: Any
+    parameters: int | None
+
+
+def model_of(
+    config: RunConfig,
+    *,
+    checkpoint: Path | None = None,
+    to_generate: bool = False,
+    console: Console | None = None,
+) -> Loaded:
+    """Return the model that a configuration names.
+
+    Args:
+        checkpoint: a folder with trained weights, or with an adapter.
+        to_generate: load the model here instead of in the trainer; with `checkpoint` it is always loaded.
+        console: shows the warm start of the tiny model.
+
+    Raises:
+        ConfigError: there is no such model, or it cannot be loaded.
+        MissingExtraError: bitsandbytes, peft or vLLM is needed and not installed.
+    """
+    _check_installed(config)
+    name = str(_tiny(config, console)) if config.model.name == TINY else config.model_name()
+    arguments = _arguments(config)
+    quantization = _quantization(config)
+    tokenizer = _tokenizer(config, name, checkpoint)
+    if checkpoint is not None or to_generate:
+        model = _to_generate(name, checkpoint, arguments, quantization)
+        return Loaded(model, tokenizer, None, arguments, quantization, model.num_parameters())
+    return Loaded(name, tokenizer, _adapter(config), arguments, quantization, _parameters(config, name))
+
+
+def start_of(config: RunConfig) -> Path:
+    """Return the folder of the tiny model before training."""
+    return config.output_path() / START
+
+
+def _check_installed(config: RunConfig) -> None:
+    wanted = {
+        "peft": ("lora", config.lora is not None),
+        "bitsandbytes": ("quantize", config.quantize is not None),
+        "vllm": ("vllm", config.vllm is not None),
+    }
+    for package, (key, asked) in wanted.items():
+        if asked and find_spec(package) is None:
+            instead = "; or write vllm: null to generate with transformers" if package == "vllm" else ""
+            raise MissingExtraError(f"{key} needs {package}, which is not installed: pip install {package}{instead}")
+
+
+def _tiny(config: RunConfig, console: Console | None) -> Path:
+    """Return the folder of the tiny model; the main process makes it."""
+    from accelerate import PartialState
+
+    from rewardkit_adapters.runner.tiny.make import make_tiny
+
+    folder = start_of(config)
+    with PartialState(cpu=not has_gpu()).main_process_first():
+        if not folder.exists():
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            steps = config.model.warm_up_steps or 0
+            shown = shown_progress(console, "warm start", steps) if console and steps else nullcontext(_unseen)
+            with shown as on_step:
+                make_tiny(
+                    folder,
+                    seed=config.seed,
+                    steps=steps,
+                    chat_template=_template(config),
+                    on_step=on_step,
+                    size=config.model.size or "small",
+                )
+    return folder
+
+
+def _unseen(numbers: Any, *, speed: str = "") -> None:
+    pass
+
+
+def _arguments(config: RunConfig) -> dict[str, Any]:
+    """Return the keywords of from_pretrained."""
+    dtype: str = config.model.dtype
+    if dtype == "auto" and (config.lora is None or not has_gpu()):
+        # If all weights are trained, 16 bits would round the small steps of GRPO away: half of the spacing of bfloat16
+        # near 0.02 is 6e-5, and a step of Adam is about the learning rate. Activations may still be bf16.
+        dtype = "float32"
+    given = {
+        "dtype": dtype,
+        "revision": config.model.revision,
+        "attn_implementation": config.model.attention,
+        "trust_remote_code": config.model.trust_remote_code or None,
+    }
+    return {name: value for name, value in given.items() if value is not None} | config.model.arguments
+
+
+def _quantization(config: RunConfig) -> Any:
+    if config.quantize is None:
+        return None
+    from transformers import BitsAndBytesConfig
+
+    if config.quantize == "8bit":
+        return BitsAndBytesConfig(load_in_8bit=True)
+    return BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_compute_dtype=torch.bfloat16,
+    )
+
+
+def _adapter(config: RunConfig) -> Any:
+    if config.lora is None:
+        return None
+    from peft import LoraConfig
+
+    try:
+        return LoraConfig(**{"task_type": "CAUSAL_LM"} | config.lora)
+    except (ValueError, TypeError) as error:
+        raise ConfigError(f"lora: peft rejects these settings: {error}") from error
+
+
+def _tokenizer(config: RunConfig, name: str, checkpoint: Path | None) -> Any:
+    own = config.model.tokenizer
+    source, revision = (name, config.model.revision) if own is None else (anchored(own, config.base), None)
+    if checkpoint is not None and (checkpoint / "tokenizer_config.json").is_file():
+        # A checkpoint needs the tokens that it was trained with.
+        source, revision = str(checkpoint), None
+    common = {"revision": revision, "trust_remote_code": config.model.trust_remote_code, "padding_side": "left"}
+    with _explained("tokenizer", source):
+        # As TRL does: for a model that sees images, this is a processor.
+        loader = AutoProcessor if own is None and config.model.name != TINY else AutoTokenizer
+        tokenizer = loader.from_pretrained(source, **common)
+    inner = getattr(tokenizer, "tokenizer", tokenizer)
+    if inner.pad_token is None:
+        inner.pad_token = inner.eos_token
+    if (template := _template(config)) is not None:
+        tokenizer.chat_template = template
+    return tokenizer
+
+
+def _template(config: RunConfig) -> str | None:
+    """Return the chat template; read it if the setting names a file."""
+    given = config.model.chat_template
+    if given is None or not is_local(given, config.base):
+        return given
+    path = located(given, config.base)
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"model.chat_template: cannot read {path}: {error.strerror or error}") from None
+
+
+def _parameters(config: RunConfig, name: str) -> int | None:
+    """Count the parameters without loading the weights."""
+    try:
+        revision, trusted = config.model.revision, config.model.trust_remote_code
+        described = AutoConfig.from_pretrained(name, revision=revision, trust_remote_code=trusted)
+        with torch.device("meta"):
+            return int(AutoModelForCausalLM.from_config(described, trust_remote_code=trusted).num_parameters())
+    except Exception:  # the model may come with its own code; real problems show when it is loaded
+        return None
+
+
+def _to_generate(name: str, checkpoint: Path | None, arguments: dict[str, Any], quantization: Any) -> Any:
+    """Load the model, with the weights or the adapter of `checkpoint`."""
+    keywords = dict(arguments)
+    if quantization is not None:
+        keywords["quantization_config"] = quantization
+    is_adapter = checkpoint is not None and (checkpoint / "adapter_config.json").exists()
+    source = name if checkpoint is None or is_adapter else str(checkpoint)
+    if source != name:
+        keywords.pop("revision", None)
+    with _explained("model", source):
+        model = AutoModelForCausalLM.from_pretrained(source, **keywords)
+        if is_adapter:
+            from peft import PeftModel
+
+            model = PeftModel.from_pretrained(model, str(checkpoint))
+    if has_gpu() and quantization is None and "device_map" not in keywords:
+        model = model.to(torch.accelerator.current_accelerator())
+    return model.eval()
+
+
+@contextmanager
+def _explained(what: str, source: str) -> Iterator[None]:
+    """Raise a ConfigError of one sentence if part of the model cannot be loaded."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError) as error:
+        first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        raise ConfigError(f"cannot load the {what} {source}: {first[:300]}") from error

@@ -1,0 +1,45 @@
+"""The plan of a run: what is known before the model is loaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rewardkit_adapters.runner.config import RunConfig
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The configuration with its reward and its rows.
+
+    Attributes:
+        held_out: None: nothing is evaluated.
+        checkpoint: where to resume; None: start from the beginning.
+    """
+
+    config: RunConfig
+    reward: Any
+    training: Dataset
+    held_out: Dataset | None
+    checkpoint: Path | None
+
+    @classmethod
+    def of(cls, config: RunConfig, checkpoint: Path | None) -> Plan:
+        """Load the reward and the rows.
+
+        Raises:
+            ConfigError: the data cannot be loaded, or does not fit the configuration.
+            RewardDefinitionError: there is no such reward.
+        """
+        from rewardkit_adapters.runner.data import training_and_held_out
+        from rewardkit_adapters.runner.rewards import reward_of
+
+        return cls(config, reward_of(config), *training_and_held_out(config), checkpoint)
+
+    @property
+    def output(self) -> Path:
+        return self.config.output_path()

@@ -1,0 +1,354 @@
+"""Check the batch sizes: how many completions, prompts, steps and epochs result, and whether they divide.
+
+With 8 per device, 2 processes and 4 steps per generation, 64 completions are generated at once: 8 prompts with
+``num_generations: 8``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rewardkit_adapters.runner.config import TINY, RunConfig
+from rewardkit_adapters.runner.preflight.findings import Finding, Table
+
+
+@cache
+def _defaults() -> Mapping[str, Any]:
+    """Return the defaults of GRPOConfig. No instance is made, because its own checks stop at the first error."""
+    import dataclasses
+
+    from trl import GRPOConfig
+
+    return {field.name: field.default for field in dataclasses.fields(GRPOConfig)}
+
+
+def grpo_settings(config: RunConfig) -> dict[str, Any]:
+    """Return all fields of GRPOConfig: the values of the run, else the defaults."""
+    return {**_defaults(), **config.grpo}
+
+
+@dataclass(frozen=True)
+class Batches:
+    """The arithmetic of a training.
+
+    Attributes:
+        per_device: sequences in one forward pass of a process.
+        processes: the number of processes.
+        accumulation: micro batches in one optimizer step.
+        slices: micro batches in one generation (``steps_per_generation``).
+        iterations: how often each generation is trained on (``num_iterations``).
+        generations: completions per prompt.
+        rows: rows of the dataset.
+        max_steps: optimizer steps; -1: as many as `epochs` needs.
+        epochs: passes over the data.
+    """
+
+    per_device: int
+    processes: int
+    accumulation: int
+    slices: int
+    iterations: int
+    generations: int
+    rows: int
+    max_steps: int
+    epochs: float
+
+    @property
+    def generated(self) -> int:
+        """Completions that all processes generate at once (``generation_batch_size``)."""
+        return self.per_device * self.processes * self.slices
+
+    @property
+    def prompts(self) -> int:
+        """Different prompts in one generation."""
+        return self.generated // self.generations
+
+    @property
+    def generations_per_epoch(self) -> int:
+        """Full generations in one epoch; TRL drops the rest."""
+        return self.rows // self.prompts if self.prompts else 0
+
+    @property
+    def steps_per_epoch(self) -> int:
+        return math.ceil(self.generations_per_epoch * self.slices * self.iterations / self.accumulation)
+
+    @property
+    def steps(self) -> int:
+        """Optimizer steps of the whole training."""
+        return self.max_steps if self.max_steps > 0 else math.ceil(self.epochs * self.steps_per_epoch)
+
+    @property
+    def epochs_trained(self) -> float:
+        return self.steps / self.steps_per_epoch if self.steps_per_epoch else 0.0
+
+    @property
+    def completions(self) -> int:
+        """Completions that are generated and scored in the whole training."""
+        micro = self.steps * self.accumulation
+        return math.ceil(micro / (self.slices * self.iterations)) * self.generated
+
+    @property
+    def aligned(self) -> int:
+        """Optimizer steps after which a generation is used up."""
+        return math.lcm(self.slices * self.iterations, self.accumulation) // self.accumulation
+
+
+def batches_of(config: RunConfig, rows: int) -> tuple[Batches | None, list[Finding]]:
+    """Return the arithmetic (None if the settings contradict each other) and the findings."""
+    given = grpo_settings(config)
+    per_device, processes = int(given["per_device_train_batch_size"]), config.processes
+    wrong = list(_impossible(given, per_device * processes))
+    if wrong:
+        return None, wrong
+    slices = given["steps_per_generation"] or int(given["gradient_accumulation_steps"])
+    if given["generation_batch_size"] is not None:
+        slices = given["generation_batch_size"] // (per_device * processes)
+    batches = Batches(
+        per_device=per_device,
+        processes=processes,
+        accumulation=int(given["gradient_accumulation_steps"]),
+        slices=int(slices),
+        iterations=int(given["num_iterations"]),
+        generations=int(given["num_generations"]),
+        rows=rows,
+        max_steps=int(given["max_steps"]),
+        epochs=float(given["num_train_epochs"]),
+    )
+    wrong = list(_indivisible(batches))
+    return (None, wrong) if wrong else (batches, list(_told(batches, given)))
+
+
+def _impossible(given: Mapping[str, Any], at_once: int) -> Iterator[Finding]:
+    if given["num_generations"] is None or given["num_generations"] < 2:
+        what = f"num_generations is {given['num_generations']}: GRPO compares the completions of a prompt"
+        yield Finding("error", "grpo", what, "write at least 2; 8 is usual")
+    for name in ("per_device_train_batch_size", "gradient_accumulation_steps", "num_iterations"):
+        if given[name] < 1:
+            yield Finding("error", "grpo", f"{name} is {given[name]}", "write at least 1")
+    size, slices = given["generation_batch_size"], given["steps_per_generation"]
+    if size is not None and slices is not None:
+        what = "generation_batch_size and steps_per_generation set the same thing"
+        yield Finding("error", "grpo", what, "delete one of them")
+    elif at_once > 0 and size is not None and (size < 1 or size % at_once):
+        what = f"generation_batch_size is {size}, which is not a multiple of the {at_once} sequences of all processes"
+        nearest = max(1, round(size / at_once)) * at_once
+        yield Finding("error", "grpo", what, f"write {nearest}, or change per_device_train_batch_size")
+    elif slices is not None and slices < 1:
+        yield Finding("error", "grpo", f"steps_per_generation is {slices}", "write at least 1")
+
+
+def _indivisible(batches: Batches) -> Iterator[Finding]:
+    generated, generations = batches.generated, batches.generations
+    if generated % generations:
+        divisors = [number for number in range(2, generated + 1) if generated % number == 0]
+        others = sorted(divisors, key=lambda number: abs(number - generations))[:2]
+        instead = f"num_generations: {' or '.join(map(str, sorted(others)))}, or " if others else ""
+        per_device = _per_device(batches)
+        yield Finding(
+            "error",
+            "grpo",
+            f"{generated} completions are generated at once ({_product(batches)}), which is not a multiple of "
+            f"num_generations {generations}",
+            f"write {instead}per_device_train_batch_size: {per_device}",
+        )
+    elif batches.rows < batches.prompts:
+        yield Finding(
+            "error",
+            "grpo",
+            f"one generation needs {batches.prompts} prompts ({generated} completions, {generations} of each), but the "
+            f"dataset has {batches.rows}: TRL would train 0 steps without an error",
+            f"add rows, write per_device_train_batch_size: {max(1, batches.per_device // 2)} or less, or raise "
+            "num_generations",
+        )
+    elif batches.steps < 1:
+        yield Finding("error", "grpo", "the training has no steps", "raise max_steps or num_train_epochs")
+
+
+def _per_device(batches: Batches) -> int:
+    """Return the nearest size that divides into whole groups."""
+    others = batches.processes * batches.slices
+    unit = batches.generations // math.gcd(batches.generations, others)
+    return max(1, round(batches.per_device / unit)) * unit
+
+
+def _product(batches: Batches) -> str:
+    parts = {
+        "per_device_train_batch_size": batches.per_device,
+        "processes": batches.processes,
+        "steps_per_generation": batches.slices,
+    }
+    return " x ".join(f"{name} {number}" for name, number in parts.items())
+
+
+def _told(batches: Batches, given: Mapping[str, Any]) -> Iterator[Finding]:
+    yield Finding(
+        "fact",
+        "batches",
+        f"{batches.generated} completions at once ({_product(batches)}): {batches.prompts} prompts with "
+        f"{batches.generations} each",
+    )
+    left_out = batches.rows - batches.generations_per_epoch * batches.prompts
+    yield Finding(
+        "fact",
+        "training",
+        f"{batches.steps:,} steps, {batches.completions:,} completions, {batches.epochs_trained:.3g} epochs of "
+        f"{batches.rows:,} prompts" + (f" (each epoch skips {left_out}, at random)" if left_out else ""),
+    )
+    every = given["save_steps"]
+    if given["save_strategy"] == "steps" and every >= 1 and int(every) % batches.aligned:
+        nearest = math.ceil(every / batches.aligned) * batches.aligned
+        yield Finding(
+            "fact",
+            "checkpoints",
+            f"every {nearest} steps instead of {every:g} (save_steps): a generation lasts {batches.aligned} steps, and "
+            "a run that resumes in the middle of one does not continue exactly",
+        )
+
+
+def split_groups(batches: Batches, compares: bool) -> Iterator[Finding]:
+    """Find groups that are split over processes although the reward compares their completions."""
+    own = batches.per_device * batches.slices
+    if compares and batches.processes > 1 and own % batches.generations:
+        yield Finding(
+            "warning",
+            "grpo",
+            f"the reward compares the {batches.generations} completions of a prompt, and each process has {own}: "
+            "groups are split over processes, so one process scores for all",
+            f"set per_device_train_batch_size so that its product with {batches.slices} is a multiple of "
+            f"{batches.generations}",
+        )
+
+
+# Check the sizes: the shape of the model, from its config.json, and the length of the prompts in tokens.
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The shape of a model, without its weights.
+
+    Attributes:
+        parameters: the exact number.
+        trainable: parameters that are trained; with an adapter, only those of the adapter.
+        vocabulary: logits of one token.
+        layers: layers of the decoder.
+        hidden, inner: the width of a layer, and of its MLP.
+        cached: numbers in the cache per token and layer.
+        context: the longest sequence; None if unknown.
+        dtype: of the saved weights; empty if unknown.
+    """
+
+    parameters: int
+    trainable: int
+    vocabulary: int
+    layers: int
+    hidden: int
+    inner: int
+    cached: int
+    context: int | None
+    dtype: str
+
+
+def shape_of(config: RunConfig) -> Shape | None:
+    """Return the shape of a model whose config is on this machine; None for others and for models with own code."""
+    if config.model.name == TINY or config.model.trust_remote_code:
+        return None
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    with suppress(Exception):  # real problems show when the model is loaded
+        described = AutoConfig.from_pretrained(
+            config.model_name(), revision=config.model.revision, local_files_only=True
+        )
+        with torch.device("meta"):
+            model = AutoModelForCausalLM.from_config(described)
+            parameters = model.num_parameters()
+            return _shape(described.get_text_config(), parameters, _trainable(model, config), described)
+    return None
+
+
+def _trainable(model: Any, config: RunConfig) -> int:
+    if config.lora is not None:
+        from peft import LoraConfig, get_peft_model
+
+        model = get_peft_model(model, LoraConfig(**{"task_type": "CAUSAL_LM"} | config.lora))
+    return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
+
+
+def _shape(text: Any, parameters: int, trainable: int, described: Any) -> Shape:
+    heads = text.num_attention_heads
+    size = getattr(text, "head_dim", None) or text.hidden_size // heads
+    dtype = getattr(described, "dtype", None) or getattr(described, "torch_dtype", None)
+    return Shape(
+        parameters=int(parameters),
+        trainable=int(trainable),
+        vocabulary=int(text.vocab_size),
+        layers=int(text.num_hidden_layers),
+        hidden=int(text.hidden_size),
+        inner=int(getattr(text, "intermediate_size", None) or 4 * text.hidden_size),
+        cached=2 * int(getattr(text, "num_key_value_heads", None) or heads) * int(size),
+        context=getattr(text, "max_position_embeddings", None),
+        dtype=str(dtype or "").removeprefix("torch."),
+    )
+
+
+def lengths(config: RunConfig, table: Table, shape: Shape | None) -> tuple[int | None, list[Finding]]:
+    """Return the longest prompt in tokens (None: unknown) and the findings about lengths."""
+    found = list(_characters(table))
+    tokenizer = _tokenizer(config)
+    if tokenizer is None:
+        return None, found
+    counts = [len(one.ids) for one in tokenizer.encode_batch(table.prompt_texts)]
+    longest = max(counts)
+    span = f"{min(counts):,} to {longest:,} tokens (median {median(counts):,.0f})"
+    found.append(Finding("fact", "prompts", f"{span}{_without(table)}"))
+    answer = grpo_settings(config)["max_completion_length"]
+    if shape is not None and shape.context is not None and answer is not None and longest + answer > shape.context:
+        row = counts.index(longest)
+        found.append(
+            Finding(
+                "error",
+                "grpo",
+                f"the prompt of row {row} ({longest:,} tokens) and a completion of max_completion_length {answer:,} "
+                f"exceed the context of the model, {shape.context:,} tokens",
+                "lower max_completion_length, or exclude long prompts with dataset.filter",
+            )
+        )
+    return longest, found
+
+
+def _without(table: Table) -> str:
+    return "" if isinstance(table.prompts[0], str) else ", without the chat template"
+
+
+def _characters(table: Table) -> Iterator[Finding]:
+    counts = [len(text) for text in table.prompt_texts]
+    yield Finding(
+        "fact",
+        "data",
+        f"{table.total:,} prompts of {min(counts):,} to {max(counts):,} characters (median {median(counts):,.0f})"
+        + (f"; {table.size:,} of them were checked" if table.size < table.total else ""),
+    )
+
+
+def _tokenizer(config: RunConfig) -> Any:
+    """Return the tokenizer of the model if it is on this machine."""
+    from tokenizers import Tokenizer
+
+    name = config.model.tokenizer or config.model_name()
+    if config.model.name == TINY:
+        return None
+    path: Any = Path(name) / "tokenizer.json"
+    with suppress(Exception):  # reported when it is loaded
+        if not path.is_file():
+            from huggingface_hub import try_to_load_from_cache
+
+            path = try_to_load_from_cache(name, "tokenizer.json", revision=config.model.revision)
+        return Tokenizer.from_file(str(path)) if isinstance(path, (str, Path)) else None
+    return None

@@ -1,0 +1,320 @@
+"""Check the cells: read every row as the reward will.
+
+A cell that does not fit the annotation of a function would stop the run hours later; the rows of a gold answer that
+cannot be read would get no score.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.column import Rows
+from rewardkit.batch.equality import equality
+from rewardkit.errors import BindingError, CoercionError, shorten
+from rewardkit.tree.binding import Binding, coerce_column
+from rewardkit.tree.coercion import is_missing
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.parameters import Parameter
+from rewardkit.tree.reward import Reward, applied
+from rewardkit_adapters.runner.preflight.findings import Finding, Table
+
+SHOWN = 10
+_VALUE, _REASON = 80, 120
+"""The most characters of a value, and of the reason why it cannot be read."""
+_MOST_UNREADABLE = 0.01
+"""The share of the distinct golds above which a run does not start: these are no stray cells, their form is wrong.
+
+It must also be the share of the rows: one row with the option "E" is one of five distinct golds.
+"""
+_SHOWN_GOLDS = 50
+"""The golds that are listed: all of them have to be fixed, so more than of other cells."""
+_SLOW = 1.0
+"""Seconds to read one gold, above which it is reported: the whole batch waits for it, in every process."""
+
+
+def cells(tree: Reward, table: Table) -> Iterator[Finding]:
+    """Find cells that do not fit the annotations of the reward, are None, or match no route.
+
+    Rows that a ready reward cannot read are noted in ``table.unreadable``.
+    """
+    batch = Batch([""] * table.size, prompts=table.prompts, columns={name: table.values(name) for name in table.named})
+    seen: set[tuple[Parameter, str, bool, bytes]] = set()
+    for node, rows in _applied(tree, batch):
+        if node.facts.choose is not None:
+            yield from _unrouted(node, batch, rows, table)
+        binding = node.facts.binding
+        if binding is None or any(one.source not in batch.columns for one in binding.columns):
+            continue
+        where = np.flatnonzero(rows).tolist()
+        for parameter in binding.columns:
+            key = (parameter, repr(parameter.annotation), binding.trusted, rows.tobytes())
+            if key not in seen:
+                seen.add(key)
+                yield from _cells_of(node.name, parameter, where, table, gold=binding.trusted)
+        if binding.trusted and len(binding.columns) > 1:
+            yield from _together(node, binding, where, table)
+
+
+def _applied(tree: Reward, batch: Batch) -> list[tuple[Reward, Rows]]:
+    """Return each node with the rows that its routes select."""
+    found: dict[Reward, Rows] = {}
+    stack = [(tree, np.ones(batch.size, dtype=np.bool_))]
+    while stack:
+        node, rows = stack.pop()
+        found[node] = found[node] | rows if node in found else rows
+        try:
+            parts = applied(node, batch, rows)
+        except BindingError:  # a route by a missing column, which another check reports
+            continue
+        stack += zip(node.children, parts, strict=True)
+    return list(found.items())
+
+
+@dataclass
+class _Cell:
+    """A distinct cell of a column: its rows, how long it took to read it, and why it cannot be read, or ""."""
+
+    value: Any
+    rows: list[int]
+    seconds: float = 0.0
+    problem: str = ""
+
+
+def _cells_of(name: str, parameter: Parameter, rows: list[int], table: Table, *, gold: bool) -> Iterator[Finding]:
+    """Find cells that cannot be read, and cells that are None.
+
+    Args:
+        gold: a ready reward reads them, so only their own rows get no score.
+    """
+    column = table.values(parameter.source)
+    where = f"column {parameter.source!r} ({table.name})"
+    values = [None if is_missing(column[row]) else column[row] for row in rows]
+    if gold:
+        yield from _golds_of(name, parameter, _read(parameter, values, rows), where, table)
+    elif not _fits(parameter, values, rows):
+        bad = [cell for cell in _read(parameter, values, rows) if cell.problem]
+        listed = {row: shorten(cell.value, _VALUE) for cell in bad for row in cell.rows}
+        yield Finding(
+            "error",
+            where,
+            f"{len(listed):,} of {len(rows):,} cells do not fit the annotation of {name!r}: {bad[0].problem}",
+            "fix these rows, exclude them with dataset.filter, or change the annotation",
+            shown(dict(sorted(listed.items()))),
+        )
+    absent = [row for row, value in zip(rows, values, strict=True) if value is None]
+    if absent and not parameter.coercer.optional:
+        yield Finding(
+            "warning",
+            where,
+            f"{len(absent):,} of {len(rows):,} cells are None: {name!r} abstains there, and if all components "
+            "abstain, the prompt teaches nothing",
+            "fill them, or exclude these rows with dataset.filter",
+            (f"rows {', '.join(map(str, absent[:SHOWN]))}{', ...' if len(absent) > SHOWN else ''}",),
+        )
+
+
+def _fits(parameter: Parameter, values: list[Any], rows: list[int]) -> bool:
+    try:
+        coerce_column(parameter.coercer, values, parameter.source, rows)
+    except CoercionError:
+        return False
+    return True
+
+
+def _read(parameter: Parameter, values: list[Any], rows: list[int]) -> list[_Cell]:
+    """Read each distinct cell once, without those that are None."""
+    cells: dict[int, _Cell] = {}
+    for number, value, row in zip(equality(values).numbers.tolist(), values, rows, strict=True):
+        if value is not None:
+            cells.setdefault(number, _Cell(value, [])).rows.append(row)
+    for cell in cells.values():
+        began = time.perf_counter()
+        try:
+            parameter.coercer(cell.value)
+        except CoercionError as error:
+            cell.problem = str(error)
+        cell.seconds = time.perf_counter() - began
+    return list(cells.values())
+
+
+def _golds_of(name: str, parameter: Parameter, cells: list[_Cell], where: str, table: Table) -> Iterator[Finding]:
+    """Find golds that the ready reward `name` cannot read, or only slowly."""
+    bad = [cell for cell in cells if cell.problem]
+    table.unreadable |= {row for cell in bad for row in cell.rows}
+    if bad:
+        accepted = parameter.on_unparsable_gold == "fail"
+        stops = parameter.on_unparsable_gold == "raise" or len(bad) == len(cells)
+        much = not accepted and _exceeds(len(bad), len(cells)) and _exceeds(_count(bad), _count(cells))
+        lost = f"so {_count(bad):,} row{'s get' if _count(bad) != 1 else ' gets'} no score"
+        if parameter.on_unparsable_gold == "raise":
+            lost = 'and on_unparsable_gold="raise" stops the run there'
+        what = f"{name!r} cannot read {len(bad):,} of {len(cells):,} distinct cells, {lost}"
+        remedy = "fix these cells, or exclude the rows with dataset.filter; if the answer is a part of them, pass gold="
+        if much and not stops:
+            what += f": more than {_MOST_UNREADABLE:.0%}"
+            remedy += '. rk.number, rk.choice and rk.math_equal accept them with on_unparsable_gold="fail"'
+        most = _SHOWN_GOLDS
+        if len(bad) == len(cells):  # it is the wrong column, and a few cells show that
+            most, remedy = SHOWN, "name the column of the gold answers; if the answer is a part of the cell, pass gold="
+        listed = _listed(bad, most, "problem")
+        yield Finding("error" if stops or much else "warning", where, what, remedy, listed)
+    slow = sorted((cell for cell in cells if cell.seconds > _SLOW and not cell.problem), key=lambda cell: -cell.seconds)
+    if slow:
+        yield Finding(
+            "warning",
+            where,
+            f"{len(slow):,} of {len(cells):,} distinct cells take {name!r} over {_SLOW:g} s to read; batches wait",
+            "write them in a simpler form, or exclude the rows with dataset.filter",
+            _listed(slow, _SHOWN_GOLDS, "seconds"),
+        )
+
+
+def _count(cells: Sequence[_Cell]) -> int:
+    return sum(len(cell.rows) for cell in cells)
+
+
+def _exceeds(bad: int, total: int) -> bool:
+    return bad > _MOST_UNREADABLE * total
+
+
+def _listed(cells: Sequence[_Cell], most: int, what: Literal["problem", "seconds"]) -> tuple[str, ...]:
+    """Return a line for each cell: ``row 3 (and 2 more): 'N/A' is not a number``."""
+    lines = []
+    for cell in cells[:most]:
+        more = f" (and {len(cell.rows) - 1:,} more)" if len(cell.rows) > 1 else ""
+        after = f"takes {cell.seconds:.1f} s" if what == "seconds" else _reason(cell)
+        lines.append(f"row {cell.rows[0]}{more}: {shorten(cell.value, _VALUE)} {after}")
+    return (*lines, f"... and {len(cells) - most:,} more") if len(cells) > most else tuple(lines)
+
+
+def _reason(cell: _Cell) -> str:
+    """Return why a cell cannot be read, without its value, with which most reasons begin."""
+    reason = cell.problem.removeprefix(f"{shorten(cell.value)} cannot be parsed: ")
+    for value in (shorten(cell.value), shorten(cell.value, 60)):
+        if reason.startswith(value):
+            reason = reason.removeprefix(value).strip()
+            return _cut(reason.partition(". ")[0])  # the others say how to fix it
+    return _cut(f"cannot be read: {reason}")
+
+
+def _cut(reason: str) -> str:
+    return reason.rstrip(".") if len(reason) <= _REASON else f"{reason[:_REASON]} ..."
+
+
+def _together(node: Reward, binding: Binding, rows: list[int], table: Table) -> Iterator[Finding]:
+    """Find rows whose cells do not fit each other, such as instructions with the arguments of others."""
+    if binding.expensive or binding.waits or binding.scope != "sample":
+        return
+    known = [row for row in rows if row not in table.unreadable]
+    columns = {
+        parameter.source: [table.values(parameter.source)[row] for row in known] for parameter in binding.columns
+    }
+    batch = Batch([""] * len(known), prompts=[""] * len(known), columns=columns)
+    faults = Scorer(node).score(batch, strict=False, on_unparsable_gold="fail").faults if known else ()
+    bad = {known[fault.row]: _cut(fault.reason) for fault in faults if fault.unparsable}
+    table.unreadable |= bad.keys()
+    if bad:
+        yield Finding(
+            "error" if _exceeds(len(bad), len(rows)) else "warning",
+            f"columns {', '.join(map(repr, columns))} ({table.name})",
+            f"in {len(bad):,} of {len(rows):,} rows they do not fit each other, so {node.name!r} gives these no score",
+            "fix these rows, or exclude them with dataset.filter",
+            shown(bad),
+        )
+
+
+def _unrouted(route: Reward, batch: Batch, rows: Rows, table: Table) -> Iterator[Finding]:
+    (by,) = route.facts.columns
+    if by not in batch.columns:
+        return
+    lost = rows & ~np.logical_or.reduce(applied(route, batch, rows))
+    where = np.flatnonzero(lost).tolist()
+    if where:
+        known = ", ".join(map(repr, route.facts.prefixes))
+        yield Finding(
+            "error",
+            f"column {by!r} ({table.name})",
+            f"{len(where):,} rows have a value without a branch (branches: {known}), which stops the run",
+            "add a branch or default=, or exclude these rows with dataset.filter",
+            shown({row: shorten(batch.columns[by][row], _VALUE) for row in where}),
+        )
+
+
+def shown(texts: dict[int, str]) -> tuple[str, ...]:
+    """Return lines like ``row 3: 'N/A'`` for the first rows."""
+    lines = [f"row {row}: {text}" for row, text in list(texts.items())[:SHOWN]]
+    return (*lines, f"... and {len(texts) - SHOWN:,} more") if len(texts) > SHOWN else tuple(lines)
+
+
+def prompts(table: Table) -> Iterator[Finding]:
+    """Find prompts that are None, empty, or of two kinds."""
+    absent = [row for row, prompt in enumerate(table.prompts) if prompt is None]
+    if absent:
+        yield _about(table, "error", absent, "prompts are None", "fill them, or exclude them with dataset.filter")
+    empty = [row for row, text in enumerate(table.prompt_texts) if table.prompts[row] is not None and not text.strip()]
+    if empty:
+        yield _about(table, "warning", empty, "prompts are empty", "exclude them with dataset.filter")
+    kinds = {isinstance(prompt, str) for prompt in table.prompts if prompt is not None}
+    if len(kinds) > 1:
+        yield Finding(
+            "error",
+            f"prompts ({table.name})",
+            "some are texts and others are messages; TRL treats all of them like the first",
+            "write all of them in one form with dataset.prompt or dataset.messages",
+        )
+
+
+def _about(table: Table, kind: Any, rows: Sequence[int], what: str, remedy: str) -> Finding:
+    listed = ", ".join(map(str, rows[:SHOWN])) + (", ..." if len(rows) > SHOWN else "")
+    return Finding(kind, f"prompts ({table.name})", f"{len(rows):,} {what}: rows {listed}", remedy)
+
+
+def duplicates(training: Table, held_out: Table | None, *, acts: bool = False) -> Iterator[Finding]:
+    """Find prompts that are both in training and evaluation, or repeated with different answers.
+
+    Args:
+        acts: whether the policy acts in an environment, which may answer the same prompt differently.
+    """
+    firsts: dict[str, int] = {}
+    again, contradicting = 0, {}
+    for row, text in enumerate(training.prompt_texts):
+        first = firsts.setdefault(text, row)
+        if first != row:
+            again += 1
+            names = [
+                one for one in training.named if not acts and training.values(one)[row] != training.values(one)[first]
+            ]
+            if names:
+                contradicting[row] = (
+                    f"same as row {first}, but {names[0]} is {shorten(training.values(names[0])[row], _VALUE)}"
+                )
+    if contradicting:
+        yield Finding(
+            "warning",
+            "prompts (training)",
+            f"{len(contradicting):,} rows repeat a prompt with another answer",
+            "keep one row for each prompt: two answers teach neither",
+            shown(contradicting),
+        )
+    elif again:
+        yield Finding("fact", "prompts", f"{again:,} of {training.size:,} are repetitions")
+    if held_out is not None:
+        common = {
+            row: f"same as row {firsts[text]} of the training"
+            for row, text in enumerate(held_out.prompt_texts)
+            if text in firsts
+        }
+        if common:
+            yield Finding(
+                "warning",
+                "prompts (held out)",
+                f"{len(common):,} of {held_out.size:,} are also in the training data: their scores measure memory",
+                "use another split, or eval: {hold_out: N}, which keeps equal prompts on one side",
+                shown(common),
+            )

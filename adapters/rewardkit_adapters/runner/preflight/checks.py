@@ -1,0 +1,594 @@
+"""Run all checks of the preflight. None of them loads a model or calls a judge."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from types import MethodType
+from typing import TYPE_CHECKING, Any
+
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.environments import tools_of
+from rewardkit.batch.rollouts import Rollouts
+from rewardkit.check.check import check_reward
+from rewardkit.check.findings import Finding as Broken
+from rewardkit.check.reports.report import Report
+from rewardkit.errors import BindingError, RewardKitError, shorten
+from rewardkit.tree.evaluation.plan import check_node
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.loading import load
+from rewardkit.tree.parameters import ENVIRONMENT
+from rewardkit.tree.reward import Reward, applied, bindings, walk
+from rewardkit_adapters.runner.config import PreflightConfig, RunConfig
+from rewardkit_adapters.runner.preflight.batches import (
+    Batches,
+    Shape,
+    batches_of,
+    grpo_settings,
+    lengths,
+    shape_of,
+    split_groups,
+)
+from rewardkit_adapters.runner.preflight.cells import cells, duplicates, prompts, shown
+from rewardkit_adapters.runner.preflight.findings import HIDDEN, Finding, Preflight, Table
+from rewardkit_adapters.runner.preflight.golds import Form, Golds, golds
+from rewardkit_adapters.runner.rewards import environment_of, trained
+from rewardkit_adapters.runner.trl_arguments import LARGE
+from rewardkit_adapters.trl.environments import environments
+from rewardkit_adapters.trl.functions import checked_tree
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+
+# Check the columns: does the data have those that the reward needs, and does TRL pass them on?
+
+
+_TWICE = ("prompts", "completions")
+_OVERWRITTEN = ("trainer_state", "log_metric", "log_extra", "environments")
+_PICTURES = ("image", "images")
+
+
+def columns(tree: Reward, table: Table, *, acts: bool = False) -> Iterator[Finding]:
+    """Find missing columns, and column names that TRL treats in a special way.
+
+    Args:
+        acts: whether the policy acts in an environment, whose ``reset`` gets all columns.
+    """
+    for name in table.columns:
+        yield from _trap(name)
+    taken = {*_TWICE, *_OVERWRITTEN}
+    given: dict[str, list[Any]] = {name: [] for name in table.given if name not in taken}
+    rollouts = Rollouts(environments=[] if acts else None)
+    batch = Batch([], prompts=[], completion_ids=[], columns=given, rollouts=rollouts)
+    for what in dict.fromkeys(_lacking(tree, batch)):
+        yield Finding(
+            "error",
+            f"{table.name} data",
+            what,
+            "rename a column with dataset.columns: {ours: theirs}, or add it to the data",
+        )
+    yield from _mappings(table)
+    others = [name for name in table.given if name not in table.read]
+    unnamed = " and possibly others" if table.read != table.named else ""
+    if table.name == "training":
+        unread = "only the environment gets" if acts else "unused"
+        said = f"the reward reads {', '.join(table.named) or 'none'}{unnamed}"
+        yield Finding("fact", "columns", said + (f"; {unread}: {', '.join(others)}" if others else ""))
+
+
+def _lacking(tree: Reward, batch: Batch) -> Iterator[str]:
+    for node in dict.fromkeys(node for node, _, _ in walk(tree)):
+        try:
+            check_node(node, batch, node.name)
+            applied(node, batch, _nowhere())
+        except BindingError as error:
+            yield str(error)
+
+
+def _nowhere() -> Any:
+    import numpy as np
+
+    return np.zeros(0, dtype=np.bool_)
+
+
+def _trap(name: str) -> Iterator[Finding]:
+    where = f"column {name!r}"
+    rename = f"rename it, as in dataset.columns: {{gold_{name}: {name}}}"
+    if name in _TWICE:
+        yield Finding("error", where, "TRL passes an argument of the same name and fails on the second one", rename)
+    elif name in _OVERWRITTEN:
+        yield Finding("error", where, "TRL overwrites it with its own object", rename)
+    elif name in HIDDEN:
+        yield Finding("warning", where, "TRL does not pass a column of this name to rewards", rename)
+    elif name in _PICTURES:
+        what = "TRL treats data with this column as multimodal and loads an image processor"
+        yield Finding("warning", where, what, f"keep it only for a vision model; else {rename}")
+
+
+def _mappings(table: Table) -> Iterator[Finding]:
+    import pyarrow as pa
+
+    for column in table.dataset.features.arrow_schema:
+        if column.name in table.given and _holds_mappings(column.type, pa):
+            yield Finding(
+                "warning",
+                f"column {column.name!r}",
+                "holds mappings, and Arrow gives all of them the same keys: missing ones become None",
+                "store such cells as JSON text; the reward's annotation parses it",
+            )
+
+
+def _holds_mappings(kind: Any, pa: Any) -> bool:
+    if pa.types.is_struct(kind):
+        return True
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind)) and _holds_mappings(kind.value_type, pa)
+
+
+# Check the environment: packages that the settings need, and an existing run in the output folder.
+
+
+_TRACKERS = {"tensorboard": ("tensorboard", "tensorboardX"), "wandb": ("wandb",), "trackio": ("trackio",)}
+
+
+def packages(config: RunConfig) -> Iterator[Finding]:
+    """Find packages that the settings need and that are not installed."""
+    wanted = {
+        "lora": (config.lora is not None, ("peft",), ""),
+        "quantize": (config.quantize is not None, ("bitsandbytes",), ""),
+        "vllm": (config.vllm is not None, ("vllm",), "; or write vllm: null to generate with transformers"),
+        "model.attention": (config.model.attention == "flash_attention_2", ("flash_attn",), "; or write sdpa"),
+        "grpo.use_liger_kernel": (bool(config.grpo.get("use_liger_kernel")), ("liger_kernel",), ""),
+        **{f"report_to {name}": (name in config.report_to, modules, "") for name, modules in _TRACKERS.items()},
+    }
+    for key, (asked, modules, instead) in wanted.items():
+        if asked and all(find_spec(module) is None for module in modules):
+            package = modules[0].replace("_", "-")
+            yield Finding("error", key, f"needs {package}, which is not installed", f"pip install {package}{instead}")
+
+
+def output(config: RunConfig) -> Iterator[Finding]:
+    """Report an existing run in the output folder."""
+    folder = config.output_path()
+    steps = [
+        int(path.name.rpartition("-")[2])
+        for path in (folder / "checkpoints").glob("checkpoint-*")
+        if path.name.rpartition("-")[2].isdigit()
+    ]
+    if steps:
+        yield Finding("fact", "output", f"{config.output} holds a run with a checkpoint at step {max(steps)}")
+    elif (folder / "run.json").is_file():
+        yield Finding("fact", "output", f"{config.output} holds the record of a run without checkpoints")
+
+
+# Check the judges: how many calls a training makes, and whether the budget is enough.
+
+
+def asks(tree: Reward) -> bool:
+    """Return whether the reward calls a judge or a model, which would cost money or time."""
+    return any(node.facts.measures for node, _, _ in walk(tree)) or any(one.asynchronous for _, one in bindings(tree))
+
+
+def judges(tree: Reward, batches: Batches, evaluated: int) -> Iterator[Finding]:
+    """Report the maximum number of calls of each judge, and budgets that run out during the training.
+
+    Args:
+        evaluated: completions in all evaluations together.
+    """
+    completions = batches.completions + evaluated
+    budgets: dict[Any, list[tuple[str, int]]] = {}
+    for node, binding in bindings(tree):
+        if binding.measures:
+            calls = completions // batches.generations if binding.scope == "group" else completions
+            per = "group" if binding.scope == "group" else "completion"
+            yield Finding(
+                "fact",
+                f"judge {node.name!r}",
+                f"at most {calls:,} calls: one per {per}, fewer if gates are closed or completions are repeated",
+            )
+            service = getattr(getattr(binding.function, "brief", None), "service", None)
+            budget = getattr(service, "budget", None)
+            if budget is not None:
+                budgets.setdefault(budget, []).append((node.name, calls))
+    for budget, shared in budgets.items():
+        calls = sum(count for _, count in shared)
+        names = ", ".join(repr(name) for name, _ in shared)
+        if budget.calls is not None and budget.calls < calls:
+            yield Finding(
+                "warning",
+                f"judge {names}",
+                f"the budget of {budget.calls:,} calls is less than the {calls:,} that the training may make: it runs "
+                f"out around step {batches.steps * budget.calls // calls:,} of {batches.steps:,} ({budget.then})",
+                "raise the budget, put the judge behind a gate, or train for fewer steps",
+            )
+        elif budget.calls is None:
+            limits = {"tokens": budget.tokens, "money": budget.money}
+            there = {name: limit for name, limit in limits.items() if limit is not None}
+            told = " and ".join(f"{limit:g} {name}" for name, limit in there.items())
+            each = " and ".join(f"{limit / max(calls, 1):.3g} {name}" for name, limit in there.items())
+            yield Finding("fact", f"judge {names}", f"the budget of {told} allows {each} per call")
+
+
+# Test the laws of ``rewardkit check`` on a few rows, in a few seconds.
+
+
+ROWS = 3
+STOPPING = ("total", "finite", "bounded", "inputs_not_mutated", "time_linear", "memory_bounded")
+"""Laws that a training depends on: without them it raises, hangs, or learns from NaN."""
+_SHOWN = 5
+_LONGEST = 300
+"""Characters of a line that reproduces a fault; a longer one is left to `rewardkit check`."""
+
+
+def laws(
+    reward: Any, tree: Reward, table: Table, constants: Mapping[str, Any], best: Form | None, budget: float, seed: int
+) -> Iterator[Finding]:
+    """Find broken laws.
+
+    Args:
+        constants: of the reward's module: ``examples``, ``good``, ``bad`` and so on.
+        best: the format of a right completion, if the golds showed it.
+        budget: in seconds.
+    """
+    said = {name: value for name, value in constants.items() if name != "laws"}
+    if "examples" not in said:
+        said |= _from(table, best)
+    without = [*said.pop("without", ())]
+    try:
+        report = check_reward(
+            reward, **said, without=without, laws=constants.get("laws"), exploits=False, budget=budget, seed=seed
+        )
+    except RewardKitError as error:
+        yield Finding("error", "laws", str(error), "fix EXAMPLES, GOOD and BAD next to the reward")
+        return
+    yield Finding("fact", "laws", _summary(report, "examples" in constants))
+    slow = next((one for one in report.merged if one.law == "time_linear"), None)
+    if slow is not None and slow.outcome == "unfinished":
+        yield Finding(
+            "warning",
+            "law time_linear",
+            f"whether long completions take long was not seen to the end: {slow.reason} within {budget:g} s",
+            f"raise preflight.budget to about {report.needs or 2 * budget:g}, or run rewardkit check",
+        )
+    for broken in report.findings[:_SHOWN]:
+        yield _finding(broken)
+    if len(report.findings) > _SHOWN:
+        more = len(report.findings) - _SHOWN
+        yield Finding("warning", "laws", f"{more} more broken laws", "run rewardkit check to see them")
+
+
+def _from(table: Table, best: Form | None) -> dict[str, Any]:
+    rows = table.spread(ROWS)
+    examples = [
+        {"prompt": table.prompts[row], **{name: table.values(name)[row] for name in table.read}} for row in rows
+    ]
+    if best is None:
+        return {"examples": examples}
+    conversational = bool(rows) and not isinstance(table.prompts[rows[0]], str)
+    cells = table.values(best.column)
+    return {"examples": examples, "good": [[best.completion(cells[row], conversational)] for row in rows]}
+
+
+def _finding(broken: Broken) -> Finding:
+    return Finding(
+        "error" if broken.law in STOPPING else "warning",
+        f"law {broken.law}",
+        f"{broken.component}: {broken.why}",
+        broken.matters,
+        (broken.reproduce,) if len(broken.reproduce) <= _LONGEST else (),
+    )
+
+
+def _summary(report: Report, own: bool) -> str:
+    counts = {
+        outcome: sum(result.outcome == outcome for result in report.results)
+        for outcome in ("held", "broken", "unfinished", "skipped")
+    }
+    told = ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count)
+    source = (
+        "the module's examples"
+        if own
+        else "rows of the data; EXAMPLES, GOOD and BAD next to the reward would test more"
+    )
+    return f"{told} in {report.seconds:.0f} s, on {source}"
+
+
+# Check the environment that the policy acts in: can it be loaded, what are its tools, do the data fit it?
+
+
+CHOICE = "environment"
+"""The column that chooses from a dictionary of environments."""
+
+
+def tools(config: RunConfig, tree: Reward, table: Table) -> Iterator[Finding]:
+    """Find what is wrong with ``environment:``; yield nothing without an environment."""
+    if config.environment is None:
+        return
+    try:
+        loaded = environment_of(config)
+        environments(loaded, tree, timeout=None, outages=())
+    except RewardKitError as error:
+        yield Finding("error", "environment", str(error), "name a class with a method reset and a tool")
+        return
+    kinds = dict(loaded) if isinstance(loaded, Mapping) else {None: loaded}
+    yield from _unchosen(kinds, table)
+    for kind in dict.fromkeys(kinds.values()):
+        if isinstance(kind, type):  # a function would have to make one first, which may start a sandbox
+            yield from _reset(kind, table)
+            yield from _tools(kind)
+    texts = [row for row, prompt in enumerate(table.prompts) if isinstance(prompt, str)]
+    if texts:
+        what = (
+            f"{len(texts):,} prompts are texts, and TRL's tools need chats: it ends with AttributeError: 'str' object "
+            "has no attribute 'get'"
+        )
+        yield Finding("error", f"prompts ({table.name})", what, "write dataset.messages instead of dataset.prompt")
+
+
+def _unchosen(kinds: Mapping[Any, Any], table: Table) -> Iterator[Finding]:
+    """Find rows that choose none of several environments."""
+    if None in kinds:
+        return
+    known = ", ".join(map(repr, kinds))
+    if CHOICE not in table.columns:
+        what = f"the data has no column {CHOICE!r}, which chooses from {known}"
+        yield Finding("error", "environment", what, "add it to the data, or name one class")
+        return
+    lost = {row: shorten(name) for row, name in enumerate(table.values(CHOICE)) if name not in kinds}
+    if lost:
+        what = f"{len(lost):,} rows choose none of the environments ({known})"
+        remedy = "fix these rows, or exclude them with dataset.filter"
+        yield Finding("error", f"column {CHOICE!r} ({table.name})", what, remedy, shown(lost))
+
+
+def _reset(kind: type, table: Table) -> Iterator[Finding]:
+    """Find a ``reset`` that does not take the columns of a row."""
+    columns = [name for name in table.columns if name != CHOICE]
+    try:
+        inspect.signature(MethodType(kind.reset, object())).bind(**dict.fromkeys(columns))  # type: ignore[attr-defined]
+    except TypeError as error:
+        what = f"reset cannot take a row with the columns {', '.join(columns)}: {error}"
+        yield Finding("error", f"environment {kind.__name__}", what, "write def reset(self, **row)")
+
+
+def _tools(kind: type) -> Iterator[Finding]:
+    from transformers.utils import get_json_schema
+
+    names = []
+    for name, function in tools_of(kind):
+        static = isinstance(inspect.getattr_static(kind, name), staticmethod)
+        try:
+            get_json_schema(function if static else MethodType(function, object()))
+            names.append(name)
+        except Exception as error:
+            what = f"the tool {name!r} cannot be described to the model: {' '.join(str(error).split())}"
+            remedy = "add type hints and a docstring with a description of each argument under Args:"
+            yield Finding("error", f"environment {kind.__name__}", what, f"{remedy}; or put _ before its name")
+    if names:
+        yield Finding("fact", f"environment {kind.__name__}", f"its tools are {', '.join(names)}")
+
+
+# Estimate the GPU memory of one training process from the shape of the model.
+
+
+GIB = 2**30
+_BYTES = {"float32": 4.0, "bfloat16": 2.0, "float16": 2.0, "8bit": 1.0, "4bit": 0.55}
+_WIDTHS, _INNER = 11, 4
+"""Activations of a layer per token: multiples of its width and of the width of its MLP."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes of one process.
+
+    Attributes:
+        weights, gradients, optimizer, reference: allocated all the time.
+        copies: 16-bit copies of 32-bit weights, during updates and generation.
+        logits, activations: during updates.
+        cache: during generation.
+        how: the formula of each part, in words.
+    """
+
+    weights: float
+    gradients: float
+    optimizer: float
+    reference: float
+    copies: float
+    logits: float
+    activations: float
+    cache: float
+    how: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def kept(self) -> float:
+        return self.weights + self.gradients + self.optimizer + self.reference
+
+    @property
+    def peak(self) -> float:
+        return self.kept + self.copies + max(self.logits + self.activations, self.cache)
+
+
+def memory_of(config: RunConfig, shape: Shape, batches: Batches, prompt: int, gpu: bool) -> Memory:
+    """Return the estimate.
+
+    Args:
+        prompt: tokens of the longest prompt.
+        gpu: whether the run computes in 16 bits and recomputes activations.
+    """
+    given = grpo_settings(config)
+    stored = config.quantize or _dtype(config, shape, gpu)
+    trained = 4.0 if config.lora is not None else _BYTES[stored]
+    working = 2.0 if gpu or given["bf16"] or given["fp16"] else 4.0
+    answer = given["max_completion_length"] or 0
+    tokens = batches.per_device * (prompt + answer)
+    checkpointing = config.grpo.get("gradient_checkpointing", gpu and shape.parameters > LARGE)
+    layer = tokens * (_WIDTHS * shape.hidden + _INNER * shape.inner) * working
+    kept = tokens * shape.hidden * working * shape.layers + layer if checkpointing else layer * shape.layers
+    copies = shape.parameters * working if working < _BYTES[stored] else 0.0
+    reference = shape.parameters * _BYTES[stored] if given["beta"] and config.lora is None else 0.0
+    per_state = 2.0 if "8bit" in str(given["optim"]) else 2 * trained
+    liger = given["use_liger_kernel"]
+    logits = 0.0 if liger else 2.0 * batches.per_device * (answer + 1) * shape.vocabulary * working
+    cached = batches.per_device * batches.slices * (prompt + answer)
+    return Memory(
+        weights=shape.parameters * _BYTES[stored],
+        gradients=shape.trainable * trained,
+        optimizer=shape.trainable * per_state,
+        reference=reference,
+        copies=copies,
+        logits=logits,
+        activations=kept,
+        cache=0.0 if config.vllm is not None else cached * shape.cached * shape.layers * working,
+        how={
+            "weights": f"{shape.parameters:,} parameters x {_BYTES[stored]:g} bytes",
+            "gradients": f"{shape.trainable:,} trained x {trained:g}",
+            "optimizer": f"{shape.trainable:,} x {per_state:g}",
+            "reference": "a copy of the weights, because beta is above 0",
+            "copies": f"{shape.parameters:,} parameters x {working:g}, in the precision of the computation",
+            "logits": f"2 x {batches.per_device} x {answer + 1:,} tokens x {shape.vocabulary:,} x {working:g}",
+            "activations": f"{tokens:,} tokens x {shape.layers} layers x {shape.hidden:,} wide"
+            + (", recomputed" if checkpointing else ""),
+            "cache": f"{cached:,} tokens x {shape.layers} layers x {shape.cached:,} x {working:g}",
+        },
+    )
+
+
+def _dtype(config: RunConfig, shape: Shape, gpu: bool) -> str:
+    """Return the dtype of the weights: as saved if an adapter is trained on a GPU, else float32."""
+    if config.model.dtype != "auto":
+        return config.model.dtype
+    return shape.dtype if config.lora is not None and gpu and shape.dtype in _BYTES else "float32"
+
+
+def memory(config: RunConfig, shape: Shape | None, batches: Batches, prompt: int | None) -> Iterator[Finding]:
+    """Report the estimate with its formula, and warn if this GPU is too small."""
+    if shape is None:
+        if config.model.name != "tiny":
+            yield Finding("fact", "memory", "not estimated, because the model's config.json is not on this machine yet")
+        return
+    import torch
+
+    gpu = torch.cuda.is_available()
+    # Without a GPU here, estimate for the GPU that the run will use.
+    found = memory_of(config, shape, batches, prompt or 0, gpu=True)
+    parts = {name: getattr(found, name) for name in found.how}
+    said = [f"{name} {size / GIB:.2f} GiB = {found.how[name]}" for name, size in parts.items() if size]
+    whole = f"about {found.peak / GIB:.1f} GiB per process on a GPU, an estimate that may be off by a third"
+    if prompt is None:
+        whole += " (without prompts, whose tokens are unknown)"
+    yield Finding(
+        "fact",
+        "memory",
+        f"{whole}: {found.kept / GIB:.1f} always, then the larger of updating and generating",
+        rows=tuple(said),
+    )
+    there = torch.cuda.get_device_properties(0).total_memory if gpu else None
+    if there is not None:
+        own = float(grpo_settings(config)["vllm_gpu_memory_utilization"]) if _colocated(config) else 0.0
+        if found.peak > there * (1 - own):
+            beside = f", of which vLLM takes {own:.0%}" if own else ""
+            yield Finding(
+                "warning",
+                "memory",
+                f"the estimate is {found.peak / GIB:.1f} GiB, but the GPU has {there / GIB:.1f} GiB{beside}",
+                "halve per_device_train_batch_size and double gradient_accumulation_steps, shorten "
+                "max_completion_length, or write lora: true",
+            )
+
+
+def _colocated(config: RunConfig) -> bool:
+    return config.vllm is not None and config.vllm.get("mode") == "colocate"
+
+
+_GOLD_SHARE = 0.3
+"""The share of the time for the laws that the golds may take before them."""
+
+
+def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Dataset | None) -> Preflight:
+    """Check a training before the model is loaded.
+
+    ``found = preflight(config, reward=reward, training=rows, held_out=None)``; ``print(found.text())``.
+
+    Args:
+        config: of the run.
+        reward: what ``reward:`` names: a Reward, a function written for TRL, or a list of them.
+        training: rows with a column ``prompt``.
+        held_out: the rows of the evaluation, if any.
+    """
+    options = config.preflight or PreflightConfig()
+    if not len(training):
+        return Preflight((Finding("error", "data", "the dataset has no rows", "fix dataset.path or dataset.filter"),))
+    where, remedy = "reward", "name a reward, a function, or a list of them"
+    try:
+        checked_tree(reward)
+        if config.reward_weights is not None:
+            where, remedy = "grpo.reward_weights", "weight each item of the list, or delete it and weight the reward"
+        tree = trained(config, reward)
+    except RewardKitError as error:
+        return Preflight((Finding("error", where, str(error), remedy),))
+    table = Table(training, tree, "training", options.rows)
+    other = None if held_out is None else Table(held_out, tree, "held out", options.rows)
+    found = [*_tried("settings", packages(config)), *_tried("data", _data(config, tree, table, other))]
+    found += _tried("environment", tools(config, tree, table))
+    if not any(finding.kind == "error" for finding in found):
+        found += _tried("reward", _reward(config, options, reward, tree, table))
+    found += _tried("training", _training(config, tree, table, other))
+    found += _tried("output", output(config))
+    return Preflight(tuple(dict.fromkeys(found)))  # a problem of both training and held-out rows is reported once
+
+
+def _tried(where: str, check: Iterator[Finding]) -> Iterator[Finding]:
+    """Yield the findings of a check. If the check itself fails, yield a warning: that must not stop the training."""
+    try:
+        yield from check
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        what = f"the check itself failed: {type(error).__name__}: {error} ({place.name}:{place.lineno})"
+        yield Finding("warning", where, what, "report it as a bug; the run can start")
+
+
+def _data(config: RunConfig, tree: Reward, table: Table, other: Table | None) -> Iterator[Finding]:
+    acts = config.environment is not None
+    for one in (table, other) if other is not None else (table,):
+        yield from columns(tree, one, acts=acts)
+        yield from prompts(one)
+        yield from cells(tree, one)
+    yield from duplicates(table, other, acts=acts)
+
+
+def _reward(config: RunConfig, options: PreflightConfig, reward: Any, tree: Reward, table: Table) -> Iterator[Finding]:
+    """Score the gold answers and test the laws, unless the reward calls a judge."""
+    if asks(tree):
+        what = "gold answers and laws were not tested, because the reward calls judges or models. Use rewardkit check"
+        yield Finding("fact", "reward", what)
+        return
+    if any(binding.reads(ENVIRONMENT) for _, binding in bindings(tree)):
+        what = "gold answers and laws were not tested, because the reward reads the environment. Use rewardkit check"
+        yield Finding("fact", "reward", what)
+        return
+    found: Golds = golds(tree, table, options.budget * _GOLD_SHARE)
+    yield from found.findings
+    if options.laws and not any(finding.kind == "error" for finding in found.findings):
+        constants = load(config.reward_target())[0].constants
+        yield from laws(reward, tree, table, constants, found.best, options.budget, config.seed)
+
+
+def _training(config: RunConfig, tree: Reward, table: Table, other: Table | None) -> Iterator[Finding]:
+    batches, found = batches_of(config, table.total)
+    shape = shape_of(config)
+    longest, said = lengths(config, table, shape)
+    yield from said
+    yield from found
+    if batches is None:
+        return
+    for late in Scorer(tree).late(batches.steps):
+        what, _, remedy = late.rpartition(". ")
+        yield Finding("error", "reward", what, remedy[:1].lower() + remedy[1:])
+    yield from split_groups(batches, any(node.facts.together == "group" for node, _, _ in walk(tree)))
+    yield from memory(config, shape, batches, longest)
+    every = config.eval.every if config.eval is not None else None
+    times = 0 if other is None else 2 + (batches.steps // every if every else 0)
+    yield from judges(tree, batches, times * (0 if other is None else other.total))

@@ -1,0 +1,177 @@
+"""The findings of a preflight: ``found.text()`` is the report, errors first."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.messages import prompt_text
+from rewardkit.batch.table_text import visible
+from rewardkit.progress.progress import Progress
+from rewardkit.scoring.samples import asked_for
+from rewardkit.tree.reward import Reward
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+
+# The rows of a dataset by column, for the checks.
+
+
+HIDDEN = ("completion", "completion_ids")
+"""Columns that TRL does not pass to rewards."""
+
+
+class Table:
+    """The first rows of a dataset, or all of them.
+
+    Args:
+        dataset: with a column ``prompt``.
+        tree: the reward; only the columns that it reads are decoded.
+        name: ``"training"`` or ``"held out"``.
+        rows: how many to check.
+
+    Attributes:
+        unreadable: the rows with a gold answer that cannot be read, once the cells were checked; `spread` leaves them
+            out.
+    """
+
+    def __init__(self, dataset: Dataset, tree: Reward, name: str, rows: int | Literal["all"] = "all") -> None:
+        self.name = name
+        self._named, self._takes_all = asked_for(tree)
+        self.total = len(dataset)
+        self.size = self.total if rows == "all" else min(rows, self.total)
+        self.columns: list[str] = list(dataset.column_names)
+        self.dataset = dataset
+        self.unreadable: set[int] = set()
+        self._values: dict[str, list[Any]] = {}
+
+    def values(self, name: str) -> list[Any]:
+        """Return the cells of a column, shape (n,)."""
+        if name not in self._values:
+            found = self.dataset[name] if self.size == self.total else self.dataset[: self.size][name]
+            self._values[name] = list(found)
+        return self._values[name]
+
+    @property
+    def prompts(self) -> list[Any]:
+        """The prompts, shape (n,)."""
+        return self.values("prompt")
+
+    @cached_property
+    def prompt_texts(self) -> list[str]:
+        """The texts of the prompts without the chat template, shape (n,); empty for prompts of unknown shape."""
+        return [_text(prompt) for prompt in self.prompts]
+
+    @property
+    def given(self) -> list[str]:
+        """The columns that reach a reward."""
+        return [name for name in self.columns if name not in ("prompt", *HIDDEN)]
+
+    @property
+    def named(self) -> list[str]:
+        """The columns that the reward names."""
+        return [name for name in self.given if name in self._named]
+
+    @property
+    def read(self) -> list[str]:
+        """The columns that the reward may read."""
+        return self.given if self._takes_all else self.named
+
+    def batch(
+        self,
+        rows: list[int],
+        completions: list[Any],
+        num_generations: int | None = None,
+        progress: Progress | None = None,
+    ) -> Batch:
+        """Return a batch of `completions` (n,) for `rows` (n,), as the trainer would pass it."""
+        columns = {name: [self.values(name)[row] for row in rows] for name in self.read}
+        return Batch(
+            completions,
+            prompts=[self.prompts[row] for row in rows],
+            completion_ids=[[0] * min(len(str(completion)), 512) for completion in completions],
+            columns=columns,
+            num_generations=num_generations,
+            progress=progress,
+        )
+
+    def spread(self, count: int) -> list[int]:
+        """Return the numbers of `count` readable rows, spread evenly."""
+        readable = [row for row in range(self.size) if row not in self.unreadable]
+        if count >= len(readable):
+            return readable
+        return [readable[place * len(readable) // count] for place in range(count)]
+
+
+def _text(prompt: Any) -> str:
+    try:
+        return prompt_text(prompt)
+    except Exception:  # another check reports it
+        return ""
+
+
+Kind = Literal["error", "warning", "fact"]
+
+_WIDTH = 110
+_TITLES: dict[Kind, str] = {"error": "errors", "warning": "warnings", "fact": "facts"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One finding.
+
+    Attributes:
+        kind: an ``"error"`` stops the run, a ``"warning"`` needs a look, a ``"fact"`` is information.
+        where: ``"column 'answer'"``, ``"grpo"``, ``"memory"``.
+        what: the problem or the fact, in one sentence.
+        remedy: how to fix it; empty for facts.
+        rows: further lines, printed without wrapping: cells, completions.
+    """
+
+    kind: Kind
+    where: str
+    what: str
+    remedy: str = ""
+    rows: tuple[str, ...] = ()
+
+    def lines(self) -> list[str]:
+        """Return the lines of the report."""
+        said = _wrapped(f"{self.where}: {self.what}", "  ")
+        said += [f"      {visible(row)}" for row in self.rows]
+        return said + (_wrapped(f"-> {self.remedy}", "    ") if self.remedy else [])
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    further = f"{indent}  "
+    return textwrap.wrap(visible(text), _WIDTH, initial_indent=indent, subsequent_indent=further)
+
+
+@dataclass(frozen=True)
+class Preflight:
+    """All findings, in the order of the checks."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether there are no errors."""
+        return not self.of("error")
+
+    def of(self, kind: Kind) -> list[Finding]:
+        """Return the findings of one kind."""
+        return [finding for finding in self.findings if finding.kind == kind]
+
+    def text(self) -> str:
+        """Return the report: errors, warnings, facts."""
+        lines = []
+        for kind, title in _TITLES.items():
+            found = self.of(kind)
+            if found:
+                lines += ["", f"{title} ({len(found)})" if kind != "fact" else title]
+                lines += [line for finding in found for line in finding.lines()]
+        verdict = "ok" if self.ok else "errors found: the run would crash or train on the wrong thing"
+        return "\n".join([f"preflight: {verdict}", *lines])

@@ -1,0 +1,200 @@
+"""Score the gold answers of the data as completions: do reward and data fit together?
+
+For the GSM8K cell ``"... #### 72"``, it tries the cell itself, ``#### 72``, ``<answer>72</answer>`` and other formats.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rewardkit.batch.column import Floats
+from rewardkit.batch.score import Outcome
+from rewardkit.errors import RewardKitError, shorten
+from rewardkit.progress.bounds import TOLERANCE
+from rewardkit.progress.progress import Progress
+from rewardkit.tree.algebra import is_expensive
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.reward import Reward, walk
+from rewardkit_adapters.runner.preflight.cells import shown
+from rewardkit_adapters.runner.preflight.findings import Finding, Table
+
+FORMS = (
+    "{}",
+    "#### {}",
+    "A: {}",
+    "The answer is {}.",
+    "<answer>{}</answer>",
+    "<think>\nI work it out.\n</think>\n<answer>\n{}\n</answer>",
+    "\\boxed{{{}}}",
+    "<think>\nI work it out.\n</think>\n\\boxed{{{}}}",
+    "```json\n{}\n```",
+    "```python\n{}\n```",
+)
+"""Formats of a right completion. All of them are tried, because a reward does not say which one it expects."""
+
+_SAMPLE = 48
+_EXPENSIVE = 6
+"""The sample size if completions run in a sandbox."""
+_VALUE = 80
+_START = Progress(0, 100)
+
+
+@dataclass(frozen=True)
+class Form:
+    """A column, and the format that turns its cell into a completion."""
+
+    column: str
+    template: str
+    tail: bool
+
+    def completion(self, cell: Any, conversational: bool) -> Any:
+        text = self.template.format(_tail(str(cell)) if self.tail else cell)
+        return [{"role": "assistant", "content": text}] if conversational else text
+
+    def __str__(self) -> str:
+        what = f"what follows #### in {self.column}" if self.tail else self.column
+        return shorten(self.template.format(f"[{what}]"), 120)
+
+
+@dataclass(frozen=True)
+class Golds:
+    """The result of scoring the golds.
+
+    Attributes:
+        findings: about the golds.
+        best: the format that the reward accepts; None if no format earns half of the maximum.
+    """
+
+    findings: tuple[Finding, ...]
+    best: Form | None = None
+
+
+def golds(tree: Reward, table: Table, seconds: float) -> Golds:
+    """Score a first batch as the training would, then the golds in all formats, then the best format in every row.
+
+    Args:
+        tree: calls no judge, which would cost money.
+        table: the training rows.
+        seconds: the time limit; fewer rows are scored if it is short.
+    """
+    scorer = Scorer(tree)
+    rows = table.spread(_EXPENSIVE if is_expensive(tree) else _SAMPLE)
+    conversational = bool(rows) and not isinstance(table.prompts[rows[0]], str)
+    deadline = time.monotonic() + seconds
+    wrong = _first_batch(scorer, table, rows[:4], conversational)
+    if wrong:
+        return Golds(tuple(wrong))
+    if any(node.facts.together != "sample" for node, _, _ in walk(tree)):
+        return Golds(())  # the score of a gold depends on the other completions
+    scores: dict[Form, Floats] = {}
+    for form in _forms(table, rows):
+        if time.monotonic() > deadline:
+            break
+        scores[form] = _earned(scorer, table, form, rows, conversational)
+    low, high = tree.bounds
+    best = max(scores, key=lambda form: float(np.nan_to_num(scores[form], nan=low).mean()), default=None)
+    nothing = float(np.nan_to_num(_empty(scorer, table, rows, conversational), nan=low).max(initial=low))
+    if best is None or not (scores[best] > nothing + TOLERANCE).any():
+        if not scores:
+            return Golds(())
+        what = f"none of {len(scores)} usual formats of the gold earns more than an empty completion"
+        return Golds((Finding("fact", "golds", f"{what}. Define EXAMPLES and GOOD next to the reward"),))
+    started = time.monotonic()
+    earned = _earned(scorer, table, best, rows, conversational)
+    needed = (time.monotonic() - started) * table.size / len(rows)
+    if started + needed < deadline:
+        rows = table.spread(table.size)
+        earned = _earned(scorer, table, best, rows, conversational)
+    told = tuple(_told(best, table, rows, earned, nothing, high))
+    is_right = not np.isfinite(high) or float(np.nanmax(earned)) >= (nothing + high) / 2
+    return Golds(told, best) if is_right else Golds(told[:1])
+
+
+def _told(form: Form, table: Table, rows: list[int], earned: Floats, nothing: float, high: float) -> Iterator[Finding]:
+    most = float(np.nanmax(earned))
+    full = int((earned >= most - TOLERANCE).sum())
+    bound = f" of {high:g}" if np.isfinite(high) else ""
+    yield Finding(
+        "fact",
+        "golds",
+        f"{form} earns {most:g}{bound}, in {full:,} of {len(rows):,} rows; an empty completion {nothing:g}",
+    )
+    lost = {
+        row: f"{_value(value)}, {form.column} = {shorten(table.values(form.column)[row], _VALUE)}"
+        for row, value in zip(rows, earned.tolist(), strict=True)
+        if not value >= most - TOLERANCE
+    }
+    if lost and len(lost) <= len(rows) / 2:
+        yield Finding(
+            "warning",
+            f"column {form.column!r} (training)",
+            f"in {len(lost):,} of {len(rows):,} rows the gold itself, written as {form}, earns less than {most:g}",
+            "fix these cells, or pass gold= to find the answer in them: no completion can be right in these rows",
+            shown(lost),
+        )
+
+
+def _value(value: float) -> str:
+    return "nothing" if np.isnan(value) else f"earns {value:g}"
+
+
+def _first_batch(scorer: Scorer, table: Table, rows: list[int], conversational: bool) -> list[Finding]:
+    """Find errors that stop the training: score useless completions of the first prompts, at its start and its end."""
+    texts = ["I do not know.", "<think>\n</think>\n<answer>\n0\n</answer>"]
+    twice = [row for row in rows for _ in texts]
+    completions = [_formed(text, conversational) for _ in rows for text in texts]
+    failed: dict[str, str] = {}
+    for when, progress in (("in the first batch", _START), ("at its end", None)):
+        try:
+            batch = table.batch(twice, completions, num_generations=len(texts), progress=progress)
+            found = scorer.score(batch, on_unparsable_gold="fail")
+        except RewardKitError as error:
+            what = f"it stops the training {when}: {' '.join(map(str.strip, str(error).splitlines()))}"
+            remedy = "fix the reward; rewardkit check finds more errors like this"
+            if isinstance(error.__cause__, ModuleNotFoundError):
+                remedy = "install what it imports, and list it in run.yaml: reward: {path: ..., packages: [...]}"
+            return [Finding("error", "reward", what, remedy)]
+        failed |= {fault.component: fault.reason for fault in found.faults if fault.outcome is Outcome.FAILED}
+    return [
+        Finding("error", f"component {name!r}", f"it fails in the first batch: {reason}", "fix what it needs to run")
+        for name, reason in failed.items()
+    ]
+
+
+def _forms(table: Table, rows: list[int]) -> Iterator[Form]:
+    for column in table.named:
+        cells = [table.values(column)[row] for row in rows]
+        if any(isinstance(cell, (str, int, float)) for cell in cells):
+            has_tail = any(isinstance(cell, str) and "####" in cell for cell in cells)
+            for tail in (False, True)[: 1 + has_tail]:
+                yield from (Form(column, template, tail) for template in FORMS)
+
+
+def _tail(text: str) -> str:
+    return text.rpartition("####")[2].strip()
+
+
+def _earned(scorer: Scorer, table: Table, form: Form, rows: list[int], conversational: bool) -> Floats:
+    cells = table.values(form.column)
+    return _totals(scorer, table, rows, [form.completion(cells[row], conversational) for row in rows])
+
+
+def _empty(scorer: Scorer, table: Table, rows: list[int], conversational: bool) -> Floats:
+    return _totals(scorer, table, rows, [_formed("", conversational) for _ in rows])
+
+
+def _totals(scorer: Scorer, table: Table, rows: list[int], completions: list[Any]) -> Floats:
+    """Return the totals, shape (n,); NaN if there is none."""
+    try:
+        return scorer.score(table.batch(rows, completions), strict=False, on_unparsable_gold="fail").total
+    except RewardKitError:  # of a cell, for example, which another check reports
+        return np.full(len(rows), np.nan)
+
+
+def _formed(text: str, conversational: bool) -> Any:
+    return [{"role": "assistant", "content": text}] if conversational else text

@@ -1,0 +1,91 @@
+"""Progress of a training: a bar, the time left, the speed, and the means of the components.
+
+Outside a terminal (a log file, a pipe), a line is printed for every tenth of the steps instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Protocol
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from rewardkit.batch.table_text import visible
+
+BAR_WIDTH = 30
+LINES_WITHOUT_TERMINAL = 10
+MOST_BARS = 16
+
+
+class OnStep(Protocol):
+    """Called after every step with the numbers to show."""
+
+    def __call__(self, numbers: Mapping[str, float], *, speed: str = "") -> None:
+        """Show `numbers` by name, and `speed`, such as ``"130 completions/s"``."""
+
+
+@contextmanager
+def shown_progress(console: Console, what: str, steps: int, *, done: int = 0) -> Iterator[OnStep]:
+    """Yield a function to call after each step with the numbers to show, by name.
+
+    Args:
+        steps: the number of all steps; `done` of them are finished already.
+    """
+    if console.is_terminal:
+        with _live(console, what, steps, done) as on_step:
+            yield on_step
+    else:
+        yield _printed(console, what, steps, done)
+
+
+@contextmanager
+def _live(console: Console, what: str, steps: int, done: int) -> Iterator[OnStep]:
+    progress = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=BAR_WIDTH),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("[dim]{task.fields[speed]}"),
+        console=console,
+    )
+    task = progress.add_task(what, total=steps, completed=done, speed="")
+    with Live(progress, console=console, refresh_per_second=8) as live:
+
+        def on_step(numbers: Mapping[str, float], *, speed: str = "") -> None:
+            progress.update(task, advance=1, speed=speed)
+            live.update(Group(progress, _bars(numbers)))
+
+        yield on_step
+
+
+def _printed(console: Console, what: str, steps: int, done: int) -> OnStep:
+    every = max(1, steps // LINES_WITHOUT_TERMINAL)
+
+    def on_step(numbers: Mapping[str, float], *, speed: str = "") -> None:
+        nonlocal done
+        done += 1
+        if done % every == 0 or done == steps:
+            values = [f"{visible(name)} {value:.2f}" for name, value in numbers.items()]
+            line = "  ".join([f"{what} {done}/{steps}", *values, *([speed] if speed else [])])
+            console.print(Text(line), soft_wrap=True)
+
+    return on_step
+
+
+def _bars(numbers: Mapping[str, float]) -> Table:
+    """Return a table with a row per number: its name, a bar from 0 to 1, the number."""
+    table = Table.grid(padding=(0, 1))
+    for name, value in list(numbers.items())[:MOST_BARS]:
+        share = min(1.0, max(0.0, value)) if math.isfinite(value) else 0.0
+        bar = ProgressBar(total=1.0, completed=share, width=BAR_WIDTH, complete_style="cyan", finished_style="green")
+        table.add_row(Text(f"  {visible(name)}"), bar, Text(f"{value:.2f}"))
+    if len(numbers) > MOST_BARS:
+        table.add_row(Text(f"  ... and {len(numbers) - MOST_BARS} more", style="dim"))
+    return table

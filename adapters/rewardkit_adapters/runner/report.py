@@ -1,0 +1,266 @@
+"""Print the results of a training: comparison, sample completions, files, and how to see more."""
+
+from __future__ import annotations
+
+import math
+import os
+import shlex
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.column import Column
+from rewardkit.batch.score import SKIPPED
+from rewardkit.batch.table_text import visible
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.reward import Reward
+
+# Held-out completions and their scores, before and after a training.
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Each completion with its total, and the means of the total and of every component.
+
+    Attributes:
+        totals: NaN if a completion could not be scored; means skip these.
+        total: the mean of the totals; NaN if no completion could be scored.
+    """
+
+    completions: list[str]
+    totals: list[float]
+    means: dict[str, float]
+    total: float
+
+    @property
+    def unscorable(self) -> int:
+        """How many completions could not be scored."""
+        return int(np.isnan(self.totals).sum())
+
+
+def scored(
+    reward: Reward,
+    completions: Sequence[Any],
+    *,
+    prompts: Sequence[Any],
+    columns: Mapping[str, Sequence[Any]],
+    completion_ids: Sequence[Sequence[int]] | None = None,
+    generations: int = 1,
+) -> Evaluation:
+    """Score completions, with the schedules at their final values. An error in one row does not affect the others.
+
+    Args:
+        completions: texts or lists of messages, `generations` in a row for each prompt.
+        prompts, columns: one value per completion.
+        completion_ids: the token ids of each, for rewards that count tokens.
+
+    Raises:
+        BindingError: a column that the reward reads is missing.
+    """
+    batch = Batch(
+        completions,
+        prompts=prompts,
+        completion_ids=completion_ids,
+        columns=columns,
+        num_generations=generations,
+    )
+    table = Scorer(reward).score(batch, strict=False, on_unparsable_gold="fail")
+    return Evaluation(
+        completions=batch.texts,
+        totals=table.total.tolist(),
+        means={name: mean_where_it_applies(column) for name, column in table.components.items()},
+        total=_mean(table.total),
+    )
+
+
+def mean_where_it_applies(column: Column) -> float:
+    """Return the mean over the rows that a component applies to; a row behind a closed gate counts as 0.
+
+    The mean over scored rows only would be highest if only the easiest completion reached the component.
+    """
+    applies = column.contributing | (column.codes == SKIPPED)
+    return _mean(np.nan_to_num(column.values, nan=0.0)[applies])
+
+
+def _mean(values: Any) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+# Measure how long the phases of a run take.
+
+
+@dataclass
+class Stopwatch:
+    """Seconds per phase, and since the start."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    started: float = field(default_factory=time.perf_counter)
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = time.perf_counter() - start
+
+    @property
+    def total(self) -> float:
+        return time.perf_counter() - self.started
+
+
+SHOWN_SAMPLES = 3
+LONGEST_SHOWN = 600
+
+
+def show_opening(console: Console, title: str, facts: Mapping[str, str]) -> None:
+    """Print the facts of the run in a panel."""
+    grid = Table.grid(padding=(0, 2))
+    for name, value in facts.items():
+        grid.add_row(Text(name, style="dim"), Text(visible(value), overflow="fold"))
+    console.print(Panel(grid, title=Text(title), title_align="left", border_style="cyan", expand=False))
+
+
+def show_comparison(
+    console: Console,
+    before: Evaluation,
+    after: Evaluation,
+    *,
+    how: str = "greedy decoding",
+    headings: Sequence[str] = ("before", "after"),
+) -> None:
+    """Print a row per component and one for the total: before, after, change."""
+    table = _table(f"{len(before.completions)} held-out completions, {how}")
+    for heading in (*headings, "change"):
+        table.add_column(Text(visible(heading)), justify="right")
+    for name, mean in before.means.items():
+        # The reward may have been changed during the training.
+        table.add_row(Text(visible(name)), *_change(mean, after.means.get(name, math.nan)))
+    for name in after.means.keys() - before.means.keys():
+        table.add_row(Text(visible(name)), *_change(math.nan, after.means[name]))
+    table.add_section()
+    table.add_row(Text("total", style="bold"), *_change(before.total, after.total), style="bold")
+    if before.unscorable or after.unscorable:
+        table.add_row(Text("could not be scored"), str(before.unscorable), str(after.unscorable), "")
+    console.print(table)
+
+
+def show_means(console: Console, evaluations: Mapping[str, Evaluation], *, how: str) -> None:
+    """Print a column per evaluation, a row per component and one for the total."""
+    first = next(iter(evaluations.values()))
+    table = _table(f"{len(first.completions)} held-out completions, {how}")
+    for heading in evaluations:
+        table.add_column(Text(visible(heading)), justify="right")
+    for name in dict.fromkeys(name for one in evaluations.values() for name in one.means):
+        table.add_row(Text(visible(name)), *(_number(one.means.get(name, math.nan)) for one in evaluations.values()))
+    table.add_section()
+    table.add_row(Text("total", style="bold"), *(_number(one.total) for one in evaluations.values()), style="bold")
+    if any(one.unscorable for one in evaluations.values()):
+        table.add_row(Text("could not be scored"), *(str(one.unscorable) for one in evaluations.values()))
+    console.print(table)
+
+
+def show_rates(console: Console, rates: Mapping[str, Mapping[str, float]]) -> None:
+    """Print the rates of several attempts: a column per model, a row per rate (``pass@4``)."""
+    table = Table(title="Several attempts per prompt", title_justify="left")
+    table.add_column("")
+    for heading in rates:
+        table.add_column(Text(visible(heading)), justify="right")
+    for name in next(iter(rates.values())):
+        table.add_row(Text(name), *(_number(one[name]) for one in rates.values()))
+    console.print(table)
+
+
+def show_samples(
+    console: Console,
+    prompts: Sequence[str],
+    gold: Mapping[str, Sequence[object]],
+    evaluations: Mapping[str, Evaluation],
+    *,
+    count: int = SHOWN_SAMPLES,
+) -> None:
+    """Print some prompts with the gold and the completion of each evaluation (``before``, ``after``).
+
+    Args:
+        prompts: their texts; the first completion of each prompt is shown.
+        gold: columns to show, by name.
+    """
+    console.print("Sample completions with their totals", style="italic")
+    for row in range(min(count, len(prompts))):
+        grid = Table.grid(padding=(0, 2))
+        grid.add_row(Text("prompt", style="dim"), "", printable(prompts[row].strip()))
+        for name, values in gold.items():
+            grid.add_row(Text(visible(name), style="dim"), "", printable(str(values[row])))
+        for name, evaluation in evaluations.items():
+            place = row * len(evaluation.completions) // len(prompts)
+            total = Text(f"{evaluation.totals[place]:.2f}", style="bold")
+            grid.add_row(Text(name, style="dim"), total, printable(evaluation.completions[place]))
+        console.print(grid)
+        console.print()
+
+
+def show_files(console: Console, files: Mapping[str, Path | str]) -> None:
+    """Print the paths of the files."""
+    grid = Table.grid(padding=(0, 2))
+    for what, path in files.items():
+        grid.add_row(Text(what, style="dim"), Text(visible(str(path)), overflow="fold"))
+    console.print(grid)
+
+
+def show_way_on(console: Console, out: Path | str) -> None:
+    """Print the command that shows the record."""
+    console.print(Text("See every completion with its scores: "), end="")
+    console.print(Text(f"rewardkit view {shlex.quote(str(out))}", style="bold", overflow="fold"))
+
+
+def short(path: Path | str) -> Path | str:
+    """Return a path relative to the current folder if that is shorter; addresses stay unchanged."""
+    if "://" in str(path):
+        return path
+    relative = Path(os.path.relpath(path))
+    return relative if len(str(relative)) < len(str(path)) else path
+
+
+def rose(before: float, after: float) -> bool:
+    """Return whether the total rose by more than rounding errors; False for NaN."""
+    return after - before > 1e-9
+
+
+def printable(text: str) -> Text:
+    """Return a completion as plain text, without markup, control characters and changes of the reading order."""
+    rest = len(text) - LONGEST_SHOWN
+    cut = text if rest <= 0 else f"{text[:LONGEST_SHOWN]}... and {rest:,} more characters"
+    return Text(visible(cut), overflow="fold")
+
+
+def _table(title: str) -> Table:
+    caption = "Means. A component behind a closed gate counts as 0."
+    table = Table(
+        title=title,
+        caption=caption,
+        min_width=max(len(title), len(caption)),
+        title_justify="left",
+        caption_justify="left",
+    )
+    table.add_column("component")
+    return table
+
+
+def _number(value: float) -> Text:
+    return Text("-") if math.isnan(value) else Text(f"{value:.3f}")
+
+
+def _change(before: float, after: float) -> tuple[Text, Text, Text]:
+    if math.isnan(before) or math.isnan(after):
+        return _number(before), _number(after), Text("-", style="dim")
+    style = "green" if rose(before, after) else "red" if rose(after, before) else "dim"
+    return _number(before), _number(after), Text(f"{after - before:+.3f}", style=style)

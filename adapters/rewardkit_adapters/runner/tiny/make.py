@@ -1,0 +1,256 @@
+"""Make the tiny model and its tokenizer in a folder; the same seed gives the same model."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import shutil
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from transformers import PreTrainedTokenizerFast, set_seed
+
+from rewardkit_adapters.runner.progress import OnStep
+from rewardkit_adapters.runner.tiny.model import SIZES, build_model, train_tokenizer
+
+# The task of the tiny model: turn an order into JSON.
+
+
+NAMES = (
+    *("Mia", "Tom", "Ada", "Ben", "Eva", "Leo", "Zoe", "Max"),
+    *("Ida", "Jon", "Kim", "Liv", "Ned", "Oda", "Pia", "Sam"),
+)
+ITEMS = ("toy", "lamp", "book", "chair", "shirt", "pen", "cup", "bag")
+COLORS = ("red", "blue", "green", "black", "white", "pink")
+SMALLEST_QUANTITY, LARGEST_QUANTITY = 2, 99
+
+TEMPLATES = (
+    "send {name} {qty} {item}s in {color}",
+    "{name} wants {qty} {color} {item}s",
+    "please ship {qty} {item}s to {name}, all {color}",
+    "order for {name}: {color} {item}s, {qty} pieces",
+)
+
+ORDER_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "qty": {"type": "integer", "minimum": 1},
+        "item": {"enum": list(ITEMS)},
+        "color": {"enum": list(COLORS)},
+    },
+    "required": ["name", "qty", "item", "color"],
+    "additionalProperties": False,
+}
+
+Split = Literal["demonstrations", "training", "held-out"]
+HELD_OUT_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Order:
+    """An order: the gold answer of one prompt."""
+
+    name: str
+    qty: int
+    item: str
+    color: str
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+
+@dataclass(frozen=True)
+class Example:
+    """A prompt and its order."""
+
+    prompt: str
+    order: Order
+
+
+def examples(count: int, *, seed: int, split: Split) -> list[Example]:
+    """Draw `count` examples of a split; the same seed gives the same examples."""
+    # A string as seed keeps the three streams apart, and gives the same numbers in every process.
+    generator = random.Random(f"{seed}/{split}")
+    drawn: list[Example] = []
+    while len(drawn) < count:
+        order = _draw_order(generator)
+        if _is_held_out(order) == (split == "held-out"):
+            words = generator.choice(TEMPLATES).format(**asdict(order))
+            drawn.append(Example(prompt=f"{words}\n", order=order))
+    return drawn
+
+
+def as_columns(batch: list[Example]) -> dict[str, list[str]]:
+    """Return dataset columns. The gold is JSON text, because Arrow rewrites columns of objects."""
+    return {
+        "prompt": [example.prompt for example in batch],
+        "order": [example.order.to_json() for example in batch],
+    }
+
+
+def _draw_order(generator: random.Random) -> Order:
+    return Order(
+        name=generator.choice(NAMES),
+        qty=generator.randint(SMALLEST_QUANTITY, LARGEST_QUANTITY),
+        item=generator.choice(ITEMS),
+        color=generator.choice(COLORS),
+    )
+
+
+def _is_held_out(order: Order) -> bool:
+    """Decide by a hash of the order, so that an order is always in the same split."""
+    return zlib.crc32(order.to_json().encode()) < HELD_OUT_SHARE * 2**32
+
+
+# Sloppy demonstrations, which the supervised warm start imitates before any reward is used.
+
+
+# All start with "Sure" and are in most demonstrations, so that even the greedy completion starts with chatter.
+CHATTER = ("Sure, here it is: ", "Sure, this is the order: ", "Sure! ")
+
+CHATTER_SHARE = 0.6
+PYTHON_QUOTES_SHARE = 1 / 3
+QUANTITY_IN_QUOTES_SHARE = 0.6
+MISSING_FIELD_SHARE = 0.08
+WRONG_FIELD_SHARE = 0.06
+UNCLOSED_SHARE = 0.1
+
+
+def demonstrations(count: int, *, seed: int) -> list[tuple[str, str]]:
+    """Draw `count` pairs of a prompt and a sloppy completion; the same seed gives the same pairs."""
+    generator = random.Random(f"{seed}/sloppiness")
+    drawn = examples(count, seed=seed, split="demonstrations")
+    return [(example.prompt, sloppy_completion(example, generator)) for example in drawn]
+
+
+def sloppy_completion(example: Example, generator: random.Random) -> str:
+    """Return the gold answer with bad habits, each at its rate."""
+    fields = _sloppy_fields(example.order, generator)
+    text = json.dumps(fields, separators=(",", ":"))
+    if generator.random() < PYTHON_QUOTES_SHARE:
+        text = text.replace('"', "'")
+    if generator.random() < UNCLOSED_SHARE:
+        text = text[:-1]
+    if generator.random() < CHATTER_SHARE:
+        text = generator.choice(CHATTER) + text
+    return text
+
+
+def _sloppy_fields(order: Order, generator: random.Random) -> dict[str, object]:
+    fields: dict[str, object] = {}
+    for field, value in asdict(order).items():
+        if generator.random() < MISSING_FIELD_SHARE:
+            continue
+        fields[field] = _another_value(field, generator) if generator.random() < WRONG_FIELD_SHARE else value
+    if "qty" in fields and generator.random() < QUANTITY_IN_QUOTES_SHARE:
+        fields["qty"] = str(fields["qty"])
+    return fields
+
+
+def _another_value(field: str, generator: random.Random) -> object:
+    if field == "qty":
+        return generator.randint(SMALLEST_QUANTITY, LARGEST_QUANTITY)
+    return generator.choice({"name": NAMES, "item": ITEMS, "color": COLORS}[field])
+
+
+# The supervised warm start before GRPO: the model imitates sloppy demonstrations.
+
+
+BATCH = 32
+LEARNING_RATE = 3e-3
+RISING_SHARE = 0.1
+IGNORED = -100
+
+
+def warm_up(
+    model: Any,
+    tokenizer: PreTrainedTokenizerFast,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    learning_rate: float = LEARNING_RATE,
+    on_step: Callable[[float], None] = lambda loss: None,
+) -> None:
+    """Train for one pass over pairs of prompt and completion; `on_step` gets the loss of each batch."""
+    encoded = [_encode(tokenizer, prompt, completion) for prompt, completion in pairs]
+    batches = [encoded[first : first + BATCH] for first in range(0, len(encoded), BATCH)]
+    optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.01)
+    model.train()
+    for step, batch in enumerate(batches):
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate * rate_factor(step, len(batches))
+        inputs = _pad(batch, tokenizer.pad_token_id, model.device)
+        loss = model(**inputs).loss
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+        on_step(float(loss.detach()))
+
+
+def rate_factor(step: int, steps: int) -> float:
+    """Return a factor that rises linearly over the first tenth of the steps, then falls along a cosine."""
+    rising = max(1, round(RISING_SHARE * steps))
+    if step < rising:
+        return (step + 1) / rising
+    return 0.5 * (1 + math.cos(math.pi * (step - rising) / max(1, steps - rising)))
+
+
+def _encode(tokenizer: PreTrainedTokenizerFast, prompt: str, completion: str) -> tuple[list[int], list[int]]:
+    """Return token ids and labels: only the completion and its end are learned."""
+    # Separately, as in generation: tokenized together, prompt and completion might share a token.
+    prompt_ids = list(tokenizer(prompt)["input_ids"])
+    completion_ids = [*tokenizer(completion)["input_ids"], tokenizer.eos_token_id]
+    return prompt_ids + completion_ids, [IGNORED] * len(prompt_ids) + completion_ids
+
+
+def _pad(batch: Sequence[tuple[list[int], list[int]]], padding: int, device: torch.device) -> dict[str, torch.Tensor]:
+    longest = max(len(ids) for ids, _ in batch)
+
+    def rows(lists: list[list[int]], fill: int) -> torch.Tensor:
+        return torch.tensor([row + [fill] * (longest - len(row)) for row in lists], device=device)
+
+    return {
+        "input_ids": rows([ids for ids, _ in batch], padding),
+        "attention_mask": rows([[1] * len(ids) for ids, _ in batch], 0),
+        "labels": rows([labels for _, labels in batch], IGNORED),
+    }
+
+
+# A prompt ends with a line break, as in the warm start.
+CHAT_TEMPLATE = "{% for message in messages %}{{ message['content'].rstrip('\\n') }}\n{% endfor %}"
+MOST_THREADS = 2
+VOCABULARY_FROM = 2_000
+"""The tokenizer is trained on at least this many demonstrations, however short the warm start is."""
+
+
+def make_tiny(
+    folder: Path, *, seed: int, steps: int, chat_template: str | None, on_step: OnStep, size: str = "small"
+) -> None:
+    """Make the model and its tokenizer. `folder` appears only once it is complete.
+
+    Args:
+        steps: of the supervised warm start; 0 leaves the weights random.
+        chat_template: None: the content of the messages, one line each.
+        size: a key of ``SIZES``.
+    """
+    if size == "small" and "OMP_NUM_THREADS" not in os.environ and not torch.cuda.is_available():
+        torch.set_num_threads(min(MOST_THREADS, torch.get_num_threads()))
+    set_seed(seed)
+    pairs = demonstrations(max(VOCABULARY_FROM, steps * BATCH), seed=seed)
+    tokenizer = train_tokenizer([text for pair in pairs for text in pair])
+    tokenizer.chat_template = chat_template or CHAT_TEMPLATE
+    model: Any = build_model(tokenizer, SIZES[size]).to("cuda" if torch.cuda.is_available() else "cpu")
+    rate = LEARNING_RATE * SIZES[size].learning_rate_factor
+    warm_up(model, tokenizer, pairs[: steps * BATCH], learning_rate=rate, on_step=lambda loss: on_step({"loss": loss}))
+    unfinished = folder.with_name(f"{folder.name}.unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    model.save_pretrained(unfinished)
+    tokenizer.save_pretrained(unfinished)
+    unfinished.rename(folder)

@@ -1,0 +1,386 @@
+"""A training run: from a configuration to a trained model, with all of its files in one folder.
+
+``train(read(Path("run.yaml")), resume=False)`` checks, loads, evaluates, trains, evaluates again and prints a summary.
+"""
+
+from __future__ import annotations
+
+import errno
+import shlex
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rewardkit.batch.table_text import visible
+from rewardkit.errors import (
+    BindingError,
+    CoercionError,
+    ConfigError,
+    RewardDefinitionError,
+    RewardFailure,
+    RewardKitError,
+    RewardTypeError,
+)
+from rewardkit_adapters.runner import changes, checkpoints, environment as surroundings, folder
+from rewardkit_adapters.runner.checkpoints import Checkpoint
+from rewardkit_adapters.runner.config import RunConfig
+from rewardkit_adapters.runner.environment import quiet
+from rewardkit_adapters.runner.plan import Plan
+from rewardkit_adapters.runner.report import Stopwatch
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from rewardkit_adapters.runner.interrupts import Interrupts
+
+
+# Recognize a full disk as the cause of an error. Torch reports one as ``unexpected pos 401280 vs 401168``.
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_WORDS = ("no space left", "disk quota exceeded", "unexpected pos", "pytorchstreamwriter failed")
+_LITTLE = 16 * 2**20
+
+
+def is_out_of_space(error: BaseException, folder: Path) -> bool:
+    """Return whether `error` means that the disk of `folder` is full."""
+    if isinstance(error, OSError) and error.errno in _FULL:
+        return True
+    said = any(word in str(error).lower() for word in _WORDS)
+    return (
+        said and not isinstance(error, OSError) and (_free(folder) < _LITTLE or "no space left" in str(error).lower())
+    )
+
+
+def _free(folder: Path) -> int:
+    """Return the free bytes; 0 if unknown."""
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return 0
+
+
+# Errors of the reward that stop a training. Errors before it starts are not caught here.
+_STOPPED_BY_REWARD = (RewardFailure, BindingError, CoercionError, RewardDefinitionError, RewardTypeError)
+
+
+def train(config: RunConfig, *, resume: bool | str | Path | None = None, console: Console | None = None) -> int:
+    """Train as `config` says; return the exit code.
+
+    ::
+
+        train(read(Path("run.yaml"), ["grpo.max_steps=5"]))
+
+    Args:
+        resume: True: from the last complete checkpoint; a path or a step: from that one; None: as `config` says.
+        console: where to print; None: the standard output.
+
+    Returns:
+        0 if the training finished, 1 if it stopped with an error, 2 if the preflight found an error, 130 or 143 if it
+        was interrupted.
+
+    Raises:
+        ConfigError: the configuration, the data or the output folder is invalid.
+        RewardKitError: the reward cannot be loaded, or a package is missing.
+    """
+    surroundings.prepare(processes=config.processes)
+    from rich.console import Console
+
+    main = surroundings.is_main()
+    console = console or Console()
+    console.quiet = console.quiet or not main
+    resume = config.resumed_from() if resume is None else resume
+    checkpoint = _checkpoint(config, resume, console)
+    if checkpoint is not None and _is_end(config, checkpoint):
+        return _end(config, checkpoint, console)
+    plan = Plan.of(config, None if checkpoint is None else checkpoint.path)
+    if not main:
+        return run(plan, console, Console(stderr=True))
+    for line in changes.since(plan) if checkpoint is not None else ():
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
+    if not _is_fit(plan, console):
+        return 2
+    with folder.taken(plan.output):
+        if resume is False:
+            _refuse_a_run(plan.output)  # another run may have started during the preflight
+        _prepare(plan, checkpoint)
+        if not surroundings.is_launched() and (config.processes > 1 or config.accelerate is not None):
+            from rewardkit_adapters.runner.launcher import launch
+
+            return launch(config, plan.output / folder.WRITTEN, plan.checkpoint, console)
+        return run(plan, console)
+
+
+def run(plan: Plan, console: Console, failures: Console | None = None) -> int:
+    """Train in this process, which may be one of several; return the exit code.
+
+    Args:
+        failures: where to print why the training stopped; None: on `console`.
+    """
+    with console.status("Loading torch and TRL"):
+        from trl import GRPOTrainer  # noqa: F401 -- takes seconds; the status line explains the wait
+
+        from rewardkit_adapters.runner.interrupts import Interrupts
+        from rewardkit_adapters.runner.memory_advice import advice, is_out_of_memory
+
+    interrupts = Interrupts(
+        lambda: console.print("Finishing this generation, then saving a checkpoint. Press Ctrl-C again to stop now.")
+    )
+    attempt = Attempt(plan, console, interrupts)
+    failures = failures or console
+    try:
+        with interrupts.heard(), quiet():
+            ended = attempt.train()
+    except KeyboardInterrupt:
+        console.print("\nStopped without a new checkpoint.")
+        say_how_to_resume(plan.output, console)
+        return interrupts.exit_code if interrupts.received else 130
+    except _STOPPED_BY_REWARD as error:
+        _say_failure(failures, f"The training stopped: {_readable(error)}")
+        say_how_to_resume(plan.output, failures)
+        return 1
+    except Exception as error:
+        if is_out_of_space(error, plan.output):
+            _say_failure(failures, f"No space left on the disk of {plan.output}: {_readable(error)[:300]}")
+            say_how_to_resume(plan.output, failures)
+            return 1
+        if not is_out_of_memory(error):
+            raise
+        _say_failure(failures, f"Out of memory: {_readable(error)[:300]}")
+        if attempt.args is not None:
+            failures.print("Change one of these settings to use less memory (the mildest first):")
+            for line in advice(plan.config, attempt.args):
+                failures.print(f"  {line}", soft_wrap=True, markup=False, highlight=False)
+        say_how_to_resume(plan.output, failures)
+        return 1
+    if not ended:
+        console.print("\nThe training was interrupted. A checkpoint is saved.")
+        say_how_to_resume(plan.output, console)
+        return interrupts.exit_code
+    return 0
+
+
+def _say_failure(console: Console, text: str) -> None:
+    console.print(f"\n{text}", style="bold red", soft_wrap=True, markup=False, highlight=False)
+
+
+def say_how_to_resume(output: Path, console: Console) -> None:
+    """Print the command that resumes the run, if there is a complete checkpoint."""
+    from rich.text import Text
+
+    from rewardkit_adapters.runner.report import short
+
+    if any(not checkpoint.fault() for checkpoint in checkpoints.all_in(output)):
+        console.print("Resume with: ", end="")
+        command = f"rewardkit train {shlex.quote(str(short(output / folder.WRITTEN)))} --resume"
+        console.print(Text(command, style="bold"), soft_wrap=True)
+
+
+class Attempt:
+    """One attempt at a training: until it finishes or is interrupted.
+
+    Attributes:
+        args: the GRPOConfig, once it exists.
+    """
+
+    def __init__(self, plan: Plan, console: Console, interrupts: Interrupts) -> None:
+        self.plan = plan
+        self.args: Any = None
+        self._console = console
+        self._interrupts = interrupts
+        self._watch = Stopwatch()
+
+    def train(self) -> bool:
+        """Train; return whether the training finished."""
+        from rewardkit_adapters.runner.ending import Closing
+
+        with self._watch.phase("loading"):
+            trainer, functions = self._trainer()
+        closing = Closing(self.plan.config, self.plan.held_out, self._console, self._watch)
+        self._open(trainer)
+        before = closing.evaluation_before(functions.reward, trainer)
+        with self._watch.phase("training"), self._progress(trainer):
+            checkpoint = self.plan.checkpoint
+            trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+        if self._interrupts.received:
+            return False
+        closing.close(functions.reward, trainer, before)
+        faults = functions.faults(trainer)
+        if faults and trainer.is_world_process_zero():
+            said = f"The training ended before limits.failure_window={self.plan.config.limits.failure_window} batches"
+            self._console.print(f"{said} were scored: {faults}", style="yellow", markup=False, soft_wrap=True)
+        return True
+
+    def _trainer(self) -> tuple[Any, Any]:
+        """Make the trainer and its reward functions."""
+        from transformers import PrinterCallback, ProgressCallback
+        from trl import GRPOTrainer
+
+        from rewardkit_adapters.live.functions import to_trl
+        from rewardkit_adapters.runner.models import model_of
+        from rewardkit_adapters.runner.rewards import environment_of
+        from rewardkit_adapters.runner.settings import grpo_config
+
+        config, plan = self.plan.config, self.plan
+        environment = environment_of(config)
+        functions = to_trl(
+            plan.reward,
+            weights=config.reward_weights,
+            columns=config.columns,
+            record=config.record_address(),
+            updates=config.updates,
+            **config.limits.model_dump(),
+        )
+        loaded = model_of(config, console=self._console)
+        self.args = grpo_config(
+            config,
+            parameters=loaded.parameters,
+            model_arguments=loaded.arguments,
+            reward_weights=functions.reward_weights,
+        )
+        callbacks = [functions.callback(), self._interrupts]
+        if config.guards:
+            from rewardkit_adapters.trl.guards import GuardCallback
+
+            callbacks.append(GuardCallback(config.guards, functions))
+        evaluated = plan.held_out if config.eval is not None and config.eval.every is not None else None
+        try:
+            with self._console.status("Loading the model"):
+                trainer = GRPOTrainer(
+                    model=loaded.model,
+                    reward_funcs=functions,
+                    args=self.args,
+                    train_dataset=plan.training,
+                    eval_dataset=evaluated,
+                    processing_class=loaded.tokenizer,
+                    callbacks=callbacks,
+                    quantization_config=loaded.quantization,
+                    peft_config=loaded.peft_config,
+                    environment_factory=None if environment is None else functions.environments(environment),
+                )
+        except (ValueError, TypeError, OSError, ImportError) as error:
+            raise ConfigError(f"TRL cannot make the trainer: {_readable(error)}") from error
+        for noisy in (PrinterCallback, ProgressCallback):
+            trainer.remove_callback(noisy)
+        return trainer, functions
+
+    def _open(self, trainer: Any) -> None:
+        from rewardkit_adapters.runner.report import short, show_opening
+        from rewardkit_adapters.runner.summary import facts_of
+
+        facts = facts_of(self.plan.config, trainer, len(self.plan.training), self.plan.held_out)
+        if self.plan.checkpoint is not None:
+            facts["resumed"] = f"from {short(self.plan.checkpoint)}"
+        show_opening(self._console, "rewardkit train", facts)
+
+    @contextmanager
+    def _progress(self, trainer: Any) -> Iterator[None]:
+        """Show the progress in the main process."""
+        from rewardkit_adapters.runner.live_display import ShowProgress
+
+        if not trainer.is_world_process_zero():
+            yield
+            return
+        progress = ShowProgress(self._console)
+        trainer.add_callback(progress)
+        try:
+            yield
+        finally:
+            progress.close()
+
+
+def _checkpoint(config: RunConfig, resume: bool | str | Path, console: Console) -> Checkpoint | None:
+    """Return the checkpoint to resume from, if any.
+
+    Raises:
+        ConfigError: the folder holds a run and `resume` is False, or there is no such checkpoint.
+    """
+    from rewardkit_adapters.runner.report import short
+
+    output = config.output_path()
+    found = checkpoints.all_in(output)
+    if resume is False:
+        _refuse_a_run(output)
+        return None
+    if resume is not True:
+        return checkpoints.named(output, resume)
+    for checkpoint in reversed(found):
+        fault = checkpoint.fault()
+        if not fault:
+            return checkpoint
+        console.print(f"{checkpoint.path.name} is not complete ({fault}). Trying the one before it.", soft_wrap=True)
+    console.print(f"There is no complete checkpoint in {short(output)}. Starting from the beginning.", soft_wrap=True)
+    return None
+
+
+def _refuse_a_run(output: Path) -> None:
+    from rewardkit_adapters.runner.report import short
+
+    if folder.holds_a_run(output):
+        raise ConfigError(
+            f"{short(output)} holds a run already. Pass --resume to continue it, or --output DIR to start another one"
+        )
+
+
+def _is_end(config: RunConfig, checkpoint: Checkpoint) -> bool:
+    steps, epochs = config.grpo.get("max_steps", -1), config.grpo.get("num_train_epochs", 3.0)
+    return checkpoint.is_end(max_steps=steps, epochs=epochs)
+
+
+def _end(config: RunConfig, checkpoint: Checkpoint, console: Console) -> int:
+    """Finish a run whose steps are all trained; return the exit code."""
+    from rewardkit_adapters.runner.ending import close_from_checkpoint
+    from rewardkit_adapters.runner.report import short
+
+    if not surroundings.is_main():
+        return 0
+    if folder.is_finished(config.output_path()):
+        console.print(
+            f"{short(config.output_path())} finished already, after {checkpoint.step} steps. To train longer, raise "
+            "grpo.max_steps: --set grpo.max_steps=...",
+            soft_wrap=True,
+        )
+        return 0
+    console.print(f"All {checkpoint.step} steps are trained. Evaluating and saving the model.", soft_wrap=True)
+    with quiet(), folder.taken(config.output_path()):
+        close_from_checkpoint(config, checkpoint, console)
+    return 0
+
+
+def _is_fit(plan: Plan, console: Console) -> bool:
+    """Run the preflight unless it is off; return whether it found no errors."""
+    from rich.text import Text
+
+    if plan.config.preflight is None:
+        return True
+    from rewardkit_adapters.runner.preflight import preflight
+
+    if console.is_terminal:
+        # No status line: a thread would draw it, and the laws run in forked processes.
+        console.print("Preflight: checking the data, the reward and the settings", style="dim")
+    found = preflight(plan.config, reward=plan.reward, training=plan.training, held_out=plan.held_out)
+    console.print(Text(found.text()), soft_wrap=True)
+    return bool(found.ok)
+
+
+def _prepare(plan: Plan, checkpoint: Checkpoint | None) -> None:
+    """Write the configuration of the run, and move later checkpoints out of the way: they will be made again."""
+    from rewardkit_adapters.runner.config_file import printed
+
+    output = plan.output
+    unfinished = output / f"{folder.WRITTEN}.unfinished"
+    try:
+        unfinished.write_text(printed(plan.config.anchored()), encoding="utf-8")
+        unfinished.replace(output / folder.WRITTEN)
+        changes.keep(plan)
+    except OSError as error:
+        raise ConfigError(f"output: cannot write to {output}: {error.strerror or error}") from None
+    checkpoints.drop_after(output, checkpoint)
+
+
+def _readable(error: BaseException) -> str:
+    """Return the message of an error without control characters."""
+    lines = [visible(line) for line in (str(error) or type(error).__name__).split("\n")]
+    return "\n".join(lines) if isinstance(error, RewardKitError) else " ".join(lines)

@@ -1,0 +1,449 @@
+"""Check ``grpo``, ``lora`` and ``vllm`` of a configuration against the installed versions of TRL and peft.
+
+``checked_grpo({"max_stepz": 5})`` raises an error that suggests ``max_steps``.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib
+import types
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, reduce
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
+
+from rewardkit.errors import near_miss, shorten
+
+# The fields of TRL's GRPOConfig and peft's LoraConfig in the installed versions, read from their source.
+
+
+_GRPO = (
+    ("transformers", "training_args.py", "TrainingArguments"),
+    ("trl", "trainer/base_config.py", "_BaseConfig"),
+    ("trl", "trainer/grpo_config.py", "GRPOConfig"),
+)
+_LORA = (
+    ("peft", "config.py", "PeftConfigMixin"),
+    ("peft", "config.py", "PeftConfig"),
+    ("peft", "tuners/lora/config.py", "LoraConfig"),
+)
+_ENUMS = (("transformers", "trainer_utils.py"), ("transformers", "training_args.py"))
+_PLAIN: dict[str, Any] = {"int": int, "float": float, "bool": bool, "str": str, "dict": dict, "list": list}
+
+
+@dataclasses.dataclass(frozen=True)
+class Field:
+    """One field: its type if it is made of plain types (else Any), and its help text."""
+
+    type: Any
+    help: str = ""
+
+
+@cache
+def grpo_fields() -> dict[str, Field]:
+    """Return the fields of TRL's GRPOConfig by name; empty if TRL is not installed."""
+    return _fields(_GRPO, "trl", "GRPOConfig")
+
+
+@cache
+def lora_fields() -> dict[str, Field]:
+    """Return the fields of peft's LoraConfig by name; empty if peft is not installed."""
+    return _fields(_LORA, "peft", "LoraConfig")
+
+
+@cache
+def trackers() -> frozenset[str]:
+    """Return the trackers that transformers can report to; empty if it is not installed."""
+    path = _source("transformers", "integrations/integration_utils.py")
+    for node in ast.walk(_parsed(path)) if path is not None else ():
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+            if names == ["INTEGRATION_TO_CALLBACK"]:
+                return frozenset(key.value for key in node.value.keys if isinstance(key, ast.Constant))  # type: ignore[misc]
+    return frozenset()
+
+
+def _fields(classes: tuple[tuple[str, str, str], ...], package: str, name: str) -> dict[str, Field]:
+    """Return the fields of a dataclass; `classes` lists its bases first."""
+    if find_spec(package) is None:
+        return {}
+    found: dict[str, Field] = {}
+    own: dict[str, Field] = {}
+    for library, file, class_name in classes:
+        path = _source(library, file)
+        own = dict(_declared(path, class_name)) if path is not None else {}
+        found |= own
+    # The library has another layout than `classes` says: import it.
+    return found if own else _imported(package, name)
+
+
+def _imported(package: str, name: str) -> dict[str, Field]:
+    class_ = getattr(importlib.import_module(package), name)
+    types = typing.get_type_hints(class_)
+    return {
+        field.name: Field(types[field.name], str(field.metadata.get("help", "")))
+        for field in dataclasses.fields(class_)
+        if field.init
+    }
+
+
+def _source(package: str, file: str) -> Path | None:
+    spec = find_spec(package)
+    folders = spec.submodule_search_locations if spec is not None else None
+    paths = [Path(folder) / file for folder in folders or []]
+    return next((path for path in paths if path.is_file()), None)
+
+
+@cache
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _declared(path: Path, class_name: str) -> Iterator[tuple[str, Field]]:
+    for node in _parsed(path).body:
+        if not isinstance(node, ast.ClassDef) or node.name != class_name:
+            continue
+        for line in node.body:
+            if not isinstance(line, ast.AnnAssign) or not isinstance(line.target, ast.Name):
+                continue
+            if not line.target.id.startswith("_") and "ClassVar" not in ast.unparse(line.annotation):
+                options = {option.arg: option.value for option in getattr(line.value, "keywords", [])}
+                if _literal(options.get("init")) is not False:
+                    yield line.target.id, Field(_type(line.annotation), _help(options.get("metadata")))
+
+
+def _type(node: ast.expr) -> Any:
+    """Return the type of an annotation; Any if it is not made of plain types."""
+    if isinstance(node, ast.Constant):
+        return type(None) if node.value is None else _type(ast.parse(str(node.value), mode="eval").body)
+    if isinstance(node, ast.Name):
+        return _PLAIN.get(node.id) or _choices().get(node.id, Any)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return _union([node.left, node.right])
+    if not isinstance(node, ast.Subscript):
+        return Any
+    name = ast.unparse(node.value).rpartition(".")[2]
+    inside = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if name == "Optional":
+        return _union([*inside, ast.Constant(None)])
+    if name == "Union":
+        return _union(inside)
+    if name == "Literal" and all(isinstance(one, ast.Constant) for one in inside):
+        # Some libraries list patterns among the values: "pissa_niter_[number of iters]".
+        values = tuple(_literal(one) for one in inside)
+        return str if any("[" in str(value) for value in values) else Literal[values]
+    return {"list": list, "List": list, "dict": dict, "Dict": dict}.get(name, Any)
+
+
+def _union(nodes: list[ast.expr]) -> Any:
+    types = [_type(node) for node in nodes]
+    if any(get_origin(type_) is Literal for type_ in types):
+        types = [type_ for type_ in types if type_ is not str]  # only the values of the enumeration
+    return Any if Any in types else reduce(lambda left, right: left | right, types)
+
+
+@cache
+def _choices() -> dict[str, Any]:
+    """Return the enumerations of transformers as types: SchedulerType is ``Literal["linear", "cosine", ...]``."""
+    paths = [path for place in _ENUMS if (path := _source(*place)) is not None]
+    found = {}
+    for node in (node for path in paths for node in _parsed(path).body):
+        if isinstance(node, ast.ClassDef) and any("Enum" in ast.unparse(base) for base in node.bases):
+            values = [_literal(line.value) for line in node.body if isinstance(line, ast.Assign)]
+            if values and all(isinstance(value, str) for value in values):
+                found[node.name] = Literal[tuple(values)]
+    return found
+
+
+def _help(metadata: ast.expr | None) -> str:
+    value = _literal(metadata)
+    return " ".join(str(value.get("help", "")).replace("%%", "%").split()) if isinstance(value, dict) else ""
+
+
+def _literal(node: ast.expr | None) -> Any:
+    if node is None:
+        return None
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return None
+
+
+# Reword the errors of pydantic for people who write YAML.
+
+
+_KINDS: dict[Any, str] = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "text",
+    list: "a list",
+    dict: "a mapping",
+    type(None): "null",
+}
+_BY_ERROR = {
+    "int": int,
+    "float": float,
+    "finite": float,
+    "bool": bool,
+    "string": str,
+    "list": list,
+    "dict": dict,
+    "model": dict,
+    "mapping": dict,
+}
+_LISTED = 4
+_BOUNDS = {
+    "greater_than_equal": ("at least", "ge"),
+    "greater_than": ("above", "gt"),
+    "less_than_equal": ("at most", "le"),
+    "less_than": ("below", "lt"),
+}
+
+
+def explained(error: Mapping[str, Any], type_: Any = None) -> str:
+    """Return the message for an error of pydantic; `type_` is the expected type, if known."""
+    kind, value, context = str(error["type"]), error.get("input"), error.get("ctx", {})
+    if kind == "missing":
+        return "is missing: add it"
+    if kind == "value_error":
+        return str(context.get("error", error["msg"]))
+    if kind in _BOUNDS and type_ is None:
+        words, bound = _BOUNDS[kind]
+        return f"must be {words} {context[bound]}, not {shown(value)}"
+    if kind in ("too_short", "string_too_short"):
+        return "must not be empty"
+    if kind == "literal_error" and type_ is None:
+        return f"must be {context['expected']}, not {shown(value)}.{_meant(value, context['expected'])}"
+    wanted = _described(type_) if type_ is not None else _KINDS.get(_BY_ERROR.get(kind.partition("_")[0]), "")
+    hint = near_miss(value, _texts(type_)) or _quoted(wanted, value)
+    return f"must be {wanted}, not {shown(value)}.{hint}".rstrip(".") if wanted else f"{error['msg']}: {shown(value)}"
+
+
+def shown(value: Any) -> str:
+    """Return a value as in YAML: ``true``, ``null``, ``'ten'``."""
+    if value is None:
+        return "null (empty)"
+    return str(value).lower() if isinstance(value, bool) else shorten(value)
+
+
+def _described(type_: Any) -> str:
+    """Return words such as ``a whole number or null``."""
+    if get_origin(type_) is Annotated:
+        return _described(get_args(type_)[0])
+    if get_origin(type_) in (Union, types.UnionType):
+        return " or ".join(dict.fromkeys(_described(one) for one in get_args(type_)))
+    if get_origin(type_) is Literal:
+        values = get_args(type_)
+        return " or ".join(map(repr, values)) if len(values) <= _LISTED else f"one of {', '.join(map(str, values))}"
+    return _KINDS.get(get_origin(type_) or type_, "")
+
+
+def _texts(type_: Any) -> list[str]:
+    """Return the texts that a Literal allows."""
+    if get_origin(type_) is Literal:
+        return [value for value in get_args(type_) if isinstance(value, str)]
+    return [text for one in get_args(type_) for text in _texts(one)] if type_ is not None else []
+
+
+def _quoted(wanted: str, value: Any) -> str:
+    if wanted == "text" and isinstance(value, (int, float)):
+        return f' Write it in quotes: "{shown(value)}"'
+    return ""
+
+
+def _meant(value: Any, expected: str) -> str:
+    return near_miss(value, expected.replace(" or ", ",").replace("'", "").replace(" ", "").split(","))
+
+
+# Faults of a configuration: each names its setting; the message lists all of them with their lines.
+
+
+Place = tuple[str | int, ...]
+"""The path of a setting: ``("grpo", "max_steps")``, ``("guards", 0, "above")``."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault, and its setting."""
+
+    place: Place
+    what: str
+
+    def __str__(self) -> str:
+        return f"{written(self.place)}: {self.what}" if self.place else self.what
+
+
+class Faults(ValueError):
+    """Several faults in one setting; their places are relative to it."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        super().__init__("; ".join(map(str, faults)))
+        self.faults = list(faults)
+
+
+def written(place: Place) -> str:
+    """Return ``grpo.max_steps`` or ``guards[0].above``."""
+    text = ""
+    for part in place:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text
+
+
+GRPO_DEFAULTS: dict[str, Any] = {
+    "temperature": 1.0,
+    "logging_steps": 1,
+    "log_completions": False,
+    "save_steps": 50,
+    "save_total_limit": 2,
+}
+"""Defaults of a run: log every step, keep completions in the record instead of printing them, and keep two checkpoints.
+Precision and gradient checkpointing depend on the device."""
+
+LARGE = 100_000_000
+"""Models with more parameters recompute activations on a GPU."""
+
+LORA_DEFAULTS: dict[str, Any] = {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"}
+
+OWN_KEYS = {
+    "output_dir": "output",
+    "seed": "seed",
+    "report_to": "report_to",
+    "use_vllm": "vllm",
+    "model_init_kwargs": "model.arguments",
+    "trust_remote_code": "model.trust_remote_code",
+    "eval_strategy": "eval.every",
+    "eval_steps": "eval.every",
+    "eval_on_start": "eval",
+    "do_eval": "eval",
+}
+"""Fields of GRPOConfig that have a setting of their own."""
+
+NOT_SET = {
+    "resume_from_checkpoint": "cannot be set here: use rewardkit train --resume",
+    "remove_unused_columns": "must stay false, or the reward would not get its columns: delete it",
+    "do_train": "cannot be set here: use rewardkit evaluate to evaluate a model",
+    "do_predict": "cannot be set here: use rewardkit evaluate to evaluate a model",
+    "local_rank": "cannot be set here: the launcher sets it",
+}
+
+
+_MODELS: dict[str, type[BaseModel]] = {}
+
+
+def checked_grpo(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return our defaults updated with `given`, with the types of GRPOConfig.
+
+    Raises:
+        Faults: fields that GRPOConfig does not have, that belong elsewhere, or whose value is invalid.
+    """
+    faults = [Fault((name,), why) for name in given if (why := _not_here(str(name)))]
+    others = {name: value for name, value in given.items() if not _not_here(str(name))}
+    return _checked(others, grpo_fields(), "GRPOConfig", faults, GRPO_DEFAULTS)
+
+
+def checked_lora(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return our defaults updated with `given`, with the types of peft's LoraConfig.
+
+    Raises:
+        Faults: fields that LoraConfig does not have, or whose value is invalid.
+    """
+    return _checked(given, lora_fields(), "peft's LoraConfig", [], LORA_DEFAULTS)
+
+
+def checked_vllm(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `given`, with ``mode`` first; ``port`` is GRPOConfig's ``vllm_server_port``, the others ``vllm_<name>``.
+
+    Raises:
+        Faults: fields that GRPOConfig does not have, or whose value is invalid.
+    """
+    mode = given.get("mode", "colocate")
+    faults = []
+    if mode not in ("colocate", "server"):
+        faults.append(Fault(("mode",), f"must be colocate or server, not {mode!r}"))
+    return _checked(given, vllm_fields(), "vllm", faults, {"mode": "colocate"})
+
+
+def vllm_arguments(vllm: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return arguments of GRPOConfig: ``{"mode": "server", "port": 8}`` is ``vllm_mode``, ``vllm_server_port``."""
+    if vllm is None:
+        return {}
+    known = grpo_fields()
+    return {"use_vllm": True} | {_of_trl(name, known): value for name, value in vllm.items()}
+
+
+def _of_trl(name: str, known: Mapping[str, Field]) -> str:
+    return f"vllm_{name}" if f"vllm_{name}" in known or f"vllm_server_{name}" not in known else f"vllm_server_{name}"
+
+
+def _not_here(name: str) -> str:
+    if name in NOT_SET:
+        return NOT_SET[name]
+    if name.startswith("vllm_"):
+        return f"cannot be set here: write vllm: {{{name.removeprefix('vllm_').removeprefix('server_')}: ...}}"
+    return f"cannot be set here: use the setting {OWN_KEYS[name]}" if name in OWN_KEYS else ""
+
+
+def settable_grpo_fields() -> dict[str, Field]:
+    """Return the fields of GRPOConfig that may be set under ``grpo``."""
+    return {name: field for name, field in grpo_fields().items() if not _not_here(name)}
+
+
+@cache
+def vllm_fields() -> dict[str, Field]:
+    """Return the fields of GRPOConfig that may be set under ``vllm``, without their prefix."""
+    found = {name: field for name, field in grpo_fields().items() if name.startswith("vllm_")}
+    short = {name.removeprefix("vllm_").removeprefix("server_"): field for name, field in found.items()}
+    return {name.removeprefix("vllm_"): field for name, field in found.items()} | short
+
+
+def _checked(
+    given: Mapping[str, Any], known: dict[str, Field], owner: str, faults: list[Fault], defaults: dict[str, Any]
+) -> dict[str, Any]:
+    checked = dict(given)
+    if known:  # else the library is not installed, which the run reports
+        unknown = [name for name in given if name not in known]
+        faults = faults + [
+            Fault((str(name),), f"{owner} has no such field.{near_miss(name, known)}") for name in unknown
+        ]
+        faults += [
+            Fault((name,), explained({"type": "bool", "input": value}, known[name].type))
+            for name, value in given.items()
+            if name in known and isinstance(value, bool) and not _takes_bool(known[name])
+        ]
+        rest = {name: value for name, value in given.items() if name in known}
+        try:
+            checked = _model(owner, known)(**rest).model_dump(exclude_unset=True)
+        except ValidationError as error:
+            # Each of several possible types has its own error: show the first.
+            firsts = {str(one["loc"][0]): one for one in reversed(error.errors())}
+            faults = faults + [
+                Fault((name,), explained(firsts[name], known[name].type)) for name in rest if name in firsts
+            ]
+    if faults:
+        raise Faults(faults)
+    return defaults | checked
+
+
+def _takes_bool(field: Field) -> bool:
+    """Return whether the field accepts true and false as such, not as 1 and 0."""
+    try:
+        TypeAdapter(field.type).validate_python(True, strict=True)
+    except ValidationError:
+        return False
+    return True
+
+
+def _model(owner: str, known: Mapping[str, Field]) -> type[BaseModel]:
+    if owner not in _MODELS:
+        config = ConfigDict(protected_namespaces=(), allow_inf_nan=False)
+        fields: dict[str, Any] = {name: (field.type, None) for name, field in known.items()}
+        _MODELS[owner] = create_model(owner, __config__=config, **fields)
+    return _MODELS[owner]

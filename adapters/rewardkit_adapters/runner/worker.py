@@ -1,0 +1,92 @@
+"""One process of a run with several: a launcher starts ``python -m rewardkit_adapters.runner.worker run.yaml``."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rewardkit.batch.table_text import visible
+from rewardkit.errors import RewardKitError
+
+_PATIENCE_SECONDS = 15.0
+"""How long a process that failed waits for the others to end."""
+_TOGETHER = (0, 130, 143)
+"""Exit codes that all processes share: finished, interrupted."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Train; return the exit code of this process. The exit code of the run goes to the file ``--outcome``."""
+    parser = argparse.ArgumentParser(description="One process of a run with several processes.")
+    parser.add_argument("config", type=Path)
+    parser.add_argument("--outcome", type=Path, required=True)
+    parser.add_argument("--checkpoint", type=Path)
+    options = parser.parse_args(arguments)
+
+    from rich.console import Console
+
+    from rewardkit_adapters.runner import environment as surroundings
+    from rewardkit_adapters.runner.config_file import read
+    from rewardkit_adapters.runner.plan import Plan
+    from rewardkit_adapters.runner.training import run
+
+    is_main = surroundings.is_main()
+    said = io.StringIO()
+    failures = Console() if is_main else Console(file=said, width=120)
+    config = read(options.config)
+    surroundings.prepare(processes=config.processes)
+    try:
+        _check_world(config.processes)
+        code = run(Plan.of(config, options.checkpoint), Console(quiet=not is_main), failures)
+    except RewardKitError as error:
+        code = 2
+        failures.print(*map(visible, str(error).split("\n")), sep="\n", soft_wrap=True, markup=False, highlight=False)
+    if _all_ended(options.outcome, code):
+        _leave_group()
+        return 0
+    # The others wait for this process: a failed exit code makes the launcher end them, too.
+    print(said.getvalue(), end="", file=sys.stderr, flush=True)
+    return 1
+
+
+def _check_world(processes: int) -> None:
+    started = int(os.environ.get("WORLD_SIZE", "1"))
+    if processes > 1 and started != processes:
+        raise RewardKitError(
+            f"{started} processes were started instead of {processes}. Fix num_processes in accelerate's configuration"
+        )
+
+
+def _all_ended(outcome: Path, code: int) -> bool:
+    """Return whether all processes on this machine ended; the first of them writes the exit code of the run.
+
+    A launcher that sees one process fail kills the others, which could not print their errors then.
+    """
+    rank, count = int(os.environ.get("LOCAL_RANK", "0")), int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+    if rank == 0:
+        outcome.write_text(str(code))
+    outcome.with_name(f"ended-{rank}").touch()
+    if code in _TOGETHER:
+        return True
+    others = [outcome.with_name(f"ended-{other}") for other in range(count)]
+    waits_until = time.monotonic() + _PATIENCE_SECONDS
+    while not all(other.exists() for other in others):
+        if time.monotonic() > waits_until:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def _leave_group() -> None:
+    import torch
+
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,487 @@
+"""rewardkit and slime: ``rk.to_slime(reward)`` trains with a reward.
+
+It imports slime only to log and to drop groups, when slime is running.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, final
+
+from rewardkit.errors import RewardDefinitionError, RewardFailure
+from rewardkit.online.exports import Export, Target, Tested
+from rewardkit.online.labels import columns
+from rewardkit.online.offers import Offers
+from rewardkit.online.requests import Requests
+from rewardkit.online.rows import Row, RowScore
+from rewardkit.online.scorer import RowScorer
+from rewardkit.progress.progress import Progress
+from rewardkit.serve.dialects import Answer, Score, text_at
+
+# Samples of slime: what is read from them, and what rewardkit notes on them.
+
+
+NOTE = "rewardkit"
+_OF_SLIME = ("start_rollout_id", "round_number", "raw_reward", NOTE)
+"""Entries of the metadata that are no columns of the data."""
+
+
+def row_of(sample: Any, gold: str) -> Row:
+    """Return the row of a sample: its response, its prompt, its metadata and its label as columns."""
+    columns = {str(name): cell for name, cell in (sample.metadata or {}).items() if name not in _OF_SLIME}
+    columns["label"] = sample.label
+    if sample.label is not None or gold not in columns:
+        columns[gold] = sample.label
+    count = sample.response_length
+    return Row(
+        sample.response,
+        prompt=sample.prompt,
+        columns=columns,
+        completion_ids=list(sample.tokens[-count:]) if count else [],
+        cut=getattr(sample.status, "value", sample.status) == "truncated",
+    )
+
+
+def note(sample: Any) -> dict[str, Any]:
+    """Return what is noted on a sample; empty if there is nothing."""
+    found = (sample.metadata or {}).get(NOTE)
+    return dict(found) if isinstance(found, Mapping) else {}
+
+
+def add_note(sample: Any, **entries: Any) -> None:
+    """Note something on a sample; its metadata is replaced, since copies of a sample may share it."""
+    sample.metadata = {**(sample.metadata or {}), NOTE: {**note(sample), **entries}}
+
+
+def add_score(sample: Any, score: RowScore) -> None:
+    """Note the scores of a sample."""
+    numbers = {name: value for name, value in score.numbers().items() if value is not None}
+    add_note(sample, numbers=numbers, unscored=score.why)
+
+
+def unscored(sample: Any) -> bool:
+    """Return whether a sample has no score: it could not be scored, or slime aborted it before it was."""
+    if sample.reward is None:
+        return bool(getattr(sample.status, "value", sample.status) == "aborted")
+    return bool(note(sample).get("unscored"))
+
+
+def evaluated(sample: Any) -> bool:
+    """Return whether a sample is one of an evaluation: slime numbers the groups of training samples only."""
+    return bool(note(sample).get("evaluation", sample.group_index is None))
+
+
+def flat(samples: Iterable[Any]) -> Iterator[Any]:
+    """Yield the samples of a group, in which a rollout may be several samples."""
+    for one in samples:
+        if isinstance(one, list):
+            yield from flat(one)
+        else:
+            yield one
+
+
+# Terms and components in slime's own log: ``rollout/reward/<term>``, ``eval/<dataset>/reward/components/<name>``.
+
+
+_LOG = logging.getLogger("rewardkit")
+UNSCORED = "unscored"
+"""The share of samples without a score, 0.0 to 1.0."""
+
+
+def log_training(args: Any, rollout_id: int, samples: Sequence[Any]) -> None:
+    """Log the means of a rollout."""
+    _log(args, rollout_id, means(samples, "rollout/reward/"), "rollout/step")
+
+
+def log_evaluation(args: Any, rollout_id: int, data: dict[str, Any]) -> None:
+    """Leave out the samples without a score from the data of an evaluation, and log the means of the others."""
+    found: dict[str, float] = {}
+    for name, results in list(data.items()):
+        samples = results.get("samples")
+        if not samples:
+            continue
+        found |= means(samples, f"eval/{name}/reward/")
+        kept = _kept(args, samples)
+        if not kept:
+            _LOG.warning("slime: no completion of the evaluation of %r has a score, so it is not logged", name)
+            del data[name]
+        elif len(kept) < len(samples):
+            for entry, values in results.items():
+                if isinstance(values, list) and len(values) == len(samples):
+                    results[entry] = [values[place] for place in kept]
+    _log(args, rollout_id, found, "eval/step")
+
+
+def means(samples: Sequence[Any], prefix: str) -> dict[str, float]:
+    """Return the mean of each term and component over the samples that have it, and the share without a score."""
+    values: dict[str, list[float]] = {}
+    for sample in samples:
+        for name, value in note(sample).get("numbers", {}).items():
+            values.setdefault(name, []).append(value)
+    found = {f"{prefix}{name}": sum(own) / len(own) for name, own in values.items()}
+    return {**found, f"{prefix}{UNSCORED}": sum(map(unscored, samples)) / max(1, len(samples))}
+
+
+def _kept(args: Any, samples: Sequence[Any]) -> list[int]:
+    """Return the places of samples with a score; of whole prompts if pass rates are logged, which count by prompt."""
+    size = args.n_samples_per_eval_prompt if args.log_passrate else 1
+    lost = {place // size for place, sample in enumerate(samples) if unscored(sample)}
+    return [place for place in range(len(samples)) if place // size not in lost]
+
+
+def _log(args: Any, rollout_id: int, numbers: dict[str, float], step_key: str) -> None:
+    from slime.observability.logging_utils import log
+    from slime.observability.metric_utils import compute_rollout_step
+
+    log(args, {**numbers, step_key: compute_rollout_step(args, rollout_id)}, step_key=step_key)
+    _LOG.info("reward %d: %s", rollout_id, numbers)
+
+
+# Rewards relative to their group, as slime computes them, without the samples that have no score.
+
+
+_NORMALIZED = ("grpo", "gspo", "cispo", "reinforce_plus_plus_baseline")
+_DIVIDED = ("grpo", "gspo", "cispo")
+"""The estimators for which slime subtracts the mean of the group, and divides by its standard deviation."""
+
+
+def normalized(args: Any, samples: Sequence[Any]) -> tuple[list[float], list[float]]:
+    """Return the rewards for logs and the rewards for training.
+
+    A sample without a score is masked. For logs it has the mean of its group, and for training 0.0 after normalization.
+
+    Raises:
+        RewardFailure: a sample has no reward, but nothing says why.
+    """
+    rewards = [_reward(args, sample) for sample in samples]
+    raw = [0.0] * len(samples)
+    trained = [0.0] * len(samples)
+    normalizes = args.advantage_estimator in _NORMALIZED and args.rewards_normalization
+    divides = args.advantage_estimator in _DIVIDED and args.grpo_std_normalization
+    everything = _mean([reward for reward in rewards if reward is not None])
+    for places in _groups(args, samples):
+        scored = {place: reward for place in places if (reward := rewards[place]) is not None}
+        relative = _relative(scored, divides) if normalizes else scored
+        mean = _mean(list(scored.values())) if scored else everything
+        for place in places:
+            raw[place] = scored.get(place, mean)
+            trained[place] = relative.get(place, 0.0 if normalizes else mean)
+    for sample, reward in zip(samples, rewards, strict=True):
+        if reward is None:
+            sample.remove_sample = True
+    return raw, trained
+
+
+def _reward(args: Any, sample: Any) -> float | None:
+    if unscored(sample):
+        return None
+    reward = sample.get_reward_value(args) if sample.reward is not None else None
+    if not isinstance(reward, (int, float)) or not math.isfinite(reward):
+        raise RewardFailure(
+            f"slime: sample {sample.index} (status {sample.status}) has the reward {reward!r}, which is not a number. "
+            "Fix the function that sets it, or score it with --custom-rm-path"
+        )
+    return float(reward)
+
+
+def _groups(args: Any, samples: Sequence[Any]) -> list[list[int]]:
+    """Return the places of the samples of each prompt."""
+    if all(sample.group_index is not None for sample in samples):
+        found: dict[int, list[int]] = {}
+        for place, sample in enumerate(samples):
+            found.setdefault(sample.group_index, []).append(place)
+        return list(found.values())
+    size = args.n_samples_per_prompt
+    if len(samples) % size:
+        raise RewardFailure(
+            f"slime: {len(samples)} samples without group_index are no groups of {size}. Set group_index in the data "
+            "source or in the custom generate function"
+        )
+    return [list(range(start, start + size)) for start in range(0, len(samples), size)]
+
+
+def _relative(scored: dict[int, float], divides: bool) -> dict[int, float]:
+    mean = _mean(list(scored.values()))
+    centered = {place: reward - mean for place, reward in scored.items()}
+    if not divides or len(centered) < 2:
+        return centered
+    deviation = math.sqrt(math.fsum(value * value for value in centered.values()) / (len(centered) - 1))
+    return {place: value / (deviation + 1e-6) for place, value in centered.items()}
+
+
+def _mean(values: list[float]) -> float:
+    return math.fsum(values) / len(values) if values else 0.0
+
+
+# The command line of slime: which functions it names, and what kind of reward it expects.
+
+
+SCORE = "score"
+"""The entry of the total, where slime is to read a dictionary."""
+
+
+def uses(args: Any, setting: str, function: Callable[..., Any]) -> bool:
+    """Return whether a setting names this function, or one that wraps it with ``functools.wraps``."""
+    module, _, name = (getattr(args, setting, None) or "").rpartition(".")
+    if not module:
+        return False
+    found = getattr(importlib.import_module(module), name, None)
+    while found is not None and found != function:
+        found = getattr(found, "__wrapped__", None)
+    return found is not None
+
+
+def as_reward(args: Any, total: float, numbers: dict[str, float]) -> float | dict[str, float]:
+    """Return what slime expects: a number, or with ``--reward-key score`` a dictionary.
+
+    Raises:
+        RewardDefinitionError: slime would read another entry, or one that is not there.
+    """
+    key, evaluation = getattr(args, "reward_key", None), getattr(args, "eval_reward_key", None)
+    if key is None and evaluation is None:
+        return total
+    if key != SCORE:
+        raise RewardDefinitionError(
+            f"slime: --reward-key {key} is not the total of the reward. Pass --reward-key {SCORE}"
+        )
+    entries = {**numbers, SCORE: total}
+    if evaluation not in (None, *entries):
+        raise RewardDefinitionError(
+            f"slime: the reward has no number {evaluation!r} for --eval-reward-key. Numbers: {', '.join(entries)}"
+        )
+    return entries
+
+
+# to_slime: a reward as the functions that slime calls.
+
+
+OFFERS = Offers("slime", step=True, groups=True, ids=True, end_token=True)
+
+
+@final
+class SlimeRewards:
+    """The functions of one reward that slime calls; bind each to a name of your module.
+
+    ::
+
+        rewards = rk.to_slime(reward)
+        score, normalize = rewards.score, rewards.normalize
+    """
+
+    def __init__(self, requests: Requests, gold: str) -> None:
+        self._requests = requests
+        self._scorer = requests.scorer.scorer
+        self._gold = gold
+
+    async def score(self, args: Any, sample: Any, **_: Any) -> Any:
+        """Score one sample, or a list of them: ``--custom-rm-path``.
+
+        Returns:
+            The total, or a list of totals; with ``--reward-key score`` dictionaries of all numbers.
+
+        Raises:
+            RewardFailure: the sample has no score and slime is not set to leave it out; or too many have none.
+            RewardDefinitionError: slime is not set up for this reward.
+        """
+        samples = sample if isinstance(sample, list) else [sample]
+        if any(isinstance(one, list) for one in samples):
+            raise RewardDefinitionError(
+                "slime: --group-rm cannot score rollouts of several samples, because slime has no place for their "
+                "rewards. Drop --group-rm"
+            )
+        group = isinstance(sample, list) and bool(args.group_rm)
+        if self._scorer.together == "group" and not group:
+            raise RewardDefinitionError("slime: the reward compares the completions of a prompt. Add --group-rm")
+        found = await self._scores(args, samples, group)
+        rewards = [self._reward(args, one, score) for one, score in zip(samples, found, strict=True)]
+        return rewards if isinstance(sample, list) else rewards[0]
+
+    def normalize(self, args: Any, samples: Any, **_: Any) -> tuple[list[float], list[float]]:
+        """Normalize rewards by group, without the samples that have no score: ``--custom-reward-post-process-path``."""
+        return normalized(args, list(flat(samples)))
+
+    def keep_group(self, args: Any, samples: Any, **_: Any) -> Any:
+        """Drop groups in which a sample has no score; slime draws others: ``--dynamic-sampling-filter-path``."""
+        from slime.rollout.filter_hub.base_types import DynamicFilterOutput
+
+        lacks = any(unscored(sample) for sample in flat(samples))
+        return DynamicFilterOutput(keep=not lacks, reason="unscored" if lacks else None)
+
+    def step(
+        self, args: Any, sample: Any, *, rollout_id: int | None = None, evaluation: bool = False, **_: Any
+    ) -> None:
+        """Note the step on a sample before it is scored: ``--rollout-sample-hook-path``."""
+        add_note(sample, step=rollout_id, evaluation=evaluation)
+
+    def log(self, rollout_id: int, args: Any, samples: Any, *_: Any, **__: Any) -> bool:
+        """Log terms and components of a rollout: ``--custom-rollout-log-function-path``."""
+        log_training(args, rollout_id, list(flat(samples)))
+        return False  # slime logs its own numbers, too
+
+    def log_eval(self, rollout_id: int, args: Any, data: dict[str, Any], *_: Any, **__: Any) -> bool:
+        """Leave out samples without a score, and log terms: ``--custom-eval-rollout-log-function-path``."""
+        log_evaluation(args, rollout_id, data)
+        return False
+
+    async def _scores(self, args: Any, samples: Sequence[Any], group: bool) -> Sequence[RowScore]:
+        rows = [row_of(sample, self._gold) for sample in samples]
+        if group and self._scorer.together == "group":
+            return await self._requests.score_group(rows, **self._moment(args, samples[0]))
+        return await asyncio.gather(
+            *[
+                self._requests.score(row, **self._moment(args, sample))
+                for row, sample in zip(rows, samples, strict=True)
+            ]
+        )
+
+    def _moment(self, args: Any, sample: Any) -> dict[str, Any]:
+        """Return the step and the progress of training, as far as they are known."""
+        step, training = note(sample).get("step"), not evaluated(sample)
+        most = getattr(args, "num_rollout", None)
+        if self._scorer.scheduled and (step is None or not most):
+            raise RewardDefinitionError(
+                "slime: the reward follows the training progress. Pass --rollout-sample-hook-path with the step "
+                "function of rk.to_slime, and --num-rollout"
+            )
+        progress = None if step is None or not most else Progress(step, max(step, most), training)
+        return {"step": step, "training": training, "progress": progress}
+
+    def _reward(self, args: Any, sample: Any, score: RowScore) -> float | dict[str, float]:
+        add_score(sample, score)
+        numbers = {name: 0.0 if value is None else value for name, value in score.numbers().items()}
+        if score.total is None:
+            self._leave_out(args, sample, score)
+        return as_reward(args, 0.0 if score.total is None else score.total, numbers)
+
+    def _leave_out(self, args: Any, sample: Any, score: RowScore) -> None:
+        """Make sure that the sample is left out, whatever number it gets."""
+        if evaluated(sample):
+            setting, function = "--custom-eval-rollout-log-function-path", "log_eval"
+            fits = uses(args, "custom_eval_rollout_log_function_path", self.log_eval)
+        else:
+            setting, function = "--custom-reward-post-process-path", "normalize"
+            own = getattr(args, "custom_convert_samples_to_train_data_path", None)
+            fits = own is None and uses(args, "custom_reward_post_process_path", self.normalize)
+        if not fits:
+            raise RewardFailure(
+                f"slime: a completion has no score: {score.why}. slime would take any number for its score. Bind "
+                f"{function} = rewards.{function} in the module of the reward, and pass {setting} my_rewards.{function}"
+            )
+        sample.remove_sample = True
+
+
+def to_slime(
+    reward: Any,
+    *,
+    gold: str = "answer",
+    examples: Iterable[Mapping[str, Any]] | None = None,
+    deadline: float | None = None,
+    special_tokens: Any = (),
+    record: str | os.PathLike[str] | None = None,
+    max_failure_rate: float = 0.05,
+    max_error_rate: float = 0.05,
+) -> SlimeRewards:
+    """Turn a reward into the functions that slime calls.
+
+    ::
+
+        rewards = rk.to_slime(reward, gold="answer", special_tokens=tokenizer)     # in my_rewards.py
+        score, normalize, log = rewards.score, rewards.normalize, rewards.log
+        # --custom-rm-path my_rewards.score --custom-reward-post-process-path my_rewards.normalize
+
+    `score` never blocks slime's event loop; completions that arrive together are scored together. A completion that
+    cannot be scored is masked, and `normalize` computes the advantages of its group without it.
+
+    Args:
+        reward: a reward, a plain function, or a list of them. Rewards that compare the completions of a prompt need
+            ``--group-rm``, schedules the hook `step`.
+        gold: the column of the reward for the label, which is also the column "label". The entries of the metadata are
+            columns, too.
+        examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
+            missing column or a bug shows before the training starts.
+        deadline: seconds after which a completion cannot be scored; None waits as long as the reward takes.
+        special_tokens: the tokenizer, or a list of texts, to remove from completions. Without it, only the usual end
+            token is removed.
+        record: the folder of a run to record everything into, for ``rewardkit view``.
+        max_failure_rate, max_error_rate: the shares of failed and errored completions above which the training ends.
+
+    Raises:
+        RewardTypeError: `reward` is not a reward.
+        RewardDefinitionError: the reward compares completions of several prompts.
+        BindingError, CoercionError, RewardFailure: it cannot score `examples`.
+    """
+    scorer = RowScorer(
+        reward,
+        OFFERS,
+        special_tokens=special_tokens,
+        record=record,
+        max_failure_rate=max_failure_rate,
+        max_error_rate=max_error_rate,
+        examples=examples,
+    )
+    return SlimeRewards(Requests(scorer, deadline=deadline), gold)
+
+
+# The path that slime posts to: ``--rm-type remote_rm --rm-url http://host:8000/slime``.
+
+
+PATIENCE = 100.0
+"""Seconds during which a failed row is scored again, within the 120 s of one request."""
+
+
+async def scored(payload: Any, score: Score) -> Answer:
+    """Score one completion for slime; the answer is a number, or 503 if there is none."""
+    row = Row(text_at(payload, "response"), payload.get("prompt"), columns(payload.get("label"), "answer"))
+    [found] = await score([row], patience=PATIENCE)
+    if found.total is None:
+        return Answer({"error": f"the completion has no score: {found.why}"}, 503, {"Retry-After": "5"})
+    return Answer(found.total)
+
+
+dialect = {"/slime": scored}
+
+
+# The files and settings with which slime uses a reward.
+
+
+TESTED = Tested("", ["commit 624b824a (2026-08-21)"])
+_FILE = '''"""The reward for slime."""
+
+import rewardkit as rk
+{imports}
+
+# gold= names the column of the reward that --label-key fills. Pass special_tokens=tokenizer: the one of your model.
+rewards = rk.to_slime(reward, gold="{gold}")
+score = rewards.score
+normalize = rewards.normalize
+keep_group = rewards.keep_group
+step = rewards.step
+log = rewards.log
+log_eval = rewards.log_eval
+'''
+_CONFIG = """\
+--custom-rm-path rewards_slime.score
+--custom-reward-post-process-path rewards_slime.normalize
+--custom-rollout-log-function-path rewards_slime.log
+--custom-eval-rollout-log-function-path rewards_slime.log_eval
+--rollout-sample-hook-path rewards_slime.step
+--label-key {gold}"""
+
+
+def export(target: Target) -> Export:
+    """Return the export of a reward for slime."""
+    return Export(
+        {"rewards_slime.py": _FILE.format(imports=target.imports, gold=target.gold)},
+        _CONFIG.replace("{gold}", target.gold),
+        TESTED,
+        [
+            "slime imports the module by its name: add its folder to PYTHONPATH.",
+            "A completion that cannot be scored is masked, and the advantages of its group are computed without it. "
+            "Add --group-rm if the reward compares the completions of a prompt.",
+        ],
+    )

@@ -1,0 +1,616 @@
+"""rewardkit and ms-swift: ``rk.to_swift(reward)`` trains with a reward, ``rk.from_swift(orm)`` reads an ORM as one.
+
+It imports ms-swift only to register a reward.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import os
+import shlex
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.batch.column import Floats
+from rewardkit.batch.messages import as_messages, completion_text
+from rewardkit.errors import RewardDefinitionError, RewardFailure, RewardTypeError, hashable, shorten, warn
+from rewardkit.online.exports import Export, Target, Tested
+from rewardkit.online.offers import Offers
+from rewardkit.online.rows import COMPONENTS, Row, RowScore
+from rewardkit.online.scorer import RowScorer
+from rewardkit.online.shared_tables import SharedTables, equal
+from rewardkit.online.special_tokens import SpecialTokens
+from rewardkit.progress.progress import Progress
+from rewardkit.progress.schedule import Schedule
+from rewardkit.tree.binding import is_async, name_of
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.leaf import written_as
+from rewardkit.tree.reward import Reward
+from rewardkit.tree.trl_function import from_trl
+
+# One call of a reward function of ms-swift: its rows, and whether they are whole groups.
+
+
+_NO_COLUMNS = (
+    *("trainer_state", "trajectory_inputs", "messages", "prompt_id", "request_id"),
+    *("finish_reason", "is_truncated", "rollout_infos", "response_token_ids"),
+)
+"""What ms-swift passes besides the columns of the data."""
+
+
+@final
+@dataclass(frozen=True)
+class OrmCall:
+    """The arguments of one call.
+
+    Attributes:
+        orm: the reward function that is called.
+        completions: the last message of each row.
+        given: all other arguments: lists with one item for each row, and the state of the trainer.
+    """
+
+    orm: Any
+    completions: Sequence[str]
+    given: Mapping[str, Any]
+
+    @property
+    def identity(self) -> tuple[int, ...]:
+        """The ids of the objects that the trainer passed; they live as long as the call."""
+        return (id(self.completions), *map(id, self.given.values()))
+
+    def equals(self, other: OrmCall) -> bool:
+        """Whether `other` has equal contents and may be of the same batch."""
+        return equal(self.completions, other.completions) and equal(self.given, other.given)
+
+    def rows(self) -> list[Row]:
+        """Return the rows of this process; prompt and completion are lists of messages."""
+        columns = {name: cells for name, cells in self.given.items() if name not in _NO_COLUMNS}
+        infos = self.given.get("rollout_infos")
+        if infos is not None and any(infos):  # of a scheduler of turns, or of an environment
+            columns["rollout_infos"] = infos
+        cut, ids, conversations = (self.given.get(name) for name in ("is_truncated", "response_token_ids", "messages"))
+        rows = []
+        for place, text in enumerate(self.completions):
+            turns = _turns(ids[place] if ids else None)
+            prompt, completion = _divided(conversations[place] if conversations else (), len(turns))
+            rows.append(
+                Row(
+                    completion or text,
+                    prompt if conversations else None,
+                    {name: cells[place] for name, cells in columns.items()},
+                    [token for turn in turns for token in turn] or None,
+                    None if cut is None else bool(cut[place]),
+                )
+            )
+        return rows
+
+    def progress(self, training: bool) -> Progress | None:
+        """Return the progress that the state of the trainer shows; None without a state, as with Ray."""
+        state = self.given.get("trainer_state")
+        step, max_steps = getattr(state, "global_step", None), getattr(state, "max_steps", None)
+        if not isinstance(step, int) or not isinstance(max_steps, int):
+            return None
+        epoch = getattr(state, "epoch", None)
+        known = float(epoch) if isinstance(epoch, (int, float)) else math.nan
+        return Progress(step, max(max_steps, 1), training, epoch=known)
+
+    def group_size(self, num_generations: Any) -> int | None:
+        """Return `num_generations` if the rows are whole groups of so many completions of a prompt, else None.
+
+        ms-swift takes so many rows in a row as a group. A process may have only a part of one, and with schedulers of
+        turns a completion may be several rows.
+        """
+        prompts, requests = (self.given.get(name) for name in ("prompt_id", "request_id"))
+        count = len(self.completions)
+        if not isinstance(num_generations, int) or num_generations < 1 or not prompts or count % num_generations:
+            return None
+        if requests and len(set(requests)) not in (1, count):  # Ray may leave them empty
+            return None
+        groups = (prompts[start : start + num_generations] for start in range(0, count, num_generations))
+        return num_generations if all(len(set(group)) == 1 for group in groups) else None
+
+
+def _turns(ids: Any) -> list[list[int]]:
+    """Return the tokens of a completion, turn by turn; one turn may come as a plain list."""
+    if not ids:
+        return [[]]
+    return [list(turn) for turn in ids] if isinstance(ids[0], (list, tuple)) else [list(ids)]
+
+
+def _divided(messages: Sequence[Mapping[str, Any]], turns: int) -> tuple[list[Any], list[Any]]:
+    """Return the prompt, and the completion: the messages from the first of the last `turns` answers on."""
+    start = len(messages)
+    while start and turns:
+        start -= 1
+        turns -= messages[start].get("role") == "assistant"
+    return list(messages[:start]), list(messages[start:])
+
+
+# The trainer behind a call: training or evaluation, its weights, its tokenizer, its log.
+
+
+@final
+class Trainer:
+    """What can be read from a trainer; ``Trainer(None)`` if there is none.
+
+    ``Trainer.calling(orm).training`` is False during evaluation.
+    """
+
+    def __init__(self, trainer: Any) -> None:
+        self.instance = trainer
+
+    @classmethod
+    def calling(cls, orm: object) -> Trainer:
+        """Return the trainer that is calling `orm` now."""
+        frame = inspect.currentframe()
+        while frame is not None:
+            owner = frame.f_locals.get("self")
+            functions = getattr(owner, "reward_funcs", None)
+            if isinstance(functions, list) and any(function is orm for function in functions):
+                return cls(owner)
+            frame = frame.f_back
+        return cls(None)
+
+    @property
+    def training(self) -> bool:
+        """False during evaluation; True if unknown."""
+        model = getattr(self.instance, "model", None)
+        wrapped = getattr(self.instance, "unwrapped_models", None)  # Megatron
+        if isinstance(wrapped, (list, tuple)) and wrapped:
+            model = wrapped[0]
+        return bool(getattr(model, "training", True))
+
+    @property
+    def tokenizer(self) -> Any:
+        """The tokenizer of the model; None if unknown."""
+        return getattr(getattr(self.instance, "template", None), "tokenizer", None)
+
+    @property
+    def functions(self) -> list[Any]:
+        """All reward functions of the trainer."""
+        return list(getattr(self.instance, "reward_funcs", []))
+
+    @property
+    def others(self) -> list[str]:
+        """The names of columns that no reward function computes: the reward of a gym."""
+        return list(getattr(self.instance, "reward_func_names", []))[len(self.functions) :]
+
+    @property
+    def weights(self) -> list[float]:
+        """The weights of the reward functions; empty if unknown."""
+        held = getattr(self.instance, "reward_weights", None)
+        return [] if held is None else [float(weight) for weight in held]
+
+    def log(self, values: Mapping[str, float]) -> None:
+        """Add values of one batch to the trainer's own metrics, if it keeps any; it logs their means."""
+        metrics = getattr(self.instance, "_metrics", None)
+        kept = metrics.get("train" if self.training else "eval") if isinstance(metrics, Mapping) else None
+        if isinstance(kept, dict):
+            for name, value in values.items():
+                kept.setdefault(name, []).append(value)
+
+
+# Checks at the first call of a trainer: will its sum be the total of the reward?
+
+
+def check_trainer(trainer: Trainer, terms: Sequence[str], evaluator: object) -> None:
+    """Check that the sum of the trainer is the total, and warn of other reward functions.
+
+    Raises:
+        RewardDefinitionError: a term is missing or there twice, or has another weight than 1.
+    """
+    own = [getattr(function, "evaluator", None) is evaluator for function in trainer.functions]
+    names = [type(function).__name__ for function, ours in zip(trainer.functions, own, strict=True) if ours]
+    if sorted(names) != sorted(terms):
+        raise RewardDefinitionError(
+            f"ms-swift: the trainer has the reward functions {names}, but the reward is the sum of {list(terms)}. Pass "
+            f"all of them, once: --reward_funcs {' '.join(terms)}"
+        )
+    weights = [weight for weight, ours in zip(trainer.weights, own, strict=False) if ours]
+    if any(weight != 1.0 for weight in weights):
+        raise RewardDefinitionError(
+            f"ms-swift: the trainer has the reward weights {weights} for {names}, but the terms have their weights in "
+            "the reward. Multiply these into the reward, such as 0.5 * correct, and pass 1 for each of its terms, or "
+            "drop --reward_weights"
+        )
+    if not all(own) or trainer.others:
+        warn(
+            "the trainer has other reward functions besides rewardkit's: a completion that rewardkit cannot score "
+            "still gets their rewards, so it keeps a learning signal"
+        )
+
+
+# Rows without a score get numbers that are no learning signal: ms-swift would count them as 0.
+
+
+Flags = NDArray[np.bool_]
+
+
+def neutral(terms: Floats, scored: Flags, size: int, *, each: bool) -> Floats:
+    """Return (n, t) the terms of all rows, without a learning signal for those that are not `scored`.
+
+    Args:
+        terms: (n, t) NaN where a term abstained.
+        scored: (n,) the rows that have a total.
+        size: completions per group; they follow each other.
+        each: every term is normalized by itself over the rows that have it (GDPO); else their sum is, in which a
+            missing term is a 0.
+    """
+    filled = terms.copy()
+    everywhere = _means(terms[scored], each) if scored.any() else np.zeros(terms.shape[1])
+    for start in range(0, len(terms), size):
+        rows = slice(start, start + size)
+        known, group = scored[rows], terms[rows]
+        if not known.all():
+            filled[rows][~known] = _means(group[known], each) if known.any() else everywhere
+    return filled
+
+
+def _means(terms: Floats, each: bool) -> Floats:
+    """Return (t,) the mean of each term over scored rows; NaN for a term that no row has."""
+    present = ~np.isnan(terms)
+    counts = present.sum(axis=0)
+    sums = np.where(present, terms, 0.0).sum(axis=0)
+    divisors = counts if each else np.full_like(counts, len(terms))
+    return np.where(counts > 0, sums / np.maximum(divisors, 1), np.nan)
+
+
+# The evaluator behind the reward functions of one reward: it scores each batch once.
+
+
+_WHOLE_GROUPS = (
+    "Make per_device_train_batch_size * steps_per_generation a multiple of num_generations, so that each process has "
+    "all completions of its prompts"
+)
+
+
+@final
+class Evaluator:
+    """Scores batches for the reward functions of all terms.
+
+    Args:
+        scorer: scores rows.
+        finds_tokens: remove the special tokens of the trainer's tokenizer from completions.
+    """
+
+    def __init__(self, scorer: RowScorer, *, finds_tokens: bool) -> None:
+        self.scorer = scorer
+        self.terms = scorer.scorer.terms
+        self._finds_tokens = finds_tokens
+        self._tables: SharedTables[OrmCall] = SharedTables(readers=len(self.terms))
+        self._trainers: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._strict = True  # a bug raises until the first training batch is scored
+
+    def column(self, term: str, call: OrmCall) -> list[float | None]:
+        """Return one term of a batch, one value per row.
+
+        Raises:
+            RewardDefinitionError: the trainer's settings change what the reward means.
+            RewardFailure: a row has no score and cannot be left out; too many rows have failed or errored.
+        """
+        values: list[float] = self._tables.get(term, call, self._table)[term].tolist()
+        return [None if value != value else value for value in values]
+
+    def _table(self, call: OrmCall) -> Mapping[str, Floats]:
+        trainer = Trainer.calling(call.orm)
+        self._meet(trainer)
+        progress = self._progress(call, trainer)
+        arguments = getattr(call.orm, "args", None)
+        size = call.group_size(_num_generations(arguments, trainer))
+        together = self.scorer.scorer.together == "group"
+        if together and size is None:
+            raise RewardFailure(
+                "ms-swift: this reward compares the completions of a prompt, but this process has only a part of "
+                f"them. {_WHOLE_GROUPS}"
+            )
+        scores = self.scorer.score(
+            call.rows(),
+            progress=progress,
+            num_generations=size if together else None,
+            step=None if progress is None else progress.step,
+            training=trainer.training,
+            strict=self._strict,
+        )
+        self._strict = self._strict and not trainer.training
+        trainer.log(_measured(scores))
+        terms = np.array([[score.terms[name] for name in self.terms] for score in scores], dtype=np.float64)
+        scored = np.array([score.scored for score in scores], dtype=np.bool_)
+        if size is None and trainer.training:
+            if lost := [score for score in scores if not (score.scored or score.unparsable)]:
+                raise RewardFailure(_stranded(lost, len(scores)))
+            # The same in all processes, for all completions of a prompt whose gold cannot be read: no advantage.
+            terms[~scored] = 0.0
+        elif not scored.all():
+            each = getattr(arguments, "scale_rewards", None) == "gdpo"
+            terms = neutral(terms, scored, size or len(scores), each=each)
+        return dict(zip(self.terms, terms.T, strict=True))
+
+    def _meet(self, trainer: Trainer) -> None:
+        """Check a trainer at its first call, and look at its tokenizer."""
+        if trainer.instance is None or trainer.instance in self._trainers:
+            return
+        check_trainer(trainer, self.terms, self)
+        self._trainers.add(trainer.instance)
+        if self._finds_tokens and trainer.tokenizer is not None:
+            self.scorer.special_tokens = SpecialTokens.of(trainer.tokenizer)
+
+    def _progress(self, call: OrmCall, trainer: Trainer) -> Progress | None:
+        """Return the training progress; None if unknown."""
+        progress = call.progress(trainer.training)
+        if progress is None and self.scorer.scorer.scheduled:
+            raise RewardDefinitionError(
+                "ms-swift: the reward follows training progress, but this trainer passes no trainer_state, as with "
+                "Ray. Put plain numbers in place of schedules"
+            )
+        if progress is not None and trainer.training and self._strict:
+            for late in self.scorer.scorer.late(progress.max_steps):
+                warn(late)
+        return progress
+
+
+def _num_generations(arguments: Any, trainer: Trainer) -> Any:
+    held = getattr(arguments, "num_generations", None)
+    return held if trainer.training else getattr(arguments, "num_generations_eval", None) or held
+
+
+def _measured(scores: Sequence[RowScore]) -> dict[str, float]:
+    """Return what is logged of a batch: the means of the components, and the shares of rows without a score."""
+    means = {}
+    for name in scores[0].components if scores else ():
+        values = [value for score in scores if (value := score.components[name]) is not None]
+        if values:
+            means[f"{COMPONENTS}{name}"] = sum(values) / len(values)
+    rows = max(len(scores), 1)
+    unparsable = sum(score.unparsable for score in scores) / rows
+    return {**means, "unscorable": sum(not score.scored for score in scores) / rows, "unparsable_gold": unparsable}
+
+
+def _stranded(lost: Sequence[RowScore], rows: int) -> str:
+    return (
+        f"ms-swift: {len(lost)} of {rows} completions have no score ({lost[0].why}). ms-swift would count "
+        "them as 0, and they cannot get the mean of their group, because this process has only a part of it. "
+        f"{_WHOLE_GROUPS}"
+    )
+
+
+# to_swift: a reward as outcome reward models (ORMs) of ms-swift, one for each term.
+
+
+OFFERS = Offers("ms-swift", step=True, groups=True, batch=True, ids=True)
+
+
+def to_swift(
+    reward: Any,
+    *,
+    examples: Iterable[Mapping[str, Any]] | None = None,
+    special_tokens: Any = None,
+    record: str | os.PathLike[str] | None = None,
+    max_failure_rate: float = 0.05,
+    max_error_rate: float = 0.05,
+) -> list[str]:
+    """Register a reward with ms-swift, one ORM for each of its terms, and return their names.
+
+    ::
+
+        rk.to_swift(0.8 * rk.number("answer") + 0.2 * rk.tags("answer"))     # in my_rewards.py
+        # swift rlhf --rlhf_type grpo --external_plugins my_rewards.py --reward_funcs number tags
+
+    All columns of the data arrive by name, as do the step, so that schedules run, and the completions of a prompt. A
+    completion that cannot be scored gets the means of the others of its prompt, so that its advantage is 0.
+
+    Args:
+        reward: a reward, a plain function, or a list of them.
+        examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
+            missing column or a bug shows before the training starts.
+        special_tokens: a tokenizer or a list of texts to remove from completions; None removes those of the trainer's
+            tokenizer, and ``()`` removes nothing.
+        record: the folder of a run to record everything into, for ``rewardkit view``.
+        max_failure_rate, max_error_rate: the shares of failed and errored completions above which the run stops.
+
+    Returns:
+        The names of the terms, for ``--reward_funcs``.
+
+    Raises:
+        RewardTypeError: `reward` is not a reward.
+        RewardDefinitionError: the reward has no term, one of its terms has the name of an ORM of ms-swift, or it
+            compares completions of different prompts.
+        BindingError, CoercionError, RewardFailure: it cannot score `examples`.
+    """
+    tokens = () if special_tokens is None else special_tokens
+    scorer = RowScorer(
+        reward,
+        OFFERS,
+        special_tokens=tokens,
+        record=record,
+        max_failure_rate=max_failure_rate,
+        max_error_rate=max_error_rate,
+        examples=examples,
+    )
+    names = scorer.scorer.terms
+    if not names:
+        raise RewardDefinitionError(
+            f"{scorer.scorer.reward!r} has no term, so nothing in it would train. Add a reward to it"
+        )
+    _register(Evaluator(scorer, finds_tokens=special_tokens is None))
+    return list(names)
+
+
+def _register(evaluator: Evaluator) -> None:
+    try:
+        from swift.rewards import ORM, orms
+    except ImportError as error:
+        warn(f"ms-swift cannot be imported ({error}), so the reward is not registered. Run: pip install ms-swift")
+        return
+    for name in evaluator.terms:
+        if name in orms and not hasattr(orms[name], "evaluator"):
+            raise RewardDefinitionError(
+                f"to_swift: ms-swift has a reward function {name!r} of its own. Rename the term: "
+                f'reward.named("my_{name}")'
+            )
+    for name in evaluator.terms:
+        orms[name] = _orm(ORM, evaluator, name)
+
+
+def _orm(base: Any, evaluator: Evaluator, term: str) -> type[Any]:
+    """Return a class whose name is that of the term: ms-swift logs it."""
+
+    def call(self: Any, completions: Any, **given: Any) -> list[float | None]:
+        return evaluator.column(term, OrmCall(self, completions, given))
+
+    made: type[Any] = type(base)(term, (base,), {"__call__": call, "evaluator": evaluator, "__module__": __name__})
+    return made
+
+
+# from_swift: use an outcome reward model (ORM) of ms-swift as a Reward.
+
+
+_ROLLOUTS = ("prompt_id", "request_id", "finish_reason", "is_truncated", "rollout_infos", "response_token_ids")
+"""What ms-swift knows of its rollouts beside the columns."""
+
+
+@final
+@dataclass(frozen=True)
+class Orm:
+    """Call an ORM with the arguments that ms-swift passes."""
+
+    orm: Callable[..., Any]
+
+    def __call__(self, completions: Sequence[Any], prompts: Sequence[Any], **given: Any) -> Any:
+        return self.orm(**arguments(self.orm, completions, prompts, given))
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return signature_of(self.orm)
+
+
+@final
+@dataclass(frozen=True)
+class AsyncOrm:
+    """Call an async ORM."""
+
+    orm: Callable[..., Any]
+
+    async def __call__(self, completions: Sequence[Any], prompts: Sequence[Any], **given: Any) -> Any:
+        return await self.orm(**arguments(self.orm, completions, prompts, given))
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return signature_of(self.orm)
+
+
+def arguments(
+    orm: Callable[..., Any], completions: Sequence[Any], prompts: Sequence[Any], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what ms-swift passes, without what the ORM does not take."""
+    texts = [completion_text(completion, row) for row, completion in enumerate(completions)]
+    messages = [
+        [*_asked(prompt, row), *({"role": "assistant", **message} for message in as_messages(one, "completions", row))]
+        for row, (prompt, one) in enumerate(zip(prompts, completions, strict=True))
+    ]
+    ids = given.get("completion_ids")
+    known = {**given, "completions": texts, "messages": messages}
+    if ids is not None:
+        known["response_token_ids"] = [[list(own)] for own in ids]
+    known = {name: value for name, value in known.items() if name not in ("completion_ids", "log_metric", "log_extra")}
+    parameters = inspect.signature(orm).parameters
+    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        return known
+    return {name: value for name, value in known.items() if name in parameters}
+
+
+def _asked(prompt: Any, row: int) -> list[Mapping[str, Any]]:
+    if isinstance(prompt, str):
+        return [{"role": "user", "content": prompt}] if prompt else []
+    return list(as_messages(prompt, "prompts", row))
+
+
+def signature_of(orm: Callable[..., Any]) -> inspect.Signature:
+    """Return the signature for TRL's form of a function: the columns that the ORM names, and everything else."""
+    own = inspect.signature(orm).parameters.values()
+    fixed = ("completions", "prompts", "messages", "trainer_state", *_ROLLOUTS)
+    named = [
+        one.replace(kind=one.KEYWORD_ONLY)
+        for one in own
+        if one.name not in fixed and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+    ]
+    first = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("completions", "prompts")]
+    return inspect.Signature([*first, *named, inspect.Parameter("given", inspect.Parameter.VAR_KEYWORD)])
+
+
+def from_swift(orm: Any, name: str | None = None) -> Reward:
+    """Turn an ORM of ms-swift into a Reward: ``rk.from_swift(MathAccuracy) + 0.2 * rk.from_swift(Format)``.
+
+    Completions are texts for an ORM, also with chat prompts; ``messages`` is the whole conversation. What only a
+    rollout of ms-swift knows (``prompt_id``, ``finish_reason`` and the like) is not passed. None and NaN abstain.
+
+    Args:
+        orm: a subclass of ``ORM`` or ``AsyncORM``, which is made with ``args=None``; an instance; or a function
+            ``f(completions, **kwargs)``. It returns one number per completion.
+        name: the name of the component; by default the name of the class or function.
+
+    Raises:
+        RewardTypeError: `orm` is not an ORM, cannot be made without training arguments, or takes ``infer_requests``.
+        BindingError: while scoring: a column is missing.
+    """
+    made = _made(orm) if isinstance(orm, type) else orm
+    if isinstance(made, (Reward, Schedule, str)) or not callable(made):
+        raise RewardTypeError(f"from_swift: expected an ORM of ms-swift, got {shorten(orm)} ({type(orm).__name__})")
+    label = name_of(made)
+    try:
+        parameters = inspect.signature(made).parameters
+    except (TypeError, ValueError) as error:
+        raise RewardTypeError(f"from_swift: cannot read the signature of {label} ({error})") from None
+    if "completions" not in parameters:
+        hint = " An ORM for inference takes infer_requests and is not used in training." * (
+            "infer_requests" in parameters
+        )
+        raise RewardTypeError(f"from_swift: {label} has no argument completions, so it is not an ORM of GRPO.{hint}")
+    if not hashable(made):
+        raise RewardTypeError(f"from_swift: {label} is not hashable, which a reward must be")
+    leaf = from_trl(AsyncOrm(made) if is_async(made) else Orm(made), name if name is not None else label)
+    shown = f"from_swift({label}{'' if name is None else f', name={name!r}'})"
+    return written_as(leaf, shown)
+
+
+def _made(kind: type) -> Any:
+    try:
+        return kind(args=None)
+    except Exception as error:
+        raise RewardTypeError(
+            f"from_swift: {kind.__name__}(args=None) raised {type(error).__name__}: {error}. Make the instance "
+            f"yourself, with the arguments that it needs, and pass it: rk.from_swift({kind.__name__}(...))"
+        ) from None
+
+
+# The files and settings with which ms-swift uses a reward.
+
+
+TESTED = Tested("ms-swift", ["4.6.0"])
+_FILE = '''"""The reward for ms-swift."""
+
+import rewardkit as rk
+{imports}
+
+names = rk.to_swift(reward)
+'''
+_CONFIG = """\
+--external_plugins {{file}} \\
+--reward_funcs {names}"""
+
+
+def export(target: Target) -> Export:
+    """Return the export of a reward for ms-swift."""
+    terms = Scorer(target.load()).terms
+    names = " ".join(map(shlex.quote, terms)).replace("{", "{{").replace("}", "}}")
+    return Export(
+        {"rewards_swift.py": _FILE.format(imports=target.imports)},
+        _CONFIG.format(names=names),
+        TESTED,
+        ["A completion that cannot be scored gets the means of the others of its prompt, so its advantage is 0."],
+    )

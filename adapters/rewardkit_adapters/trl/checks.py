@@ -1,0 +1,188 @@
+"""Checks at the first call of a trainer: will its sum be the total of the reward?"""
+
+from __future__ import annotations
+
+import math
+import sys
+import tokenize
+from collections.abc import Mapping, Sequence
+from io import StringIO
+from itertools import pairwise
+
+from rewardkit import schedules
+from rewardkit.errors import BindingError, RewardDefinitionError, RewardFailure, warn
+from rewardkit.progress.schedule import Schedule, Weight, multiplied
+from rewardkit.tree.algebra import summands
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.names import terms_of
+from rewardkit.tree.reward import Reward
+from rewardkit_adapters.trl.layout import TOTAL, Layout
+from rewardkit_adapters.trl.trainer import Trainer
+
+# Expressions: a reward as the Python code that makes it, to be pasted into a training script.
+
+
+_ALSO_REWARDS = {"maximum", "minimum"}
+
+
+def weighted_expression(layout: Layout, held: Mapping[str, float]) -> str | None:
+    """Return the reward that a trainer trains which holds the weights `held`; None if no sum of rewards is the same.
+
+    ``"1.0 * rk.from_trl(b1) + 0.6 * rk.exact('answer')"``. The weights of the tree and of the trainer are multiplied.
+    """
+    scorer = Scorer(layout.scored)
+    if layout.columns == "components":
+        nodes = {TOTAL: scorer.reward, **dict(scorer.names.components)}
+        parts: list[tuple[Weight, Reward]] = [(weight, nodes[name]) for name, weight in held.items() if weight]
+        return _written(parts)
+    names = {node: name for name, node in scorer.names.terms}
+    parts = []
+    for inner, reward in summands(scorer.reward):
+        weights = {held[names[term]] for term in terms_of(reward)}
+        if len(weights) > 1:
+            return None
+        parts += [(multiplied(weight, inner), reward) for weight in weights or {1.0}]
+    return _written(parts)
+
+
+def _written(parts: Sequence[tuple[Weight, Reward]]) -> str:
+    return " + ".join(f"{_weight(weight)} * {pasted(repr(reward))}" for weight, reward in parts)
+
+
+def _weight(weight: Weight) -> str:
+    return f"({pasted(weight.text)})" if isinstance(weight, Schedule) else repr(weight)
+
+
+def pasted(code: str) -> str:
+    """Return `code` with the names of this library as users write them: ``exact("a")`` becomes ``rk.exact("a")``."""
+    try:
+        tokens = list(tokenize.generate_tokens(StringIO(code).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return code
+    written, end = "", 0
+    before = ["", ""]
+    for token, following in pairwise(tokens):
+        if token.type == tokenize.NAME and following.string == "(" and before[-1] != ".":
+            written += code[end : token.start[1]] + _home(token.string, before)
+            end = token.start[1]
+        before = [before[-1], token.string]
+    return written + code[end:]
+
+
+def _home(name: str, before: Sequence[str]) -> str:
+    if list(before) == ["extract", "="]:
+        return "rk.extract."
+    return "rk.schedules." if name in schedules.__all__ and name not in _ALSO_REWARDS else "rk."
+
+
+def honored(trainer: Trainer, layout: Layout, evaluator: object) -> Layout:
+    """Return `layout` with the weights that the trainer holds, if it may hold any."""
+    held = dict(trainer.weights_of(evaluator)) if layout.honors else {}
+    if held.keys() != set(layout.names) or _agree(held, layout):
+        return layout
+    return layout.holding([held[name] for name in layout.names])
+
+
+def check_trainer(trainer: Trainer, layout: Layout, evaluator: object) -> None:
+    """Check that the sum of the trainer is the total, and warn of settings that change what the reward means.
+
+    Raises:
+        RewardFailure: functions are missing, or the trainer holds weights that the reward does not have.
+        RewardDefinitionError: another function of the trainer has the name of one of ours.
+    """
+    held = trainer.weights_of(evaluator)
+    if not held:
+        return
+    if sorted(name for name, _ in held) != sorted(layout.names):
+        raise RewardFailure(
+            f"the trainer has the reward functions {[name for name, _ in held]}, but the reward is the sum of "
+            f"{list(layout.names)}: pass the whole list that to_trl returned, once"
+        )
+    if not _agree(dict(held), layout):
+        raise RewardFailure(_mismatch(dict(held), layout))
+    _check_names(trainer.reward_names, layout)
+    _warn_of_settings(trainer, layout, evaluator)
+
+
+def _agree(held: Mapping[str, float], layout: Layout) -> bool:
+    needed = zip(layout.names, layout.weights, strict=True)
+    return all(math.isclose(held[name], weight, rel_tol=1e-5, abs_tol=1e-7) for name, weight in needed)
+
+
+def _mismatch(held: Mapping[str, float], layout: Layout) -> str:
+    """Return what to write so that the weights of the trainer and of the reward agree. No advice drops a weight."""
+    needed = dict(zip(layout.names, layout.weights, strict=True))
+    said = f"the trainer has the reward weights {held}, but the reward needs {needed}"
+    as_needed = "pass GRPOConfig(reward_weights=funcs.reward_weights)"
+    if set(held.values()) == {1.0}:  # TRL's default: the user gave none
+        return f"{said}: {as_needed}"
+    if layout.given:
+        return (
+            f"{said}, from to_trl(weights=...). Give the weights once: {as_needed} to train with those of to_trl, or "
+            "drop weights= to train with those of the trainer"
+        )
+    expression = weighted_expression(layout, held)
+    if layout.columns == "components":
+        into = "" if expression is None else f', rk.to_trl({expression}, columns="components")'
+        return (
+            f"{said}. To train with the weights of the reward, {as_needed}; to train with those of the trainer, write "
+            f"them into the reward{into}"
+        )
+    into = "" if expression is None else f", rk.to_trl({expression}),"
+    return (
+        f"{said}. One reward gives several columns, so the weights of the trainer cannot be matched to rewards. "
+        f"Write them into the reward{into} and leave reward_weights out"
+    )
+
+
+def check_alone(layout: Layout) -> None:
+    """Raise BindingError if the reward needs the other processes, but there is no trainer to reach them by."""
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.distributed.is_available() or not torch.distributed.is_initialized():
+        return
+    if torch.distributed.get_world_size() > 1 and (layout.follows or layout.together != "sample"):
+        raise BindingError(
+            "this reward needs the completions of all processes (for a schedule that follows performance, or a reward "
+            "relative to the group), but the trainer passes no log_metric, which is the only way to reach them: use "
+            "TRL 1.0 or later, or one process"
+        )
+
+
+def _check_names(names: Sequence[str], layout: Layout) -> None:
+    for name in layout.names:
+        if names.count(name) > 1:
+            raise RewardDefinitionError(clash(name, names.count(name)))
+
+
+def check_plain_sum(layout: Layout) -> None:
+    """Raise RewardFailure if the plain sum of the columns is not the total."""
+    needed = dict(zip(layout.names, layout.weights, strict=True))
+    if set(layout.weights) != {1.0}:
+        raise RewardFailure(
+            f"the reward needs the weights {needed}, but this process cannot see the weights of the trainer, and "
+            "asynchronous GRPO has none. Write them into the reward: rk.to_trl("
+            f'{weighted_expression(layout, needed)}, columns="terms")'
+        )
+
+
+def clash(name: str, count: int) -> str:
+    """Return the message for `count` reward functions of the same name."""
+    return (
+        f"{count} reward functions are called {name!r}, so TRL would mix their metrics. Pass all of them to one "
+        'to_trl([...]), and rename one: rk.from_trl(function, name="...")'
+    )
+
+
+def _warn_of_settings(trainer: Trainer, layout: Layout, evaluator: object) -> None:
+    """Warn of settings under which the trainer does something else than the reward says."""
+    if any(getattr(function, "evaluator", None) is not evaluator for function in trainer.reward_functions):
+        warn(
+            "the trainer has other reward functions besides rewardkit's: a completion that rewardkit cannot score "
+            "still gets their rewards, so it keeps a learning signal"
+        )
+    if trainer.normalizes_each and not layout.separable:
+        warn(
+            'multi_objective_aggregation="normalize_then_sum" normalizes each reward function separately, so weights '
+            "inside a term cancel, and a total counts as one. Write the reward as a plain weighted sum, and pass "
+            'columns="components" and reward_weights=funcs.reward_weights'
+        )

@@ -1,0 +1,93 @@
+"""Environments for a trainer: ``environment_factory=funcs.environments(Shop)`` makes environments that record.
+
+They record each call with a copy of its arguments, and tell an outage from an error of the policy: a row whose
+environment broke gets no learning signal, and the training goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast, final
+
+from rewardkit.batch.environments import Watch, recorded, tools_of, watched
+from rewardkit.errors import RewardDefinitionError, RewardTypeError, shorten
+from rewardkit.progress.bounds import number
+from rewardkit.rewards.agents import EnvironmentReward
+from rewardkit.tree.reward import Reward, bindings
+
+Made = Callable[[], Any]
+"""Makes an environment: its class, or a function without arguments."""
+
+
+@final
+@dataclass(frozen=True)
+class Environments:
+    """Makes recorded environments; it pickles as the class and the options.
+
+    Attributes:
+        make: the class, or a function that makes an environment.
+        watch: how it records.
+    """
+
+    make: Made
+    watch: Watch
+
+    def __call__(self) -> Any:
+        if isinstance(self.make, type):
+            return recorded(cast("Any", self.make), self.watch)()
+        return watched(self.make(), self.watch)
+
+    @property
+    def __name__(self) -> str:
+        return getattr(self.make, "__name__", type(self.make).__name__)
+
+
+def environments(
+    environment: Made | Mapping[str, Made],
+    reward: Reward,
+    *,
+    timeout: float | None,
+    outages: tuple[type[BaseException], ...],
+) -> Any:
+    """Return what `RewardFunctions.environments` returns; see there."""
+    if timeout is not None and number(timeout, "environments: timeout") <= 0.0:
+        raise RewardDefinitionError(f"environments: timeout must be seconds above 0, got {timeout:g}")
+    kinds = (outages,) if isinstance(outages, type) else tuple(outages)
+    if not all(isinstance(kind, type) and issubclass(kind, BaseException) for kind in kinds):
+        raise RewardTypeError(f"environments: outages= are exception classes, got {shorten(outages)}")
+    asks = any(isinstance(binding.function, EnvironmentReward) for _, binding in bindings(reward))
+    mixed = isinstance(environment, Mapping)
+    watch = Watch(None if timeout is None else float(timeout), kinds, hide_reward=asks, mixed=mixed)
+    if asks:
+        _check_rewards(list(environment.values()) if isinstance(environment, Mapping) else [environment])
+    if isinstance(environment, Mapping):
+        return {name: _checked(one, watch) for name, one in environment.items()}
+    return _checked(environment, watch)
+
+
+def _check_rewards(made: Sequence[Made]) -> None:
+    if made and all(isinstance(one, type) and not hasattr(one, "get_reward") for one in made):
+        names = ", ".join(getattr(one, "__name__", "?") for one in made)
+        raise RewardDefinitionError(
+            f"environments: the reward asks for rk.environment_reward(), but {names} has no method get_reward(). Add "
+            "one, or remove rk.environment_reward()"
+        )
+
+
+def _checked(make: Made, watch: Watch) -> Environments:
+    if not callable(make):
+        raise RewardTypeError(
+            f"environments: expected the class of an environment, a function that makes one, or a dictionary of them, "
+            f"got {shorten(make)} ({type(make).__name__})"
+        )
+    if isinstance(make, Environments):
+        return Environments(make.make, watch)
+    if isinstance(make, type):
+        if not callable(getattr(make, "reset", None)):
+            raise RewardDefinitionError(f"environments: {make.__name__} needs a method reset(self, **row)")
+        if not list(tools_of(make)):
+            raise RewardDefinitionError(
+                f"environments: {make.__name__} has no tool. Add a public method with type hints and a docstring"
+            )
+    return Environments(make, watch)

@@ -1,0 +1,378 @@
+"""The evaluator behind a list of reward functions: it scores each batch once and reports the results."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import uuid
+import weakref
+from collections.abc import Callable
+from itertools import chain
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from rewardkit.analyze.foreign_golds import ForeignScores
+from rewardkit.batch.batch import Batch
+from rewardkit.errors import BindingError, RewardKitError, RunStopped, warn
+from rewardkit.online.breaker import Breaker, Limits, WrongColumns
+from rewardkit.online.faults import FaultReport, unparsable_golds
+from rewardkit.online.radar import Radar
+from rewardkit.online.shared_tables import SharedTables, Table
+from rewardkit.progress.progress import Progress
+from rewardkit.tree.evaluation.scorer import Scorer, require_float32
+from rewardkit.tree.reward import Reward
+from rewardkit_adapters.trl.checks import check_alone, check_plain_sum, check_trainer, honored
+from rewardkit_adapters.trl.layout import Layout
+from rewardkit_adapters.trl.memory import Memory
+from rewardkit_adapters.trl.reports import OutcomeShares, StageReport, TrajectoryReport, extras, metrics
+from rewardkit_adapters.trl.rollouts import PLAIN, Episodes, warn_of_environments, warn_of_rollouts, warn_of_tokens
+from rewardkit_adapters.trl.scored import Prepared, Scored, score
+from rewardkit_adapters.trl.trainer import Trainer, progress_of
+from rewardkit_adapters.trl.trainer_call import TrainerCall
+
+if TYPE_CHECKING:
+    from rewardkit_adapters.trl.recording import Recording
+
+logger = logging.getLogger("rewardkit")
+
+
+class Updates(Protocol):
+    """Replaces the reward of a running training; ``rewardkit_adapters.live`` implements it."""
+
+    @property
+    def version(self) -> int:
+        """The number of the update in force; 0 before the first."""
+
+    def use(self, layout: Layout) -> None:
+        """Take another reward as the script's own: the trainer holds other weights."""
+
+    def begin(self, evaluator: Evaluator, trainer: Trainer, state: Any, *, scoring: bool = False) -> None:
+        """Switch to the version that the trainer's state names."""
+
+    def take(self, evaluator: Evaluator, state: Any) -> None:
+        """Apply the updates that were requested; called on all processes before each step."""
+
+    def remember(self, evaluator: Evaluator, batch: Batch, scored: Scored, trainer: Trainer) -> None:
+        """Keep the last training batch of this process, to try the next reward on it."""
+
+    def end(self, state: Any) -> None:
+        """Called at the end of training."""
+
+    def refuse_elsewhere(self) -> None:
+        """Refuse all requests: this process scores, but the trainer runs in another one."""
+
+
+MakeUpdates = Callable[[str, Layout], Updates]
+"""Makes the updates of a run from its local folder and the layout in the script; picklable."""
+
+
+class Session:
+    """What was seen of the batches of one trainer.
+
+    Attributes:
+        strict: True if a bug raises: until the first training batch is scored.
+        followed: True if a callback of ours is told when the training ends.
+        warned_of_tokens: True once it was seen that token lengths count what tools said.
+        radar: looks for signs that the reward is gamed; None if that is not wanted.
+    """
+
+    def __init__(self, limits: Limits, scorer: Scorer, watched: Reward | None = None) -> None:
+        self.strict = True
+        self.followed = False
+        self.warned_of_tokens = False
+        self.shares = OutcomeShares()
+        self.trajectories = TrajectoryReport()
+        self.columns, self.held_out = WrongColumns(scorer), WrongColumns(scorer)  # of training, and of its evaluation
+        self.reset(limits, scorer, watched)
+
+    def reset(self, limits: Limits, scorer: Scorer, watched: Reward | None = None) -> None:
+        """Start again with another version of the reward, whose components have not scored anything yet.
+
+        Args:
+            watched: the reward for the radar; None for no radar.
+        """
+        self.breaker = Breaker(limits)
+        self.columns.follow(scorer)
+        self.stages = StageReport(scorer)
+        self.radar = None if watched is None else Radar(watched)
+
+
+class Evaluator:
+    """Scores each batch once, reports the results, and stops a run without a learning signal.
+
+    It is pickled by its identity: unpickled in the same process it is the same object again. In another process all
+    its reward functions share one new evaluator.
+    """
+
+    _alive: ClassVar[weakref.WeakValueDictionary[str, Evaluator]] = weakref.WeakValueDictionary()
+    _making: ClassVar[threading.Lock] = threading.Lock()
+
+    def __init__(
+        self,
+        layout: Layout,
+        limits: Limits,
+        logs: bool,
+        record: str | os.PathLike[str] | None = None,
+        make_updates: MakeUpdates | None = None,
+        episodes: Episodes = PLAIN,
+        radar: bool = True,
+        *,
+        identity: str = "",
+        elsewhere: bool = False,
+    ) -> None:
+        self.layout = layout
+        self.limits = limits
+        self.logs = logs
+        self.episodes = episodes
+        self.radar = radar
+        self.identity = identity or uuid.uuid4().hex
+        self.scorer = Scorer(layout.scored)
+        self.state: Any = None
+        self.memory = Memory(self.scorer.followers)
+        self.recording: Recording | None = None
+        if record is not None:
+            from rewardkit_adapters.trl.recording import Recording
+
+            self.recording = Recording(record, self.reward)
+        self.updates: Updates | None = None
+        self.scored_version = 0  # the version of the reward that scored the last training batch
+        self._make_updates = make_updates
+        if make_updates is not None and self.recording is not None and self.recording.folder is not None:
+            self.updates = make_updates(self.recording.folder, layout)
+        self.tables: SharedTables[TrainerCall] = SharedTables(readers=len(layout.names))
+        self._sessions: weakref.WeakKeyDictionary[Any, Session] = weakref.WeakKeyDictionary()
+        self._warned = False
+        self._elsewhere = elsewhere  # True in another process than the one it was made in
+        # For calls without a trainer: by hand, or in the process of an asynchronous trainer.
+        self._alone = Session(limits, self.scorer, self.reward if radar and elsewhere else None)
+        self._faults = FaultReport()
+        Evaluator._alive[self.identity] = self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        record = None if self.recording is None else self.recording.path
+        options = (self.layout, self.limits, self.logs, record, self._make_updates, self.episodes, self.radar)
+        return _revived, (self.identity, *options)
+
+    @property
+    def reward(self) -> Reward:
+        """The reward that is trained, with the weights of the trainer."""
+        return self.layout.reward
+
+    def take(self, layout: Layout, trainer: Trainer, state: Any) -> None:
+        """Switch to another reward from the next batch on."""
+        self.layout, self.scorer = layout, Scorer(layout.scored)
+        self.memory.follow(self.scorer.followers, state)
+        self.tables = SharedTables(readers=len(layout.names))
+        session = self._sessions.get(trainer.instance) if trainer.known else self._alone
+        if session is not None:
+            session.reset(self.limits, self.scorer, None if session.radar is None else self.reward)
+        if self.recording is not None:
+            self.recording.use(self.reward)
+
+    def begin(self, trainer: Trainer, state: Any, *, scoring: bool = False) -> None:
+        """Take the weights that the trainer holds, and the version of the reward that its state names.
+
+        Args:
+            scoring: a batch is being scored, so columns cannot change now.
+        """
+        own = self.updates is None or not self.updates.version
+        layout = honored(trainer, self.layout, self) if own else self.layout
+        if layout is not self.layout:
+            self.layout = layout
+            if self.recording is not None:
+                self.recording.use(self.reward)
+            if self.updates is not None:
+                self.updates.use(layout)
+        if self.updates is not None and (trainer.training or not scoring):
+            self.updates.begin(self, trainer, state, scoring=scoring)
+
+    def end(self, trainer: Trainer, state: Any) -> None:
+        """Called at the end of training, before the record is closed."""
+        if self.updates is not None:
+            self.updates.end(state)
+        faults = self.faults(trainer)
+        if faults and state.is_world_process_zero:
+            said = f"this training ended before failure_window={self.limits.window} batches were scored: {faults}"
+            logger.warning("%s", said)
+            if self.recording is not None:
+                self.recording.say(said, "warning")
+
+    def faults(self, trainer: Trainer) -> str:
+        """The failures and errors in a training that ended before the breaker could judge them; empty for none."""
+        session = self._sessions.get(trainer.instance) if trainer.known else None
+        return "" if session is None else session.breaker.faults
+
+    def table(self, call: TrainerCall) -> Table:
+        """Return the columns of one batch, once its scores are reported."""
+        trainer = Trainer.behind(call.context.get("log_metric"))
+        state = call.context.get("trainer_state") or self.state
+        session = self._session(trainer, state)
+        if session.strict and trainer.known:
+            warn_of_environments(call)
+        if not session.warned_of_tokens:
+            session.warned_of_tokens = warn_of_tokens(trainer, self.reward, call)
+        progress = self._progress(trainer, state)
+        prepared = Prepared(call, trainer, state, progress, session.strict, self.episodes)
+        scored = score(self.scorer, self.layout, prepared, recorded=self.recording is not None, look=self._look)
+        require_float32(scored.columns, scored.table.total)
+        trainer.set_weights(self, self.layout.weights_at(prepared.progress))
+        first = session.strict
+        if trainer.training:
+            if first and trainer.is_main and prepared.progress is not None:
+                for late in self.scorer.late(prepared.progress.max_steps):
+                    warn(late)
+            session.strict = False
+            self._learn(prepared, scored)
+        self._faults.add(scored.table)
+        if self.logs or self.recording is not None:
+            self._report(prepared, session, scored)
+        self._stop_without_signal(trainer, session, scored, first=first)
+        return scored.columns
+
+    def _session(self, trainer: Trainer, state: Any) -> Session:
+        """Return the session of `trainer`; a trainer is checked at its first call, and again until it passes."""
+        if not trainer.known:
+            check_alone(self.layout)
+            if self._elsewhere:
+                check_plain_sum(self.layout)
+                if self.updates is not None:
+                    self.updates.refuse_elsewhere()
+            return self._alone
+        session = self._sessions.get(trainer.instance)
+        self.begin(trainer, state, scoring=True)
+        if session is None:
+            check_trainer(trainer, self.layout, self)
+            warn_of_rollouts(trainer, self.reward, self.episodes)
+            watched = self.reward if self.radar else None
+            session = self._sessions[trainer.instance] = Session(self.limits, self.scorer, watched)
+            session.followed = self.recording is not None
+            if session.followed:
+                self._add_callback(trainer)
+        return session
+
+    def _add_callback(self, trainer: Trainer) -> None:
+        """Record what the trainer logs and when it ends, unless one of its callbacks does so already."""
+        if not any(self in getattr(callback, "evaluators", ()) for callback in trainer.callbacks):
+            from rewardkit_adapters.trl.callbacks import RewardCallback
+
+            trainer.add_callback(RewardCallback([self]))
+
+    def _progress(self, trainer: Trainer, state: Any) -> Progress | None:
+        """Return the training progress; None if unknown."""
+        if state is not None:
+            self.memory.recall(state)
+        progress = progress_of(state, trainer.training, self.memory.means, self.memory.states)
+        if self.layout.scheduled and progress is None:
+            raise BindingError(
+                "this reward follows training progress (a schedule, or a function that reads it), but the "
+                "trainer passes no trainer_state. Add callbacks=[funcs.callback()] to the trainer; asynchronous GRPO "
+                "has no progress, and A2PO scores before training, so their rewards cannot use schedules"
+            )
+        if self.layout.scheduled and not trainer.known and not self._warned:
+            self._warned = True
+            warn("this call comes from no known trainer: it counts as training, so schedules use the current step")
+        return progress
+
+    def _look(self, batch: Batch, scored: Scored, prepared: Prepared) -> ForeignScores | None:
+        """Keep what this process scored, to try an update on it, and show it to the radar of the main process."""
+        trainer = prepared.trainer
+        if not trainer.training:
+            return None
+        if self.updates is not None:
+            self.updates.remember(self, batch, scored, trainer)
+        radar = self.radar_of(trainer)
+        if radar is None or not trainer.is_main:
+            return None
+        step = getattr(prepared.state, "global_step", None)
+        return radar.look(batch, scored.table, scored.totals, step=step, limit=trainer.limits.get("limit/tokens"))
+
+    def radar_of(self, trainer: Trainer) -> Radar | None:
+        """Return the radar of a training; None if there is none."""
+        session = self._sessions.get(trainer.instance) if trainer.known else self._alone
+        return None if session is None else session.radar
+
+    def _learn(self, prepared: Prepared, scored: Scored) -> None:
+        """Update the schedules that follow performance."""
+        self.scored_version = 0 if self.updates is None else self.updates.version
+        followed = scored.tally.followed_means(self.scorer.followers)
+        self.memory.learn(prepared.state, scored.tally.means(scored.table), followed)
+
+    def _report(self, prepared: Prepared, session: Session, scored: Scored) -> None:
+        """Log and record the results of one batch."""
+        measured = metrics(scored, contributions=self.layout.weighs)
+        measured |= session.shares.of(scored.table, scored.tally)
+        measured |= session.trajectories.of(scored)
+        if self.updates is not None:
+            measured["reward_version"] = float(self.updates.version)
+        trainer = prepared.trainer
+        seen = session.radar if trainer.is_main and trainer.training else None
+        found = {} if seen is None else seen.metrics(scored.foreign)
+        if trainer.processes == 1:
+            measured |= found
+        elif self.logs:
+            trainer.log_alone(found)
+        if self.logs:
+            self._log(prepared, session, scored, measured)
+        if self.recording is not None:
+            self.recording.add(prepared, scored, measured | found, trainer.way_to_advantages(self))
+
+    def _log(self, prepared: Prepared, session: Session, scored: Scored, measured: dict[str, float]) -> None:
+        trainer, context = prepared.trainer, prepared.call.context
+        log_metric, log_extra = context.get("log_metric"), context.get("log_extra")
+        if trainer.training and trainer.is_main:
+            session.stages.tell(prepared.progress)
+        if log_metric is not None:
+            for name, value in measured.items():
+                log_metric(name, value)
+        if log_extra is not None and trainer.logs_completions:
+            for name, values in extras(scored.table).items():
+                log_extra(name, values)
+
+    def _stop_without_signal(self, trainer: Trainer, session: Session, scored: Scored, *, first: bool) -> None:
+        """Stop the run if too many rows failed or errored, if a column has no golds, or if a reward asked for it.
+
+        The run stops after a checkpoint at the end of the step, or at once if that is impossible.
+
+        Args:
+            first: no training batch was scored before, so there is nothing to save.
+        """
+        counts, names = scored.tally.faults.tolist(), list(scored.table.components)
+        wrong = None
+        if trainer.training or first:  # an evaluation must not end a training that is under way
+            columns = session.columns if trainer.training else session.held_out
+            wrong = columns.add(
+                counts, names, lambda: chain.from_iterable(trainer.of_each_process(unparsable_golds(scored.table)))
+            )
+        if wrong is not None and first:
+            raise wrong
+        error: RewardKitError | None = wrong or session.breaker.add(counts, names)
+        if session.breaker.faults and trainer.can_stop_later and not session.followed:
+            self._add_callback(trainer)  # it reports them at the end
+            session.followed = True
+        if scored.tally.stops.any():  # on all processes, whichever of them it happened on
+            error = RunStopped(next(filter(None, trainer.of_each_process(scored.table.stop))))
+        if error is None:
+            return
+        if not trainer.can_stop_later:
+            raise error
+        from rewardkit_adapters.trl.callbacks import StopAfterCheckpoint
+
+        # Once per step, even if it has several batches: a second callback would stop the run that resumes.
+        if not any(isinstance(callback, StopAfterCheckpoint) and callback.waits for callback in trainer.callbacks):
+            trainer.add_callback(StopAfterCheckpoint(error))
+
+
+def _revived(
+    identity: str,
+    layout: Layout,
+    limits: Limits,
+    logs: bool,
+    record: str | None,
+    make_updates: MakeUpdates | None,
+    episodes: Episodes,
+    radar: bool,
+) -> Evaluator:
+    with Evaluator._making:
+        alive = Evaluator._alive.get(identity)
+        own = (layout, limits, logs, record, make_updates, episodes, radar)
+        return alive or Evaluator(*own, identity=identity, elsewhere=True)

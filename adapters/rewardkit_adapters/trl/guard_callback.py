@@ -1,0 +1,334 @@
+"""GuardCallback: it compares what a trainer logs with limits, and warns, stops or freezes when one is crossed."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from transformers import TrainerCallback
+
+from rewardkit.errors import RewardDefinitionError, RewardFailure, near_miss, shorten
+from rewardkit_adapters.trl.guards import GuardConfig
+from rewardkit_adapters.trl.memory import saved_in
+from rewardkit_adapters.trl.trainer import Trainer
+
+if TYPE_CHECKING:
+    from rewardkit_adapters.trl.evaluator import Evaluator
+
+# The state of one guard: the numbers of its window, and whether their mean crosses the limit.
+
+
+RADAR = "radar/strength"
+METRICS = {
+    "zero_variance": "frac_reward_zero_std",
+    "length": "completions/mean_length",
+    "total": "reward",
+    "radar": RADAR,
+}
+"""The names of these metrics in TRL's log."""
+FAILURE_RATE = "failure_rate"
+"""Computed from several numbers of the log."""
+
+
+class Watch:
+    """The state of one guard.
+
+    Attributes:
+        crossed: True if the last mean crossed the limit.
+        value: the last mean; None before the first full window.
+        missed: the number of logs in a row, after a generation, in which the watched value was missing.
+    """
+
+    def __init__(self, config: GuardConfig) -> None:
+        self.config = config
+        self.crossed = False
+        self.value: float | None = None
+        self.missed = 0
+        self._start: int | None = None
+        self._entries: list[tuple[int, float]] = []
+        self._first: float | None = None
+
+    @property
+    def key(self) -> str:
+        """The key of its saved state; a guard with other settings has another key, and starts from scratch."""
+        return self.config.model_dump_json()
+
+    def look(self, logs: Mapping[str, Any], step: int, begun: int) -> None:
+        """Add what was logged after `step` steps; this process started training at step `begun`."""
+        number = self._number(logs)
+        if number is None:
+            self.missed += "reward" in logs
+            return
+        self.missed = 0
+        if step <= self.config.after:
+            return
+        if self._start is None:
+            self._start = max(begun, self.config.after)
+        self._entries = [entry for entry in (*self._entries, (step, number)) if entry[0] > step - self.config.window]
+        if step - self._start < self.config.window:
+            return
+        mean = sum(value for _, value in self._entries) / len(self._entries)
+        if self.config.watch == "length":
+            self._first = self._first if self._first is not None else mean
+            mean = mean / self._first if self._first else 1.0
+        self.value, self.crossed = mean, self.config.crossed(mean)
+
+    def restart(self, step: int) -> None:
+        """Start a new window at `step`. Lengths are still relative to the first window of the run."""
+        self._start, self._entries, self.crossed, self.value = step, [], False, None
+
+    def _number(self, logs: Mapping[str, Any]) -> float | None:
+        if self.config.watch == FAILURE_RATE:
+            return _failure_rate(logs, self.config.component)
+        for key in self.keys:
+            found = logs.get(key)
+            if isinstance(found, (int, float)):
+                return float(found) if math.isfinite(found) else None
+        return None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The names under which the trainer may log the value; the first one found counts."""
+        name = self.config.watch
+        return METRICS.get(name, name), f"components/{name}"
+
+    def saved(self) -> dict[str, Any]:
+        """Return the state as JSON values."""
+        return {
+            "start": self._start,
+            "entries": [list(entry) for entry in self._entries],
+            "first": self._first,
+            "crossed": self.crossed,
+        }
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Load what `saved` returned."""
+        self._start, self._first, self.crossed = saved["start"], saved["first"], saved["crossed"]
+        self._entries = [(int(step), float(value)) for step, value in saved["entries"]]
+
+    def __str__(self) -> str:
+        """``kl above 0.5: 0.61 over 20 steps``."""
+        steps = f"{self.config.window} step{'s' * (self.config.window != 1)}"
+        return f"{self.config}: {self.value:.3g} over {steps}" if self.value is not None else str(self.config)
+
+
+def _failure_rate(logs: Mapping[str, Any], component: str | None) -> float | None:
+    """Return the share of failed or errored rows of `component`, or of the worst one; None if nothing was scored."""
+    if "reward" not in logs:
+        return None
+    shares: dict[str, float] = {}
+    for name, value in logs.items():
+        kind, _, owner = name.partition("/")
+        if kind in ("failed", "errored") and isinstance(value, (int, float)):
+            shares[owner] = shares.get(owner, 0.0) + float(value)
+    return shares.get(component, 0.0) if component is not None else max(shares.values(), default=0.0)
+
+
+_LOG = logging.getLogger("rewardkit")
+_SAVED = "guards"
+
+
+class GuardCallback(TrainerCallback):
+    """Guard rails of a training.
+
+    ::
+
+        GRPOTrainer(..., callbacks=[GuardCallback([GuardConfig(watch="kl", above=0.5, action="stop")], funcs)])
+
+    All processes decide the same, and a resumed run continues with the state of its guards.
+
+    Args:
+        guards: the limits.
+        funcs: the list that ``rk.to_trl`` returned. Messages go into its record, and guards start again when the
+            reward changes.
+        tell: called with every message on the main process, for example to print it above a progress bar.
+
+    Raises:
+        RewardDefinitionError: at the start of training or at its first log: a guard that can never act.
+        RewardFailure: after the checkpoint: a guard stopped the run.
+    """
+
+    def __init__(
+        self, guards: Iterable[GuardConfig], funcs: Any = None, *, tell: Callable[[str], None] | None = None
+    ) -> None:
+        self._watches = [Watch(guard) for guard in guards]
+        self._evaluators: Sequence[Evaluator] = getattr(funcs, "_evaluators", [])
+        self._tell = tell
+        self._begun = 0
+        self._versions: list[int] | None = None
+        self._error: RewardFailure | None = None
+        self._checked = False
+
+    @property
+    def frozen(self) -> bool:
+        """True while the policy is not updated."""
+        return any(watch.crossed and watch.config.action == "freeze" for watch in self._watches)
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self._check(args, state)
+        self._begun, self._error, self._versions, self._checked = state.global_step, None, None, False
+        saved = saved_in(state).get(_SAVED, {})
+        self._watches = [Watch(watch.config) for watch in self._watches]
+        for watch in self._watches:
+            if watch.key in saved:
+                watch.restore(saved[watch.key])
+                self._versions = saved[watch.key].get("versions")
+
+    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        now, before = self._scored_versions(), self._versions
+        self._versions = now
+        if before is not None and now != before:
+            for watch in self._watches:
+                watch.restart(state.global_step)
+            self._save(state)
+        optimizer = kwargs.get("optimizer")
+        if self.frozen and optimizer is not None:
+            drop_gradients(optimizer)
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> Any:
+        if not logs or "train_runtime" in logs or any(name.startswith("eval_") for name in logs):
+            return control
+        logged = _of_main_process(dict(logs))
+        if not self._checked and "reward" in logged:  # the log of a step that generated completions
+            self._checked = True
+            self._check_names(logged)
+        for watch in self._watches:
+            before = watch.crossed
+            watch.look(logged, state.global_step, self._begun)
+            if watch.crossed != before:
+                self._act(watch, state, control)
+            if watch.missed == watch.config.window:
+                message = (
+                    f"guard: the trainer has not logged a number for {watch.config} in the last {watch.missed} steps "
+                    "with completions, so this guard does nothing"
+                )
+                self._say(message, state, logging.WARNING)
+        self._save(state)
+        return control
+
+    def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+
+    def _save(self, state: Any) -> None:
+        """Put the state of the guards into the next checkpoint."""
+        if self._watches:
+            states = {watch.key: {**watch.saved(), "versions": self._versions} for watch in self._watches}
+            saved_in(state).setdefault(_SAVED, {}).update(states)
+
+    def _act(self, watch: Watch, state: Any, control: Any) -> None:
+        if not watch.crossed:
+            self._say(f"guard: back within the limit: {watch}", state, logging.INFO)
+        elif watch.config.action == "stop":
+            reason = f"{watch}{self._found(watch)}"
+            self._error = RewardFailure(f"a guard stopped this run after step {state.global_step}: {reason}")
+            control.should_save = True
+            self._record(str(self._error), state, logging.ERROR)
+            watch.restart(state.global_step)  # a run that resumes here gets a full window before it can stop again
+        else:
+            frozen = ". The policy is not updated until it is back within the limit, or the reward is replaced"
+            more = self._found(watch) + (frozen if watch.config.action == "freeze" else "")
+            self._say(f"guard: {watch}{more}", state, logging.WARNING)
+
+    def _found(self, watch: Watch) -> str:
+        """Return the lead that a guard of the radar acts on, as the end of a message; empty for other guards."""
+        if RADAR not in watch.keys:
+            return ""
+        trainer = Trainer.calling(self)
+        radars = [evaluator.radar_of(trainer) for evaluator in self._evaluators]
+        leads = [radar.lead for radar in radars if radar is not None and radar.lead is not None]
+        strongest = max(leads, key=lambda lead: lead.strength, default=None)
+        return "" if strongest is None else f". The strongest lead: {shorten(strongest.title)}"
+
+    def _say(self, message: str, state: Any, level: int) -> None:
+        if state.is_world_process_zero:
+            _LOG.log(level, "step %d: %s", state.global_step, message)
+            self._record(message, state, level)
+            if self._tell is not None:
+                self._tell(message)
+
+    def _record(self, message: str, state: Any, level: int) -> None:
+        for evaluator in self._evaluators if state.is_world_process_zero else ():
+            if evaluator.recording is not None:
+                evaluator.recording.say(message, logging.getLevelName(level).lower())
+
+    def _check_names(self, logs: Mapping[str, Any]) -> None:
+        """Raise RewardDefinitionError if a guard watches a name that is neither logged nor a component."""
+        if any(self._scored_versions()):  # a live update may have removed the component
+            return
+        components = self._components()
+        for watch in self._watches:
+            name = watch.config.watch
+            # Shares of outcomes of a component or a gate are logged from the first one on.
+            later = "/" in name and any(f"/{owner}" in name for owner in (*components, *self._gates()))
+            if name == FAILURE_RATE or later or name.removeprefix("components/") in components:
+                continue
+            if not any(key in logs for key in watch.keys):
+                known = [FAILURE_RATE, *METRICS, *components, *logs]
+                raise RewardDefinitionError(
+                    f"a guard watches {watch.config}, but the trainer logs no {name!r}, and it is not the name of a "
+                    f"component.{near_miss(name, known)} Watch one of: {', '.join(sorted(set(known)))}"
+                )
+
+    def _components(self) -> list[str]:
+        return [name for evaluator in self._evaluators for name in evaluator.scorer.components]
+
+    def _gates(self) -> list[str]:
+        return [name for evaluator in self._evaluators for name, _ in evaluator.scorer.names.gates]
+
+    def _check(self, args: Any, state: Any) -> None:
+        """Raise RewardDefinitionError if a guard can never act."""
+        # The reward of a resumed run may have been replaced by one with other components.
+        components = [] if any(saved_in(state).get("updates", {}).values()) else self._components()
+        for watch in self._watches:
+            guard = watch.config
+            if guard.watch == "kl" and getattr(args, "beta", None) == 0.0:
+                raise RewardDefinitionError(
+                    f"a guard watches {guard}, but with beta=0.0 the trainer does not compute the KL divergence. "
+                    "Remove the guard; only a run with GRPOConfig(beta=...) above 0 has a KL"
+                )
+            if RADAR in watch.keys and self._evaluators and not any(one.radar and one.logs for one in self._evaluators):
+                raise RewardDefinitionError(
+                    f"a guard watches {guard}, but there is no radar in the log. Pass radar=True and logs=True, the "
+                    "defaults, to rk.to_trl"
+                )
+            if guard.component is not None and components and guard.component not in components:
+                raise RewardDefinitionError(
+                    f"a guard watches {guard}, but the reward has no such component."
+                    f"{near_miss(guard.component, components)} Its components: {', '.join(components)}"
+                )
+            if guard.action == "freeze" and getattr(args, "deepspeed_plugin", None) is not None:
+                raise RewardDefinitionError(
+                    f"the guard of {guard} cannot freeze the policy: DeepSpeed does not let go of its gradients. Use "
+                    "action: stop or action: warn"
+                )
+
+    def _scored_versions(self) -> list[int]:
+        """Return the versions that scored the batch in use; a step without generation reuses an earlier batch."""
+        return [evaluator.scored_version for evaluator in self._evaluators if evaluator.updates is not None]
+
+
+def drop_gradients(optimizer: Any) -> None:
+    """Drop the gradients, so that the next step of `optimizer` changes nothing: weights, momentum or decay."""
+    scaler = getattr(optimizer, "scaler", None)
+    if scaler is not None:  # half precision: the scaler must see gradients before a step
+        with suppress(RuntimeError):  # it has seen them already if they were clipped
+            scaler.unscale_(optimizer.optimizer)
+    optimizer.zero_grad()  # sets them to None, so the optimizer skips the parameters
+
+
+def _of_main_process(logs: dict[str, Any]) -> dict[str, Any]:
+    """Return the logs of the main process on all processes, which must decide the same although their logs differ."""
+    from accelerate import PartialState
+    from accelerate.utils import broadcast_object_list
+
+    if PartialState().num_processes == 1:
+        return logs
+    held: list[Any] = [logs]
+    broadcast_object_list(held)
+    found: dict[str, Any] = held[0]
+    return found

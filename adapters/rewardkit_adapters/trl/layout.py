@@ -1,0 +1,278 @@
+"""The columns that a trainer gets, and the weights with which their sum is the total.
+
+``"terms"``: one column per term, each with weight 1. ``"components"``: one column of raw scores per component. For a
+pure weighted sum the weights are those of the sum; any other tree gets a column ``total`` of weight 1, and its
+components have weight 0.
+
+The trainer may weight the items of a list itself (``GRPOConfig(reward_weights=[1, 2])``). Such weights are not in the
+tree that is scored, so that its columns are raw, as from plain TRL functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from rewardkit.analyze import signal
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.column import Floats
+from rewardkit.batch.table import ScoreTable
+from rewardkit.errors import RewardDefinitionError, shorten
+from rewardkit.progress.progress import Progress
+from rewardkit.progress.schedule import Schedule, Weight, multiplied, weight_now
+from rewardkit.tree.algebra import summands, weighted_sum_of
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.names import terms_of
+from rewardkit.tree.parameters import Scope
+from rewardkit.tree.reward import Reward
+
+Columns = Literal["terms", "components"]
+
+TOTAL = "total"
+
+
+class _Plan(NamedTuple):
+    names: tuple[str, ...]
+    weights: tuple[float, ...]
+    schedules: tuple[tuple[str, tuple[Weight, ...]], ...] = ()
+    separable: bool = False
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of one list of reward functions.
+
+    Attributes:
+        columns: which kind of columns.
+        items: the rewards that were listed.
+        names: the names of the columns, which are also the names of the callables.
+        weights: the weights that the trainer must hold for them, at the start of training.
+        schedules: the scheduled weights of ``"components"`` by name; they change during training.
+        separable: True if each column can be normalized separately without losing its weight (GDPO).
+        owners: for each column the index of the item that it comes from; None if it comes from several or from none.
+        scheduled: True if anything in the tree depends on training progress.
+        follows: True if a schedule depends on how well the policy does.
+        together: what must be scored in one batch, even if it is spread over several processes.
+        raw: True if the weights are the trainer's alone: the tree that is scored does not hold them.
+        given: True if the user gave the weights to us, so that the trainer must hold the same.
+    """
+
+    columns: Columns
+    items: tuple[Reward, ...]
+    names: tuple[str, ...]
+    weights: tuple[float, ...]
+    schedules: tuple[tuple[str, tuple[Weight, ...]], ...]
+    separable: bool
+    owners: tuple[int | None, ...]
+    scheduled: bool
+    follows: bool
+    together: Scope
+    raw: bool = False
+    given: bool = False
+
+    @classmethod
+    def of(cls, reward: Reward, columns: Columns, *, raw: bool = False) -> Layout:
+        """Return the layout of one reward.
+
+        Args:
+            raw: if it is a plain sum, the trainer multiplies by its weights.
+
+        Raises:
+            RewardDefinitionError: as in `listed`.
+        """
+        parts = summands(reward) if raw else ()
+        weights = [weight for weight, _ in parts if isinstance(weight, float)]
+        if parts and len(weights) == len(parts):
+            return cls.listed([part for _, part in parts], columns, weights)
+        return cls.listed([reward], columns)
+
+    @classmethod
+    def listed(cls, items: Sequence[Reward], columns: Columns, weights: Sequence[float] | None = None) -> Layout:
+        """Return the layout of a list of rewards, with a weight for each of them; None for all 1.
+
+        Raises:
+            RewardDefinitionError: there is no term, `columns` is unknown, or a component is called ``total`` and the
+                total needs a column of its own.
+        """
+        plain = cls._plain(tuple(items), columns)
+        if weights is None:
+            return plain
+        if plain._free:
+            held = tuple(weights[owner] for owner in plain.owners if owner is not None)
+            return replace(plain, weights=held, raw=True, given=True)
+        return replace(cls._plain((weighted_sum_of(list(zip(weights, items, strict=True))),), columns), given=True)
+
+    @classmethod
+    def _plain(cls, items: tuple[Reward, ...], columns: Columns) -> Layout:
+        scorer = Scorer(_sum(items))
+        if not scorer.terms:
+            raise RewardDefinitionError(
+                f"{scorer.reward!r} has no term, so nothing in it would train. Add a reward to it"
+            )
+        if columns not in get_args(Columns):
+            raise RewardDefinitionError(f'columns must be "terms" or "components", got {shorten(columns)}')
+        plan = _terms(scorer) if columns == "terms" else _components(scorer)
+        return cls(
+            columns,
+            items,
+            *plan,
+            owners=_owners(scorer, items, plan.names),
+            scheduled=scorer.scheduled,
+            follows=bool(scorer.followers),
+            together=scorer.together,
+        )
+
+    @property
+    def _free(self) -> bool:
+        """True if the tree is a plain sum of the columns, so that the trainer may weight them."""
+        return None not in self.owners and set(self.weights) == {1.0} and not self.schedules
+
+    @cached_property
+    def honors(self) -> bool:
+        """True if the trainer may hold any weights: each item of the list gives one column."""
+        if self.given or len(set(self.owners)) < len(self.owners):
+            return False
+        return self.raw or self._free
+
+    @property
+    def weighs(self) -> bool:
+        """True if the columns are not the terms of the total: the trainer multiplies them by weights."""
+        return self.columns == "components" or set(self.weights) != {1.0}
+
+    @property
+    def held(self) -> dict[str, float] | None:
+        """The weights of the columns, if they are the trainer's alone."""
+        return dict(zip(self.names, self.weights, strict=True)) if self.raw else None
+
+    def holding(self, weights: Sequence[float]) -> Layout:
+        """Return this layout with the weights that the trainer holds."""
+        return replace(self, weights=tuple(weights), raw=True)
+
+    @cached_property
+    def scored(self) -> Reward:
+        """The reward that is scored, whose columns go to the trainer."""
+        return _sum(self.items)
+
+    @cached_property
+    def reward(self) -> Reward:
+        """The reward that is trained: with the weights of the trainer."""
+        if not self.raw or set(self.weights) == {1.0}:
+            return self.scored
+        held = dict(zip(self.owners, self.weights, strict=True))
+        return weighted_sum_of([(held.get(place, 1.0), item) for place, item in enumerate(self.items)])
+
+    def of_table(self, table: ScoreTable) -> dict[str, Floats]:
+        """Return the columns by name, (n,) each: NaN where they abstained or the row is unscorable."""
+        return {name: self._values(table, name) for name in self.names}
+
+    def _values(self, table: ScoreTable, name: str) -> Floats:
+        if self.columns == "terms":
+            return table.terms[name]
+        if name == TOTAL and TOTAL not in table.components:
+            return table.total
+        return np.where(np.isnan(table.total), np.nan, table.components[name].values)
+
+    def weighted(self, table: ScoreTable) -> ScoreTable:
+        """Return the scores with the weights of the trainer in the terms and the total."""
+        if not self.raw or set(self.weights) == {1.0}:
+            return table
+        held = dict(zip(self.names, self.weights, strict=True))
+        with np.errstate(over="ignore"):  # `require_float32` reports it
+            terms = {name: held[name] * values for name, values in table.terms.items()}
+        return replace(
+            table,
+            terms=terms,
+            total=np.where(np.isnan(table.total), np.nan, np.nansum(list(terms.values()), axis=0)),
+            weights={name: held[name] * weight for name, weight in table.weights.items()},
+        )
+
+    def addends(
+        self,
+        columns: Mapping[str, Floats],
+        table: ScoreTable,
+        batch: Batch,
+        progress: Progress | None,
+        *,
+        normalizes_each: bool,
+    ) -> Mapping[str, Floats]:
+        """Return what the trainer adds up, by name: the terms, or (GDPO) its columns, each normalized.
+
+        Args:
+            columns: as `of_table` returns them.
+            table: the scores with the weights of the trainer.
+        """
+        if not normalizes_each:
+            return table.terms
+        weights = {**dict(zip(self.names, self.weights, strict=True)), **self.weights_at(progress)}
+        parts = signal.normalized([columns[name] for name in weights], list(weights.values()), batch.groups)
+        return dict(zip(weights, parts, strict=True))
+
+    def weights_at(self, progress: Progress | None) -> dict[str, float]:
+        """Return the current weights by name; empty if none is scheduled."""
+        return {name: float(sum(weight_now(part, progress) for part in parts)) for name, parts in self.schedules}
+
+
+def _sum(items: tuple[Reward, ...]) -> Reward:
+    return items[0] if len(items) == 1 else weighted_sum_of([(1.0, item) for item in items])
+
+
+def _owners(scorer: Scorer, items: tuple[Reward, ...], names: Sequence[str]) -> tuple[int | None, ...]:
+    terms = dict(scorer.names.terms)
+    inside = [set(terms_of(item)) for item in items]
+    found = [[place for place, nodes in enumerate(inside) if terms.get(name) in nodes] for name in names]
+    return tuple(places[0] if len(places) == 1 else None for places in found)
+
+
+def _terms(scorer: Scorer) -> _Plan:
+    names = tuple(scorer.terms)
+    return _Plan(names, (1.0,) * len(names), separable=len(names) == 1 or not _scales(scorer.reward))
+
+
+def _components(scorer: Scorer) -> _Plan:
+    components = tuple(scorer.components)
+    found = _pure_weights(scorer)
+    if found is None:
+        if TOTAL in components:
+            raise RewardDefinitionError(
+                f'a component is called {TOTAL!r}, but columns="components" needs that name for the column of the '
+                f'total. Rename the component: reward.named("...")'
+            )
+        return _Plan((TOTAL, *components), (1.0,) + (0.0,) * len(components))
+    weights = {name: found.get(name, ()) for name in components}
+    start = Progress(0, 1)
+    initial = tuple(sum(weight_now(part, start) for part in parts) for parts in weights.values())
+    moving = any(isinstance(part, Schedule) for parts in weights.values() for part in parts)
+    return _Plan(components, initial, tuple(weights.items()) if moving else (), separable=True)
+
+
+def _pure_weights(scorer: Scorer) -> dict[str, tuple[Weight, ...]] | None:
+    """Return the weights of each term of a pure weighted sum; None if weights differ by row (gates, means, routes)."""
+    names = {node: name for name, node in scorer.names.terms}
+    weights: dict[str, tuple[Weight, ...]] = {}
+    for weight, node in _summands(scorer.reward, 1.0):
+        if node.facts.addends is not None and node.facts.addends != ():
+            return None
+        if node in names:
+            weights[names[node]] = (*weights.get(names[node], ()), weight)
+    return weights
+
+
+def _summands(reward: Reward, weight: Weight) -> Iterator[tuple[Weight, Reward]]:
+    facts = reward.facts
+    if facts.weights is None or facts.average:
+        yield weight, reward
+        return
+    for inner, child in zip(facts.weights, facts.addends or (), strict=True):
+        yield from _summands(child, multiplied(weight, inner))
+
+
+def _scales(node: Reward) -> bool:
+    """Return True if a term is more or less than the plain value of its reward."""
+    facts = node.facts
+    return (
+        facts.average or any(weight != 1.0 for weight in facts.weights or ()) or any(map(_scales, facts.addends or ()))
+    )

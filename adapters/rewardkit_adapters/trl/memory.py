@@ -1,0 +1,77 @@
+"""The state of schedules that follow performance, kept in the trainer's state.
+
+The trainer saves that state in its checkpoints, so a resumed run needs no callback to continue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rewardkit.errors import warn
+from rewardkit.progress import states
+from rewardkit.progress.schedule import PerformanceSchedule
+
+KEY = "rewardkit"
+"""Our key among ``stateful_callbacks`` in ``trainer_state.json``."""
+
+
+class Memory:
+    """The states of `followers`, which are schedules, and the means of the last training batch."""
+
+    def __init__(self, followers: Sequence[PerformanceSchedule]) -> None:
+        self._followers = followers
+        self._owner: Any = None
+        self.states: states.States = states.initial(followers)
+        self.means: Mapping[str, float] = {}
+
+    def recall(self, trainer_state: Any) -> None:
+        """Load the states from `trainer_state` if it is not the one of the last call: the run is new or resumed."""
+        if self._owner is trainer_state:
+            return
+        self._owner = trainer_state
+        self.means = {}
+        known = _saved(trainer_state).get(KEY, {})
+        self.states = states.restored(states.initial(self._followers), known)
+        lost = [follower for follower in self._followers if follower.describe() not in known]
+        if lost and getattr(trainer_state, "global_step", 0) > 0:
+            warn(
+                f"this run resumes at step {trainer_state.global_step}, but its checkpoint has no state for "
+                f"{lost[0]!r}, so the schedule starts from its beginning. The checkpoint was saved with another reward "
+                "or another schedule"
+            )
+
+    def learn(self, trainer_state: Any, means: Mapping[str, float], followed: Mapping[str, float]) -> None:
+        """Update the states with one training batch, for the next checkpoint, too.
+
+        Args:
+            means: the mean of each component, as reward functions read them from ``progress.means``.
+            followed: the means that schedules follow, and the means of their squares.
+        """
+        self.means = means
+        if self._followers:
+            self.states = states.advanced(self.states, followed)
+            saved_in(trainer_state).update(states.saved(self.states))
+
+    def follow(self, followers: Sequence[PerformanceSchedule], trainer_state: Any) -> None:
+        """Switch to the schedules `followers`: known ones keep their state, new ones start."""
+        before = states.saved(self.states)
+        self._followers = followers
+        self.states = states.restored(states.initial(followers), before)
+        if self._owner is trainer_state is not None:  # else `recall` loads it later
+            kept = saved_in(trainer_state)
+            for gone in before.keys() - states.saved(self.states).keys():
+                kept.pop(gone, None)
+            if followers:
+                kept.update(states.saved(self.states))
+
+
+def saved_in(trainer_state: Any) -> dict[str, Any]:
+    """Return our part of the next checkpoint. If the trainer has no place for it, it is not saved."""
+    kept: dict[str, Any] = _saved(trainer_state).setdefault(KEY, {})
+    return kept
+
+
+def _saved(trainer_state: Any) -> dict[str, Any]:
+    saved = getattr(trainer_state, "stateful_callbacks", None)
+    return saved if isinstance(saved, dict) else {}

@@ -1,0 +1,255 @@
+"""The record of a run: ``rk.to_trl(reward, record="runs/x")`` writes every scored batch to the folder ``runs/x``.
+
+Recording never disturbs the training: errors are logged, and no score changes.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+import threading
+import time
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rewardkit.analyze.advantages import Way
+from rewardkit.batch.column import Floats
+from rewardkit.batch.table import ScoreTable
+from rewardkit.errors import RewardTypeError, shorten
+from rewardkit.online.versions import version_of
+from rewardkit.record.capture import FaultLines
+from rewardkit.record.guard import Guard
+from rewardkit.record.parts import Files
+from rewardkit.record.recorder import PATIENCE, Recorder, next_attempt
+from rewardkit.record.records import Line, Logged, Record, Version
+from rewardkit.record.schema import COMMITTING
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.reward import Reward
+from rewardkit_adapters.trl.scored import Prepared, Scored
+from rewardkit_adapters.trl.trainer import Trainer
+
+_LOG = logging.getLogger("rewardkit")
+_FLUSH_SECONDS = 60.0
+_MOST_PROMPTS = 100_000
+"""The most prompts whose lengths are kept."""
+_NOTHING = ScoreTable((), {}, {}, np.empty(0))
+
+
+class Recording:
+    """The record of what one evaluator scores, opened at its first batch. Thread-safe.
+
+    Args:
+        path: the folder of the run, or an fsspec address.
+        reward: the reward that is recorded.
+
+    Raises:
+        RewardTypeError: `path` is not a path.
+        MissingExtraError: the extra ``store`` is not installed.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], reward: Reward) -> None:
+        if not isinstance(path, (str, os.PathLike)):
+            raise RewardTypeError(f'record must be the folder of the run, such as record="runs/x", got {shorten(path)}')
+        self.path = Files.at(path).location
+        self._scorer = Scorer(reward)
+        self._lock = threading.RLock()
+        self._faults = FaultLines()
+        self._attempt: int | None = None
+        self._recorder: Recorder | None = None
+        self._last_step = -1  # of training, in this attempt
+        self._trained = False  # in this attempt
+        self._new_attempt = False
+        self._alone = True  # until a trainer calls
+        self._logged: list[Logged] = []
+        self._own: set[str] = set()
+        self._lines: list[Line] = []
+        self._prompt_lengths: dict[str, int] | None = {}  # None: this trainer cannot tell them
+        self._guard = Guard(self.path, "these batches")
+
+    @property
+    def folder(self) -> str | None:
+        """The local folder that it writes to; None for a remote address."""
+        return self.path if Files.at(self.path).local else None
+
+    def use(self, reward: Reward) -> None:
+        """Switch to another version of the reward."""
+        with self._lock:
+            self._scorer = Scorer(reward)
+            self.__dict__.pop("_version", None)
+
+    def say(self, message: str, level: str = "info") -> None:
+        """Add a log line; it is written with the next batch."""
+        with self._lock:
+            self._lines.append(Line(message, "log", level, time=time.time()))
+
+    def add(self, prepared: Prepared, scored: Scored, measured: Mapping[str, float], way: Way | None) -> None:
+        """Record a batch of this process.
+
+        Args:
+            prepared: the call of the trainer.
+            scored: its scores.
+            measured: the metrics of all processes.
+            way: how the trainer computes advantages; None if unknown.
+        """
+        trainer, state = prepared.trainer, prepared.state
+        call = prepared.episodes.call(prepared.call)
+        with self._lock:
+            step = getattr(state, "global_step", None)
+            self._alone = not trainer.known and state is None
+            self._open(trainer, step)
+            with self._guard():
+                self._own |= measured.keys()
+                self._hand_over(
+                    table=scored.table,
+                    step=step,
+                    epoch=getattr(state, "epoch", None),
+                    training=trainer.training,
+                    max_steps=getattr(state, "max_steps", None),
+                    prompts=call.prompts,
+                    completions=call.completions,
+                    completion_ids=call.completion_ids,
+                    columns=call.columns,
+                    groups=scored.groups - scored.groups[:1],
+                    advantages=_advantages(scored, way),
+                    foreign=scored.foreign,
+                    prompt_lengths=self._lengths_of(call.prompts, trainer),
+                    trajectories=scored.trajectories,
+                    durations=scored.durations,
+                    metrics=_metrics(scored, {**measured, **trainer.limits} if trainer.is_main else {}),
+                    lines=[*self._said(), *scored.lines, *self._faults.of(scored.table.faults)],
+                )
+
+    def log(self, logs: Mapping[str, Any], step: int) -> None:
+        """Record what the trainer logged after `step` steps (loss, KL, learning rate, ...) as ``trainer/<name>``.
+
+        It is written with the next batch, for the step that it belongs to. Metrics of ours are recorded already.
+        """
+        training = not any(name.startswith("eval_") for name in logs)
+        with self._lock, self._guard():
+            numbers = {
+                f"trainer/{name}": float(value)
+                for name, value in logs.items()
+                if isinstance(value, (int, float)) and name.removeprefix("eval_") not in self._own
+            }
+            self._logged.append(Logged(max(0, step - 1) if training else step, training, numbers))
+
+    def training_begins(self) -> None:
+        """Make a second training with the same functions a new attempt."""
+        with self._lock:
+            self._new_attempt = self._trained
+
+    def flush(self, *, finished: bool = False) -> None:
+        """Write what is left.
+
+        Args:
+            finished: the training is complete. Without a trainer every flush marks the run as finished.
+        """
+        with self._lock, self._guard():
+            if self._recorder is not None:
+                if self._logged:
+                    last = self._logged[-1]
+                    self._hand_over(table=_NOTHING, step=last.step, training=last.training, lines=self._said())
+                if finished or self._alone:
+                    self._recorder.finish(_FLUSH_SECONDS)
+                else:
+                    self._recorder.flush(_FLUSH_SECONDS)
+
+    def _lengths_of(self, prompts: Any, trainer: Trainer) -> list[int | None] | None:
+        """Return the length of each prompt in tokens, as the trainer tokenizes it; None if it does not tell."""
+        known = self._prompt_lengths
+        if known is None or prompts is None or not trainer.known:
+            return None
+        keys = [one if isinstance(one, str) else json.dumps(one, default=repr) for one in prompts]
+        new = {key: prompt for key, prompt in zip(keys, prompts, strict=True) if key not in known}
+        if new:
+            lengths = trainer.prompt_lengths(list(new.values()))
+            if lengths is None:
+                self._prompt_lengths = None
+                return None
+            if len(known) > _MOST_PROMPTS:
+                known.clear()
+            known.update(zip(new, lengths, strict=True))
+        return [known.get(key) for key in keys]
+
+    def _said(self) -> list[Line]:
+        said, self._lines = self._lines, []
+        return said
+
+    def _open(self, trainer: Trainer, step: int | None) -> None:
+        """Start an attempt at the first batch, and when training starts again or resumes from an earlier step.
+
+        All processes start it at the same batch, with the number that the main process finds.
+        """
+        back = trainer.training and step is not None and step < self._last_step
+        if self._new_attempt or back:
+            self.flush()
+            with self._guard():
+                if self._recorder is not None:
+                    self._recorder.close()
+            self._attempt = self._recorder = None
+            self._prompt_lengths = {}
+            self._new_attempt = self._trained = False
+        if not self._attempt:
+            self._attempt = trainer.on_main(self._next_attempt)
+        if self._attempt and self._recorder is None:
+            with self._guard():
+                self._recorder = Recorder(self.path, attempt=self._attempt, rank=trainer.rank)
+        if self._recorder is not None:  # without a trainer nothing has to hurry
+            self._recorder.patience = math.inf if self._alone else PATIENCE
+        if trainer.training:
+            if not self._trained and not step and trainer.is_main:
+                self._warn_of_earlier_training()
+            self._trained, self._last_step = True, -1 if step is None else step
+
+    def _warn_of_earlier_training(self) -> None:
+        """Warn if a training that starts from step 0 hides an earlier one in the same folder."""
+        with self._guard():
+            if not any(part.attempt < (self._attempt or 0) for part in Files.at(self.path).parts(COMMITTING)):
+                return
+            message = (
+                f"{self.path}: another training was recorded here before, and this one starts from step 0. The earlier "
+                "one is still on disk, but rk.open_run(...).scores() and `rewardkit view` no longer show it; "
+                ".scores(superseded=True) does. Record each training in its own folder, or resume from a checkpoint"
+            )
+            _LOG.warning("%s", message)
+            self.say(message, "warning")
+
+    def _next_attempt(self) -> int:
+        """Return the number of the next attempt; 0 if the folder cannot be read, and the next batch tries again."""
+        attempt = 0
+        with self._guard():
+            attempt = next_attempt(self.path)
+        return attempt
+
+    def _hand_over(self, **values: Any) -> None:
+        if self._recorder is not None:
+            logged, self._logged = self._logged, []
+            self._recorder.record(Record(version=self._version, logged=logged, **values))
+
+    @cached_property
+    def _version(self) -> Version:
+        return version_of(self._scorer)
+
+
+def _advantages(scored: Scored, way: Way | None) -> Floats | None:
+    return None if way is None or scored.spread is None else scored.spread.advantages(way, scored.tally.moments)
+
+
+def _metrics(scored: Scored, measured: Mapping[str, float]) -> dict[str, float]:
+    """Return the metrics of all processes, and those of this process: seconds, diversity of completions."""
+    found = {**measured}
+    for name, (_, failed, errored, _, unparsable, _) in zip(scored.table.components, scored.tally.faults, strict=True):
+        if any(f"{kind}/{name}" in measured for kind in ("failed", "errored", "unparsable_gold")):
+            found[f"faults/{name}"] = float(failed + errored + unparsable)
+    found |= {f"seconds/{name}": seconds for name, seconds in scored.table.timings.items() if seconds}
+    found["seconds/scoring"] = scored.seconds
+    starts = np.flatnonzero(np.diff(scored.groups)) + 1
+    if len(scored.table):
+        members = np.split(np.array(scored.table.completions, dtype=object), starts)
+        found["diversity/distinct"] = float(np.mean([len(set(texts)) / len(texts) for texts in members]))
+    return found

@@ -1,0 +1,133 @@
+"""Rollouts of a trainer's batch: its environments, which completions were cut, and transcripts of whole episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+from rewardkit.batch.environments import journals
+from rewardkit.batch.journals import journal_of
+from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.trajectory import IsError
+from rewardkit.errors import BindingError, near_miss, shorten, warn
+from rewardkit.tree.reward import Reward, bindings
+from rewardkit_adapters.trl.trainer import Trainer
+from rewardkit_adapters.trl.trainer_call import TrainerCall
+
+
+@final
+@dataclass(frozen=True)
+class Episodes:
+    """How the trainer's completions are read.
+
+    Attributes:
+        transcripts: the field of ``rollout_func`` that holds the messages of each episode.
+        is_error: tells whether the text of a tool's result is an error.
+    """
+
+    transcripts: str | None = None
+    is_error: IsError | None = None
+
+    def call(self, call: TrainerCall) -> TrainerCall:
+        """Return the call with the transcripts in the place of the completions.
+
+        Raises:
+            BindingError: there is no such field, or it does not hold messages.
+        """
+        name = self.transcripts
+        if name is None:
+            return call
+        if name not in call.columns:
+            raise BindingError(
+                f"transcripts={name!r} names no field of rollout_func. Fields and columns: "
+                f"{', '.join(call.columns) or 'none'}.{near_miss(name, call.columns)} Return it from rollout_func: one "
+                "list of chat messages per completion"
+            )
+        transcripts = list(call.columns[name])
+        for row, messages in enumerate(transcripts):
+            if not isinstance(messages, (list, tuple)):
+                raise BindingError(
+                    f"transcripts={name!r}: row {row} must be a list of chat messages, got {shorten(messages)}"
+                )
+        columns = {column: values for column, values in call.columns.items() if column != name}
+        return replace(call, completions=transcripts, columns=columns)
+
+    def rollouts(self, call: TrainerCall, trainer: Trainer) -> Rollouts:
+        """Return what is known of the rollouts besides their messages."""
+        known = journals(call.context.get("environments"))
+        return Rollouts(
+            cut=_cut(call.completion_ids, trainer.end_tokens),
+            is_error=self.is_error,
+            runs_calls=trainer.runs_calls,
+            **known,
+        )
+
+
+PLAIN = Episodes()
+
+
+@final
+@dataclass(frozen=True)
+class Cut:
+    """Which completions do not end with a token that ends a turn; found out where it is asked for."""
+
+    ids: Sequence[Any]
+    ends: frozenset[int]
+
+    def __getitem__(self, row: int) -> bool:
+        own = self.ids[row]
+        return bool(len(own)) and int(own[-1]) not in self.ends
+
+
+def _cut(ids: Any, ends: frozenset[int]) -> Cut | None:
+    """Return which completions were cut; None if unknown."""
+    return Cut(ids, ends) if ends and hasattr(ids, "__getitem__") else None
+
+
+def warn_of_rollouts(trainer: Trainer, reward: Reward, episodes: Episodes) -> None:
+    """Warn of what the trainer's rollouts hide from the reward."""
+    if trainer.has_rollout_function and episodes.transcripts is None:
+        warn(
+            "this trainer has a rollout_func, whose episodes arrive as one assistant message with the environment's "
+            "words in it, so what the environment said may be read as the answer. Return the messages of each episode "
+            'from rollout_func, as the field "transcript", and pass rk.to_trl(reward, transcripts="transcript")'
+        )
+    asks = any(getattr(binding.function, "reads_cut", False) for _, binding in bindings(reward))
+    if asks and trainer.known and not trainer.end_tokens:
+        warn(
+            "rk.finished() cannot see which completions ran into the token limit, because this trainer does not show "
+            "the token that ends a turn: a completion that was cut counts as an answer"
+        )
+
+
+def warn_of_environments(call: TrainerCall) -> None:
+    """Warn if the environments do not record: the reward then reads what messages tell, and sees no outage."""
+    plain = [one for one in call.context.get("environments") or () if one is not None and journal_of(one) is None]
+    if plain:
+        name = type(plain[0]).__name__
+        warn(
+            f"the environments ({name}) do not record what their tools do: a tool that cannot reach its service counts "
+            f"as the policy's error. Pass environment_factory=funcs.environments({name}) of rk.to_trl(reward)"
+        )
+
+
+def warn_of_tokens(trainer: Trainer, reward: Reward, call: TrainerCall) -> bool:
+    """Warn if lengths in tokens count what tools said; return whether later batches need not be looked at."""
+    if not any(binding.reads("completion_ids") for _, binding in bindings(reward)):
+        return True
+    if not any(_has_results(completion) for completion in call.completions):
+        return False
+    if trainer.known:
+        warn(
+            "a reward of this tree counts tokens, and the token ids of these completions hold the results of tools, "
+            "too: what a tool says counts as the policy's. Count the policy's own words instead, such as "
+            'rk.length_between(1, 200, unit="words", of="answer")'
+        )
+    return True
+
+
+def _has_results(completion: Any) -> bool:
+    return isinstance(completion, list) and any(
+        isinstance(message, dict) and message.get("role") == "tool" for message in completion
+    )

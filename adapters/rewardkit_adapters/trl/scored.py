@@ -1,0 +1,245 @@
+"""A scored batch: the scores of this process, and their sums over all processes."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from rewardkit.analyze.advantages import Spread
+from rewardkit.analyze.foreign_golds import ForeignScores
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.column import Floats, Numbers
+from rewardkit.batch.score import Measured
+from rewardkit.batch.table import ScoreTable
+from rewardkit.errors import BindingError
+from rewardkit.progress.progress import Progress
+from rewardkit.record.capture import Capture
+from rewardkit.record.records import Line
+from rewardkit.record.trajectories import Trajectories
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit_adapters.trl.layout import Layout
+from rewardkit_adapters.trl.rollouts import PLAIN, Episodes
+from rewardkit_adapters.trl.tally import Tally
+from rewardkit_adapters.trl.trainer import Trainer
+from rewardkit_adapters.trl.trainer_call import TrainerCall, gathered
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A call of the trainer, with what is needed to score it.
+
+    Attributes:
+        state: the TrainerState; None if unknown.
+        progress: the training progress; None if unknown.
+        strict: True if a bug in a reward function raises.
+        episodes: how its completions are read.
+    """
+
+    call: TrainerCall
+    trainer: Trainer
+    state: Any
+    progress: Progress | None
+    strict: bool
+    episodes: Episodes = PLAIN
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A batch of n completions.
+
+    Attributes:
+        table: its scores, with the weights of the trainer.
+        columns: name -> (n,) what the trainer gets.
+        tally: its sums over all processes.
+        addends: the names of the columns that the trainer adds up.
+        totals: (n,) their sums.
+        parts: ``<component>/<part>`` -> the number of rows with that part, and its sum.
+        spread: the totals relative to their groups; None if groups are incomplete or nothing is recorded.
+        groups: (n,) the group of each row.
+        cut: True if a group continues in another batch.
+        processes: the number of processes among which the rows are divided.
+        seconds: the time that scoring took.
+        lines: what the reward functions printed and logged, if it is recorded.
+        durations: component -> the seconds of each call, if it is recorded.
+        trajectories: the numbers of the trajectories; None for plain texts.
+        tools: tool -> how often it was called.
+        foreign: (n,) totals with the gold answers of other prompts, as far as the radar scored them; None for none.
+    """
+
+    table: ScoreTable
+    columns: Mapping[str, Floats]
+    tally: Tally
+    addends: tuple[str, ...]
+    totals: Floats
+    parts: Mapping[str, tuple[float, float]]
+    spread: Spread | None
+    groups: Numbers
+    cut: bool
+    processes: int
+    seconds: float
+    lines: tuple[Line, ...] = ()
+    durations: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    trajectories: Trajectories | None = None
+    tools: Mapping[str, int] = field(default_factory=dict)
+    foreign: ForeignScores | None = None
+
+    def part(self, start: int, stop: int, *, main: bool) -> Scored:
+        """Return the rows from `start` to `stop` (exclusive). What is about no row goes to the main process."""
+        lines = [line for line in self.lines if main and line.row is None]
+        lines += [
+            replace(line, row=line.row - start)
+            for line in self.lines
+            if line.row is not None and start <= line.row < stop
+        ]
+        return replace(
+            self,
+            table=self.table.part(start, stop),
+            columns={name: values[start:stop] for name, values in self.columns.items()},
+            totals=self.totals[start:stop],
+            spread=None if self.spread is None else self.spread.part(start, stop),
+            groups=self.groups[start:stop],
+            lines=tuple(lines),
+            durations=self.durations if main else {},
+            trajectories=None if self.trajectories is None else self.trajectories.part(start, stop),
+            foreign=None if self.foreign is None else ForeignScores(*(one[start:stop] for one in self.foreign)),
+        )
+
+
+Look = Callable[[Batch, Scored, Prepared], ForeignScores | None]
+
+
+def score(scorer: Scorer, layout: Layout, prepared: Prepared, *, recorded: bool, look: Look) -> Scored:
+    """Score the rows of this process, and add up the sums of all processes.
+
+    Args:
+        recorded: True if what reward functions print and log is captured.
+        look: called with what this process scored, before the sums of the other processes are added; returns its
+            `foreign` scores.
+
+    Raises:
+        BindingError: a column is missing, or the reward compares completions that are not all in this process.
+    """
+    call, trainer = prepared.call, prepared.trainer
+    generations, own = trainer.num_generations, len(call.completions)
+    split = layout.together == "group" and generations and own % generations  # a group continues in another process
+    if trainer.processes > 1 and (split or layout.together == "batch"):
+        everything, start = gathered(call, trainer)
+        # Scored by one process for all: a judge that is asked twice may give two answers.
+        whole: Scored = trainer.on_main(
+            lambda: _scored(scorer, layout, replace(prepared, call=everything), recorded, look, processes=1)
+        )
+        return whole.part(start, start + own, main=trainer.is_main)
+    if split:
+        raise BindingError(
+            f"this reward compares the {generations} completions of a prompt, but this process got {own}, which is "
+            "a part of a group: make per_device_train_batch_size a multiple of num_generations"
+        )
+    scored = _scored(scorer, layout, prepared, recorded, look, processes=trainer.processes)
+    if trainer.processes == 1:
+        return scored
+    table, tally = scored.table, scored.tally.summed(trainer.summed_over_ranks)
+    if scorer.measures:
+        table = replace(table, measures=_summed(trainer.of_each_process(table.measures)))
+    parts = _all_parts(trainer.of_each_process(scored.parts)) if tally.parts.any() else scored.parts
+    tools = _total(trainer.of_each_process(scored.tools)) if tally.trajectories[0] else scored.tools
+    return replace(scored, table=table, tally=tally, parts=parts, tools=tools)
+
+
+def _scored(
+    scorer: Scorer, layout: Layout, prepared: Prepared, recorded: bool, look: Look, *, processes: int
+) -> Scored:
+    """Score all rows of the call."""
+    call, trainer, progress = prepared.call, prepared.trainer, prepared.progress
+    generations = trainer.num_generations
+    call = prepared.episodes.call(call)
+    batch = Batch(
+        call.completions,
+        prompts=call.prompts,
+        completion_ids=call.completion_ids,
+        columns=call.columns,
+        progress=progress,
+        num_generations=generations,
+        context=call.context,
+        rollouts=prepared.episodes.rollouts(call, trainer),
+    )
+    started = time.perf_counter()
+    with Capture() if recorded else nullcontext() as capture:
+        # With a trainer, no process stops the run by itself: the others would wait for it forever.
+        scores = scorer.score(batch, strict=prepared.strict, stops=not trainer.known, on_unparsable_gold="fail")
+    seconds = time.perf_counter() - started
+    columns, table = layout.of_table(scores), layout.weighted(scores)
+    addends = layout.addends(columns, table, batch, progress, normalizes_each=trainer.normalizes_each)
+    totals = _total_of(list(addends.values()), table.total)
+    cut = generations is not None and len(batch) % generations != 0
+    followed = [follower.component for follower in scorer.followers]
+    trajectories = Trajectories.of(batch)
+    tally = Tally.of(table, addends, None if cut else batch.groups, trainer.scale, followed, totals, trajectories)
+    spread = None if cut or not recorded else Spread.of(totals, batch.groups)
+    lines = () if capture is None else tuple(capture.lines)
+    scored = Scored(
+        table=table,
+        columns=columns,
+        tally=tally,
+        addends=tuple(addends),
+        totals=totals,
+        parts=_parts(table),
+        spread=spread,
+        groups=batch.groups,
+        cut=cut,
+        processes=processes,
+        seconds=seconds,
+        lines=lines,
+        durations={} if capture is None else capture.durations,
+        trajectories=trajectories,
+        tools={} if trajectories is None else _total(trajectories.tools),
+    )
+    foreign = look(batch, scored, prepared)
+    return scored if foreign is None else replace(scored, foreign=foreign)
+
+
+def _total_of(addends: Sequence[Floats], total: Floats) -> Floats:
+    """Return (n,) the sum of what the trainer adds up; NaN where `total`, that of the table, is NaN."""
+    stacked = np.array(addends)
+    absent = np.isnan(stacked)
+    if absent.any():
+        return np.where(np.isnan(total), np.nan, np.where(absent, 0.0, stacked).sum(axis=0))
+    summed: Floats = stacked.sum(axis=0)
+    return summed
+
+
+def _parts(table: ScoreTable) -> dict[str, tuple[float, float]]:
+    found: dict[str, tuple[float, float]] = {}
+    for name, column in table.components.items():
+        for part, values in column.parts.items():
+            known = values[np.isfinite(values)]
+            found[f"{name}/{part}"] = float(len(known)), float(known.sum())
+    return found
+
+
+def _all_parts(found: Iterable[Mapping[str, tuple[float, float]]]) -> dict[str, tuple[float, float]]:
+    summed: dict[str, tuple[float, float]] = {}
+    for name, (count, total) in chain.from_iterable(own.items() for own in found):
+        before = summed.get(name, (0.0, 0.0))
+        summed[name] = before[0] + count, before[1] + total
+    return summed
+
+
+def _total(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for one in filter(None, counts):
+        total.update(one)
+    return dict(total)
+
+
+def _summed(measures: Sequence[Mapping[str, Measured]]) -> dict[str, Measured]:
+    summed: dict[str, Measured] = {}
+    for name, found in chain.from_iterable(own.items() for own in measures):
+        summed[name] = summed[name] + found if name in summed else found
+    return summed

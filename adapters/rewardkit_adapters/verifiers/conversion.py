@@ -1,0 +1,411 @@
+"""from_verifiers: use a rubric, a task or a reward function of verifiers as a Reward, with the same numbers.
+
+``rk.from_verifiers(vf.Rubric(funcs=[correct, format], weights=[1.0, 0.2]))`` is ``correct + 0.2 * format``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final, get_origin
+from weakref import WeakKeyDictionary
+
+from pydantic import ValidationError
+
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.messages import content_text
+from rewardkit.combine.monitor import monitor
+from rewardkit.errors import CoercionError, RewardDefinitionError, RewardTypeError, shorten
+from rewardkit.progress.schedule import Schedule
+from rewardkit.tree.algebra import weighted_sum_of
+from rewardkit.tree.binding import detached
+from rewardkit.tree.reward import Reward, checked_name
+from rewardkit_adapters.verifiers.reward import Arguments, Bound, VerifiersReward, unwrapped
+from rewardkit_adapters.verifiers.states import INPUT_FIELDS, State, messages_of, state_of
+
+# Rubrics: the functions of ``vf.Rubric`` and ``vf.RubricGroup`` (verifiers up to 0.3), without importing verifiers.
+
+
+_PLURALS = {"states", "prompts", "completions", "answers", "tasks", "infos"}
+"""Arguments by which verifiers recognizes a function that scores a group."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RubricArguments(Arguments):
+    """Call functions as their rubric does; without a rubric, as a plain ``vf.Rubric`` would.
+
+    Attributes:
+        rubric: the rubric; None for a single function.
+        owner: the outermost rubric, whose functions share the states.
+    """
+
+    rubric: Any
+    owner: object
+
+    def sample(self, reward: VerifiersReward, batch: Batch, row: int) -> Bound:
+        return reward.accepted(reward.function, self._objects(state_of(batch, row, self.owner)), self._where)
+
+    def group(self, reward: VerifiersReward, batch: Batch, rows: Sequence[int]) -> Bound:
+        states = [state_of(batch, row, self.owner) for row in rows]
+        own = getattr(self.rubric, "group_score_objects", None)
+        return reward.accepted(reward.function, own(states) if own else self._plurals(states), self._where)
+
+    @property
+    def _where(self) -> str:
+        return "verifiers" if self.rubric is None else "its rubric"
+
+    def _objects(self, state: State) -> Mapping[str, Any]:
+        own = getattr(self.rubric, "score_objects", None)
+        if own is not None:  # 0.1.14 has it, 0.1.8 does not
+            objects: Mapping[str, Any] = own(state)
+            return objects
+        fields = {name: value for name, value in state["input"].items() if name not in INPUT_FIELDS}
+        if isinstance(state["task"], Mapping):
+            fields.update(state["task"])
+        named = {name: state[name] for name in ("prompt", "completion", "answer", "info")}
+        return {**fields, **named, "state": state, **self._shared, "task": state["task"]}
+
+    def _plurals(self, states: Sequence[State]) -> Mapping[str, Any]:
+        singular = {"prompts": "prompt", "completions": "completion", "answers": "answer", "tasks": "task"}
+        lists = {plural: [state[name] for state in states] for plural, name in singular.items()}
+        return {**lists, "infos": [state["info"] for state in states], "states": list(states), **self._shared}
+
+    @property
+    def _shared(self) -> dict[str, Any]:
+        parser = getattr(self.rubric, "parser", None)
+        return {**({} if parser is None else {"parser": parser}), **(getattr(self.rubric, "class_objects", None) or {})}
+
+
+def is_rubric(value: Any) -> bool:
+    """Return whether `value` has functions with weights, or rubrics that have them."""
+    return not isinstance(value, type) and (
+        hasattr(value, "rubrics") or (_functions_of(value) is not None and _weights_of(value) is not None)
+    )
+
+
+def rubric_functions(rubric: Any) -> Iterator[tuple[float, Callable[..., Any], RubricArguments]]:
+    """Yield (weight, function, binding) for all functions; for a group, rubric by rubric.
+
+    Raises:
+        RewardTypeError: its class overrides the scoring.
+    """
+    for part in _parts(rubric):
+        functions, weights = list(_functions_of(part)), list(_weights_of(part))
+        if len(functions) != len(weights):
+            raise RewardDefinitionError(
+                f"this {type(part).__name__} has {len(functions)} functions and {len(weights)} weights; "
+                "give each function one weight"
+            )
+        for function, weight in zip(functions, weights, strict=True):
+            yield float(weight), function, RubricArguments(part, rubric)
+
+
+def _parts(rubric: Any) -> Iterator[Any]:
+    own = _own_scoring(rubric)
+    if own is not None:
+        raise RewardTypeError(
+            f"{type(rubric).__name__} overrides {own}, so its functions and weights do not determine its scores. "
+            "Write its scoring as an @rk.reward function"
+        )
+    if hasattr(rubric, "rubrics"):
+        for part in rubric.rubrics:  # a group scores only by its rubrics
+            yield from _parts(part)
+    elif is_rubric(rubric):
+        yield rubric
+    else:
+        raise RewardTypeError(f"a rubric group contains {shorten(rubric)} ({type(rubric).__name__}), not a rubric")
+
+
+def _functions_of(rubric: Any) -> Any:
+    """Return ``funcs``, or ``reward_funcs`` in 0.1.3."""
+    return getattr(rubric, "funcs", getattr(rubric, "reward_funcs", None))
+
+
+def _weights_of(rubric: Any) -> Any:
+    return getattr(rubric, "weights", getattr(rubric, "reward_weights", None))
+
+
+def _own_scoring(rubric: Any) -> str | None:
+    """Return the scoring method that a subclass of verifiers' rubrics overrides, if any."""
+    for kind in type(rubric).__mro__:
+        if kind.__name__ in ("Rubric", "RubricGroup"):
+            return None
+        for method in ("score_rollout", "score_group"):
+            if method in vars(kind):
+                return method
+    return None
+
+
+def scores_groups(function: Callable[..., Any]) -> bool:
+    """Return whether verifiers would call it with a group: plural arguments, or a list as the annotated result."""
+    signature = inspect.signature(function)
+    returned = signature.return_annotation
+    return bool(_PLURALS & signature.parameters.keys()) or returned is list or get_origin(returned) is list
+
+
+def reads_state(function: Callable[..., Any]) -> bool:
+    """Return whether it may read values that other functions left in the state."""
+    parameters = inspect.signature(function).parameters
+    named = bool({"state", "states"} & parameters.keys())
+    return named or any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+
+
+# Tasks: the rewards and metrics of a ``verifiers.v1.Task``, which replaces rubrics since verifiers 0.4.
+
+
+_ROLLOUTS: WeakKeyDictionary[Batch, dict[int, dict[int, Rollout]]] = WeakKeyDictionary()
+"""Batch -> id of the prototype -> row -> its rollout."""
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A reward (with its weight), a metric (weight 0), or a judge of a task."""
+
+    name: str
+    weight: float
+    function: Callable[..., Any]
+    is_metric: bool
+
+
+@final
+@dataclass(frozen=True)
+class Rollout:
+    """The task of one row, its trace, and the functions of the task by name."""
+
+    task: Any
+    trace: Any
+    functions: Mapping[str, Callable[..., Any]]
+
+    @classmethod
+    def of(cls, prototype: Any, batch: Batch, row: int) -> Rollout:
+        task = _task(prototype, batch, row)
+        functions = {signal.name: signal.function for signal in signals(task)}
+        return cls(task, _trace(task, batch, row), functions)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TaskArguments(Arguments):
+    """Call the signal `name` on the task of each row."""
+
+    prototype: Any
+    name: str
+    is_metric: bool
+
+    def sample(self, reward: VerifiersReward, batch: Batch, row: int) -> Bound:
+        rollouts = _ROLLOUTS.setdefault(batch, {}).setdefault(id(self.prototype), {})
+        if row not in rollouts:
+            rollouts[row] = Rollout.of(self.prototype, batch, row)
+        rollout = rollouts[row]
+        given = {"task": rollout.task.data, "trace": rollout.trace}
+        function, keywords = reward.accepted(rollout.functions[self.name], given, "the task")
+        return (_Recorded(function, rollout.trace, self.name) if self.is_metric else function), keywords
+
+    def group(self, reward: VerifiersReward, batch: Batch, rows: Sequence[int]) -> Bound:
+        raise NotImplementedError("tasks score one trace at a time")
+
+
+@dataclass(frozen=True)
+class _Recorded:
+    """A metric that is also recorded on its trace, so that rewards can read it."""
+
+    function: Callable[..., Any]
+    trace: Any
+    name: str
+
+    async def __call__(self, **keywords: Any) -> Any:
+        value = await self.function(**keywords)
+        self.trace.record_metrics(value if isinstance(value, Mapping) else {self.name: value})
+        return value
+
+
+def is_task(value: Any) -> bool:
+    """Return whether `value` is a task, or a class of tasks."""
+    return all(hasattr(value, name) for name in ("data_type", "hooks", "plugged_judges"))
+
+
+def prototype_of(task: Any) -> Any:
+    """Return a task from which the tasks of the rows are made."""
+    if not isinstance(task, type):
+        return task
+    try:
+        return task(None)
+    except Exception as error:
+        raise RewardTypeError(f"{task.__name__} cannot be created without data ({error}); pass an instance") from error
+
+
+def signals(task: Any) -> list[Signal]:
+    """Return the metrics, rewards and judges of a task, in the order in which it runs them.
+
+    Raises:
+        RewardDefinitionError: one of them needs the runtime of a rollout.
+    """
+    found = [Signal(function.__name__, 0.0, function, True) for function in task.hooks("metric")]
+    for function in task.hooks("reward"):
+        found.append(Signal(function.__name__, float(getattr(function, "_vf_weight", 1.0)), function, False))
+    for judge in task.plugged_judges():
+        found.append(Signal(judge.reward_name, float(judge.config.weight), judge.score, False))
+    for signal in found:
+        runtime = inspect.signature(signal.function).parameters.get("runtime")
+        if runtime is not None and runtime.default is runtime.empty:
+            raise RewardDefinitionError(
+                f"{type(task).__name__}.{signal.name} needs the runtime of a rollout, which a completion lacks. "
+                "Score it in verifiers"
+            )
+    return found
+
+
+def _task(prototype: Any, batch: Batch, row: int) -> Any:
+    """Return the task of one row, with the columns in its data model, which coerces them."""
+    prompt = batch.prompts[row] if batch.prompts is not None else None
+    columns = {name: detached(value) for name, value in batch.example(row).items()}
+    if prompt is not None:
+        columns["prompt"] = prompt if isinstance(prompt, str) else _messages(prompt, "user", "prompts", row)
+    model = prototype.data_type()
+    try:
+        data = model(**columns)
+    except ValidationError as error:
+        raise CoercionError(f"row {row} does not fit {model.__name__}: {error}") from error
+    return type(prototype)(data, prototype.config)
+
+
+def _trace(task: Any, batch: Batch, row: int) -> Any:
+    """Return a finished trace: the prompt, then the completion, whose assistant messages are sampled."""
+    verifiers = importlib.import_module("verifiers.v1")
+    prompt = batch.prompts[row] if batch.prompts is not None else None
+    asked = _messages(prompt, "user", "prompts", row)
+    said = _messages(batch.completions[row], "assistant", "completions", row)
+    nodes = [
+        verifiers.MessageNode(
+            parent=place - 1 if place else None,
+            message=message,
+            sampled=place >= len(asked) and message["role"] == "assistant",
+        )
+        for place, message in enumerate([*asked, *said])
+    ]
+    agent = verifiers.AgentInfo(config=verifiers.AgentConfig())
+    described = verifiers.TraceTask(type=type(task).__name__, data=task.data)
+    return verifiers.Trace(task=described, agent=agent, nodes=nodes)
+
+
+def _messages(value: Any, role: str, what: str, row: int) -> list[dict[str, Any]]:
+    """Return messages in verifiers' format: plain text and flat tool calls."""
+    found = []
+    for place, message in enumerate(messages_of(value, role, what, row)):
+        own = dict(message)
+        if own["role"] == "assistant":
+            own["content"] = content_text(own.get("content"))
+        calls = own.get("tool_calls")
+        if calls:
+            own["tool_calls"] = [
+                {"id": f"call_{place}_{at}", **call, **call.get("function", {})} for at, call in enumerate(calls)
+            ]
+        found.append(own)
+    return found
+
+
+Weighted = Iterator[tuple[float, VerifiersReward]]
+
+
+def from_verifiers(rubric_or_function: Any, name: str | None = None) -> Reward:
+    """Turn a rubric, a task or a reward function of verifiers into a Reward.
+
+    ``rk.from_verifiers(vf.Rubric(funcs=[correct, format], weights=[1.0, 0.2]))`` gives 1.2 to a completion if both
+    functions give it 1.0.
+
+    A rubric becomes the weighted sum of its functions, each a component with the function's name; functions of weight 0
+    are monitored. They get the arguments that verifiers gives them: prompt, completion (as messages), answer, info,
+    state, task, parser, and columns by name. An exception in a function is an error; verifiers would score 0.0.
+
+    ::
+
+        reward = rk.gate(when=rk.tags("think"), then=rk.from_verifiers(rubric))
+
+    Args:
+        rubric_or_function: a ``vf.Rubric``, a ``vf.RubricGroup`` or an environment that has one (verifiers up to 0.3);
+            a ``verifiers.v1.Task`` or a class of tasks (0.4), whose data model is filled from the columns; or a single
+            function, sync or async. A function with plural arguments (completions, answers) scores the group of a
+            prompt.
+        name: the name of a function's component; turns a rubric or a task into one component with that name.
+
+    Raises:
+        RewardTypeError: `rubric_or_function` is none of these.
+        RewardDefinitionError: it has no function, or one that needs more than a finished completion.
+    """
+    given = rubric_or_function
+    if is_task(given):
+        reward = _summed(_of_task(prototype_of(given)), given)
+    elif is_rubric(given):
+        reward = _summed(_of_rubric(given), given)
+    elif is_rubric(getattr(given, "rubric", None)):
+        reward = _summed(_of_rubric(given.rubric), given)
+    else:
+        return _of_function(given, name)
+    return reward if name is None else reward.named(name)
+
+
+def _of_rubric(rubric: Any) -> Weighted:
+    functions = list(rubric_functions(rubric))
+    labels = _distinct(name_of(function) for _, function, _ in functions)
+    last: VerifiersReward | None = None
+    for (weight, function, binding), label in zip(functions, labels, strict=True):
+        # verifiers runs the functions in order, and each may leave values in the state for the next.
+        reading = reads_state(function)
+        grouped = scores_groups(function)
+        reward = VerifiersReward(function, checked_name(label), binding, grouped, rubric, last if reading else None)
+        last = reward if reading else last
+        yield weight, reward
+
+
+def _of_task(prototype: Any) -> Weighted:
+    last: VerifiersReward | None = None
+    for signal in signals(prototype):
+        binding = TaskArguments(prototype, signal.name, signal.is_metric)
+        # Rewards may read the metrics on the trace.
+        reward = VerifiersReward(signal.function, checked_name(signal.name), binding, False, prototype, last)
+        last = reward if signal.is_metric else last
+        yield signal.weight, reward
+
+
+def _of_function(function: Callable[..., Any], name: str | None) -> Reward:
+    if isinstance(function, (Reward, Schedule, type, str)) or not callable(function):
+        hint = ""
+        if isinstance(function, type):
+            hint = f" Pass an instance: from_verifiers({function.__name__}(...))."
+        raise RewardTypeError(
+            "from_verifiers: expected a rubric, a task or a reward function of verifiers, got "
+            f"{shorten(function)} ({type(function).__name__}).{hint}"
+        )
+    label = checked_name(name if name is not None else name_of(function))
+    try:
+        inspect.signature(function)
+    except (TypeError, ValueError) as error:
+        raise RewardTypeError(f"cannot read the signature of {label} ({error}); wrap it in a function") from None
+    return VerifiersReward(function, label, RubricArguments(None, function), scores_groups(function), function)
+
+
+def _summed(weighted: Iterable[tuple[float, VerifiersReward]], given: object) -> Reward:
+    """Return their weighted sum; functions of weight 0 are monitored."""
+    items = [(weight or 1.0, reward if weight else monitor(reward)) for weight, reward in weighted]
+    if not items:
+        raise RewardDefinitionError(f"this {type(given).__name__} has no reward function; add one before wrapping it")
+    return weighted_sum_of(items)
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    """Return `names` with numbers after repeated ones: format, format_2."""
+    seen: dict[str, int] = {}
+    found = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        found.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
+    return found
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Return the name that verifiers uses."""
+    function = unwrapped(function)
+    return str(getattr(function, "__name__", type(function).__name__))

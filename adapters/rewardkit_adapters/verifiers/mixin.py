@@ -1,0 +1,253 @@
+"""to_verifiers: a reward as a base class for tasks of verifiers 0.4, with which prime-rl trains."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import weakref
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, final
+
+from rewardkit.errors import RewardDefinitionError, RewardFailure
+from rewardkit.online.exports import Export, Target, Tested
+from rewardkit.online.offers import Offers
+from rewardkit.online.requests import Requests
+from rewardkit.online.rows import COMPONENTS, Row, RowScore
+from rewardkit.online.scorer import RowScorer
+
+# Traces of verifiers 0.4 as rows: what the policy wrote, its prompt, and the data of its task as columns.
+
+
+_SETTINGS = (
+    "prompt",
+    "system_prompt",
+    "image",
+    "workdir",
+    "agent_user",
+    "skills",
+    "network_allow",
+    "network_block",
+    "artifacts",
+    "artifact_max_bytes",
+    "timeout",
+    "resources",
+)
+"""The fields of every task's data that say how to run it, not what it is."""
+
+
+def row_of(data: Any, trace: Any) -> Row:
+    """Return the row of a finished trace.
+
+    The completion has the messages of the last branch from the policy's first one on, with tool calls and results, so
+    that it can be read as a trajectory.
+
+    Args:
+        data: the data of the task; its fields are the columns.
+    """
+    branches = trace.branches
+    nodes: Sequence[Any] = branches[-1].nodes if branches else []
+    first = next((place for place, node in enumerate(nodes) if node.sampled), len(nodes))
+    wrote = [node for node in nodes[first:] if node.sampled or node.message.role != "assistant"]
+    ids = [token for node in wrote for token, sampled in zip(node.token_ids, node.mask, strict=True) if sampled]
+    return Row(
+        _messages(node.message for node in wrote),
+        _prompt(data.prompt, nodes[:first]),
+        {name: cell for name, cell in data.model_dump().items() if name not in _SETTINGS},
+        ids or None,
+        bool(trace.is_truncated),
+        runs_calls=True,  # its endpoint reads the calls
+    )
+
+
+def _prompt(asked: Any, nodes: Sequence[Any]) -> Any:
+    """Return the prompt of the task; where the user opens the conversation, the messages before the policy's first."""
+    if isinstance(asked, str):
+        return asked
+    return _messages(asked if asked is not None else (node.message for node in nodes))
+
+
+def _messages(messages: Iterable[Any]) -> list[dict[str, Any]]:
+    return [
+        {"content": "", **message.model_dump(exclude_none=True, exclude={"provider_state"})} for message in messages
+    ]
+
+
+# The files and settings with which verifiers and prime-rl use a reward.
+
+
+TESTED = Tested("verifiers", ["0.4.0"])
+_FILE = '''"""The reward for verifiers, and so for prime-rl."""
+
+import rewardkit as rk
+{imports}
+
+Scored = rk.to_verifiers(reward)
+'''
+_CONFIG = """\
+from rewards_verifiers import Scored
+
+class MyTask(Scored, vf.Task[MyData]): ...    # in your taskset; the fields of MyData are the columns"""
+
+
+def export(target: Target) -> Export:
+    """Return the export of a reward for verifiers."""
+    return Export(
+        {"rewards_verifiers.py": _FILE.format(imports=target.imports)},
+        _CONFIG,
+        TESTED,
+        ["A completion that cannot be scored is an error of its trace; prime-rl leaves it out of its group."],
+    )
+
+
+OFFERS = Offers("verifiers", ids=True)
+_LONGEST = 300.0
+"""Seconds for a trace where nothing limits scoring: a judge that hangs must not hold its rollout forever."""
+_SHARE = 0.9
+"""How much of ``timeout.scoring`` a trace may take: verifiers scores 0 once all of it has passed."""
+
+Signal = Callable[[Any, Any], Awaitable[dict[str, float]]]
+"""A method of a task: of a trace, async."""
+
+
+def to_verifiers(
+    reward: Any,
+    *,
+    examples: Iterable[Mapping[str, Any]] | None = None,
+    deadline: float | None = None,
+    special_tokens: Any = (),
+    record: str | os.PathLike[str] | None = None,
+    max_failure_rate: float = 0.05,
+    max_error_rate: float = 0.05,
+) -> type[Any]:
+    """Turn a reward into a base class for tasks of verifiers 0.4, and so for prime-rl.
+
+    ::
+
+        class Math(rk.to_verifiers(reward), vf.Task[MathData]): ...     # before vf.Task
+
+    Every term of the reward is a reward of the trace with weight 1, and every component is a metric
+    ``components/<name>``; both come from one evaluation. A term or component that abstained is not on the trace,
+    because verifiers takes no None. A completion that cannot be scored raises: the trace has an error, and prime-rl
+    leaves it out of the group's mean and of the loss.
+
+    Args:
+        reward: a reward, a plain function, or a list of them. The completion is what the policy wrote, with tool calls
+            and results; the fields of the task's data are the columns.
+        examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
+            missing column or a bug shows before the training starts.
+        deadline: seconds after which a trace cannot be scored. It must be below ``timeout.scoring`` of the agent or the
+            task: when that passes, verifiers scores 0. By default nine tenths of that limit; 300 s without one.
+        special_tokens: a tokenizer or a list of texts to remove from completions.
+        record: the folder of a run to record everything into, for ``rewardkit view``.
+        max_failure_rate, max_error_rate: the shares of failed and errored traces above which every further one raises:
+            nothing is learned from them.
+
+    Raises:
+        RewardTypeError: `reward` is not a reward.
+        RewardDefinitionError: the reward compares completions, or follows the training progress: neither arrives with
+            a trace. Also when a task is made or scored: the deadline is not below ``timeout.scoring``.
+        BindingError, CoercionError, RewardFailure: it cannot score `examples`.
+    """
+    scorer = RowScorer(
+        reward,
+        OFFERS,
+        special_tokens=special_tokens,
+        record=record,
+        max_failure_rate=max_failure_rate,
+        max_error_rate=max_error_rate,
+        examples=examples,
+    )
+    traces = Traces(Requests(scorer, deadline=deadline))
+
+    class RewardTask:
+        """The reward and the metrics of a task."""
+
+        data: Any
+
+        def __init__(self, *arguments: Any, **keywords: Any) -> None:
+            super().__init__(*arguments, **keywords)
+            seconds(deadline, self.data.timeout.scoring)
+
+        @metric
+        async def rewardkit_components(self, trace: Any) -> dict[str, float]:
+            components = (await traces.first(self.data, trace)).components
+            return present({f"{COMPONENTS}{name}": value for name, value in components.items()})
+
+        @reward_of_weight_1
+        async def rewardkit_terms(self, trace: Any) -> dict[str, float]:
+            return present((await traces.second(self.data, trace)).terms)
+
+    return RewardTask
+
+
+def metric(method: Signal) -> Signal:
+    """Mark a method as ``vf.metric`` does, without verifiers, which need not be installed to load a reward."""
+    vars(method).update(metric=True, metric_priority=0)
+    return method
+
+
+def reward_of_weight_1(method: Signal) -> Signal:
+    """Mark a method as ``vf.reward`` does."""
+    vars(method).update(reward=True, reward_priority=0, _vf_weight=1.0)
+    return method
+
+
+@final
+class Traces:
+    """Scores each trace once. verifiers asks for its metrics first, then for its rewards."""
+
+    def __init__(self, requests: Requests) -> None:
+        self._requests = requests
+        self._scores: dict[int, tuple[weakref.ref[Any], RowScore]] = {}
+
+    async def first(self, data: Any, trace: Any) -> RowScore:
+        """Score a trace, and keep its scores for the second time.
+
+        Raises:
+            RewardFailure: it has no score.
+        """
+        score, key = await self._scored(data, trace), id(trace)
+        self._scores[key] = weakref.ref(trace, lambda _: self._scores.pop(key, None)), score
+        return score
+
+    async def second(self, data: Any, trace: Any) -> RowScore:
+        """Return the scores that were kept; score the trace if there are none because its metrics are replaced."""
+        kept = self._scores.pop(id(trace), None)
+        return kept[1] if kept is not None and kept[0]() is trace else await self._scored(data, trace)
+
+    async def _scored(self, data: Any, trace: Any) -> RowScore:
+        own = None if trace.agent is None else trace.agent.config.timeout.scoring
+        allowed = seconds(self._requests.deadline, data.timeout.scoring if own is None else own)
+        try:
+            score = await asyncio.wait_for(self._requests.score(row_of(data, trace)), allowed)
+        except (asyncio.TimeoutError, TimeoutError):
+            raise RewardFailure(f"this completion has no score: it took more than {allowed:g} s") from None
+        score.value()
+        return score
+
+
+def seconds(deadline: float | None, limit: float | None) -> float:
+    """Return the seconds for one trace.
+
+    Args:
+        deadline: what the user asked for.
+        limit: ``timeout.scoring``, after which verifiers gives the trace a reward of 0 and prime-rl trains on it.
+
+    Raises:
+        RewardDefinitionError: the limit would pass first.
+    """
+    if limit is None:
+        return _LONGEST if deadline is None else deadline
+    if deadline is None:
+        return limit * _SHARE
+    if deadline >= limit:
+        raise RewardDefinitionError(
+            f"to_verifiers: deadline={deadline:g} is not below timeout.scoring={limit:g}. When that limit passes, "
+            "verifiers scores the trace 0 and prime-rl trains on it. Lower deadline=, or raise timeout.scoring"
+        )
+    return deadline
+
+
+def present(numbers: Mapping[str, float | None]) -> dict[str, float]:
+    """Return the numbers without what abstained: verifiers takes None for an error of the task."""
+    return {name: value for name, value in numbers.items() if value is not None}

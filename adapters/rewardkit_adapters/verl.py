@@ -1,0 +1,672 @@
+"""rewardkit and verl: ``rk.to_verl(reward)`` trains with a reward, ``rk.from_verl(compute_score)`` reads one.
+
+Neither imports verl.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import importlib
+import inspect
+import json
+import logging
+import math
+import os
+import sys
+import warnings
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Literal, NoReturn, final, overload
+
+import numpy as np
+
+from rewardkit.batch.batch import RESERVED, Batch
+from rewardkit.batch.score import Score
+from rewardkit.errors import BindingError, RewardDefinitionError, RewardKitWarning, RewardTypeError, hashable, shorten
+from rewardkit.online.batches import RunExit
+from rewardkit.online.exports import Export, Target, Tested
+from rewardkit.online.offers import Offers
+from rewardkit.online.requests import Requests
+from rewardkit.online.rows import Row, RowScore
+from rewardkit.online.scorer import RowScorer
+from rewardkit.progress.progress import Progress
+from rewardkit.progress.schedule import Schedule
+from rewardkit.tree.binding import Binding, is_async, name_of
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.leaf import Leaf
+from rewardkit.tree.parameters import Parameter
+from rewardkit.tree.results import Abstention, Contract, Nonsense
+from rewardkit.tree.reward import Reward, bindings, checked_name
+
+# The columns of a sample of verl: ``reward_model.ground_truth``, the entries of ``extra_info``, and "data_source".
+
+
+_OF_VERL = {
+    "rollout_reward_scores", "turn_scores", "tool_rewards", "tools_kwargs", "interaction_kwargs", "need_tools_kwargs",
+    "global_steps", "min_global_steps", "max_global_steps", "num_cached_tokens", "num_preempted", "extras",
+    "uid", "index", "session_id", "agent_name", "raw_prompt", "dummy_tensor", "prompt_len", "response_len",
+    "multi_modal_data", "multi_modal_inputs", "reward_model", "extra_info", "tool_extra_fields", "__num_turns__",
+    "reward_scores", "routed_experts", "teacher_ids", "teacher_logprobs",
+}  # fmt: skip
+"""What verl itself hands over with a sample. It is a column only for a reward that reads it."""
+
+
+@final
+@dataclass(frozen=True)
+class Columns:
+    """How the fields of a sample become columns.
+
+    Attributes:
+        gold: the column for ``reward_model.ground_truth``.
+        read: the columns that the reward reads.
+    """
+
+    gold: str
+    read: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, scorer: Scorer, gold: str) -> Columns:
+        """Return the columns for a reward."""
+        return cls(gold, frozenset(one.source for _, binding in bindings(scorer.reward) for one in binding.columns))
+
+    def row(self, data_source: Any, ground_truth: Any, *fields: Any) -> dict[str, Any]:
+        """Return the columns of one sample.
+
+        Args:
+            fields: mappings whose entries are columns with their names; later ones count.
+        """
+        cells: dict[str, Any] = {}
+        for mapping in fields:
+            if isinstance(mapping, Mapping):
+                cells |= {str(name): plain(cell) for name, cell in mapping.items() if self._is_column(str(name))}
+        gold = plain(ground_truth)
+        return {**cells, "data_source": plain(data_source), "ground_truth": gold, self.gold: gold}
+
+    def _is_column(self, name: str) -> bool:
+        return name not in RESERVED and (name not in _OF_VERL or name in self.read)
+
+
+def plain(cell: Any) -> Any:
+    """Return a value of numpy as Python's."""
+    if isinstance(cell, np.generic):
+        return cell.item()
+    return cell.tolist() if isinstance(cell, np.ndarray) else cell
+
+
+# Scores for verl, and the end of a run from which nothing can be learned any more.
+
+
+_LOG = logging.getLogger("rewardkit")
+_KEYS_OF_VERL = {
+    "score", "reward", "acc", "acc_success_only", "pred", "input", "output", "gts", "step", "uid", "data_source",
+    "reward_model", "extra_info", "raw_prompt", "prompt", "ability", "index", "agent_name", "tools_kwargs",
+    "interaction_kwargs", "multi_modal_data", "multi_modal_inputs", "turn_scores", "tool_rewards", "extras",
+    "global_steps", "min_global_steps", "max_global_steps", "num_turns", "dummy_tensor", "prompts", "responses",
+    "input_ids", "attention_mask", "position_ids", "response_mask", "loss_mask", "rm_scores", "token_level_scores",
+    "token_level_rewards", "values", "advantages", "returns", "old_log_probs", "ref_log_prob", "rollout_log_probs",
+    "request_id",
+}  # fmt: skip
+"""Keys with a meaning for verl: "acc" counts a sample that was left out as 0, "uid" is the group."""
+
+Metrics = dict[str, float | None]
+
+
+@final
+class Scoring:
+    """Scores samples, and ends the run.
+
+    Args:
+        deadline: seconds after which a sample has no score; None for no limit.
+        patience: seconds during which a sample that has failed is scored again.
+    """
+
+    def __init__(self, scorer: RowScorer, *, deadline: float | None, patience: float) -> None:
+        self.requests = Requests(scorer, deadline=deadline)
+        self.patience = patience
+        self._ended = False
+
+    async def score(self, row: Row, **options: Any) -> Metrics:
+        """Return the total as "score", the terms, and the components as ``components/<name>``.
+
+        Raises:
+            RewardFailure: the sample has no score, so verl must leave it out.
+            RunExit: the run must end.
+        """
+        try:
+            score = await self.requests.score(row, patience=self.patience, **options)
+        except Exception as error:
+            await self.end(str(error), error)
+        return {"score": score.value(), **metrics(score)}
+
+    async def end(self, reason: str, error: Exception | None = None) -> NoReturn:
+        """End the run.
+
+        Raises:
+            RunExit: always.
+        """
+        if not self._ended:
+            self._ended = True
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(None, self.requests.scorer.flush)
+            await loop.run_in_executor(None, end_run, reason)
+        raise RunExit(f"verl: this run ends: {reason}") from error
+
+
+def metrics(score: RowScore) -> Metrics:
+    """Return the terms and components for verl's metrics; a name that has a meaning there gets ``terms/`` before it."""
+    return {f"terms/{name}" if name in _KEYS_OF_VERL else name: value for name, value in score.numbers().items()}
+
+
+def end_run(reason: str) -> None:
+    """Make verl's trainer raise when it looks for samples the next time. Never raises itself."""
+    ray = sys.modules.get("ray")
+    if ray is None or not ray.is_initialized():
+        return
+    status = (
+        f"rewardkit ends this run: {reason}. If this comes again as soon as you resume, delete the folder "
+        "transfer_queue of the checkpoint"
+    )
+    tag = {"is_prompt": True, "global_steps": 0, "status": status}
+    try:
+        importlib.import_module("transfer_queue").kv_put(key="rewardkit", partition_id="train", tag=tag)
+    except Exception as error:  # no queue: trainer.use_v1=False, where every error of a reward ends the run
+        _LOG.warning("verl: the trainer is not told that the run ends (%s: %s)", type(error).__name__, error)
+
+
+# A reward manager of verl: it gets the prompt, the token ids, all columns of the data, and the training step.
+
+
+def manager_of(scoring: Scoring, columns: Columns) -> type[Any]:
+    """Return the class that verl makes in each of its reward workers.
+
+    Raises:
+        ImportError: verl is not installed.
+    """
+    try:
+        from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
+    except ImportError as error:
+        raise ImportError(
+            f"rk.to_verl(reward, manager=True) makes a class of verl, but verl cannot be imported ({error}). Install "
+            "verl here, or use the function: rk.to_verl(reward)"
+        ) from error
+
+    class Manager(RewardManagerBase):
+        """Scores samples with a reward of rewardkit."""
+
+        def __init__(
+            self,
+            config: Any,
+            tokenizer: Any,
+            compute_score: Any = None,
+            reward_router_address: Any = None,
+            reward_model_tokenizer: Any = None,
+        ) -> None:
+            check(config)
+            self.max_steps = max_steps_of(config) if scoring.requests.scorer.scorer.scheduled else None
+            self.longest = setting(config, "actor_rollout_ref", "rollout", "response_length")
+            super().__init__(config, tokenizer, compute_score)
+
+        async def run_single(self, data: Any) -> dict[str, Any]:
+            """Return the score of one sample, the last of `data`."""
+            sample = data[-1:][0]
+            row = await asyncio.to_thread(row_of, sample, self.tokenizer, columns, self.longest)
+            step = sample.non_tensor_batch.get("global_steps")
+            progress = None if self.max_steps is None else progress_of(sample.non_tensor_batch, self.max_steps)
+            if self.max_steps is not None and progress is None:
+                await scoring.end(
+                    "the reward follows training progress, but this trainer of verl does not hand over the step with "
+                    "the samples. Train with trainer.use_v1=True, or put a plain number in the schedule's place"
+                )
+            found = await scoring.score(row, progress=progress, step=None if step is None else int(step))
+            return {"reward_score": found["score"], "reward_extra_info": found}
+
+    return Manager
+
+
+def row_of(sample: Any, tokenizer: Any, columns: Columns, longest: int | None) -> Row:
+    """Return a sample as a row.
+
+    Args:
+        longest: the token limit of a completion, if it is known.
+    """
+    fields, batch = sample.non_tensor_batch, sample.batch
+    width, mask = batch["prompts"].shape[-1], batch["attention_mask"]
+    length = fields.get("response_len")
+    ids = batch["responses"][: int(mask[width:].sum() if length is None else length)]
+    prompt = plain(fields.get("raw_prompt"))
+    if prompt is None:
+        prompt = tokenizer.decode(batch["prompts"][mask[:width].bool()], skip_special_tokens=True)
+    model = fields.get("reward_model")
+    whole = len(ids) > 0 and int(ids[-1]) == getattr(tokenizer, "eos_token_id", None)
+    return Row(
+        tokenizer.decode(ids, skip_special_tokens=True),
+        prompt,
+        columns.row(
+            fields.get("data_source", ""),
+            model.get("ground_truth") if isinstance(model, Mapping) else None,
+            fields,
+            fields.get("extra_info"),
+            fields.get("tool_extra_fields"),
+            {"num_turns": fields.get("__num_turns__"), "rollout_reward_scores": fields.get("reward_scores")},
+        ),
+        completion_ids=ids.tolist(),
+        cut=None if longest is None else len(ids) >= longest and not whole,
+    )
+
+
+def progress_of(fields: Mapping[str, Any], max_steps: int) -> Progress | None:
+    """Return the progress at a sample; None if its step is unknown.
+
+    verl 0.9 counts steps from 1 and hands over the step in which the prompt was drawn, which is the same for all
+    completions of a prompt. Its old trainer hands over the version of the weights instead.
+    """
+    step = fields.get("global_steps")
+    if step is not None:
+        return Progress(max(0, int(step) - 1), max_steps)
+    extra = fields.get("tool_extra_fields")
+    version = extra.get("min_global_steps") if isinstance(extra, Mapping) else None
+    return None if version is None else Progress(max(0, int(version)), max_steps)
+
+
+def max_steps_of(config: Any) -> int:
+    """Return the number of steps of the training, for schedules by fractions.
+
+    Raises:
+        RewardDefinitionError: the configuration does not have it.
+    """
+    given = setting(config, "trainer", "total_training_steps")
+    if given is not None:
+        return int(given)
+    # verl writes it there before it makes the reward workers; the new trainer counts updates of the optimizer.
+    updates = setting(config, "actor_rollout_ref", "actor", "optim", "total_training_steps")
+    each = 1
+    if setting(config, "trainer", "use_v1"):
+        mode = setting(config, "trainer", "v1", "trainer_mode")
+        each = setting(config, "trainer", "v1", str(mode), "parameter_sync_step") or 1
+    if updates is None or int(updates) < 1:
+        raise RewardDefinitionError(
+            "verl: the reward follows training progress, but the configuration does not say how many steps the "
+            "training has. Set trainer.total_training_steps"
+        )
+    return max(1, int(updates) // int(each))
+
+
+def check(config: Any) -> None:
+    """Raise RewardDefinitionError if verl would ask a reward model instead of the manager."""
+    asks = setting(config, "reward", "reward_model", "enable")
+    if asks and setting(config, "reward", "custom_reward_function", "path") is None:
+        raise RewardDefinitionError(
+            "verl: with reward.reward_model.enable=True verl takes the score of the reward model and never asks this "
+            "reward manager. Set reward.reward_model.enable=False; a reward model can be a part of the reward: "
+            "rk.reward_model(...)"
+        )
+
+
+def setting(config: Any, *names: str) -> Any:
+    """Return a setting of nested configurations; None if it is not there."""
+    for name in names:
+        config = config.get(name) if hasattr(config, "get") else None
+    return config
+
+
+# to_verl: a reward as the custom reward function of verl, or as its reward manager.
+
+
+OF_FUNCTIONS = Offers(
+    "verl",
+    prompt=False,
+    instead="rk.to_verl(reward, manager=True) gets the prompt, the token ids and the step.",
+)
+OF_MANAGERS = Offers("verl", step=True, ids=True)
+_MAKES_ZEROS = "RateLimitedRewardManager"
+"""The reward manager of verl that scores 0.0 where a reward raises or takes too long."""
+_PASSED = {"reward_router_address", "reward_model_tokenizer"}
+
+ComputeScore = Callable[..., Awaitable[Metrics]]
+
+
+@overload
+def to_verl(
+    reward: Any,
+    *,
+    manager: Literal[False] = False,
+    gold: str = "answer",
+    examples: Iterable[Mapping[str, Any]] | None = None,
+    deadline: float | None = None,
+    patience: float = 0.0,
+    special_tokens: Any = (),
+    record: str | os.PathLike[str] | None = None,
+    max_failure_rate: float = 0.05,
+    max_error_rate: float = 0.05,
+) -> ComputeScore: ...
+@overload
+def to_verl(
+    reward: Any,
+    *,
+    manager: Literal[True],
+    gold: str = "answer",
+    examples: Iterable[Mapping[str, Any]] | None = None,
+    deadline: float | None = None,
+    patience: float = 0.0,
+    special_tokens: Any = (),
+    record: str | os.PathLike[str] | None = None,
+    max_failure_rate: float = 0.05,
+    max_error_rate: float = 0.05,
+) -> type[Any]: ...
+def to_verl(
+    reward: Any,
+    *,
+    manager: bool = False,
+    gold: str = "answer",
+    examples: Iterable[Mapping[str, Any]] | None = None,
+    deadline: float | None = None,
+    patience: float = 0.0,
+    special_tokens: Any = (),
+    record: str | os.PathLike[str] | None = None,
+    max_failure_rate: float = 0.05,
+    max_error_rate: float = 0.05,
+) -> Any:
+    """Turn a reward into a custom reward function of verl, or into a reward manager.
+
+    ::
+
+        compute_score = rk.to_verl(reward, gold="answer")     # in my_rewards.py
+        # reward.custom_reward_function.path=my_rewards.py reward.reward_manager.name=naive
+
+        Manager = rk.to_verl(reward, manager=True)
+        # reward.reward_manager.source=importlib reward.reward_manager.module.path=pkg://my_rewards
+        # reward.reward_manager.name=Manager
+
+    Both give ``{"score": total, "<term>": ..., "components/<name>": ...}``, always with the same keys. Completions that
+    arrive together are scored together. A completion that cannot be scored raises, and verl leaves it out.
+
+    Args:
+        reward: a reward, a plain function, or a list of them.
+        manager: return a reward manager, for rewards that read the prompt, the token ids or the training progress. It
+            needs verl to be installed here.
+        gold: the column of the reward for ``reward_model.ground_truth``, which is also the column "ground_truth". The
+            entries of ``extra_info`` are columns, too, as is "data_source"; with `manager` all columns of the data.
+        examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
+            missing column or a bug shows before the training starts.
+        deadline: seconds after which a completion cannot be scored; None waits as long as the reward takes.
+        patience: seconds during which a completion that has failed is scored again. Pass it with
+            ``trainer.use_v1=False``, where one completion without a score ends the run.
+        special_tokens: a tokenizer or a list of texts to remove from completions; verl removes its own.
+        record: the folder of a run to record everything into, for ``rewardkit view``.
+        max_failure_rate, max_error_rate: the shares of failed and errored completions above which the run ends, because
+            nothing is learned from them.
+
+    Raises:
+        RewardTypeError: `reward` is not a reward.
+        RewardDefinitionError: the reward compares completions; or, without `manager`, it follows the training progress
+            or asks for the prompt: none of these arrives with a completion. Or an argument is out of its range.
+        BindingError, CoercionError, RewardFailure: it cannot score `examples`.
+        ImportError: verl is needed for `manager`, and not installed.
+    """
+    if not 0 <= patience < math.inf:
+        raise RewardDefinitionError(f"patience= is a number of seconds, 0 or more, got {patience!r}")
+    scorer = RowScorer(
+        reward,
+        OF_MANAGERS if manager else OF_FUNCTIONS,
+        special_tokens=special_tokens,
+        record=record,
+        max_failure_rate=max_failure_rate,
+        max_error_rate=max_error_rate,
+        examples=examples,
+    )
+    scoring = Scoring(scorer, deadline=deadline, patience=patience)
+    columns = Columns.of(scorer.scorer, gold)
+    return manager_of(scoring, columns) if manager else function_of(scoring, columns)
+
+
+def function_of(scoring: Scoring, columns: Columns) -> ComputeScore:
+    """Return the function that verl awaits for each completion."""
+
+    async def compute_score(
+        data_source: Any = "", solution_str: str = "", ground_truth: Any = None, extra_info: Any = None, **more: Any
+    ) -> Metrics:
+        if reason := _refused(more):
+            await scoring.end(reason)
+        return await scoring.score(Row(solution_str, columns=columns.row(data_source, ground_truth, extra_info)))
+
+    return compute_score
+
+
+def _refused(more: Mapping[str, Any]) -> str:
+    """Return why a call cannot be scored honestly; else an empty text."""
+    if unknown := sorted(more.keys() - _PASSED):
+        return (
+            f"the reward takes no arguments from verl's configuration, but reward_kwargs has {', '.join(unknown)}. "
+            "Remove reward.custom_reward_function.reward_kwargs, and put its values into the reward"
+        )
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        frame = frame.f_back
+        if type(frame.f_locals.get("self")).__name__ == _MAKES_ZEROS:
+            return (
+                "the reward manager rate_limited scores 0.0 where a reward fails or takes too long, which punishes "
+                "completions for an outage. Set reward.reward_manager.name=naive; rk.judge limits its requests itself: "
+                "requests_per_minute=, concurrency="
+            )
+    return ""
+
+
+# from_verl: use a custom reward function of verl as a Reward.
+
+
+_OWN = ("data_source", "solution_str", "ground_truth", "extra_info")
+"""The arguments that verl passes."""
+
+
+@final
+@dataclass(frozen=True)
+class Call:
+    """Call the function for one completion and convert its result."""
+
+    function: Callable[..., Any]
+
+    def check(self, batch: Batch, name: str) -> None:
+        """Raise a BindingError if no column has the gold answer."""
+        if not {"reward_model", "ground_truth"} & set(batch.columns):
+            raise BindingError(
+                f"reward {name!r} is a function of verl, which reads the gold answer from the column reward_model "
+                "({'ground_truth': ...}) or ground_truth, but the data has neither. Columns: "
+                f"{', '.join(batch.columns) or 'none'}. Rename the column of the gold answer to ground_truth"
+            )
+
+    def __call__(self, solution: str, columns: Mapping[str, Any]) -> Any:
+        given = arguments(solution, columns)
+        return given if isinstance(given, Abstention) else read(self.function(**given))
+
+
+@final
+@dataclass(frozen=True)
+class AsyncCall:
+    """`Call` for an async function."""
+
+    call: Call
+
+    def check(self, batch: Batch, name: str) -> None:
+        """Raise a BindingError if no column has the gold answer."""
+        self.call.check(batch, name)
+
+    async def __call__(self, solution: str, columns: Mapping[str, Any]) -> Any:
+        given = arguments(solution, columns)
+        return given if isinstance(given, Abstention) else read(await self.call.function(**given))
+
+
+def arguments(solution: str, columns: Mapping[str, Any]) -> dict[str, Any] | Abstention:
+    """Return the arguments as verl passes them; an abstention where the row has no gold answer."""
+    model = columns.get("reward_model")
+    if isinstance(model, str):  # kept as JSON text, so that Arrow does not change it
+        try:
+            model = json.loads(model)
+        except (ValueError, RecursionError):
+            model = None
+    held = model if isinstance(model, Mapping) and "ground_truth" in model else columns
+    gold = held.get("ground_truth")
+    if gold is None:
+        return Abstention("there is no ground_truth")
+    extra = columns.get("extra_info")
+    return {
+        "data_source": columns.get("data_source") or "",
+        "solution_str": solution,
+        "ground_truth": gold,
+        "extra_info": dict(extra) if isinstance(extra, Mapping) else {},
+    }
+
+
+def read(returned: Any) -> Any:
+    """Convert a result, a number or a dict with "score", to a Score: its numbers are parts, its texts the note."""
+    if not isinstance(returned, Mapping):
+        return returned
+    if "score" not in returned:
+        raise Nonsense(f"returned {shorten(dict(returned))}, a dict without the key 'score', which verl needs")
+    parts, said = {}, []
+    for name, value in returned.items():
+        if name == "score" or value is None:
+            continue
+        if isinstance(value, Real) and math.isfinite(value):
+            parts[str(name)] = float(value)
+        else:
+            said.append(f"{name}: {shorten(value, 60)}")
+    return Score(returned["score"], "; ".join(said), parts)
+
+
+def from_verl(function: Callable[..., Any], name: str | None = None) -> Reward:
+    """Turn a custom reward function of verl into a Reward: ``0.8 * rk.from_verl(compute_score) + form``.
+
+    ``rk.from_verl(gsm8k.compute_score)`` gives 1.0 to ``#### 4`` if the column "ground_truth" is ``4``.
+
+    The gold answer is the ``ground_truth`` in the column "reward_model", as in verl's data files (a dict or JSON text),
+    or the column "ground_truth"; where it is None, the reward abstains. "data_source" and "extra_info" are columns,
+    too. The function gets a copy of ``extra_info``. Set further arguments (``reward_kwargs``) with
+    ``functools.partial``.
+
+    Args:
+        function: ``compute_score(data_source, solution_str, ground_truth, extra_info)``, or a function with some of
+            these arguments, such as ``compute_score(solution_str, ground_truth)``; may be async. It returns a number,
+            or a dict with "score", whose other numbers become parts and whose texts become the note. An exception is
+            an error, never a 0.0.
+        name: the name of the component; by default the function's name.
+
+    Raises:
+        RewardTypeError: `function` is not such a function.
+        BindingError: while scoring: the data has neither "reward_model" nor "ground_truth".
+    """
+    if isinstance(function, (Reward, Schedule, type, str)) or not callable(function):
+        raise RewardTypeError(
+            f"from_verl: expected a reward function of verl, got {shorten(function)} ({type(function).__name__})"
+        )
+    label = checked_name(name if name is not None else name_of(function))
+    if not hashable(function):
+        raise RewardTypeError(f"from_verl: {label} is not hashable, which a reward must be. Pass a function")
+    taking = function if (names := _taken(function, label)) is None else Some(function, names)
+    call = Call(taking)
+    binding = Binding(
+        AsyncCall(call) if is_async(function) else call,
+        (Parameter("solution", "completion"), Parameter("columns", "example")),
+    )
+    return Leaf(binding, Contract(label, (-math.inf, math.inf)), f"from_verl({label})")
+
+
+@final
+@dataclass(frozen=True)
+class Some:
+    """Call a function that takes some of verl's arguments."""
+
+    function: Callable[..., Any]
+    names: frozenset[str]
+
+    def __call__(self, **given: Any) -> Any:
+        return self.function(**{name: value for name, value in given.items() if name in self.names})
+
+
+def _taken(function: Callable[..., Any], label: str) -> frozenset[str] | None:
+    """Return which of verl's arguments the function takes; None for all."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError) as error:
+        raise RewardTypeError(
+            f"from_verl: cannot read the signature of {label} ({error}). Wrap it in a function"
+        ) from None
+    if "solution_str" not in parameters:
+        hint = " Wrap a function for TRL with rk.from_trl." if "completions" in parameters else ""
+        raise RewardTypeError(
+            f"from_verl: {label} has no argument solution_str, so it is not a reward function of verl.{hint}"
+        )
+    given = function.keywords if isinstance(function, functools.partial) else {}
+    needed = [
+        one.name
+        for one in parameters.values()
+        if one.default is one.empty
+        and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+        and one.name not in (*_OWN, *given)
+    ]
+    if needed:
+        raise RewardTypeError(
+            f"from_verl: {label} needs {', '.join(needed)}, which verl takes from reward_kwargs. Pass "
+            f"functools.partial({label}, {needed[0]}=...)"
+        )
+    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        return None
+    names = frozenset(name for name in _OWN if name in parameters)
+    return None if len(names) == len(_OWN) else names
+
+
+# The files and settings with which verl uses a reward.
+
+
+TESTED = Tested("verl", ["0.9.1"])
+_FILE = '''"""The reward for verl."""
+
+import rewardkit as rk
+{imports}
+
+# gold= names the column of the reward that verl's reward_model.ground_truth fills.
+{made}
+'''
+_CONFIG = """\
+reward.custom_reward_function.path={file}
+reward.custom_reward_function.name=compute_score
+reward.reward_manager.name=naive"""
+_MANAGER_CONFIG = """\
+reward.reward_manager.source=importlib
+reward.reward_manager.module.path={file}
+reward.reward_manager.name=Manager"""
+
+
+def export(target: Target) -> Export:
+    """Return the export of a reward for verl: a function, or a manager for a reward that needs more.
+
+    Raises:
+        RewardDefinitionError: verl cannot run it.
+    """
+    if fits_function(Scorer(target.load())):
+        made, config = f'compute_score = rk.to_verl(reward, gold="{target.gold}")', _CONFIG
+    else:
+        made, config = f'Manager = rk.to_verl(reward, gold="{target.gold}", manager=True)', _MANAGER_CONFIG
+    return Export(
+        {"rewards_verl.py": _FILE.format(imports=target.imports, made=made)},
+        config,
+        TESTED,
+        ["A completion that cannot be scored raises; verl 0.9 leaves it out (trainer.use_v1=True, the default)."],
+    )
+
+
+def fits_function(scorer: Scorer) -> bool:
+    """Return whether a function gets all that the reward reads: no prompt, no token ids, no progress.
+
+    Raises:
+        RewardDefinitionError: a manager does not get it either.
+    """
+    OF_MANAGERS.check(scorer)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RewardKitWarning)
+            OF_FUNCTIONS.check(scorer)
+    except (RewardDefinitionError, RewardKitWarning):
+        return False
+    return True

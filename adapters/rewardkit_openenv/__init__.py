@@ -1,7 +1,0 @@
-"""rewardkit and OpenEnv: ``rk.to_openenv(reward, text=...)`` makes a rubric, ``rk.from_openenv(rubric)`` reads one.
-
-OpenEnv is imported only to make a rubric.
-"""
-
-from rewardkit_openenv.conversion import from_openenv as from_openenv
-from rewardkit_openenv.rewards import to_openenv as to_openenv

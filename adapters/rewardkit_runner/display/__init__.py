@@ -1,1 +1,0 @@
-"""What a training shows: progress, scores before and after, samples, a plot."""

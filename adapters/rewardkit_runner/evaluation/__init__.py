@@ -1,1 +1,0 @@
-"""Evaluation on held-out prompts, before and after a training, and of checkpoints."""

@@ -1,4 +1,0 @@
-"""Preflight: check everything that can fail in a training before the model is loaded, in one report."""
-
-from rewardkit_runner.preflight.checks import preflight as preflight
-from rewardkit_runner.preflight.findings import Finding as Finding, Preflight as Preflight

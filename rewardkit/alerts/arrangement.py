@@ -1,0 +1,159 @@
+"""The training rows of an Evidence, divided into windows and groups for all kinds of leads.
+
+``Arrangement(evidence).groups`` numbers the groups: the completions of one prompt in one step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.alerts.evidence import Evidence, Integers
+from rewardkit.alerts.series import Changes, Series, changes, mean_by_step, window_starts
+from rewardkit.batch.column import Floats
+
+SHOWN_ROWS = 8
+"""The most rows that a lead shows."""
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """The m training rows of an Evidence, by window and group; ``rows`` (m,) are their indices in the Evidence."""
+
+    evidence: Evidence
+
+    @cached_property
+    def rows(self) -> Integers:
+        training = self.evidence.training
+        found = np.arange(len(self.evidence.steps)) if training is None else np.flatnonzero(training)
+        return found.astype(np.int64)
+
+    @cached_property
+    def steps(self) -> Integers:
+        return np.asarray(self.evidence.steps, dtype=np.int64)[self.rows]
+
+    @cached_property
+    def distinct_steps(self) -> Integers:
+        return np.unique(self.steps)
+
+    @cached_property
+    def starts(self) -> Integers:
+        return window_starts(self.distinct_steps)
+
+    @cached_property
+    def windows(self) -> Integers:
+        """(m,) the window of each row."""
+        return np.searchsorted(self.starts, self.steps, side="right") - 1
+
+    @cached_property
+    def span(self) -> tuple[int, int]:
+        """The first and last step."""
+        return int(self.distinct_steps[0]), int(self.distinct_steps[-1])
+
+    @cached_property
+    def prompts(self) -> Integers:
+        """(m,) numbers of prompts, which do not depend on the order of the rows."""
+        numbers: Integers = np.unique(self.evidence.prompts, return_inverse=True)[1].astype(np.int64)
+        return numbers[self.rows]
+
+    @cached_property
+    def groups(self) -> Integers:
+        """(m,) numbers of groups."""
+        at = np.searchsorted(self.distinct_steps, self.steps)
+        keys = at * (int(self.prompts.max(initial=0)) + 1) + self.prompts
+        numbers: Integers = np.unique(keys, return_inverse=True)[1].astype(np.int64)
+        return numbers
+
+    @cached_property
+    def totals(self) -> Floats:
+        return np.asarray(self.evidence.totals, dtype=np.float64)[self.rows]
+
+    @cached_property
+    def earned(self) -> Floats:
+        """(m,) the values to compare completions of a group by: advantages if all are known, else totals."""
+        if self.evidence.advantages is not None:
+            advantages = np.asarray(self.evidence.advantages, dtype=np.float64)[self.rows]
+            if not (np.isnan(advantages) & ~np.isnan(self.totals)).any():
+                return advantages
+        return self.totals
+
+    @cached_property
+    def standing(self) -> Floats:
+        """(m,) the centered rank of each row in its group by what it earned."""
+        return ranks(self.earned, self.groups)
+
+    def component(self, name: str) -> Floats:
+        """(m,) the raw scores."""
+        return np.asarray(self.evidence.components[name], dtype=np.float64)[self.rows]
+
+    @cached_property
+    def rewarded(self) -> tuple[str, ...]:
+        """The components that are not only monitored, sorted by name."""
+        return tuple(sorted(set(self.evidence.components) - self.evidence.monitored))
+
+    def series(self, values: Floats) -> Series:
+        """Return the means of (m,) values by step."""
+        return mean_by_step(self.steps, values)
+
+    def changes(self, values: Floats) -> Changes:
+        """Return how the means by step of (m,) values differ between windows."""
+        return changes(self.series(values), self.starts)
+
+    @staticmethod
+    def spread(values: Floats) -> float:
+        """Return the range of values between the first and the last hundredth of the rows; 0 if none is known."""
+        known = values[~np.isnan(values)]
+        return float(np.subtract(*np.quantile(known, (0.99, 0.01)))) if known.size else 0.0
+
+    def varies(self, values: Floats) -> tuple[Integers, NDArray[np.bool_]]:
+        """Return the groups in which at least two rows have a value, and whether these differ by more than 1e-9."""
+        known = np.flatnonzero(~np.isnan(values))
+        if not known.size:
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.bool_)
+        order = known[np.argsort(self.groups[known], kind="stable")]
+        numbers, firsts, sizes = np.unique(self.groups[order], return_index=True, return_counts=True)
+        spread = np.maximum.reduceat(values[order], firsts) - np.minimum.reduceat(values[order], firsts)
+        several = sizes > 1
+        return numbers[several], spread[several] > 1e-9
+
+    @cached_property
+    def group_steps(self) -> Integers:
+        """The step of each group."""
+        result = np.zeros(int(self.groups.max(initial=-1)) + 1, dtype=np.int64)
+        result[self.groups] = self.steps
+        return result
+
+    def shown(self, chosen: Integers, keys: Floats | None = None) -> tuple[int, ...]:
+        """Return the `chosen` (of m) rows with the highest keys (default: earnings), as indices into the Evidence."""
+        values = (self.earned if keys is None else keys)[chosen]
+        order = np.lexsort((self.prompts[chosen], -self.steps[chosen], -np.nan_to_num(values, nan=-np.inf)))
+        return tuple(self.rows[chosen[order[:SHOWN_ROWS]]].tolist())
+
+
+def ranks(values: Floats, groups: Integers) -> Floats:
+    """Return the ranks (n,) of the values in their groups, minus the mean rank; ties share a rank, NaN stays NaN.
+
+    ``ranks([5, 9, 9], [0, 0, 0])`` is ``[-1, 0.5, 0.5]``.
+    """
+    result = np.full(len(values), np.nan)
+    known = np.flatnonzero(~np.isnan(values))
+    if not known.size:
+        return result
+    # Equal numbers that were summed in another order may differ in their last digits.
+    rounded = np.round(values[known], 9)
+    order = known[np.lexsort((rounded, groups[known]))]
+    group, value = groups[order], np.round(values[order], 9)
+    place = np.arange(len(order), dtype=np.float64)
+
+    def mean_place(fresh: NDArray[Any]) -> Floats:
+        number = np.cumsum(np.concatenate([[0], fresh.astype(np.int64)]))
+        means: Floats = (np.bincount(number, place) / np.bincount(number))[number]
+        return means
+
+    other_group = group[1:] != group[:-1]
+    result[order] = mean_place(other_group | (value[1:] != value[:-1])) - mean_place(other_group)
+    return result

@@ -1,0 +1,156 @@
+"""Tool calls: facts about a policy that calls tools more and more, repeats its calls, or ends without an answer.
+
+The calls per completion go from 1.68 to 3.88, while the share of right answers goes from 0.68 to 0.84.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rewardkit.alerts.arrangement import Arrangement, ranks
+from rewardkit.alerts.evidence import Lead, ramp, weakest
+from rewardkit.alerts.series import Changes
+from rewardkit.batch.column import Floats
+
+FOLLOWS = 0.6
+"""A component whose rank correlation with the calls is higher than this is about the calls: it is not the outcome."""
+
+_LARGEST = 100.0
+
+
+def call_leads(run: Arrangement) -> list[Lead]:
+    """Return the facts about tool calls; none for a run without them."""
+    return [*_rising(run), *_repeated(run), *_unfinished(run)]
+
+
+def _rising(run: Arrangement) -> list[Lead]:
+    """Return a fact if calls rise by a greater factor than the outcome.
+
+    The outcome is the component that rises by the greatest factor, of the monitored ones if there are any, and without
+    those that follow the calls. The place of the fact depends on the weakest of: the certainty that the calls rise (z
+    from 4 to 8), their rise (a factor from 1.15 to 1.75), and that factor divided by the outcome's (from 1.1 to 1.5).
+    """
+    if run.evidence.calls is None:
+        return []
+    calls = np.asarray(run.evidence.calls, dtype=np.float64)[run.rows]
+    outcomes = _outcomes(run, calls)
+    if not outcomes:
+        return []
+    change = run.changes(calls)
+    factor = _factor(change)
+    rises = np.array([_factor(other) for other in outcomes.values()])
+    apart = factor - np.maximum(rises.max(axis=0), 0.0)
+    strengths = weakest(
+        ramp(change.z, 4.0, 8.0),
+        ramp(factor, np.log(1.15), np.log(1.75)),
+        ramp(apart, np.log(1.1), np.log(1.5)),
+    )
+    if strengths.max(initial=0.0) <= 0.0:
+        return []
+    pair = int(np.argmax(strengths))
+    best = int(np.argmax(rises[:, pair]))
+    name, outcome = list(outcomes.items())[best]
+    before, after = float(outcome.before[pair]), float(outcome.after[pair])
+    return [
+        _fact(
+            run,
+            "calls",
+            f"tool calls rise, {name} {'rises less' if after > before else 'does not'}",
+            f"tool calls per completion go from {change.before[pair]:.3g} to {change.after[pair]:.3g}, "
+            f"while {name} goes from {before:.3g} to {after:.3g}.",
+            change,
+            pair,
+            float(strengths[pair]),
+            calls,
+            {"outcome_before": before, "outcome_after": after},
+            name,
+        )
+    ]
+
+
+def _outcomes(run: Arrangement, calls: Floats) -> dict[str, Changes]:
+    """Return how the components change that may say whether the calls were of use."""
+    names = sorted(run.evidence.monitored) or list(run.rewarded)
+    standing = ranks(calls, run.groups)
+    return {name: run.changes(run.component(name)) for name in names if _correlation(run, name, standing) <= FOLLOWS}
+
+
+def _correlation(run: Arrangement, name: str, standing: Floats) -> float:
+    own = ranks(run.component(name), run.groups)
+    known = ~np.isnan(own) & ~np.isnan(standing)
+    scale = float(np.sqrt((own[known] ** 2).sum() * (standing[known] ** 2).sum()))
+    return float((own[known] * standing[known]).sum()) / scale if scale > 1e-9 else 0.0
+
+
+def _factor(change: Changes) -> Floats:
+    """Return (pairs,) the logarithm of the factor between windows, the largest possible for a rise from zero."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factor: Floats = np.log(change.after / change.before)
+    odd = (change.before <= 0.0) | (change.after <= 0.0)
+    factor[odd] = np.where(change.difference > 0.0, _LARGEST, 0.0)[odd]
+    return np.clip(np.nan_to_num(factor), -_LARGEST, _LARGEST)
+
+
+def _repeated(run: Arrangement) -> list[Lead]:
+    """Return a fact if more and more completions repeat one of their calls.
+
+    Its place depends on the weaker of the certainty (z from 4 to 8) and the rise of their share (from 0.05 to 0.3).
+    """
+    if run.evidence.repeated_calls is None:
+        return []
+    repeated = np.asarray(run.evidence.repeated_calls, dtype=np.float64)[run.rows]
+    does = np.where(np.isnan(repeated), np.nan, (repeated > 0.0).astype(np.float64))
+    return _share(run, "repeated", "more completions repeat a call", "repeat one of their calls", does, (0.05, 0.3))
+
+
+def _unfinished(run: Arrangement) -> list[Lead]:
+    """Return a fact if more and more completions end without an answer.
+
+    Its place depends on the weaker of the certainty (z from 4 to 8) and the rise of their share (from 0.02 to 0.15).
+    """
+    if run.evidence.unfinished is None:
+        return []
+    unfinished = np.asarray(run.evidence.unfinished, dtype=np.float64)[run.rows]
+    return _share(
+        run, "unfinished", "more completions end without an answer", "end without an answer", unfinished, (0.02, 0.15)
+    )
+
+
+def _share(run: Arrangement, kind: str, title: str, what: str, values: Floats, rise: tuple[float, float]) -> list[Lead]:
+    change = run.changes(values)
+    strengths = weakest(ramp(change.z, 4.0, 8.0), ramp(change.difference, *rise))
+    if strengths.max(initial=0.0) <= 0.0:
+        return []
+    pair = int(np.argmax(strengths))
+    text = (
+        f"the share of completions that {what} goes from {100 * change.before[pair]:.1f} % to "
+        f"{100 * change.after[pair]:.1f} %."
+    )
+    return [_fact(run, kind, title, text, change, pair, float(strengths[pair]), values, {}, None)]
+
+
+def _fact(
+    run: Arrangement,
+    kind: str,
+    title: str,
+    text: str,
+    change: Changes,
+    pair: int,
+    strength: float,
+    values: Floats,
+    numbers: dict[str, float],
+    component: str | None,
+) -> Lead:
+    steps = int(change.first[pair]), int(change.last[pair])
+    late = np.flatnonzero((run.steps >= steps[0]) & (run.steps <= steps[1]) & (np.nan_to_num(values) > 0.0))
+    found = {"before": float(change.before[pair]), "after": float(change.after[pair]), "z": float(change.z[pair])}
+    return Lead(
+        kind=kind,
+        title=title,
+        text=f"From step {steps[0]} to step {steps[1]} {text}",
+        strength=strength,
+        steps=steps,
+        component=component,
+        rows=run.shown(late, values),
+        numbers=found | numbers,
+    )

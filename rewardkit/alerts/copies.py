@@ -1,0 +1,188 @@
+"""Copies that win: nearly the same completion earns more than others on many prompts.
+
+"The answer is correct." answers 40 different prompts and beats the other completions of each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rewardkit.alerts.evidence import Integers, Lead, ramp, weakest
+from rewardkit.alerts.texts import Hashes, Sample, among, chained, mixed
+from rewardkit.alerts.wins import wins
+from rewardkit.analyze.presentation import excerpt
+from rewardkit.batch.column import Floats
+
+SHINGLE = 3
+"""Words of a shingle; completions are compared by their sets of shingles."""
+BANDS, PER_BAND = 6, 5
+"""Completions that agree in all hashes of a band are candidates: two with a Jaccard similarity of 0.9 are found with a
+chance of 0.995, two with a similarity of 0.5 with a chance of 0.17."""
+LEAST = 10
+"""The fewest completions of a family of copies."""
+MOST = 3
+
+
+def copy_leads(sample: Sample) -> list[Lead]:
+    """Return at most three leads.
+
+    Completions are compared by MinHash over runs of three words (Broder 1997), in lower case, without spaces,
+    punctuation and the words of their prompt, and with all numbers treated as equal. The strength is the weakest of:
+    the certainty that the copies earn more than other completions of their groups (z from 4 to 8), how often they do
+    (from 0.55 to 0.65 of comparisons), their number of prompts (from 3 to 10), the number of their words that do not
+    depend on the prompt (from 3 to 6), the share of those words (from 0.6 to 0.8), and the share of what the copies
+    earn that they also earn with the gold answers of other prompts, if that is known (from 0.4 to 0.7): a bare number,
+    or a form that is filled in from the prompt, is an answer and not a copy.
+    """
+    words = _Words.of(sample)
+    families, members = _families(_signatures(words))
+    if not len(families):
+        return []
+    count = int(families.max()) + 1
+    won = wins(families, members, count, sample.groups, sample.standing)
+    pairs = np.unique(families * (int(sample.prompt_numbers.max()) + 1) + sample.prompt_numbers[members])
+    prompts = np.bincount(pairs // (int(sample.prompt_numbers.max()) + 1), minlength=count).astype(np.float64)
+    sizes = np.bincount(families, minlength=count)
+    fixed = np.bincount(families, words.fixed[members], minlength=count)
+    share = fixed / np.maximum(np.bincount(families, words.count[members], minlength=count), 1.0)
+    strengths = weakest(
+        ramp(won.z, 4.0, 8.0),
+        ramp(won.chance, 0.55, 0.65),
+        ramp(prompts, 3.0, 10.0),
+        ramp(fixed / sizes, 3.0, 6.0),
+        ramp(share, 0.6, 0.8),
+        ramp(_without_gold(sample, families, members, count), 0.4, 0.7),
+    )
+    leads: list[Lead] = []
+    taken: set[int] = set()
+    for family in np.lexsort((-won.z, -sizes, -np.round(strengths, 2))).tolist():
+        rows = members[families == family]
+        if strengths[family] <= 0.0 or len(leads) >= MOST:
+            break
+        if taken & set(rows.tolist()):
+            continue
+        taken |= set(rows.tolist())
+        leads.append(
+            _lead(
+                sample,
+                rows,
+                float(strengths[family]),
+                float(won.z[family]),
+                float(won.chance[family]),
+                float(prompts[family]),
+            )
+        )
+    return leads
+
+
+def _without_gold(sample: Sample, families: Integers, members: Integers, count: int) -> Floats:
+    """Return the share of each family's total that its members also earn with foreign gold answers; 1 if unknown."""
+    foreign = sample.run.evidence.foreign
+    if foreign is None:
+        return np.ones(count)
+    rows = sample.run.rows[sample.rows]
+    own, other = foreign.own[rows], foreign.foreign[rows]
+    known = ~np.isnan(own) & ~np.isnan(other)
+    if not known.any():
+        return np.ones(count)
+    low = float(np.quantile(np.concatenate([own[known], other[known]]), 0.01))
+    earned, left = (
+        np.bincount(families, np.where(known, one - low, 0.0)[members], minlength=count) for one in (own, other)
+    )
+    return np.where(earned > 1e-9, left / np.maximum(earned, 1e-9), 1.0)
+
+
+def _lead(sample: Sample, rows: Integers, strength: float, z: float, chance: float, prompts: float) -> Lead:
+    steps = sample.steps[rows]
+    shown = sample.run.shown(sample.rows[rows], sample.run.standing)
+    # A family may also have losers: quote the first row that is shown, which wins.
+    quoted = rows[np.flatnonzero(sample.run.rows[sample.rows[rows]] == shown[0])[0]]
+    return Lead(
+        kind="copies",
+        title=f"nearly the same completion wins on {prompts:.0f} prompts",
+        text=(
+            f"{len(rows)} completions of {prompts:.0f} prompts are nearly identical to "
+            f"\u201c{excerpt(sample.completions[quoted])}\u201d and earn more than others of their group in "
+            f"{100 * chance:.0f} % of comparisons (z = {z:.1f}). From {sample.description()}."
+        ),
+        strength=strength,
+        steps=(int(steps.min()), int(steps.max())),
+        rows=shown,
+        numbers={"completions": float(len(rows)), "prompts": prompts, "chance": chance, "z": z},
+    )
+
+
+@dataclass(frozen=True)
+class _Words:
+    """The words of r completions, without punctuation.
+
+    Attributes:
+        own, owners: (words,) the words that are not in their prompt, numbers as -1, and the completions they are in.
+        count: (r,) the number of words.
+        fixed: (r,) the number of words that do not depend on the prompt. Numbers do, and so do words of the prompt,
+            unless most prompts have them.
+    """
+
+    own: Integers
+    owners: Integers
+    count: Floats
+    fixed: Floats
+
+    @classmethod
+    def of(cls, sample: Sample) -> _Words:
+        tokens, owners = sample.tokens
+        prompt, prompts = sample.distinct_prompts
+        asked, askers = sample.prompt_tokens
+        spelled = sample.vocabulary
+        is_number = np.array([word[:1].isdigit() for word in spelled], dtype=np.bool_)
+        is_word = np.array([word[:1].isalnum() for word in spelled], dtype=np.bool_)
+        tokens, owners = tokens[is_word[tokens]], owners[is_word[tokens]]
+        size = len(spelled) + 1
+        pairs = np.unique(askers * size + asked)
+        usual = 2 * np.bincount(pairs % size, minlength=size) > len(prompts)
+        from_prompt = among(prompt[owners] * size + tokens, pairs)
+        number = is_number[tokens]
+        fixed = ~number & (~from_prompt | usual[tokens])
+        # Keep numbers even if the prompt has them: they are all treated as equal.
+        own = number | ~from_prompt
+        count = len(sample.rows)
+        return cls(
+            np.where(number, -1, tokens)[own],
+            owners[own],
+            np.bincount(owners, minlength=count).astype(np.float64),
+            np.bincount(owners, fixed, minlength=count).astype(np.float64),
+        )
+
+
+def _signatures(words: _Words) -> Hashes:
+    """Return the (r, hashes) MinHash signatures."""
+    count = len(words.count)
+    # Three end marks follow each text, so that even an empty one has a shingle.
+    own = np.concatenate([words.own, np.full(3 * count, -2)])
+    texts = np.concatenate([words.owners, np.repeat(np.arange(count), 3)])
+    order = np.argsort(texts, kind="stable")
+    shingles, texts, _ = chained(mixed(own[order], 3), texts[order], SHINGLE)
+    firsts = np.searchsorted(texts, np.arange(count))
+    result = np.empty((count, BANDS * PER_BAND), dtype=np.uint64)
+    for number in range(BANDS * PER_BAND):
+        result[:, number] = np.minimum.reduceat(mixed(shingles.view(np.int64), 100 + number), firsts)
+    return result
+
+
+def _families(signatures: Hashes) -> tuple[Integers, Integers]:
+    """Return (pairs,) family numbers and (pairs,) members; a completion may be in one family per band."""
+    families, members, known = [], [], 0
+    for band in range(BANDS):
+        part = signatures[:, band * PER_BAND : (band + 1) * PER_BAND]
+        key = np.zeros(len(part), dtype=np.uint64)
+        for column in range(PER_BAND):
+            key = mixed((key ^ part[:, column]).view(np.int64), column)
+        _, number, sizes = np.unique(key, return_inverse=True, return_counts=True)
+        large = sizes >= LEAST
+        rows = np.flatnonzero(large[number])
+        families.append(known + (np.cumsum(large) - 1)[number[rows]])
+        members.append(rows)
+        known += int(large.sum())
+    return np.concatenate(families).astype(np.int64), np.concatenate(members).astype(np.int64)

@@ -1,0 +1,62 @@
+"""Loss of diversity: the completions of a group become the same.
+
+At first 7.9 of 8 completions of a prompt are distinct, at the end only 1.6.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rewardkit.alerts.evidence import Lead, ramp, weakest
+from rewardkit.alerts.series import changes, mean_by_step
+from rewardkit.alerts.texts import Sample
+
+LEAST_WORDS = 8
+"""Groups with fewer words on average are left out: short answers become the same as they become right."""
+
+
+def diversity_leads(sample: Sample) -> list[Lead]:
+    """Return a fact if the share of distinct completions falls: (d - 1) / (n - 1) in a group of n with d distinct ones.
+
+    Its place among the facts depends on the weaker of the certainty of the fall between windows (z from 4 to 8) and its
+    size as a part of the earlier share (from 0.3 to 0.8). Groups of answers of a few words are left out.
+    """
+    run = sample.run
+    numbers: dict[str, int] = {}
+    texts = np.array([numbers.setdefault(text, len(numbers)) for text in sample.completions], dtype=np.int64)
+    sizes = np.bincount(sample.groups)
+    distinct = np.bincount(np.unique(sample.groups * (len(numbers) + 1) + texts) // (len(numbers) + 1))
+    words = np.bincount(sample.tokens[1], minlength=len(sample.rows))
+    several = (sizes > 1) & (np.bincount(sample.groups, words) >= LEAST_WORDS * sizes)
+    if not several.any():
+        return []
+    share = (distinct[several] - 1.0) / (sizes[several] - 1.0)
+    steps = np.zeros(len(sizes), dtype=np.int64)
+    steps[sample.groups] = sample.steps
+    change = changes(mean_by_step(steps[several], share), run.starts)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lost = np.nan_to_num(-change.difference / change.before)
+    strengths = weakest(ramp(-change.z, 4.0, 8.0), ramp(lost, 0.3, 0.8))
+    if strengths.max(initial=0.0) <= 0.0:
+        return []
+    pair = int(np.argmax(strengths))
+    late = np.flatnonzero(sample.steps >= run.starts[np.searchsorted(run.starts, change.last[pair], "right") - 1])
+    return [
+        Lead(
+            kind="diversity",
+            title="completions of a prompt become the same",
+            text=(
+                f"From step {int(change.first[pair])} to step {int(change.last[pair])} the share of distinct "
+                f"completions within groups goes from {change.before[pair]:.2f} to {change.after[pair]:.2f} "
+                f"({abs(change.z[pair]):.1f} standard errors). From {sample.description()}."
+            ),
+            strength=float(strengths[pair]),
+            steps=(int(change.first[pair]), int(change.last[pair])),
+            rows=run.shown(sample.rows[late]),
+            numbers={
+                "before": float(change.before[pair]),
+                "after": float(change.after[pair]),
+                "z": float(change.z[pair]),
+            },
+        )
+    ]

@@ -1,0 +1,152 @@
+"""Evidence: the data of a run as plain arrays, for the search; and Lead, a result of the search.
+
+``Evidence(steps=steps, prompts=prompts, totals=totals)`` is enough; each further array allows more kinds of leads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.analyze.foreign_golds import ForeignScores
+from rewardkit.batch.column import Floats, Rows
+from rewardkit.errors import EvidenceError, near_miss, shorten
+from rewardkit.progress.bounds import Bounds
+
+Integers = NDArray[np.int64]
+Texts = Callable[[Integers], Sequence[str]] | Sequence[str]
+"""All n texts, or a function from row indices to the texts of those rows: only a sample is read."""
+Cells = Callable[[Integers], Sequence[Mapping[str, Any]]] | Sequence[Mapping[str, Any]]
+"""The example columns of all n rows, column -> cell, or a function from row indices to those of these rows."""
+
+LOST_SIGNAL = frozenset({"ceiling", "floor", "dead", "no_variance"})
+"""Kinds that tell where a reward teaches nothing any more."""
+FACTS = LOST_SIGNAL | {"phrase", "diversity", "length", "jump", "gate", "calls", "repeated", "unfinished"}
+"""Kinds that honest learning shows as often as gaming does: they are facts about a run and have no strength."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The data of a run: a row is one completion, and all (n,) arrays have the same order of rows, any order.
+
+    `rewardkit.page.leads.read_evidence` reads it from a recorded run.
+
+    Attributes:
+        steps: (n,) the training step.
+        prompts: (n,) the prompt, as an integer or a string. Completions of one prompt in one step are a group.
+        totals: (n,) NaN if a completion is unscorable.
+        components: the raw scores of each component, (n,), NaN if there is no score.
+        training: (n,) False for rows of an evaluation; None if all rows are training.
+        advantages: (n,) the trainer's advantages, NaN if unknown. If any is unknown, totals are compared instead.
+        lengths: (n,) tokens or characters; NaN if unknown.
+        maximum_length: the length at which completions are cut off, in the unit of `lengths`; None if it is unknown,
+            and then no completion counts as cut off.
+        outcomes: (n,) for each component: ``"scored"``, ``"failed"``, ``"errored"``...
+        completions: the texts, or a function that returns them for row indices.
+        prompt_texts: the prompt of each row, as texts or as a function.
+        columns: the cells of the example columns of each row, column -> cell, or a function.
+        reads: what each component reads of the data: example columns, ``"prompt"``, ``"example"``.
+        bounds: the lowest and highest score of each component; infinite if there is no bound.
+        monitored: components that earn nothing (`rk.monitor`): the truths that proxies are compared with.
+        gates: the steps (t,) and pass rates (t,) of each gate.
+        calls: (n,) the tool calls of each completion; NaN if unknown.
+        repeated_calls: (n,) the calls that repeat an earlier one of the completion.
+        unfinished: (n,) 1 if a completion ended without an answer, else 0.
+        foreign: totals (n,) with the gold answers of the own prompt and of other prompts, as `ForeignGolds` scores
+            them; NaN for completions that were not scored again.
+        seed: the seed of the samples.
+    """
+
+    steps: Integers
+    prompts: NDArray[Any]
+    totals: Floats
+    components: Mapping[str, Floats] = field(default_factory=lambda: MappingProxyType({}))
+    training: Rows | None = None
+    advantages: Floats | None = None
+    lengths: Floats | None = None
+    maximum_length: float | None = None
+    outcomes: Mapping[str, NDArray[Any]] = field(default_factory=lambda: MappingProxyType({}))
+    completions: Texts | None = None
+    prompt_texts: Texts | None = None
+    columns: Cells | None = None
+    reads: Mapping[str, Collection[str]] = field(default_factory=lambda: MappingProxyType({}))
+    bounds: Mapping[str, Bounds] = field(default_factory=lambda: MappingProxyType({}))
+    monitored: frozenset[str] = frozenset()
+    gates: Mapping[str, tuple[Integers, Floats]] = field(default_factory=lambda: MappingProxyType({}))
+    calls: Floats | None = None
+    repeated_calls: Floats | None = None
+    unfinished: Floats | None = None
+    foreign: ForeignScores | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        size = len(self.steps)
+        named: dict[str, Any] = {"prompts": self.prompts, "totals": self.totals, "training": self.training}
+        named |= {"advantages": self.advantages, "lengths": self.lengths}
+        named |= {"calls": self.calls, "repeated_calls": self.repeated_calls, "unfinished": self.unfinished}
+        named |= {} if self.foreign is None else {f"foreign.{name}": v for name, v in self.foreign._asdict().items()}
+        named |= {f"components[{name!r}]": values for name, values in self.components.items()}
+        named |= {f"outcomes[{name!r}]": values for name, values in self.outcomes.items()}
+        for texts in ("completions", "prompt_texts", "columns"):
+            given = getattr(self, texts)
+            named[texts] = None if callable(given) else given
+        for name, values in named.items():
+            if values is not None and len(values) != size:
+                raise EvidenceError(f"{name} has {len(values)} rows, steps has {size}; pass one value per completion.")
+        for name in sorted(self.monitored - set(self.components)):
+            raise EvidenceError(
+                f"monitored names {shorten(name)}, but components does not have it.{near_miss(name, self.components)} "
+                "Pass its scores in components"
+            )
+        for name, (steps, rates) in self.gates.items():
+            if len(steps) != len(rates):
+                raise EvidenceError(
+                    f"gates[{name!r}] has {len(steps)} steps and {len(rates)} rates; pass one rate per step."
+                )
+
+
+@dataclass(frozen=True)
+class Lead:
+    """A suspicious pattern or a fact: where it is, how strong it is, and the rows that show it. Not a verdict.
+
+    Attributes:
+        kind: ``"proxy"``, ``"phrase"``, ... (docs/suspicious.md lists them).
+        title: one line. It may quote a completion, so escape it before you show it.
+        text: the observation, with numbers.
+        strength: 0 to 1, the weakest of the kind's ramps; docs/suspicious.md has them. 0 for facts (`is_fact`).
+        steps: the first and last step of the pattern.
+        component: the component, or None for the total.
+        rows: completions to look at, as indices into the arrays of the Evidence, the most telling first.
+        numbers: the numbers of the text, for tables and plots.
+        phrase: the words that the completions share, if the pattern is a phrase.
+    """
+
+    kind: str
+    title: str
+    text: str
+    strength: float
+    steps: tuple[int, int]
+    component: str | None = None
+    rows: tuple[int, ...] = ()
+    numbers: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    phrase: str = ""
+
+    @property
+    def is_fact(self) -> bool:
+        """Whether this only describes the run: healthy runs show it as often as gamed ones."""
+        return self.kind in FACTS
+
+
+def ramp(value: float | Floats, low: float, high: float) -> Any:
+    """Return 0 up to `low`, 1 from `high` on, and a straight line between; 0 for NaN."""
+    return np.clip(np.nan_to_num((np.asarray(value, dtype=np.float64) - low) / (high - low), posinf=1.0), 0.0, 1.0)
+
+
+def weakest(*ramps: Any) -> Any:
+    """Return the smallest of the ramps: a lead is as strong as its weakest evidence."""
+    return np.minimum.reduce(np.broadcast_arrays(*ramps))

@@ -1,0 +1,70 @@
+"""Paid for another prompt's answer: what reads a gold answer pays more, and as much with the gold answers of others.
+
+Completions list ten numbers, of which one is right. Scored again with the gold answers of other prompts they earn 0.6,
+where they earned 0.1 at the start: what the reward pays for by now is not what the gold answer asks for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rewardkit.alerts.arrangement import Arrangement
+from rewardkit.alerts.evidence import Lead, ramp, weakest
+from rewardkit.alerts.series import Changes
+from rewardkit.batch.column import Floats
+
+
+def foreign_leads(run: Arrangement) -> list[Lead]:
+    """Return at most one lead: the two windows with the greatest strength.
+
+    Only the terms that read a column count: a form that is learned earns with any gold answer. The strength is the
+    weakest of: the certainty that their total with foreign gold answers rises (z from 2.5 to 5), the size of its rise
+    (from 0.08 to 0.16 of the range of their total), and the share of the rise with the own gold answers that it
+    explains (from 0.2 to 0.4). A total that rises by less than its foreign one counts as explained.
+    """
+    if run.evidence.foreign is None:
+        return []
+    own, foreign, form = (np.asarray(totals, dtype=np.float64)[run.rows] for totals in run.evidence.foreign)
+    own, foreign = np.where(np.isnan(foreign), np.nan, own - form), foreign - form
+    size = run.spread(own)
+    if not size > 1e-9:
+        return []
+    paid, earned = run.changes(foreign), run.changes(own)
+    share = _explained(paid, earned)
+    strengths = weakest(ramp(paid.z, 2.5, 5.0), ramp(paid.difference / size, 0.08, 0.16), ramp(share, 0.2, 0.4))
+    if not strengths.max(initial=0.0) > 0.0:
+        return []
+    pair = int(np.argmax(strengths))
+    steps = int(paid.first[pair]), int(paid.last[pair])
+    late = (run.steps >= steps[0]) & (run.steps <= steps[1]) & ~np.isnan(foreign)
+    return [
+        Lead(
+            kind="foreign",
+            title="the total is paid for answers to other prompts",
+            text=(
+                f"From step {steps[0]} to step {steps[1]}, what the terms that read a column pay goes from "
+                f"{earned.before[pair]:.3g} to {earned.after[pair]:.3g}. With the gold answers of other prompts, the "
+                f"same completions go from {paid.before[pair]:.3g} to {paid.after[pair]:.3g} ({paid.z[pair]:.1f} "
+                "standard errors): some of what the policy has learned earns without the right answer. Completions "
+                "that earn most for other prompts come first."
+            ),
+            strength=float(strengths[pair]),
+            steps=steps,
+            rows=run.shown(np.flatnonzero(late), foreign),
+            numbers={
+                "foreign_before": float(paid.before[pair]),
+                "foreign_after": float(paid.after[pair]),
+                "foreign_z": float(paid.z[pair]),
+                "total_before": float(earned.before[pair]),
+                "total_after": float(earned.after[pair]),
+                "share": float(share[pair]),
+            },
+        )
+    ]
+
+
+def _explained(paid: Changes, earned: Changes) -> Floats:
+    """Return the share of each rise that foreign gold answers earn, too."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share: Floats = np.where(earned.difference > paid.difference, paid.difference / earned.difference, 1.0)
+    return share

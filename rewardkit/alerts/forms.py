@@ -1,0 +1,80 @@
+"""Paid beside the answer: the total rises while the components that read the data, and so may know the answer, fall.
+
+``0.3 * rk.exact("answer") + 0.7 * results`` pays for each result of a tool: the policy calls more tools, and answers
+less. What reads neither a column nor the prompt (a form, a length, a number of calls) cannot tell a right answer from
+a wrong one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rewardkit.alerts.arrangement import Arrangement
+from rewardkit.alerts.evidence import Lead, ramp, weakest
+from rewardkit.batch.column import Floats
+
+
+def form_leads(run: Arrangement) -> list[Lead]:
+    """Return at most one lead: the two windows with the greatest strength.
+
+    The strength is the weakest of: the certainty that the total rises (z from 3 to 6), the size of its rise (from 0.05
+    to 0.12 of its range), the certainty that the mean of the components that read the data falls (z from 2 to 4), and
+    the size of its fall (from 0.03 to 0.1 of their ranges).
+    """
+    knowing = [name for name in run.rewarded if run.evidence.reads.get(name)]
+    others = sorted(set(run.rewarded) - set(knowing))
+    size = run.spread(run.totals)
+    if not knowing or not others or not size > 1e-9:
+        return []
+    mean = np.mean([_scaled(run, name) for name in knowing], axis=0)
+    total, answer = run.changes(run.totals), run.changes(mean)
+    strengths = weakest(
+        ramp(total.z, 3.0, 6.0),
+        ramp(total.difference / size, 0.05, 0.12),
+        ramp(-answer.z, 2.0, 4.0),
+        ramp(-answer.difference, 0.03, 0.1),
+    )
+    if not strengths.max(initial=0.0) > 0.0:
+        return []
+    pair = int(np.argmax(strengths))
+    steps = int(total.first[pair]), int(total.last[pair])
+    late = (run.steps >= steps[0]) & (run.steps <= steps[1]) & ~np.isnan(run.totals)
+    return [
+        Lead(
+            kind="form",
+            title=f"the total rises while {_listed(knowing)} {'falls' if len(knowing) == 1 else 'fall'}",
+            text=(
+                f"From step {steps[0]} to step {steps[1]} the mean total goes from {total.before[pair]:.3g} to "
+                f"{total.after[pair]:.3g} ({total.z[pair]:.1f} standard errors). What reads the data "
+                f"({_listed(knowing)}) goes from {answer.before[pair]:.3g} to {answer.after[pair]:.3g} of its range: "
+                f"{_listed(others)} {'pays' if len(others) == 1 else 'pay'} for something else. Completions that earn "
+                "much without the answer come first."
+            ),
+            strength=float(strengths[pair]),
+            steps=steps,
+            rows=run.shown(np.flatnonzero(late), run.totals / size - mean),
+            numbers={
+                "total_before": float(total.before[pair]),
+                "total_after": float(total.after[pair]),
+                "total_z": float(total.z[pair]),
+                "answer_before": float(answer.before[pair]),
+                "answer_after": float(answer.after[pair]),
+                "answer_z": float(answer.z[pair]),
+            },
+        )
+    ]
+
+
+def _scaled(run: Arrangement, name: str) -> Floats:
+    """Return the raw scores (m,) as a share of the declared range, or else of the range of scores; 0 for no score."""
+    values = run.component(name)
+    low, high = run.evidence.bounds.get(name, (-np.inf, np.inf))
+    if np.isnan(values).all():
+        return np.zeros(len(values))
+    low = float(np.nanquantile(values, 0.01)) if np.isinf(low) else low
+    high = float(np.nanquantile(values, 0.99)) if np.isinf(high) else high
+    return (np.nan_to_num(values, nan=low) - low) / (high - low) if high > low else np.zeros(len(values))
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

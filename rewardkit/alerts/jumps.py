@@ -1,0 +1,101 @@
+"""Sudden changes: a component that reaches another level within a step, a gate that opens suddenly.
+
+A mean of 0.2 up to step 310 and of 0.8 from step 311 on is a jump; a mean that climbs over a hundred steps is not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rewardkit.alerts.arrangement import Arrangement
+from rewardkit.alerts.evidence import Lead, ramp, weakest
+from rewardkit.alerts.series import STEPS, Jump, Series, largest_jump
+
+
+def jump_leads(run: Arrangement) -> list[Lead]:
+    """Return a lead for each component whose largest jump is sudden (for the total if there are no components).
+
+    The strength is the weaker of the jump's suddenness (`Jump.suddenness`) and its height (from 0.3 to 1 deviation
+    of the completions before and after).
+    """
+    columns = {name: run.component(name) for name in sorted(run.evidence.components)} or {"": run.totals}
+    leads = []
+    for name, values in columns.items():
+        jump = largest_jump(run.series(values))
+        if jump is None or jump.suddenness == 0.0:
+            continue
+        near = np.flatnonzero(_near(run, jump) & ~np.isnan(values))
+        deviation = float(values[near].std())
+        height = abs(jump.difference) / deviation if deviation > 1e-9 else np.inf
+        strength = float(weakest(jump.suddenness, ramp(height, 0.3, 1.0)))
+        if strength > 0.0:
+            shown = name or "the total"
+            after = near[run.steps[near] >= jump.step]
+            leads.append(
+                Lead(
+                    kind="jump",
+                    title=f"{shown} {'jumps' if jump.difference > 0 else 'drops'} at step {jump.step}",
+                    text=f"The mean of {shown} is {_described(jump)}. The jump is {height:.2g} deviations high.",
+                    strength=strength,
+                    steps=_span(run.distinct_steps, jump),
+                    component=name or None,
+                    rows=run.shown(after, values if jump.difference > 0 else -values),
+                    numbers={**_numbers(jump), "height": height},
+                )
+            )
+    return leads
+
+
+def gate_leads(run: Arrangement) -> list[Lead]:
+    """Return a lead for each gate whose pass rate jumps: the weaker of suddenness and height (from 0.1 to 0.4)."""
+    leads = []
+    for name, (steps, rates) in sorted(run.evidence.gates.items()):
+        order = np.argsort(steps, kind="stable")
+        known = order[~np.isnan(np.asarray(rates, dtype=np.float64)[order])]
+        series = Series(np.asarray(steps, dtype=np.int64)[known], np.asarray(rates, dtype=np.float64)[known])
+        jump = largest_jump(series)
+        strength = 0.0 if jump is None else float(weakest(jump.suddenness, ramp(abs(jump.difference), 0.1, 0.4)))
+        if jump is not None and strength > 0.0:
+            after = np.flatnonzero(_near(run, jump) & (run.steps >= jump.step))
+            leads.append(
+                Lead(
+                    kind="gate",
+                    title=f"gate {name} {'opens' if jump.difference > 0 else 'closes'} suddenly at step {jump.step}",
+                    text=f"The pass rate of gate {name} is {_described(jump)}.",
+                    strength=strength,
+                    steps=_span(series.steps, jump),
+                    component=name if name in run.evidence.components else None,
+                    rows=run.shown(after),
+                    numbers=_numbers(jump),
+                )
+            )
+    return leads
+
+
+def _near(run: Arrangement, jump: Jump) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    first, last = _span(run.distinct_steps, jump)
+    return (run.steps >= first) & (run.steps <= last)
+
+
+def _span(steps: np.ndarray[tuple[int], np.dtype[np.int64]], jump: Jump) -> tuple[int, int]:
+    """Return the first and last step that were compared."""
+    at = int(np.searchsorted(steps, jump.step))
+    return int(steps[max(0, at - STEPS)]), int(steps[min(len(steps) - 1, at + STEPS - 1)])
+
+
+def _described(jump: Jump) -> str:
+    return (
+        f"{jump.before:.3g} in the {STEPS} steps before step {jump.step} and {jump.after:.3g} in the {STEPS} steps "
+        f"from it on: {jump.z:.1f} standard errors, {jump.ratio:.1f} times the largest change elsewhere, and "
+        f"{100 * jump.concentration:.0f} % of all movement around that step"
+    )
+
+
+def _numbers(jump: Jump) -> dict[str, float]:
+    return {
+        "before": jump.before,
+        "after": jump.after,
+        "z": jump.z,
+        "concentration": jump.concentration,
+        "ratio": jump.ratio,
+    }

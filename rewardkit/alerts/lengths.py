@@ -1,0 +1,123 @@
+"""Length: completions that grow or shrink because the reward pays for it, and completions that are cut off.
+
+The mean length doubles while longer completions of the same prompt earn more (rank correlation 0.6).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rewardkit.alerts.arrangement import Arrangement, ranks
+from rewardkit.alerts.evidence import Lead, ramp, weakest
+from rewardkit.batch.column import Floats, Rows
+
+
+def length_leads(run: Arrangement) -> list[Lead]:
+    """Return a fact about a drift of length, and a lead about completions that are cut off at the maximum."""
+    if run.evidence.lengths is None:
+        return []
+    lengths = np.asarray(run.evidence.lengths, dtype=np.float64)[run.rows]
+    return [*_drift(run, lengths), *_truncated(run, lengths)]
+
+
+def _drift(run: Arrangement, lengths: Floats) -> list[Lead]:
+    """Return a fact if the mean length drifts in the direction that earns more.
+
+    Its place among the facts depends on the weakest of: the certainty that the mean length changes (z from 4 to 8), the
+    size of the change (a factor from 1.15 to 1.75), the certainty that the total rises at the same time (z from 2 to
+    4), and the rank correlation of length and earnings within groups, in the direction of the drift (from 0.15 to 0.5).
+    """
+    change, total = run.changes(lengths), run.changes(run.totals)
+    correlation = correlation_within(run, lengths)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factor = np.log(np.maximum(change.after, 1e-9) / np.maximum(change.before, 1e-9))
+    strengths = weakest(
+        ramp(np.abs(change.z), 4.0, 8.0),
+        ramp(np.abs(factor), np.log(1.15), np.log(1.75)),
+        ramp(total.z, 2.0, 4.0),
+        ramp(np.sign(factor) * correlation, 0.15, 0.5),
+    )
+    if strengths.max(initial=0.0) <= 0.0:
+        return []
+    pair = int(np.argmax(strengths))
+    grows = bool(factor[pair] > 0)
+    steps = int(change.first[pair]), int(change.last[pair])
+    late = np.flatnonzero((run.steps >= steps[0]) & (run.steps <= steps[1]) & ~np.isnan(lengths))
+    return [
+        Lead(
+            kind="length",
+            title=f"completions {'grow' if grows else 'shrink'}, and {'longer' if grows else 'shorter'} ones earn more",
+            text=(
+                f"From step {steps[0]} to step {steps[1]} the mean length goes from {change.before[pair]:.4g} to "
+                f"{change.after[pair]:.4g} while the total goes from {total.before[pair]:.3g} to "
+                f"{total.after[pair]:.3g}. Within groups the rank correlation of length and earnings is "
+                f"{correlation:.2f}."
+            ),
+            strength=float(strengths[pair]),
+            steps=steps,
+            rows=run.shown(late, lengths if grows else -lengths),
+            numbers={
+                "before": float(change.before[pair]),
+                "after": float(change.after[pair]),
+                "z": float(change.z[pair]),
+                "correlation": correlation,
+            },
+        )
+    ]
+
+
+def correlation_within(run: Arrangement, values: Floats) -> float:
+    """Return the rank correlation of (m,) values with earnings within groups, pooled; 0 if nothing varies."""
+    own, earned = ranks(values, run.groups), run.standing
+    known = ~np.isnan(own) & ~np.isnan(earned)
+    own, earned = own[known], earned[known]
+    scale = float(np.sqrt((own**2).sum() * (earned**2).sum()))
+    return float((own * earned).sum() / scale) if scale > 1e-9 else 0.0
+
+
+def _gain(run: Arrangement, chosen: Rows) -> float:
+    """Return by how much of the range of totals some rows earn more than the rows of the first window."""
+    totals, size = run.totals, run.spread(run.totals)
+    first = totals[run.windows == run.windows.min()]
+    if not size > 1e-9 or np.isnan(first).all() or np.isnan(totals[chosen]).all():
+        return 0.0
+    return float(np.nanmean(totals[chosen]) - np.nanmean(first)) / size
+
+
+def _truncated(run: Arrangement, lengths: Floats) -> list[Lead]:
+    """Return a lead if many completions reach the maximum length.
+
+    The strength is the weakest of: their share in the last window (from 0.1 to 0.5), the certainty that it rose (z from
+    4 to 8; 1 if it was that high all along), and what they earn: a part of 0.5, more if they earn more than the mean
+    total of the first window (from 0 to 0.1 of the range): cut-off completions that earn little game nothing.
+    Without a known maximum there is no lead: answers of one form may have the same length, too.
+    """
+    limit = run.evidence.maximum_length
+    known = lengths[~np.isnan(lengths)]
+    if limit is None or not known.size or known.min() == known.max():
+        return []
+    cut = np.where(np.isnan(lengths), np.nan, (lengths >= limit).astype(np.float64))
+    last = np.isin(run.windows, run.windows.max())
+    share = float(np.nanmean(cut[last])) if (~np.isnan(cut[last])).any() else 0.0
+    change = run.changes(cut)
+    rise = float(np.nanmax(change.z, initial=0.0)) if change.z.size else 0.0
+    lasting = float(np.nanmean(cut)) >= 0.8 * share
+    paid = 0.5 + 0.5 * float(ramp(_gain(run, last & (cut == 1.0)), 0.0, 0.1))
+    strength = float(weakest(ramp(share, 0.1, 0.5), max(float(ramp(rise, 4.0, 8.0)), float(lasting)), paid))
+    if strength <= 0.0:
+        return []
+    steps = int(run.starts[-1]), run.span[1]
+    return [
+        Lead(
+            kind="truncated",
+            title=f"{100 * share:.0f} % of completions are cut off at the maximum length",
+            text=(
+                f"In steps {steps[0]} to {steps[1]}, {100 * share:.1f} % of completions have the maximum length "
+                f"{limit:.6g}; in the whole run {100 * float(np.nanmean(cut)):.1f} %. The rest of them is never scored."
+            ),
+            strength=strength,
+            steps=steps,
+            rows=run.shown(np.flatnonzero(last & (cut == 1.0))),
+            numbers={"share": share, "overall": float(np.nanmean(cut)), "limit": limit, "z": rise},
+        )
+    ]

@@ -1,0 +1,53 @@
+"""Outcomes: a component fails or errors on more and more completions.
+
+If a judge fails on 8 % of the completions from step 300 on, those completions have no learning signal.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rewardkit.alerts.arrangement import Arrangement
+from rewardkit.alerts.evidence import Lead, ramp, weakest
+
+
+def outcome_leads(run: Arrangement) -> list[Lead]:
+    """Return at most one lead for each component and outcome.
+
+    The strength is the weaker of the certainty that the rate rises between windows (z from 4 to 8) and the size of the
+    rise (from 0.01 to 0.06 of all completions).
+    """
+    leads = []
+    for name, outcomes in sorted(run.evidence.outcomes.items()):
+        own = np.asarray(outcomes)[run.rows]
+        for outcome in ("failed", "errored"):
+            is_so = (own == outcome).astype(np.float64)
+            if not is_so.any():
+                continue
+            change = run.changes(is_so)
+            strengths = weakest(ramp(change.z, 4.0, 8.0), ramp(change.difference, 0.01, 0.06))
+            if strengths.max(initial=0.0) <= 0.0:
+                continue
+            pair = int(np.argmax(strengths))
+            steps = int(change.first[pair]), int(change.last[pair])
+            late = (run.steps >= steps[0]) & (run.steps <= steps[1])
+            leads.append(
+                Lead(
+                    kind="outcomes",
+                    title=f"{name} {outcome} more often",
+                    text=(
+                        f"From step {steps[0]} to step {steps[1]} the share of completions on which {name} {outcome} "
+                        f"goes from {100 * change.before[pair]:.2f} % to {100 * change.after[pair]:.2f} %."
+                    ),
+                    strength=float(strengths[pair]),
+                    steps=steps,
+                    component=name,
+                    rows=run.shown(np.flatnonzero(late & (is_so == 1.0))),
+                    numbers={
+                        "before": float(change.before[pair]),
+                        "after": float(change.after[pair]),
+                        "z": float(change.z[pair]),
+                    },
+                )
+            )
+    return leads

@@ -1,0 +1,241 @@
+"""Phrases that pay: word n-grams that spread, and whose completions earn more than others of the same prompt.
+
+"as an expert i am certain" is in 1 % of the first completions and in 40 % of the last. Completions with it earn more
+than completions without it in 95 % of the comparisons within a group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.alerts.arrangement import ranks
+from rewardkit.alerts.evidence import Integers, Lead, ramp, weakest
+from rewardkit.alerts.texts import MARKUP, Hashes, Sample, among, chained, mixed, spans
+from rewardkit.alerts.wins import discoveries, one_sided, wins
+from rewardkit.analyze.presentation import excerpt
+from rewardkit.batch.column import Floats
+
+LONGEST = 4
+"""The number of words of the longest n-gram."""
+LEAST = 20
+"""The fewest completions of the sample that contain an n-gram."""
+LEAST_PROMPTS = 5
+"""The fewest prompts of those completions."""
+FALSE_DISCOVERIES = 0.01
+CANDIDATES = 200
+"""The number of strongest n-grams to examine; overlapping ones are one phrase."""
+MOST = 5
+"""The most facts."""
+
+
+@dataclass(frozen=True)
+class Grams:
+    """The n-grams of each completion, once each.
+
+    An n-gram that the prompt may have asked for is left out: a single word of the prompt, and any n-gram that shares
+    two neighboring words or a piece of markup with it.
+
+    Attributes:
+        grams: (pairs,) numbers of the n-grams.
+        members: (pairs,) positions in the sample.
+        places: (grams,) where in the sample's tokens each n-gram first begins.
+        sizes: (grams,) the number of words.
+    """
+
+    grams: Integers
+    members: Integers
+    places: Integers
+    sizes: Integers
+
+
+def phrase_leads(sample: Sample) -> list[Lead]:
+    """Return at most five facts.
+
+    Candidates are the n-grams of one to four words (characters, in scripts without spaces) that occur in at least 20
+    completions of at least 5 prompts, and whose completions earn more within groups (rank test, false discovery rate
+    0.01). They are sorted by the weakest of: the certainty that the n-gram pays (z from 4 to 8), the certainty that it
+    spread between windows (z from 4 to 8), the size of the spread (0.05 to 0.3 of all completions), and its chance to
+    win against completions of the same group without it (from 0.6 to 0.85), in the total or, if that is above 0.55, in
+    the component in which it wins most. If completions with the phrase also win in a monitored component, the phrase is
+    right rather than a trick, and the last ramp shrinks with that chance (from 0.55 to 0.7).
+    """
+    found = grams(sample)
+    count = len(found.places)
+    if not count:
+        return []
+    won = wins(found.grams, found.members, count, sample.groups, sample.standing)
+    before, after, spread = _spread(sample, found)
+    kept = discoveries(one_sided(won.z), FALSE_DISCOVERIES) & (won.chance > 0.55)
+    strengths = weakest(ramp(won.z, 4.0, 8.0), ramp(spread, 4.0, 8.0), ramp(after - before, 0.05, 0.3)) * kept
+    chosen = np.lexsort((-won.z, -strengths))[:CANDIDATES]
+    chosen = chosen[strengths[chosen] > 0.0]
+    if not chosen.size:
+        return []
+    chance, component = _most_won(sample, found, chosen, won.chance[chosen])
+    strengths = weakest(strengths[chosen], ramp(chance, 0.6, 0.85) * (1.0 - _truly_won(sample, found, chosen)))
+    leads = []
+    for one, rows in islice(_apart(sample, found, chosen, strengths), MOST):
+        gram = int(chosen[one])
+        phrase = excerpt(_text(sample, found, gram))
+        leads.append(
+            Lead(
+                kind="phrase",
+                phrase=phrase,
+                title=f"\u201c{phrase}\u201d spreads and pays",
+                text=(
+                    f"\u201c{phrase}\u201d is in {100 * before[gram]:.1f} % of completions, and later in "
+                    f"{100 * after[gram]:.1f} %. A completion with it earns more than others of its group in "
+                    f"{100 * won.chance[gram]:.0f} % of comparisons (z = {won.z[gram]:.1f}"
+                    + (f"; in {component[one]}: {100 * chance[one]:.0f} %" if component[one] else "")
+                    + f"). From {sample.description()}; {count} n-grams compared, "
+                    f"false discovery rate {FALSE_DISCOVERIES}."
+                ),
+                strength=float(strengths[one]),
+                steps=sample.run.span,
+                component=component[one],
+                rows=sample.run.shown(sample.rows[rows]),
+                numbers={
+                    "before": float(before[gram]),
+                    "after": float(after[gram]),
+                    "z": float(won.z[gram]),
+                    "chance": float(won.chance[gram]),
+                },
+            )
+        )
+    return leads
+
+
+def grams(sample: Sample) -> Grams:
+    """Return the n-grams that are frequent enough."""
+    tokens, owners = sample.tokens
+    prompt, _ = sample.distinct_prompts
+    hashes = mixed(tokens, 0)
+    word, pair = _in_prompt(sample, 1), _in_prompt(sample, 2)
+    markup = np.array([MARKUP.fullmatch(token) is not None for token in sample.vocabulary], dtype=np.bool_)
+    prompted_pairs = np.concatenate([[0], np.cumsum(pair)])
+    prompted_markup = np.concatenate([[0], np.cumsum(word & markup[tokens])])
+    keys, members, places, sizes = [], [], [], []
+    for size in range(1, LONGEST + 1):
+        own, texts, begins = chained(hashes, owners, size)
+        # The count of a bucket is an upper bound for its n-grams: most are rare and are dropped here.
+        buckets = (own >> np.uint64(44)).astype(np.int64)
+        often = np.bincount(buckets, minlength=1)[buckets] >= LEAST
+        prompted = (prompted_markup[begins + size] > prompted_markup[begins]) | (
+            word[begins] if size == 1 else prompted_pairs[begins + size - 1] > prompted_pairs[begins]
+        )
+        own, texts, begins = own[often & ~prompted], texts[often & ~prompted], begins[often & ~prompted]
+        once = np.unique(_joined(own, texts), return_index=True)[1]
+        keys.append(own[once])
+        members.append(texts[once])
+        places.append(begins[once])
+        sizes.append(np.full(len(once), size))
+    key, member = np.concatenate(keys), np.concatenate(members)
+    _, firsts, gram = np.unique(key, return_index=True, return_inverse=True)
+    count = len(firsts)
+    pairs = np.unique(gram * (int(prompt.max(initial=0)) + 1) + prompt[member])
+    prompts = np.bincount(pairs // (int(prompt.max(initial=0)) + 1), minlength=count)
+    often = (np.bincount(gram, minlength=count) >= LEAST) & (prompts >= LEAST_PROMPTS)
+    number = np.cumsum(often) - 1
+    stays = often[gram]
+    return Grams(
+        number[gram[stays]],
+        member[stays],
+        np.concatenate(places)[firsts[often]],
+        np.concatenate(sizes)[firsts[often]],
+    )
+
+
+def _in_prompt(sample: Sample, size: int) -> NDArray[np.bool_]:
+    """Return (tokens,) whether the run of `size` tokens that begins here is in the prompt of its completion."""
+    tokens, owners = sample.tokens
+    asked, askers = sample.prompt_tokens
+    own, texts, begins = chained(mixed(tokens, 0), owners, size)
+    known, by, _ = chained(mixed(asked, 0), askers, size)
+    result = np.zeros(len(tokens), dtype=np.bool_)
+    result[begins] = among(_joined(own, sample.distinct_prompts[0][texts]), _joined(known, by))
+    return result
+
+
+def _joined(hashes: Hashes, numbers: Integers) -> Hashes:
+    with np.errstate(over="ignore"):
+        return hashes ^ mixed(numbers, 7)
+
+
+def _spread(sample: Sample, found: Grams) -> tuple[Floats, Floats, Floats]:
+    """Return the lowest frequency, the highest one after it, and the z of their difference, each (grams,)."""
+    count, windows = len(found.places), int(sample.windows.max()) + 1
+    sizes = np.maximum(np.bincount(sample.windows, minlength=windows), 1).astype(np.float64)
+    cells = np.bincount(found.grams * windows + sample.windows[found.members], minlength=count * windows)
+    share = cells.reshape(count, windows) / sizes
+    lowest = np.minimum.accumulate(share, axis=1)
+    at = np.argmax(share - lowest, axis=1)
+    rows = np.arange(count)
+    before, after = lowest[rows, at], share[rows, at]
+    since = np.argmin(np.where(np.arange(windows) <= at[:, None], share, np.inf), axis=1)
+    pooled = (before * sizes[since] + after * sizes[at]) / (sizes[since] + sizes[at])
+    error = np.sqrt(np.maximum(pooled * (1.0 - pooled), 1e-12) * (1.0 / sizes[since] + 1.0 / sizes[at]))
+    return before, after, (after - before) / error
+
+
+def _most_won(sample: Sample, found: Grams, chosen: Integers, chance: Floats) -> tuple[Floats, list[str | None]]:
+    """Return the highest chance to win, in the total or in a component that earns, and that component."""
+    best = chance.copy()
+    named: list[str | None] = [None] * len(chosen)
+    for name in sample.run.rewarded:
+        own = _chances(sample, found, chosen, sample.run.component(name))
+        for at in np.flatnonzero(np.nan_to_num(own) > best + 1e-9).tolist():
+            best[at], named[at] = own[at], name
+    return best, named
+
+
+def _truly_won(sample: Sample, found: Grams, chosen: Integers) -> Floats:
+    """Return, from 0 to 1, how clearly completions with each n-gram also win in a monitored component."""
+    result = np.zeros(len(chosen))
+    for name in sorted(sample.run.evidence.monitored & set(sample.run.evidence.components)):
+        own = _chances(sample, found, chosen, sample.run.component(name))
+        result = np.maximum(result, ramp(own, 0.55, 0.7))
+    return result
+
+
+def _chances(sample: Sample, found: Grams, chosen: Integers, values: Floats) -> Floats:
+    number = np.full(len(found.places), -1)
+    number[chosen] = np.arange(len(chosen))
+    stays = number[found.grams] >= 0
+    own = np.nan_to_num(ranks(values[sample.rows], sample.groups))
+    return wins(number[found.grams[stays]], found.members[stays], len(chosen), sample.groups, own).chance
+
+
+def _apart(sample: Sample, found: Grams, chosen: Integers, strengths: Floats) -> Iterator[tuple[int, Integers]]:
+    """Yield the strongest of each family of n-grams that are in nearly the same completions.
+
+    Of equally strong ones take the one with the most words, then with the least punctuation at its ends.
+    """
+    sign = np.array([not word[:1].isalnum() for word in sample.vocabulary], dtype=np.bool_)
+    tokens, _ = sample.tokens
+    first, last = found.places[chosen], found.places[chosen] + found.sizes[chosen] - 1
+    signs = sign[tokens[first]].astype(np.int64) + sign[tokens[last]]
+    order = np.lexsort((chosen, signs - found.sizes[chosen], -np.round(strengths, 2)))
+    seen: list[frozenset[int]] = []
+    for one in order[strengths[order] > 0.0].tolist():
+        rows = found.members[found.grams == chosen[one]]
+        own = frozenset(rows.tolist())
+        if all(len(own & other) < 0.5 * min(len(own), len(other)) for other in seen):
+            yield one, rows
+        seen.append(own)
+
+
+def _text(sample: Sample, found: Grams, gram: int) -> str:
+    """Return the n-gram as it is written in the first completion that has it."""
+    place, size = int(found.places[gram]), int(found.sizes[gram])
+    owner = int(sample.tokens[1][place])
+    first = place - int(np.searchsorted(sample.tokens[1], owner))
+    text = sample.completions[owner]
+    folded = text.casefold()
+    words = spans(text)
+    spelled = text if len(folded) == len(text) else folded  # case folding turns a few letters into two
+    return spelled[words[first][0] : words[first + size - 1][1]]

@@ -1,0 +1,181 @@
+"""A proxy that rises while the truth does not: the reward goes up, but not what it should measure (Goodhart's law).
+
+The total climbs from 0.3 to 0.9 between steps 100 and 400; ``rk.monitor(exact)`` stays at 0.31.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rewardkit.alerts.arrangement import Arrangement
+from rewardkit.alerts.evidence import Lead, ramp, weakest
+from rewardkit.alerts.series import Changes, Series, changes, mean_by_step
+from rewardkit.batch.column import Floats
+from rewardkit.progress.bounds import Bounds
+
+KIND = "proxy"
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A score that should rise with the reward but earns nothing: a monitored component, or a score of an evaluation.
+
+    Attributes:
+        against: the one proxy to compare it with (its own score in training; ``""`` is the total), or None for all.
+        values: (m,) in training, or None.
+    """
+
+    name: str
+    against: str | None
+    values: Floats | None
+    series: Series
+    deviation: float
+    bounds: Bounds
+
+
+def proxy_leads(run: Arrangement) -> list[Lead]:
+    """Return at most one lead for each truth: the proxy and the two windows with the greatest strength.
+
+    The strength is the weakest of: the certainty that the proxy rises (z from 4 to 8), the size of its rise (from 0.2
+    to 0.8 of its deviation over completions), and the certainty that the truth does not rise, up to the end of the run
+    (its rise plus two standard errors, from 0.4 of its own deviation down to 0.1). For the total, it is enough that the
+    truth rises by much less (its share of its range, from 0.6 to 0.3 of the total's). The total counts only if a
+    component that earns rises, too, because the total also moves with the weights. A truth within a tenth of its upper
+    bound has no room to rise: it counts only if it falls.
+    """
+    proxies = {name: run.component(name) for name in run.rewarded}
+    risen = {name: run.changes(values) for name, values in proxies.items()}
+    deviations = {name: _deviation(values) for name, values in proxies.items()}
+    total = run.changes(run.totals)
+    supported = np.any([change.z > 3.0 for change in risen.values()], axis=0) if risen else np.ones_like(total.z) > 0
+    best = []
+    for truth in truths(run):
+        still = changes(truth.series, run.starts)
+        found = [
+            (_strengths(change, deviations[name], still, truth), name, change)
+            for name, change in risen.items()
+            if truth.against in (None, name)
+        ]
+        if truth.against in (None, ""):
+            size = run.spread(run.totals)
+            found.append((_strengths(total, _deviation(run.totals), still, truth, size) * supported, "", total))
+        strengths, name, change = max(found, key=lambda each: float(each[0].max(initial=0.0)))
+        if strengths.max(initial=0.0) > 0.0:
+            pair = int(np.argmax(strengths))
+            best.append(_lead(run, truth, name, change, still, pair, float(strengths[pair])))
+    return best
+
+
+def truths(run: Arrangement) -> Iterator[Truth]:
+    """Yield the truths of a run.
+
+    Monitored components, in training and in evaluations, are compared with all proxies. A component that earns is
+    compared, in evaluations, with itself in training.
+    """
+    evidence = run.evidence
+    for name in sorted(evidence.monitored & set(evidence.components)):
+        values = run.component(name)
+        if not np.isnan(values).all():
+            yield Truth(name, None, values, run.series(values), _deviation(values), _bounds(run, name))
+    if evidence.training is None or evidence.training.all():
+        return
+    rows = np.flatnonzero(~evidence.training)
+    steps = np.asarray(evidence.steps, dtype=np.int64)[rows]
+    held_out = {"": evidence.totals} | {name: evidence.components[name] for name in sorted(evidence.components)}
+    for name, column in held_out.items():
+        values = np.asarray(column, dtype=np.float64)[rows]
+        series = mean_by_step(steps, values)
+        if len(series.steps) > 1:
+            against = None if name in evidence.monitored else name
+            shown = f"held-out {name or 'total'}"
+            yield Truth(shown, against, None, series, _deviation(values), _bounds(run, name))
+
+
+def _bounds(run: Arrangement, name: str) -> Bounds:
+    return run.evidence.bounds.get(name, (-np.inf, np.inf))
+
+
+def _deviation(values: Floats) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.std()) if known.size else 0.0
+
+
+def _strengths(proxy: Changes, deviation: float, truth: Changes, about: Truth, size: float = 0.0) -> Floats:
+    """Return the strength for each pair of windows; `size` is the range of the proxy if it is the total."""
+    if deviation <= 1e-9:
+        return np.zeros_like(proxy.z)
+    low, high = about.bounds
+    if about.deviation <= 1e-9:
+        # It never moved: only its bounds show whether it is never reached or always reached.
+        hopeless = np.isfinite(high) & (truth.before < high - 0.1 * (high - low if np.isfinite(low) else abs(high)))
+        still = np.where(hopeless, 1.0, 0.0)
+    else:
+        rise = (truth.difference + 2.0 * truth.error) / about.deviation
+        still = np.where(np.isnan(rise), 0.0, 1.0 - ramp(rise, 0.1, 0.4))
+        if np.isfinite(low) and np.isfinite(high):
+            still = np.maximum(still, _behind(proxy, size, truth, high - low))
+            no_room = truth.before > high - 0.1 * (high - low)
+            still = np.where(no_room & (truth.z > -4.0), 0.0, still)
+    result: Floats = weakest(ramp(proxy.z, 4.0, 8.0), ramp(proxy.difference / deviation, 0.2, 0.8), _to_the_end(still))
+    return result
+
+
+def _behind(proxy: Changes, size: float, truth: Changes, room: float) -> Floats:
+    """Return whether the truth rises by a much smaller share of its range than the proxy of its own: from 0 to 1."""
+    if not (size > 1e-9 and room > 1e-9):
+        return np.zeros_like(proxy.z)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = (truth.difference + 2.0 * truth.error) / room / (proxy.difference / size)
+    behind: Floats = np.where((proxy.difference > 0.0) & ~np.isnan(share), 1.0 - ramp(share, 0.3, 0.6), 0.0)
+    return behind
+
+
+def _to_the_end(still: Floats) -> Floats:
+    """Return for each pair of windows the minimum over it and the pairs with the same first and a later last window.
+
+    A truth that rises later did rise: a format is often learned before the skill that it is for.
+    """
+    windows = round((1.0 + float(np.sqrt(1.0 + 8.0 * len(still)))) / 2.0)
+    grid = np.full((windows, windows), np.inf)
+    pairs = np.triu_indices(windows, 1)
+    grid[pairs] = still
+    least: Floats = np.minimum.accumulate(grid[:, ::-1], axis=1)[:, ::-1][pairs]
+    return least
+
+
+def _lead(
+    run: Arrangement, truth: Truth, name: str, proxy: Changes, still: Changes, pair: int, strength: float
+) -> Lead:
+    steps = int(proxy.first[pair]), int(proxy.last[pair])
+    shown = name or "the total"
+    moved = "falls" if still.z[pair] < -4.0 else "stays flat"
+    late = (run.steps >= proxy.first[pair]) & (run.steps <= proxy.last[pair])
+    gained = run.component(name) if name else run.totals
+    keys = gained
+    if truth.values is not None:
+        keys = np.where(np.isnan(truth.values), -np.inf, gained - truth.values)
+    return Lead(
+        kind=KIND,
+        title=f"{shown} rises while {truth.name} {moved}",
+        text=(
+            f"From step {steps[0]} to step {steps[1]} the mean of {shown} goes from {proxy.before[pair]:.3g} to "
+            f"{proxy.after[pair]:.3g} ({proxy.z[pair]:.1f} standard errors), and the mean of {truth.name} goes from "
+            f"{still.before[pair]:.3g} to {still.after[pair]:.3g}. Completions with a high {shown} and a low "
+            f"{truth.name} come first."
+        ),
+        strength=strength,
+        steps=steps,
+        component=name or None,
+        rows=run.shown(np.flatnonzero(late & ~np.isnan(gained)), keys),
+        numbers={
+            "proxy_before": float(proxy.before[pair]),
+            "proxy_after": float(proxy.after[pair]),
+            "proxy_z": float(proxy.z[pair]),
+            "truth_before": float(still.before[pair]),
+            "truth_after": float(still.after[pair]),
+            "truth_z": float(still.z[pair]),
+        },
+    )

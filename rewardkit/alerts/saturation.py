@@ -1,0 +1,122 @@
+"""Lost signal: components at their ceiling or floor, components that never vary within groups, groups without variance.
+
+These are facts about a run, not signs of a hack: a component that is learned is at its ceiling.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rewardkit.alerts.arrangement import Arrangement
+from rewardkit.alerts.evidence import Lead, ramp
+from rewardkit.alerts.series import mean_by_step
+from rewardkit.batch.column import Floats
+
+AT_BOUND = 0.95
+"""The share of completions at a bound above which a component gives no signal."""
+LEAST_GROUPS = 20
+
+
+def saturation_leads(run: Arrangement) -> list[Lead]:
+    """Return at most one fact for each component that earns: ceiling, floor or dead."""
+    leads = []
+    _, totals_vary = run.varies(run.totals)
+    for name in run.rewarded:
+        values = run.component(name)
+        low, high = run.evidence.bounds.get(name, (-np.inf, np.inf))
+        found = _at_bound(run, name, values, high, "ceiling") or _at_bound(run, name, values, low, "floor")
+        if found is None and totals_vary.any():
+            found = _dead(run, name, values)
+        if found is not None:
+            leads.append(found)
+    return leads
+
+
+def _at_bound(run: Arrangement, name: str, values: Floats, bound: float, kind: str) -> Lead | None:
+    """Return a fact if more than 95 % of the completions are at the bound in the last windows.
+
+    Its place among the facts depends on the share of those windows among all windows (from 0 to 0.5).
+    """
+    if not np.isfinite(bound) or len(run.starts) < 2 or _constant(values):
+        return None
+    at = np.where(np.isnan(values), np.nan, (np.abs(values - bound) <= 1e-9).astype(np.float64))
+    series = run.series(at)
+    window = np.searchsorted(run.starts, series.steps, side="right") - 1
+    sizes = np.bincount(window, minlength=len(run.starts))
+    shares = np.bincount(window, series.values, minlength=len(run.starts)) / np.maximum(sizes, 1)
+    lasting = int(np.cumprod((shares > AT_BOUND)[::-1]).sum())
+    if lasting == 0:
+        return None
+    steps = int(run.starts[-lasting]), run.span[1]
+    share = float(shares[-lasting:].mean())
+    return Lead(
+        kind=kind,
+        title=f"{name} is at its {kind}",
+        text=(
+            f"From step {steps[0]} on, {100 * share:.1f} % of completions have {bound:.6g}, the "
+            f"{'highest' if kind == 'ceiling' else 'lowest'} score of {name}: it no longer separates completions."
+        ),
+        strength=float(ramp(lasting / len(run.starts), 0.0, 0.5)),
+        steps=steps,
+        component=name,
+        rows=run.shown(np.flatnonzero((run.steps >= steps[0]) & (at == 0.0))),
+        numbers={"share": share, "windows": float(lasting)},
+    )
+
+
+def _constant(values: Floats) -> bool:
+    known = values[~np.isnan(values)]
+    return not known.size or bool(known.max() - known.min() <= 1e-9)
+
+
+def _dead(run: Arrangement, name: str, values: Floats) -> Lead | None:
+    """Return a fact if the component never varies; its place depends on the number of groups (from 20 to 200)."""
+    groups, vary = run.varies(values)
+    if vary.any() or len(groups) < LEAST_GROUPS:
+        return None
+    return Lead(
+        kind="dead",
+        title=f"{name} never varies within a group",
+        text=(
+            f"In all {len(groups)} groups the completions of the prompt have the same {name}: it changes the curve of "
+            "the reward, but no advantage."
+        ),
+        strength=float(ramp(len(groups), LEAST_GROUPS, 200.0)),
+        steps=run.span,
+        component=name,
+        rows=run.shown(np.flatnonzero(~np.isnan(values))),
+        numbers={"groups": float(len(groups))},
+    )
+
+
+def variance_leads(run: Arrangement) -> list[Lead]:
+    """Return a fact about groups without variance; its place depends on their last share (from 0.5 to 0.95)."""
+    groups, vary = run.varies(run.totals)
+    if len(groups) < LEAST_GROUPS:
+        return []
+    steps = run.group_steps[groups]
+    series = mean_by_step(steps, (~vary).astype(np.float64))
+    last = series.steps >= run.starts[-1]
+    if not last.any():
+        return []
+    share = float(series.values[last].mean())
+    strength = float(ramp(share, 0.5, 0.95))
+    if strength <= 0.0:
+        return []
+    flat = np.flatnonzero(np.isin(run.groups, groups[~vary]) & (run.steps >= run.starts[-1]))
+    level = float(np.nanmean(run.totals[flat]))
+    return [
+        Lead(
+            kind="no_variance",
+            title=f"{100 * share:.0f} % of groups have nothing to learn from",
+            text=(
+                f"In steps {int(run.starts[-1])} to {run.span[1]}, all completions of a prompt earn the same in "
+                f"{100 * share:.1f} % of groups ({100 * float((~vary).mean()):.1f} % over the whole run); their mean "
+                f"total is {level:.3g}."
+            ),
+            strength=strength,
+            steps=(int(run.starts[-1]), run.span[1]),
+            rows=run.shown(flat),
+            numbers={"share": share, "overall": float((~vary).mean()), "level": level},
+        )
+    ]

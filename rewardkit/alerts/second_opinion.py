@@ -1,0 +1,131 @@
+"""A second opinion on leads: a judge reads the completions that a lead shows, and says if they do the task.
+
+``second_opinions(leads, evidence, task_judge("gpt-5-mini"))[0].counts`` is ``{"does": 1, "does_not": 7, "undecided":
+0}``. It is given beside the lead and never changes its strength, and the judge does not know what the lead says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from rewardkit.alerts.evidence import Evidence, Integers, Lead, Texts
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.table import ScoreTable
+from rewardkit.errors import EvidenceError, RewardKitError
+from rewardkit.tree.conversion import RewardLike
+from rewardkit.tree.evaluation.scorer import Scorer
+
+Verdict = Literal["does", "does_not", "undecided"]
+"""Whether a completion does the task."""
+DOES, DOES_NOT = 2 / 3, 1 / 3
+"""From the first score on a completion does the task, up to the second one it does not."""
+
+
+@dataclass(frozen=True)
+class RowVerdict:
+    """The verdict on one completion.
+
+    Attributes:
+        row: the completion, as an index into the arrays of the Evidence.
+        verdict: ``"does"``, ``"does_not"`` or ``"undecided"``.
+        reason: what the judge says, or why there is no verdict. It may quote a completion, so escape it before you
+            show it.
+    """
+
+    row: int
+    verdict: Verdict
+    reason: str
+
+
+@dataclass(frozen=True)
+class SecondOpinion:
+    """The verdicts on the completions of one lead, in the order of its rows."""
+
+    rows: tuple[RowVerdict, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of completions by verdict."""
+        given = [one.verdict for one in self.rows]
+        return {verdict: given.count(verdict) for verdict in ("does", "does_not", "undecided")}
+
+    def __str__(self) -> str:
+        counts = self.counts
+        return (
+            f"{counts['does']} of {len(self.rows)} completions do the task, {counts['does_not']} do not, "
+            f"{counts['undecided']} undecided"
+        )
+
+
+def second_opinions(
+    leads: Sequence[Lead],
+    evidence: Evidence,
+    judge: RewardLike,
+    *,
+    batch_of: Callable[[Integers], Batch] | None = None,
+) -> list[SecondOpinion]:
+    """Ask a judge about the completions of each lead, each different one once.
+
+    Whatever goes wrong with the judge is the reason of an undecided verdict: it never costs the leads.
+
+    Args:
+        leads: what `suspicious` found in `evidence`.
+        evidence: the data of the run.
+        judge: `rewardkit.rewards.judges.judge.task_judge`, or a reward of your own that gives 1 if a completion does
+            the task and 0 if it does not. From 2/3 on a completion does the task, up to 1/3 it does not, and all
+            between is undecided.
+        batch_of: returns the completions at row indices as the judge gets them, with columns and all turns. By
+            default it gets the texts of `evidence` and no columns.
+    """
+    rows = np.unique(np.array([row for lead in leads for row in lead.rows], dtype=np.int64))
+    given = dict(zip(rows.tolist(), _verdicts(rows, evidence, judge, batch_of), strict=True)) if len(rows) else {}
+    return [SecondOpinion(tuple(given[row] for row in lead.rows)) for lead in leads]
+
+
+def _verdicts(
+    rows: Integers, evidence: Evidence, judge: RewardLike, batch_of: Callable[[Integers], Batch] | None
+) -> list[RowVerdict]:
+    try:
+        table = Scorer(judge).score(_of_texts(rows, evidence) if batch_of is None else batch_of(rows))
+    except Exception as error:
+        said = str(error) if isinstance(error, RewardKitError) else f"{type(error).__name__}: {error}"
+        return [RowVerdict(row, "undecided", f"the judge could not be asked: {said}") for row in rows.tolist()]
+    faults = {fault.row: fault.reason for fault in table.faults}
+    notes = _notes(table)
+    return [
+        RowVerdict(row, "undecided", faults[place])
+        if place in faults
+        else RowVerdict(row, _verdict(float(table.total[place])), notes[place])
+        for place, row in enumerate(rows.tolist())
+    ]
+
+
+def _verdict(score: float) -> Verdict:
+    if score >= DOES:
+        return "does"
+    return "does_not" if score <= DOES_NOT else "undecided"
+
+
+def _notes(table: ScoreTable) -> list[str]:
+    """Return what the judge says of each row; several judges by name."""
+    said: list[list[str]] = [[] for _ in range(len(table))]
+    for name, notes in table.notes.items():
+        for place, note in enumerate(notes):
+            if note:
+                said[place].append(note if len(table.notes) == 1 else f"{name}: {note}")
+    return ["; ".join(notes) for notes in said]
+
+
+def _of_texts(rows: Integers, evidence: Evidence) -> Batch:
+    if evidence.completions is None:
+        raise EvidenceError("a judge reads completions, and this evidence has none. Pass Evidence(completions=...)")
+    prompts = evidence.prompt_texts
+    return Batch(_read(evidence.completions, rows), prompts=None if prompts is None else _read(prompts, rows))
+
+
+def _read(texts: Texts, rows: Integers) -> Sequence[str]:
+    return texts(rows) if callable(texts) else [texts[row] for row in rows.tolist()]

@@ -1,0 +1,171 @@
+"""A number over the steps of a run: windows, changes between them, and jumps.
+
+``changes(Series(steps, means), starts)`` compares every window with every later one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rewardkit.alerts.evidence import Integers, ramp, weakest
+from rewardkit.batch.column import Floats
+
+WINDOWS = 8
+"""The number of windows of a run that has enough steps."""
+STEPS = 5
+"""The fewest steps of a window, and the steps on either side of a jump."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """The values (t,) of the ascending steps (t,) that have one."""
+
+    steps: Integers
+    values: Floats
+
+
+def mean_by_step(steps: Integers, values: Floats) -> Series:
+    """Return the mean of the values (n,) at each step; NaN is ignored, and a step without values is left out."""
+    known = ~np.isnan(values)
+    if not known.any():
+        return Series(np.zeros(0, dtype=np.int64), np.zeros(0))
+    distinct, at = np.unique(steps[known], return_inverse=True)
+    return Series(distinct.astype(np.int64), np.bincount(at, values[known]) / np.bincount(at))
+
+
+def window_starts(steps: Integers) -> Integers:
+    """Return the first step of each window; all windows have the same number of the distinct, ascending steps."""
+    count = max(1, min(WINDOWS, len(steps) // STEPS))
+    return steps[(np.arange(count) * len(steps)) // count] if len(steps) else steps
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The comparison of every window with every later one, all arrays (pairs,).
+
+    Attributes:
+        first, last: the first step of the earlier window, the last step of the later window.
+        before, after: the means of the two windows.
+        error: the standard error of ``after - before``.
+    """
+
+    first: Integers
+    last: Integers
+    before: Floats
+    after: Floats
+    error: Floats
+
+    @property
+    def difference(self) -> Floats:
+        return self.after - self.before
+
+    @property
+    def z(self) -> Floats:
+        """The difference in standard errors."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            result: Floats = np.nan_to_num(self.difference / self.error, nan=0.0, posinf=1e9, neginf=-1e9)
+        return result
+
+
+def changes(series: Series, starts: Integers) -> Changes:
+    """Return all pairs of windows, NaN if one of them has no value.
+
+    The standard error is estimated from the spread of the steps within windows (pooled, so a trend makes it larger,
+    never smaller), and widened by ``sqrt((1 + r) / (1 - r))`` if neighboring steps correlate by r. If no window has two
+    values, it is estimated from the differences of neighbors.
+    """
+    count = len(starts)
+    window = np.searchsorted(starts, series.steps, side="right") - 1
+    kept = window >= 0
+    window, values = window[kept], series.values[kept]
+    sizes = np.bincount(window, minlength=count).astype(np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.bincount(window, values, minlength=count) / sizes
+    residuals = values - means[window]
+    freedom = len(values) - int((sizes > 0).sum())
+    if freedom > 0:
+        noise = float(np.sqrt((residuals**2).sum() / freedom)) * _widened(residuals)
+    else:
+        noise = float(np.sqrt((np.diff(values) ** 2).mean() / 2.0)) if len(values) > 1 else np.nan
+    # Sums in another order may differ in their last digits: that is not a change.
+    noise = max(noise, 1e-9 * float(np.abs(values).max(initial=0.0)))
+    earlier, later = np.triu_indices(count, 1)
+    lasts = np.append(starts[1:] - 1, series.steps[-1:] if len(series.steps) else starts[-1:])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error = noise * np.sqrt(1.0 / sizes[earlier] + 1.0 / sizes[later])
+    return Changes(starts[earlier], lasts[later], means[earlier], means[later], error)
+
+
+def _widened(residuals: Floats) -> float:
+    power = float((residuals**2).sum())
+    if power <= 0.0 or len(residuals) < 3:
+        return 1.0
+    correlation = min(0.95, max(0.0, float((residuals[1:] * residuals[:-1]).sum()) / power))
+    return float(np.sqrt((1.0 + correlation) / (1.0 - correlation)))
+
+
+@dataclass(frozen=True)
+class Jump:
+    """A step from which a series is on another level.
+
+    Attributes:
+        step: the first step on the new level.
+        before, after: the means of the five steps on either side.
+        z: the difference in standard errors.
+        concentration: the share of the movement around it that happens here: 1 for a step, less for a slope.
+        ratio: the difference divided by the largest one elsewhere in the run.
+    """
+
+    step: int
+    before: float
+    after: float
+    z: float
+    concentration: float
+    ratio: float
+
+    @property
+    def difference(self) -> float:
+        return self.after - self.before
+
+    @property
+    def suddenness(self) -> float:
+        """The weakest of z (from 5 to 12), concentration (from 0.5 to 0.8) and ratio (from 1.5 to 3), as 0 to 1."""
+        return float(
+            weakest(ramp(self.z, 5.0, 12.0), ramp(self.concentration, 0.5, 0.8), ramp(self.ratio, 1.5, 3.0)),
+        )
+
+
+def largest_jump(series: Series) -> Jump | None:
+    """Return the jump where the means of the five steps before and after differ most; None for fewer than 15 steps."""
+    values, size, span = series.values, len(series.values), STEPS
+    if size < 3 * span:
+        return None
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    level = (sums[span:] - sums[:-span]) / span
+    difference = level[span:] - level[:-span]
+    noise = _typical_noise(values) * np.sqrt(2.0 / span)
+    at = int(np.argmax(np.abs(difference)))
+    height = abs(float(difference[at]))
+    if height <= 1e-9 * float(np.abs(values).max()):
+        return None
+    nearby = level[max(0, at - 5 * span) : at + 6 * span + 1]
+    elsewhere = np.concatenate([difference[: max(0, at - 2 * span)], difference[at + 2 * span + 1 :]])
+    other = max(float(np.abs(elsewhere).max(initial=0.0)), 2.0 * noise)
+    return Jump(
+        step=int(series.steps[at + span]),
+        before=float(level[at]),
+        after=float(level[at + span]),
+        z=height / noise if noise > 0.0 else np.inf,
+        concentration=height / float(nearby.max() - nearby.min()),
+        ratio=height / other if other > 0.0 else np.inf,
+    )
+
+
+def _typical_noise(values: Floats) -> float:
+    """Return the deviation of single steps, from the differences of neighbors without the largest tenth."""
+    differences = np.sort(np.abs(np.diff(values)))
+    kept = differences[: max(1, int(0.9 * len(differences)))]
+    # The root mean square of the lower nine tenths of |N(0, 1)| is 0.79.
+    return float(np.sqrt((kept**2).mean() / 2.0)) / 0.79

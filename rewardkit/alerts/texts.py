@@ -1,0 +1,189 @@
+"""A sample of the texts of a run: whole groups, about as many completions from every window, drawn with a seed.
+
+``sampled(run).tokens`` holds the word numbers of all its completions, one after another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.alerts.arrangement import Arrangement
+from rewardkit.alerts.evidence import Integers, Texts
+from rewardkit.batch.column import Floats
+
+PER_WINDOW = 512
+"""The number of completions of each window to read."""
+CHARACTERS = 2_000
+"""The number of characters to read of a text: half from its beginning, half from its end."""
+
+# Scripts that are written without spaces: Thai, Lao, Tibetan, Burmese, Khmer, kana, Chinese characters.
+_SPACELESS = "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_SPACELESS += "\U00020000-\U0003ffff"
+MARKUP = re.compile(r"</?[^\W\d][\w-]{0,40}>|\\[^\W\d_]+|([^\w\s])\1+")
+_TOKEN = re.compile(rf"</?[^\W\d][\w-]{{0,40}}>|\\[^\W\d_]+|([^\w\s])\1+|[{_SPACELESS}]|[^\W{_SPACELESS}]+|[^\w\s]")
+
+Hashes = NDArray[np.uint64]
+
+
+def words(text: str) -> list[str]:
+    """Split a text into lowercase words, single characters of scripts without spaces, punctuation, and whole markup.
+
+    ``words("<b>Sure! 答案 is")`` is ``["<b>", "sure", "!", "答", "案", "is"]``.
+    """
+    return [found.group() for found in _TOKEN.finditer(text.casefold())]
+
+
+def spans(text: str) -> list[tuple[int, int]]:
+    """Return where each of its `words` begins and ends in ``text.casefold()``."""
+    return [found.span() for found in _TOKEN.finditer(text.casefold())]
+
+
+def shortened(text: str) -> str:
+    half = CHARACTERS // 2
+    return text if len(text) <= CHARACTERS else f"{text[:half]} {text[-half:]}"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The r rows that were read; their order does not depend on the order of the run's rows.
+
+    Attributes:
+        run: the run that they were drawn from.
+        rows: (r,) positions among the m training rows.
+        completions, prompts: (r,) shortened texts; prompts are empty if they are unknown.
+    """
+
+    run: Arrangement
+    rows: Integers
+    completions: list[str]
+    prompts: list[str]
+
+    @cached_property
+    def distinct_prompts(self) -> tuple[Integers, list[str]]:
+        """(r,) the number of each row's prompt, and the prompts' texts."""
+        _, firsts, inverse = np.unique(self.prompt_numbers, return_index=True, return_inverse=True)
+        return inverse.astype(np.int64), [self.prompts[first] for first in firsts.tolist()]
+
+    @cached_property
+    def _read(self) -> tuple[tuple[Integers, Integers], tuple[Integers, Integers], list[str]]:
+        known: dict[str, int] = {}
+        completions, prompts = _numbered(self.completions, known), _numbered(self.distinct_prompts[1], known)
+        return completions, prompts, list(known)
+
+    @property
+    def tokens(self) -> tuple[Integers, Integers]:
+        """(tokens,) word numbers and (tokens,) positions in the sample."""
+        return self._read[0]
+
+    @property
+    def prompt_tokens(self) -> tuple[Integers, Integers]:
+        """(tokens,) word numbers and (tokens,) positions among the distinct prompts."""
+        return self._read[1]
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """The words, in the order of their numbers."""
+        return self._read[2]
+
+    @cached_property
+    def windows(self) -> Integers:
+        return self.run.windows[self.rows]
+
+    @cached_property
+    def steps(self) -> Integers:
+        return self.run.steps[self.rows]
+
+    @cached_property
+    def prompt_numbers(self) -> Integers:
+        return self.run.prompts[self.rows]
+
+    @cached_property
+    def groups(self) -> Integers:
+        """(r,) numbers of groups, counted from 0."""
+        return np.unique(self.run.groups[self.rows], return_inverse=True)[1].astype(np.int64)
+
+    @cached_property
+    def standing(self) -> Floats:
+        """(r,) centered ranks of earnings within the group; 0 if unknown."""
+        return np.nan_to_num(self.run.standing[self.rows])
+
+    def description(self) -> str:
+        """Describe the sample, for the text of a lead."""
+        return f"a sample of {len(self.rows)} of {len(self.run.rows)} completions, seed {self.run.evidence.seed}"
+
+
+def sampled(run: Arrangement) -> Sample | None:
+    """Draw whole groups, about `PER_WINDOW` completions of each window; return None if there are no texts."""
+    if run.evidence.completions is None or not len(run.rows):
+        return None
+    firsts = np.unique(run.groups, return_index=True)[1]
+    sizes = np.bincount(run.groups)
+    keys = mixed(run.steps[firsts], run.evidence.seed) ^ mixed(run.prompts[firsts], run.evidence.seed + 1)
+    order = np.lexsort((mixed(keys.view(np.int64), 0), run.windows[firsts]))
+    # The number of completions of the same window before each group, in the random order of groups.
+    before = np.concatenate([[0], np.cumsum(sizes[order])[:-1]])
+    starts = np.searchsorted(run.windows[firsts][order], np.arange(len(run.starts)))
+    before -= before[starts][run.windows[firsts][order]]
+    chosen = np.zeros(len(sizes), dtype=np.bool_)
+    chosen[order[before < PER_WINDOW]] = True
+    rows = np.flatnonzero(chosen[run.groups])
+    completions = _texts(run.evidence.completions, run.rows[rows])
+    prompts = run.evidence.prompt_texts
+    asked = [""] * len(rows) if prompts is None else _texts(prompts, run.rows[rows])
+    # Sort the rows of a group by total and text, so that the result does not depend on their order in the arrays.
+    place = sorted(range(len(rows)), key=lambda at: (run.groups[rows[at]], run.totals[rows[at]], completions[at]))
+    return Sample(run, rows[place], [completions[at] for at in place], [asked[at] for at in place])
+
+
+def _texts(texts: Texts, rows: Integers) -> list[str]:
+    found = texts(rows) if callable(texts) else [texts[row] for row in rows.tolist()]
+    return [shortened(text) for text in found]
+
+
+def _numbered(texts: Sequence[str], known: dict[str, int]) -> tuple[Integers, Integers]:
+    """Return (tokens,) word numbers, adding new words to `known`, and (tokens,) positions of their texts."""
+    found, sizes = [], []
+    for text in texts:
+        own = [known.setdefault(word, len(known)) for word in words(text)]
+        found.extend(own)
+        sizes.append(len(own))
+    return np.array(found, dtype=np.int64), np.repeat(np.arange(len(texts)), sizes)
+
+
+def mixed(numbers: NDArray[Any], seed: int) -> Hashes:
+    """Return well-mixed 64-bit hashes of 64-bit integers (the finalizer of SplitMix64)."""
+    with np.errstate(over="ignore"):
+        state = numbers.astype(np.int64).view(np.uint64) + np.uint64((seed * 0x9E3779B97F4A7C15 + 1) % 2**64)
+        state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        result: Hashes = state ^ (state >> np.uint64(31))
+    return result
+
+
+def chained(tokens: Hashes, owners: Integers, size: int) -> tuple[Hashes, Integers, Integers]:
+    """Return hashes of all runs of `size` tokens within a text, their texts, and where each begins."""
+    result, count = tokens.copy(), len(tokens) - size + 1
+    if count <= 0:
+        return result[:0], owners[:0], owners[:0]
+    result = result[:count]
+    with np.errstate(over="ignore"):
+        for further in range(1, size):
+            result = result * np.uint64(0x100000001B3) ^ tokens[further : further + count]
+    whole = np.flatnonzero(owners[:count] == owners[size - 1 :])
+    return mixed(result[whole].view(np.int64), size), owners[whole], whole
+
+
+def among(values: NDArray[Any], known: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which of many `values` are among the few `known` ones: `numpy.isin` without sorting the many."""
+    if not len(known):
+        return np.zeros(len(values), dtype=np.bool_)
+    ascending = np.sort(known)
+    found = ascending[np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)] == values
+    return np.asarray(found, dtype=np.bool_)

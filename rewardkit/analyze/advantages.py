@@ -1,0 +1,197 @@
+"""The advantages that GRPO computes from the totals of a batch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.analyze.signal import EPSILON, normalized
+from rewardkit.batch.column import Floats
+
+Way = Literal["group", "batch", "none", "each"]
+"""What a total minus the mean of its group is divided by: the deviation in the group, in the batch, or nothing.
+``"each"`` (GDPO): the totals are sums of normalized columns, and are normalized over the batch."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The totals of a batch, and the mean and deviation of their groups; (n,) each. NaN: the row is unscorable."""
+
+    totals: Floats
+    means: Floats
+    deviations: Floats
+
+    @classmethod
+    def of(cls, totals: Floats, groups: NDArray[np.int64]) -> Spread:
+        """Return the spread of `totals`, (n,); `groups`, (n,), holds the group of each row. Groups must be complete."""
+        _, numbers = np.unique(groups, return_inverse=True)
+        scored = ~np.isnan(totals)
+        values = np.where(scored, totals, 0.0)
+        counts = np.bincount(numbers, scored)
+        means = (np.bincount(numbers, values) / np.maximum(counts, 1.0))[numbers]
+        squares = np.bincount(numbers, np.where(scored, np.square(values - means), 0.0))
+        return cls(totals, means, np.sqrt(squares / np.maximum(counts - 1.0, 1.0))[numbers])
+
+    def part(self, start: int, stop: int) -> Spread:
+        """Return the rows from `start` to `stop` (exclusive)."""
+        return Spread(self.totals[start:stop], self.means[start:stop], self.deviations[start:stop])
+
+    def advantages(self, way: Way, moments: Floats) -> Floats:
+        """Return the advantages, (n,), as TRL's GRPOTrainer computes them: ``(total - mean) / (deviation + 1e-4)``.
+
+        The advantage of an unscorable row is 0.
+
+        Args:
+            way: what the totals are divided by.
+            moments: (3,) number, sum and sum of squares of the totals of all processes.
+        """
+        centered = self.totals - (moments[1] / max(moments[0], 1.0) if way == "each" else self.means)
+        if way == "group":
+            centered /= self.deviations + EPSILON
+        elif way != "none":
+            centered /= deviation_of(moments) + EPSILON
+        return np.nan_to_num(centered, nan=0.0)
+
+
+def moments_of(totals: Floats) -> Floats:
+    """Return (3,) number, sum and sum of squares of those of the totals, (n,), that are not NaN."""
+    known = totals[~np.isnan(totals)]
+    with np.errstate(over="ignore"):
+        return np.array([len(known), known.sum(), np.square(known).sum()])
+
+
+def deviation_of(moments: Floats) -> float:
+    """Return the sample standard deviation of the totals of all processes, from their `moments_of`."""
+    count, total, squares = moments.tolist()
+    return math.sqrt(max(0.0, squares - total * total / count) / (count - 1.0)) if count > 1.0 else 0.0
+
+
+# The steps from the terms of completions to their advantages: ``(value - mean) / (deviation + 1e-4)``.
+
+
+WAYS: tuple[Way, ...] = ("group", "batch", "none", "each")
+_RELATIVE, _ABSOLUTE = 1e-3, 1e-4
+"""How far a recorded advantage may be off: trainers compute in float32."""
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """The advantages of a batch of n completions, step by step.
+
+    Attributes:
+        way: what differences are divided by.
+        addends: name -> (n,) what is added up: the terms, or (``"each"``) the columns normalized in their groups.
+        values: (n,) their sums: the totals, except with ``"each"``. NaN if the completion is unscorable.
+        means: (n,) what is subtracted: the mean of the group, or (``"each"``) of the batch.
+        deviations: (n,) what the difference is divided by, before 1e-4 is added; None if nothing divides it.
+        advantages: (n,) the result; 0 for an unscorable completion.
+        columns: with ``"each"``, name -> its numbers before it was normalized.
+    """
+
+    way: Way
+    addends: Mapping[str, Floats]
+    values: Floats
+    means: Floats
+    deviations: Floats | None
+    advantages: Floats
+    columns: Mapping[str, Normalized]
+
+    @classmethod
+    def of(
+        cls,
+        way: Way,
+        totals: Floats,
+        terms: Mapping[str, Floats],
+        groups: NDArray[np.int64],
+        components: Mapping[str, Floats] | None = None,
+    ) -> Derivation:
+        """Return the steps to the advantages of whole groups.
+
+        Args:
+            way: what differences are divided by.
+            totals: (n,) NaN if a completion is unscorable.
+            terms: name -> (n,) the terms of the totals.
+            groups: (n,) the group of each completion.
+            components: name -> (n,) the scores before they were weighted; only ``"each"`` needs them.
+        """
+        columns: dict[str, Normalized] = {}
+        addends: Mapping[str, Floats] = terms
+        values = totals
+        if way == "each":
+            columns = {
+                name: Normalized.of(np.where(np.isnan(totals), np.nan, term), (components or {}).get(name), groups)
+                for name, term in terms.items()
+            }
+            addends = {name: column.addends for name, column in columns.items()}
+            summed = np.nansum(list(addends.values()), axis=0) if addends else np.zeros(len(totals))
+            values = np.where(np.isnan(totals), np.nan, summed)
+        spread, moments = Spread.of(values, groups), moments_of(values)
+        whole = np.full(len(values), deviation_of(moments))
+        return cls(
+            way,
+            addends,
+            values,
+            np.full(len(values), moments[1] / max(moments[0], 1.0)) if way == "each" else spread.means,
+            None if way == "none" else spread.deviations if way == "group" else whole,
+            spread.advantages(way, moments),
+            columns,
+        )
+
+    def agrees(self, recorded: Floats) -> bool:
+        """Return whether it gives the recorded advantages, (n,), where they are known."""
+        known = ~np.isnan(recorded)
+        return bool(np.allclose(self.advantages[known], recorded[known], rtol=_RELATIVE, atol=_ABSOLUTE))
+
+
+@dataclass(frozen=True)
+class Normalized:
+    """A column of a trainer that normalizes each one (GDPO): ``weight * (x - mean) / (deviation + 1e-4)``."""
+
+    weight: float
+    scores: Floats
+    spread: Spread
+    addends: Floats
+
+    @classmethod
+    def of(cls, term: Floats, component: Floats | None, groups: NDArray[np.int64]) -> Normalized:
+        """Return the column of a term, (n,). Its weight is the factor between the component and the term."""
+        weight = _factor(term, component)
+        scores = term / weight
+        return cls(weight, scores, Spread.of(scores, groups), normalized([scores], [weight], groups)[0])
+
+
+def derive(
+    recorded: Floats,
+    totals: Floats,
+    terms: Mapping[str, Floats],
+    groups: NDArray[np.int64],
+    components: Mapping[str, Floats] | None = None,
+) -> Derivation | None:
+    """Return the derivation that gives the recorded advantages; None if none does or no advantage is recorded.
+
+    If several do, the first of `WAYS`: all are right if no group has differences.
+
+    Args:
+        recorded: (n,) the advantages; NaN if unknown.
+        totals: (n,) as for `Derivation.of`, like the others.
+    """
+    if np.isnan(recorded).all():
+        return None
+    with np.errstate(all="ignore"):  # infinite totals have no derivation
+        found = (Derivation.of(way, totals, terms, groups, components) for way in WAYS)
+        return next((one for one in found if one.agrees(recorded)), None)
+
+
+def _factor(term: Floats, component: Floats | None) -> float:
+    """Return the factor between a component and its term; 1 if it is not the same for all rows."""
+    if component is None:
+        return 1.0
+    known = np.isfinite(term) & np.isfinite(component) & (component != 0.0) & (term != 0.0)
+    factors = term[known] / component[known]
+    same = len(factors) > 0 and np.allclose(factors, factors[0], rtol=1e-9, atol=0.0)
+    return float(factors[0]) if same else 1.0

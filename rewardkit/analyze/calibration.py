@@ -1,0 +1,541 @@
+"""Calibration: whether a reward agrees with trusted labels, as a whole and component by component.
+
+``calibration_of(table, labels, groups)`` reports how often a good completion scores above a bad one of the same prompt,
+which threshold separates them best, and which completions are misjudged. ``rewardkit.testing.calibrate``
+reads the data, scores it, and calls this function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rewardkit.analyze.discrimination import Labels, Numbers, Pairs, auc_interval, pairs, settled, spearman
+from rewardkit.analyze.presentation import UNKNOWN, aligned, decimal, excerpt, json_ready, percent, short
+from rewardkit.analyze.reliability import (
+    Bin,
+    Confusion,
+    Saturation,
+    best_threshold,
+    calibration_error,
+    confusion,
+    is_share,
+    reliability,
+    saturation,
+)
+from rewardkit.batch.column import Column, Floats, Rows
+from rewardkit.batch.score import Outcome
+from rewardkit.batch.table import ScoreTable
+from rewardkit.errors import BindingError, MissingExtraError, RewardDefinitionError, near_miss
+from rewardkit.progress.bounds import Bounds
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+# Misjudged completions: bad ones that score high and good ones that score low, with their notes.
+
+
+@dataclass(frozen=True)
+class Case:
+    """A misjudged completion: row 17 is good but scored 0.2.
+
+    Attributes:
+        row: its number in the data, from 0.
+        scores: component -> its score, if it has one.
+        notes: component -> the note of its score, if it has one.
+    """
+
+    row: int
+    label: bool
+    score: float
+    completion: str
+    scores: Mapping[str, float]
+    notes: Mapping[str, str]
+
+
+def misjudged(
+    scores: Floats,
+    good: Rows,
+    completions: Sequence[str],
+    components: Mapping[str, Column],
+    *,
+    rows: Numbers | None = None,
+    limit: int = 5,
+) -> tuple[tuple[Case, ...], tuple[Case, ...]]:
+    """Return the bad completions that score as high as a good one, and the good ones that score as low as a bad one.
+
+    Args:
+        scores: (n,), NaN if there is no score.
+        good: (n,) the labels.
+        completions: n texts.
+        components: the components to show for each case.
+        rows: (n,) the number of each row in the data; by default its position.
+        limit: the most cases of each kind, worst first; ties in the order of rows.
+    """
+    values = settled(scores)
+    scored = ~np.isnan(values)
+    if not (scored & good).any() or not (scored & ~good).any():
+        return (), ()
+    names = np.arange(len(scores)) if rows is None else rows
+    scored_by = {name: column.scored for name, column in components.items()}
+
+    def cases(places: Numbers) -> tuple[Case, ...]:
+        return tuple(
+            Case(
+                row=int(names[place]),
+                label=bool(good[place]),
+                score=float(values[place]),
+                completion=completions[place],
+                scores={name: float(of[place]) for name, of in scored_by.items() if not np.isnan(of[place])},
+                notes={name: column.notes[place] for name, column in components.items() if column.notes.get(place)},
+            )
+            for place in places[:limit].tolist()
+        )
+
+    too_high = np.flatnonzero(scored & ~good & (values >= values[scored & good].min()))
+    too_low = np.flatnonzero(scored & good & (values <= values[scored & ~good].max()))
+    return (
+        cases(too_high[np.argsort(-values[too_high], kind="stable")]),
+        cases(too_low[np.argsort(values[too_low], kind="stable")]),
+    )
+
+
+# How one component of a reward, or its total, agrees with labels.
+
+
+@dataclass(frozen=True)
+class ComponentCalibration:
+    """How one component, or the total, agrees with the labels.
+
+    Attributes:
+        scored, unscored: rows with and without a score. A component behind a closed gate has no score, so its numbers
+            cover only the rows that reached it.
+        within, overall: pairs of a better and a worse completion: of the same prompt, and of any two prompts.
+        spearman: rank correlation with the labels; None if all scores or all labels are the same.
+        saturation: the shares at the ends of the scale; None if nothing is scored.
+        reliability: scores in bins, with the share of good completions in each.
+        calibration_error: how far scores and shares are apart; None if scores or labels lie outside 0 to 1.
+        interval: 95 % bootstrap interval of the AUC over whole groups.
+        best: the confusion table at the best threshold; None for grades, and if no threshold separates good from bad.
+        given: the confusion table at the threshold that you passed; only for the total.
+        too_high: bad completions that score no lower than some good one, highest score first.
+        too_low: good completions that score no higher than some bad one, lowest score first.
+    """
+
+    name: str
+    scored: int
+    unscored: int
+    within: Pairs
+    overall: Pairs
+    spearman: float | None
+    saturation: Saturation | None
+    reliability: tuple[Bin, ...]
+    calibration_error: float | None
+    interval: tuple[float, float] | None = None
+    best: Confusion | None = None
+    given: Confusion | None = None
+    too_high: tuple[Case, ...] = ()
+    too_low: tuple[Case, ...] = ()
+
+    @property
+    def auc(self) -> float | None:
+        """The chance that a good completion scores above a bad one, a tie counting half; None if a class is missing."""
+        return self.overall.auc
+
+    @property
+    def is_reversed(self) -> bool:
+        """Whether bad completions score above good ones more often than below."""
+        return self.auc is not None and self.auc < 0.5
+
+
+# The figure of a calibration: the reliability curve above the scores of good and bad completions.
+
+
+_GOOD, _BAD, _CURVE = "#2a7f62", "#c8553d", "#31508c"
+
+
+def draw(part: ComponentCalibration) -> Figure:
+    """Draw the figure of one component, or of the total.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+        RewardDefinitionError: no row has a score.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError.of("Calibration.plot", "plot") from None
+    if not part.reliability:
+        raise RewardDefinitionError(f"plot: {part.name!r} has no scored row; choose another component")
+    figure = Figure(figsize=(6.4, 6.4), layout="constrained")
+    axes: Any = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
+    curve, counts = axes
+    _draw_curve(curve, part)
+    _draw_counts(counts, part.reliability)
+    if part.best is not None:
+        for axis in axes:
+            axis.axvline(part.best.threshold, color="gray", linewidth=1.0, linestyle="--")
+        curve.plot([], [], color="gray", linewidth=1.0, linestyle="--", label=f"best cut {part.best.threshold:.3g}")
+    for axis in axes:
+        axis.grid(alpha=0.25)
+    curve.legend(frameon=False, loc="best")
+    return figure
+
+
+def _draw_curve(curve: Any, part: ComponentCalibration) -> None:
+    bins = part.reliability
+    if part.calibration_error is not None:
+        curve.plot([0, 1], [0, 1], color="gray", linestyle=":", label="score = share")
+    scores, shares = [each.mean_score for each in bins], [each.mean_label for each in bins]
+    curve.plot(scores, shares, "o-", color=_CURVE, linewidth=1.8, label=part.name.replace("$", r"\$"), clip_on=False)
+    graded = bins[0].good is None
+    curve.set_ylabel("mean label" if graded else "share of good completions")
+    if not graded:
+        curve.set_ylim(-0.03, 1.03)
+    title = [
+        f"{name} {value:.3f}"
+        for name, value in (("AUC", part.auc), ("calibration error", part.calibration_error))
+        if value is not None
+    ]
+    curve.set_title(", ".join(title), fontsize="medium")
+
+
+def _draw_counts(counts: Any, bins: Sequence[Bin]) -> None:
+    widths = [(each.highest - each.lowest) or 0.1 for each in bins]
+    centers = [(each.lowest + each.highest) / 2.0 for each in bins]
+    if bins[0].good is None:
+        counts.bar(centers, [each.count for each in bins], width=widths, color=_CURVE, alpha=0.7)
+    else:
+        half = [width * 0.45 for width in widths]
+        left = [center - width / 2.0 for center, width in zip(centers, half, strict=True)]
+        right = [center + width / 2.0 for center, width in zip(centers, half, strict=True)]
+        counts.bar(left, [each.count - (each.good or 0) for each in bins], width=half, color=_BAD, label="labeled bad")
+        counts.bar(right, [each.good or 0 for each in bins], width=half, color=_GOOD, label="labeled good")
+        counts.legend(frameon=False)
+    counts.set_ylabel("completions")
+    counts.set_xlabel("score")
+
+
+# The plain text of a calibration: tables of ranks and scales, the confusion table, misjudged cases, warnings.
+
+
+def as_text(
+    headline: str, total: ComponentCalibration, components: Sequence[ComponentCalibration], warnings: Sequence[str]
+) -> str:
+    """Return the whole calibration as text, without a line break at the end."""
+    parts = [*components, total]
+    if len(components) == 1 and components[0].overall == total.overall:
+        parts = [total]  # a single component is the total
+    sections = [
+        [headline],
+        ["Does the better completion score higher?", *aligned(list(_ranks(parts)))],
+        ["What does a score mean?", *aligned(list(_scales(parts)))],
+        *(
+            [f"Confusion of the total at {short(table.threshold)} ({why})", *_confusion(table)]
+            for table, why in ((total.best, "the best threshold"), (total.given, "your threshold"))
+            if table is not None
+        ),
+        _reliability(total),
+        _cases("Bad completions with the highest total", total.too_high),
+        _cases("Good completions with the lowest total", total.too_low),
+        [f"! {warning}" for warning in warnings],
+    ]
+    return "\n\n".join("\n".join(section) for section in sections if section)
+
+
+def _ranks(parts: Sequence[ComponentCalibration]) -> Iterator[list[str]]:
+    titles = ["right", "tied", "wrong"]
+    yield ["", "AUC", "95 %", "pairs of one prompt", *titles, "all pairs", *titles]
+    for part in parts:
+        interval = UNKNOWN if part.interval is None else f"{part.interval[0]:.3f} to {part.interval[1]:.3f}"
+        within, overall = _shares(part.within), _shares(part.overall)
+        yield [
+            part.name,
+            decimal(part.auc),
+            interval,
+            *(f"{part.within.count:,}", *within),
+            *(f"{part.overall.count:,}", *overall),
+        ]
+
+
+def _shares(pairs: Pairs) -> tuple[str, str, str]:
+    return percent(pairs.accuracy), percent(pairs.ties), percent(pairs.inversions)
+
+
+def _scales(parts: Sequence[ComponentCalibration]) -> Iterator[list[str]]:
+    cut = ["best cut", "accuracy", "precision", "recall"]
+    yield ["", "scored", "lowest", "at it", "highest", "at it", "Spearman", *cut, "calibration error"]
+    for part in parts:
+        scale, best = part.saturation, part.best
+        yield [
+            part.name,
+            f"{part.scored:,}",
+            *([UNKNOWN] * 4 if scale is None else [short(scale.lowest), percent(scale.at_lowest)]),
+            *([] if scale is None else [short(scale.highest), percent(scale.at_highest)]),
+            decimal(part.spearman),
+            *(
+                [UNKNOWN] * 4
+                if best is None
+                else [short(best.threshold), percent(best.accuracy), percent(best.precision), percent(best.recall)]
+            ),
+            decimal(part.calibration_error),
+        ]
+
+
+def _confusion(table: Confusion) -> list[str]:
+    return aligned(
+        [
+            ["", "labeled good", "labeled bad"],
+            ["score reaches it", f"{table.true_positives:,}", f"{table.false_positives:,}"],
+            ["score does not", f"{table.false_negatives:,}", f"{table.true_negatives:,}"],
+        ]
+    )
+
+
+def _reliability(total: ComponentCalibration) -> list[str]:
+    """Return the lines of the reliability curve; none if a single bin holds everything."""
+    if len(total.reliability) < 2:
+        return []
+    lines = [["score", "completions", "mean score", "mean label"]]
+    for part in total.reliability:
+        cells = (f"{part.count:,}", decimal(part.mean_score), decimal(part.mean_label))
+        lines.append([f"{short(part.lowest)} to {short(part.highest)}", *cells])
+    return ["How often is it good, by score of the total?", *aligned(lines)]
+
+
+def _cases(title: str, cases: Sequence[Case]) -> list[str]:
+    if not cases:
+        return []
+    lines = [title]
+    for case in cases:
+        parts = ", ".join(f"{name} {short(score)}" for name, score in case.scores.items())
+        made_of = f" ({parts})" if len(case.scores) > 1 else ""
+        lines.append(f"  row {case.row}, {short(case.score)}{made_of}: {excerpt(case.completion, 100)}")
+        lines += [f"      {name}: {excerpt(note, 100)}" for name, note in case.notes.items()]
+    return lines
+
+
+TOTAL = "total"
+"""The name of the reward as a whole in tables of its components."""
+
+TOO_MANY_TIES = 0.25
+"""Warn if at least this share of the pairs of one prompt tie."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A reward against labels. ``print(calibration)`` shows it, ``calibration.plot("reliability.png")`` draws it.
+
+    Attributes:
+        rows, groups: how many completions, and of how many prompts.
+        good, bad: how many completions of each label; None for grades.
+        total: the agreement of the reward as a whole.
+        components: the agreement of each component.
+        warnings: probable problems, in sentences.
+    """
+
+    rows: int
+    groups: int
+    good: int | None
+    bad: int | None
+    total: ComponentCalibration
+    components: tuple[ComponentCalibration, ...]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def reversed_components(self) -> tuple[str, ...]:
+        """The components that pay bad completions more than good ones (AUC below 0.5)."""
+        return tuple(component.name for component in self.components if component.is_reversed)
+
+    def __getitem__(self, name: str) -> ComponentCalibration:
+        """Return the calibration of one component, or of ``"total"``."""
+        known = {component.name: component for component in (*self.components, self.total)}
+        if name not in known:
+            raise KeyError(f"no component {name!r}; the components are: {', '.join(known)}.{near_miss(name, known)}")
+        return known[name]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers as plain JSON values, including the shares computed from the counts."""
+        plain: dict[str, Any] = json_ready(self)
+        parts = [(plain["total"], self.total), *zip(plain["components"], self.components, strict=True)]
+        for target, component in parts:
+            target["auc"] = component.auc
+            for name, found in (("within", component.within), ("overall", component.overall)):
+                target[name] |= {"accuracy": found.accuracy, "ties": found.ties, "inversions": found.inversions}
+            for name, table in (("best", component.best), ("given", component.given)):
+                if table is not None:
+                    rates = ("accuracy", "precision", "recall", "false_positive_rate")
+                    target[name] |= {rate: getattr(table, rate) for rate in rates}
+        return plain | {"reversed_components": list(self.reversed_components)}
+
+    def plot(self, path: str | Path | None = None, *, component: str = TOTAL) -> Figure:
+        """Draw the reliability curve above the scores of good and bad completions; save the figure to `path` if given.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+            KeyError: there is no such component.
+            RewardDefinitionError: no row has a score, so there is nothing to draw.
+        """
+
+        figure = draw(self[component])
+        if path is not None:
+            figure.savefig(path)
+        return figure
+
+    def __str__(self) -> str:
+        labels = "grades" if self.good is None else f"{self.good:,} good, {self.bad:,} bad"
+        headline = f"{self.rows:,} completions of {self.groups:,} prompts: {labels}"
+        return as_text(headline, self.total, self.components, self.warnings)
+
+
+def calibration_of(
+    table: ScoreTable,
+    labels: Labels,
+    groups: Numbers,
+    *,
+    rows: Numbers | None = None,
+    bounds: Mapping[str, Bounds] | None = None,
+    threshold: float | None = None,
+    bins: int = 10,
+    cases: int = 5,
+    replicates: int = 1000,
+    seed: int = 0,
+) -> Calibration:
+    """Return how well the total and the components of `table` agree with `labels`.
+
+    Args:
+        table: n rows, as returned by ``rk.score``.
+        labels: (n,) bool, True for good; or grades, where higher is better.
+        groups: (n,) the prompt of each row, as a number.
+        rows: (n,) the number to show for each row in the misjudged cases; by default its position.
+        bounds: component (or ``"total"``) -> the lowest and highest value it can give.
+        threshold: also show the confusion table of the total at this threshold.
+        bins: number of bins of the reliability curve.
+        cases: how many misjudged completions of each kind to keep.
+        replicates: number of bootstrap samples for the interval of the AUC; 0 for no interval.
+        seed: seed of the bootstrap.
+
+    Raises:
+        BindingError: `labels` or `groups` does not have one value per row.
+    """
+    for name, values in (("labels", labels), ("groups", groups)):
+        if len(values) != len(table):
+            raise BindingError(f"{name} has {len(values)} values for {len(table)} rows; pass one value per row")
+    good = labels.astype(np.bool_) if labels.dtype == np.bool_ else None
+    comparison = _Comparison(labels, groups, bounds or {}, bins)
+    judgment = None if good is None else _Judgment(good, groups, table.completions, rows, cases, replicates, seed)
+
+    def calibrated(name: str, scores: Floats, shown: Mapping[str, Column]) -> ComponentCalibration:
+        found = comparison.of(name, scores)
+        return found if judgment is None else judgment.added_to(found, scores, shown)
+
+    total = calibrated(TOTAL, table.total, table.components)
+    if good is not None and threshold is not None:
+        total = replace(total, given=confusion(table.total, good, threshold))
+    found = Calibration(
+        rows=len(table),
+        groups=len(np.unique(groups)),
+        good=None if good is None else int(good.sum()),
+        bad=None if good is None else int((~good).sum()),
+        total=total,
+        components=tuple(calibrated(name, table[name], {name: column}) for name, column in table.components.items()),
+    )
+    return replace(found, warnings=(*_faults(table), *_warnings(found)))
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """The numbers that labels and grades both have."""
+
+    labels: Labels
+    groups: Numbers
+    bounds: Mapping[str, Bounds]
+    bins: int
+
+    def of(self, name: str, scores: Floats) -> ComponentCalibration:
+        declared = self.bounds.get(name)
+        curve = reliability(scores, self.labels, bins=self.bins)
+        scored = int((~np.isnan(scores)).sum())
+        return ComponentCalibration(
+            name=name,
+            scored=scored,
+            unscored=len(scores) - scored,
+            within=pairs(scores, self.labels, self.groups),
+            overall=pairs(scores, self.labels),
+            spearman=spearman(scores, self.labels),
+            saturation=saturation(scores, declared),
+            reliability=curve,
+            calibration_error=calibration_error(curve) if _are_shares(scores, self.labels, declared) else None,
+        )
+
+
+@dataclass(frozen=True)
+class _Judgment:
+    """The numbers that only good and bad labels have: thresholds, intervals, misjudged completions."""
+
+    good: Rows
+    groups: Numbers
+    completions: Sequence[str]
+    rows: Numbers | None
+    cases: int
+    replicates: int
+    seed: int
+
+    def added_to(
+        self, found: ComponentCalibration, scores: Floats, shown: Mapping[str, Column]
+    ) -> ComponentCalibration:
+        best = best_threshold(scores, self.good)
+        too_high, too_low = misjudged(scores, self.good, self.completions, shown, rows=self.rows, limit=self.cases)
+        return replace(
+            found,
+            interval=auc_interval(scores, self.good, self.groups, replicates=self.replicates, seed=self.seed),
+            best=None if best is None else confusion(scores, self.good, best),
+            too_high=too_high,
+            too_low=too_low,
+        )
+
+
+def _are_shares(scores: Floats, labels: Labels, declared: Bounds | None) -> bool:
+    """Whether scores and labels can be compared as shares: both lie between 0 and 1, and the bounds keep them there."""
+    return all(map(is_share, (scores, np.asarray(labels, dtype=np.float64), np.array(declared or (0.0, 1.0)))))
+
+
+def _faults(table: ScoreTable) -> Iterator[str]:
+    """Yield a sentence for each component that failed or errored while scoring."""
+    for name in table.components:
+        for outcome in (Outcome.FAILED, Outcome.ERRORED):
+            faults = [fault for fault in table.faults if (fault.component, fault.outcome) == (name, outcome)]
+            if faults:
+                yield (
+                    f"{name!r} {outcome} on {len(faults):,} of {len(table):,} completions, first in row "
+                    f"{faults[0].row}: {excerpt(faults[0].reason, 160)}"
+                )
+
+
+def _warnings(found: Calibration) -> Iterator[str]:
+    """Yield the probable problems as sentences with numbers."""
+    if found.good is not None and not (found.good and found.bad):
+        yield f"all {found.rows:,} labels are {'good' if found.good else 'bad'}; add completions with the other label"
+    if found.total.unscored:
+        yield f"{found.total.unscored:,} of {found.rows:,} completions have no total score and are left out"
+    alone = len(found.components) == 1 and found.components[0].overall == found.total.overall
+    for component in (found.total, *(() if alone else found.components)):
+        subject = "the total" if component is found.total else repr(component.name)
+        auc = f"{subject} has an AUC of {decimal(component.auc)}"
+        low, high = component.interval or (0.0, 0.0)
+        if component.is_reversed and (component.interval is None or high < 0.5):
+            yield f"{auc} and points the wrong way: bad completions usually score above good ones"
+        elif component.is_reversed:
+            yield f"{auc}, below 0.5, but this may be chance (95 %: {low:.3f} to {high:.3f})"
+        elif component.auc is not None and component.interval and low <= 0.5:
+            yield f"{auc}, which could be chance (95 %: {low:.3f} to {high:.3f})"
+    within = found.total.within
+    if not within.count:
+        yield "no prompt has both a better and a worse completion, so this data cannot show what GRPO would learn"
+    elif within.tied > TOO_MANY_TIES * within.count:
+        yield f"{percent(within.ties)} of the pairs of one prompt tie in the total: GRPO learns nothing from them"

@@ -1,0 +1,172 @@
+"""Discrimination: whether the better completion scores higher, on any scale.
+
+``pairs(np.array([0.9, 0.2, 0.2]), np.array([True, True, False]), groups)`` counts ``Pairs(right=1, tied=1, wrong=0)``
+if all three are in one group. GRPO learns nothing from a tie, and the opposite from a wrong pair.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.batch.column import Floats, Rows
+
+Numbers = NDArray[np.int64]
+Labels = Rows | Floats
+"""(n,) bool, True for a good completion; or grades, where higher is better."""
+
+_DECIMALS = 8  # coarser than the tolerance of thresholds, so that distinct scores stay distinct
+
+
+def settled(scores: Floats) -> Floats:
+    """Round `scores` to eight decimals, so that ``0.1 + 0.2`` and ``0.3`` are a tie."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = np.round(scores, _DECIMALS)
+    return np.where(np.isfinite(rounded), rounded, scores) + 0.0  # -0.0 becomes 0.0
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Counts of pairs of a better and a worse completion, by which of the two scores higher.
+
+    Attributes:
+        right: the better one scores higher.
+        tied: both score the same.
+        wrong: the worse one scores higher.
+    """
+
+    right: int
+    tied: int
+    wrong: int
+
+    @property
+    def count(self) -> int:
+        return self.right + self.tied + self.wrong
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share of pairs that are right; None if there is no pair."""
+        return self.right / self.count if self.count else None
+
+    @property
+    def ties(self) -> float | None:
+        """The share of pairs that are tied."""
+        return self.tied / self.count if self.count else None
+
+    @property
+    def inversions(self) -> float | None:
+        """The share of pairs that are wrong."""
+        return self.wrong / self.count if self.count else None
+
+    @property
+    def auc(self) -> float | None:
+        """``(right + tied / 2) / count``: the area under the ROC curve; None if a class is missing.
+
+        It is the Mann-Whitney statistic (Hanley and McNeil 1982, Radiology 143:29). For grades it is Harrell's C
+        (Harrell et al. 1982, JAMA 247:2543), which generalizes it to more than two grades.
+        """
+        return (self.right + self.tied / 2.0) / self.count if self.count else None
+
+
+def pairs(scores: Floats, labels: Labels, groups: Numbers | None = None) -> Pairs:
+    """Count how often the better of two completions scores higher, over all pairs with different labels.
+
+    Args:
+        scores: (n,), NaN if there is no score: such rows are left out.
+        labels: (n,) bool, or grades.
+        groups: (n,) count only pairs within one group; None counts all pairs.
+    """
+    kept = ~np.isnan(scores)
+    own = np.asarray(labels)[kept]
+    if not own.size:
+        return Pairs(0, 0, 0)
+    values, ranks = np.unique(settled(scores[kept]), return_inverse=True)
+    _, numbers = np.unique(np.zeros(len(own)) if groups is None else groups[kept], return_inverse=True)
+    # Each group has its own range of keys, in the order of the scores, so that a search never leaves the group.
+    starts = numbers * len(values)
+    keys = starts + ranks
+    right = tied = wrong = 0
+    for label in np.unique(own)[1:]:
+        better = own == label
+        worse = np.sort(keys[own < label])
+        first, last = np.searchsorted(worse, starts[better]), np.searchsorted(worse, starts[better] + len(values))
+        below = np.searchsorted(worse, keys[better])
+        upto = np.searchsorted(worse, keys[better], side="right")
+        right += int((below - first).sum())
+        tied += int((upto - below).sum())
+        wrong += int((last - upto).sum())
+    return Pairs(right, tied, wrong)
+
+
+def mean_ranks(values: Floats) -> Floats:
+    """Return (n,) ranks from 1; equal values share the mean of their ranks."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    ranks: Floats = (last - (counts - 1) / 2.0)[inverse]
+    return ranks
+
+
+def spearman(scores: Floats, labels: Labels) -> float | None:
+    """Return the rank correlation of scores (n,) and labels (n,): Pearson's r of their mean ranks, corrected for ties.
+
+    -1 to 1; None if all scores or all labels are the same (Spearman 1904, American Journal of Psychology 15:72).
+    """
+    kept = ~np.isnan(scores)
+    if not kept.any():
+        return None
+    first = mean_ranks(settled(scores[kept]))
+    second = mean_ranks(np.asarray(labels, dtype=np.float64)[kept])
+    first, second = first - first.mean(), second - second.mean()
+    scale = np.sqrt((first * first).sum() * (second * second).sum())
+    return float(np.clip((first * second).sum() / scale, -1.0, 1.0)) if scale > 0.0 else None
+
+
+def auc_interval(
+    scores: Floats,
+    labels: Rows,
+    groups: Numbers | None = None,
+    *,
+    level: float = 0.95,
+    replicates: int = 1000,
+    seed: int = 0,
+) -> tuple[float, float] | None:
+    """Return a confidence interval of the AUC: percentiles of a bootstrap that draws whole groups with replacement.
+
+    Completions of one prompt are not independent, so whole groups are drawn (the cluster bootstrap: Field and Welsh
+    2007, Journal of the Royal Statistical Society B 69:369).
+
+    Args:
+        scores: (n,), NaN if there is no score.
+        labels: (n,) bool.
+        groups: (n,); None if each row is its own group.
+        level: the confidence level, 0 to 1.
+        replicates: the number of samples to draw; samples without one of the two classes are left out.
+        seed: the same seed gives the same interval.
+
+    Returns:
+        The lower and upper end; None if a class is missing, if there are fewer than two groups, or without replicates.
+    """
+    kept = ~np.isnan(scores)
+    good = labels[kept]
+    if replicates < 1 or not good.any() or good.all():
+        return None
+    values, ranks = np.unique(settled(scores[kept]), return_inverse=True)
+    _, numbers = np.unique(np.arange(len(good)) if groups is None else groups[kept], return_inverse=True)
+    count = int(numbers.max()) + 1
+    if count < 2:
+        return None
+    random = np.random.default_rng(seed)
+    found = []
+    for _ in range(replicates):
+        weights = np.bincount(random.integers(count, size=count), minlength=count)[numbers].astype(np.float64)
+        positives = np.bincount(ranks, weights * good, len(values))
+        negatives = np.bincount(ranks, weights * ~good, len(values))
+        both = positives.sum() * negatives.sum()
+        if both > 0.0:
+            found.append(float((positives * (np.cumsum(negatives) - negatives / 2.0)).sum() / both))
+    if not found:
+        return None
+    low, high = np.quantile(found, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+    return float(low), float(high)

@@ -1,0 +1,201 @@
+"""Scores completions as if they answered other prompts: what they earn then is paid for nothing that the gold asks.
+
+``ForeignGolds(rk.exact("answer")).scores(batch)`` gives each completion the cells of another prompt of the batch. A
+completion that says just the right answer earns 0; one that lists all numbers earns as much as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.column import Floats, Numbers
+from rewardkit.batch.table import ScoreTable
+from rewardkit.tree.conversion import RewardLike
+from rewardkit.tree.evaluation.omission import binding_of, counted, omitted
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.reward import Reward, walk
+
+PROMPT, EXAMPLE = "prompt", "example"
+
+
+class ForeignScores(NamedTuple):
+    """Totals (n,) of completions with the cells of their own prompts and of other prompts, NaN if there is none.
+
+    `form` is the part of both that comes from terms that read no cell at all, for example a format.
+    """
+
+    own: Floats
+    foreign: Floats
+    form: Floats
+
+    @classmethod
+    def unknown(cls, size: int) -> ForeignScores:
+        """Return the scores of `size` completions that were not scored again."""
+        return cls(*(np.full(size, np.nan) for _ in cls._fields))
+
+
+@dataclass(frozen=True)
+class _Reads:
+    """What a reward reads besides completions: its leaves, which is exchanged, and its branches, which stay."""
+
+    leaves: frozenset[str]
+    branches: frozenset[str]
+
+    @classmethod
+    def of(cls, reward: Reward) -> _Reads:
+        leaves: set[str] = set()
+        branches: set[str] = set()
+        for node, _, _ in walk(reward):
+            binding = node.facts.binding
+            if binding is None:
+                branches |= set(node.facts.columns)
+            else:
+                leaves |= {one.source for one in binding.parameters if one.is_column or one.source in (PROMPT, EXAMPLE)}
+        return cls(frozenset(leaves), frozenset(branches))
+
+    def exchanged(self, batch: Batch) -> list[str]:
+        """Return the names of the columns of a batch to exchange, maybe with ``"prompt"``."""
+        columns = [name for name in batch.columns if EXAMPLE in self.leaves or name in self.leaves]
+        own = [PROMPT] if PROMPT in self.leaves and batch.prompts is not None else []
+        return own + [name for name in columns if name not in self.branches]
+
+
+class ForeignGolds:
+    """Scores the completions of a batch with the cells of other prompts.
+
+    Left out are judges, reward models and tested programs, and functions that wait, that are not deterministic, that
+    read the progress of the training, or that were not written for rewardkit: to call them again may cost money or have
+    effects. What is only monitored earns nothing, and is left out, too.
+
+    Args:
+        reward: the reward of a training.
+        trusting: also call functions that were not written for rewardkit.
+
+    Attributes:
+        left_out: the names of components that are not called although they count.
+    """
+
+    def __init__(self, reward: RewardLike, *, trusting: bool = False) -> None:
+        whole = Scorer(reward).reward
+        earning = set(counted(whole))
+        left, _ = omitted(whole, lambda name, node: node not in earning)
+        left, self.left_out = omitted(left, lambda name, node: _is_left_out(node, trusting))
+        self._scorer = Scorer(left)
+        self._reads = _Reads.of(left)
+        self._form = [name for name, node in self._scorer.names.terms if not _Reads.of(node).leaves]
+
+    @property
+    def possible(self) -> bool:
+        """Whether the reward reads anything that can be exchanged, and each completion or group is scored by itself."""
+        return bool(self._reads.leaves) and self._scorer.together != "batch"
+
+    def scores(
+        self,
+        batch: Batch,
+        *,
+        groups: Collection[int] | None = None,
+        beside: Batch | None = None,
+        draws: int = 1,
+        seed: int = 0,
+    ) -> ForeignScores:
+        """Score a batch with its own cells and with foreign ones, with the weights of the end of the training.
+
+        So totals of different steps can be compared. Each group gets the cells of another group, drawn at random: one
+        that has a cell (not None) in the same columns, differs in all of them that have several values, and is the same
+        in the columns that choose a branch.
+
+        Args:
+            batch: the completions.
+            groups: the numbers of the groups to score (``batch.groups``); None for all.
+            beside: more rows with the same columns, whose cells may be drawn, too.
+            draws: how often other cells are drawn: the foreign total is the mean of as many.
+            seed: of the draws.
+
+        Raises:
+            RewardKitError: as `Scorer.score`.
+        """
+        found = ForeignScores.unknown(len(batch))
+        names = self._reads.exchanged(batch) if self.possible else []
+        cells = batch if beside is None else _cells(batch, beside)
+        random = np.random.default_rng(seed)
+        partners = [self._partners(batch, cells, names, random) for _ in range(draws)]
+        wanted = partners[0] >= 0  # whether there is a partner does not depend on the draw
+        if groups is not None:
+            wanted &= np.isin(batch.groups, list(groups))
+        rows = np.flatnonzero(wanted)
+        if rows.size:
+            own = self._scored(batch, rows, batch, rows, names)
+            found.own[rows] = own.total
+            totals = [self._scored(batch, rows, cells, partner[rows], names).total for partner in partners]
+            found.foreign[rows] = np.mean(totals, axis=0)
+            found.form[rows] = sum((np.nan_to_num(own.terms[name]) for name in self._form), np.zeros(len(rows)))
+        return found
+
+    def _scored(self, batch: Batch, rows: Numbers, cells: Batch, drawn: Numbers, names: Sequence[str]) -> ScoreTable:
+        """Score the completions of `rows`, in some columns with the rows `drawn` of `cells`."""
+        ids = batch.completion_ids
+        prompts, asked = (cells.prompts, drawn) if PROMPT in names else (batch.prompts, rows)
+        part = Batch(
+            _taken(batch.completions, rows),
+            prompts=None if prompts is None else _taken(prompts, asked),
+            completion_ids=None if ids is None else _taken(ids, rows),
+            columns={
+                name: _taken(cells.columns[name], drawn) if name in names else _taken(values, rows)
+                for name, values in batch.columns.items()
+            },
+            num_generations=batch.num_generations,
+            rollouts=batch.rollouts.taken(rows.tolist()),
+        )
+        return self._scorer.score(part, strict=False, stops=False, on_unparsable_gold="fail")
+
+    def _partners(self, batch: Batch, cells: Batch, names: Sequence[str], random: np.random.Generator) -> Numbers:
+        """Return (n,) a row of `cells`, of another group, whose cells each row gets; -1 where there is none."""
+        starts = np.flatnonzero(np.diff(batch.groups, prepend=-1))
+        firsts = np.concatenate([starts, np.arange(len(batch), len(cells))])
+        partner = np.full(len(starts), -1, dtype=np.int64)
+        numbers = np.array([cells.equality(name).numbers[firsts] for name in names]).reshape(len(names), len(firsts))
+        missing = np.array([_missing(cells, name, firsts) for name in names]).reshape(len(names), len(firsts))
+        is_varied = (numbers != numbers[:, :1]).any(axis=1)
+        varied, missing = numbers[is_varied], missing[is_varied]
+        kept = [cells.equality(name).numbers[firsts] for name in self._reads.branches if name in cells.columns]
+        for group in range(len(starts)) if len(varied) else ():
+            none = missing[:, group, None]
+            other = np.where(none, missing, ~missing & (varied != varied[:, group, None])).all(axis=0) & ~none.all()
+            for column in kept:
+                other &= column == column[group]
+            candidates = np.flatnonzero(other)
+            if candidates.size:
+                partner[group] = firsts[random.choice(candidates)]
+        own: Numbers = partner[np.searchsorted(starts, np.arange(len(batch)), side="right") - 1]
+        return own
+
+
+def _is_left_out(reward: Reward, trusting: bool) -> bool:
+    binding = binding_of(reward)
+    if binding is None:
+        return False
+    unsafe = binding.expensive or binding.waits or not binding.deterministic or binding.reads("progress")
+    return unsafe or ((binding.foreign or binding.plain) and not trusting)
+
+
+def _missing(cells: Batch, name: str, rows: Numbers) -> list[bool]:
+    """Return whether each row has no cell in a column: it is of another task."""
+    return [name != PROMPT and cells.columns[name][row] is None for row in rows.tolist()]
+
+
+def _cells(batch: Batch, beside: Batch) -> Batch:
+    """Return the prompts and columns of both, one after another."""
+    return Batch(
+        [""] * (len(batch) + len(beside)),
+        prompts=None if batch.prompts is None else [*batch.prompts, *(beside.prompts or [None] * len(beside))],
+        columns={name: [*values, *beside.columns[name]] for name, values in batch.columns.items()},
+    )
+
+
+def _taken(values: Any, rows: Numbers) -> list[Any]:
+    return [values[row] for row in rows.tolist()]

@@ -1,0 +1,460 @@
+"""Readiness: whether a model's samples give it something to learn from, before you spend a GPU hour.
+
+``signal_of(table, groups)`` reports in how many prompts all completions score the same, which gates no completion
+passes, which components vary, and how much a run costs. ``rewardkit.testing.estimate_signal`` reads the
+samples, scores them, and calls this function.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rewardkit.analyze.discrimination import Numbers
+from rewardkit.analyze.presentation import UNKNOWN, aligned, decimal, json_ready, percent
+from rewardkit.analyze.signal import EPSILON, causes, shares
+from rewardkit.batch.column import Column, Floats, Rows
+from rewardkit.batch.score import Outcome
+from rewardkit.batch.table import ScoreTable
+from rewardkit.errors import BindingError, RewardDefinitionError
+
+# The learning signal of a prompt if only some of its samples are drawn, by exact combinatorics.
+
+
+def multiplicities(totals: Floats) -> list[int]:
+    """Return how often each distinct total occurs in `totals` (n,); NaN is ignored.
+
+    Neighbors that differ by at most 1e-4 count as equal: GRPO's normalization makes almost nothing of the difference.
+    """
+    known = np.sort(totals[~np.isnan(totals)])
+    if not known.size:
+        return []
+    with np.errstate(over="ignore"):
+        cuts = np.flatnonzero(np.diff(known) > EPSILON) + 1
+    return [len(part) for part in np.split(known, cuts)]
+
+
+@dataclass(frozen=True)
+class Draw:
+    """The learning signal of G completions of one prompt.
+
+    Attributes:
+        varies: the chance, 0 to 1, that their totals differ, so that there is something to learn.
+        effective: the expected share of the G completions that have an advantage other than zero.
+    """
+
+    varies: float
+    effective: float
+
+
+def drawn(totals: Floats, num_generations: int) -> Draw:
+    """Return the learning signal of `num_generations` samples of one prompt, drawn without replacement.
+
+    Of n samples, u have no total and c_v have the total v. G draws do not vary if they have at most one distinct
+    total:
+
+        1 - varies = (sum_v C(c_v + u, G) - (K - 1) C(u, G)) / C(n, G)
+
+    for K distinct totals (draws without any total are in each summand, but count once). This is the hypergeometric
+    distribution, and like pass@k, which has the same form, it is unbiased for new samples (Chen et al. 2021,
+    arXiv:2107.03374). A completion with total v has an advantage unless the G - 1 others have no other total:
+
+        effective = sum_v c_v / n (1 - C(c_v + u - 1, G - 1) / C(n - 1, G - 1))
+
+    If there are fewer samples than G, all n are drawn. This gives a lower limit on average: more draws vary more.
+
+    Args:
+        totals: (n,) totals of the samples of one prompt, NaN if a completion is unscorable; n is at least 1.
+        num_generations: G, at least 1.
+    """
+    size, counts = len(totals), multiplicities(totals)
+    unscorable = size - sum(counts)
+    if not counts:
+        return Draw(0.0, 0.0)
+
+    draws = min(num_generations, size)
+
+    def chance(part: int, whole: int, number: int) -> float:
+        """Return the chance that `number` draws from `whole` samples are all in a subset of `part` samples."""
+        return math.comb(part, number) / math.comb(whole, number)
+
+    constant = sum(chance(count + unscorable, size, draws) for count in counts)
+    constant -= (len(counts) - 1) * chance(unscorable, size, draws)
+    effective = sum(count / size * (1.0 - chance(count + unscorable - 1, size - 1, draws - 1)) for count in counts)
+    # A sum of many chances may be slightly above 1.
+    return Draw(min(1.0, max(0.0, 1.0 - constant)), min(1.0, max(0.0, effective)))
+
+
+# The plain text of a readiness check, and its warnings.
+
+
+MANY_SILENT = 0.25
+"""Warn if at least this share of groups has no signal, or no completion that passes a gate."""
+
+MOST = 0.95
+"""Warn if one term causes at least this share of the squared advantages."""
+
+
+def as_text(found: Signal) -> str:
+    """Return the whole readiness check as text, without a line break at the end."""
+    low, high = found.samples
+    per_prompt = f"{low}" if low == high else f"{low} to {high}"
+    planned = "groups of that size" if found.num_generations is None else f"groups of {found.num_generations}"
+    lowest, highest = percent(found.silent_at_lowest), percent(found.silent_at_highest)
+    extremes = f"In {lowest} of the prompts all samples have the lowest total, in {highest} the highest."
+    about = "at least " if found.extrapolated else ""
+    sections = [
+        [f"{found.completions:,} completions, {found.groups:,} prompts with {per_prompt} samples each"],
+        aligned(
+            [
+                ["prompts whose samples all score the same", percent(found.silent)],
+                ["prompts with at most two different totals", percent(found.few_distinct)],
+                [f"prompts with a learning signal, in {planned}", about + percent(found.varying)],
+                ["completions with a gradient", about + percent(found.effective_batch)],
+            ]
+        ),
+        [extremes] if found.silent_at_lowest + found.silent_at_highest else [],
+        aligned(list(_components_table(found))),
+        aligned(list(_gates_table(found))) if found.gates else [],
+        aligned(list(_calls_table(found))) if found.calls else [],
+        [f"! {warning}" for warning in found.warnings],
+    ]
+    return "\n\n".join("\n".join(section) for section in sections if section)
+
+
+def _components_table(found: Signal) -> Iterator[list[str]]:
+    others = [name for name in ("abstained", "failed", "errored", "skipped") if _any(found, name)]
+    yield ["component", "scored", *others, "mean", "deviation", "varies in", "of the advantages"]
+    for component in found.components:
+        yield [
+            component.name,
+            *(percent(component.outcomes.get(name, 0.0)) for name in ("scored", *others)),
+            decimal(component.mean),
+            decimal(component.deviation),
+            percent(component.varies),
+            percent(component.advantage_share),
+        ]
+    named = {component.name for component in found.components}
+    for name, share in found.advantage_shares.items():
+        if name not in named:
+            yield [name, *([UNKNOWN] * (4 + len(others))), percent(share)]
+
+
+def _any(found: Signal, outcome: str) -> bool:
+    return any(outcome in component.outcomes for component in found.components)
+
+
+def _gates_table(found: Signal) -> Iterator[list[str]]:
+    yield ["gate", "completions passing", "prompts where none passes", "prompts where all pass"]
+    for gate in found.gates:
+        yield [gate.name, percent(gate.pass_rate), percent(gate.starved), percent(gate.saturated)]
+
+
+def _calls_table(found: Signal) -> Iterator[list[str]]:
+    yield ["expensive component", "calls per completion", "calls in the run", "cost"]
+    for calls in found.calls:
+        in_run = UNKNOWN if calls.in_run is None else f"{calls.in_run:,.0f}"
+        cost = UNKNOWN if calls.cost is None else f"{calls.cost:,.2f}"
+        yield [calls.component, decimal(calls.per_completion), in_run, cost]
+
+
+def warnings_of(found: Signal) -> Iterator[str]:
+    """Yield the obstacles to learning, most serious first."""
+    if found.unscorable:
+        yield f"{percent(found.unscorable)} of the completions are unscorable: they have no advantage"
+    if found.silent >= MANY_SILENT:
+        yield (
+            f"in {percent(found.silent)} of the groups all completions score the same, so there is no learning signal; "
+            "sample more per prompt, choose prompts of medium difficulty, or give partial credit"
+        )
+    if found.extrapolated:
+        yield (
+            f"{percent(found.extrapolated)} of the prompts have fewer than {found.num_generations} samples, so the "
+            "numbers for the run are lower limits; sample at least that many"
+        )
+    if found.lone:
+        yield f"{found.lone:,} prompts have only one sample and are left out"
+    for gate in found.gates:
+        yield from _gate_lines(gate)
+    for component in found.components:
+        yield from _component_lines(component)
+    positive = {name: share for name, share in found.advantage_shares.items() if share > 0.0}
+    for name, share in positive.items():
+        if len(found.advantage_shares) > 1 and share >= MOST:
+            yield f"{name!r} causes {percent(share)} of the squared advantages: the other terms hardly count"
+
+
+def _gate_lines(gate: GateSignal) -> Iterator[str]:
+    if gate.pass_rate is None:
+        yield f"gate {gate.name!r}: no completion reaches it"
+    elif gate.pass_rate == 0.0:
+        yield f"gate {gate.name!r}: no completion passes, so nothing behind it can be learned"
+    elif gate.pass_rate == 1.0:
+        yield f"gate {gate.name!r}: every completion passes, so it teaches nothing"
+    elif gate.starved is not None and gate.starved >= MANY_SILENT:
+        yield (
+            f"gate {gate.name!r}: in {percent(gate.starved)} of the groups no completion passes, and GRPO cannot learn "
+            "what no sample shows; also reward its condition, or start with a lower threshold"
+        )
+
+
+def _component_lines(component: ComponentSignal) -> Iterator[str]:
+    for outcome, why in (("failed", "could not be computed"), ("errored", "its own code raised")):
+        if component.outcomes.get(outcome):
+            yield f"{component.name!r} {outcome} on {percent(component.outcomes[outcome])} of the completions: {why}"
+    # Behind a gate, even a constant component makes completions differ: then its term has a share.
+    if component.varies == 0.0 and abs(component.advantage_share or 0.0) < 1e-9:
+        yield f"{component.name!r} is constant within every group (mean {decimal(component.mean)}): it teaches nothing"
+    elif component.advantage_share is not None and component.advantage_share < 0.0:
+        yield (
+            f"{component.name!r} works against the rest: its share of the squared advantages is "
+            f"{percent(component.advantage_share)}"
+        )
+
+
+FEW = 2
+"""The number of distinct totals that counts as few: with two, a prompt only has right and wrong completions."""
+
+
+@dataclass(frozen=True)
+class ComponentSignal:
+    """The scores of one component within the prompts.
+
+    Attributes:
+        outcomes: outcome -> share of the completions: ``{"scored": 0.9, "skipped": 0.1}``.
+        mean: the mean score; None if nothing is scored.
+        deviation: the sample standard deviation within a prompt, averaged over prompts with two scored completions.
+        varies: the share of those prompts in which the score is not the same for all completions.
+        advantage_share: the share of the squared advantages that its term causes, as logged by a training; None if the
+            component is not a term or if no total varies.
+    """
+
+    name: str
+    outcomes: Mapping[str, float]
+    mean: float | None
+    deviation: float | None
+    varies: float | None
+    advantage_share: float | None
+
+
+@dataclass(frozen=True)
+class GateSignal:
+    """How often a gate opens.
+
+    Attributes:
+        pass_rate: the share of completions that pass, among those that reach it; None if none reaches it.
+        starved: the share of prompts in which no completion passes, among those that reach it: GRPO cannot learn what
+            no sample shows. None if it is unknown which rows reached the gate.
+        saturated: the share of those prompts in which all completions pass.
+    """
+
+    name: str
+    pass_rate: float | None
+    starved: float | None
+    saturated: float | None
+
+
+@dataclass(frozen=True)
+class Calls:
+    """The calls of an expensive component: one for each completion that it scored or failed on.
+
+    The estimate is too high if a batch has identical completions (one call for all of them), and too low if the
+    component is called and abstains.
+
+    Attributes:
+        per_completion: the calls per sampled completion.
+        in_run: the calls in the whole training; None if its length is unknown.
+        cost: the price of those calls; None if the price per call is unknown.
+    """
+
+    component: str
+    per_completion: float
+    in_run: float | None
+    cost: float | None
+
+
+@dataclass(frozen=True)
+class Signal:
+    """The learning signal in a model's samples. ``print(signal)`` shows it.
+
+    Attributes:
+        completions: the number of rows.
+        unscorable: the share of rows without a total.
+        groups: the number of prompts with at least two samples; the shares of groups refer to these.
+        lone: the number of prompts with one sample, which are left out.
+        samples: the smallest and largest number of samples of a prompt.
+        silent: the share of groups in which all samples score the same: no learning signal.
+        silent_at_lowest: the share of groups in which all samples have the lowest total (too hard).
+        silent_at_highest: the share of groups in which all samples have the highest total (too easy).
+        few_distinct: the share of groups with at most two distinct totals.
+        num_generations: the group size of the planned run; None means the number of samples.
+        extrapolated: the share of groups with fewer samples than that, for which `varying` is a lower limit.
+        varying: the expected share of groups with a learning signal in that run.
+        effective_batch: the expected share of the completions in that run that have a gradient.
+        advantage_shares: term -> share of the squared advantages.
+    """
+
+    completions: int
+    unscorable: float
+    groups: int
+    lone: int
+    samples: tuple[int, int]
+    silent: float
+    silent_at_lowest: float
+    silent_at_highest: float
+    few_distinct: float
+    num_generations: int | None
+    extrapolated: float
+    varying: float
+    effective_batch: float
+    advantage_shares: Mapping[str, float]
+    components: tuple[ComponentSignal, ...]
+    gates: tuple[GateSignal, ...]
+    calls: tuple[Calls, ...]
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers as plain JSON values."""
+        plain: dict[str, Any] = json_ready(self)
+        return plain
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+
+def signal_of(
+    table: ScoreTable,
+    groups: Numbers,
+    *,
+    gates: Mapping[str, tuple[Rows, Rows] | None] | None = None,
+    calls: Mapping[str, int] | None = None,
+    num_generations: int | None = None,
+    completions_in_run: int | None = None,
+    price_per_call: float | Mapping[str, float] | None = None,
+) -> Signal:
+    """Return the learning signal of the samples in `table`.
+
+    Args:
+        table: n rows, as returned by ``rk.score``: several samples of each prompt.
+        groups: (n,) the prompt of each row, as a number.
+        gates: gate -> the rows (n,) that pass, and the rows that do not; for None, and by default, only the pass rate
+            of the table is used.
+        calls: expensive component -> the number of calls for these n rows.
+        num_generations: completions per prompt in the planned run, at least 2.
+        completions_in_run: the number of completions that the run will sample.
+        price_per_call: one price for all components, or component -> price.
+
+    Raises:
+        BindingError: `groups` does not have one value per row, or no prompt has two samples.
+        RewardDefinitionError: `num_generations` is below 2.
+    """
+    members = _compared(table, groups, num_generations)
+    totals = [table.total[rows] for rows in members]
+    silent = [own for own in totals if len(multiplicities(own)) < 2]
+    low, high = np.nanmin(table.total, initial=np.inf), np.nanmax(table.total, initial=-np.inf)
+    expected = [drawn(own, num_generations or len(own)) for own in totals]
+    caused = _advantage_shares(table, groups)
+
+    def share_of_silent_at(total: float) -> float:
+        at = [own for own in silent if low < high and (np.abs(own - total) <= EPSILON).any()]
+        return len(at) / len(members)
+
+    found = Signal(
+        completions=len(table),
+        unscorable=float(np.isnan(table.total).mean()),
+        groups=len(members),
+        lone=len(np.unique(groups)) - len(members),
+        samples=(min(map(len, members)), max(map(len, members))),
+        silent=len(silent) / len(members),
+        silent_at_lowest=share_of_silent_at(low),
+        silent_at_highest=share_of_silent_at(high),
+        few_distinct=float(np.mean([len(multiplicities(own)) <= FEW for own in totals])),
+        num_generations=num_generations,
+        extrapolated=float(np.mean([(num_generations or 0) > len(own) for own in totals])),
+        varying=float(np.mean([draw.varies for draw in expected])),
+        effective_batch=float(np.mean([draw.effective for draw in expected])),
+        advantage_shares=caused,
+        components=tuple(
+            _component(name, column, members, caused.get(name)) for name, column in table.components.items()
+        ),
+        gates=tuple(_gate(name, table, (gates or {}).get(name), members) for name in table.passed),
+        calls=tuple(
+            _calls(name, count / len(table), completions_in_run, price_per_call)
+            for name, count in (calls or {}).items()
+        ),
+    )
+    return replace(found, warnings=tuple(warnings_of(found)))
+
+
+def _compared(table: ScoreTable, groups: Numbers, num_generations: int | None) -> list[Numbers]:
+    """Return the rows of each group with at least two rows, or raise an error."""
+    if len(groups) != len(table):
+        raise BindingError(f"groups has {len(groups)} values for {len(table)} rows; pass one value per row")
+    if num_generations is not None and num_generations < 2:
+        raise RewardDefinitionError(
+            f"num_generations is {num_generations}; pass at least 2, because GRPO compares completions"
+        )
+    members = [rows for rows in _members(groups) if len(rows) > 1]
+    if not members:
+        raise BindingError(
+            f"each of the {len(table):,} prompts has only one completion, but GRPO learns from how the completions of "
+            "one prompt differ. Sample several completions per prompt (and check that their prompts are equal)"
+        )
+    return members
+
+
+def _members(groups: Numbers) -> list[Numbers]:
+    """Return the rows of each group."""
+    order = np.argsort(groups, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
+
+
+def _advantage_shares(table: ScoreTable, groups: Numbers) -> dict[str, float]:
+    """Return term -> share of the squared advantages; empty if no total varies."""
+    order = np.argsort(groups, kind="stable")
+    if not table.terms:
+        return {}
+    found = shares(*causes([term[order] for term in table.terms.values()], groups[order]))
+    return {} if found is None else dict(zip(table.terms, found.tolist(), strict=True))
+
+
+def _component(name: str, column: Column, members: list[Numbers], share: float | None) -> ComponentSignal:
+    counts = np.bincount(column.codes, minlength=len(Outcome)) / max(1, len(column.codes))
+    outcomes = {str(outcome): float(part) for outcome, part in zip(Outcome, counts, strict=True) if part}
+    known = column.scored[~np.isnan(column.scored)]
+    own = [column.scored[rows] for rows in members]
+    compared = [values[~np.isnan(values)] for values in own if (~np.isnan(values)).sum() > 1]
+    return ComponentSignal(
+        name=name,
+        outcomes=outcomes,
+        mean=float(known.mean()) if known.size else None,
+        deviation=float(np.mean([values.std(ddof=1) for values in compared])) if compared else None,
+        varies=float(np.mean([len(multiplicities(values)) > 1 for values in compared])) if compared else None,
+        advantage_share=share,
+    )
+
+
+def _gate(name: str, table: ScoreTable, rows: tuple[Rows, Rows] | None, members: list[Numbers]) -> GateSignal:
+    if rows is None:
+        return GateSignal(name, table.gates.get(name), None, None)
+    opened, closed = rows
+    reached = [own for own in members if (opened | closed)[own].any()]
+    through, count = int(opened.sum()), int((opened | closed).sum())
+    return GateSignal(
+        name,
+        through / count if count else None,
+        float(np.mean([not opened[own].any() for own in reached])) if reached else None,
+        float(np.mean([not closed[own].any() for own in reached])) if reached else None,
+    )
+
+
+def _calls(
+    name: str, per_completion: float, completions: int | None, prices: float | Mapping[str, float] | None
+) -> Calls:
+    price = prices.get(name) if isinstance(prices, Mapping) else prices
+    in_run = None if completions is None else per_completion * completions
+    return Calls(name, per_completion, in_run, None if price is None or in_run is None else price * in_run)

@@ -1,0 +1,81 @@
+"""Signal: which term of a reward drives learning.
+
+GRPO learns from how the totals of the completions of one prompt differ. ``shares(*causes(terms, groups))`` returns the
+share of that variance that each term causes. Two terms with the same mean can differ completely: one may decide
+everything, and the other may be the same for all completions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.batch.column import Floats
+
+Scale = Literal["group", "batch", "none"]
+
+EPSILON = 1e-4
+"""Added to a deviation before dividing by it, as in TRL; a group with a smaller deviation has no signal."""
+
+
+def causes(
+    terms: Sequence[Floats] | Floats, groups: NDArray[np.int64], *, scale: Scale = "group"
+) -> tuple[Floats, float]:
+    """Return the contribution of each term to the sum of squared advantages, and that sum.
+
+    Let t be the term and T the total, both minus their means in the group, and let s be the divisor that turns T into
+    the advantage. The contribution is the sum of t * T / s**2: over all terms, the contributions add up to the sum of
+    squared advantages (the covariance decomposition of a variance). A term that works against the others has a negative
+    contribution. Both results can be added over batches or processes, as long as no group is split.
+
+    Args:
+        terms: (terms, n) additive shares of the total; NaN counts as 0, and a row that is NaN in all terms is left out.
+        groups: (n,) the group of each row, ascending.
+        scale: ``"group"``: s is the group's deviation + 1e-4 (GRPO's default), so that all groups count equally;
+            ``"batch"`` or ``"none"``: s is the same for all groups, so that groups with larger differences count more.
+
+    Returns:
+        The contributions (terms,) and the sum of squared advantages; `shares` divides them.
+    """
+    values = np.asarray(terms, dtype=np.float64)
+    absent = np.isnan(values)
+    if absent.any():
+        rows = ~absent.all(axis=0)
+        values, groups = np.where(absent, 0.0, values)[:, rows], groups[rows]
+    if not groups.size:
+        return np.zeros(len(values)), 0.0
+    starts = np.concatenate(([0], np.flatnonzero(groups[1:] != groups[:-1]) + 1))
+    sizes = np.append(starts[1:], len(groups)) - starts
+    means = np.add.reduceat(values, starts, axis=1) / sizes
+    parts = values - np.repeat(means, sizes, axis=1)
+    total = parts.sum(axis=0)
+    variance = np.add.reduceat(total * total, starts)
+    deviation = np.sqrt(variance / np.maximum(sizes - 1, 1))
+    weight = np.where(deviation > EPSILON, (deviation + EPSILON) ** -2.0 if scale == "group" else 1.0, 0.0)
+    return (parts * (total * np.repeat(weight, sizes))).sum(axis=1), float((variance * weight).sum())
+
+
+def shares(caused: Floats, variance: float) -> Floats | None:
+    """Return the share of each term, from sums of `causes`; the shares add up to 1. None if there is no signal."""
+    return caused / variance if variance > 0.0 else None
+
+
+def normalized(columns: Sequence[Floats], weights: Sequence[float], groups: NDArray[np.int64]) -> list[Floats]:
+    """Return weighted columns, each normalized within its groups: the terms that GDPO adds up (arXiv:2601.05242).
+
+    ``weight * (x - mean) / (deviation + 1e-4)`` with the sample deviation; NaN stays NaN.
+    """
+    result = []
+    for column, weight in zip(columns, weights, strict=True):
+        values = np.full(len(column), np.nan)
+        for number in np.unique(groups):
+            rows = (groups == number) & ~np.isnan(column)
+            if rows.any():
+                own = column[rows]
+                deviation = own.std(ddof=1) if len(own) > 1 else 0.0
+                values[rows] = weight * (own - own.mean()) / (deviation + EPSILON)
+        result.append(values)
+    return result

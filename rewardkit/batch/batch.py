@@ -1,0 +1,325 @@
+"""Batch: the completions that are scored together, with their prompts and columns.
+
+``Batch(["<answer>42</answer>"], prompts=["6*7?"], columns={"answer": ["42"]})``. What several rewards need is computed
+once: the texts of the completions, what extractors find in them, and which values are equal, so that duplicates are
+scored once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.batch.column import Rows
+from rewardkit.batch.equality import Equality, alike, equal_ids, equality, first_apart
+from rewardkit.batch.logs import OF_TRAINERS, Logs
+from rewardkit.batch.messages import Message, as_messages, completion_text, prompt_text
+from rewardkit.batch.rollouts import UNKNOWN, Rollouts
+from rewardkit.batch.trajectory import Trajectory
+from rewardkit.errors import BindingError, shorten
+from rewardkit.progress.progress import END, Progress
+from rewardkit.workers.signals import from_operator
+
+# TrainerState: the progress as a trainer shows it to reward functions, for functions that run outside of a trainer.
+
+
+@final
+@dataclass
+class TrainerState:
+    """What a reward function may read from ``trainer_state``."""
+
+    epoch: float
+    global_step: int
+    max_steps: int
+    num_train_epochs: int
+    logging_steps: int = 500
+    eval_steps: int = 500
+    save_steps: int = 500
+    train_batch_size: int | None = None
+    num_input_tokens_seen: int = 0
+    total_flos: float = 0
+    log_history: list[dict[str, float]] = field(default_factory=list)
+    best_metric: float | None = None
+    best_global_step: int | None = None
+    best_model_checkpoint: str | None = None
+    is_local_process_zero: bool = True
+    is_world_process_zero: bool = True
+    is_hyper_param_search: bool = False
+    trial_name: str | None = None
+    trial_params: dict[str, Any] | None = None
+    stateful_callbacks: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, progress: Progress | None) -> TrainerState:
+        """Return the state at `progress`; None is the end of a training, where schedules have their end value."""
+        now = progress or END
+        epochs = now.epoch / now.fraction if now.fraction > 0.0 else now.epoch
+        return cls(
+            epoch=now.epoch,
+            global_step=now.step,
+            max_steps=now.max_steps,
+            num_train_epochs=max(1, math.ceil(round(epochs, 6))),
+        )
+
+
+Numbers = NDArray[np.int64]
+View = Callable[[str], Any]
+
+RESERVED = ("completion", "messages", "trajectory", "prompt", "progress", "example", "completion_ids", *OF_TRAINERS)
+"""Argument names with a fixed meaning, which no column may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewFault:
+    """Takes the place of an extracted value if the user's extractor raised."""
+
+    error: BaseException
+
+
+class Batch:
+    """n completions with their prompts and example columns.
+
+    Args:
+        completions: n texts, or conversational completions (lists of messages).
+        prompts: n prompts, or None.
+        completion_ids: n lists of token ids, or None.
+        columns: name -> n values.
+        progress: how far training is; None for evaluation.
+        num_generations: completions per prompt, if known.
+        context: objects of the trainer, passed through to functions written for that trainer.
+        rollouts: what is known of the completions besides their messages.
+
+    Raises:
+        BindingError: lengths differ, or a completion is neither text nor messages.
+    """
+
+    def __init__(
+        self,
+        completions: Iterable[Any],
+        *,
+        prompts: Iterable[Any] | None = None,
+        completion_ids: Iterable[Any] | None = None,
+        columns: Mapping[str, Iterable[Any]] | None = None,
+        progress: Progress | None = None,
+        num_generations: int | None = None,
+        context: Mapping[str, Any] | None = None,
+        rollouts: Rollouts = UNKNOWN,
+    ) -> None:
+        self.completions = _listed(completions, "completions", None)
+        self.size = len(self.completions)
+        self.prompts = None if prompts is None else _listed(prompts, "prompts", self.size)
+        self.completion_ids = None if completion_ids is None else _listed(completion_ids, "completion_ids", self.size)
+        _check_ids(self.completion_ids or [])
+        self.columns: dict[str, list[Any]] = {}
+        for name, values in (columns or {}).items():
+            self.columns[name] = _listed(values, f"column {name!r}", self.size)
+        if progress is not None and not isinstance(progress, Progress):
+            raise BindingError(f"progress must be rk.Progress(step, max_steps), got {shorten(progress)}")
+        self.progress = progress
+        self.num_generations = num_generations
+        self.context = context or {}
+        self.rollouts = rollouts
+        self.logs = Logs(self.size, self.context)
+        self._views: dict[View, dict[int, Any]] = {}
+        self._equal: dict[Sequence[str], Equality] = {}
+        self._trajectories: list[Trajectory | None] = []
+
+    def __len__(self) -> int:
+        return self.size
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The n texts of the completions."""
+        if set(map(type, self.completions)) <= {str}:
+            return list(self.completions)
+        return [
+            value if type(value) is str else completion_text(value, row) for row, value in enumerate(self.completions)
+        ]
+
+    @cached_property
+    def prompt_texts(self) -> list[str]:
+        """The n texts of the prompts, empty without prompts."""
+        if self.prompts is None:
+            return [""] * self.size
+        return [value if type(value) is str else prompt_text(value, row) for row, value in enumerate(self.prompts)]
+
+    @cached_property
+    def trainer_state(self) -> Any:
+        """The trainer's state; outside of a trainer an object with the same attributes, made from `progress`."""
+        state = self.context.get("trainer_state")
+        return TrainerState.of(self.progress) if state is None else state
+
+    def messages(self, row: int) -> Sequence[Message]:
+        """Return the completion of one row as messages."""
+        return as_messages(self.completions[row], "completions", row)
+
+    def trajectory(self, row: int) -> Trajectory:
+        """Return the completion of one row as a trajectory; equal messages are read once."""
+        if not self._trajectories:
+            self._trajectories = [None] * self.size
+        read = self._trajectories[row]
+        if read is None:
+            first = row if self.rollouts.by_row else self.equality("messages").first_of(row)
+            read = self._trajectories[first] or self.rollouts.read(first, self.completions[first])
+            self._trajectories[row] = self._trajectories[first] = read
+        return read
+
+    def example(self, row: int) -> dict[str, Any]:
+        """Return all columns of one row."""
+        return {name: values[row] for name, values in self.columns.items()}
+
+    def equality(self, *names: str) -> Equality:
+        """Number the rows whose arguments are equal: ``completion``, ``messages``, ``prompt`` or a column, each."""
+        if names not in self._equal:
+            self._equal[names] = self._equality(names)
+        return self._equal[names]
+
+    def _equality(self, names: Sequence[str]) -> Equality:
+        if not names:
+            return Equality(np.zeros(self.size, dtype=np.int64), min(self.size, 1))
+        *others, name = names
+        if others:
+            return self.equality(*others).joined(self.equality(name))
+        if name == "trajectory" and not self.rollouts.by_row:
+            return self.equality("messages")
+        values = self._values(name)
+        return equal_ids(values) if name == "completion_ids" else equality(values)
+
+    def _values(self, name: str) -> list[Any]:
+        if name == "completion":
+            return self.texts
+        if name == "messages":
+            return self.completions
+        if name == "trajectory":
+            return list(map(self.trajectory, range(self.size)))
+        if name == "prompt":
+            return self.prompts if self.prompts is not None else self.prompt_texts
+        if name == "completion_ids":
+            return self.completion_ids or []
+        return self.columns[name]
+
+    def view(self, extract: View, rows: Sequence[int]) -> list[Any]:
+        """Return what `extract` finds in the texts of `rows` (ascending); each distinct text is read once per batch."""
+        numbers = self.equality("completion").numbers
+        return self._found(extract, numbers.tolist() if len(rows) == self.size else numbers[rows].tolist())
+
+    def _found(self, extract: View, numbers: list[int]) -> list[Any]:
+        """Return what `extract` finds in the distinct texts with these numbers, reusing what its `source` found."""
+        known = self._views.setdefault(extract, {})
+        missing = list(dict.fromkeys(numbers))
+        if known:
+            missing = [number for number in missing if number not in known]
+        if missing:
+            source = getattr(extract, "source", None)
+            seen = [self._distinct[number] for number in missing] if source is None else self._found(source, missing)
+            derive = extract if source is None else extract.derive  # type: ignore[attr-defined]
+            found = _all_derived(derive, seen)
+            known.update(zip(missing, found, strict=True))
+            if len(missing) == len(numbers):
+                return found
+        return [known[number] for number in numbers]
+
+    @cached_property
+    def _distinct(self) -> list[str]:
+        """The distinct texts, in the order of their numbers."""
+        equal = self.equality("completion")
+        return self.texts if equal.count == self.size else [self.texts[row] for row in equal.firsts.tolist()]
+
+    @cached_property
+    def everywhere(self) -> Rows:
+        """(n,) True for all rows; recognized by its identity, which is faster than looking at its values."""
+        rows: Rows = np.ones(self.size, dtype=np.bool_)
+        rows.flags.writeable = False
+        return rows
+
+    @cached_property
+    def groups(self) -> Numbers:
+        """(n,) the group of each row: `num_generations` rows each, else consecutive rows with equal prompt and columns.
+
+        Prompts are not compared if the number is known: an environment may start each completion with another prompt,
+        and images that are decoded for each row are never equal.
+        """
+        starts = np.zeros(self.size, dtype=np.bool_)
+        if self.num_generations:
+            starts[:: self.num_generations] = True
+        else:
+            starts[1:] = np.diff(self._alike) != 0
+        groups: Numbers = np.cumsum(starts, dtype=np.int64)
+        return groups
+
+    @cached_property
+    def _alike(self) -> Numbers:
+        """(n,) a number for each row, the same for rows with equal prompt and columns."""
+        own = [name for name in self.columns if name not in RESERVED]
+        return alike(
+            [self.equality(name) for name in (["prompt"] if self.prompts is not None else []) + own], self.size
+        )
+
+    def check_groups(self) -> None:
+        """Raise a BindingError if completions of one prompt are not next to each other, so that groups are unknown."""
+        apart = None if self.num_generations else first_apart(self._alike)
+        if apart is not None:
+            row, before = apart
+            what = "columns" if self.prompts is None else "prompt and columns" if self.columns else "prompt"
+            raise BindingError(
+                f"the reward compares the completions of a prompt, but rows {before} and {row} have the same {what} "
+                f"and row {row - 1} between them has not, so the groups are not known. Put the completions of each "
+                "prompt next to each other; if every k rows are one group as they are, pass num_generations=k"
+            )
+
+    def members(self, rows: Rows) -> Iterator[Numbers]:
+        """Yield the positions of `rows` (n,), group by group."""
+        places = np.flatnonzero(rows)
+        if len(places):
+            yield from np.split(places, np.flatnonzero(np.diff(self.groups[places])) + 1)
+
+    def whole_groups(self, rows: Rows) -> Rows:
+        """(n,) all rows of the groups that contain any of `rows`."""
+        touched = np.zeros(self.size + 1, dtype=np.bool_)
+        touched[self.groups[rows]] = True
+        widened: Rows = touched[self.groups]
+        return widened
+
+
+def _all_derived(derive: Callable[[Any], Any], seen: Sequence[Any]) -> list[Any]:
+    if ViewFault not in set(map(type, seen)):
+        try:
+            return list(map(derive, seen))
+        except BaseException as error:  # the user's extractor raised: find out on which texts
+            if from_operator(error):
+                raise
+    return [_derived(derive, value) for value in seen]
+
+
+def _derived(derive: Callable[[Any], Any], value: Any) -> Any:
+    if type(value) is ViewFault:
+        return value
+    try:
+        return derive(value)
+    except BaseException as error:
+        if from_operator(error):
+            raise
+        return ViewFault(error)
+
+
+def _check_ids(rows: Sequence[Any]) -> None:
+    if set(map(type, rows)) <= {list}:
+        return
+    for row, ids in enumerate(rows):
+        if isinstance(ids, (str, bytes, Mapping)) or not hasattr(ids, "__len__"):
+            raise BindingError(f"completion_ids[{row}] must be a list of token ids, got {shorten(ids)}")
+
+
+def _listed(values: Iterable[Any], what: str, size: int | None) -> list[Any]:
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise BindingError(f"{what} must be a list with one value per completion, got {shorten(values)}")
+    listed = values if isinstance(values, list) else list(values)
+    if size is not None and len(listed) != size:
+        raise BindingError(f"{what} has {len(listed)} values for {size} completions: pass one value per completion")
+    return listed

@@ -1,0 +1,163 @@
+"""Column: the values of one reward for all rows of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.batch.score import ABSTAINED, ERRORED, FAILED, SCORED, SKIPPED, Outcome
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int8]
+Rows = NDArray[np.bool_]
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How much one addend counts in a sum: its ``weight``, in the rows where it counts at all (``reached``).
+
+    The weight is one number, or (n,) if it differs by row; ``reached`` (n,) is None if it counts in all rows.
+    """
+
+    weight: float | Floats
+    reached: Rows | None = None
+
+    def filled(self, rows: Rows, other: Share) -> Share:
+        """Return this share, replaced by `other` in `rows`."""
+        if self.reached is None and other.reached is None and np.isscalar(self.weight) and self.weight == other.weight:
+            return self
+        size = len(rows)
+        reached = [np.ones(size, dtype=np.bool_) if one.reached is None else one.reached for one in (self, other)]
+        return Share(np.where(rows, other.weight, self.weight), np.where(rows, reached[1], reached[0]))
+
+
+@dataclass(slots=True)
+class Column:
+    """The values of one reward for all rows of a batch.
+
+    ``values`` (n,) is what each row contributes, NaN if nothing; ``codes`` (n,) says why: an errored row may contribute
+    the lowest bound, but does not count as scored. ``shares`` has one `Share` for each addend of the reward; ``turns``
+    has, for rows where they are known, how much each turn of the trajectory contributes to the value. ``complete`` is
+    True if every row is known to be scored, so that nothing has to be masked.
+    """
+
+    values: Floats
+    codes: Codes
+    notes: dict[int, str] = field(default_factory=dict)
+    parts: dict[str, Floats] = field(default_factory=dict)
+    shares: tuple[Share, ...] = ()
+    turns: dict[int, Sequence[float]] = field(default_factory=dict)
+    complete: bool = False
+
+    @classmethod
+    def empty(cls, size: int, code: int = SKIPPED) -> Column:
+        return cls(np.full(size, np.nan), np.full(size, code, dtype=np.int8))
+
+    @classmethod
+    def abstained(cls, size: int) -> Column:
+        return cls.empty(size, ABSTAINED)
+
+    @classmethod
+    def combined(cls, children: Sequence[tuple[Column, bool]], values: Floats, rows: Rows) -> Column:
+        """Return the column of a combination: failed where a live child failed, else `values` where one contributes.
+
+        Args:
+            children: each with whether it is live (its weight is not zero). If none is live, the combination counts as
+                scored where a child was scored at weight zero.
+            values: (n,) the value of the combination where a child contributes.
+            rows: (n,) the rows to fill.
+        """
+        live = [column for column, is_live in children if is_live]
+        counted = live or [column for column, _ in children]
+        if all(column.complete for column in counted):  # in other rows than `rows` a column may hold anything
+            return cls(values, np.zeros(len(rows), dtype=np.int8), complete=not np.isnan(values).any())
+        result = cls.empty(len(rows))
+        scored, failed = np.zeros_like(rows), np.zeros_like(rows)
+        for column in counted:
+            absent = np.isnan(column.values)
+            scored |= ~absent
+            if live:
+                failed |= absent & (column.codes == FAILED)
+        filled = rows & scored & ~failed
+        result.codes[rows] = ABSTAINED
+        result.codes[filled] = SCORED
+        result.codes[rows & failed] = FAILED
+        result.values[filled] = values[filled]
+        return result
+
+    @property
+    def contributing(self) -> Rows:
+        """(n,) the rows that have a number to add."""
+        return ~np.isnan(self.values)
+
+    def counts(self) -> list[int]:
+        """Return the number of rows with each code."""
+        if self.complete:
+            return [len(self.values), 0, 0, 0, 0]
+        counted: list[int] = np.bincount(self.codes, minlength=len(Outcome)).tolist()
+        return counted
+
+    @property
+    def unscorable(self) -> Rows:
+        """(n,) the rows that failed without a substitute value."""
+        unscorable: Rows = (self.codes == FAILED) & np.isnan(self.values)
+        return unscorable
+
+    def fill(self, rows: Rows, other: Column) -> None:
+        """Copy `other` in `rows`."""
+        self.complete = False
+        self.values[rows] = other.values[rows]
+        self.codes[rows] = other.codes[rows]
+        self.notes.update((row, note) for row, note in other.notes.items() if rows[row])
+        self.turns.update((row, turns) for row, turns in other.turns.items() if rows[row])
+        for name, part in other.parts.items():
+            self.parts.setdefault(name, np.full(len(self.values), np.nan))[rows] = part[rows]
+
+    def extended(self, rows: Rows, other: Column) -> Column:
+        """Copy `other`, the same reward evaluated in `rows`, shares included; return this column."""
+        self.fill(rows, other)
+        before = self.shares or other.shares
+        self.shares = tuple(own.filled(rows, new) for own, new in zip(before, other.shares, strict=True))
+        return self
+
+    def part(self, start: int, stop: int) -> Column:
+        """Return the rows from `start` up to `stop`."""
+        notes = {row - start: note for row, note in self.notes.items() if start <= row < stop}
+        parts = {name: values[start:stop] for name, values in self.parts.items()}
+        turns = {row - start: shares for row, shares in self.turns.items() if start <= row < stop}
+        values, codes = self.values[start:stop], self.codes[start:stop]
+        return Column(values, codes, notes, parts, turns=turns, complete=self.complete)
+
+    @property
+    def scored(self) -> Floats:
+        """(n,) the values of the scored rows, NaN in the others."""
+        return self.values.copy() if self.complete else np.where(self.codes == SCORED, self.values, np.nan)
+
+
+def weighted_total(columns: Sequence[tuple[float, Column]]) -> Floats:
+    """Return (n,) the weighted sum of what contributes."""
+    total = np.zeros(len(columns[0][1].values))
+    for weight, column in columns:
+        if weight != 0.0:
+            values = weight * column.values
+            total += values if column.complete else np.where(np.isnan(values), 0.0, values)
+    return total
+
+
+def sums(columns: Mapping[str, Column], names: Iterable[str]) -> list[list[float]]:
+    """Return (names, 3): how many rows were scored, the sum of their values, the sum of their squares.
+
+    A row that errored counts with its lowest bound: a policy must not move a schedule with completions that make a
+    reward raise.
+    """
+    found = []
+    for name in names:
+        column = columns[name]
+        values = column.values[column.contributing & np.isin(column.codes, (SCORED, ERRORED))]
+        with np.errstate(over="ignore"):  # squares of huge numbers
+            found.append([float(len(values)), float(values.sum()), float((values * values).sum())])
+    return found

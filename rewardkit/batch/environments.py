@@ -1,0 +1,263 @@
+"""Environments that record what their tools do.
+
+Messages do not tell everything: a result may be dropped after the tool ran, a tool may change its own arguments, and an
+outage looks like an error of the policy. ``recorded(Shop)`` is a subclass of ``Shop`` whose tools keep a `Journal`: the
+calls with a copy of their arguments, what they returned or raised, and whether the environment broke.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import functools
+import inspect
+import threading
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextvars import copy_context
+from functools import lru_cache
+from typing import Any, cast, final
+
+from rewardkit.batch.journals import (
+    AT_WORK,
+    ATTRIBUTE,
+    TIMEOUTS,
+    Journal as Journal,
+    Watch as Watch,
+    at_work,
+    exit_error,
+    journal_of as journal_of,
+    own_journal,
+    own_reward as own_reward,
+    settled,
+    watched_reward,
+    without_exit,
+)
+from rewardkit.batch.transcripts import CallRecord, result_text
+from rewardkit.errors import BindingError, RewardDefinitionError, near_miss, shorten
+
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+NO_TOOLS = ("reset", "get_reward")
+"""Public methods that are not tools."""
+
+
+def journals(environments: Sequence[Any] | None) -> Mapping[str, Any]:
+    """Return what `Rollouts` takes of `environments`: the environments, their records, and which are broken.
+
+    Recorded environments compute their own reward now, so that an outage in it fails the row in every component.
+    """
+    if environments is None:
+        return {}
+    found = [journal_of(environment) for environment in environments]
+    waiting = [
+        pending
+        for environment, journal in zip(environments, found, strict=True)
+        if journal is not None and (pending := settled(environment, journal)) is not None
+    ]
+    for pending in waiting:
+        pending.result()
+    return {
+        "environments": environments,
+        "records": [None if one is None else tuple(one.records) for one in found] if any(found) else None,
+        "broken": {row: one.broken for row, one in enumerate(found) if one is not None and one.broken},
+    }
+
+
+@lru_cache(maxsize=256)
+def recorded(kind: type, watch: Watch) -> type:
+    """Return a subclass of `kind` that records; the same one for the same arguments.
+
+    Its name, its tools, their signatures and their docstrings are those of `kind`.
+    """
+    members: dict[str, Any] = {name: getattr(kind, name) for name in ("__doc__", "__module__", "__qualname__")}
+    for name, function in tools_of(kind):
+        static = isinstance(inspect.getattr_static(kind, name), staticmethod)
+        members[name] = tool = _tool(name, function, watch, static=static)
+        if static:  # a method now, whose first parameter is not shown
+            signature = inspect.signature(function)
+            first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+            parameters = [first, *signature.parameters.values()]
+            tool.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    members |= {ATTRIBUTE: property(own_journal), "_rewardkit_watch": watch}
+    if inspect.isfunction(getattr(kind, "reset", None)):
+        members["reset"] = _reset(kind.reset, watch)  # type: ignore[attr-defined]
+    own = getattr(kind, "get_reward", None)
+    if inspect.isfunction(own):
+        members["_rewardkit_reward"] = own
+        members["get_reward"] = None if watch.hide_reward else watched_reward(own, watch)
+    try:
+        return type(kind.__name__, (kind,), members)
+    except TypeError as error:
+        raise RewardDefinitionError(
+            f"environments: {kind.__name__} cannot record, because no subclass of it can be made ({error}). Give the "
+            "arguments of its __init_subclass__ defaults, or train without funcs.environments()"
+        ) from None
+
+
+def tools_of(kind: type) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Yield the tools of an environment as TRL finds them: all public methods but ``reset`` and ``get_reward``."""
+    for name, function in inspect.getmembers(kind, predicate=inspect.isfunction):
+        if not name.startswith("_") and name not in NO_TOOLS:
+            yield name, function
+
+
+def watched(environment: Any, watch: Watch) -> Any:
+    """Make an environment record that was made elsewhere; return it.
+
+    Raises:
+        RewardDefinitionError: it is of a class whose instances cannot change.
+    """
+    try:
+        environment.__class__ = recorded(cast("Hashable", type(environment)), watch)
+    except TypeError as error:
+        raise RewardDefinitionError(
+            f"environments: {shorten(environment)} ({type(environment).__name__}) cannot record ({error}). Pass its "
+            "class instead of a function that makes it"
+        ) from None
+    return environment
+
+
+def _tool(name: str, function: Callable[..., Any], watch: Watch, *, static: bool) -> Callable[..., Any]:
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def asynchronous(self: Any, /, *args: Any, **arguments: Any) -> Any:
+            own = () if static else (self,)
+            if AT_WORK.get():
+                return await function(*own, *args, **arguments)
+            journal = own_journal(self)
+            journal.loop = asyncio.get_running_loop()
+            call = _Call(journal, name, arguments, watch)
+            try:
+                with at_work():
+                    work = without_exit(function(*own, *args, **_copied(arguments)))
+                    done = await (work if watch.timeout is None else asyncio.wait_for(work, watch.timeout))
+                return call.returned(done)
+            except BaseException as error:
+                raise call.raised(error) from error
+
+        return asynchronous
+
+    @functools.wraps(function)
+    def synchronous(self: Any, /, *args: Any, **arguments: Any) -> Any:
+        own = () if static else (self,)
+        if AT_WORK.get():
+            return function(*own, *args, **arguments)
+        call = _Call(own_journal(self), name, arguments, watch)
+        try:
+            with at_work():
+                work = functools.partial(function, *own, *args, **_copied(arguments))
+                done = work() if watch.timeout is None else call.in_thread(work, watch.timeout)
+            return call.returned(done)
+        except BaseException as error:
+            raise call.raised(error) from error
+
+    return synchronous
+
+
+@final
+class _Call:
+    """One call of a tool, while it runs."""
+
+    def __init__(self, journal: Journal, name: str, arguments: Mapping[str, Any], watch: Watch) -> None:
+        self._journal = journal
+        self._watch = watch
+        self._records = journal.records
+        self._place = len(self._records)
+        self._made = CallRecord(name, _copied(arguments))
+        self._records.append(self._made)
+
+    def returned(self, result: Any) -> Any:
+        text = result_text(result) if isinstance(result, list) else str(result)
+        self._records[self._place] = CallRecord(self._made.name, self._made.arguments, text)
+        return result
+
+    def raised(self, error: BaseException) -> BaseException:
+        """Record an exception; return what the trainer gets to see."""
+        if isinstance(error, (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError)):
+            return error
+        if isinstance(error, SystemExit):
+            error = exit_error(error)
+        elif isinstance(error, TIMEOUTS) and self._watch.timeout is not None and not str(error):
+            error = TimeoutError(f"no result within {self._watch.timeout:g} s")
+        try:
+            said = str(error)
+        except Exception:
+            said = f"{type(error).__name__} without a message"
+            error = RuntimeError(said)
+        self._records[self._place] = CallRecord(self._made.name, self._made.arguments, str({"error": said}), said)
+        if self._watch.is_outage(error):
+            self._journal.broken = f"the tool {self._made.name!r}: {type(error).__name__}: {said}"
+        return error if isinstance(error, Exception) else RuntimeError(f"{type(error).__name__}: {said}")
+
+    def in_thread(self, work: Callable[[], Any], seconds: float) -> Any:
+        """Do the work in a thread that is given up after some seconds."""
+        if any(thread.is_alive() for thread in self._journal.hanging):
+            raise TimeoutError("an earlier call has not returned yet")
+        outcome: list[Any] = []
+        context = copy_context()
+
+        def run() -> None:
+            try:
+                outcome.append((True, context.run(work)))
+            except BaseException as error:
+                outcome.append((False, error))
+
+        thread = threading.Thread(target=run, name=f"tool {self._made.name}", daemon=True)
+        thread.start()
+        thread.join(seconds)
+        if not outcome:
+            self._journal.hanging.append(thread)
+            raise TimeoutError
+        done, value = outcome[0]
+        if not done:
+            raise value
+        return value
+
+
+def _copied(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy that a tool may change: the trainer keeps the same objects in the transcript."""
+    try:
+        return copy.deepcopy(dict(arguments))
+    except Exception:  # nested too deeply, or something that cannot be copied
+        return dict(arguments)
+
+
+def _fits(function: Callable[..., Any], environment: Any, args: tuple[Any, ...], columns: Mapping[str, Any]) -> None:
+    """Raise an error that names the columns, if ``reset`` does not take a row."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(environment, *args, **columns)
+    except TypeError as error:
+        missing = [
+            name
+            for name, one in list(signature.parameters.items())[1:]
+            if one.default is one.empty and one.kind in _NAMED and name not in columns
+        ]
+        hint = near_miss(missing[0], columns) if missing else " Add **row to its arguments: it gets all columns."
+        raise BindingError(
+            f"{type(environment).__name__}.reset does not take a row ({error}). "
+            f"Columns: {', '.join(columns) or 'none'}.{hint}"
+        ) from None
+
+
+def _reset(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def reset(self: Any, /, *args: Any, **columns: Any) -> Any:
+        journal = own_journal(self)
+        journal.begin()
+        if journal.hanging:
+            return None
+        _fits(function, self, args, columns)
+        try:
+            with at_work():
+                return function(self, *args, **columns)
+        except Exception as error:
+            if not watch.is_outage(error):
+                raise
+            journal.broken = f"reset: {type(error).__name__}: {error}"
+            return None
+
+    return reset

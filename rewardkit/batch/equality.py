@@ -1,0 +1,140 @@
+"""Equality: which values of a batch are equal, so that duplicates are scored once.
+
+``equality(["a", "b", "a"]).numbers`` is ``array([0, 1, 0])``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rewardkit.batch.column import Numbers
+from rewardkit.batch.trajectory import Trajectory
+
+_ABSENT: Any = object()
+_PLAIN = {str, int, bool}
+"""Types whose equal values can replace each other, as long as all are of one type."""
+_SAMPLED = 8
+"""How many ids of a completion are compared first."""
+_DEEPEST = 6
+"""How deep an image may be in a message, for messages to be compared."""
+_JSON_ATOMS = {str, int, float, bool, type(None)}
+
+
+@dataclass(frozen=True)
+class Equality:
+    """Which of n values are equal: equal values have the same number in ``numbers`` (n,).
+
+    The ``count`` distinct values are numbered from 0, in the order of their first rows.
+    """
+
+    numbers: Numbers
+    count: int
+
+    @cached_property
+    def firsts(self) -> Numbers:
+        """(count,) the first row of each distinct value."""
+        return np.flatnonzero(np.diff(np.maximum.accumulate(self.numbers), prepend=-1))
+
+    def first_of(self, row: int) -> int:
+        """Return the first row that has the same value as `row`."""
+        return row if self.count == len(self.numbers) else int(self.firsts[self.numbers[row]])
+
+    def among(self, rows: Numbers) -> Equality:
+        """Return which of `rows` are equal, ascending."""
+        return self if len(rows) == len(self.numbers) else _numbered(self.numbers[rows].tolist())
+
+    def joined(self, other: Equality) -> Equality:
+        """Return which rows are equal in both."""
+        different = next((one for one in (self, other) if one.count == len(one.numbers)), None)
+        return different or _numbered((self.numbers * other.count + other.numbers).tolist())
+
+
+def alike(equalities: Sequence[Equality], size: int) -> Numbers:
+    """(n,) a number for each row, the same for rows that are equal in all of `equalities`."""
+    numbers = np.zeros(size, dtype=np.int64)
+    for equal in equalities:  # number from 0 again, so that many columns cannot overflow
+        numbers = np.unique(numbers * equal.count + equal.numbers, return_inverse=True)[1]
+    return numbers
+
+
+def first_apart(numbers: Numbers) -> tuple[int, int] | None:
+    """Return the first row whose number occurred before but not in the row before it, and the last such row."""
+    starts = np.flatnonzero(np.diff(numbers, prepend=-1))
+    _, firsts = np.unique(numbers[starts], return_index=True)
+    again = np.setdiff1d(np.arange(len(starts)), firsts)
+    if not len(again):
+        return None
+    row = int(starts[again[0]])
+    return row, int(np.flatnonzero(numbers[:row] == numbers[row])[-1])
+
+
+def equality(values: Sequence[Any]) -> Equality:
+    """Give equal values the same number; ``1``, ``1.0`` and ``True`` differ.
+
+    Objects that cannot be compared (images, arrays) are equal only to themselves.
+    """
+    kinds = set(map(type, values))
+    if len(kinds) == 1 and kinds <= _PLAIN:
+        return _numbered(values)
+    return _numbered(list(map(repr if kinds == {float} else _key, values)))
+
+
+def equal_ids(values: Sequence[Any]) -> Equality:
+    """Number lists of token ids: all items are ints, so their types need no check."""
+    if set(map(type, values)) <= {list}:
+        try:
+            samples = [(len(ids), *ids[:: len(ids) // _SAMPLED + 1]) for ids in values]
+            all_differ = len(set(samples)) == len(samples)  # as usual, and then no other id matters
+            return _numbered(samples if all_differ else list(map(tuple, values)))
+        except TypeError:  # nested lists
+            pass
+    return equality(values)
+
+
+def _numbered(keys: Sequence[Any]) -> Equality:
+    seen: dict[Any, Any] = dict.fromkeys(keys)
+    if len(seen) == len(keys):
+        return Equality(np.arange(len(keys)), len(keys))
+    for number, key in enumerate(seen):
+        seen[key] = number
+    return Equality(np.array(list(map(seen.__getitem__, keys)), dtype=np.int64), len(seen))
+
+
+def _key(value: Any, depth: int = _DEEPEST) -> Any:
+    kind = type(value)
+    if kind in (str, bytes, int, bool, type(None)):
+        return kind, value
+    if kind is Trajectory:  # its arguments are compared as JSON, and it remembers that
+        return kind, value
+    if isinstance(value, float):
+        return kind, repr(value)  # 0.0 and -0.0 differ, and NaN equals itself
+    try:
+        if kind in (list, tuple, dict):
+            plain = list(value) if kind is tuple else value
+            if _is_json(plain):
+                return kind, json.dumps(plain, sort_keys=True)
+            if depth == 0:
+                return _ABSENT, id(value)
+            # Messages with the same image are equal, even if each row has lists of its own.
+            if kind is dict:
+                return kind, frozenset((_key(name, depth - 1), _key(item, depth - 1)) for name, item in value.items())
+            return kind, tuple(_key(item, depth - 1) for item in value)
+        hash(value)
+        # Decimal("1.0") == Decimal("1.00") with the same hash, but their text differs.
+        return kind, repr(value), value
+    except Exception:
+        return _ABSENT, id(value)
+
+
+def _is_json(value: Any) -> bool:
+    """Return whether JSON text identifies `value`: it writes the key 1 like "1", and a tuple like a list."""
+    kind = type(value)
+    if kind is dict:
+        return all(type(key) is str for key in value) and all(map(_is_json, value.values()))
+    return kind in _JSON_ATOMS or (kind is list and all(map(_is_json, value)))

@@ -1,0 +1,218 @@
+"""Journals of environments: what the tools did in one rollout, whether the environment broke, and its own reward.
+
+``journal_of(environment).records`` are the calls of the policy, in the order in which they started. `recorded` makes
+environments that keep one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, cast, final
+
+from rewardkit.batch.transcripts import CallRecord
+from rewardkit.errors import RewardFailure
+from rewardkit.workers.background import in_background
+
+ATTRIBUTE = "_rewardkit_journal"
+"""The attribute of a recorded environment that holds its journal."""
+
+UNASKED: Any = object()
+"""The reward of an environment that was not asked for it."""
+
+TIMEOUTS = (TimeoutError, asyncio.TimeoutError)
+_FAILURES = (ConnectionError, *TIMEOUTS, RewardFailure)
+_FAILURES_BY_NAME = frozenset(
+    (
+        "aiohttp.client_exceptions.ClientConnectionError",
+        "grpc.RpcError",
+        "httpx.TransportError",
+        "openai.APIConnectionError",
+        "requests.exceptions.ConnectionError",
+        "requests.exceptions.Timeout",
+        "urllib.error.URLError",
+        "websockets.exceptions.ConnectionClosed",
+    )
+)
+"""Exceptions of other libraries that say that something outside of the program does not answer."""
+
+AT_WORK: ContextVar[bool] = ContextVar("_AT_WORK", default=False)
+"""True inside a method of an environment: the tools that it uses itself are no calls of the policy."""
+
+
+@final
+@dataclass(slots=True)
+class Journal:
+    """The calls of one rollout in the order in which they started, and why the environment broke, if it did.
+
+    Attributes:
+        loop: the loop in which the asynchronous tools run, once one did.
+        hanging: the threads of tools that did not return in time.
+        reward: what the environment's own ``get_reward`` returned or raised; `UNASKED` before it was asked.
+    """
+
+    records: list[CallRecord] = field(default_factory=list)
+    broken: str = ""
+    loop: asyncio.AbstractEventLoop | None = None
+    hanging: list[threading.Thread] = field(default_factory=list)
+    reward: Any = UNASKED
+
+    def begin(self) -> None:
+        """Start another rollout. An environment with a tool that still hangs stays broken."""
+        self.records = []
+        self.reward = UNASKED
+        self.hanging = [thread for thread in self.hanging if thread.is_alive()]
+        self.broken = "a tool of an earlier rollout still has not returned" if self.hanging else ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Journal, (self.records, self.broken)  # threads and loops cannot be copied
+
+
+@final
+@dataclass(frozen=True)
+class Watch:
+    """How environments are recorded.
+
+    Attributes:
+        timeout: seconds for one call of a tool; None for no limit.
+        outages: further exceptions that say that the environment broke.
+        hide_reward: the environment shows no ``get_reward``, because the reward reads it itself.
+        mixed: a run has environments of several kinds.
+    """
+
+    timeout: float | None = None
+    outages: tuple[type[BaseException], ...] = ()
+    hide_reward: bool = False
+    mixed: bool = False
+
+    def is_outage(self, error: BaseException) -> bool:
+        """Return whether an exception is not the policy's fault: something outside does not answer."""
+        if isinstance(error, (*_FAILURES, *self.outages)):
+            return True
+        return any(f"{kind.__module__}.{kind.__qualname__}" in _FAILURES_BY_NAME for kind in type(error).__mro__)
+
+
+def journal_of(environment: object) -> Journal | None:
+    """Return the journal of an environment; None if it does not record."""
+    found = getattr(environment, ATTRIBUTE, None)
+    return found if isinstance(found, Journal) else None
+
+
+def own_journal(environment: Any) -> Journal:
+    """Return the journal of an environment that records, which begins with its first call."""
+    held = environment.__dict__.get("_rewardkit_records")
+    if held is None:
+        held = environment.__dict__["_rewardkit_records"] = Journal()
+    return cast("Journal", held)
+
+
+async def without_exit(work: Awaitable[Any]) -> Any:
+    """Wait for `work`; SystemExit in a task would end the loop, and the trainer would wait for it forever."""
+    try:
+        return await work
+    except SystemExit as error:
+        raise exit_error(error) from error
+
+
+def exit_error(error: SystemExit) -> RuntimeError:
+    return RuntimeError(f"the environment called sys.exit({error.code!r})")
+
+
+@contextmanager
+def at_work() -> Iterator[None]:
+    token = AT_WORK.set(True)
+    try:
+        yield
+    finally:
+        AT_WORK.reset(token)
+
+
+def watched_reward(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
+    """Return what the trainer calls: the value that was computed before it asked, None if the environment broke."""
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def asynchronous(self: Any, /) -> Any:
+            if AT_WORK.get():
+                return await function(self)
+            journal = own_journal(self)
+            if journal.reward is UNASKED:
+                await _settle(self, journal, function, watch)
+            return _told(journal)
+
+        return asynchronous
+
+    @functools.wraps(function)
+    def synchronous(self: Any, /) -> Any:
+        if AT_WORK.get():
+            return function(self)
+        settled(self, own_journal(self))
+        return _told(own_journal(self))
+
+    return synchronous
+
+
+def _told(journal: Journal) -> Any:
+    """Return the environment's own reward for the trainer: no number may stand for an outage."""
+    if isinstance(journal.reward, Exception):
+        raise journal.reward
+    return None if journal.broken else journal.reward
+
+
+def settled(environment: Any, journal: Journal) -> Future[None] | None:
+    """Compute the environment's own reward, once per rollout; return what to wait for if it is asynchronous."""
+    kind = type(environment)
+    function, watch = getattr(kind, "_rewardkit_reward", None), getattr(kind, "_rewardkit_watch", None)
+    if function is None or watch is None or journal.reward is not UNASKED:
+        return None
+    if inspect.iscoroutinefunction(function):
+        settling = _settle(environment, journal, function, watch)
+        loop = journal.loop  # sessions that the tools opened belong to it
+        if loop is not None and loop.is_running():
+            return asyncio.run_coroutine_threadsafe(settling, loop)
+        return in_background(settling)
+    try:
+        with at_work():
+            journal.reward = function(environment)
+    except Exception as error:
+        _keep_error(journal, error, watch)
+    return None
+
+
+async def _settle(environment: Any, journal: Journal, function: Callable[..., Any], watch: Watch) -> None:
+    try:
+        with at_work():
+            journal.reward = await without_exit(function(environment))
+    except Exception as error:
+        _keep_error(journal, error, watch)
+
+
+def _keep_error(journal: Journal, error: Exception, watch: Watch) -> None:
+    journal.reward = None if watch.is_outage(error) else error
+    if journal.reward is None:
+        journal.broken = f"get_reward: {type(error).__name__}: {error}"
+
+
+def own_reward(environment: Any) -> Any:
+    """Return the value of the environment's own ``get_reward``; None if it has none.
+
+    Raises:
+        Exception: whatever ``get_reward`` raised.
+    """
+    journal = journal_of(environment)
+    if journal is not None and hasattr(type(environment), "_rewardkit_reward"):
+        settled(environment, journal)
+        if isinstance(journal.reward, Exception):
+            raise journal.reward
+        if journal.reward is not UNASKED:
+            return journal.reward
+    function = getattr(environment, "get_reward", None)
+    value = function() if callable(function) else None
+    return in_background(value).result() if inspect.iscoroutine(value) else value

@@ -1,0 +1,816 @@
+"""Calls in text: read the tool calls that a model wrote into its message.
+
+``read_text_calls('<tool_call>{"name": "open", "arguments": {"color": "red"}}</tool_call>').calls`` is one call,
+``open(color="red")``, in the form ``hermes``. Two tables define the forms: `_MARKS` has the marks that open and close a
+call, and `_Reader._body` has the ways to write one between them: JSON, a name before JSON, XML, Python, Gemma's braces.
+
+A call counts where an inference engine would run it. It does not count in the thinking, in a sentence, in a fence
+beside other text, in a tool's result or a user's turn that the model made up, or after the end of the turn. A call that
+begins and cannot be read is a call with a fault. Reading takes linear time and never raises.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from html import unescape
+from typing import Any, Literal, NamedTuple, final, get_args
+
+from rewardkit.batch.call_arguments import Arguments, parsed, read_arguments
+from rewardkit.errors import RewardDefinitionError, near_miss, shorten, shorten_line
+from rewardkit.text.json_text import MAX_CHARACTERS
+from rewardkit.text.literals import read_literal
+from rewardkit.text.thinking import THINKING, Marks
+from rewardkit.text.visibility import plain_letters, spoken_text
+
+TextForm = Literal[
+    "hermes", "llama", "mistral", "deepseek", "kimi", "harmony", "gemma", "xml", "pythonic", "json", "react"
+]
+Form = Literal["auto", "messages"] | TextForm
+"""Where calls are read: in messages alone, in text of one form, or wherever they are."""
+
+FORMS: tuple[str, ...] = ("auto", "messages", *get_args(TextForm))
+
+MAX_CALLS = 1_000
+"""The most calls read in one text; what follows is one more call, with a fault. It bounds the work for a text that has
+nothing but the beginnings of calls, and is more than any reward allows."""
+
+_NAME = r"[^\W\d][\w./-]{0,127}"
+_ATTRIBUTE = r'[^"\n]{1,128}'
+
+
+class _Mark(NamedTuple):
+    """What opens a call: a pattern, which may have the groups ``name`` and ``tag``, and what closes it.
+
+    The closing mark may be missing only at the end of the text, behind JSON or Python, which say themselves whether
+    they are complete: engines cut it off if it is a stop word.
+    """
+
+    form: str
+    opening: str
+    closing: tuple[str, ...] = ()
+
+
+_MARKS = (
+    _Mark("gemma", r"<start_function_call>", ("<end_function_call>",)),
+    _Mark("gemma", r"<\|tool_call>", ("<tool_call|>",)),
+    _Mark("hermes", r"<function_?call>"),  # Granite 20B and Glaive do not close it
+    _Mark("hermes", r"<(?P<tag>[\w:｜]{0,24}?(?:tool_?calls?|function_?calls)|TOOLCALL)>", ("</{tag}>",)),
+    _Mark("hermes", r"<\|tool_call\|>"),  # Granite 3; Phi-4-mini closes it
+    _Mark("hermes", r"<\|tool_call_start\|>", ("<|tool_call_end|>",)),  # LFM2
+    _Mark("hermes", r"<\|START_ACTION\|>", ("<|END_ACTION|>",)),  # Command
+    _Mark("hermes", r"<\|tools_prefix\|>", ("<|tools_suffix|>",)),  # Apertus: [{"open": {"color": "red"}}]
+    _Mark("hermes", r"<\|action_start\|>\s{0,9}<\|plugin\|>", ("<|action_end|>",)),  # InternLM
+    _Mark("llama", r"<\|python_tag\|>"),
+    _Mark("llama", r"<function=(?P<name>[^<>\s]{1,128})>", ("</function>",)),
+    _Mark("xml", rf'<function name="(?P<name>{_ATTRIBUTE})">', ("</function>",)),  # MiniCPM
+    _Mark("xml", rf'<(?P<tag>[\w:｜]{{0,24}}?invoke) name="(?P<name>{_ATTRIBUTE})">', ("</{tag}>",)),
+    _Mark("mistral", r"\[TOOL_CALLS\]"),
+    _Mark("kimi", r"<\|tool_calls_section_begin\|>", ("<|tool_calls_section_end|>",)),
+    _Mark("kimi", r"<\|tool_call_begin\|>", ("<|tool_call_end|>",)),
+    _Mark("deepseek", r"<[|｜]tool[▁_]calls[▁_]begin[|｜]>", ("<｜tool▁calls▁end｜>", "<｜tool_calls_end｜>")),
+    _Mark(
+        "deepseek",
+        r"<[|｜]tool[▁_]call[▁_]begin[|｜]>(?:function<[|｜]tool[▁_]sep[|｜]>)?",
+        ("<｜tool▁call▁end｜>", "<|tool▁call▁end|>", "<｜tool_call_end｜>", "<｜tool▁calls▁end｜>"),
+    ),
+    _Mark(
+        "harmony",
+        r"<\|(?:start\|>assistant|channel\|>\w{1,20}) to=(?P<name>[^\s<]{1,128})(?:<\|channel\|>\w{1,20})?[^<\n]{0,40}"
+        r"(?:<\|constrain\|>\w{1,20})?[ ]?<\|message\|>",
+        ("<|call|>", "<|end|>"),
+    ),
+    _Mark("llama", rf"\n>>>(?P<name>{_NAME})\n(?=\{{)"),  # Functionary 3.2
+    _Mark("json", r"\nfunctools(?=\[)"),
+    _Mark(
+        "react",
+        r"\n(?:\*\*)?Action:(?:\*\*)?[ \t]{0,9}`?(?P<name>[^\n`]{1,128}?)`?[ \t]{0,9}\n[ \t]{0,9}"
+        r"(?:\*\*)?Action Input:(?:\*\*)?",
+    ),
+)
+_OPENINGS = tuple((mark, re.compile(mark.opening)) for mark in _MARKS)
+
+_THINKING = (
+    *THINKING.blocks,
+    # Only in models that write their calls as text.
+    *(Marks(f"<{name}>", f"</{name}>") for name in ("scratch_pad", "seed:think", "|START_THINKING|", "|inner_prefix|")),
+    Marks("[THINK]", "[/THINK]"),
+    Marks("◁think▷", "◁/think▷"),
+)
+_THINKING_ENDS = (*(block.closing for block in _THINKING), "<|END_THINKING|>", "<|inner_suffix|>")
+_ENDS = (
+    r"<\|(?:im_|eot|eom|end_of|endoftext|user|assistant|system|observation|start_header|start_of|return|EO)\w{0,20}\|>|"
+    r"</s>|<eos>|<(?:start|end)_of_turn>|<turn\|>|<｜(?:end▁of▁sentence|User|Assistant)｜>|\[/?INST\]|"
+    r"<\|end\|>(?!\s{0,9}<\|start\|>assistant)|<\|start\|>(?!assistant)|\n[ ]{0,3}#{0,4}[ ]?(?:User|Human):"
+)
+"""What ends the turn of the model, in chat templates and in transcripts: the rest is not its turn."""
+
+_CALL_TAG = r"[\w:｜]{0,24}?(?:(?:tool|function)_?calls?|TOOLCALL|invoke)"
+_EVENTS: Mapping[str, str] = {
+    "think": "|".join(re.escape(block.opening) for block in _THINKING)
+    + r"|<\|channel\|>analysis(?:<\|message\|>|(?! to=))",
+    "thought": "|".join(map(re.escape, _THINKING_ENDS)),
+    "end": _ENDS,
+    # Results of tools, which the model made up or the trainer put there, and what is shown and not meant.
+    "result": r"<(?:tool|function)_(?:response|result|output)s?>|<[|｜]tool[▁_]outputs?[▁_]begin[|｜]>|\[TOOL_RESULTS\]"
+    r"|\nObservation:",
+    "shown": r"<(?:examples?|code|pre|blockquote)>|<!--",
+    "fence": r"(?:\n[ ]{0,3}|(?<=[>\]▷]))(?:`{3,}|~{3,})[^\n]*",
+    "channel": r"<\|start\|>assistant(?=<\|channel\|>)|<\|channel\|>(?:commentary|final)<\|message\|>",
+    "call": "|".join(f"(?:{re.sub('[?]P<[a-z]+>', '?:', mark.opening)})" for mark in _MARKS),
+}
+_EVENT = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _EVENTS.items()))
+_CANDIDATE = re.compile(
+    r"<|\[|◁|```|~~~|\n(?=[ ]{0,3}(?:[`~]{3}|#|User:|Human:)|Observation:|(?:\*\*)?Action:|functools\[|>>>)"
+)
+"""How events begin: characters of a set are found fast."""
+
+_HEADER = re.compile(
+    r"\s{0,9}(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|assistant\|>|<｜Assistant｜>|"
+    r"<start_of_turn>model)"
+)
+"""The beginning of the model's turn, which belongs to the prompt; some pipelines leave it before the completion."""
+_SPACE = re.compile(r"\s*")
+_GAP = re.compile(r"[\s;,]*")
+_AFTER_ANALYSIS = re.compile(r"<\|end\|>|(?=<\|start\|>|<\|channel\|>(?!analysis))")
+_AFTER_THINKING = re.compile(_EVENTS["thought"])
+_END = re.compile(_ENDS)
+_FENCE = re.compile(r"\n[ ]{0,3}(`{3,}|~{3,})[ \t]*(?=\n|\Z)")
+_FENCES_OF_CALLS = ("tool_code", "tool_call", "tool_calls", "function_call")
+_WRAPPERS_END = re.compile(
+    rf"(?:\s*(?:</{_CALL_TAG}>|<\|/tool_call\|>|<[|｜]tool[▁_]calls?[▁_](?:section_)?end[|｜]>))+"
+)
+
+_LIKE_A_CALL = re.compile(
+    r"\s*(?:</?[|\s]{0,3}(?:\w{1,20}:)?(?:tool|function)s?[\s_-]?calls?|\[\s?tool[\s_]?calls?|<function[=_]|<\|?python_tag|"
+    r"<｜tool|functools\s?\[|<invoke\b|<tools?>|<\|open\|>(?:call|tools)|function call<\|role_sep|>>>\w|"
+    r'(?:\[\s*)?\{\s*"(?:name|tool_calls?|tool_name|function(?:_call)?)"\s*:|\[\s*[\'"]?[\w.\\]+\()'
+)
+"""The beginning of a call in any form, in lower case, and misspelled marks."""
+_LINE_OF_PYTHON = re.compile(r"\s*[\w.\\]+\((?!\s?-?\w*\s?\))(?:[^()\n]|\([^()\n]*\))*\)[ \t]*;?\s*(?:\n|\Z)")
+"""A call of Python, but not ``sin(x)``."""
+_MENTION = re.compile(r"<[|｜]?\w{0,24}?(?:tool|function|invoke)|\[TOOL_CALLS\]|\{\s{0,9}\"name\"\s{0,9}:")
+"""What may be a call that is not read because of where it is."""
+
+# Calls are on lines of their own or after a whole sentence: what is inside a sentence is talked about.
+_QUOTING = frozenset("`'\"“‘«(「『<=")
+"""Characters that quote what follows at once."""
+_JOINING = frozenset(",;(-–—=/、，；&+")
+"""Characters after which a sentence goes on, as it does after a letter or a digit."""
+_TOKEN_MARK = re.compile(r"<[|｜]|\[")
+"""A mark that is a special token: it may follow text at once, and is talked about where a sentence goes on after it."""
+_SENTENCE = re.compile(r"[ \t]*[^\s<\[]")
+_BULLETS = frozenset(("-", "*", "+", "•"))
+_INTRODUCED = re.compile(
+    r"(?:(?:\A|[.!?\n,:] ?)(?:(?:here(?:'s| is| are)|this is|see) )?(?:(?:for|as an?|an?|some|the) )?"
+    r"(?:examples?|e\.g\.|instance|(?:\w+ )?(?:format|syntax|template)(?: is)?)"
+    r"|\b(?:calls?|format|syntax|it|one|that|this)\b[^.!?,\n]{0,40}\blooks? (?:something )?like(?: this| that| so)?"
+    r"|\bexamples? of (?:an?|the|such|tool|how)\b[^.!?,\n]{0,40}|\bwould (?:write|say|output)"
+    r"|\b(?:refuse to|not|n't|never|cannot) (?:make|call|run|use|execute|send|invoke)\b[^.!?,\n]{0,40}):\Z",
+    re.IGNORECASE,
+)
+"""A colon before a call that is shown or refused: "for example:". After any other colon, the call is made."""
+_BETWEEN = re.compile(r"[\s,;/|&]*(?:(?:or|and|then|also)\b[\s,:]*)?", re.IGNORECASE)
+"""What may join two calls."""
+
+_JSON = json.JSONDecoder()
+_NAMED = re.compile(
+    rf"(?P<name>{_NAME}(?::\d{{1,9}})?)(?:\[CALL_ID\][\w-]{{1,64}})?"
+    r"(?:\s{0,9}(?:<[|｜]tool[▁_]sep[|｜]>|\[ARGS\]|<\|tool_call_argument_begin\|>)\s*|\n?)(?P<fence>```(?:json)?\s*)?(?=\{)"
+)
+"""A name before its arguments, as Mistral, DeepSeek, Kimi and GLM-4 write it."""
+_JSON_FENCE = re.compile(r"```(?:json)?\s*(?=\{)")
+_PRINTED = re.compile(r"^[ \t]*print\((.*)\)[ \t]*$", re.MULTILINE)
+"""A call as Gemini writes it: ``print(default_api.open(color="red"))``."""
+_KEYED = re.compile(rf"(?P<name>{_NAME})\s{{0,9}}(?:<tool_sep>\s*)?(?=<arg_key>|</tool_call>)")
+"""The head of a call as GLM-4.5 and Hunyuan write it."""
+_KEY = re.compile(r"\s*<arg_key>\s{0,9}(?P<name>[^<>]{1,128}?)\s{0,9}</arg_key>\s*<arg_value>")
+_PARAMETER = re.compile(
+    r"\s*<(?P<tag>[\w:｜]{0,24}?param(?:eter)?)(?:=(?P<name>[^<>\n]{1,128})"
+    rf'| name="(?P<quoted>{_ATTRIBUTE})"(?: string="(?P<string>true|false)")?)>'
+)
+_PYTHON_CALL = re.compile(rf"(?P<name>{_NAME})\s*\(")
+_TOKEN = re.compile(
+    r"""\s*(?:
+        (?P<string>'[^'\\\n]*(?:\\.[^'\\\n]*)*'|"[^"\\\n]*(?:\\.[^"\\\n]*)*")
+      | (?P<number>[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)(?![\w.])
+      | (?P<name>[^\W\d]\w{0,127})
+      | (?P<mark>[\[\](){},:=])
+    )""",
+    re.VERBOSE,
+)
+_CONSTANTS = {"true": "True", "false": "False", "null": "None", "True": "True", "False": "False", "None": "None"}
+_WORDS = {"True": "true", "False": "false", "None": "null"}
+"""Python's words as JSON: Qwen3-Coder's template writes arguments as Python does."""
+_CALLED = re.compile(rf"call:(?P<name>{_NAME})(?=\{{)")
+_GEMMA = re.compile(
+    r"\s*(?:<escape>(?P<escaped>.*?)<escape>|<\|\"\|>(?P<quoted>.*?)<\|\"\|>|(?P<mark>[{}\[\],:])"
+    r'|(?P<word>[^\s{}\[\],:<>"]+))',
+    re.DOTALL,
+)
+_KEYS_OF_NAMES = ("name", "tool_name", "function")
+_KEYS_OF_ARGUMENTS = ("arguments", "parameters", "args", "input", "kwargs")
+_KEYS_OF_WRAPPERS = ("tool_calls", "tool_call", "function_call", "function")
+_KEYS_BESIDE = {"id", "type", "index", "call_id", "tool_call_id"}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TextCall:
+    """One call in a text.
+
+    Attributes:
+        arguments: None with a fault.
+        fault: why the call cannot be read; empty if it can.
+        form: how it is written.
+    """
+
+    name: str
+    arguments: Arguments | None
+    fault: str
+    form: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TextCalls:
+    """The calls in a text; without any, `unread` says where something like a call is, empty if nothing is."""
+
+    calls: tuple[TextCall, ...] = ()
+    unread: str = ""
+
+    @property
+    def readable(self) -> bool:
+        """Whether there are calls, and none has a fault."""
+        return bool(self.calls) and not any(call.fault for call in self.calls)
+
+
+NO_CALLS = TextCalls()
+
+
+class _Fault(ValueError):
+    """Why a call cannot be read."""
+
+
+class _NoCallError(_Fault):
+    """Without a mark, ``{"name": "Bob"}`` is not a call: it has nothing like arguments."""
+
+
+def check_form(form: object, name: str) -> None:
+    """Raise a RewardDefinitionError that names the reward if there is no such form."""
+    if form not in FORMS:
+        words = ", ".join(f'"{word}"' for word in FORMS)
+        raise RewardDefinitionError(
+            f"{name}: form must be one of {words}, got {shorten(form)}.{near_miss(str(form), FORMS)}"
+        )
+
+
+def read_text_calls(text: str) -> TextCalls:
+    """Return the calls in a message of the policy; no text makes it raise."""
+    text = spoken_text(text)
+    if not may_hold_calls(text):
+        return NO_CALLS
+    if len(text) > MAX_CHARACTERS:
+        if not begins_like_a_call(text):
+            return NO_CALLS
+        return TextCalls((TextCall("", None, f"the text is longer than {MAX_CHARACTERS:,} characters", "json"),))
+    header = _HEADER.match(text)
+    return _Reader("\n" + text[header.end() if header else 0 :]).read()
+
+
+def begins_like_a_call(text: str, *, code: bool = False) -> bool:
+    """Return whether a text begins like a call, also if its mark is misspelled.
+
+    Args:
+        code: the text is in a fence, where a line of Python is a program.
+    """
+    head = text[:200]
+    if not code and _LINE_OF_PYTHON.match(head):
+        return True
+    return _LIKE_A_CALL.match(head.lower() if head.isascii() else plain_letters(head)) is not None
+
+
+def may_hold_calls(text: str) -> bool:
+    """Return whether a text has what every text with a call has; most texts do not, and this is fast."""
+    head = text[:200].lstrip()
+    if head[:1] in _BARE_STARTS or any(word in text for word in _WORDS_OF_MARKS) or _BARE.match(head):
+        return True
+    if ("/" in text or "|>" in text) and any(closing in text for closing in _THINKING_ENDS):
+        return True
+    return not head.isascii() and begins_like_a_call(head)  # full-width brackets, for example
+
+
+_BARE_STARTS = frozenset("<{[`~>")
+_BARE = re.compile(r"[\w./\\-]+\s*[({]")
+"""How calls without a mark begin."""
+_WORDS_OF_MARKS = (
+    "tool", "unction", "TOOL", "invoke", "python_tag", " to=", "ACTION|", "action_start", "Action:", '"name"', ">>>",
+)  # fmt: skip
+"""Every mark of a call has one of them."""
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Read a text from left to right, event by event.
+
+    Attributes:
+        calls: the calls so far.
+        prose: the text so far, without calls and thinking.
+        fences: what is in the fences so far.
+        position: everything before it is read.
+        unread: where something like a call is that does not count.
+        absent: a mark -> the position after which it does not occur.
+        keyed: a call is an object with its name as the only key, as Apertus writes it.
+        in_fence: the text is in a fence, and fences in it are no calls.
+    """
+
+    text: str
+    calls: list[TextCall] = field(default_factory=list)
+    prose: list[str] = field(default_factory=list)
+    fences: list[str] = field(default_factory=list)
+    position: int = 0
+    unread: str = ""
+    absent: dict[str, int] = field(default_factory=dict)
+    keyed: bool = False
+    in_fence: bool = False
+
+    def read(self) -> TextCalls:
+        thought, said, tried = False, False, 0
+        ready = False  # whether a call may begin at once, because of what is before it
+        if self._is_all_calls():
+            return TextCalls(tuple(self.calls))
+        while (event := self._next()) is not None:
+            kind, mark = event.lastgroup or "", event[0]
+            before = self.text[self.position : event.start()]
+            self.prose.append(before)
+            said = said or bool(before.strip())
+            self.position = event.end()
+            may_call = (ready and _BETWEEN.fullmatch(before)) or mark[0] == "\n" or _ends_a_sentence(before)
+            ready = True
+            if kind == "think":
+                thought = True
+                if not self._skip_thinking(mark):
+                    return self._read()
+                if not said and self._is_all_calls():
+                    return TextCalls(tuple(self.calls))
+            elif kind == "thought":
+                if not thought:  # the prompt has opened the thinking
+                    self._mention("in the thinking", 0, event.start())
+                    for found in (self.calls, self.prose, self.fences):
+                        found.clear()
+                    said = False
+                thought = True
+                if not said and self._is_all_calls():
+                    return TextCalls(tuple(self.calls))
+            elif kind == "end":
+                self._mention("after the end of the turn", self.position, len(self.text))
+                return self._read()
+            elif kind == "result":
+                if mark == "\nObservation:" and not self.calls:
+                    continue  # a word like any other
+                start = self.position
+                closed = self._skip(mark)
+                self._mention("in the result of a tool", start, self.position if closed else len(self.text))
+                if not closed:
+                    return self._read()
+            elif kind == "shown":
+                self._skip(mark)
+            elif kind == "fence":
+                self._fence(mark)
+            elif kind == "call":
+                kept, tried = len(self.calls), tried + 1
+                if tried > MAX_CALLS:
+                    self._broken("", f"more than {MAX_CALLS:,} calls", "json")
+                    return self._read()
+                if may_call or (_TOKEN_MARK.match(mark) and before[-1:] not in _QUOTING):
+                    self._call(event.start())
+                if not may_call and (self.position == event.end() or _SENTENCE.match(self.text, self.position)):
+                    self.unread = self.unread or "in a sentence"
+                    del self.calls[kept:]
+                    self.prose.append(mark)
+                    ready = False
+        self.prose.append(self.text[self.position :])
+        return self._read()
+
+    def _read(self) -> TextCalls:
+        if not self.calls:
+            self._whole()
+        return TextCalls(tuple(self.calls), "" if self.calls else self.unread)
+
+    def _is_all_calls(self) -> bool:
+        """Read the rest of the text if it is nothing but calls without a mark: their arguments may hold any mark."""
+        start, kept = self.position, len(self.calls)
+        try:
+            self._body("json", "")
+            place = self._blank()
+            if place == len(self.text) or _END.match(self.text, place):
+                return True
+        except _Fault:
+            pass
+        del self.calls[kept:]
+        self.position = start
+        return False
+
+    def _next(self) -> re.Match[str] | None:
+        place = self.position
+        while candidate := _CANDIDATE.search(self.text, place):
+            event = _EVENT.match(self.text, candidate.start())
+            if event is not None:
+                return event
+            place = candidate.end()
+        return None
+
+    def _find(self, mark: str) -> int:
+        """Return where a mark comes next, -1 for nowhere; what does not come is not looked for again."""
+        if self.position >= self.absent.get(mark, len(self.text)):
+            return -1
+        place = self.text.find(mark, self.position)
+        if place < 0:
+            self.absent[mark] = self.position
+        return place
+
+    def _blank(self) -> int:
+        """Return the position of the next character that is not white space."""
+        space = _SPACE.match(self.text, self.position)
+        return space.end() if space else self.position
+
+    def _mention(self, where: str, start: int, stop: int) -> None:
+        if not self.unread and _MENTION.search(self.text, start, stop):
+            self.unread = where
+
+    def _skip_thinking(self, mark: str) -> bool:
+        """Go behind the thinking; return whether it ends."""
+        start = self.position
+        after = _AFTER_ANALYSIS if mark.startswith("<|channel|>") else _AFTER_THINKING
+        closing = after.search(self.text, start)
+        self.position = closing.end() if closing else len(self.text)
+        self._mention("in the thinking", start, self.position)
+        return closing is not None
+
+    def _skip(self, mark: str) -> bool:
+        """Go behind what a mark opens; return whether it is closed."""
+        closing = "-->" if mark == "<!--" else f"{mark[0]}/{mark[1:]}"
+        if "begin" in mark:
+            closing = mark.replace("begin", "end")
+        place = self._find(closing)
+        if place >= 0:
+            self.position = place + len(closing)
+        return place >= 0
+
+    def _fence(self, line: str) -> None:
+        """Go behind a fence: its text is shown and not meant, unless its language says that it is a call."""
+        line = line.strip()
+        language = line.lstrip(line[0])
+        drawn = line[: len(line) - len(language)]
+        start = stop = self.position
+        while (closing := _FENCE.search(self.text, stop)) and not closing[1].startswith(drawn):
+            stop = closing.end()
+        body = self.text[start : closing.start() if closing else len(self.text)]
+        self.position = closing.end() if closing else len(self.text)
+        if language.strip().lower() in _FENCES_OF_CALLS:
+            self._bare(_PRINTED.sub(lambda line: line[1].removeprefix("default_api."), body), sure=True)
+            return
+        self.fences.append(body)
+        if not self.unread and begins_like_a_call(body, code=True):
+            self.unread = "in a fence beside other text"
+
+    def _whole(self) -> None:
+        """Read calls without a mark: they are the whole text, or are in the fences that are all of it."""
+        said = "\n".join(part for part in self.prose if part.strip())
+        if not self.fences:
+            self._bare(said)
+            if not self.calls and not self.unread and re.search(r'\n\s{0,9}\[?\{\s{0,9}"name"\s{0,9}:', said):
+                self.unread = "without a mark, after other text"
+        elif not said.strip() and not self.in_fence:
+            for body in self.fences:
+                self.calls += _Reader("\n" + body, in_fence=True).read().calls
+        elif begins_like_a_call(said):
+            self._broken("", "other text follows the call", "json")
+
+    def _bare(self, text: str, *, sure: bool = False) -> None:
+        """Read a text that is nothing but calls; if it only begins like one, or is `sure` to be one, it is broken."""
+        text = text.strip()
+        inner = _Reader(text.removeprefix("functools") if text.startswith("functools[") else text)
+        fault = "other text follows the call"
+        try:
+            inner._body("json", "")
+            if not inner.text[inner.position :].strip(" \t\n;"):
+                self.calls += inner.calls
+                return
+        except _Fault as found:
+            if isinstance(found, _NoCallError) and not any(f'"{key}"' in text for key in _KEYS_OF_ARGUMENTS):
+                return
+            fault = str(found)
+        if begins_like_a_call(inner.text, code=self.in_fence) or (sure and inner.text):
+            self._broken("", fault, "json")
+
+    def _call(self, start: int) -> None:
+        """Read the call whose mark is at `start`, and go behind it; only behind the mark if it cannot be read."""
+        mark, opening = next((mark, found) for mark, own in _OPENINGS if (found := own.match(self.text, start)))
+        groups, end, kept = opening.groupdict(), self.position, len(self.calls)
+        name = _plain_name(groups.get("name") or "", mark.form)
+        self.keyed = opening[0] == "<|tools_prefix|>"
+        if not name and self._holds_calls(opening[0]):
+            return
+        try:
+            complete = self._body(mark.form, name)
+            self._close(tuple(closing.format(tag=groups.get("tag")) for closing in mark.closing), complete, opening[0])
+            wrappers = _WRAPPERS_END.match(self.text, self.position)
+            self.position = wrappers.end() if wrappers else self.position
+        except _Fault as fault:
+            del self.calls[kept:]
+            self.position = end
+            self._broken(name, str(fault), mark.form)
+
+    def _holds_calls(self, opening: str) -> bool:
+        """Return whether another mark of a call follows at once, so that this one is only around it."""
+        event = _EVENT.match(self.text, self._blank())
+        return event is not None and event.lastgroup == "call" and event[0] != opening
+
+    def _close(self, closings: tuple[str, ...], complete: bool, opening: str) -> None:
+        """Go behind the closing mark."""
+        place = self._blank()
+        closing = next((one for one in closings if self.text.startswith(one, place)), None)
+        if closing is not None:
+            self.position = place + len(closing)
+        elif closings and not (complete and (place == len(self.text) or _END.match(self.text, place))):
+            raise _Fault(f"{shorten_line(opening, 40)} is not closed by {closings[0]}")
+
+    def _body(self, form: str, name: str) -> bool:
+        """Read calls at `position`, or the arguments of the call of this name.
+
+        Returns:
+            Whether what was read says itself where it ends.
+
+        Raises:
+            _Fault: no call is there, or it cannot be read.
+        """
+        self.position = self._blank()
+        first = self.text[self.position : self.position + 1]
+        if name:
+            if first == "{":
+                self._add(name, self._json(), form)
+            elif form == "react" and (fence := _JSON_FENCE.match(self.text, self.position)):
+                self.position = fence.end()
+                self._add(name, self._fenced(), form)
+            elif form not in ("llama", "xml"):
+                raise _Fault("no JSON object follows the name")
+            else:
+                self._add(name, Arguments.written(dict(self._parameters())), "xml")
+                return False
+        elif head := _CALLED.match(self.text, self.position):
+            self.position = head.end()
+            self._add(head["name"], self._braces(), "gemma")
+        elif head := _NAMED.match(self.text, self.position):
+            self._named(head, form)
+        elif head := _KEYED.match(self.text, self.position):
+            self.position = head.end()
+            self._add(head["name"], Arguments.written(dict(self._keys())), "xml")
+            return False
+        elif first == "[" and _PYTHON_CALL.match(self.text, self._behind(self.position + 1)):
+            self._python_list()
+        elif first in ("{", "["):
+            self._json_calls(form)
+        elif _PYTHON_CALL.match(self.text, self.position):
+            self._python_lines()
+        else:
+            raise _Fault("no call begins there")
+        return True
+
+    def _behind(self, position: int) -> int:
+        space = _SPACE.match(self.text, position)
+        return space.end() if space else position
+
+    def _add(self, name: str, given: Any, form: str) -> None:
+        if len(self.calls) >= MAX_CALLS:
+            raise _Fault(f"more than {MAX_CALLS:,} calls")
+        arguments, fault = (given, "") if isinstance(given, Arguments) else read_arguments(given)
+        self.calls.append(TextCall(name, arguments, fault, form))
+
+    def _broken(self, name: str, fault: str, form: str) -> None:
+        self.calls.append(TextCall(name, None, fault, form))
+
+    # JSON
+
+    def _json(self) -> Any:
+        """Return the JSON value at `position`, and go behind it."""
+        try:
+            _, end = _JSON.raw_decode(self.text, self.position)
+        except (ValueError, RecursionError) as error:
+            raise _Fault(f"not valid JSON: {shorten_line(getattr(error, 'msg', str(error)), 80)}") from None
+        found = parsed(self.text[self.position : end])
+        if found.error:
+            raise _Fault(found.error)
+        self.position = end
+        return found.value
+
+    def _json_calls(self, form: str) -> None:
+        """Read an object or a list of calls; objects may follow each other."""
+        more = True
+        while more:
+            for name, given in _calls_of(self._json(), self.keyed, marked=form != "json"):
+                self._add(name, given, form)
+            gap = _GAP.match(self.text, self.position)
+            more = gap is not None and self.text.startswith("{", gap.end())
+            self.position = gap.end() if more and gap else self.position
+
+    def _named(self, head: re.Match[str], form: str) -> None:
+        self.position = head.end()
+        self._add(_plain_name(head["name"], form), self._fenced() if head["fence"] else self._json(), form)
+
+    def _fenced(self) -> Any:
+        """Return the JSON value at `position`, in a fence, and go behind the fence."""
+        value = self._json()
+        self.position = self._blank()
+        if not self.text.startswith("```", self.position):
+            raise _Fault("the fence around the arguments is not closed")
+        self.position += 3
+        return value
+
+    # XML
+
+    def _parameters(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
+        """Yield the parameters at `position`: ``<parameter=city>Rome</parameter>``."""
+        names: set[str] = set()
+        while opening := _PARAMETER.match(self.text, self.position):
+            name = opening["name"] or opening["quoted"]
+            text = self._value(name, opening.end(), f"</{opening['tag']}>", names)
+            yield name, (text,) if opening["string"] == "true" else _readings(text)
+
+    def _keys(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
+        """Yield the arguments at `position`: ``<arg_key>city</arg_key><arg_value>Rome</arg_value>``."""
+        names: set[str] = set()
+        while opening := _KEY.match(self.text, self.position):
+            yield opening["name"], _readings(self._value(opening["name"], opening.end(), "</arg_value>", names))
+
+    def _value(self, name: str, start: int, closing: str, names: set[str]) -> str:
+        self.position = start
+        end = self._find(closing)
+        if end < 0:
+            raise _Fault(f"the argument {shorten(name, 40)} is not closed by {closing}")
+        if name in names:
+            raise _Fault(f"the argument {shorten(name, 40)} is given twice")
+        if _PARAMETER.search(self.text, start, end):
+            raise _Fault(f"the argument {shorten(name, 40)} is not closed by {closing}")
+        names.add(name)
+        self.position = end + len(closing)
+        return self.text[start:end]
+
+    # Python
+
+    def _python_list(self) -> None:
+        """Read ``[open(color="red"), look()]``."""
+        self.position += 1
+        while True:
+            self._python_call()
+            if self._peek() == ",":
+                self._token()
+            if self._peek() == "]":
+                self._token()
+                return
+            if not _PYTHON_CALL.match(self.text, self._blank()):
+                raise _Fault("the list of calls is not closed by ]")
+
+    def _python_lines(self) -> None:
+        """Read calls that follow each other, usually on lines of their own."""
+        while True:
+            self._python_call()
+            gap = _GAP.match(self.text, self.position)
+            if gap is None or not _PYTHON_CALL.match(self.text, gap.end()):
+                return
+            self.position = gap.end()
+
+    def _python_call(self) -> None:
+        head = _PYTHON_CALL.match(self.text, self._blank())
+        if head is None:
+            raise _Fault("no call begins there")
+        self.position = head.end()
+        written: list[str] = []
+        while self._peek() != ")":
+            name = self._token("name")
+            if self._peek() != "=":
+                raise _Fault("an argument has no name")
+            self._token()
+            written += [json.dumps(name), ":"]
+            depth = 0
+            while depth or self._peek() not in (",", ")"):
+                token = self._token()
+                written.append(token)
+                depth += (token in ("(", "[", "{")) - (token in (")", "]", "}"))
+            written.append(",")
+            if self._peek() == ",":
+                self._token()
+        self._token()
+        try:
+            self._add(head["name"], read_literal(f"{{{' '.join(written)}}}"), "pythonic")
+        except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
+            raise _Fault(f"the arguments are not literals: {shorten_line(str(error), 80)}") from None
+
+    def _peek(self) -> str:
+        """Return the next token if it is a bracket or a separator, else nothing."""
+        token = _TOKEN.match(self.text, self.position)
+        return (token["mark"] or "") if token else ""
+
+    def _token(self, kind: str = "") -> str:
+        """Return the next token, and go behind it; constants as Python writes them."""
+        token = _TOKEN.match(self.text, self.position)
+        if token is None or (kind and token.lastgroup != kind):
+            raise _Fault(f"not a Python call at {shorten(self.text[self.position : self.position + 20])}")
+        self.position = token.end()
+        if token.lastgroup == "name" and not kind:
+            if token["name"] not in _CONSTANTS:
+                raise _Fault(f"the value {shorten(token['name'], 40)} is not a literal")
+            return _CONSTANTS[token["name"]]
+        return token[token.lastgroup or 0]
+
+    # Gemma
+
+    def _braces(self) -> Any:
+        """Return the value of ``{city:<escape>Rome<escape>,days:2}``, and go behind it."""
+        written: list[str] = []
+        depth = 0
+        while token := _GEMMA.match(self.text, self.position):
+            self.position = token.end()
+            if token.lastgroup in ("escaped", "quoted"):
+                written.append(json.dumps(token[token.lastgroup]))
+            elif token["mark"]:
+                written.append(token["mark"])
+                depth += (token["mark"] in "{[") - (token["mark"] in "}]")
+                if depth == 0:
+                    break
+            else:
+                written.append(json.dumps(token["word"]) if self._peek() == ":" else token["word"])
+        found = parsed("".join(written))
+        if depth or found.error:
+            raise _Fault("the arguments are not closed by }" if depth else f"the arguments are {found.error}")
+        return found.value
+
+
+def _ends_a_sentence(before: str) -> bool:
+    """Return whether a call may begin after this text: at the start of a line, or after a whole sentence."""
+    _, newline, line = before.rpartition("\n")
+    told = line.rstrip(" \t")
+    if newline and (not told or told.strip() in _BULLETS):
+        return not _INTRODUCED.search(before[-200:].rstrip())
+    last = told[-1:]
+    if not last or last.isalnum() or last in _JOINING or before[-1] in _QUOTING or told.strip(" >") == "":
+        return False
+    return not _INTRODUCED.search(told[-200:])
+
+
+def _plain_name(name: str, form: str) -> str:
+    """Return a name without what Kimi and Harmony put around it: ``functions.open:0`` is ``open``."""
+    if form in ("kimi", "harmony"):
+        name = name.removeprefix("functions.")
+    return re.sub(r":\d+\Z", "", name) if form == "kimi" else name
+
+
+def _calls_of(value: Any, keyed: bool = False, *, marked: bool = True) -> Iterator[tuple[str, Any]]:
+    """Yield the name and the arguments of each call in a JSON value: a call, or a list of calls.
+
+    Raises:
+        _Fault: it is neither, or could be read in two ways.
+    """
+    if isinstance(value, list):
+        for item in value:
+            yield from _calls_of(item, keyed, marked=marked)
+        return
+    if not isinstance(value, dict):
+        raise _Fault(f"a call is an object with a name and arguments, got {shorten(value, 60)}")
+    if keyed and len(value) == 1:
+        yield next(iter(value.items()))
+        return
+    names = [key for key in _KEYS_OF_NAMES if isinstance(value.get(key), str)]
+    held = [key for key in _KEYS_OF_ARGUMENTS if key in value]
+    inner = [value[key] for key in _KEYS_OF_WRAPPERS if isinstance(value.get(key), (dict, list))]
+    if len(inner) == 1 and not names and not held:
+        yield from _calls_of(inner[0])
+        return
+    if len(names) > 1 or len(held) > 1:
+        first, second = (names if len(names) > 1 else held)[:2]
+        raise _Fault(f"the call has both {first!r} and {second!r}")
+    if not names or not value[names[0]] or inner:
+        raise _Fault("the call has no name" if not inner else "the call has two names")
+    if not (held or marked or any(isinstance(item, (dict, list)) for item in value.values())):
+        raise _NoCallError("the call has no arguments")
+    if not held and (others := [key for key in value if key not in names and key not in _KEYS_BESIDE]):
+        raise _Fault(f"the call has no arguments, but {shorten(others[0], 40)}")
+    yield value[names[0]], value[held[0]] if held else None
+
+
+def _readings(text: str) -> tuple[Any, ...]:
+    """Return the values that the text of an argument in XML may mean, the likeliest first: text, or JSON but text."""
+    trimmed = text.removeprefix("\n").removesuffix("\n")
+    bare = text.strip()
+    if bare.startswith("<![CDATA[") and bare.endswith("]]>"):
+        return _readings(bare[9:-3])
+    found = parsed(_WORDS.get(bare, bare))
+    values = [] if found.error or isinstance(found.value, str) else [found.value]
+    if found.error and bare[:1] in ("{", "["):  # as Python writes it
+        with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            values = [read_literal(bare)]
+    texts = (trimmed, bare, text, unescape(trimmed)) if "&" in text else (trimmed, bare, text)
+    return (*values, *dict.fromkeys(texts))

@@ -1,0 +1,271 @@
+"""Trajectory: everything between the prompt and the end of a rollout, as turns, tool calls and results.
+
+``Trajectory.of(messages)`` reads the messages of one completion. A function gets one if an argument is annotated
+``rk.Trajectory``, or named ``trajectory``::
+
+    @rk.reward
+    def careful(trajectory: rk.Trajectory, city: str) -> float:
+        \"\"\"Score 1.0 if the weather of the right city was asked for, and a result came back without an error.\"\"\"
+        return float(any(call.name == "weather" and call.has(city=city) and call.ok for call in trajectory.calls))
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, final
+
+from rewardkit.batch.call_arguments import Arguments as Arguments, json_key as json_key
+from rewardkit.batch.text_calls import Form, TextCall, read_text_calls
+from rewardkit.text.thinking import visible_text
+
+Stop = Literal["answered", "cut", "pending", "silent"]
+"""Why a trajectory ended.
+
+``"answered"``: the last turn calls no tool; ``"cut"``: it ran into the token limit; ``"pending"``: its calls got no
+result; ``"silent"``: a result came and no turn followed, or there was no turn at all.
+"""
+
+Source = Literal["recorded", "id", "name", "order", "guessed"]
+"""How a result was matched to its call: by a recorded environment, by its id, by a name that occurs once in the turn,
+as the only result of the only call, or by its position, which may be wrong."""
+
+IsError = Callable[[str], "bool | str | None"]
+"""Tells whether the text of a tool's result is an error: True, or what it says."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """The result of a tool call.
+
+    Attributes:
+        text: the text that the tool returned.
+        name: the name of the tool, empty if the message does not say it.
+        error: what the tool's error says; None if it is not an error.
+        source: how the result was matched to its call.
+    """
+
+    text: str
+    name: str = ""
+    error: str | None = None
+    source: Source = "guessed"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call of a tool: ``call.name``, ``call.arguments``, ``call.result``.
+
+    Attributes:
+        name: the name of the tool, empty if the call has none.
+        arguments: the arguments as a read-only mapping; None if they are not a JSON object.
+        fault: why there are no arguments or no name; empty if the call is well formed.
+        turn: the number of its turn, from 0.
+        place: its place among the calls of that turn, from 0.
+        result: the result; None if none came.
+        ran: whether the tool ran; None if nothing tells (a dropped result looks like a call that never ran).
+        form: how the call is written if it was read from text, such as ``"hermes"``; empty for a call of a message.
+    """
+
+    name: str
+    arguments: Arguments | None
+    fault: str = ""
+    turn: int = 0
+    place: int = 0
+    result: ToolResult | None = None
+    ran: bool | None = None
+    form: str = ""
+
+    @property
+    def ok(self) -> bool | None:
+        """Whether the result is not an error; None without a result."""
+        return None if self.result is None else self.result.error is None
+
+    def has(self, **arguments: Any) -> bool:
+        """Return whether the call has all of these arguments, with equal JSON values.
+
+        ``call.has(city="Rome", days=2)`` is True for ``{"city": "Rome", "days": 2.0, "units": "C"}``.
+        """
+        held = self.arguments
+        return held is not None and all(
+            name in held and json_key(value) in map(json_key, held.readings(name)) for name, value in arguments.items()
+        )
+
+    def __str__(self) -> str:
+        if self.arguments is None:
+            return f"{self.name or '?'}({self.fault})"
+        given = (f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in self.arguments.items())
+        return f"{self.name}({', '.join(given)})"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One assistant message, and everything that came back before the next one.
+
+    Attributes:
+        text: the text of the message, as `completion` has it.
+        calls: its tool calls.
+        results: the results that came back, in the order in which they came.
+        heard: what a user or the environment said, one text per message.
+        reasoning: the thinking that the message holds apart from its text (``reasoning_content``).
+    """
+
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+    results: tuple[ToolResult, ...] = ()
+    heard: tuple[str, ...] = ()
+    reasoning: str = ""
+
+    @property
+    def visible(self) -> str:
+        """The text without thinking."""
+        return visible_text(self.text)
+
+    @property
+    def thinking(self) -> str:
+        """The thinking: what the message holds apart, else what is before the visible text."""
+        if self.reasoning:
+            return self.reasoning
+        visible = self.visible
+        return self.text.removesuffix(visible) if visible != self.text else ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """Everything between the prompt and the end of a rollout: its turns, and why it stopped.
+
+    ::
+
+        trajectory = rk.Trajectory.of(
+            [
+                {"role": "assistant", "tool_calls": [{"function": {"name": "open", "arguments": {"color": "red"}}}]},
+                {"role": "tool", "name": "open", "content": "18"},
+                {"role": "assistant", "content": "It is 18."},
+            ]
+        )
+        trajectory.calls[0].has(color="red")  # True
+        trajectory.stop, trajectory.answer    # ("answered", "It is 18.")
+
+    Attributes:
+        turns: one for each assistant message.
+        stop: why it ended: ``"answered"``, ``"cut"``, ``"pending"`` or ``"silent"``.
+        opening: what was said before the first turn, one text per message; usually nothing.
+        runs_calls: whether the trainer is known to read the calls of the policy and to run them: what it leaves in a
+            text is no call.
+    """
+
+    turns: tuple[Turn, ...]
+    stop: Stop = "silent"
+    opening: tuple[str, ...] = ()
+    runs_calls: bool = False
+
+    @classmethod
+    def of(cls, completion: Any, *, cut: bool = False, is_error: IsError | None = None) -> Trajectory:
+        """Read a completion: text, or chat messages in any of the shapes that trainers and providers use.
+
+        Args:
+            completion: text (one turn), or a list of messages. Unknown shapes are read as far as they go.
+            cut: the completion ran into the token limit.
+            is_error: tells whether the text of a result is an error: returns True, or what the error says. Without it,
+                a result is an error if it is an object with the one key ``error``, as TRL writes it.
+        """
+        from rewardkit.batch.transcripts import read
+
+        return read(completion, cut=cut, is_error=is_error)
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """All calls, in the order in which they were made."""
+        return tuple(call for turn in self.turns for call in turn.calls)
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
+        """All results, in the order in which they came."""
+        return tuple(result for turn in self.turns for result in turn.results)
+
+    @property
+    def calls_are_run(self) -> bool:
+        """Whether its calls are those of its messages: the trainer runs them, or a message has one."""
+        return self.runs_calls or any(not call.form for call in self.calls)
+
+    @property
+    def errors(self) -> int:
+        """The number of faults of the policy: results with an error, and calls that are not well formed."""
+        return sum(bool(call.fault) or call.ok is False for call in self.calls)
+
+    @property
+    def finished(self) -> bool:
+        """Whether it stopped by answering."""
+        return self.stop == "answered"
+
+    @property
+    def answer(self) -> str:
+        """The visible text of the last turn if the trajectory is finished, else empty."""
+        return self.turns[-1].visible if self.finished and self.turns else ""
+
+    @property
+    def rounds(self) -> tuple[tuple[Turn, ...], ...]:
+        """The turns between one message of the user and the next."""
+        rounds: list[list[Turn]] = [[]]
+        for turn in self.turns:
+            rounds[-1].append(turn)
+            if turn.heard:
+                rounds.append([])
+        return tuple(tuple(turns) for turns in rounds if turns)
+
+    def with_text_calls(self, form: Form = "auto") -> Trajectory:
+        """Return the trajectory with the calls that the policy wrote as text, if no message has a call.
+
+        ``rk.Trajectory.of('<tool_call>{"name": "look"}</tool_call>').with_text_calls().calls`` has one call. Its turn
+        keeps the text, and its `stop` is ``"pending"``.
+
+        Args:
+            form: ``"auto"`` for any form, and for none if the trainer is known to run calls; ``"messages"`` for none;
+                or a form, such as ``"hermes"``: a call in another form then has a fault. docs/agents.md has them all.
+        """
+        if form == "messages" or self.calls or (form == "auto" and self.runs_calls):
+            return self
+        turns = []
+        for number, turn in enumerate(self.turns):
+            read = read_text_calls(turn.text).calls
+            calls = [_text_call(call, number, place, form) for place, call in enumerate(read)]
+            turns.append(replace(turn, calls=tuple(calls)) if calls else turn)
+        if not any(turn.calls for turn in turns):
+            return self
+        stop: Stop = "pending" if turns[-1].calls and self.stop in ("answered", "cut") else self.stop
+        return replace(self, turns=tuple(turns), stop=stop)
+
+    def upto(self, turns: int) -> Trajectory:
+        """Return the trajectory as it stood after so many turns."""
+        if turns >= len(self.turns):
+            return self
+        last = self.turns[:turns]
+        calls = last[-1].calls if last else ()
+        stop: Stop = "silent" if not last or calls else "answered"
+        return Trajectory(last, stop, self.opening, self.runs_calls)
+
+
+@final
+@dataclass(frozen=True)
+class TextCallsOf:
+    """A view of a trajectory: with the calls that are written as text, in one form or in any."""
+
+    form: Form
+
+    def __call__(self, trajectory: Trajectory) -> Trajectory:
+        return trajectory.with_text_calls(self.form)
+
+
+_ALSO = {"llama": "json", "mistral": "json"}
+"""The form that is left where a trainer removes special tokens: ``<|python_tag|>``, ``[TOOL_CALLS]``."""
+
+
+def _text_call(call: TextCall, turn: int, place: int, form: Form) -> ToolCall:
+    if form == "auto" or call.form in (form, _ALSO.get(form)):
+        return ToolCall(call.name, call.arguments, call.fault, turn, place, form=call.form)
+    fault = call.fault or f"written in the form {call.form!r}, not {form!r}"
+    return ToolCall(call.name, None, fault, turn, place, form=call.form)

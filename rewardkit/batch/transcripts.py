@@ -1,0 +1,411 @@
+"""Transcripts: read the messages of a completion as a Trajectory. Reading never raises, whatever the shape.
+
+Calls are read as OpenAI, TRL, Anthropic and LangChain write them, with arguments as a mapping or as JSON text. Results
+are matched to calls by id; without ids by name; what stays ambiguous is matched in order and marked as guessed,
+because TRL runs synchronous tools first, whatever the policy asked for first. A recorded environment tells exactly.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, final
+
+from rewardkit.batch.call_arguments import parsed, read_arguments
+from rewardkit.batch.messages import content_text
+from rewardkit.batch.trajectory import IsError, Stop, ToolCall, ToolResult, Trajectory, Turn
+from rewardkit.errors import shorten, warn
+from rewardkit.text.literals import read_literal
+from rewardkit.workers.signals import from_operator
+
+_ASSISTANT = ("assistant", "model", "ai")
+_TOOL = ("tool", "function", "ipython", "observation")
+_ARGUMENTS = ("arguments", "args", "parameters", "input")
+_REASONING = ("reasoning_content", "reasoning", "thinking")
+_THINKING_PARTS = ("thinking", "reasoning", "reasoning_text")
+_ERROR_CHARACTERS = 20_000
+_LARGEST_ID = 10**18
+_USUAL = {str, list, type(None)}
+_CALL_IDS = ("call_id", "id", "tool_call_id")
+_RESULT_IDS = ("tool_call_id", "call_id", "id")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One call as a recorded environment saw it.
+
+    Attributes:
+        name: the name of the tool.
+        arguments: a copy from before the tool ran, which may change them.
+        text: what the tool returned, as TRL writes it into the message.
+        error: what its exception says; None if it returned.
+    """
+
+    name: str
+    arguments: Mapping[str, Any]
+    text: str = ""
+    error: str | None = None
+
+
+@final
+@dataclass(slots=True)
+class _Open:
+    """A call whose result is not known yet.
+
+    Attributes:
+        ready: its arguments are a mapping, so a trainer can pass them to the tool as they are.
+    """
+
+    call: ToolCall
+    id: str
+    ready: bool = False
+
+
+@final
+@dataclass(slots=True)
+class _Came:
+    """The result of a tool, as a message holds it."""
+
+    result: ToolResult
+    id: str
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A turn while it is read."""
+
+    text: str
+    reasoning: str
+    calls: list[_Open]
+    came: list[_Came] = field(default_factory=list)
+    heard: list[str] = field(default_factory=list)
+
+
+def read(
+    completion: Any,
+    *,
+    cut: bool = False,
+    is_error: IsError | None = None,
+    records: Iterable[CallRecord] | None = None,
+    runs_calls: bool = False,
+) -> Trajectory:
+    """Return the trajectory of one completion; see `Trajectory.of`.
+
+    Args:
+        records: the calls that a recorded environment saw, in order; None without such an environment.
+        runs_calls: the trainer runs the calls of messages, as one with an environment does.
+    """
+    runs_calls = runs_calls or records is not None
+    if isinstance(completion, str):
+        return Trajectory((Turn(completion),), "cut" if cut else "answered", (), runs_calls)
+    drafts: list[_Draft] = []
+    opening: list[str] = []
+    for message in _messages(completion):
+        if _is_policys(message):
+            drafts.append(_draft(message, len(drafts)))
+            continue
+        came, heard = _came(message, is_error)
+        if drafts:
+            drafts[-1].came += came
+            drafts[-1].heard += heard
+        else:
+            opening += [*(one.result.text for one in came), *heard]
+    paired = _paired(drafts)
+    turns = tuple(
+        Turn(
+            draft.text,
+            tuple(calls),
+            tuple(one.result for one in draft.came),
+            tuple(draft.heard),
+            draft.reasoning,
+        )
+        for draft, calls in zip(drafts, paired, strict=True)
+    )
+    stop = _stop(turns, cut)
+    if records is not None:
+        ready = {(one.call.turn, one.call.place) for draft in drafts for one in draft.calls if one.ready}
+        turns = _recorded(turns, list(records), ready, is_error)
+    return Trajectory(turns, stop, tuple(opening), runs_calls)
+
+
+def pieces(completion: Any, trajectory: Trajectory, *, prefixes: bool) -> list[tuple[list[Any], Trajectory]]:
+    """Return for each turn its messages and the turn as a trajectory; with `prefixes`, all messages up to its end."""
+    messages: list[Any] = [{"content": completion}] if isinstance(completion, str) else _messages(completion)
+    starts = [place for place, message in enumerate(messages) if _is_policys(message)]
+    stops = [*starts[1:], len(messages)] if starts else []
+    if prefixes:
+        run = trajectory.calls_are_run  # also if the first turns have no calls
+        return [
+            (messages[:stop], replace(trajectory.upto(number), runs_calls=run)) for number, stop in enumerate(stops, 1)
+        ]
+    cut = len(starts) if trajectory.stop == "cut" else 0  # the last turn
+    return [
+        (messages[start:stop], _alone(turn, number == cut, trajectory.calls_are_run))
+        for number, (start, stop, turn) in enumerate(zip(starts, stops, trajectory.turns, strict=True), 1)
+    ]
+
+
+def _alone(turn: Turn, cut: bool, runs_calls: bool) -> Trajectory:
+    """Return one turn as a trajectory."""
+    alone = replace(turn, calls=tuple(replace(call, turn=0) for call in turn.calls))
+    return Trajectory((alone,), _stop((alone,), cut), (), runs_calls)
+
+
+def _messages(completion: Any) -> list[Mapping[Any, Any]]:
+    if isinstance(completion, Mapping):
+        return [completion]
+    given = _as_list(completion)
+    if not isinstance(given, Sequence) or isinstance(given, (str, bytes, bytearray)):
+        return []
+    return [{"content": one} if isinstance(one, str) else one for one in given if isinstance(one, (str, Mapping))]
+
+
+def _as_list(value: Any) -> Any:
+    """Return the list in an array: pandas reads lists as arrays, which have no truth value."""
+    return value.tolist() if type(value) not in _USUAL and hasattr(value, "tolist") else value
+
+
+def _is_policys(message: Mapping[Any, Any]) -> bool:
+    """Return whether the policy wrote a message."""
+    role = message.get("role", "assistant")
+    return isinstance(role, str) and role in _ASSISTANT
+
+
+def _id(given: Mapping[Any, Any], names: Iterable[str]) -> str:
+    for name in names:
+        one = given.get(name)
+        if one is not None and ((isinstance(one, str) and one) or (type(one) is int and 0 <= one < _LARGEST_ID)):
+            return str(one)
+    return ""
+
+
+def _draft(message: Mapping[Any, Any], number: int) -> _Draft:
+    content, calls = _as_list(message.get("content")), _as_list(message.get("tool_calls"))
+    given = [*_listed(calls)] if calls else []
+    function = message.get("function_call")
+    if not given and isinstance(function, (Mapping, str)) and function:
+        given = [function]
+    reasoning = ""
+    if isinstance(content, (list, tuple)):
+        parts = [part for part in content if isinstance(part, Mapping)]
+        given += [part for part in parts if part.get("type") in ("tool_use", "tool_call")]
+        said = [part for part in parts if part.get("type") in _THINKING_PARTS]
+        reasoning = "".join(_text(part.get(name)) for part in said for name in ("thinking", "reasoning", "text"))
+    if not reasoning:
+        reasoning = next((text for name in _REASONING if name in message and (text := _text(message[name]))), "")
+    opened = [_call(one, number, place) for place, one in enumerate(given)]
+    return _Draft(content_text(content), reasoning, opened)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _listed(calls: Any) -> Sequence[Any]:
+    """Return tool calls as a list: one call may stand alone, and a data file may hold JSON text."""
+    if isinstance(calls, str):
+        found = parsed(calls)
+        calls = calls if found.error else found.value
+    return calls if isinstance(calls, (list, tuple)) else [calls]
+
+
+def _call(given: Any, turn: int, place: int) -> _Open:
+    if not isinstance(given, Mapping):
+        said = f"the call is {shorten(given, 60)}, not an object"
+        return _Open(ToolCall("", None, said, turn, place), "")
+    function = given.get("function")
+    inner = function if isinstance(function, Mapping) else given
+    name = inner.get("name")
+    if not isinstance(name, str):
+        name = function if isinstance(function, str) else ""
+    held = next((inner[key] for key in _ARGUMENTS if inner.get(key) is not None), None)
+    arguments, fault = read_arguments(held)
+    if not name:
+        fault = "the call has no name"
+    return _Open(ToolCall(name, arguments, fault, turn, place), _id(given, _CALL_IDS), isinstance(held, Mapping))
+
+
+def _came(message: Mapping[Any, Any], is_error: IsError | None) -> tuple[list[_Came], list[str]]:
+    """Return the results of tools in a message that is not the policy's, and what else it says."""
+    content, role = _as_list(message.get("content")), message.get("role")
+    if isinstance(role, str) and role in _TOOL:
+        found = _result(content, _text(message.get("name")), _is_flagged(message), is_error)
+        return [_Came(found, _id(message, _RESULT_IDS))], []
+    came: list[_Came] = []
+    if isinstance(content, (list, tuple)):
+        for part in content:
+            if isinstance(part, Mapping) and part.get("type") == "tool_result":
+                found = _result(_as_list(part.get("content")), "", part.get("is_error") is True, is_error)
+                came.append(_Came(found, _text(part.get("tool_use_id"))))
+    text = content_text(content)
+    return came, [text] if text or not came else []
+
+
+def _is_flagged(message: Mapping[Any, Any]) -> bool:
+    """Return whether the message of a tool is marked as an error: in providers' words, or LangChain's."""
+    if len(message) <= 2:
+        return False  # a role and a content
+    status, error = message.get("status"), message.get("error")
+    marked = isinstance(error, (str, bool, Mapping, list)) and bool(error)
+    return marked or message.get("is_error") is True or (isinstance(status, str) and status == "error")
+
+
+def _result(content: Any, name: str, flagged: bool, is_error: IsError | None) -> ToolResult:
+    text = result_text(content)
+    return ToolResult(text, name, _error_of(text, flagged, is_error))
+
+
+def result_text(content: Any) -> str:
+    """Return the text of what a tool returned: parts as their text, and other lists and objects as JSON."""
+    text = content if type(content) is str else content_text(content)
+    if not text and isinstance(content, (Mapping, list)):
+        text = "" if _is_parts(content) else _dumped(content)
+    return text
+
+
+def _error_of(text: str, flagged: bool, is_error: IsError | None) -> str | None:
+    """Return what the error says if the text of a result is one."""
+    if is_error is not None:
+        try:
+            said = is_error(text)
+        except BaseException as raised:
+            if from_operator(raised):
+                raise
+            warn(
+                f"is_error= raised {type(raised).__name__}: {raised} for {shorten(text)}, so this result does not "
+                "count as an error. Fix the function"
+            )
+            said = None
+        return said if isinstance(said, str) else text if said else None
+    if flagged:
+        return _error_in(text) or text
+    return _error_in(text) if text[:1] in "{ \n\t" and "error" in text[:12] else None
+
+
+def _is_parts(content: Any) -> bool:
+    return isinstance(content, list) and all(isinstance(part, Mapping) and "type" in part for part in content)
+
+
+def _dumped(content: Any) -> str:
+    try:
+        return json.dumps(content, default=str)
+    except (TypeError, ValueError, RecursionError):
+        return shorten(content)
+
+
+def _error_in(text: str) -> str | None:
+    """Return what an object with the one key ``error`` says, written as JSON or as Python writes a dict."""
+    if len(text) > _ERROR_CHARACTERS:
+        return None
+    value: Any = None
+    try:
+        found = parsed(text)
+        value = read_literal(text.strip()) if found.error else found.value
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
+    if not isinstance(value, dict) or list(value) != ["error"]:
+        return None
+    return value["error"] if isinstance(value["error"], str) else _dumped(value["error"])
+
+
+def _paired(drafts: Sequence[_Draft]) -> list[list[ToolCall]]:
+    """Return the calls of each turn with their results.
+
+    An id may occur again in another turn, so the calls of a result's own turn come first, and then earlier ones.
+    """
+    earlier: dict[str, _Open] = {}
+    for draft in drafts:
+        own: dict[str, list[_Open]] = {}
+        for one in draft.calls:
+            if one.id:
+                own.setdefault(one.id, []).append(one)
+        for came in draft.came:
+            opened = own[came.id].pop(0) if own.get(came.id) else earlier.pop(came.id, None)
+            if opened is not None:
+                _give(opened, came, "id")
+        if draft.came and draft.calls:
+            _pair_by_name(draft)
+        earlier |= {one.id: one for one in draft.calls if one.id and one.call.result is None}
+    return [[one.call for one in draft.calls] for draft in drafts]
+
+
+def _give(opened: _Open, came: _Came, source: Any) -> None:
+    call, found = opened.call, came.result
+    came.result = ToolResult(found.text, found.name or call.name, found.error, source)
+    opened.call = ToolCall(call.name, call.arguments, call.fault, call.turn, call.place, came.result, True)
+
+
+def _pair_by_name(draft: _Draft) -> None:
+    """Match what has no id, within one turn."""
+    left = [came for came in draft.came if came.result.source == "guessed"]
+    waiting = [one for one in draft.calls if one.call.result is None]
+    if not left or not waiting:
+        return
+    if len(waiting) == 1 and len(left) == 1 and left[0].result.name in ("", waiting[0].call.name):
+        _give(waiting[0], left[0], "name" if left[0].result.name else "order")
+        return
+    by_name: dict[str, list[_Open]] = {}
+    for one in waiting:
+        by_name.setdefault(one.call.name, []).append(one)
+    nameless = []
+    for came in left:
+        same = by_name.get(came.result.name) if came.result.name else None
+        if not came.result.name:
+            nameless.append(came)
+        elif same:
+            alone = len(same) == 1 and sum(other.result.name == came.result.name for other in left) == 1
+            _give(same.pop(0), came, "name" if alone else "guessed")
+    rest = [one for one in waiting if one.call.result is None]
+    for one, came in zip(rest, nameless, strict=False):
+        _give(one, came, "guessed")
+
+
+def _stop(turns: Sequence[Turn], cut: bool) -> Stop:
+    if not turns:
+        return "silent"
+    last = turns[-1]
+    if last.calls:
+        return "pending" if any(call.result is None for call in last.calls) else "silent"
+    if last.results:
+        return "silent"
+    return "cut" if cut else "answered"
+
+
+def _recorded(
+    turns: Sequence[Turn], records: Sequence[CallRecord], ready: set[tuple[int, int]], is_error: IsError | None
+) -> tuple[Turn, ...]:
+    """Return the turns with what the environment saw.
+
+    Calls of one tool run in the order in which they were made, so the records of each name are taken one by one.
+    Trainers cannot pass arguments that are no mapping, so such a call has a record only if the others do not need all.
+    """
+    by_name: dict[str, list[CallRecord]] = {}
+    for record in records:
+        by_name.setdefault(record.name, []).append(record)
+    found: dict[tuple[int, int], CallRecord] = {}
+    for name, own in by_name.items():
+        made = [(call.turn, call.place) for turn in turns for call in turn.calls if call.name == name]
+        passed = [place for place in made if place in ready]
+        found |= dict(zip(passed if len(own) <= len(passed) else made, own, strict=False))
+    return tuple(
+        replace(
+            turn,
+            calls=tuple(_with_record(call, found.get((call.turn, call.place)), is_error) for call in turn.calls),
+        )
+        for turn in turns
+    )
+
+
+def _with_record(call: ToolCall, record: CallRecord | None, is_error: IsError | None) -> ToolCall:
+    if record is not None:
+        arguments, fault = read_arguments(record.arguments)
+        error = record.error if record.error is not None else _error_of(record.text, False, is_error)
+        result = ToolResult(record.text, record.name, error, "recorded")
+        return replace(call, arguments=arguments, fault=fault, result=result, ran=True)
+    if call.result is None:
+        return replace(call, ran=False)
+    if call.result.error is None:
+        return call  # a tool besides those of the environment
+    return replace(call, ran=False, result=replace(call.result, source="recorded"))

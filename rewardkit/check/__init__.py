@@ -1,0 +1,1 @@
+"""Laws, exploits and mutants for rewards; users import `rewardkit.testing`."""

@@ -1,0 +1,121 @@
+"""Collection: the tests of ``pytest --rewardkit rewards.py``, named ``rewards.py::closeness::total``."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rewardkit.check.parametrization import LawCheck
+from rewardkit.check.reward_under_test.bound_reward import BoundReward
+from rewardkit.check.run.targets import LeftOut, targets_of
+from rewardkit.errors import RewardKitError
+from rewardkit.tree.loading import path_of, split
+
+
+class RewardCollection:
+    """Add the requested files to pytest's, and collect their rewards."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._targets: dict[Path, list[str]] = {}
+        for target in config.getoption("rewardkit"):
+            try:
+                path = path_of(split(target)[0])
+            except RewardKitError as error:
+                raise pytest.UsageError(f"--rewardkit: {error}") from None
+            self._targets.setdefault(path, []).append(target)
+        paths = [str(path) for path in self._targets]
+        if config.args_source is config.ArgsSource.ARGS:
+            config.args = [*config.args, *paths]
+        else:
+            config.args = paths
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(
+        self, file_path: Path, parent: pytest.Collector
+    ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+        """Collect the rewards of a file, and its tests if it is named like a test file."""
+        found = yield
+        targets = self._targets.get(file_path.resolve())
+        if targets is None:
+            return found
+        patterns = parent.config.getini("python_files")
+        kept = found if any(file_path.match(pattern) for pattern in patterns) else []
+        return [*kept, RewardFile.from_parent(parent, path=file_path, targets=targets)]
+
+
+class RewardFile(pytest.File):
+    """A file with rewards."""
+
+    def __init__(self, *, targets: list[str], **more: Any) -> None:
+        super().__init__(**more)
+        self._targets = targets
+
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        option = self.config.getoption
+        chosen = {"budget": option("rewardkit_budget"), "seed": option("rewardkit_seed")}
+        chosen = {name: value for name, value in chosen.items() if value is not None}
+        try:
+            for target in self._targets:
+                found = targets_of(
+                    target, data=option("rewardkit_data"), examples=option("rewardkit_examples"), options=chosen
+                )
+                for bound in found.bound:
+                    yield RewardNode.from_parent(self, name=bound.name, bound=bound)
+                for one in found.left_out:
+                    yield LeftOutItem.from_parent(self, name=one.name, left_out=one)
+        except RewardKitError as error:
+            raise self.CollectError(str(error)) from None
+
+
+class RewardNode(pytest.Collector):
+    """A reward."""
+
+    def __init__(self, *, bound: BoundReward, **more: Any) -> None:
+        super().__init__(**more)
+        self._bound = bound
+
+    def collect(self) -> Iterator[pytest.Item]:
+        for law in self._bound.laws:
+            yield LawItem.from_parent(self, name=law.name, law=LawCheck(law.name, self._bound))
+
+
+class LeftOutItem(pytest.Item):
+    """A candidate that is not checked: skipped with the reason; failed if it is certainly a reward."""
+
+    def __init__(self, *, left_out: LeftOut, **more: Any) -> None:
+        super().__init__(**more)
+        self._left_out = left_out
+        self.add_marker(pytest.mark.rewardkit)
+
+    def runtest(self) -> None:
+        said = f"not checked: {self._left_out.reason}"
+        if self._left_out.certain:
+            pytest.fail(said, pytrace=False)
+        pytest.skip(said)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        return self.path, None, self.name
+
+
+class LawItem(pytest.Item):
+    """One law of one reward."""
+
+    def __init__(self, *, law: LawCheck, **more: Any) -> None:
+        super().__init__(**more)
+        self.law = law
+        self.add_marker(pytest.mark.rewardkit)
+
+    def runtest(self) -> None:
+        self.law(self.law.bound.reward)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Show an error in the examples or the reward's definition without a traceback."""
+        if isinstance(excinfo.value, RewardKitError):
+            return f"{type(excinfo.value).__name__}: {excinfo.value}"
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        return self.path, None, f"{self.law.bound.name}: {self.name}"

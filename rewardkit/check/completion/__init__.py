@@ -1,0 +1,1 @@
+"""A completion taken apart: its tags, its lines, and where its answer is."""

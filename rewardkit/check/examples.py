@@ -1,0 +1,182 @@
+"""Examples: rows of the data, each with right and wrong completions.
+
+``examples_of([{"prompt": "6*7?", "answer": "42"}], good=["<answer>42</answer>"], bad=["<answer>41</answer>"])``
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rewardkit.check.variants.episodes.messages import calling
+from rewardkit.errors import BindingError, shorten
+
+_OWN = ("prompt", "prompts", "completion")
+
+
+@dataclass(frozen=True)
+class Example:
+    """One row of the data with its right and wrong completions.
+
+    Attributes:
+        prompt: a text, chat messages, or None.
+        columns: the other columns.
+        good: completions that deserve full marks.
+        bad: completions that deserve less than each good one.
+    """
+
+    prompt: Any = None
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    good: tuple[Any, ...] = ()
+    bad: tuple[Any, ...] = ()
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """Prompt and columns, for findings."""
+        return {**({} if self.prompt is None else {"prompt": self.prompt}), **self.columns}
+
+
+def examples_of(examples: Iterable[Mapping[str, Any]], good: Any = (), bad: Any = ()) -> tuple[Example, ...]:
+    """Return examples with their right and wrong completions.
+
+    Args:
+        examples: rows ``{"prompt": ..., <columns>}``, at least one; ``[{}]`` if the reward reads no columns.
+        good: as many completions (or lists of completions) as there are examples, one for each; any other number of
+            completions counts for every example. A completion is a text or a list of chat messages. A function is
+            called with the row. A mapping with a ``completion`` and columns is a separate example.
+        bad: the same.
+
+    Raises:
+        BindingError: there are no rows, or an argument has the wrong type.
+    """
+    rows = [dict(_checked_row(row, number)) for number, row in enumerate(_listed(examples, "examples"))]
+    if not rows:
+        raise BindingError('examples= is empty. Pass at least one row: examples=[{"prompt": ..., <columns>}], or [{}]')
+    found = [[_prompt(row), _columns(row), [], []] for row in rows]
+    for place, given, name in ((2, good, "good"), (3, bad, "bad")):
+        for number, completions in enumerate(_per_example(given, rows, name)):
+            found[number][place] += completions
+        if not callable(given):
+            for item in _listed(given, name):
+                if _is_row(item):
+                    own = [_prompt(item), _columns(item), [], []]
+                    own[place].append(item["completion"])
+                    _merged(found, own)
+    return tuple(Example(prompt, columns, tuple(right), tuple(wrong)) for prompt, columns, right, wrong in found)
+
+
+def grouped(examples: Sequence[Example]) -> tuple[Example, ...]:
+    """Return one example for all rows with the same prompt and columns, which are one group of a trainer."""
+    found: list[Example] = []
+    for example in examples:
+        place = next((place for place, one in enumerate(found) if _same_row(one, example)), None)
+        if place is None:
+            found.append(example)
+        else:
+            first = found[place]
+            good = (*first.good, *(one for one in example.good if one not in first.good))
+            found[place] = replace(first, good=good, bad=(*first.bad, *example.bad))
+    return tuple(found)
+
+
+def _same_row(one: Example, other: Example) -> bool:
+    try:
+        return one.prompt is not None and bool(one.prompt == other.prompt and one.columns == other.columns)
+    except ValueError:  # arrays
+        return False
+
+
+def per_example(examples: Sequence[Example], **given: Any) -> Iterator[str]:
+    """Say which of good= and bad= were tied to the examples one by one, because there are as many of them."""
+    tied = []
+    for name, values in given.items():
+        items = [] if values is None or callable(values) else [item for item in values if not _is_row(item)]
+        if len(items) == len(examples) > 1 and all(len(_several(item)) == 1 for item in items):
+            tied.append(name)
+    if tied:
+        yield f"{' and '.join(tied)}: one per example. To try more of them on an example, give it a list of them."
+
+
+def _merged(found: list[list[Any]], own: list[Any]) -> None:
+    for other in found:
+        if other[:2] == own[:2]:
+            other[2] += own[2]
+            other[3] += own[3]
+            return
+    found.append(own)
+
+
+def _per_example(given: Any, rows: Sequence[dict[str, Any]], name: str) -> list[list[Any]]:
+    if callable(given):
+        made: Callable[[dict[str, Any]], Any] = given
+        return [_several(made(dict(row))) for row in rows]
+    items = [item for item in _listed(given, name) if not _is_row(item)]
+    if len(items) == len(rows):
+        return [_several(item) for item in items]
+    return [[one for item in items for one in _several(item)] for _ in rows]
+
+
+def _several(item: Any) -> list[Any]:
+    """Return a list of completions; a list of chat messages, a message, or calls with an answer is one completion."""
+    listed = isinstance(item, (list, tuple))
+    mappings = [one for one in (item if listed else [item]) if isinstance(one, Mapping)]
+    unknown = next((one for one in mappings if not {"calls", "role", "content"} & set(one)), None)
+    if unknown is not None:
+        raise BindingError(
+            f'a completion is a text, messages, or {{"calls": [...], "answer": "..."}}; got {shorten(unknown)}'
+        )
+    if mappings and len(mappings) == (len(item) if listed else 1) and all("calls" in one for one in mappings):
+        return [_episode(one) for one in mappings]
+    if isinstance(item, Mapping):
+        return [[item]]
+    if isinstance(item, (list, tuple)) and item and not all(isinstance(part, Mapping) for part in item):
+        return list(item)
+    return [item]
+
+
+def _episode(item: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return ``{"calls": [("open", {"color": "red"})], "answer": "18"}`` as messages, one turn for each call."""
+    unknown = sorted(map(str, set(item) - {"calls", "answer"}))
+    calls = item["calls"]
+    if unknown or not isinstance(calls, (list, tuple)) or not all(map(_is_call, calls)):
+        problem = f"it has {', '.join(map(repr, unknown))}, too" if unknown else f"the calls are {shorten(calls)}"
+        raise BindingError(
+            f'calls must be written as {{"calls": [("open", {{"color": "red"}})], "answer": "18"}}; {problem}'
+        )
+    turns = [calling((name, arguments)) for name, arguments in calls]
+    return [*turns, {"role": "assistant", "content": str(item.get("answer", ""))}]
+
+
+def _is_call(given: Any) -> bool:
+    """Whether it is a name and arguments."""
+    return (
+        isinstance(given, (list, tuple))
+        and len(given) == 2
+        and isinstance(given[0], str)
+        and isinstance(given[1], Mapping)
+    )
+
+
+def _is_row(item: Any) -> bool:
+    return isinstance(item, Mapping) and "completion" in item
+
+
+def _prompt(row: Mapping[str, Any]) -> Any:
+    return row.get("prompt", row.get("prompts"))
+
+
+def _columns(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in _OWN}
+
+
+def _listed(values: Any, name: str) -> list[Any]:
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise BindingError(f"{name}= must be a list with an item per example, got {shorten(values)}")
+    return list(values)
+
+
+def _checked_row(row: Any, number: int) -> Mapping[str, Any]:
+    if not isinstance(row, Mapping):
+        raise BindingError(f"examples[{number}] must be a mapping with the columns of one row, got {shorten(row)}")
+    return row

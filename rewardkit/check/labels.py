@@ -1,0 +1,229 @@
+"""Labeled data as examples: ``labeled(reward, "solutions.jsonl")`` returns rows with right and wrong completions.
+
+A file has a completion per line, labeled or not (`labeled`), or an example per line with lists of right and wrong
+completions, ``{"prompt": "6*7?", "answer": "42", "good": ["<answer>42</answer>"], "bad": []}`` (`listed_examples`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rewardkit.batch.batch import RESERVED
+from rewardkit.check.examples import Example
+from rewardkit.check.reward_under_test.bound_reward import BoundReward, bound
+from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.vocabulary import uses_argument
+from rewardkit.errors import DataError, NoExamples
+from rewardkit.scoring.samples import Records, asked_for, read
+from rewardkit.tree.conversion import tree_of
+from rewardkit.tree.loading import Loaded
+from rewardkit.tree.parameters import MISSING
+from rewardkit.tree.reward import Reward, bindings
+
+_OWN = ("prompt", "completion", "completion_ids")
+_OF_TRAINERS = ("completions", "prompts", "trainer_state", "log_extra", "log_metric")
+_MOST_EXAMPLES = 24
+_MOST_COMPLETIONS = 3
+"""The laws look at this many prompts, with this many right and wrong completions each; calibration uses all."""
+
+
+@dataclass
+class _Row:
+    columns: dict[str, Any]
+    good: list[Any] = field(default_factory=list)
+    bad: list[Any] = field(default_factory=list)
+    completions: int = 0
+
+
+@dataclass(frozen=True)
+class Labeled:
+    """The content of a file of completions.
+
+    Attributes:
+        options: ``examples``, ``good`` and ``bad`` for `check_reward`.
+        records: all records of the file.
+        prompts: number of distinct examples in it.
+        used: number of examples in `options`.
+        has_labels: whether each record has a label.
+        has_groups: whether some prompt has several completions.
+    """
+
+    options: dict[str, Any]
+    records: Records
+    prompts: int
+    used: int
+    has_labels: bool
+    has_groups: bool
+
+
+def labeled(reward: Any, path: str | Path, label: str = "label") -> Labeled:
+    """Read completions with labels: true is right, false is wrong; of grades, the highest is right.
+
+    Args:
+        reward: rows with equal values in the columns that it reads belong to one example.
+        path: a .jsonl, .json, .csv or .parquet file: a ``completion`` per row, usually a ``prompt``, columns, and a
+            label.
+        label: the column of the labels. Without it, the rows are examples without right or wrong completions.
+
+    Raises:
+        DataError: the file cannot be read; the message names the line.
+    """
+    records = _read(path)
+    has_labels = any(label in record for record in records.records)
+    right = _right(records, label) if has_labels else None
+    completions = records.column("completion", "the completion") if "completion" in records.columns else None
+    read_columns = _columns(reward, [name for name in records.columns if name not in (label, *_OWN)])
+    rows: dict[str, _Row] = {}
+    for number, record in enumerate(records.records):
+        kept = {name: value for name, value in record.items() if name == "prompt" or name in read_columns}
+        row = rows.setdefault(json.dumps(kept, sort_keys=True, default=repr), _Row(kept))
+        row.completions += 1
+        if right is not None and completions is not None:
+            (row.good if right[number] else row.bad).append(completions[number])
+    # Prompts with both right and wrong completions are the most useful.
+    chosen = sorted(rows.values(), key=lambda row: -(bool(row.good) + bool(row.bad)))[:_MOST_EXAMPLES]
+    return Labeled(
+        options=_options(chosen),
+        records=records,
+        prompts=len(rows),
+        used=len(chosen),
+        has_labels=has_labels and completions is not None,
+        has_groups=completions is not None
+        and "prompt" in records.columns
+        and any(row.completions > 1 for row in rows.values()),
+    )
+
+
+def listed_examples(path: str | Path) -> dict[str, Any]:
+    """Read options for `check_reward` from a file with an example per row, with ``good`` and ``bad`` completions.
+
+    Raises:
+        DataError: the file cannot be read; the message names the line.
+    """
+    rows = []
+    for record in _read(path).records:
+        columns = {name: value for name, value in record.items() if name not in ("good", "bad")}
+        rows.append(_Row(columns, _several(record.get("good")), _several(record.get("bad"))))
+    return _options(rows)
+
+
+def bound_with(
+    loaded: Loaded,
+    *,
+    data: str | Path | None = None,
+    examples: str | Path | None = None,
+    label: str = "label",
+    options: Mapping[str, Any] | None = None,
+    laws: Iterable[str] | None = None,
+    without: Iterable[str] = (),
+    exploits: bool = True,
+) -> BoundReward:
+    """Bind a reward to the options of its module and of these files; arguments take precedence over the module.
+
+    Raises:
+        RewardDefinitionError: the reward reads columns, but neither its module nor a file has examples.
+        DataError: a file cannot be read.
+    """
+    said = dict(loaded.constants)
+    own_laws, own_without = said.pop("laws", None), said.pop("without", ())
+    if data is not None or examples is not None:
+        files = [] if examples is None else [listed_examples(examples)]
+        files += [] if data is None else [labeled(loaded.reward, data, label).options]
+        said.update({name: [row for file in files for row in file[name]] for name in ("examples", "good", "bad")})
+    if "examples" not in said:
+        needed = _columns(loaded.reward)
+        if needed or _takes_any(loaded.reward):
+            reads = f"reads {', '.join(needed)}" if needed else "may read the prompt or any column"
+            raise NoExamples(
+                f"{loaded.name} {reads}, but has no examples. Define "
+                'EXAMPLES = [{"prompt": ..., <columns>}] in its module ([{}] if it reads no columns), with GOOD and '
+                f"BAD completions (or {loaded.name.upper()}_EXAMPLES for only this reward), or pass a file with --data "
+                "or --examples (in pytest: --rewardkit-data, --rewardkit-examples).",
+                needed,
+            )
+        said["examples"] = [{}]
+    return bound(
+        loaded.reward,
+        {**said, **(options or {})},
+        name=loaded.name,
+        laws=own_laws if laws is None else laws,
+        without=[*own_without, *without],
+        exploits=exploits,
+    )
+
+
+def _options(rows: list[_Row]) -> dict[str, Any]:
+    def told(row: _Row, completions: list[Any]) -> list[dict[str, Any]]:
+        distinct = {json.dumps(one, default=repr): one for one in completions}
+        return [{**row.columns, "completion": one} for one in list(distinct.values())[:_MOST_COMPLETIONS]]
+
+    return {
+        "examples": [row.columns for row in rows],
+        "good": [given for row in rows for given in told(row, row.good)],
+        "bad": [given for row in rows for given in told(row, row.bad)],
+    }
+
+
+def _several(value: Any) -> list[Any]:
+    """Return a list of completions; a list of chat messages is one completion."""
+    if value is None:
+        return []
+    if isinstance(value, list) and not (value and all(isinstance(part, Mapping) for part in value)):
+        return value
+    return [value]
+
+
+def _right(records: Records, label: str) -> list[bool]:
+    labels = records.labels(label)
+    if labels.dtype == np.bool_:
+        return [bool(one) for one in labels]
+    return [bool(one >= labels.max()) for one in labels]
+
+
+def _columns(reward: Any, known: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the columns that a reward names; for a function that takes any, those its code mentions."""
+    tree = tree_of(reward, "a reward with labels")
+    named, takes_all = asked_for(tree)
+    if takes_all:
+        subject = Subject(tree, [Example(None, dict.fromkeys(known))], plain=True)
+        named |= subject.columns_read | {name for _, one in subject.bindings for name in _parameters(one.original)}
+    return tuple(sorted(named - {*RESERVED, *_OF_TRAINERS}))
+
+
+def _takes_any(reward: Any) -> bool:
+    """Whether a function may read any column or the prompt: it takes `example` or `prompt`, or plain ``**kwargs``."""
+    found = [one for _, one in bindings(tree_of(reward, "a reward with labels"))]
+    plain = [one.original for one in found if one.foreign and not isinstance(reward, Reward)]
+    needed = [each.source for one in found for each in one.parameters if each.default is MISSING]
+    return "example" in needed or "prompt" in needed or any(map(_takes_keywords, plain))
+
+
+def _takes_keywords(function: Any) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    # A TRL function has **kwargs because TRL passes it everything; one that never mentions them reads nothing there.
+    return any(one.kind is one.VAR_KEYWORD and uses_argument(function, one.name) for one in parameters)
+
+
+def _parameters(function: Any) -> list[str]:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [one.name for one in parameters if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)]
+
+
+def _read(path: str | Path) -> Records:
+    try:
+        return read(path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}") from None

@@ -1,0 +1,265 @@
+"""Laws of batches: a score does not depend on the other completions of the batch or on their order."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from itertools import pairwise
+
+from rewardkit.batch.score import Outcome
+from rewardkit.check.completion.anatomy import as_number
+from rewardkit.check.findings import Finding
+from rewardkit.check.laws.base import Skip, finding, law
+from rewardkit.check.reward_under_test.judgment import judged
+from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.sweep import given, swept
+from rewardkit.check.reward_under_test.trials import Seen, Trial, text_of, with_text
+from rewardkit.check.reward_under_test.whole import first_difference, groups_of, grown, same, scored_together
+from rewardkit.check.variants.queries import query_in
+
+_ROWS = 24
+
+
+def _mixed(subject: Subject) -> list[Trial]:
+    """Return trials of several examples that score without errors: given ones first, then ones with other scores."""
+    known = given(subject)
+    sound = [trial for trial, seen in swept(subject) if seen.outcome in (Outcome.SCORED, Outcome.ABSTAINED)]
+    scored = {repr(trial) for trial in sound}
+    chosen: dict[str, Trial] = {}
+    values: dict[tuple[int, float], int] = {}
+    for trial in [*known, *sound]:
+        if repr(trial) not in scored:
+            continue
+        kind = (trial.example, round(subject.see([trial])[0].value, 6))
+        if trial in known or values.get(kind, 0) < 3:
+            values[kind] = values.get(kind, 0) + 1
+            chosen.setdefault(repr(trial), trial)
+    rows = list(chosen.values())[: subject.affordable(_ROWS)]
+    return sorted(rows, key=lambda trial: trial.example)
+
+
+def _spoiled(subject: Subject) -> Iterator[Finding]:
+    """Report a right completion that loses its pay behind a query that empties its tables."""
+    for number, example in enumerate(subject.examples):
+        for good in example.good[:1]:
+            query = query_in(text_of(good), example.columns)
+            for table in query.tables if query is not None else ():
+                assert query is not None
+                right = Trial(good, number)
+                spoiling = Trial(with_text(good, query.saying(f"DELETE FROM {table}")), number)
+                first, last = scored_together(subject, [right, spoiling]), scored_together(subject, [spoiling, right])
+                if isinstance(first, list) and isinstance(last, list) and not first[0].same(last[1]):
+                    why = f"scores {_value(first[0])}, but {_value(last[1])} behind a query that empties {table!r}"
+                    yield finding("batch_equals_singles", subject, right, last[1], why)
+                    return
+
+
+@law
+def batch_equals_singles(subject: Subject) -> Iterator[Finding]:
+    """A trainer scores many prompts at once: a score that depends on the batch is noise or belongs to another row."""
+    if subject.scope != "sample":
+        raise Skip(f"the reward compares completions (scope {subject.scope!r})")
+    yield from _spoiled(subject)
+    trials = _mixed(subject)
+    if len(trials) < 2:
+        raise Skip("the reward scores fewer than two completions")
+    if subject.plain and _compares(subject, trials):
+        raise Skip("the reward compares the completions of a prompt")
+    alone = [subject.see([trial])[0] for trial in trials]
+    yield from _differing(subject, "batch_equals_singles", trials, alone, "alone")
+    yield from _other_cells(subject)
+
+
+def _other_cells(subject: Subject) -> Iterator[Finding]:
+    """Score rows with very different numbers in one batch: each must be judged by its own, not by the first row's."""
+    for right in judged(subject):
+        columns = subject.examples[right.example].columns
+        texts = [right.anatomy.text, *(right.anatomy.saying(near) for near in _near(right.anatomy.gold))]
+        for name in sorted(subject.columns_read & set(columns)):
+            value = columns[name]
+            if name == right.anatomy.column or isinstance(value, bool) or not isinstance(value, (int, float)):
+                continue
+            kind = type(value)
+            cells = [{name: kind(value * factor)} for factor in (1000, 1, 3)]
+            trials = [Trial(right.trial(text).completion, right.example, cell) for text in texts for cell in cells]
+            alone = [subject.see([trial])[0] for trial in trials]
+            found = list(_differing(subject, "batch_equals_singles", trials, alone, "alone"))
+            if found:
+                yield found[0]
+                return
+
+
+def _near(gold: str) -> Iterator[str]:
+    number = as_number(gold)
+    for factor in ("1.002", "1.02", "1.2") if number is not None else ():
+        yield format((number * Decimal(factor)).normalize(), "f")  # type: ignore[operator]
+
+
+@law
+def permutation(subject: Subject) -> Iterator[Finding]:
+    """The order of the completions is random, so a score that depends on it is noise."""
+    groups = [_mixed(subject)] if subject.scope == "sample" else groups_of(subject)
+    for group in groups:
+        expected = scored_together(subject, group)
+        if len(group) < 2 or isinstance(expected, str):
+            continue
+        for order in _orders(subject, group):
+            found = list(
+                _differing(
+                    subject,
+                    "permutation",
+                    [group[place] for place in order],
+                    [expected[place] for place in order],
+                    "in another order",
+                )
+            )
+            if found:
+                yield from found
+                break
+
+
+def _orders(subject: Subject, group: Sequence[Trial]) -> Iterator[list[int]]:
+    """Yield the rows of a group in other orders, each example's once first."""
+    order = list(range(len(group)))
+    yield order[::-1]
+    for example in {trial.example for trial in group}:
+        yield sorted(order, key=lambda place: group[place].example != example)
+    random.Random(subject.seed).shuffle(order)
+    yield order
+
+
+@law
+def neighbors_do_not_leak(subject: Subject) -> Iterator[Finding]:
+    """GRPO compares the completions of one prompt; a score that depends on other prompts is noise."""
+    groups = groups_of(subject)
+    if len(groups) < 2:
+        raise Skip("this law needs two examples whose completions are scored")
+    if subject.scope == "batch":
+        yield from _others_matter(subject, groups)
+        return
+    for number, group in [*enumerate(groups), *enumerate(_longer(subject, groups))]:
+        alone = scored_together(subject, group)
+        if isinstance(alone, str):
+            continue
+        for other in (*groups[:number], *groups[number + 1 :], _of_another_prompt(subject, group)):
+            if not other:
+                continue
+            long = replace(other[0], completion=subject.formed("word " * 300))
+            same = [replace(other[0], completion=trial.completion) for trial in group]
+            beside: list[tuple[list[Trial], list[Trial]]] = [
+                ([], other), ([], other[:1]), ([], other[-1:] * len(other)), ([], [long] * 2), (same, []),
+            ]  # fmt: skip
+            for before, after in beside:
+                both = scored_together(subject, [*before, *group, *after])
+                if isinstance(both, str):
+                    text = f"a batch that also has completions of another prompt raises: {both}"
+                    yield finding("neighbors_do_not_leak", subject, group[0], alone[0], text)
+                    return
+                both = both[len(before) :]
+                row = first_difference(alone, both)
+                if row is not None:
+                    text = (
+                        f"scores {_value(alone[row])} among the completions of its own prompt, but {_value(both[row])} "
+                        f"with {len(before) + len(after)} of another prompt in the batch"
+                    )
+                    yield finding("neighbors_do_not_leak", subject, group[row], both[row], text)
+                    return
+
+
+def _of_another_prompt(subject: Subject, group: list[Trial]) -> list[Trial]:
+    """Return right completions, longer ones, for another prompt that has the same columns: another question."""
+    prompt = subject.examples[group[0].example].prompt
+    other = f"Another question. {prompt}" if isinstance(prompt, str) else [{"role": "user", "content": "Why?"}]
+    rights = [trial for trial in group if trial.completion in subject.examples[trial.example].good]
+    longer = grown(subject, grown(subject, grown(subject, rights)))
+    return [replace(trial, columns={"prompt": other}) for trial in longer * 2]
+
+
+def _is_given(subject: Subject, trial: Trial) -> bool:
+    example = subject.examples[trial.example]
+    return trial.completion in example.good or trial.completion in example.bad
+
+
+def _longer(subject: Subject, groups: list[list[Trial]]) -> list[list[Trial]]:
+    """Make the right completions of each group longer, so that other groups have the shortest ones."""
+    found = []
+    for group in groups:
+        example = subject.examples[group[0].example]
+        wrongs = [trial for trial in group if trial.completion in example.bad]
+        found.append([*grown(subject, [Trial(one, group[0].example) for one in example.good[:1]]), *wrongs])
+    return found
+
+
+def _others_matter(subject: Subject, groups: list[list[Trial]]) -> Iterator[Finding]:
+    """Check that right or wrong answers to another prompt do not change the scores of a group.
+
+    This is for users' functions over the batch. Both batches have the same size, and the other completions share
+    nothing with the group, so rewards for novelty in a batch pass.
+    """
+    if not any(binding.scope == "batch" and not binding.foreign for _, binding in subject.bindings):
+        raise Skip("the reward declares that it normalizes over the batch")
+    groups = [[trial for trial in group if _is_given(subject, trial)] for group in groups]
+    for group, other in [*pairwise(groups), *pairwise(reversed(groups))]:
+        rights = [trial for trial in other if trial.completion in subject.examples[trial.example].good]
+        wrongs = [trial for trial in other if trial not in rights]
+        if not rights or not wrongs:
+            continue
+        for many, few in ((rights * 4, wrongs * 4), (grown(subject, rights) * 4, wrongs * 4)):
+            one, two = scored_together(subject, [*group, *many[:4]]), scored_together(subject, [*group, *few[:4]])
+            if isinstance(one, str) or isinstance(two, str):
+                continue
+            row = first_difference(one[: len(group)], two)
+            if row is not None:
+                why = (
+                    f"scores {_value(one[row])} if the answers to another prompt in the batch are right, but "
+                    f"{_value(two[row])} if they are wrong"
+                )
+                yield finding("neighbors_do_not_leak", subject, group[row], one[row], why)
+                return
+
+
+def _compares(subject: Subject, trials: Sequence[Trial]) -> bool:
+    """Whether scores depend on the own group but not on others: the function compares the completions of a prompt."""
+    everything = scored_together(subject, trials)
+    if isinstance(everything, str) or same(everything, [subject.see([trial])[0] for trial in trials]):
+        return False
+    apart: list[Seen] = []
+    for number in dict.fromkeys(trial.example for trial in trials):
+        group = scored_together(subject, [trial for trial in trials if trial.example == number])
+        if isinstance(group, str):
+            return False
+        apart += group
+    return len({trial.example for trial in trials}) > 1 and same(everything, apart)
+
+
+def _differing(
+    subject: Subject, name: str, trials: Sequence[Trial], expected: Sequence[Seen], condition: str
+) -> Iterator[Finding]:
+    found = scored_together(subject, trials)
+    if isinstance(found, str):
+        small = _smallest_raising(subject, trials)
+        why = f"a batch of {len(small)} completions raises, though each scores alone: {scored_together(subject, small)}"
+        yield finding(name, subject, small[-1], expected[list(trials).index(small[-1])], why)
+        return
+    row = first_difference(expected, found)
+    if row is not None:
+        one, seen = expected[row], found[row]
+        why = f"scores {_value(one)} {condition}, but {_value(seen)} in row {row} of a batch of {len(trials)}"
+        yield finding(name, subject, trials[row], seen, why)
+
+
+def _smallest_raising(subject: Subject, trials: Sequence[Trial]) -> Sequence[Trial]:
+    for size in range(2, len(trials)):
+        if isinstance(scored_together(subject, trials[:size]), str):
+            return trials[:size]
+    return trials
+
+
+def _value(seen: Seen) -> str:
+    return str(seen.outcome) if math.isnan(seen.value) else f"{seen.value:.6g}"
+
+
+ALL = (batch_equals_singles, permutation, neighbors_do_not_leak)

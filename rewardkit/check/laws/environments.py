@@ -1,0 +1,216 @@
+"""Laws of environments: the same calls earn the same, harmless calls do no harm, and an outage is nobody's fault.
+
+They run where ``check_reward(..., environment=Shop)`` says which environment a policy acts in.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.environments import journals, tools_of
+from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.score import Outcome
+from rewardkit.batch.trajectory import Trajectory
+from rewardkit.check.findings import Finding
+from rewardkit.check.laws.base import Skip, finding, law
+from rewardkit.check.laws.golds import needs_good
+from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.trials import Trial, seen_in
+from rewardkit.check.variants.episodes.actions import judged_actions
+from rewardkit.check.variants.episodes.messages import Made, inserted, known_results, made, messages_of
+from rewardkit.check.variants.episodes.stage import Stage, least_arguments
+
+_WHERE = "no environment was given. Pass environment=Shop"
+_DEEPEST = 12
+"""How deep the state of an environment is read."""
+
+
+def _needs_environment(subject: Subject) -> None:
+    needs_good(subject)
+    if subject.stage.environment is None:
+        raise Skip(_WHERE)
+
+
+@law
+def no_op_tolerated(subject: Subject) -> Iterator[Finding]:
+    """A policy looks around before it acts: a harmless call must not make a right episode worthless.
+
+    A call that left the environment as it was, without an error, is put before each right completion. It must earn
+    more than doing nothing.
+    """
+    _needs_environment(subject)
+    looked = False
+    for right in judged_actions(subject):
+        if not Trajectory.of(right.completion).calls:
+            continue
+        for call in _harmless(subject, right.example):
+            looked = True
+            before = inserted([], [call], known_results(right.completion))
+            trial = Trial([*before, *messages_of(right.completion)], right.example)
+            idle = Trial([{"role": "assistant", "content": "I could not find it."}], right.example)
+            seen, nothing = subject.see([trial, idle])
+            if seen.scored and nothing.scored and seen.value <= nothing.value < right.value:
+                why = (
+                    f"with the harmless call {call[0]} before it, a right episode earns {seen.value:.6g}, no more than "
+                    "doing nothing"
+                )
+                yield finding("no_op_tolerated", subject, trial, seen, why)
+                return
+    if not looked:
+        raise Skip("no call was seen to leave the environment as it was")
+
+
+def _harmless(subject: Subject, example: int) -> Iterator[Made]:
+    """Yield calls that change nothing and raise nothing: tools with least arguments, and with those of right calls."""
+    row = {**subject.examples[example].shown}
+    right = [call for one in subject.examples[example].good for call in made(Trajectory.of(one).calls)]
+    known: dict[str, Mapping[str, Any]] = dict(right)
+    for name, signature in subject.stage.names().items():
+        for arguments in ({}, least_arguments(signature), known.get(name)):
+            if arguments is None:
+                continue
+            if _is_harmless(subject.stage.make(row), name, arguments):
+                yield name, arguments
+                break
+
+
+def _is_harmless(environment: Any, name: str, arguments: Mapping[str, Any]) -> bool:
+    """Whether a call raises nothing, leaves the state as it was, and says the same a second time."""
+    said = []
+    for _ in range(2):
+        before = _state(environment)
+        try:
+            said.append(str(getattr(environment, name)(**copy.deepcopy(dict(arguments)))))
+        except Exception:
+            return False
+        if before is None or _state(environment) != before:
+            return False
+    return said[0] == said[1] and not said[0].startswith("<coroutine")
+
+
+def _state(environment: Any) -> str | None:
+    """Return the state of an environment as text; None if a part of it cannot be seen."""
+    try:
+        held = {name: value for name, value in vars(environment).items() if not name.startswith("_rewardkit")}
+        return "".join(_written(held, 0))
+    except (_Hidden, RecursionError):
+        return None
+
+
+class _Hidden(Exception):
+    """A value shows nothing of its state."""
+
+
+def _written(value: Any, depth: int) -> Iterator[str]:
+    """Yield a value as text, with everything inside."""
+    if depth > _DEEPEST:
+        raise _Hidden
+    if isinstance(value, Mapping):
+        yield "{"
+        for key, item in value.items():
+            yield f"{key!r}: "
+            yield from _written(item, depth + 1)
+        yield "}"
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        yield type(value).__name__
+        for item in sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value:
+            yield from _written(item, depth + 1)
+    elif hasattr(value, "__dict__") and not isinstance(value, type) and not callable(value):
+        yield type(value).__name__
+        yield from _written(vars(value), depth + 1)
+    elif object.__repr__(value) == repr(value):
+        raise _Hidden
+    else:
+        yield repr(value)
+
+
+@law
+def replay_is_deterministic(subject: Subject) -> Iterator[Finding]:
+    """A trainer uses an environment again after ``reset``: what one episode leaves behind must not count in the next.
+
+    The same calls are played before and after another episode in one environment. Results and score must be the same.
+    """
+    _needs_environment(subject)
+    rights = judged_actions(subject)
+    looked = False
+    for right in rights:
+        row = subject.examples[right.example].shown
+        others = [(one.completion, subject.examples[one.example].shown) for one in rights if one is not right]
+        others.append((right.completion, row))
+        for other, its_row in others[:3]:
+            looked = True
+            environment = subject.stage.make(row)
+            first, _ = subject.stage.played(right.completion, row, environment)
+            before = _scored(subject, right.example, first, environment)
+            environment.reset(**copy.deepcopy(dict(its_row)))
+            subject.stage.played(other, its_row, environment)
+            environment.reset(**copy.deepcopy(dict(row)))
+            again, _ = subject.stage.played(right.completion, row, environment)
+            after = _scored(subject, right.example, again, environment)
+            trial = Trial(again, right.example)
+            if again != first:
+                why = "after another episode and reset(), the same calls have other results"
+                yield finding("replay_is_deterministic", subject, trial, after, why)
+                return
+            if not after.same(before):
+                earned = f"{after.value:.6g} instead of {before.value:.6g}"
+                why = f"after another episode and reset(), the same calls earn {earned}"
+                yield finding("replay_is_deterministic", subject, trial, after, why)
+                return
+    if not looked:
+        raise Skip("no right completion is scored")
+
+
+def _scored(subject: Subject, example: int, messages: Any, environment: Any) -> Any:
+    one = subject.examples[example]
+    batch = Batch(
+        [messages],
+        prompts=None if one.prompt is None else [one.prompt],
+        columns={name: [value] for name, value in one.columns.items()},
+        context={"environments": [environment]},
+        rollouts=Rollouts(**journals([environment])),
+    )
+    return seen_in(subject.scorer.score(batch, strict=False), 0)
+
+
+@law
+def outage_is_failed(subject: Subject) -> Iterator[Finding]:
+    """An environment that does not answer says nothing about the policy: the row must give no learning signal.
+
+    A tool, ``reset`` and ``get_reward`` raise a ConnectionError. No component may have a score.
+    """
+    _needs_environment(subject)
+    kind = subject.stage.environment
+    if not isinstance(kind, type):
+        raise Skip("environment= is not a class, so no outage can be put into it")
+    for right in judged_actions(subject)[:1]:
+        calls = Trajectory.of(right.completion).calls
+        names = [call.name for call in calls[:1] if call.name in dict(tools_of(kind))]
+        for name in [*names, "reset"]:
+            stage = Stage(_down(kind, name), subject.stage.tools)
+            row = subject.examples[right.example].shown
+            environment = stage.make(row)
+            messages, _ = stage.played(right.completion, row, environment)
+            seen = _scored(subject, right.example, messages, environment)
+            if seen.outcome is not Outcome.FAILED:
+                trial = Trial(messages, right.example)
+                why = f"with a ConnectionError in {name}, the row is {seen.outcome} and not failed"
+                yield finding("outage_is_failed", subject, trial, seen, why)
+                return
+
+
+def _down(kind: type, name: str) -> type:
+    """Return a subclass in which one method meets an outage."""
+    original = getattr(kind, name)
+
+    def down(self: Any, *args: Any, **arguments: Any) -> Any:
+        raise ConnectionError("the environment is down")
+
+    down.__name__, down.__doc__ = name, original.__doc__
+    return type(kind.__name__, (kind,), {name: down, "__module__": kind.__module__})
+
+
+ALL = (no_op_tolerated, replay_is_deterministic, outage_is_failed)

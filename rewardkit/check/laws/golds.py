@@ -1,0 +1,444 @@
+"""Laws of right and wrong: a right completion earns the most, and a wrong answer in it earns less."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+from rewardkit.batch.score import Outcome
+from rewardkit.check.completion.anatomy import ANSWERS, as_number, replaced
+from rewardkit.check.completion.tag_violations import misspelled
+from rewardkit.check.findings import Finding
+from rewardkit.check.laws.base import NO_GOOD, Skip, about_good, finding, law, shortest
+from rewardkit.check.reward_under_test.judgment import Judged, concerns, foreign_trials, is_penalty, judged, wrongness
+from rewardkit.check.reward_under_test.subject import Subject, is_foreign
+from rewardkit.check.reward_under_test.sweep import given, swept
+from rewardkit.check.reward_under_test.trials import EQUAL, Seen, Trial, text_of
+from rewardkit.check.reward_under_test.whole import COVERED, covered, tells_apart
+from rewardkit.check.variants.broken_texts import blocks_of
+from rewardkit.check.variants.episodes.wrong_calls import changeable_calls, wrong_calls
+from rewardkit.check.variants.own_texts import reacts
+from rewardkit.check.variants.wild_texts import TEXTS
+from rewardkit.check.variants.wrong_answers import Wrong, other_value, plain, with_leaf
+from rewardkit.errors import shorten
+from rewardkit.progress.schedule import weight_bounds
+from rewardkit.text.json_text import Path, path_text
+from rewardkit.tree.algebra import summands
+from rewardkit.tree.reward import Reward
+
+# Gated: the addends behind the gates of a tree, each as a subject. The total hides what a gate never lets earn.
+
+
+def gated(subject: Subject) -> Iterator[tuple[str, Subject]]:
+    """Yield the name and the subject of each addend of a sum behind a gate."""
+    for reward in _behind_gates(subject.reward):
+        whole, foreign = subject.whole or subject, is_foreign(reward)
+        own = Subject(reward, subject.examples, plain=foreign, seed=subject.seed, whole=whole, stage=subject.stage)
+        yield reward.name or shorten(reward), own
+
+
+def _behind_gates(tree: Reward, inside: bool = False) -> Iterator[Reward]:
+    added = [reward for weight, reward in summands(tree) if weight_bounds(weight)[0] > 0]
+    for reward in added:
+        opened = (reward.facts.addends or ())[:1] if reward.facts.condition is not None else ()
+        for then in opened:
+            yield from _behind_gates(then, inside=True)
+        if inside and len(added) > 1 and not opened:
+            yield reward
+
+
+_MOST = 6
+_FOREIGN = "right for another example"
+_ALONE = "a distractor and nothing else"
+_SURPLUS = "surplus"
+_ENVELOPE = frozenset(("arguments", "parameters", "args", "kwargs", "function"))
+"""Keys of an object around the arguments of a call, beside which trainers and servers write others, such as ``id``."""
+
+
+def needs_good(subject: Subject) -> None:
+    if not any(example.good for example in subject.examples):
+        raise Skip(NO_GOOD)
+
+
+@law
+def gold_gets_the_maximum(subject: Subject) -> Iterator[Finding]:
+    """A right completion must be able to win.
+
+    A reward that never pays it teaches nothing, and a reward that pays nonsense more teaches nonsense.
+    """
+    needs_good(subject)
+    lowest = min((seen.value for _, seen in swept(subject) if seen.scored), default=0.0)
+    for number, example in enumerate(subject.examples):
+        for completion in example.good:
+            trial = Trial(completion, number)
+            seen = subject.see([trial])[0]
+            if seen.outcome is Outcome.ABSTAINED and _applies_nowhere(subject, number):
+                continue
+            why = _too_low(subject, seen, lowest)
+            if why:
+                yield finding("gold_gets_the_maximum", subject, trial, seen, why + about_good(subject))
+                return
+    yield from _out_of_reach(subject)
+    for name, part in gated(subject):
+        unpaid = _never_paid(part)
+        if unpaid is not None:
+            trial, why = unpaid
+            yield finding(
+                "gold_gets_the_maximum",
+                subject,
+                trial,
+                subject.see([trial])[0],
+                why,
+                component=name,
+                tip=f"Score the right completion with {name} alone, and read its note",
+            )
+            return
+    for right in judged(subject):
+        found = _better_nonsense(subject, right)
+        if found is not None:
+            trial, seen = shortest(subject, found, right.more)
+            why = f"earns {seen.value:.6g}, more than the {right.value:.6g} of a right completion"
+            yield finding("gold_gets_the_maximum", subject, trial, seen, why)
+            return
+        worse = _better_misspelled(subject, right)
+        if worse is not None:
+            seen = subject.see([worse])[0]
+            why = f"with a misspelled tag, a right completion earns {seen.value:.6g} instead of {right.value:.6g}"
+            yield finding("gold_gets_the_maximum", subject, worse, seen, why)
+            return
+
+
+def _out_of_reach(subject: Subject) -> Iterator[Finding]:
+    """Report a user's function whose maximum not even right completions come near: part of it is never paid."""
+    low, high = subject.bounds
+    own = all(not binding.foreign and not binding.trusted for _, binding in subject.bindings)
+    if not own or subject.scope != "sample" or not math.isfinite(high - low):
+        return
+    best = max((seen.value for _, seen in swept(subject) if seen.scored), default=high)
+    parts = any(math.isnan(value) for trial in given(subject) for value in subject.see([trial])[0].components.values())
+    if best < high - 0.05 * (high - low) and not parts:
+        trial = next(trial for trial in given(subject) if trial.completion in subject.examples[trial.example].good)
+        why = f"no completion, not even a right one, earns more than {best:.6g} within bounds of ({low:g}, {high:g})"
+        yield finding("gold_gets_the_maximum", subject, trial, subject.see([trial])[0], why)
+
+
+def _never_paid(part: Subject) -> tuple[Trial, str] | None:
+    """Return a right completion and why, if a component behind a gate pays none of them."""
+    low, _ = part.bounds
+    rights = [Trial(good, number) for number, example in enumerate(part.examples) for good in example.good]
+    seen = part.see(rights)
+    if part.scope != "sample" or not all(one.scored and one.value <= low + EQUAL for one in seen):
+        return None
+    return rights[0], f"gives {low:.6g}, its least, to every right completion, and the gate before it hides that"
+
+
+def _applies_nowhere(subject: Subject, number: int) -> bool:
+    """Whether the reward abstains on every completion of an example, which belongs to another task."""
+    return all(seen.outcome is Outcome.ABSTAINED for trial, seen in swept(subject) if trial.example == number)
+
+
+def _too_low(subject: Subject, seen: Seen, lowest: float) -> str:
+    if seen.outcome is not Outcome.SCORED:
+        return f"a right completion is {seen.outcome}: {seen.reason or 'no score'}"
+    if any(math.isnan(value) for value in seen.components.values()):
+        return ""  # a part does not apply here, and the maximum of the rest is unknown
+    low, high = subject.bounds
+    if subject.scope == "sample" and math.isfinite(low) and math.isfinite(high):
+        if seen.value < low + 0.5 * (high - low) - EQUAL:
+            return f"a right completion earns {seen.value:.6g} within bounds of ({low:g}, {high:g})"
+    elif seen.value <= lowest + EQUAL and len({round(one.value, 9) for _, one in swept(subject) if one.scored}) > 1:
+        return f"a right completion earns {seen.value:.6g}, the least of all completions tried"
+    elif seen.value <= lowest + EQUAL and lowest <= 0.0 and not is_penalty(subject):
+        if not subject.mined.has_dots and reacts(subject):
+            return ""  # it looks for what these completions do not have
+        return f"a right completion earns {seen.value:.6g}, like every completion tried"
+    return ""
+
+
+def _better_nonsense(subject: Subject, right: Judged) -> Trial | None:
+    wild = set(TEXTS.values())
+    for trial, seen in swept(subject):
+        if trial.example != right.example or not right.more(seen):
+            continue
+        text = text_of(trial.completion)
+        if text in wild and not _holds(text, right) and not covered(subject, right, trial):
+            return trial
+    return None
+
+
+def _better_misspelled(subject: Subject, right: Judged) -> Trial | None:
+    """Return a right completion with a misspelled tag that earns more than with the tag as it should be."""
+    if not right.anatomy.blocks or subject.scope != "sample":  # in a group, another text may earn more by being another
+        return None
+    for text in misspelled(blocks_of(right.anatomy)):
+        trial = right.trial(text)
+        if len(text) == len(right.anatomy.text) and right.more(subject.see([trial])[0]):
+            return trial
+    return None
+
+
+def _holds(text: str, right: Judged) -> bool:
+    """Whether a text may be a right answer."""
+    gold = right.anatomy.gold.lower()
+    return not gold or gold in text.lower() or (as_number(gold) is not None and as_number(text) == as_number(gold))
+
+
+@law
+def gold_above_perturbed_gold(subject: Subject) -> Iterator[Finding]:
+    """A policy learns a wrong answer just as readily if it earns as much as the right one.
+
+    The answer in a right completion is replaced by one that is certainly wrong: a distant number, NaN, a prefix,
+    another option, the gold answer of another example, `distractors=`. The law applies only to rewards that are seen
+    to judge answers.
+    """
+    needs_good(subject)
+    found: dict[str, Finding] = {}
+    looked = False
+    for right in judged(subject):
+        blind = _pays_any_answer(subject, right)
+        if blind is not None:
+            yield blind
+            return
+        for trial in wrong_calls(subject, right):
+            seen = subject.see([trial])[0]
+            looked = True
+            if right.paid(seen) and not covered(subject, right, trial):
+                why = f"a wrong tool call earns {seen.value:.6g}, the right one {right.value:.6g}"
+                found.setdefault("call", finding("gold_above_perturbed_gold", subject, trial, seen, why))
+        if not right.judges:
+            continue
+        looked = True
+        for text, kind in perturbed(subject, right):
+            trial = right.trial(text)
+            seen = subject.see([trial])[0]
+            if right.paid(seen) and kind not in found and not covered(subject, right, trial):
+                found[kind] = _wrong_paid(subject, right, trial, kind)
+        for trial in foreign_trials(subject, right.example, right.completion):
+            seen = subject.see([trial])[0]
+            if right.paid(seen) and not covered(subject, right, trial):
+                found.setdefault("other", _wrong_paid(subject, right, trial, _FOREIGN))
+        if len(found) >= _MOST:
+            break
+    if not looked:
+        raise Skip("the reward was not seen to judge answers")
+    yield from list(found.values())[:_MOST]
+    if subject.covered:
+        raise Skip(COVERED)
+
+
+def _pays_any_answer(subject: Subject, right: Judged) -> Finding | None:
+    """Return a finding if a reward reads the gold column but pays any answer."""
+    column = right.anatomy.column
+    honest = [(text, seen) for text, seen in right.honest if text != right.anatomy.text]
+    if right.judges or column not in subject.columns_named or not any(word in column.lower() for word in ANSWERS):
+        return None
+    thinking = right.anatomy.thinking
+    if thinking is not None and thinking.body.holds(right.anatomy.places[-1]):
+        return None
+    enough = 1 if right.anatomy.gold[:1] in "{[" else 4  # a document is not paid by chance
+    if len(honest) < enough or not all(right.paid(seen) for _, seen in honest) or len(right.anatomy.gold) < 2:
+        return None
+    text, seen = honest[0]
+    if covered(subject, right, right.trial(text)):
+        return None
+    why = f"the reward reads {column!r} but pays {len(honest)} wrong answers {seen.value:.6g} each, like the right one"
+    return finding("gold_above_perturbed_gold", subject, right.trial(text), seen, why)
+
+
+@law
+def only_answers_are_paid(subject: Subject) -> Iterator[Finding]:
+    """What has no answer, such as ``{"answer": null}``, half a tag or a hundred spaces, is easier than the right one.
+
+    All completions of the sweep that are certainly not right must earn less than the right one.
+    """
+    needs_good(subject)
+    looked = False
+    for right in judged(subject):
+        wrong = wrongness(subject, right)
+        looked = looked or wrong is not None
+        stray = _stray(subject, right, wrong) if wrong is not None else None
+        if stray is not None:
+            yield stray
+            return
+    if not looked:
+        raise Skip("the reward was not seen to judge answers")
+    if subject.covered:
+        raise Skip(COVERED)
+
+
+def _stray(subject: Subject, right: Judged, wrong: Callable[[str], bool]) -> Finding | None:
+    paid = [trial for trial, seen in swept(subject) if trial.example == right.example and right.paid(seen)]
+    left = replaced(right.anatomy.region.of(right.anatomy.text), [(right.anatomy.in_region, "")]).strip()
+    if plain(left) and right.anatomy.marked:  # the letter beside the text of an option is right by itself
+        alone = re.compile(rf"(?<!\w){re.escape(left)}(?!\w)")
+        paid = [trial for trial in paid if not alone.search(text_of(trial.completion))]
+    for trial in sorted(paid, key=lambda one: len(text_of(one.completion))):
+        if wrong(text_of(trial.completion)) and not covered(subject, right, trial):
+            (seen,) = subject.see([trial])
+            why = f"a completion without the answer earns {seen.value:.6g}, the right one {right.value:.6g}"
+            return finding("only_answers_are_paid", subject, trial, seen, why)
+    return None
+
+
+def perturbed(subject: Subject, right: Judged) -> Iterator[tuple[str, str]]:
+    """Yield each text with a certainly wrong answer once, with the kind of the answer."""
+    known = {right.anatomy.text}
+    for text, kind in _all_perturbed(subject, right):
+        if text not in known:
+            known.add(text)
+            yield text, kind
+
+
+def _all_perturbed(subject: Subject, right: Judged) -> Iterator[tuple[str, str]]:
+    distractors = tuple(Wrong(text, "distractor", "a distractor") for text in subject.promises.distractors)
+    answers = (*distractors, *right.wrong) if right.anatomy.gold else ()
+    for wrong in answers:
+        yield right.anatomy.saying(wrong.text), wrong.kind
+    for distractor in distractors:
+        yield distractor.text, _ALONE
+    if right.anatomy.marked:
+        for wrong in answers:
+            yield right.anatomy.answering(wrong.text), f"{wrong.kind}, with the gold answer elsewhere"
+            if right.anatomy.region.of(right.anatomy.text).strip() != right.anatomy.gold:
+                yield right.anatomy.with_region(wrong.text), wrong.kind
+
+
+def _wrong_paid(subject: Subject, right: Judged, trial: Trial, kind: str) -> Finding:
+    text = text_of(trial.completion)
+    region = right.anatomy.region
+    tail = text[region.start :] if right.anatomy.marked else text
+    keep = tail if len(text) > 100 and len(tail) < len(text) and kind not in (_FOREIGN, _ALONE) else text
+    small, seen = (trial, subject.see([trial])[0]) if keep == text else shortest(subject, trial, right.paid, keep=keep)
+    why = f"a wrong answer ({kind}) earns {seen.value:.6g}, the right one {right.value:.6g}"
+    return finding("gold_above_perturbed_gold", subject, small, seen, why)
+
+
+@law
+def keys_are_compared_both_ways(subject: Subject) -> Iterator[Finding]:
+    """If only the keys of the gold answer are compared, a key that nobody asked for is free, and breaks the call.
+
+    The law applies to objects that a column has as JSON, in a right completion or as the arguments of its calls, if the
+    reward compares the value of each key. A key is added to the object, or to one inside it, and each key that has a
+    value is left out. Each time it must earn less.
+    """
+    needs_good(subject)
+    if subject.bindings and all(binding.trusted for _, binding in subject.bindings):
+        raise Skip("a ready reward does what its options say")
+    looked = False
+    for right in judged(subject):
+        for value, says in _json_values(subject, right):
+            for path, part in _objects(value):
+                others = [says(with_leaf(value, (*path, key), other_value(part[key]))) for key in part]
+                if any(map(right.paid, subject.see(others))):
+                    continue  # some values are free, so whole keys may be free as well
+                looked = True
+                keys = [key for key, inside in part.items() if inside not in (None, "", [], {}, False, 0)]
+                added = {**part, _SURPLUS: 1}, f"with a key {_SURPLUS!r} that the gold answer lacks"
+                changes = [] if _ENVELOPE & part.keys() else [added]
+                if len(part) > 1:
+                    rests = [{name: part[name] for name in part if name != key} for key in keys]
+                    changes += [(rest, f"without the key {key!r}") for rest, key in zip(rests, keys, strict=True)]
+                trials = [says(with_leaf(value, path, changed)) for changed, _ in changes]
+                for trial, seen, (_, how) in zip(trials, subject.see(trials), changes, strict=True):
+                    if right.paid(seen) and not covered(subject, right, trial):
+                        where = f" in {path_text(path)}" if path else ""
+                        why = f"{how}{where}, it earns {seen.value:.6g}, like the right completion"
+                        yield finding("keys_are_compared_both_ways", subject, trial, seen, why)
+                        return
+    if not looked:
+        raise Skip("the reward was not seen to compare all values of an object that a column has as JSON")
+    if subject.covered:
+        raise Skip(COVERED)
+
+
+def _json_values(subject: Subject, right: Judged) -> Iterator[tuple[Any, Callable[[Any], Trial]]]:
+    """Yield each object, or list of objects, of a right completion that a column has, and what writes another one."""
+    yield from changeable_calls(subject, right)
+    if right.anatomy.gold[:1] in ("{", "[") and right.anatomy.column in subject.columns_read | subject.columns_named:
+        with suppress(ValueError, RecursionError):
+            yield json.loads(right.anatomy.gold), lambda other: right.trial(right.anatomy.saying(json.dumps(other)))
+
+
+def _objects(value: Any) -> list[tuple[Path, dict[str, Any]]]:
+    """Return the objects in a JSON value that have keys, from the outside in; at most six."""
+    found: list[tuple[Path, dict[str, Any]]] = []
+    waiting: list[tuple[Path, Any]] = [((), value)]
+    for path, part in waiting:  # grows
+        if isinstance(part, dict) and part:
+            found.append((path, part))
+        if isinstance(part, (dict, list)) and len(waiting) < 50:
+            items = part.items() if isinstance(part, dict) else enumerate(part)
+            waiting += [((*path, key), inside) for key, inside in items]
+    return found[:6]
+
+
+@law
+def wrong_stays_wrong(subject: Subject) -> Iterator[Finding]:
+    """If a wrong completion becomes right by a stray letter, the policy learns to write the letter.
+
+    What cannot be read must not count as not there. A wrong completion is tried with a word before it, and without its
+    last letter; the law is broken if both are paid like the right ones.
+    """
+    needs_good(subject)
+    looked = False
+    for right in judged(subject):
+        for bad in subject.examples[right.example].bad:
+            text = text_of(bad)
+            trials = [right.trial(other) for other in (text, f"So: {text}", text[:-1])]
+            seen = subject.see(trials)
+            if len(text) < 4 or not seen[0].scored or right.paid(seen[0]):
+                continue
+            looked = True
+            if right.paid(seen[1]) and right.paid(seen[2]) and not covered(subject, right, trials[1]):
+                why = f"a wrong completion earns {seen[0].value:.6g}, with a word before it {seen[1].value:.6g}"
+                yield finding("wrong_stays_wrong", subject, trials[1], seen[1], why)
+                return
+    if not looked:
+        raise Skip("no wrong completion is refused")
+    if subject.covered:
+        raise Skip(COVERED)
+
+
+@law
+def separates_good_from_bad(subject: Subject) -> Iterator[Finding]:
+    """A policy learns only from the order of the scores within a group."""
+    needs_good(subject)
+    if not any(example.bad for example in subject.examples):
+        raise Skip("no wrong completions: pass bad=[...]")
+    margin = max(subject.promises.margin, EQUAL)
+    looked = False
+    for number, example in enumerate(subject.examples):
+        rights = [(one, subject.see([Trial(one, number)])[0]) for one in example.good]
+        scored = [seen.value for _, seen in rights if seen.scored]
+        for wrong in example.bad:
+            if not subject.promises.margin and not concerns(subject, number, wrong):
+                continue
+            looked = True
+            seen = subject.see([Trial(wrong, number)])[0]
+            if scored and seen.scored and not min(scored) - seen.value >= margin:
+                if all(tells_apart(subject, Trial(one, number), Trial(wrong, number)) for one in example.good):
+                    continue
+                wanted = f" (margin={subject.promises.margin:g})" if subject.promises.margin else ""
+                unread = ", ".join(map(repr, sorted(subject.columns_forgotten)))
+                said = f"; it asks for {unread} and never reads it" if unread else ""
+                why = f"a wrong completion earns {seen.value:.6g}, a right one {min(scored):.6g}{wanted}{said}"
+                yield finding("separates_good_from_bad", subject, Trial(wrong, number), seen, why)
+                return
+    if not looked:
+        raise Skip("bad= differs from good= only in answers, and the reward reads no column that has them")
+    if subject.covered:
+        raise Skip(COVERED)
+
+
+ALL = (
+    gold_gets_the_maximum,
+    gold_above_perturbed_gold,
+    separates_good_from_bad,
+    only_answers_are_paid,
+    keys_are_compared_both_ways,
+    wrong_stays_wrong,
+)

@@ -1,0 +1,291 @@
+"""Laws of growth: time and memory must be proportional to the length of the completion.
+
+Seconds mean little on a shared machine, so these laws measure how the time grows as a text gets longer. A law is broken
+only if a long completion would also take long. A lazy pattern such as ``<answer>(.*?)</answer>`` is quadratic, too, but
+takes 1.5 s for 50,000 characters of ``<answer>``: that is not reported.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from math import log
+
+from rewardkit.check.completion.anatomy import Anatomy
+from rewardkit.check.findings import Finding
+from rewardkit.check.laws.base import Skip, Unfinished, finding, law
+from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.sweep import anatomies
+from rewardkit.check.reward_under_test.trials import Trial, text_of, with_text
+from rewardkit.check.variants.wild_texts import TEXTS
+
+# Long texts: families of completions that grow, to see how the time and the memory of a reward grow with them.
+
+
+_STRONG = (" ", "a", "1", "\n", "a ")
+_PIECES = (" ", "a", "\n", "1", "(", "[", "{", '"', "<", "a ", "x\n", "\\")
+
+_COUNTED = ("a{0} ", "a{0}\n", "Word a{0}. ", "{0}, ", "a{0}: {0}\n")
+
+Grown = Callable[[int], str]
+
+
+def families_of(subject: Subject) -> Iterator[tuple[str, Grown]]:
+    """Yield each family once, with its name, the strongest first."""
+    known: set[str] = set()
+    for name, grown in (*_strong(subject), *_others(subject)):
+        if name not in known:
+            known.add(name)
+            yield name, grown
+
+
+def _strong(subject: Subject) -> Iterator[tuple[str, Grown]]:
+    """Yield the families that catch most slow patterns."""
+    for piece in _STRONG:
+        yield f"{piece!r} * n between letters", _grown(piece, _between)
+        yield f"{piece!r} * n", _grown(piece, str)
+    for tag in subject.mined.tags[:2]:
+        for piece in ("a", " "):
+            yield f"{piece!r} * n after <{tag}>", _grown(piece, _behind(f"<{tag}>"))
+    for anatomy in anatomies(subject, 0)[:1]:
+        if anatomy.text:
+            yield "a right completion * n", _pumped("", anatomy.text)
+        space = re.search(r"(?<=\S)[ \n](?=\S)", anatomy.text)
+        if space is not None:
+            frame = _around(anatomy.text[: space.start()], anatomy.text[space.end() :])
+            yield "a space * n inside a right completion", _grown(space.group(), frame)
+        if anatomy.marked:
+            for piece in _STRONG:
+                yield f"{piece!r} * n in the place of the answer", _grown(piece, anatomy.with_region)
+
+
+def _others(subject: Subject) -> Iterator[tuple[str, Grown]]:
+    """Yield texts that grow: a repeated piece, alone and in place of the answer, with a mismatch at the end."""
+    pieces = [*_PIECES, *(f"<{tag}>" for tag in subject.mined.tags), *(f"</{tag}>" for tag in subject.mined.tags)]
+    pieces += [f"<{tag}>a</{tag}>" for tag in subject.mined.tags]
+    pieces += [text for text in subject.mined.texts if 1 < len(text) <= 30][:12]
+    frames: list[tuple[str, Callable[[str], str]]] = [
+        ("", str),
+        (" before a mark", lambda body: body + "!\n?"),
+    ]
+    for number in range(min(1, len(subject.examples))):
+        for anatomy in anatomies(subject, number)[:1]:
+            frames.append((" in the place of the answer", anatomy.with_region))
+            frames.append((" in an open answer", _opened(anatomy)))
+            if anatomy.text:
+                yield "the last letter * n after a right completion", _pumped(anatomy.text, anatomy.text[-1])
+            if anatomy.marked and anatomy.region.end > anatomy.region.start:
+                answer = anatomy.region.of(anatomy.text)
+                yield "the last letter of the answer * n", _pumped(answer, answer[-1], anatomy.with_region)
+    opened = subject.mined.tags[:3]
+    frames += [(f" after <{tag}>", _behind(f"<{tag}>")) for tag in opened]
+    for counted in _COUNTED:
+        yield f"{counted!r} counted up", _counted(counted)
+    for piece in dict.fromkeys(pieces):
+        for name, frame in frames:
+            yield f"{piece!r} * n{name}", _grown(piece, frame)
+
+
+def _between(body: str) -> str:
+    return f"a{body}b"
+
+
+def _around(before: str, after: str) -> Callable[[str], str]:
+    return lambda body: before + body + after
+
+
+def _counted(piece: str) -> Grown:
+    return lambda size: "".join(piece.format(number) for number in range(max(1, size // (len(piece) + 2))))
+
+
+def _grown(piece: str, frame: Callable[[str], str]) -> Grown:
+    return lambda size: frame(piece * max(1, size // len(piece)))
+
+
+def _pumped(text: str, piece: str, frame: Callable[[str], str] = str) -> Grown:
+    return lambda size: frame(f"{text}{piece * max(1, size // len(piece))}!")
+
+
+def _opened(anatomy: Anatomy) -> Callable[[str], str]:
+    return lambda body: anatomy.text[: anatomy.region.start] + body
+
+
+def _behind(opening: str) -> Callable[[str], str]:
+    return lambda body: opening + body + "!"
+
+
+LONGEST = 50_000
+"""Characters of a long completion, about 12,000 tokens."""
+SECONDS = 10.0
+MEGABYTES = 256
+_GLANCE = (24, 64, 1_000, 4_000, 16_000)
+"""Sizes tried first: a family of texts that takes no time at these sizes is skipped."""
+_SIZES = (16, 20, 24, 28, 64, 250, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
+_SUSPECT = 0.005
+_MEASURABLE = 0.02
+_SPENT = 0.1
+"""Once a reward is known to be slow, other laws try completions that take at most about so many seconds."""
+_STEEP = 2.7
+"""Allowed factor in time for twice the length: linear growth gives 2, quadratic growth 4."""
+
+
+@law
+def time_linear(subject: Subject) -> Iterator[Finding]:
+    """A policy finds the completion that takes minutes to score, and every process of the run waits for it."""
+    if subject.cost > 0.05:
+        raise Skip(f"one completion takes {subject.cost:.2g} s at any length")
+    # It runs first, since a slow reward spends the time of all other laws; if it is not done, it gets what they leave.
+    first = subject.reached("time_linear")
+    stop = time.monotonic() + subject.left * (0.9 if first else 0.3)
+    families = list(families_of(subject))
+    for tried, (name, grown) in enumerate(families[first:], start=first):
+        if time.monotonic() > stop:
+            raise _unfinished(tried, len(families))
+        times = _times(subject, grown)
+        why = _too_steep(times)
+        if why and _too_steep([(size, _again(subject, grown(size), seconds)) for size, seconds in times[-2:]]):
+            subject.skip_longer(_size_for(times, _SPENT))
+            shown = Trial(subject.formed(grown(_size_for(times, SECONDS))), 0)
+            yield finding("time_linear", subject, shown, None, f"for {name}, the time {why}")
+            return
+
+
+def _times(subject: Subject, grown: Grown) -> list[tuple[int, float]]:
+    """Measure growing texts; stop once the time is clear, or too short to matter."""
+    suspect = next((size for size in _GLANCE if _seconds(subject, grown(size)) > _SUSPECT), None)
+    times: list[tuple[int, float]] = []
+    for size in _SIZES if suspect is not None else ():
+        if suspect is not None and size * 8 < suspect:
+            continue
+        times.append((size, _seconds(subject, grown(size))))
+        if times[-1][1] > 0.25 or _explodes(times) or _harmless(times):
+            break
+    return times
+
+
+def _again(subject: Subject, text: str, seconds: float) -> float:
+    """Return the least time of two more tries and the first."""
+    return min(seconds, *(_seconds(subject, text) for _ in range(2)))
+
+
+def took_long(subject: Subject) -> Iterator[Finding]:
+    """Yield a finding if a completion that another law tried took long, and a shorter one much less."""
+    if subject.slow is None:
+        return
+    slow, seconds = subject.slow
+    text = text_of(slow.completion)
+    times = []
+    for size in (len(text) // 4, len(text) // 2):
+        started = time.process_time()
+        subject.see([Trial(with_text(slow.completion, text[:size]), slow.example)], fresh=True)
+        times.append((size, time.process_time() - started))
+    times.append((len(text), seconds))
+    why = _too_steep(times) if len(text) >= _GLANCE[2] else ""
+    if why:
+        subject.skip_longer(_size_for(times, _SPENT))
+        yield finding("time_linear", subject, slow, None, f"for a completion of another law, the time {why}")
+
+
+def _seconds(subject: Subject, text: str) -> float:
+    """Measure the CPU time of this process, which other processes do not affect."""
+    trial = Trial(subject.formed(text), 0)
+    started = time.process_time()
+    subject.see([trial], fresh=True)
+    return time.process_time() - started
+
+
+def _explodes(times: list[tuple[int, float]]) -> bool:
+    return len(times) > 1 and times[-1][1] > 0.05 and times[-1][1] > 8 * times[-2][1]
+
+
+def _harmless(times: list[tuple[int, float]]) -> bool:
+    """Whether the longest completion would take little time, even if the time grew faster from here on."""
+    if len(times) < 2 or times[-1][0] < 1_000 or times[-1][1] < _MEASURABLE:
+        return False
+    return _projected(times, LONGEST, more=0.7) < SECONDS
+
+
+def _exponent(times: list[tuple[int, float]]) -> float:
+    (size, last), (before, earlier) = times[-1], times[-2]
+    return log(last / max(earlier, 1e-6)) / log(size / before)
+
+
+def _projected(times: list[tuple[int, float]], size: int, more: float = 0.0) -> float:
+    """Return the seconds that a text of `size` would take."""
+    exponent = max(1.0, min(_exponent(times) + more, 12.0))
+    return float(times[-1][1] * (size / times[-1][0]) ** exponent)
+
+
+def _size_for(times: list[tuple[int, float]], seconds: float) -> int:
+    """Return the size of a text that would take so long, at most `LONGEST`."""
+    exponent = max(1.0, min(_exponent(times), 12.0))
+    size = times[-1][0] * (seconds / times[-1][1]) ** (1.0 / exponent)
+    return min(LONGEST, int(size) if size < 1_000 else round(int(size), -3))
+
+
+def _too_steep(times: list[tuple[int, float]]) -> str:
+    """Describe the growth if it is too steep; otherwise return an empty string."""
+    if len(times) < 2 or times[-1][1] < _MEASURABLE or 2 ** _exponent(times) < _STEEP:
+        return ""
+    (size, last), (before, earlier) = times[-1], times[-2]
+    projected = _projected(times, LONGEST)
+    if projected < SECONDS:
+        return ""
+    longest = f"more than {SECONDS * 1000:.0f} s" if projected > SECONDS * 1000 else f"{projected:.0f} s"
+    return (
+        f"grows like n^{_exponent(times):.1f} (n={before}: {earlier:.3g} s, n={size}: {last:.3g} s); "
+        f"{LONGEST:,} characters would take {longest}"
+    )
+
+
+def _unfinished(tried: int, count: int) -> Unfinished:
+    return Unfinished(f"only {tried} of {count} kinds of long completions were tried", tried, count)
+
+
+@law
+def memory_bounded(subject: Subject) -> Iterator[Finding]:
+    """A completion that makes the reward allocate gigabytes kills the run and everything else on the machine."""
+    if subject.cost > 0.05:
+        raise Skip(f"one completion takes {subject.cost:.2g} s at any length")
+    if subject.skips(Trial(subject.formed("a" * 8_000))):
+        raise Skip("the reward is too slow for long completions")
+    first = subject.reached("memory_bounded")
+    stop = time.monotonic() + subject.left * (0.9 if first else 0.15)
+    explosive = [TEXTS[name] for name in ("a huge range", "a huge repetition", "a factorial", "a huge exponent")]
+    framed = [frame.with_region(text) for frame in anatomies(subject, 0)[:1] for text in explosive]
+    for text in (*explosive, *framed):
+        peak = _peak(subject, text)
+        if peak > MEGABYTES * 1e6 / 8:
+            why = f"a completion of {len(text)} characters takes {peak / 1e6:,.0f} MB"
+            yield finding("memory_bounded", subject, Trial(subject.formed(text)), None, why)
+            return
+    families = list(families_of(subject))[:40]
+    for tried, (name, grown) in enumerate(families[first:], start=first):
+        if time.monotonic() > stop:
+            raise _unfinished(tried, len(families))
+        peaks = [_peak(subject, grown(size)) for size in (2_000, 8_000)]
+        if peaks[1] < 4e6 or peaks[1] < 8 * peaks[0]:
+            continue
+        projected = peaks[1] * (LONGEST / 8_000) ** 2 / 1e6
+        if projected > MEGABYTES:
+            why = (
+                f"for {name}, 2,000 characters take {peaks[0] / 1e6:.1f} MB and 8,000 take {peaks[1] / 1e6:.1f} MB: "
+                f"{LONGEST:,} would take {projected:,.0f} MB"
+            )
+            yield finding("memory_bounded", subject, Trial(subject.formed(grown(8_000)), 0), None, why)
+            return
+
+
+def _peak(subject: Subject, text: str) -> int:
+    trial = Trial(subject.formed(text), 0)
+    tracemalloc.start()
+    try:
+        subject.see([trial], fresh=True)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+ALL = (time_linear, memory_bounded)

@@ -1,0 +1,125 @@
+"""Laws of judges: measure the biases of a language model by asking it.
+
+They ask a judge a few dozen questions. They do not apply to other rewards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rewardkit.batch.column import Floats
+from rewardkit.check.findings import Finding
+from rewardkit.check.laws.base import Skip, Unfinished, finding, law
+from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.sweep import given
+from rewardkit.check.reward_under_test.trials import Seen, Trial, text_of, with_text
+from rewardkit.errors import RewardKitError
+from rewardkit.rewards.judges.group_judge import GroupJudge, identifiers
+from rewardkit.rewards.judges.sample_judge import SampleJudge
+from rewardkit.text.thinking import visible_text
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.leaf import rebound
+from rewardkit.tree.reward import Reward
+
+_ORDERS = 4
+_AT_ONCE = 6
+"""Completions in one ranking."""
+
+_MOST_SAMPLES = 16
+_POSITION_SHARE = 0.15
+_LENGTH_SHARE = 0.05
+_PADDING = (
+    "\n\nTo say it once more in other words: what stands above is what is meant, and it is meant as it stands above. "
+    "Nothing is added here to what was said, and nothing that was said is taken back. In short, it is as it was said."
+)
+
+
+@law
+def position_bias(subject: Subject) -> Iterator[Finding]:
+    """A ranking judge must not favor a position, or completions are paid for where they happen to be listed.
+
+    The same completions are ranked in several orders. On average, being listed first rather than last earns a
+    completion at most 0.15 more.
+    """
+    judges = _judges(subject, GroupJudge)
+    trials = _of_one_example(subject)
+    if len(trials) < 2:
+        raise Skip("no example has two different completions")
+    for judge, function in judges:
+        places, scores = [], []
+        for shuffle in range(_ORDERS):
+            order = list(identifiers(map(_shown, trials), shuffle).values())
+            places.append([order.index(_shown(trial)) / (len(order) - 1) for trial in trials])
+            scores.append(_asked(rebound(judge, function=replace(function, shuffle=shuffle)), subject, trials))
+        place = np.array(places) - np.mean(places, axis=0)
+        beyond = np.array(scores) - np.mean(scores, axis=0)
+        earned = -float((place * beyond).sum() / max((place * place).sum(), 1e-9))
+        if abs(earned) > _POSITION_SHARE:
+            end = "first" if earned > 0 else "last"
+            why = f"being listed {end} earns {abs(earned):.2g} more in a ranking of {len(trials)}"
+            yield finding("position_bias", subject, trials[0], None, why, component=judge.name)
+
+
+@law
+def verbosity_bias(subject: Subject) -> Iterator[Finding]:
+    """Empty words must not earn more, or the policy learns to write many of them.
+
+    Completions are judged as they are and with three empty sentences added, which earn at most 0.05 on average. In a
+    ranking of both, the padded completion wins at most as often as it loses.
+    """
+    trials = given(subject)[: min(_MOST_SAMPLES, subject.affordable(_MOST_SAMPLES))]
+    padded = [replace(trial, completion=_longer(trial.completion)) for trial in trials]
+    for judge, function in _judges(subject, SampleJudge, GroupJudge):
+        if isinstance(function, GroupJudge):
+            pairs = [_asked(judge, subject, pair) for pair in zip(trials, padded, strict=True)]
+            gains = np.array([longer - plain for plain, longer in pairs]) / 2
+        else:
+            gains = _asked(judge, subject, padded) - _asked(judge, subject, trials)
+        if gains.mean() > _LENGTH_SHARE:
+            worst = int(gains.argmax())
+            why = f"three empty sentences earn {gains.mean():.2g} more on average, over {len(trials)} completions"
+            seen: Seen | None = None if isinstance(function, GroupJudge) else subject.see([padded[worst]])[0]
+            yield finding("verbosity_bias", subject, padded[worst], seen, why, component=judge.name)
+
+
+ALL = (position_bias, verbosity_bias)
+
+
+def _judges(subject: Subject, *kinds: type) -> list[tuple[Reward, Any]]:
+    """Return the judges of these kinds, each with the function that asks the model."""
+    found = [(leaf, binding.function) for leaf, binding in subject.bindings if isinstance(binding.function, kinds)]
+    if not found:
+        ranks = kinds == (GroupJudge,)
+        raise Skip("the reward has no judge that ranks" if ranks else "the reward has no judge")
+    return found
+
+
+def _of_one_example(subject: Subject) -> list[Trial]:
+    """Return the distinct completions of the example that has the most."""
+    by_example: dict[int, dict[str, Trial]] = {}
+    for trial in given(subject):
+        by_example.setdefault(trial.example, {}).setdefault(_shown(trial), trial)
+    return max(([*found.values()] for found in by_example.values()), key=len, default=[])[:_AT_ONCE]
+
+
+def _asked(judge: Reward, subject: Subject, trials: Sequence[Trial]) -> Floats:
+    """Return the judge's own score of each trial."""
+    try:
+        total = Scorer(judge).score(subject.batch(trials), strict=False).total
+    except RewardKitError as error:
+        raise Unfinished(f"the judge could not be asked: {error}") from None
+    if np.isnan(total).any():
+        raise Unfinished("the judge did not answer every question")
+    return total
+
+
+def _shown(trial: Trial) -> str:
+    return visible_text(text_of(trial.completion))
+
+
+def _longer(completion: Any) -> Any:
+    return with_text(completion, text_of(completion) + _PADDING)

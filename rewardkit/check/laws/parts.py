@@ -1,0 +1,198 @@
+"""Laws of parts: each part of a right completion counts, and one that is almost right is wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from rewardkit.check.completion.anatomy import as_number, replaced
+from rewardkit.check.findings import Finding
+from rewardkit.check.laws.base import Skip, finding, law
+from rewardkit.check.laws.golds import needs_good
+from rewardkit.check.reward_under_test.judgment import Judged, is_penalty, judged, wrongness
+from rewardkit.check.reward_under_test.sensitivity import (
+    Part,
+    atoms_of,
+    essence,
+    essential_parts,
+    parts_of,
+    unrelated,
+    with_part,
+)
+from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.whole import COVERED, covered
+from rewardkit.check.variants.values import values_in
+
+_BARE = re.compile(r"(?:\[+[^\[\]\n]*\]+|#+ [^\n]*|[A-Z][\w ]{0,30}:(?=\s|\Z)|[\s.,;*-])+")
+"""A text of nothing but citations, headings and labels."""
+_PROSE = 4
+"""Words that a text has at least, for their loss to count."""
+
+
+@law
+def almost_right_is_wrong(subject: Subject) -> Iterator[Finding]:
+    """If 100 counts where 10 must be, or "unsupported" for "supported", the policy learns to be vague.
+
+    Each number and each word of a column on which the score of a right completion depends is replaced by one that
+    begins or ends with it, or differs in its sign or by a factor of ten.
+    """
+    needs_good(subject)
+    looked = False
+    for right in judged(subject):
+        graded = len({round(seen.value, 6) for _, seen in right.honest if seen.scored}) > 3
+        words = {word.lower() for name in subject.columns_read for word in _words(subject, right.example, name)}
+        golds = right.anatomy.places
+        for part in essential_parts(subject, right):
+            judged_here = (
+                part.text.lower() in words if part.kind == "number" else any(one.holds(part.span) for one in golds)
+            )
+            others = _almost(part, graded) if judged_here else ()
+            for other in (one for one in others if one.lower() not in words):
+                looked = True
+                trial = right.trial(with_part(right, part, other))
+                (seen,) = subject.see([trial])
+                if right.paid(seen) and not covered(subject, right, trial):
+                    why = f"with {other!r} for {part.text!r}, it earns {seen.value:.6g}, like the right completion"
+                    yield finding("almost_right_is_wrong", subject, trial, seen, why)
+                    return
+    if not looked:
+        raise Skip("no number and no word of a column was seen to change the score of a right completion")
+    if subject.covered:
+        raise Skip(COVERED)
+
+
+def _words(subject: Subject, example: int, column: str) -> Iterator[str]:
+    for atom in atoms_of(subject.examples[example].columns.get(column)):
+        yield from (part.text for part in parts_of(atom) if len(part.text) > 3 or part.kind == "number")
+
+
+def _almost(part: Part, graded: bool) -> Iterator[str]:
+    """Yield texts that are certainly not the part, but that a careless search takes for it.
+
+    Args:
+        part: on which the score depends.
+        graded: whether the score depends on how near a number is, so that others may be as near.
+    """
+    text = part.text
+    if part.kind == "word":
+        yield from (f"un{text}", f"{text}xyz", f"xyz{text}")
+        if len(text) > 6:
+            yield text[: len(text) // 2]
+        return
+    number = as_number(text)
+    if not number or graded:
+        return
+    digits = text.lstrip("+-")
+    if number < 0:
+        yield digits
+    if re.fullmatch(r"\d+", digits):
+        yield from (f"{text}0", f"{text[: len(text) - len(digits)]}1{digits}")
+
+
+@law
+def every_part_counts(subject: Subject) -> Iterator[Finding]:
+    """What is paid in full although a part of it is missing, the policy leaves out.
+
+    A right completion is cut as long as it is paid in full. The essence that is left must have what it had of each
+    list in a column, and more than headings, labels and citations.
+    """
+    needs_good(subject)
+    looked = False
+    for right in judged(subject):
+        text = essence(subject, right)
+        if text == right.anatomy.text:
+            continue
+        looked = True
+        trial = right.trial(text)
+        (seen,) = subject.see([trial])
+        why = _missing(subject, right, text)
+        if why and right.paid(seen) and not covered(subject, right, trial):
+            yield finding("every_part_counts", subject, trial, seen, f"{why}: it earns {seen.value:.6g}")
+            return
+    if not looked:
+        raise Skip("nothing can be cut from the right completions")
+    if subject.covered:
+        raise Skip(COVERED)
+
+
+def _missing(subject: Subject, right: Judged, text: str) -> str:
+    """Say what the essence of a right completion lacks; "" if that may be as it should be."""
+    wrong = wrongness(subject, right)
+    if wrong is not None and wrong(text):
+        return "the answer is missing"
+    whole = right.anatomy.text
+    for lines in _alike(whole):
+        atoms = {atom.lower() for column in subject.columns_read for atom in _atoms(subject, right.example, column)}
+        said = [[atom for atom in atoms if _has(line, atom)] for line in lines]
+        kept = [bool(found) and any(_has(text, atom) for atom in found) for found in said]
+        if all(said) and any(kept) and not all(kept):
+            return f"one of several lines is enough, {lines[kept.index(False)].strip()!r} is missing"
+    gold = right.anatomy.gold if right.judges else ""
+    is_answer = bool(gold) and set(values_in(gold)) <= set(values_in(text)) and bool([*values_in(gold)])
+    if not is_penalty(subject) and not is_answer and _BARE.fullmatch(text) and _amid_words(whole, text):
+        return "only headings, labels or citations are left"
+    return ""
+
+
+def _alike(text: str) -> Iterator[list[str]]:
+    """Yield runs of two lines or more that have the same shape, such as ``name: value``."""
+    for _, run in groupby(text.strip().splitlines(), key=lambda line: re.sub(r"\w+", "w", line.strip())):
+        lines = list(run)
+        if len(lines) > 1:
+            yield lines
+
+
+def _atoms(subject: Subject, example: int, column: str) -> list[str]:
+    return [atom for atom in atoms_of(subject.examples[example].columns.get(column)) if len(atom) > 2]
+
+
+def _has(text: str, atom: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(atom)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def _amid_words(whole: str, text: str) -> bool:
+    """Whether what is left stood among words of the same line, or under each heading there was a text."""
+    left = set(re.findall(r"[^\W_]+", text))
+    return any(
+        len([word for word in re.findall(r"[^\W\d_]{2,}", line) if word not in left]) >= _PROSE
+        and (any(word in left for word in re.findall(r"[^\W_]+", line)) or "#" in text)
+        for line in whole.splitlines()
+    )
+
+
+@law
+def nonsense_earns_less(subject: Subject) -> Iterator[Finding]:
+    """If a right answer with nonsense around it earns more than with sense, a sign is wrong somewhere.
+
+    All words of a right completion that are not its answer or a mark are replaced by others of the same length.
+    """
+    needs_good(subject)
+    looked = False
+    if subject.scope != "sample":
+        raise Skip(f"the reward compares completions (scope {subject.scope!r})")
+    for right in judged(subject):
+        kept = {part.span for part in essential_parts(subject, right)}
+        parts = [part for part in parts_of(right.anatomy.text) if part.span not in kept and part.kind == "word"]
+        loose = [part for part in parts if not _in_a_mark(right, part)]
+        if len(loose) < _PROSE:
+            continue
+        looked = True
+        trial = right.trial(replaced(right.anatomy.text, [(part.span, unrelated(part)) for part in loose]))
+        (seen,) = subject.see([trial])
+        if seen.scored and seen.value > right.value + 0.05 * max(1.0, abs(right.value)):
+            why = f"with nonsense around its answer, it earns {seen.value:.6g}, with sense {right.value:.6g}"
+            yield finding("nonsense_earns_less", subject, trial, seen, why)
+            return
+    if not looked:
+        raise Skip("no right completion has words beside its answer")
+
+
+def _in_a_mark(right: Judged, part: Part) -> bool:
+    """Whether a word names a tag, or is a label."""
+    text, span = right.anatomy.text, part.span
+    return text[: span.start].endswith(("<", "</", "\\")) or text[span.end :].startswith((":", ">"))
+
+
+ALL: Sequence[Any] = (almost_right_is_wrong, every_part_counts, nonsense_earns_less)

@@ -1,0 +1,58 @@
+"""Laws of programs: the tests of a coding task reject programs that are broken in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rewardkit.check.exploits.hacks import Scene
+from rewardkit.check.findings import Finding
+from rewardkit.check.laws.base import OVER, Skip, Unfinished, finding, law
+from rewardkit.check.programs.survivors import Survival, survival
+from rewardkit.check.reward_under_test.judgment import judged
+from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.errors import RewardFailure, shorten
+
+_MOST = 4
+"""Findings: one for each of so many examples."""
+
+
+@law
+def tests_reject_wrong_programs(subject: Subject) -> Iterator[Finding]:
+    """A policy that passes weak tests with wrong programs is paid for them, and learns to write them.
+
+    This is about the data, so it breaks nothing. The right program of each example is broken in one place at a time. A
+    broken program counts as wrong if the tests reject it, or if it gives another output for an input like theirs.
+    """
+    scenes = {right.example: Scene(right, subject) for right in reversed(judged(subject))}
+    suites = [(scene, scene.suite) for _, scene in sorted(scenes.items()) if scene.suite is not None]
+    if not suites:
+        raise Skip("no right completion has a program whose tests a column has")
+    shown = 0
+    for scene, suite in suites:
+        if subject.left <= 1.0:
+            raise Unfinished(OVER)
+        try:
+            found = survival(suite, scene.pays, seed=subject.seed, over=lambda: subject.left <= 1.0)
+        except RewardFailure as failure:
+            raise Skip(f"programs cannot be run here: {shorten(str(failure), 80)}") from None
+        if found is not None and found.survivors and shown < _MOST:
+            shown += 1
+            yield _weak(scene, found)
+
+
+def _weak(scene: Scene, found: Survival) -> Finding:
+    suite, first = scene.suite, found.survivors[0]
+    assert suite is not None
+    one = first.mutant
+    trial = scene.judged.trial(suite.running(one.source))
+    said = "1 of" if len(found.survivors) == 1 else f"{len(found.survivors)} of"
+    why = (
+        f"the tests of examples[{scene.judged.example}] accept {said} {found.wrong} wrong programs. One of them has "
+        f"`{shorten(one.after, 60)}` for `{shorten(one.before, 60)}` in line {one.line}. Add the test "
+        f"{first.missing_test(suite)}, if that input is valid"
+    )
+    (seen,) = scene.subject.see([trial])
+    return finding("tests_reject_wrong_programs", scene.subject, trial, seen, why, of_data=True)
+
+
+ALL = (tests_reject_wrong_programs,)

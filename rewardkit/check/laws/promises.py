@@ -1,0 +1,120 @@
+"""Laws of promises: a score is what the name and the docstring of its function say, where they can be read."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+
+from rewardkit.check.completion.anatomy import Span, numbers_in, replaced
+from rewardkit.check.findings import Finding
+from rewardkit.check.laws.base import Skip, finding, law
+from rewardkit.check.laws.golds import needs_good
+from rewardkit.check.reward_under_test.judgment import Judged, judged
+from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.sweep import given, swept
+from rewardkit.check.reward_under_test.trials import EQUAL, Trial
+from rewardkit.check.reward_under_test.whole import scored_together
+from rewardkit.check.variants.siblings import siblings_in
+
+_NUMBER = r"(-?\d+(?:\.\d+)?)"
+_RANGE = re.compile(
+    rf"(?:\bin|\bwithin|\bto|value|score|reward)[^.\n]{{0,20}}\[{_NUMBER},\s*{_NUMBER}\]"
+    rf"|\b(?:from|between)\s+{_NUMBER}\s+(?:to|and)\s+{_NUMBER}|\({_NUMBER}\s*(?:to|\.\.)\s*{_NUMBER}\)"
+)
+_SHARE = re.compile(r"(?i)\b(?:share|fraction|percentage|proportion) of\b|\bas a (?:share|fraction)\b")
+_LENGTH = re.compile(
+    r"(?i)(?<!\bno )(?<!\bwithout )(?<!\bwithout a )"
+    r"(?:over_?long|too long|brevity|concise|be brief|length[ _](?:penalt|bonus|punish)"
+    r"|(?:token|word|length)s?[ _]budget)"
+)
+_MANY = (1_000, 50_000)
+"""Words; some limits are those of a long context."""
+_LONGER = "and so it goes on with one more word after the other until nobody listens "
+
+
+def _said(subject: Subject) -> str:
+    """Return the names and docstrings of its functions."""
+    functions = [inspect.unwrap(binding.original) for _, binding in subject.bindings if not binding.trusted]
+    names = [getattr(one, "__name__", "") or type(one).__name__ for one in functions]
+    return "\n".join([*names, *(inspect.getdoc(one) or "" for one in functions)])
+
+
+@law
+def stays_in_its_range(subject: Subject) -> Iterator[Finding]:
+    """A score outside the range that the docstring states outweighs everything it is added to.
+
+    If it says "in [0, 1]", "from -1 to 1" or "share of ...", completions with repeated parts and with other numbers are
+    tried. The range counts if the given completions keep to it, and right ones reach its upper end.
+    """
+    needs_good(subject)
+    low, high = _range(subject)
+    for right in judged(subject):
+        trials = [right.trial(text) for text in _extremes(subject, right)]
+        for trial, seen in [*zip(trials, subject.see(trials), strict=True), *swept(subject)]:
+            if seen.scored and not low - EQUAL <= seen.value <= high + EQUAL:
+                why = f"earns {seen.value:.6g}, and its docstring promises {low:g} to {high:g}"
+                yield finding("stays_in_its_range", subject, trial, seen, why)
+                return
+
+
+def _range(subject: Subject) -> tuple[float, float]:
+    said = _said(subject)
+    found = _RANGE.search(said)
+    bounds = [float(one) for one in found.groups() if one is not None] if found is not None else []
+    if len(bounds) != 2 and _SHARE.search(said):
+        bounds = [0.0, 1.0]
+    if len(bounds) != 2 or len(subject.bindings) != 1:
+        raise Skip("its docstring states no range")
+    low, high = bounds
+    values = [seen.value for seen in subject.see(given(subject)) if seen.scored]
+    best = max((right.value for right in judged(subject)), default=low)
+    if not values or min(values) < low - EQUAL or max(values) > high + EQUAL or best < low + (high - low) / 2:
+        raise Skip("the given completions do not keep to the range of its docstring")
+    return low, high
+
+
+def _extremes(subject: Subject, right: Judged) -> Iterator[str]:
+    """Yield a right completion with its parts repeated, and with other numbers in it."""
+    text = right.anatomy.text
+    columns = subject.examples[right.example].columns
+    values = [columns[name] for name in sorted(subject.columns_read & set(columns))]
+    for parts in siblings_in(right.anatomy, values):
+        for place in range(min(len(parts), 3)):
+            yield from (parts.with_more(*[parts.part(place)] * times) for times in (1, 5))
+    for span in numbers_in(text)[-6:]:
+        yield from (replaced(text, [(span, other)]) for other in ("95", "1000", "-1000", "0"))
+        if text[span.end : span.end + 1] != "%":
+            yield replaced(text, [(Span(span.end, span.end), "%")])
+
+
+@law
+def length_is_of_the_text(subject: Subject) -> Iterator[Finding]:
+    """``len(completion)`` of chat messages is their number, so a limit of length never acts.
+
+    If the code counts messages, or its name or docstring speaks of a penalty on length, many words are added to a right
+    completion.
+    """
+    needs_good(subject)
+    if not subject.smells.counts_messages and not _LENGTH.search(_said(subject)):
+        raise Skip("nothing says that the length counts")
+    for right in judged(subject):
+        trials = [_with_words(right, count) for count in _MANY]
+        seen = subject.see(trials)
+        if not all(one.same(right.seen) for one in seen):
+            continue
+        together = scored_together(subject, [right.trial(right.anatomy.text), *trials])
+        if not isinstance(together, str) and all(one.same(together[0]) for one in together):  # else by comparison
+            why = f"earns {seen[-1].value:.6g} with {_MANY[-1]:,} more words, as without: is it the length of the text?"
+            yield finding("length_is_of_the_text", subject, trials[0], seen[0], why)
+            return
+
+
+def _with_words(right: Judged, count: int) -> Trial:
+    words = " ".join((_LONGER * (count // 10)).split()[:count])
+    thinking = right.anatomy.thinking
+    start = thinking.body.start if thinking is not None else 0
+    return right.trial(f"{right.anatomy.text[:start]}{words}\n{right.anatomy.text[start:]}")
+
+
+ALL = (stays_in_its_range, length_is_of_the_text)

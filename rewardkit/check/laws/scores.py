@@ -1,0 +1,154 @@
+"""Laws of a single score: every completion gets one, and it is a finite number within the bounds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from rewardkit.batch.score import Outcome
+from rewardkit.check.findings import Finding
+from rewardkit.check.laws.base import Skip, finding, law, shortest
+from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.sweep import beyond_reach, given, swept
+from rewardkit.check.reward_under_test.trials import Seen, Trial, seen_in
+from rewardkit.errors import RewardKitError
+
+_MOST = 4
+
+
+def _kind(seen: Seen) -> str:
+    """Return the kind of fault; exceptions from different lines are different kinds."""
+    if seen.outcome is Outcome.FAILED:
+        return "failed"
+    if not seen.reason.startswith("returned"):
+        places = re.findall(r'File "([^"]*)", line (\d+)', seen.trace)
+        return f"raised {seen.reason.split(':')[0]} at {places[-1] if places else ''}"
+    if re.match(r"returned -?(?:nan|inf)", seen.reason):
+        return "not finite"
+    if "outside its bounds" in seen.reason:
+        return "out of bounds"
+    return "None" if seen.reason.startswith("returned None") else "nonsense"
+
+
+def _broken(
+    subject: Subject, name: str, concerns: Callable[[str], bool], said: Callable[[Seen], str]
+) -> Iterator[Finding]:
+    """Yield one finding for each way in which a law of single scores is broken, then the asides."""
+    ways: dict[tuple[str, str], list[Trial]] = {}
+    for trial, seen in swept(subject):
+        if seen.outcome in (Outcome.ERRORED, Outcome.FAILED) and concerns(_kind(seen)):
+            ways.setdefault((seen.component, _kind(seen)), []).append(trial)
+    for (component, kind), trials in list(ways.items())[:_MOST]:
+        first = min(trials, key=lambda trial: len(repr(trial.completion)))
+
+        def shows(seen: Seen, wanted: tuple[str, str] = (component, kind)) -> bool:
+            return seen.outcome in (Outcome.ERRORED, Outcome.FAILED) and (seen.component, _kind(seen)) == wanted
+
+        trial, seen = shortest(subject, first, shows)
+        yield finding(name, subject, trial, seen, said(seen), component=component)
+    for trial, seen, described in beyond_reach(subject):
+        if seen.outcome in (Outcome.ERRORED, Outcome.FAILED) and concerns(_kind(seen)):
+            yield finding(name, subject, trial, seen, said(seen), component=seen.component, unreachable=described)
+
+
+@law
+def total(subject: Subject) -> Iterator[Finding]:
+    """A policy in training writes anything; a reward that raises stops the run or teaches it to hide behind errors.
+
+    Every completion gets a score: an empty one, half a tag, any Unicode, messages of every shape that the data has.
+    """
+
+    def said(seen: Seen) -> str:
+        return f"{seen.component} {seen.reason}"
+
+    def concerns(kind: str) -> bool:
+        return kind.startswith("raised") or kind in ("failed", "nonsense")
+
+    yield from _broken(subject, "total", concerns, said)
+    if subject.scope != "sample":
+        yield from _groups_of_equals(subject)
+
+
+def _groups_of_equals(subject: Subject) -> Iterator[Finding]:
+    """Score groups of equal completions, and groups of one."""
+    for trial in given(subject) or [Trial(subject.formed("word"))]:
+        for size in (1, 2, 4):
+            try:
+                table = subject.table([trial] * size)
+            except RewardKitError as error:
+                seen, said = None, str(error).splitlines()[0]
+            else:
+                seen = seen_in(table, 0)
+                said = f"{seen.component} {seen.reason}"
+            if seen is None or seen.outcome in (Outcome.ERRORED, Outcome.FAILED):
+                yield finding("total", subject, trial, seen, f"in a group of {size} equal completions: {said}")
+                return
+
+
+@law
+def finite(subject: Subject) -> Iterator[Finding]:
+    """One NaN or infinite score makes the advantages of its whole group NaN, and the weights after it."""
+    yield from _broken(
+        subject, "finite", lambda kind: kind == "not finite", lambda seen: f"{seen.component} {seen.reason}"
+    )
+
+
+@law
+def bounded(subject: Subject) -> Iterator[Finding]:
+    """A score outside its bounds outweighs everything it is added to; spam must not pay without limit."""
+    yield from _broken(
+        subject, "bounded", lambda kind: kind == "out of bounds", lambda seen: f"{seen.component} {seen.reason}"
+    )
+    if not subject.plain and max(map(abs, subject.bounds)) < float("inf"):
+        return
+    pieces = [*(f"{word} " for word in subject.mined.words[:24]), "word ", "1 ", "a\n"]
+    pieces += [f"<{tag}>a</{tag}>" for tag in subject.mined.tags]
+    highest = max((seen.value for seen in subject.see(given(subject)) if seen.scored), default=0.0)
+    for piece in pieces:
+        once, some, many = subject.see([Trial(subject.formed(piece * count)) for count in (1, 20, 200)])
+        if not _keeps_growing(once, some, many):
+            continue
+        (most,) = subject.see([Trial(subject.formed(piece * 2_000))])  # a limit would be reached by now
+        if _keeps_growing(some, many, most) and most.value > max(1.0, highest):
+            yield finding(
+                "bounded",
+                subject,
+                Trial(subject.formed(piece * 20)),
+                some,
+                f"spam pays without limit: {piece!r} once earns {once.value:.4g}, 20 times {some.value:.4g}, "
+                f"200 times {many.value:.4g}, 2,000 times {most.value:.4g}",
+            )
+            return
+
+
+def _keeps_growing(once: Seen, some: Seen, many: Seen) -> bool:
+    """Whether each repetition still adds about as much as the first ones did."""
+    if not (once.scored and some.scored and many.scored and once.value < some.value < many.value):
+        return False
+    return (many.value - some.value) / max(some.value - once.value, 1e-9) > 5.0
+
+
+@law
+def abstains_by_declaration(subject: Subject) -> Iterator[Finding]:
+    """A completion that makes the reward abstain gets no penalty, so the policy learns to write it.
+
+    None means that the reward does not apply to a sample. Declare it: ``-> float | None``.
+    """
+    yield from _broken(
+        subject, "abstains_by_declaration", lambda kind: kind == "None", lambda seen: f"{seen.component} {seen.reason}"
+    )
+    if not subject.plain:
+        return
+    for number in range(len(subject.examples)):
+        mine = [(trial, seen) for trial, seen in swept(subject) if trial.example == number and trial.columns is None]
+        none = [pair for pair in mine if pair[1].outcome is Outcome.ABSTAINED]
+        if none and any(seen.scored for _, seen in mine):
+            first = min((trial for trial, _ in none), key=lambda trial: len(repr(trial.completion)))
+            trial, seen = shortest(subject, first, lambda seen: seen.outcome is Outcome.ABSTAINED)
+            why = "returned None or NaN for this completion, but numbers for others of the same example: it cannot lose"
+            yield finding("abstains_by_declaration", subject, trial, seen, why)
+            return
+
+
+ALL = (total, finite, bounded, abstains_by_declaration)
+__all__ = ["ALL", "Skip", "abstains_by_declaration", "bounded", "finite", "total"]

@@ -1,0 +1,155 @@
+"""Laws of compositions: gates, schedules, and properties that the author declares."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from rewardkit.check.findings import Finding
+from rewardkit.check.laws.base import Skip, finding, law
+from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.sweep import given, swept
+from rewardkit.check.reward_under_test.trials import Trial, text_of, with_text
+from rewardkit.errors import RewardKitError
+from rewardkit.progress.bounds import TOLERANCE
+from rewardkit.progress.progress import Progress
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.reward import Reward
+
+Edit = Callable[[str], str]
+
+_STEPS = 20
+
+
+def _within(value: float, bounds: tuple[float, float]) -> bool:
+    return bounds[0] - TOLERANCE <= value <= bounds[1] + TOLERANCE
+
+
+def nodes(reward: Reward) -> Iterator[Reward]:
+    """All nodes of a tree."""
+    yield reward
+    for child in reward.children:
+        yield from nodes(child)
+
+
+@law
+def gate_dominance(subject: Subject) -> Iterator[Finding]:
+    """Failing a gate must not pay more than passing it, or the policy learns to fail.
+
+    For every gate of the tree, no completion that fails it earns more through it than one that passes.
+    """
+    gates = [node for node in dict.fromkeys(nodes(subject.reward)) if node.facts.threshold is not None]
+    if not gates:
+        raise Skip("the reward has no gate with a threshold")
+    trials = [trial for trial, seen in swept(subject) if seen.scored][: subject.affordable(250)]
+    for gate in gates:
+        try:
+            table = Scorer(gate).score(subject.batch(trials), strict=False)
+        except RewardKitError:
+            continue
+        total = table.total
+        _, passes = table.passed[gate.name]
+        known = ~np.isnan(total)
+        if not (known & passes).any() or not (known & ~passes).any():
+            continue
+        for number in range(len(subject.examples)):
+            rows = known & np.array([trial.example == number for trial in trials])
+            if not (rows & passes).any() or not (rows & ~passes).any():
+                continue
+            worst = np.where(rows & passes, total, math.inf)
+            best = np.where(rows & ~passes, total, -math.inf)
+            if best.max() > worst.min() + 1e-6:
+                failing, passing = trials[int(best.argmax())], trials[int(worst.argmin())]
+                why = (
+                    f"failing the gate {gate!r} earns {best.max():.6g}, more than a completion that passes it: "
+                    f"{text_of(passing.completion)[:60]!r} earns {worst.min():.6g}"
+                )
+                yield finding("gate_dominance", subject, failing, subject.see([failing])[0], why[:500])
+                break
+
+
+@law
+def schedule_bounds(subject: Subject) -> Iterator[Finding]:
+    """A weight that leaves its bounds halfway through training is noticed too late.
+
+    At twenty points of training, the total is finite and within the bounds of the tree.
+    """
+    if not any(node.facts.schedules for node in nodes(subject.reward)):
+        raise Skip("the reward has no schedule")
+    trials = (given(subject) or [trial for trial, _ in swept(subject)])[:12]
+    for step in range(_STEPS + 1):
+        progress = Progress(step * 50, _STEPS * 50)
+        for schedule in dict.fromkeys(schedule for node in nodes(subject.reward) for schedule in node.facts.schedules):
+            weight = schedule(progress)
+            if not math.isfinite(weight) or not _within(weight, schedule.bounds):
+                why = f"the schedule {schedule!r} gives {weight!r} at {progress.fraction:.0%} of training"
+                yield finding("schedule_bounds", subject, trials[0], None, why)
+                return
+        table = subject.table(trials, progress)
+        for trial, value in zip(trials, table.total.tolist(), strict=True):
+            if not math.isnan(value) and not _within(value, subject.bounds):
+                why = f"earns {value:.6g} at {progress.fraction:.0%} of training, outside {subject.bounds}"
+                yield finding("schedule_bounds", subject, trial, None, why)
+                return
+
+
+@law
+def whitespace_indifferent(subject: Subject) -> Iterator[Finding]:
+    """If whitespace means nothing, a policy must not be paid or punished for it.
+
+    Declare it with ``indifferent=["whitespace"]``.
+    """
+    if "whitespace" not in subject.promises.indifferent:
+        raise Skip('not declared: pass indifferent=["whitespace"]')
+    edits: dict[str, Edit] = {
+        "a line break at the end": lambda text: f"{text}\n",
+        "spaces around it": lambda text: f"  {text}  ",
+        "two spaces for one": lambda text: text.replace(" ", "  "),
+        "Windows line breaks": lambda text: text.replace("\n", "\r\n"),
+    }
+    yield from _indifferent(subject, "whitespace_indifferent", edits)
+
+
+@law
+def unicode_indifferent(subject: Subject) -> Iterator[Finding]:
+    """In another Unicode normal form, the same text looks the same but has other characters.
+
+    Declare it with ``indifferent=["unicode"]``.
+    """
+    if "unicode" not in subject.promises.indifferent:
+        raise Skip('not declared: pass indifferent=["unicode"]')
+    forms: tuple[Literal["NFC", "NFD", "NFKC"], ...] = ("NFC", "NFD", "NFKC")
+    edits: dict[str, Edit] = {form: partial(unicodedata.normalize, form) for form in forms}
+    yield from _indifferent(subject, "unicode_indifferent", edits)
+
+
+@law
+def case_indifferent(subject: Subject) -> Iterator[Finding]:
+    """If case means nothing, capitals must not be paid.
+
+    Declare it with ``indifferent=["case"]``.
+    """
+    if "case" not in subject.promises.indifferent:
+        raise Skip('not declared: pass indifferent=["case"]')
+    yield from _indifferent(subject, "case_indifferent", {"upper case": str.upper, "lower case": str.lower})
+
+
+def _indifferent(subject: Subject, name: str, edits: Mapping[str, Edit]) -> Iterator[Finding]:
+    for trial in given(subject):
+        before = subject.see([trial])[0]
+        for edit, change in edits.items():
+            text = change(text_of(trial.completion))
+            other = Trial(with_text(trial.completion, text), trial.example)
+            after = subject.see([other])[0]
+            if not after.same(before):
+                why = f"earns {after.value:.6g} with {edit}, {before.value:.6g} without"
+                yield finding(name, subject, other, after, why)
+                return
+
+
+ALL = (gate_dominance, schedule_bounds, whitespace_indifferent, unicode_indifferent, case_indifferent)

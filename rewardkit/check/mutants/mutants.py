@@ -1,0 +1,154 @@
+"""Mutants: a reward's source with one ordinary bug each.
+
+::
+
+    for mutant in mutants(Path("rewards.py").read_text()):
+        print(mutant)  # line 12: dropped_flag: re.DOTALL -> 0
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import sys
+import types
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from rewardkit.check.mutants.operators import ALL, OF_REWARDS
+from rewardkit.check.mutants.sites import Source, sites_of
+from rewardkit.errors import RewardDefinitionError, near_miss, shorten
+
+_SHOWN = 50
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """Source code with one bug.
+
+    Attributes:
+        operator: the kind of bug: ``"dropped_flag"``.
+        line: where it is, from 1.
+        before: what stood there.
+        after: what stands there now.
+        source: the whole module.
+        path: of the module, or "" if there is none.
+    """
+
+    operator: str
+    line: int
+    before: str
+    after: str
+    source: str
+    path: str = ""
+
+    @property
+    def fault(self) -> str:
+        """What the bug does: ``A flag is missing: ...``."""
+        return (ALL[self.operator].__doc__ or "").split("\n")[0]
+
+    def load(self, name: str) -> Any:
+        """Run the module and return what it calls `name`.
+
+        Raises:
+            Exception: whatever the module raises.
+            AttributeError: it has no such name.
+        """
+        number = crc32(self.source.encode())
+        place = f"<mutant {self.operator}, line {self.line}, of {self.path or 'a module'}, {number:x}>"
+        linecache.cache[place] = (len(self.source), None, self.source.splitlines(keepends=True), place)
+        module = types.ModuleType(f"{Path(self.path).stem}_mutant_{number:x}")
+        module.__file__, module.__package__ = self.path, _package_of(Path(self.path)) if self.path else ""
+        sys.modules[module.__name__] = module  # dataclasses look there
+        exec(compile(self.source, place, "exec"), module.__dict__)
+        return getattr(module, name)
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.operator}: {_short(self.before)} -> {_short(self.after)}"
+
+
+def mutants(
+    reward: str | Callable[..., Any], *, of: str = "", operators: Collection[str] | None = None, path: str = ""
+) -> list[Mutant]:
+    """Return the mutants of a reward: its source with one ordinary bug each.
+
+    Args:
+        reward: the source of a module, or a function, which is read from its file.
+        of: only change the function or variable of the module with this name, and what it uses; by default the given
+            function, or the whole module but for imports, tests and examples.
+        operators: the kinds of bugs, by default all of reward functions; `rewardkit.check.mutants.operators` has
+            them.
+        path: of the module, for tracebacks.
+
+    Returns:
+        The mutants in the order of the text; each can be compiled, and no two are equal.
+
+    Raises:
+        RewardDefinitionError: there is no source, it is not Python, or an operator is unknown.
+
+    Example:
+        >>> source = "def reward(completions, answer):\\n    return [c == a for c, a in zip(completions, answer)]"
+        >>> print(mutants(source, operators=["contained"])[0])
+        line 2: contained: c == a -> (a in c)
+    """
+    chosen = list(OF_REWARDS) if operators is None else list(operators)
+    for name in chosen:
+        if name not in ALL:
+            raise RewardDefinitionError(
+                f"no operator is called {name!r}.{near_miss(name, ALL)} They are {', '.join(ALL)}"
+            )
+    if not isinstance(reward, str):
+        function = inspect.unwrap(reward)
+        of = of or function.__name__
+        reward, path = _source_of(function)
+    try:
+        source = Source(reward)
+    except SyntaxError as error:
+        raise RewardDefinitionError(f"the source is not Python: {error}") from None
+    found: dict[str, Mutant] = {}
+    for site in sites_of(source, of):
+        for name in chosen:
+            for after in ALL[name](site):
+                changed = source.replaced(site.node, after)
+                if changed not in found and after != site.text and _compiles(changed):
+                    line = getattr(site.node, "lineno", 1)
+                    found[changed] = Mutant(name, line, site.text, after, changed, path)
+    return sorted(found.values(), key=lambda mutant: mutant.line)
+
+
+def _source_of(function: Callable[..., Any]) -> tuple[str, str]:
+    """Return the source and the path of a function's module."""
+    try:
+        path = inspect.getsourcefile(function) or ""
+        text = "".join(linecache.getlines(path)) or inspect.getsource(sys.modules[function.__module__])
+    except (OSError, TypeError, KeyError):
+        raise RewardDefinitionError(
+            f"{shorten(function)} has no source. Pass the text of its module, or a function that is defined in a file"
+        ) from None
+    return text, path
+
+
+def _package_of(path: Path) -> str:
+    """Return the package of a file, for its relative imports."""
+    names: list[str] = []
+    folder = path.parent
+    while (folder / "__init__.py").is_file():
+        names.insert(0, folder.name)
+        folder = folder.parent
+    return ".".join(names)
+
+
+def _compiles(text: str) -> bool:
+    try:
+        compile(text, "<mutant>", "exec")
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 3]}..."

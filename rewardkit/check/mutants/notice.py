@@ -1,0 +1,328 @@
+"""Who notices a bug? Ask the given right and wrong completions about each mutant of their reward.
+
+A mutant is noticed if a right completion no longer earns more than the wrong ones of its example, or cannot be scored.
+If it is not, the shortest of many completions whose score it changes is shown: add that one, and the bug is noticed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from functools import partial
+from io import StringIO
+from itertools import islice
+from typing import Any, Literal
+
+from rewardkit.batch.score import Outcome
+from rewardkit.check.check import subject_of
+from rewardkit.check.laws.golds import perturbed
+from rewardkit.check.mutants.mutants import Mutant
+from rewardkit.check.reward_under_test.bound_reward import BoundReward
+from rewardkit.check.reward_under_test.judgment import judged
+from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.sweep import given, sweep
+from rewardkit.check.reward_under_test.trials import EQUAL, Seen, Trial, seen_in, text_of
+from rewardkit.check.run.isolation import Lost, Note, can_isolate, isolated
+from rewardkit.check.variants.dresses import dresses
+from rewardkit.errors import RewardDefinitionError, shorten
+
+Fate = Literal["noticed", "missed", "unchanged"]
+PATIENCE = 2.0
+"""Seconds that one completion may take; a mutant that takes longer hangs."""
+_LIMIT = 20.0
+"""Seconds for one mutant."""
+_WRONG = 40
+"""Wrong answers put into the place of a right one."""
+_MOST_LOST = 8
+"""So often the original may hang or die."""
+_ROWS = 16
+"""Completions sent at a time."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of one mutant.
+
+    Attributes:
+        mutant: the bug.
+        fate: ``"noticed"`` by the given completions, ``"missed"`` by them although it changes scores, or
+            ``"unchanged"``: no score that was tried is another one, so it may be no bug at all.
+        said: what happened to the completion that shows it; "" if none does.
+        shown: that completion.
+        before, after: what the original and the mutant said of it; `after` is None if the mutant hung or died.
+        flips: whether a completion that is certainly right, or wrong, was judged so and no longer is.
+    """
+
+    mutant: Mutant
+    fate: Fate
+    said: str = ""
+    shown: Trial | None = None
+    before: Seen | None = None
+    after: Seen | None = None
+    flips: bool = False
+
+
+@dataclass(frozen=True)
+class Noticed:
+    """What became of the mutants of a reward; a report when printed.
+
+    Attributes:
+        name: of the reward.
+        verdicts: one per mutant.
+        completions: how many completions each was tried on.
+        given: how many of these are the user's own.
+    """
+
+    name: str
+    verdicts: tuple[Verdict, ...]
+    completions: int
+    given: int
+
+    def of(self, fate: Fate) -> list[Verdict]:
+        """Return the verdicts with this fate."""
+        return [one for one in self.verdicts if one.fate == fate]
+
+    def __str__(self) -> str:
+        missed, noticed = self.of("missed"), self.of("noticed")
+        changing = len(missed) + len(noticed)
+        head = [
+            f"{self.name}: {len(self.verdicts)} mutants, each with one ordinary bug; {changing} change a score of "
+            f"{self.completions} completions.",
+        ]
+        if changing:
+            share = len(noticed) / changing
+            head.append(
+                f"The {self.given} given right and wrong completions notice {len(noticed)} of {changing} ({share:.0%})."
+            )
+        if missed:
+            head.append("Not noticed; add the completion to the right or the wrong ones, and it will be:")
+        return "\n".join([*head, *(line for one in missed for line in _lines(one))])
+
+
+def noticed(
+    bound: BoundReward, mutants: Sequence[Mutant], told: Callable[[int], None] = lambda number: None
+) -> Noticed:
+    """Try each mutant on the given completions and on many others, and say who noticed it.
+
+    Args:
+        bound: the original, by the name of its variable, with its right and wrong completions.
+        mutants: of its module.
+        told: called with the number of each mutant that starts.
+
+    Raises:
+        RewardDefinitionError: there are no right or no wrong completions, so nothing could be noticed, or the system
+            cannot run mutants in processes of their own.
+    """
+    if not can_isolate():
+        raise RewardDefinitionError("mutants run in forked processes, which this system does not have")
+    asked = {name: bound.options[name] for name in ("good", "bad", "seed") if name in bound.options}
+    asked["examples"] = bound.options["examples"]
+    subject = subject_of(bound.reward, **asked)
+    own = given(subject)
+    if not any(one.good for one in subject.examples) or not any(one.bad for one in subject.examples):
+        raise RewardDefinitionError(
+            f"{bound.name}: nothing can notice a bug without right and wrong completions, GOOD and BAD"
+        )
+    with redirect_stdout(StringIO()):  # what the reward prints, hundreds of times
+        labeled = _labeled(subject)
+        pool = [*(trial for trial, _ in labeled), *sweep(subject)]
+    before, pool = _original(bound.name, subject, pool, own, len(labeled))
+    labels = tuple(label for _, label in labeled)
+    verdicts = []
+    for number, mutant in enumerate(mutants):
+        told(number)
+        after, lost = _tried(partial(_loaded, mutant, bound.name, asked), pool, own)
+        verdicts.append(_verdict(mutant, _Scored(subject, pool, own, labels, before, after), lost))
+    return Noticed(bound.name, tuple(verdicts), len(pool), len(own))
+
+
+def _labeled(subject: Subject) -> list[tuple[Trial, bool]]:
+    """Return completions that are certainly right, or wrong: those given, others in their clothes, wrong answers."""
+    found = [(trial, _is_good(subject, trial)) for trial in given(subject)]
+    for right in judged(subject):
+        found += [(right.trial(dress.text), True) for dress in dresses(subject, right) if not dress.unreachable]
+        if right.judges:
+            found += [(right.trial(text), False) for text, _ in islice(perturbed(subject, right), _WRONG)]
+    return found
+
+
+def _parts(subject: Subject, pool: Sequence[Trial], own: Sequence[Trial]) -> Iterator[list[Seen]]:
+    """Yield the scores of the pool, and of the given completions in one batch, in two orders."""
+    for start in range(0, len(pool), _ROWS):
+        yield subject.see(pool[start : start + _ROWS])
+    yield _in_one_batch(subject, own)
+    yield _in_one_batch(subject, own[::-1])[::-1]
+
+
+def _in_one_batch(subject: Subject, trials: Sequence[Trial]) -> list[Seen]:
+    try:
+        table = subject.table(trials)
+    except Exception as error:
+        return [Seen(math.nan, Outcome.ERRORED, f"raised {type(error).__name__}: {shorten(str(error))}")] * len(trials)
+    return [seen_in(table, row) for row in range(len(trials))]
+
+
+def _original(
+    name: str, subject: Subject, pool: list[Trial], own: Sequence[Trial], labeled: int
+) -> tuple[list[Seen], list[Trial]]:
+    """Score the completions with the original; leave out those, but no labeled ones, on which it hangs or dies."""
+    for _ in range(_MOST_LOST):
+        found, lost = _tried(lambda: subject, pool, own)
+        if not lost:
+            return found, pool
+        if isinstance(lost, str) or len(found) + _ROWS <= labeled:
+            break
+        pool = [*pool[: len(found)], *pool[len(found) + _ROWS :]]
+    raise RewardDefinitionError(f"{name}: the original hangs or dies on completions. Check it first, and mend that")
+
+
+def _loaded(mutant: Mutant, name: str, asked: Mapping[str, Any]) -> Subject:
+    return subject_of(mutant.load(name), **asked)
+
+
+def _tried(make: Callable[[], Subject], pool: Sequence[Trial], own: Sequence[Trial]) -> tuple[list[Seen], Lost | str]:
+    """Return what a reward says of the completions in a process of its own, and why it says no more."""
+    note = Note()
+
+    def work(send: Callable[[Any], None]) -> None:
+        try:
+            subject = make()
+        except BaseException as error:
+            send(f"cannot be loaded: {type(error).__name__}: {shorten(str(error))}")
+            return
+        subject.watch(note.write)
+        for part in _parts(subject, pool, own):
+            send([Seen(one.value, one.outcome, one.reason) for one in part])
+
+    found: list[Seen] = []
+    for said in isolated(work, note, PATIENCE, _LIMIT):
+        if isinstance(said, (str, Lost)):
+            return found, said
+        found += said
+    return found, ""
+
+
+def _is_good(subject: Subject, trial: Trial) -> bool:
+    return any(trial.completion == one for one in subject.examples[trial.example].good)
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """What the original and a mutant say of the same completions.
+
+    Attributes:
+        subject: the original.
+        pool: completions scored one by one; the labeled ones come first, and of these the given ones.
+        own: the given ones, scored in one batch and in another order, too.
+        labels: whether each labeled completion is right.
+        before, after: the scores of the pool, of the batch, and of the batch in the other order.
+    """
+
+    subject: Subject
+    pool: Sequence[Trial]
+    own: Sequence[Trial]
+    labels: tuple[bool, ...]
+    before: Sequence[Seen]
+    after: Sequence[Seen]
+
+    def trial(self, row: int) -> Trial:
+        return self.pool[row] if row < len(self.pool) else self.own[(row - len(self.pool)) % len(self.own)]
+
+    def changed(self) -> list[int]:
+        """Return the rows with another score."""
+        pairs = enumerate(zip(self.before, self.after, strict=True))
+        return [row for row, (one, other) in pairs if not one.same(other)]
+
+    def is_noticed(self) -> bool:
+        """Return whether the given completions show the bug, one by one or in a batch."""
+        size, end = len(self.own), len(self.before)
+        views = (range(size), range(end - 2 * size, end - size), range(end - size, end))
+        return any(self._tells(view) for view in views)
+
+    def _tells(self, rows: Sequence[int]) -> bool:
+        """Return whether a right one cannot be scored, or no longer earns more than the wrong ones of its example."""
+        if any(self.before[row].scored and not self.after[row].scored for row in rows):
+            return True
+        for number in range(len(self.subject.examples)):
+            mine = [row for row, trial in zip(rows, self.own, strict=True) if trial.example == number]
+            right = [row for row in mine if _is_good(self.subject, self.trial(row))]
+            wrong = [row for row in mine if row not in right]
+            told_apart = _least(self.before, right) > _most(self.before, wrong)
+            if told_apart and not _least(self.after, right) > _most(self.after, wrong):
+                return True
+            if not wrong and any(self.after[row].value < self.before[row].value for row in right):
+                return True
+            if not right and any(self.after[row].value > self.before[row].value for row in wrong):
+                return True
+        return False
+
+    def flips(self) -> bool:
+        """Return whether a labeled completion was judged by its label, and no longer is.
+
+        A right one is paid if it earns as much as the given right ones of its example, and so is a wrong one.
+        """
+        for number in range(len(self.subject.examples)):
+            own = [row for row, trial in enumerate(self.own) if trial.example == number]
+            right = [row for row in own if self.labels[row]]
+            pay, now = _least(self.before, right), _least(self.after, right)
+            low = _most(self.after, [row for row in own if row not in right])
+            for row, label in enumerate(self.labels):
+                if not right or self.pool[row].example != number:
+                    continue
+                was, is_now = self.before[row].value, self.after[row].value
+                if label and was >= pay and not is_now > (low if math.isfinite(low) else now - EQUAL):
+                    return True
+                if not label and was < pay and not is_now < now:
+                    return True
+        return False
+
+
+def _verdict(mutant: Mutant, scored: _Scored, lost: Lost | str) -> Verdict:
+    if isinstance(lost, str) and lost:
+        return Verdict(mutant, "noticed", lost, flips=True)
+    if isinstance(lost, Lost):
+        shown = lost.trials[0] if lost.trials else scored.trial(len(scored.after))
+        fate: Fate = "noticed" if shown in scored.own else "missed"
+        return Verdict(mutant, fate, lost.reason, shown, flips=True)
+    changed = scored.changed()
+    if not changed:
+        return Verdict(mutant, "unchanged")
+    fate = "noticed" if scored.is_noticed() else "missed"
+
+    def order(row: int) -> tuple[float, int]:
+        gap = round(_gap(scored.before[row], scored.after[row]), 2)
+        return -gap, len(text_of(scored.trial(row).completion))
+
+    row = min(changed, key=order)
+    flips = fate == "noticed" or scored.flips()
+    return Verdict(mutant, fate, "", scored.trial(row), scored.before[row], scored.after[row], flips=flips)
+
+
+def _least(seen: Sequence[Seen], rows: Sequence[int]) -> float:
+    return min((seen[row].value for row in rows), default=math.inf)
+
+
+def _most(seen: Sequence[Seen], rows: Sequence[int]) -> float:
+    return max((seen[row].value for row in rows), default=-math.inf)
+
+
+def _gap(one: Seen, other: Seen) -> float:
+    gap = abs(one.value - other.value)
+    return 1.0 if math.isnan(gap) else gap
+
+
+def _lines(one: Verdict) -> Iterator[str]:
+    yield f"  {one.mutant}"
+    if one.shown is None:
+        return
+    where = f" (example {one.shown.example})" if one.shown.example else ""
+    said = one.said or f"earns {_score(one.after)}, not {_score(one.before)}"
+    yield f"      {shorten(text_of(one.shown.completion), 70)}{where} {said}"
+
+
+def _score(seen: Seen | None) -> str:
+    if seen is None:
+        return "?"
+    return f"{seen.value:g}" if seen.scored else f"nothing: {shorten(seen.reason, 60)}"

@@ -1,0 +1,158 @@
+"""Sites: the places in source code that may be changed, with the text that stands there.
+
+``sites_of(source)`` yields every node of the code of rewards. Examples, tests, annotations, decorators and docstrings
+are no sites: a fault there is not a fault of a reward.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from rewardkit.tree.loading import CONSTANTS
+
+Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Source:
+    """Source text whose parts can be read and replaced by the nodes of its syntax tree."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tree = ast.parse(text)
+        self._bytes = text.encode()
+        self._starts = [0]  # of lines; the columns of a syntax tree count bytes
+        for line in self._bytes.splitlines(keepends=True):
+            self._starts.append(self._starts[-1] + len(line))
+
+    def segment(self, node: ast.AST) -> str:
+        """Return the text of a node."""
+        start, end = self._span(node)
+        return self._bytes[start:end].decode()
+
+    def replaced(self, node: ast.AST, text: str) -> str:
+        """Return the whole text with another text for a node."""
+        start, end = self._span(node)
+        return (self._bytes[:start] + text.encode() + self._bytes[end:]).decode()
+
+    def within(self, whole: ast.AST, part: ast.AST, text: str) -> str:
+        """Return the text of a node with another text for one of the nodes in it."""
+        (first, last), (start, end) = self._span(whole), self._span(part)
+        return (self._bytes[first:start] + text.encode() + self._bytes[end:last]).decode()
+
+    def _span(self, node: ast.AST) -> tuple[int, int]:
+        assert isinstance(node, (ast.expr, ast.stmt, ast.keyword, ast.excepthandler))
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        start = self._starts[node.lineno - 1] + node.col_offset
+        return start, self._starts[node.end_lineno - 1] + node.end_col_offset
+
+
+@dataclass(frozen=True)
+class Site:
+    """A node, and what is around it.
+
+    Attributes:
+        node: the place.
+        source: that it is part of.
+        parents: the nodes around it, the innermost first.
+    """
+
+    node: ast.AST
+    source: Source
+    parents: tuple[ast.AST, ...] = field(repr=False)
+
+    @property
+    def parent(self) -> ast.AST | None:
+        return self.parents[0] if self.parents else None
+
+    @property
+    def text(self) -> str:
+        return self.source.segment(self.node)
+
+    def of(self, node: ast.AST) -> str:
+        """Return the text of another node."""
+        return self.source.segment(node)
+
+    @property
+    def parameters(self) -> list[str]:
+        """The parameters of the outermost function around it, without ``*args`` and ``**kwargs``."""
+        functions = [node for node in self.parents if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        if not functions:
+            return []
+        arguments = functions[-1].args
+        return [one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+
+
+Operator: TypeAlias = Callable[[Site], Iterator[str]]
+"""Takes a site and yields other texts for it."""
+
+
+def sites_of(source: Source, of: str = "") -> Iterator[Site]:
+    """Yield the sites of a module, in the order of the text.
+
+    Args:
+        source: of the module.
+        of: only of the function or variable with this name, and of what it uses; by default of the whole module.
+    """
+    names = _used_by(of, source) if of else None
+    for statement in source.tree.body:
+        if (names is None or not names.isdisjoint(_names_of(statement))) and not _is_beside(statement):
+            yield from _walk(statement, source, ())
+
+
+def _used_by(name: str, source: Source) -> set[str]:
+    """Return the name, and the names of the module that are used by what it stands for."""
+    defined = {one: statement for statement in source.tree.body for one in _names_of(statement)}
+    reached: set[str] = set()
+    todo = [name]
+    while todo:
+        one = todo.pop()
+        if one in defined and one not in reached:
+            reached.add(one)
+            todo += [node.id for node in ast.walk(defined[one]) if isinstance(node, ast.Name)]
+    return reached
+
+
+def _names_of(statement: ast.stmt) -> list[str]:
+    """Return the names that a statement of a module defines."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [statement.name]
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def _is_beside(statement: ast.stmt) -> bool:
+    """Return whether a statement of a module is no part of a reward: an import, examples, a test, a script."""
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return True
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return statement.name.startswith("test_")
+    if isinstance(statement, ast.If):
+        return "__name__" in ast.dump(statement.test)
+    return any(name.endswith(CONSTANTS) for name in _names_of(statement))
+
+
+def _walk(node: ast.AST, source: Source, parents: tuple[ast.AST, ...]) -> Iterator[Site]:
+    if isinstance(node, ast.JoinedStr):
+        return  # before Python 3.12, the places of its parts are wrong
+    if isinstance(node, (ast.expr, ast.stmt, ast.excepthandler)):
+        yield Site(node, source, parents)
+    for name, value in ast.iter_fields(node):
+        if name in ("annotation", "returns", "decorator_list", "type_params"):
+            continue
+        children = value if isinstance(value, list) else [value]
+        for child in children:
+            if isinstance(child, ast.AST) and not _is_docstring(child, node):
+                yield from _walk(child, source, (node, *parents))
+
+
+def _is_docstring(child: ast.AST, parent: ast.AST) -> bool:
+    return (
+        isinstance(child, ast.Expr)
+        and isinstance(child.value, ast.Constant)
+        and isinstance(child.value.value, str)
+        and isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module))
+    )

@@ -1,0 +1,118 @@
+"""parametrize_with_laws: one test per law, for any number of rewards.
+
+::
+
+    from rewardkit.testing import parametrize_with_laws
+
+    @parametrize_with_laws([reward], examples=[{"answer": "42"}], good=["It is 42"], bad=["It is 41"])
+    def test_reward(reward, law):
+        law(reward)
+
+makes the tests ``test_reward[number('answer')-total]`` and so on, as scikit-learn's ``parametrize_with_checks`` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from rewardkit.check.findings import LawResult
+from rewardkit.check.laws import Law
+from rewardkit.check.reports import law_as_text
+from rewardkit.check.reward_under_test.bound_reward import BoundReward, bound
+from rewardkit.errors import RewardDefinitionError, shorten
+
+
+@dataclass(frozen=True, eq=False)
+class LawCheck:
+    """A law with examples: called with a reward, it passes, fails or skips the test."""
+
+    law: str
+    bound: BoundReward
+
+    def __call__(self, reward: Any) -> None:
+        """Fail the test with the counterexample if `reward` breaks the law; skip it if the law does not apply.
+
+        A test may pass another reward than the one it was given; the examples stay the same.
+        """
+        __tracebackhide__ = True
+        checked = self.bound if reward is self.bound.reward else self.bound.of(reward)
+        settle(checked.result(self.law), checked.name)
+
+    def want(self) -> None:
+        """Announce that this law will be asked for, so that it runs together with the others."""
+        self.bound.wanted.add(self.law)
+
+    def __repr__(self) -> str:
+        return self.law
+
+
+def parametrize_with_laws(
+    rewards: Iterable[Any],
+    *,
+    examples: Iterable[Mapping[str, Any]] = (),
+    good: Any = (),
+    bad: Any = (),
+    laws: Iterable[Law | str] | None = None,
+    without: Iterable[Law | str] = (),
+    exploits: bool = True,
+    **options: Any,
+) -> pytest.MarkDecorator:
+    """Decorate a test ``def test_reward(reward, law)`` to run for each reward and law.
+
+    Args:
+        rewards: rewards and trainers' reward functions. A mapping gives a reward its own examples,
+            ``{"reward": closeness, "examples": [...], "good": [...]}``, instead of the shared ones; ``"id"`` names it.
+        examples: rows with the columns that the rewards read; by default one row without columns.
+        good: right completions, as in `check_reward`.
+        bad: wrong completions, in the same form.
+        laws: laws or their names; all laws by default, including those for exploits.
+        without: laws to leave out. Say why in a comment.
+        exploits: False leaves out the exploits and the search.
+        options: other arguments of `check_reward`: ``seed=``, ``budget=``, ``chains=``, ``indifferent=``, ...
+
+    Raises:
+        RewardDefinitionError: no rewards, or an unknown law or option.
+    """
+    if isinstance(rewards, (str, Mapping)) or not isinstance(rewards, Iterable):
+        raise RewardDefinitionError(f"parametrize_with_laws: pass a list of rewards, got {shorten(rewards)}")
+    shared = {"examples": list(examples) or [{}], "good": good, "bad": bad, **options}
+    chosen: dict[str, Any] = {"laws": laws, "without": without, "exploits": exploits}
+    chosen = {
+        name: value if isinstance(value, (bool, str, type(None))) else list(value) for name, value in chosen.items()
+    }
+    items = [_bound(item, shared, chosen) for item in rewards]
+    if not items:
+        raise RewardDefinitionError("parametrize_with_laws: the list of rewards is empty. Pass at least one reward.")
+    return pytest.mark.parametrize(
+        ("reward", "law"),
+        [
+            pytest.param(item.reward, check, id=f"{item.name}-{check}", marks=pytest.mark.rewardkit)
+            for item in items
+            for check in (LawCheck(law.name, item) for law in item.laws)
+        ],
+    )
+
+
+def _bound(item: Any, shared: Mapping[str, Any], chosen: Mapping[str, Any]) -> BoundReward:
+    if not isinstance(item, Mapping):
+        return bound(item, shared, **chosen)
+    if "reward" not in item:
+        raise RewardDefinitionError(f'parametrize_with_laws: add a "reward" to the mapping {shorten(item)}')
+    own = {name: value for name, value in item.items() if name not in ("reward", "id", *chosen)}
+    own_laws = {name: item[name] for name in chosen if name in item}
+    return bound(item["reward"], {**shared, **own}, name=item.get("id", ""), **{**chosen, **own_laws})
+
+
+def settle(result: LawResult, reward: str) -> None:
+    """Fail the running test if the law is broken; skip it if the law does not apply or is unfinished."""
+    __tracebackhide__ = True
+    if result.outcome == "broken":
+        pytest.fail(law_as_text(result, reward), pytrace=False)
+    if result.outcome == "unfinished":
+        pytest.skip(f"not done: {result.reason}")
+    if result.outcome == "skipped":
+        pytest.skip(result.reason)

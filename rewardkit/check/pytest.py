@@ -1,0 +1,96 @@
+"""The pytest plugin: ``pytest --rewardkit rewards.py`` checks every public reward of a file against the laws.
+
+It also provides the fixture `check_reward`, which fails a test with the whole report, and the mark ``rewardkit``.
+pytest loads this file in every run, so everything else is imported when it is used.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from rewardkit.check.reports.report import Report
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("rewardkit", "rewardkit: laws for reward functions")
+    group.addoption(
+        "--rewardkit",
+        action="append",
+        default=[],
+        metavar="REWARDS",
+        help="check the public rewards of a file or module, one test per reward and law (file.py:reward selects one "
+        "reward); without other paths only these tests run",
+    )
+    group.addoption(
+        "--rewardkit-data",
+        metavar="FILE",
+        help="their completions: .jsonl, .json, .csv or .parquet with prompt, columns, completion and label "
+        "(true: right)",
+    )
+    group.addoption(
+        "--rewardkit-examples",
+        metavar="FILE",
+        help="their examples: one per row, with lists of right and wrong completions as `good` and `bad`",
+    )
+    group.addoption("--rewardkit-budget", type=float, metavar="SECONDS", help="time per reward (default: 40)")
+    group.addoption("--rewardkit-seed", type=int, metavar="NUMBER", help="random seed (default: 0)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "rewardkit(**options): checks a reward; the options (budget=, seed=, laws=, ...) are passed to the "
+        "check_reward fixture of this test",
+    )
+    if config.getoption("rewardkit"):
+        from rewardkit.check.collection import RewardCollection
+
+        config.pluginmanager.register(RewardCollection(config), "rewardkit-collection")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Announce to each reward the laws that were not deselected."""
+    if "rewardkit.check.parametrization" in sys.modules:
+        from rewardkit.check.parametrization import LawCheck
+
+        for item in session.items:
+            check = getattr(item, "law", None) or getattr(getattr(item, "callspec", None), "params", {}).get("law")
+            if isinstance(check, LawCheck):
+                check.want()
+
+
+@pytest.fixture
+def check_reward(request: pytest.FixtureRequest) -> Callable[..., Report]:
+    """Return `rewardkit.testing.check_reward`, changed to fail the test with its report if a law is broken.
+
+    ::
+
+        def test_closeness(check_reward):
+            check_reward(closeness, examples=[{"answer": "42"}], good=["<answer>42</answer>"])
+
+    Put options for all calls in a test into its mark: ``@pytest.mark.rewardkit(budget=10, seed=3)``.
+    """
+    from rewardkit.check.check import check_reward as check
+
+    defaults: dict[str, Any] = {}
+    for mark in reversed(list(request.node.iter_markers("rewardkit"))):
+        defaults.update(mark.kwargs)
+
+    def checked(reward: Any, **options: Any) -> Report:
+        __tracebackhide__ = True
+        report = check(reward, **{**defaults, **options})
+        if not report.ok:
+            pytest.fail(str(report), pytrace=False)
+        if not report.complete:
+            needed = f" It needs about budget={report.needs}." if report.needs else ""
+            late = ", ".join(one.law for one in report.merged if one.outcome == "unfinished")
+            warnings.warn(f"{report.reward}: some laws were not finished ({late}).{needed}", stacklevel=2)
+        return report
+
+    return checked

@@ -1,0 +1,224 @@
+"""Aims: texts and cells that the code of a reward looks for, each with its line.
+
+``if "final answer" in text`` proposes ``"final answer"``, ``len(text) > 200`` texts of 199, 200 and 201 characters,
+``re.match(r"\\d+ km", text)`` texts that match, ``if level == "easy"`` a row with that level.
+"""
+
+from __future__ import annotations
+
+import ast
+import random
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from rewardkit.check.mutants.nodes import called, number
+from rewardkit.check.mutants.sites import Site
+from rewardkit.check.reading.places import places
+from rewardkit.tree.reward import Reward
+
+# Variables: which column a variable in the code of a reward has a cell of.
+
+
+_UNCHANGED = ("lower", "strip", "casefold", "upper")
+_STEPS = 6
+
+
+def column_of(node: ast.AST, site: Site) -> str:
+    """Return the column that an expression may read, or ""; a variable of no column is taken for a column itself."""
+    name = _named(node)
+    functions = [one for one in site.parents if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    known = _variables(functions[-1]) if functions else {}
+    for _ in range(_STEPS):
+        if name not in known or known[name] == name:
+            break
+        name = known[name]
+    return name
+
+
+@lru_cache(maxsize=64)
+def _variables(function: ast.AST) -> dict[str, str]:
+    """Return what each variable of a function is taken from: a parameter, a column of ``kwargs``, another variable."""
+    found: dict[str, str] = {}
+    for node in ast.walk(function):
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
+            found.update(_items(node.target, node.iter))
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            found.setdefault(node.targets[0].id, _named(node.value))
+    return {name: source for name, source in found.items() if source}
+
+
+def _items(target: ast.expr, source: ast.expr) -> Iterator[tuple[str, str]]:
+    """Yield (variable, what it is taken from) for the targets of a loop."""
+    if isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and isinstance(target, ast.Tuple):
+        if source.func.id == "enumerate" and len(target.elts) == 2 and source.args:
+            yield from _items(target.elts[1], source.args[0])
+        elif source.func.id == "zip" and len(source.args) == len(target.elts):
+            for part, argument in zip(target.elts, source.args, strict=True):
+                yield from _items(part, argument)
+    elif isinstance(target, ast.Name):
+        yield target.id, _named(source)
+
+
+def _named(node: ast.AST) -> str:
+    """Return "level" for ``level``, ``level[i].strip()``, ``kwargs["level"][i]`` and ``kwargs.get("level")``."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr in _UNCHANGED:
+            return _named(node.func.value)
+        if node.func.attr == "get" and node.args:
+            return _key(node.args[0])
+    if isinstance(node, ast.Subscript):
+        return _key(node.slice) or _named(node.value)
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _key(node: ast.AST) -> str:
+    text = node.value if isinstance(node, ast.Constant) else None
+    return text if isinstance(text, str) and re.fullmatch(r"\w+", text) else ""
+
+
+# Matching: short texts that match regular expressions: ``matching([r"(?i)\bas an ai\b"])`` holds ``"as an ai"``.
+
+
+_EACH = 3
+
+
+def matching(patterns: Iterable[str], seed: int = 0) -> list[str]:
+    """Return up to three texts per pattern; none for a pattern that Hypothesis cannot read, or without Hypothesis."""
+    return [text for pattern in patterns for text in _of(pattern, seed)]
+
+
+def _of(pattern: str, seed: int) -> Iterator[str]:
+    found: list[str] = []
+    state = random.getstate()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _collect(re.compile(pattern), seed, found)
+    except Exception:  # Hypothesis cannot make texts for it
+        return
+    finally:
+        random.setstate(state)
+    yield from dict.fromkeys(found)
+
+
+def _collect(pattern: re.Pattern[str], seed: int, found: list[str]) -> None:
+    from hypothesis import HealthCheck, Phase, given, seed as seeded, settings
+
+    from rewardkit.check.variants.strategies.texts import pattern_texts
+
+    @seeded(seed)
+    @settings(
+        max_examples=_EACH,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+        deadline=None,
+    )
+    @given(pattern_texts(pattern))
+    def collect(text: str) -> None:
+        if len(text) <= 200:
+            found.append(text)
+
+    collect()
+
+
+_SEARCHING = frozenset(("startswith", "endswith", "count", "find", "rfind", "index", "split", "rsplit", "partition"))
+_PATTERNS = frozenset(("compile", "search", "match", "fullmatch", "findall", "finditer", "split", "sub", "subn"))
+_EQUALITY = (ast.Eq, ast.NotEq, ast.In, ast.NotIn)
+_LONGEST_TEXT = 80
+_LONGEST = 3_000
+"""Characters or words of a text that has a length in the code."""
+_MOST = 60
+_MOST_OF_A_PLACE = 8
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What one place in the code proposes to try.
+
+    Attributes:
+        line: of the place, from 1.
+        texts: that it looks for.
+        columns: cells that it looks for, by column.
+    """
+
+    line: int
+    texts: tuple[str, ...] = ()
+    columns: Mapping[str, Any] = field(default_factory=dict)
+
+
+def aims(reward: Reward) -> list[Aim]:
+    """Return what the code of a reward's functions proposes to try, without repetitions."""
+    found: dict[tuple[Any, ...], Aim] = {}
+    for site in places(reward):
+        texts = tuple(dict.fromkeys(_texts(site)))[:_MOST_OF_A_PLACE]
+        for columns in _cells(site):
+            found.setdefault(("", repr(columns)), Aim(_line(site), columns=columns))
+        if texts:
+            found.setdefault(texts, Aim(_line(site), texts))
+    return list(found.values())[:_MOST]
+
+
+def _line(site: Site) -> int:
+    return int(getattr(site.node, "lineno", 0))
+
+
+def _texts(site: Site) -> Iterator[str]:
+    node = site.node
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        sides = (node.left, node.comparators[0])
+        for side, other in (sides, sides[::-1]):
+            yield from _written(side)
+            yield from _of_that_size(side, other)
+    elif isinstance(node, ast.Dict):
+        yield from (text for key in node.keys for text in _written(key))
+    elif isinstance(node, ast.Call) and node.args:
+        if called(node) in _PATTERNS and isinstance(node.func, ast.Attribute) and _is_re(node.func.value):
+            yield from matching(_constant(node.args[0]))
+        elif called(node) in _SEARCHING:
+            for text in _constant(node.args[0]):
+                yield from (text, f"{text} " * 3)
+
+
+def _is_re(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("re", "regex")
+
+
+def _written(node: ast.AST | None) -> Iterator[str]:
+    """Yield the texts that are written out in a constant, or in a list, tuple or set of them."""
+    if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+        for item in node.elts:
+            yield from _constant(item)
+    elif node is not None:
+        yield from _constant(node)
+
+
+def _constant(node: ast.AST) -> Iterator[str]:
+    text = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(text, str) and text.strip() and len(text) <= _LONGEST_TEXT:
+        yield text
+
+
+def _of_that_size(side: ast.AST, other: ast.AST) -> Iterator[str]:
+    """Yield texts with as many characters, words or lines as a length is compared with, one fewer and one more."""
+    size = number(other)
+    if called(side) != "len" or size is None or not 1 <= size <= _LONGEST:
+        return
+    for count in (int(size) - 1, int(size), int(size) + 1):
+        yield from ("a" * count, "word " * count, "word\n" * count)
+
+
+def _cells(site: Site) -> Iterator[dict[str, Any]]:
+    """Yield the cells that a place compares with: ``{"level": "easy"}`` for ``if level == "easy"``."""
+    node = site.node
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], _EQUALITY):
+        return
+    name, values = column_of(node.left, site), node.comparators[0]
+    items = values.elts if isinstance(values, (ast.List, ast.Tuple, ast.Set)) else [values]
+    for item in items[:_MOST_OF_A_PLACE] if name else ():
+        if isinstance(item, ast.Constant) and isinstance(item.value, (str, int, bool)):
+            yield {name: item.value}

@@ -1,0 +1,466 @@
+r"""Slips: constructions that do something else than they say, each with what its author meant.
+
+``re.sub(pattern, "", text, re.I)`` passes the flag as the number of replacements, ``text.lstrip("Answer: ")`` removes
+letters, and ``"Yes" in text.lower()`` is never true. A slip proposes a repair; only if the repaired code gives another
+score for some completion, it counts.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+from typing import Any
+
+from rewardkit.check.mutants.nodes import called, grouped
+from rewardkit.check.mutants.sites import Site
+from rewardkit.check.reading.places import closed_over
+from rewardkit.tree.reward import Reward, bindings
+
+# Repair: run a reward with another text at one place of its code, without running its module again.
+
+
+_DEPTH = 8
+
+
+class NotRepaired(Exception):
+    """The place belongs to no function or constant that can be exchanged while the process runs."""
+
+
+@contextmanager
+def repaired(reward: Reward, site: Site, text: str) -> Iterator[None]:
+    """Inside the block, the reward runs with `text` at a place of its code.
+
+    Raises:
+        NotRepaired: that cannot be done, or the file has changed since it was loaded.
+    """
+    source = site.source.replaced(site.node, text)
+    try:
+        before, after = (_codes(compile(one, "<repaired>", "exec")) for one in (site.source.text, source))
+    except (SyntaxError, ValueError) as error:
+        raise NotRepaired(str(error)) from None
+    names = [one.name for one in site.parents if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    functions = list(reachable(reward))
+    if not names:
+        yield from _with_constant(functions, site, source)
+        return
+    changed = {place for place, code in after.items() if place in before and before[place] != code}
+    exchanged = [one for one in functions if _place(one.__code__) in changed and _same(one.__code__, before)]
+    if not exchanged:
+        raise NotRepaired(f"{names[-1]} was not found as it is in its file")
+    originals = [one.__code__ for one in exchanged]
+    try:
+        for one in exchanged:
+            one.__code__ = after[_place(one.__code__)]
+        yield
+    finally:
+        for one, code in zip(exchanged, originals, strict=True):
+            one.__code__ = code
+
+
+def _with_constant(functions: list[FunctionType], site: Site, source: str) -> Iterator[None]:
+    """Exchange the value of a constant of the module."""
+    statement = site.parents[-1] if site.parents else None
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
+    spaces = [one.__globals__ for one in functions if isinstance(target, ast.Name) and target.id in one.__globals__]
+    if not isinstance(target, ast.Name) or not spaces:
+        raise NotRepaired("it is no constant of a module that is in use")
+    space, name = spaces[0], target.id
+    written = next(
+        one for one in ast.parse(source).body if getattr(one, "lineno", 0) == getattr(statement, "lineno", -1)
+    )
+    assert isinstance(written, (ast.Assign, ast.AnnAssign))
+    assert written.value is not None
+    try:
+        value = eval(compile(ast.Expression(written.value), "<repaired>", "eval"), dict(space))
+    except Exception as error:  # it was made of something that is no more what it was
+        raise NotRepaired(str(error)) from None
+    original = space[name]
+    if type(value) is not type(original):
+        raise NotRepaired(f"{name} has changed")
+    space[name] = value
+    try:
+        yield
+    finally:
+        space[name] = original
+
+
+def _codes(module: CodeType) -> dict[tuple[str, int], CodeType]:
+    """Return the code of all functions of a module, by name and line."""
+    found: dict[tuple[str, int], CodeType] = {}
+    todo = [module]
+    while todo:
+        for constant in todo.pop().co_consts:
+            if isinstance(constant, CodeType):
+                found[_place(constant)] = constant
+                todo.append(constant)
+    return found
+
+
+def _place(code: CodeType) -> tuple[str, int]:
+    return code.co_name, code.co_firstlineno
+
+
+def _same(code: CodeType, known: Mapping[tuple[str, int], CodeType]) -> bool:
+    """Whether the code that runs is the one of the file."""
+    other = known.get(_place(code))
+    return other is not None and (code.co_code, code.co_freevars) == (other.co_code, other.co_freevars)
+
+
+def reachable(reward: Reward) -> Iterator[FunctionType]:
+    """Yield the functions of a reward, and those of their modules that they use."""
+    seen: set[int] = set()
+    todo: list[tuple[Any, int]] = [(binding.original, _DEPTH) for _, binding in bindings(reward) if not binding.trusted]
+    while todo:
+        value, depth = todo.pop()
+        value = inspect.unwrap(getattr(value, "func", value)) if callable(value) else value
+        if id(value) in seen or depth < 0:
+            continue
+        seen.add(id(value))
+        if inspect.ismethod(value):
+            todo += [(value.__func__, depth), (value.__self__, depth)]
+        elif isinstance(value, FunctionType):
+            yield value
+            todo += [(one, depth - 1) for one in _used(value)]
+        elif not isinstance(value, type) and type(value).__module__ not in ("builtins", "re"):
+            todo += [
+                (one, depth - 1) for one in vars(type(value)).values() if isinstance(one, (FunctionType, staticmethod))
+            ]
+
+
+def _used(function: FunctionType) -> Iterator[Any]:
+    """Yield what a function uses of its own module, and of the functions around it."""
+    file = function.__code__.co_filename
+    for name in _names(function.__code__):
+        value = function.__globals__.get(name)
+        code = getattr(inspect.unwrap(value), "__code__", None) if callable(value) else None
+        if getattr(code, "co_filename", file) == file and value is not None:
+            yield value
+    yield from closed_over(function)
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+_FLAGS = frozenset(("I", "IGNORECASE", "S", "DOTALL", "M", "MULTILINE", "X", "VERBOSE", "A", "ASCII"))
+_PATTERNS = frozenset(("compile", "search", "match", "fullmatch", "findall", "finditer", "split", "sub", "subn"))
+_ENDS = {"strip": ("removeprefix", "removesuffix"), "lstrip": ("removeprefix",), "rstrip": ("removesuffix",)}
+_MADE = re.compile(r"\\[dswb]|\.[*+]|\(\?|\[|\\")
+_DOT = re.compile(r"(\\d[+*]?|\[0-9\][+*]?)\.(?=\(?\\d|\[0-9\])")
+_CAPITAL = re.compile(r"(?<!\\)[A-Z]")
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A place in the code that does not do what it says.
+
+    Attributes:
+        site: the place.
+        repairs: texts that may be meant instead; if the score changes with each of them, the slip has an effect.
+        why: what the code does.
+    """
+
+    site: Site
+    repairs: tuple[str, ...]
+    why: str
+
+    @property
+    def line(self) -> int:
+        return int(getattr(self.site.node, "lineno", 0))
+
+
+def slips(sites: Iterator[Site]) -> Iterator[Slip]:
+    """Yield the slips at these places in the code of a reward."""
+    for site in sites:
+        for kind in _KINDS:
+            yield from kind(site)
+
+
+def _flag_as_count(site: Site) -> Iterator[Slip]:
+    node = site.node
+    places = {"sub": 3, "subn": 3, "split": 2}
+    if not (isinstance(node, ast.Call) and _is_of_re(node) and called(node) in places):
+        return
+    place = places[called(node)]
+    for argument in node.args[place : place + 1]:
+        if any(isinstance(one, ast.Attribute) and one.attr in _FLAGS for one in ast.walk(argument)):
+            repaired = _with(site, argument, f"flags={site.of(argument)}")
+            yield Slip(site, (repaired,), f"re.{called(node)}() takes the flag as the most replacements to make")
+
+
+def _letters_stripped(site: Site) -> Iterator[Slip]:
+    node = site.node
+    name = called(node)
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and name in _ENDS and node.args):
+        return
+    letters = _text(node.args[0])
+    if sum(letter.isalpha() for letter in set(letters)) > 2 and len(set(letters)) * 2 > len(letters):
+        owner, written = site.of(node.func.value), site.of(node.args[0])
+        repaired = owner + "".join(f".{end}({written})" for end in _ENDS[name])
+        why = f"{name}({letters!r}) removes any of these letters from the ends, not the word"
+        yield Slip(site, (repaired,), why)
+
+
+def _pattern_of_a_text(site: Site) -> Iterator[Slip]:
+    """A text of the data is used as a regular expression."""
+    node = site.node
+    if not (isinstance(node, ast.Call) and _is_of_re(node) and node.args):
+        return
+    first = node.args[0]
+    names = [one.id for one in _formatted(first) if one.id.islower() and not _is_of_patterns(one.id, site)]
+    if names:
+        made = ast.unparse(_Escaping(set(names)).visit(ast.parse(site.of(first), mode="eval").body))
+        why = f"{names[0]!r} is read as a regular expression, without re.escape()"
+        yield Slip(site, (_with(site, first, made),), why)
+
+
+def _formatted(node: ast.expr) -> list[ast.Name]:
+    """Return the variables that a text is made of."""
+    if isinstance(node, ast.JoinedStr):
+        parts: list[ast.AST] = [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
+    else:
+        parts = [*ast.walk(node)] if isinstance(node, ast.BinOp) else [node]
+    return [one for one in parts if isinstance(one, ast.Name)]
+
+
+def _is_of_patterns(name: str, site: Site) -> bool:
+    """Whether a variable holds a pattern: by its name, or since one is made where it is assigned."""
+    if re.search(r"pattern|regex|expr|(?:^|_)re(?:_|$)", name):
+        return True
+    outer = [one for one in site.parents if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    for node in ast.walk(outer[-1]) if outer else ():
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if any(
+            isinstance(one, ast.Name) and one.id == name for target in targets if target for one in ast.walk(target)
+        ):
+            value = getattr(node, "value", None) or getattr(node, "iter", None)
+            inside = list(ast.walk(value)) if value is not None else []
+            if any(called(one) in ("escape", "compile") or _MADE.search(_text(one)) for one in inside):
+                return True
+            if any(isinstance(one, ast.Name) and one.id.isupper() for one in inside):
+                return True
+    return False
+
+
+class _Escaping(ast.NodeTransformer):
+    """Put ``re.escape()`` around variables."""
+
+    def __init__(self, names: set[str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id not in self.names:
+            return node
+        return ast.Call(ast.Attribute(ast.Name("re"), "escape"), [ast.Call(ast.Name("str"), [node], [])], [])
+
+
+def _pattern_too_wide(site: Site) -> Iterator[Slip]:
+    """``[A-z]``, ``\\d+.\\d+``, ``^a|b$``, and a backspace in place of ``\\b``."""
+    node, pattern = site.node, _text(site.node)
+    if not pattern or not _is_pattern(site):
+        return
+    if "[A-z" in pattern or "[a-Z" in pattern:
+        yield Slip(site, (repr(pattern.replace("A-z", "A-Za-z")),), "[A-z] has [, \\, ], ^, _ and ` in it, too")
+    if _DOT.search(pattern):
+        yield Slip(site, (repr(_DOT.sub(r"\1\\.", pattern)),), "the dot between the digits matches any character")
+    if re.match(r"\^[^()]*\|[^()]*\$\Z", pattern):
+        yield Slip(site, (repr(f"^(?:{pattern[1:-1]})$"),), "^ belongs to the first alternative alone, $ to the last")
+    if "\x08" in pattern:
+        assert isinstance(node, ast.Constant)
+        yield Slip(
+            site, (repr(pattern.replace("\x08", r"\b")),), "'\\b' is a backspace here: the r before it is missing"
+        )
+
+
+def _in_a_text(site: Site) -> Iterator[Slip]:
+    """``answer in ("yes")`` is a search for a part of "yes"."""
+    node = site.node
+    if not (isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn))):
+        return
+    left, right = node.left, node.comparators[0]
+    within = _text(right)
+    if len(within) < 2 or isinstance(left, ast.Constant) or not within.isalnum():
+        return
+    versions = [f"({within!r},)", f"tuple({within!r})"]
+    yield Slip(
+        site,
+        tuple(_with(site, right, version) for version in versions),
+        f"every part of {within!r} is in it, and so is an empty text",
+    )
+
+
+def _always_true(site: Site) -> Iterator[Slip]:
+    """``kind == "a" or "b"`` is always true."""
+    node, parent = site.node, site.parent
+    if not (isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or)):
+        return
+    first, *rest = node.values
+    is_test = isinstance(parent, (ast.If, ast.While, ast.IfExp, ast.UnaryOp, ast.BoolOp, ast.comprehension))
+    if (
+        is_test
+        and isinstance(first, ast.Compare)
+        and len(first.ops) == 1
+        and isinstance(first.ops[0], (ast.Eq, ast.In))
+    ):
+        texts = [one for one in rest if _text(one)]
+        if texts and len(texts) == len(rest):
+            if isinstance(first.ops[0], ast.Eq):
+                each = [f"{site.of(first.left)} == {site.of(one)}" for one in texts]
+            else:
+                each = [f"{site.of(one)} in {site.of(first.comparators[0])}" for one in texts]
+            repaired = grouped(" or ".join([site.of(first), *each]))
+            yield Slip(site, (repaired,), f"{site.text} is always true")
+
+
+def _place_as_truth(site: Site) -> Iterator[Slip]:
+    """``if text.find(word):`` is true where it is missing, and false where the text begins with it."""
+    node, parent = site.node, site.parent
+    if called(node) not in ("find", "rfind") or not (isinstance(node, ast.Call) and len(node.args) == 1):
+        return
+    assert isinstance(node.func, ast.Attribute)
+    is_test = isinstance(parent, (ast.If, ast.While, ast.IfExp, ast.BoolOp, ast.Assert)) and node is not getattr(
+        parent, "body", None
+    )
+    if is_test or (isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)):
+        repaired = grouped(f"{site.of(node.args[0])} in {site.of(node.func.value)}")
+        yield Slip(
+            site, (repaired,), f"{called(node)}() is -1, which is true, where there is nothing, and 0 at the start"
+        )
+
+
+def _capital_in_lower_case(site: Site) -> Iterator[Slip]:
+    """``"Yes" in text.lower()`` is never true."""
+    node = site.node
+    why = "a text in lower case has no capital letters, so this never matches"
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn, ast.Eq)):
+        left, right = node.left, node.comparators[0]
+        for one, other in ((left, right), (right, left)):
+            written = _text(one)
+            if written != written.lower() and _is_lowered(other, site):
+                yield Slip(site, (_with(site, one, repr(written.lower())),), why)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+        written = _text(node.args[0])
+        if written == written.lower():
+            return
+        if _is_of_re(node) and len(node.args) > 1 and _CAPITAL.search(written) and _is_lowered(node.args[-1], site):
+            repaired = repr(_CAPITAL.sub(lambda match: match[0].lower(), written))
+            if "IGNORECASE" not in site.text and "re.I" not in site.text and "(?i" not in written:
+                yield Slip(site, (_with(site, node.args[0], repaired),), why)
+        elif called(node) in ("startswith", "endswith", "split", "count", "find", "index") and _is_lowered(
+            node.func.value, site
+        ):
+            yield Slip(site, (_with(site, node.args[0], repr(written.lower())),), why)
+
+
+def _is_lowered(node: ast.AST, site: Site) -> bool:
+    """Whether an expression is a text in lower case: a call of ``lower()``, or a variable with the result of one."""
+    while called(node) in ("strip", "rstrip", "lstrip"):
+        assert isinstance(node, ast.Call)
+        node = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+    if called(node) in ("lower", "casefold"):
+        return True
+    outer = [one for one in site.parents if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    if not isinstance(node, ast.Name) or not outer:
+        return False
+    values = [
+        one.value
+        for one in ast.walk(outer[0])
+        if isinstance(one, ast.Assign) and any(isinstance(to, ast.Name) and to.id == node.id for to in one.targets)
+    ]
+    return len(values) == 1 and not isinstance(values[0], ast.Name) and _is_lowered(values[0], site)
+
+
+def _frequent_letters_dropped(site: Site) -> Iterator[Slip]:
+    node = site.node
+    if called(node) != "SequenceMatcher" or not isinstance(node, ast.Call):
+        return
+    if len(node.args) < 4 and all(one.arg != "autojunk" for one in node.keywords):
+        inside = site.text.rstrip()[:-1].rstrip().rstrip(",")
+        yield Slip(
+            site, (f"{inside}, autojunk=False)",), "SequenceMatcher drops the frequent letters of texts from 200 on"
+        )
+
+
+def _order_of_a_set(site: Site) -> Iterator[Slip]:
+    """The order of texts in a set differs from process to process."""
+    node, parent = site.node, site.parent
+    is_set = called(node) in ("set", "frozenset") or isinstance(node, (ast.Set, ast.SetComp))
+    if not is_set or (isinstance(node, ast.Call) and not node.args):
+        return
+    ordered = called(parent) in ("list", "tuple", "join", "iter", "next", "enumerate", "zip")
+    ordered = ordered or (isinstance(parent, (ast.For, ast.comprehension)) and parent.iter is node)
+    if ordered:
+        versions = tuple(f"sorted({site.text}, key=str, reverse={back})" for back in (False, True))
+        yield Slip(site, versions, "the order of texts in a set differs from process to process")
+
+
+def _texts_run_together(site: Site) -> Iterator[Slip]:
+    """A comma is missing between two texts of a list."""
+    node = site.node
+    if not isinstance(node, (ast.List, ast.Tuple, ast.Set)) or len(node.elts) < 2:
+        return
+    for item in node.elts:
+        parts = (
+            re.fullmatch(r"""\s*(["'])([^"'\\\n]+)\1\s+(["'])([^"'\\\n]+)\3\s*""", site.of(item))
+            if _text(item)
+            else None
+        )
+        if parts is not None and parts[2] == parts[2].strip() and parts[4] == parts[4].strip():
+            repaired = _with(site, item, f"{parts[2]!r}, {parts[4]!r}")
+            yield Slip(site, (repaired,), f"a comma is missing: {parts[2]!r} and {parts[4]!r} are one text")
+
+
+def _flags_lost(site: Site) -> Iterator[Slip]:
+    """``re.I & re.S`` is no flag at all."""
+    node = site.node
+    sides = (node.left, node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd) else ()
+    if sides and all(isinstance(one, ast.Attribute) and one.attr in _FLAGS for one in sides):
+        yield Slip(site, (grouped(" | ".join(map(site.of, sides))),), f"{site.text} is no flag at all")
+
+
+def _text(node: ast.AST) -> str:
+    """Return a text that is written out, or ""."""
+    value = node.value if isinstance(node, ast.Constant) else ""
+    return value if isinstance(value, str) else ""
+
+
+def _is_of_re(node: ast.Call) -> bool:
+    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+    return isinstance(owner, ast.Name) and owner.id in ("re", "regex") and called(node) in _PATTERNS
+
+
+def _is_pattern(site: Site) -> bool:
+    """Whether a text is the pattern of a call of re, or is assigned and looks like one."""
+    parent = site.parent
+    if isinstance(parent, ast.Call) and _is_of_re(parent):
+        return parent.args[:1] == [site.node]
+    return isinstance(parent, (ast.Assign, ast.List, ast.Tuple, ast.Dict)) and bool(_MADE.search(_text(site.node)))
+
+
+def _with(site: Site, part: ast.AST, text: str) -> str:
+    """Return the text of a place with another text for one of its parts."""
+    return site.source.within(site.node, part, text)
+
+
+_KINDS: tuple[Callable[[Site], Iterator[Slip]], ...] = (
+    _flag_as_count,
+    _letters_stripped,
+    _pattern_of_a_text,
+    _pattern_too_wide,
+    _in_a_text,
+    _always_true,
+    _place_as_truth,
+    _capital_in_lower_case,
+    _frequent_letters_dropped,
+    _order_of_a_set,
+    _texts_run_together,
+    _flags_lost,
+)

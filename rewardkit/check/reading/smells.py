@@ -1,0 +1,111 @@
+"""Smells: constructions in the code of a reward that go wrong on some inputs; each says which inputs to try."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rewardkit.check.mutants.nodes import called, number
+from rewardkit.check.mutants.sites import Site
+from rewardkit.check.reading.places import places
+from rewardkit.tree.reward import Reward
+
+_PATTERNS = frozenset(("compile", "search", "match", "fullmatch", "findall", "finditer", "split", "sub", "subn"))
+_STRIPPING = frozenset(("strip", "lstrip", "rstrip"))
+_SHORTEST_CUT, _LONGEST_CUT = 50, 20_000
+"""A longer cut is a guard: few completions are as long."""
+
+
+@dataclass(frozen=True)
+class Smells:
+    """What the code of a reward does that may go wrong.
+
+    Attributes:
+        cuts: lengths to which it cuts texts, ``text[-300:]``.
+        stripped: sets of letters that it strips, ``text.lstrip("answer: ")``.
+        makes_patterns: whether it makes a regular expression of a variable, without escaping it.
+        removes_articles: whether a pattern has "a", "an" and "the".
+        counts_messages: whether it takes the length of what it also reads messages from.
+    """
+
+    cuts: tuple[int, ...] = ()
+    stripped: tuple[str, ...] = ()
+    makes_patterns: bool = False
+    removes_articles: bool = False
+    counts_messages: bool = False
+
+
+def smells(reward: Reward) -> Smells:
+    """Read the code of a reward's functions; nothing is found where no source is at hand."""
+    statements = [site for site in places(reward) if not site.parents]
+    nodes = [(node, site) for site in statements for node in ast.walk(site.node)]
+    escaped = any(called(node) == "escape" for node, _ in nodes)
+    texts = [text for node, _ in nodes for text in _texts(node)]
+    return Smells(
+        cuts=tuple(dict.fromkeys(cut for node, site in nodes for cut in _cuts(node, site))),
+        stripped=tuple(dict.fromkeys(text for node, _ in nodes for text in _stripped(node))),
+        makes_patterns=not escaped and any(_makes_a_pattern(node) for node, _ in nodes),
+        removes_articles=any("a|an|the" in text.replace("(", "|") for text in texts),
+        counts_messages=_counts_messages([node for node, _ in nodes]),
+    )
+
+
+def _texts(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+
+
+def _cuts(node: ast.AST, site: Site) -> Iterator[int]:
+    """Yield the length in ``text[-300:]`` and ``text[:300]``; a name is looked up in the module."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Slice):
+        return
+    for bound in (node.slice.lower, node.slice.upper):
+        size = number(bound) if bound is not None else None
+        if size is None and bound is not None:
+            size = _named(bound, site)
+        if size is not None and _SHORTEST_CUT <= abs(size) <= _LONGEST_CUT:
+            yield abs(int(size))
+
+
+def _named(node: ast.AST, site: Site) -> float | None:
+    """Return the value of a number that the module names."""
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand
+    if not isinstance(node, ast.Name):
+        return None
+    for statement in site.source.tree.body:
+        if isinstance(statement, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id == node.id for target in statement.targets
+        ):
+            return number(statement.value)
+    return None
+
+
+def _stripped(node: ast.AST) -> Iterator[str]:
+    if called(node) in _STRIPPING and isinstance(node, ast.Call) and node.args:
+        yield from (text for text in _texts(node.args[0]) if sum(letter.isalpha() for letter in set(text)) > 2)
+
+
+def _makes_a_pattern(node: ast.AST) -> bool:
+    if called(node) not in _PATTERNS or not isinstance(node, ast.Call) or not node.args:
+        return False
+    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+    first = node.args[0]
+    is_made = isinstance(first, (ast.JoinedStr, ast.BinOp)) or (isinstance(first, ast.Name) and first.id.islower())
+    return isinstance(owner, ast.Name) and owner.id in ("re", "regex") and is_made
+
+
+def _counts_messages(nodes: list[ast.AST]) -> bool:
+    """Whether a variable is read as messages, ``completion[-1]["content"]``, and its length is taken as well."""
+    read: set[str] = set()
+    counted: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Subscript) and next(_texts(node.slice), "") == "content":
+            inner = node.value
+            if isinstance(inner, ast.Subscript) and isinstance(inner.value, ast.Name):
+                read.add(inner.value.id)
+        if isinstance(node, (ast.BinOp, ast.Compare)):
+            below = [one for one in ast.walk(node) if isinstance(one, ast.Call) and called(one) == "len"]
+            counted |= {name.id for one in below for name in one.args if isinstance(name, ast.Name)}
+    return bool(read & counted)

@@ -1,0 +1,272 @@
+"""Measurements of a reward on data: its agreement with labels, and its learning signal.
+
+Both score every completion of a file in a child process, so that a reward that hangs does not lose the report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from rewardkit.analyze.calibration import TOTAL, Calibration, calibration_of
+from rewardkit.analyze.readiness import Signal, signal_of
+from rewardkit.batch.score import ERRORED, FAILED, SCORED
+from rewardkit.batch.table import ScoreTable
+from rewardkit.check.labels import labeled
+from rewardkit.check.reports.report import Report
+from rewardkit.check.reports.sections import Section
+from rewardkit.check.run.isolation import Lost, Note, can_isolate, isolated
+from rewardkit.check.run.output import Output, diverted
+from rewardkit.errors import DataError, RewardDefinitionError, RewardKitError
+from rewardkit.progress.progress import Progress
+from rewardkit.scoring.samples import Data, arranged, read
+from rewardkit.tree.conversion import RewardLike, tree_of
+from rewardkit.tree.evaluation.scorer import Scorer
+
+# Calibration: ``print(calibrate(reward, "labeled.jsonl"))`` shows whether a reward agrees with labels.
+
+
+def calibrate(
+    reward: RewardLike | Sequence[Any],
+    data: Data,
+    *,
+    label: str = "label",
+    threshold: float | None = None,
+    completion: str = "completion",
+    prompt: str = "prompt",
+    group_by: str | Sequence[str] | None = None,
+    progress: Progress | None = None,
+    bins: int = 10,
+    cases: int = 5,
+    replicates: int = 1000,
+    seed: int = 0,
+) -> Calibration:
+    """Measure how well `reward`, and each of its components, tells good completions from bad ones.
+
+    ::
+
+        found = calibrate(reward, "labeled.jsonl", label="is_correct")
+        print(found)               # AUC; right, tied and wrong pairs; thresholds; misjudged completions
+        found.total.within.wrong   # pairs of one prompt in which the worse completion scores higher
+        found.plot("reliability.png")
+
+    Args:
+        reward: a reward, a plain function, or a list of them.
+        data: the path of a .jsonl, .json, .csv or .parquet file, or records: mappings with a completion, a label,
+            usually a prompt, and the columns that `reward` reads.
+        label: the column of the labels: true or false in any spelling (``"False"`` is False), or grades, where higher
+            is better.
+        threshold: also show the results for this threshold of the total.
+        completion: the column of the completions, texts or lists of messages.
+        prompt: the column of the prompts.
+        group_by: the columns in which completions of one group agree; the order of the rows does not matter. By
+            default the prompt and the columns that `reward` names.
+        progress: the training progress; without it, schedules have their end values.
+        bins: bins of the reliability curve.
+        cases: number of misjudged completions to keep of each kind.
+        replicates: bootstrap samples for the interval of the AUC; 0 for none.
+        seed: the seed of the bootstrap.
+
+    Raises:
+        DataError: the data cannot be read; the message names the line.
+        BindingError: `reward` reads a column that the data does not have.
+        CoercionError: a column's value does not fit its annotation.
+        RewardFailure: a function without a lower bound raised (others score their lowest bound and are reported).
+    """
+    scorer = Scorer(reward)
+    found = read(data)
+    labels = found.labels(label)
+    samples = arranged(
+        scorer.reward, found, completion=completion, prompt=prompt, group_by=group_by, label=label, progress=progress
+    )
+    table = scorer.score(samples.batch, strict=False)
+    bounds = {name: node.bounds for name, node in scorer.names.components}
+    return calibration_of(
+        table,
+        labels[samples.rows],
+        samples.groups,
+        rows=samples.rows,
+        bounds=bounds | {TOTAL: scorer.reward.bounds},
+        threshold=threshold,
+        bins=bins,
+        cases=cases,
+        replicates=replicates,
+        seed=seed,
+    )
+
+
+# Learning signal before training: ``print(estimate_signal(reward, "samples.jsonl", num_generations=8))``.
+
+
+def estimate_signal(
+    reward: RewardLike | Sequence[Any],
+    data: Data,
+    *,
+    num_generations: int | None = None,
+    steps: int | None = None,
+    completions_per_step: int | None = None,
+    price_per_call: float | Mapping[str, float] | None = None,
+    completion: str = "completion",
+    prompt: str = "prompt",
+    group_by: str | Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> Signal:
+    """Estimate the learning signal of `reward` from samples of the model that you will train.
+
+    ::
+
+        found = estimate_signal(reward, "samples.jsonl", num_generations=8, steps=500, completions_per_step=256,
+                                price_per_call={"judge": 0.002})
+        print(found)
+        found.varying          # the share of prompts that will have a learning signal
+        found.calls[0].cost    # the cost for the whole run
+
+    Args:
+        reward: a reward, a plain function, or a list of them.
+        data: the path of a .jsonl, .json, .csv or .parquet file, or records: mappings with a completion, a prompt, and
+            the columns that `reward` reads; several samples per prompt, in any order.
+        num_generations: completions per prompt in the run; by default, the number of samples.
+        steps: optimizer steps of the run, to estimate calls and costs. Needs `completions_per_step`.
+        completions_per_step: completions scored per step over all processes. Needs `steps`.
+        price_per_call: the price of a call of an expensive component, in any currency; or a mapping by component.
+        completion: the column of the completions, texts or lists of messages.
+        prompt: the column of the prompts.
+        group_by: the columns in which completions of one group agree; by default the prompt and the columns that
+            `reward` names.
+        progress: the training progress; by default the first step, where the sampled model is.
+
+    Raises:
+        DataError: the data cannot be read, or has no prompts.
+        BindingError: `reward` reads a column that the data does not have, or no prompt has two samples.
+        CoercionError: a column's value does not fit its annotation.
+        RewardDefinitionError: `num_generations` is below 2, or `steps` comes without `completions_per_step`.
+        RewardFailure: a function without a lower bound raised (others score their lowest bound and are reported).
+    """
+    if (steps is None) != (completions_per_step is None):
+        raise RewardDefinitionError(
+            "estimate_signal: pass both steps= and completions_per_step=, whose product is the number of completions"
+        )
+    scorer = Scorer(reward)
+    found = read(data)
+    if group_by is None and prompt not in found.columns:
+        raise DataError(
+            f"the data has no column {prompt!r} to group completions by. Name the column with prompt= or group_by=. "
+            f"Columns: {', '.join(map(str, found.columns))}."
+        )
+    samples = arranged(
+        scorer.reward,
+        found,
+        completion=completion,
+        prompt=prompt,
+        group_by=group_by,
+        progress=progress or Progress(0, steps or 1),
+    )
+    table = scorer.score(samples.batch, strict=False)
+    return signal_of(
+        table,
+        samples.groups,
+        gates={name: (passed, reached & ~passed) for name, (reached, passed) in table.passed.items()},
+        calls=_calls(scorer, table, samples.groups),
+        num_generations=num_generations,
+        completions_in_run=None if steps is None or completions_per_step is None else steps * completions_per_step,
+        price_per_call=price_per_call,
+    )
+
+
+def _calls(
+    scorer: Scorer, table: ScoreTable, groups: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+) -> dict[str, int]:
+    """Count the calls of each expensive component: one per row that reached it, or one per group."""
+    found = {}
+    for name, node in scorer.names.components:
+        binding = node.facts.binding
+        if binding is not None and binding.expensive and binding.scope != "batch":
+            called = np.isin(table.components[name].codes, (SCORED, FAILED, ERRORED))
+            found[name] = len(np.unique(groups[called])) if binding.scope == "group" else int(called.sum())
+    return found
+
+
+Result = TypeVar("Result")
+
+
+class _Unfinished(RewardKitError):
+    """Scoring all completions did not finish."""
+
+
+_LIMIT = 120.0
+"""Time limit for all completions of a file, in seconds."""
+
+
+def measured(report: Report, reward: Any, data: str | Path, *, label: str = "label", seed: int = 0) -> Section:
+    """Return the report with measurements on the completions of a file.
+
+    Labels give a calibration, and several completions per prompt give an estimate of the signal. If one of them is
+    missing, a remark says why.
+    """
+    found = labeled(reward, data, label)
+    remarks: list[str] = []
+    calibration = signal = None
+    tree = tree_of(reward, "a reward with labels")
+    rows = found.records.records
+    unlabeled = [{name: value for name, value in row.items() if name != label} for row in rows]
+    missing = ""
+    output = Output()
+    try:
+        if found.has_labels:
+            missing = f"agreement with {label!r} not measured"
+            calibration = _tried(lambda: calibrate(tree, rows, label=label, seed=seed), missing, remarks, output)
+        if found.has_groups:
+            missing = "learning signal not estimated"
+            signal = _tried(lambda: estimate_signal(tree, unlabeled), missing, remarks, output)
+    except _Unfinished as error:  # the second measurement would not finish either
+        remarks.append(f"{missing}: {error}")
+    if output.printed is not None:
+        remarks.append(f"the reward printed {output.printed} while it scored the file, not shown here")
+    used = f"{found.used} of " if found.used < found.prompts else ""
+    return Section(
+        report,
+        data=f"{data}: {len(rows):,} rows; laws checked on {used}{found.prompts:,} distinct examples",
+        calibration=calibration,
+        signal=signal,
+        remarks=tuple(remarks),
+    )
+
+
+def _tried(measure: Callable[[], Result], missing: str, remarks: list[str], output: Output) -> Result | None:
+    try:
+        return _apart(measure, output)
+    except _Unfinished:
+        raise
+    except RewardKitError as error:
+        remarks.append(f"{missing}: {error}")
+        return None
+
+
+def _apart(measure: Callable[[], Result], output: Output) -> Result:
+    """Call `measure` in a child process, where the system can fork.
+
+    Raises:
+        RewardKitError: `measure` raised it, or did not finish.
+    """
+    if not can_isolate():
+        with diverted(output.hear):
+            return measure()
+
+    def work(send: Callable[[Any], None]) -> None:
+        try:
+            send((True, measure()))
+        except Exception as error:
+            send((False, str(error) if isinstance(error, RewardKitError) else f"{type(error).__name__}: {error}"))
+
+    for said in isolated(work, Note(), patience=1.0, limit=_LIMIT, heard=output.hear):
+        if isinstance(said, Lost):
+            raise _Unfinished(f"scoring all completions did not finish ({said.reason})")
+        ended, value = said
+        if ended:
+            result: Result = value
+            return result
+        raise RewardKitError(value)
+    raise RewardKitError("scoring all completions returned no result")

@@ -1,0 +1,1 @@
+"""The reward that is checked: how it scores, and what is known of it."""

@@ -1,0 +1,110 @@
+"""BoundReward: a reward with its examples and laws.
+
+``bound(reward, {"examples": [{"answer": "42"}], "good": ["<answer>42</answer>"]}).report()`` checks it. Tests, the
+pytest plugin and the command line all use it, so they check a reward in the same way.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rewardkit.check.check import check_reward
+from rewardkit.check.findings import LawResult
+from rewardkit.check.laws import Law
+from rewardkit.check.reports.report import Report
+from rewardkit.check.reports.sections import repeated
+from rewardkit.check.run.execution import Told
+from rewardkit.check.run.selection import selected
+from rewardkit.errors import RewardDefinitionError, near_miss
+from rewardkit.tree.binding import name_of as function_name
+from rewardkit.tree.reward import Reward
+
+_OWN = ("reward", "laws", "without", "exploits", "fail_fast", "told")
+"""Arguments of `check_reward` that a bound reward sets itself."""
+_LONGEST_NAME = 60
+
+
+@dataclass(eq=False)
+class BoundReward:
+    """A reward, ready to be checked.
+
+    Attributes:
+        name: its name in reports and tests.
+        reward: a reward, a trainer's function, or a list of them.
+        options: arguments of `check_reward`.
+        laws: the laws to check, including those for exploits, in the order in which they run.
+        wanted: names of the laws that `result` will be asked for. All of them run on the first request, because most
+            laws share completions, which are then scored once.
+    """
+
+    name: str
+    reward: Any
+    options: Mapping[str, Any]
+    laws: tuple[Law, ...]
+    wanted: set[str] = field(default_factory=set)
+    _results: dict[str, LawResult] = field(default_factory=dict)
+
+    def report(self, only: Collection[str] | None = None, told: Told | None = None) -> Report:
+        """Check its laws, or only those named."""
+        chosen = [law for law in self.laws if only is None or law.name in only]
+        return check_reward(self.reward, laws=chosen, told=told, **self.options).shown_as(self.name)
+
+    def result(self, law: str) -> LawResult:
+        """Return the result of one law."""
+        if law not in self._results:
+            found = self.report({law, *(name for name in self.wanted if name not in self._results)}).merged
+            again = repeated(found)
+            for result in found:
+                if result.law in again:
+                    reason = f"the process died, which breaks {result.findings[0].law}"
+                    result = LawResult(result.law, "unfinished", result.tries, reason=reason, seconds=result.seconds)
+                self._results[result.law] = result
+        return self._results[law]
+
+    def of(self, reward: Any) -> BoundReward:
+        """Return another reward bound to the same examples and laws."""
+        return BoundReward(name_of(reward), reward, self.options, self.laws)
+
+
+def bound(
+    reward: Any,
+    options: Mapping[str, Any],
+    *,
+    name: str = "",
+    laws: Iterable[Law | str] | None = None,
+    without: Iterable[Law | str] = (),
+    exploits: bool = True,
+) -> BoundReward:
+    """Bind a reward to the arguments of its checks.
+
+    Args:
+        reward: a reward, a trainer's function, or a list of them.
+        options: keyword arguments of `check_reward`.
+        name: by default, how the reward prints.
+        laws: laws or their names, including ``"exploits"`` and ``"search"``; all laws by default.
+        without: laws to leave out.
+        exploits: False leaves out the exploits and the search.
+
+    Raises:
+        RewardDefinitionError: there is no such option or law.
+    """
+    known = [option for option in inspect.signature(check_reward).parameters if option not in _OWN]
+    for option in options:
+        if option not in known:
+            raise RewardDefinitionError(
+                f"check_reward has no option {option!r}.{near_miss(option, known)} Options: {', '.join(known)}"
+            )
+    chosen = selected(laws, without=without, exploits=exploits, regressions=options.get("regressions"))
+    return BoundReward(name or name_of(reward), reward, options, chosen)
+
+
+def name_of(reward: Any) -> str:
+    """Return the default name of a reward: how it prints; for a function, its name; for a list, its items' names."""
+    if not isinstance(reward, Reward) and callable(reward):
+        return function_name(reward)
+    text = f"[{', '.join(map(name_of, reward))}]" if isinstance(reward, (list, tuple)) else repr(reward)
+    half = (_LONGEST_NAME - 3) // 2
+    return text if len(text) <= _LONGEST_NAME else f"{text[:half]}...{text[-half:]}"

@@ -1,0 +1,84 @@
+"""Components: the addends of a sum, each checked by itself.
+
+A sum hides the faults of its addends: where one of five functions pays a wrong answer, the right one still earns more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from rewardkit.check.findings import Finding, LawResult
+from rewardkit.check.reports.report import Report
+from rewardkit.check.reward_under_test.subject import Promises, Subject, is_foreign
+from rewardkit.errors import shorten
+from rewardkit.progress.schedule import weight_bounds
+from rewardkit.tree.algebra import summands, weighted_sum_of
+from rewardkit.tree.names import terms_of
+
+
+def components_of(subject: Subject) -> list[tuple[str, Subject]]:
+    """Return the name and the subject of each addend that counts; none if the reward is not a sum of several."""
+    counting = (
+        (weight, reward) for weight, reward in summands(subject.reward) if next(terms_of(reward), None) is not None
+    )
+    items = [(weight, reward) for weight, reward in counting if weight != 0.0]
+    if len(items) < 2:
+        return []
+    promises = Promises(  # margins and chains are about the sum
+        indifferent=subject.promises.indifferent,
+        right=subject.promises.right,
+        distractors=subject.promises.distractors,
+        nothing_to_do=subject.promises.nothing_to_do,
+    )
+    found = []
+    for weight, reward in items:
+        # A penalty, -0.1 * repetition, is judged as such.
+        part = reward if weight_bounds(weight)[0] >= 0 else weighted_sum_of([(weight, reward)])
+        whole = subject.whole or subject
+        own = Subject(
+            part,
+            subject.examples,
+            plain=is_foreign(part),
+            seed=subject.seed,
+            promises=promises,
+            whole=whole,
+            stage=subject.stage,
+        )
+        found.append((reward.name or shorten(reward), own))
+    return found
+
+
+def of_component(report: Report, name: str, whole: Report) -> Report:
+    """Return the report of a component under its name, without the findings that the whole shows already."""
+    results = [
+        replace(result, findings=tuple(_renamed(one, name) for one in result.findings)) for result in report.results
+    ]
+    return unrepeated(
+        replace(report, results=tuple(results), title=name), whole.findings, "as shown above, for the sum"
+    )
+
+
+def unrepeated(report: Report, known: Iterable[Finding], reason: str) -> Report:
+    """Return the report without findings that are known; a law without others gets the reason."""
+    faults = {fault for one in known for fault in _faults(one)}
+
+    def own(result: LawResult) -> LawResult:
+        new = tuple(one for one in result.findings if faults.isdisjoint(_faults(one)))
+        return replace(result, findings=new, reason=reason if result.findings and not new else result.reason)
+
+    return replace(report, results=tuple(map(own, report.results)))
+
+
+def _faults(finding: Finding) -> Iterator[tuple[str, ...]]:
+    """Yield what makes a fault the same in a sum and in its component."""
+    raised = finding.trace.strip().splitlines()[-1] if finding.trace.strip() else ""
+    yield finding.law, repr(finding.completion), raised
+    if finding.family:
+        yield finding.law, finding.family, finding.why.split(": earns")[0]
+    if raised:
+        yield finding.law, finding.component, raised
+
+
+def _renamed(finding: Finding, name: str) -> Finding:
+    return replace(finding, component=name, of=name) if finding.component == "total" else replace(finding, of=name)

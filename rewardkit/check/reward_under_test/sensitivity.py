@@ -1,0 +1,148 @@
+"""Sensitivity: on which parts of a right completion its score depends, found by trying.
+
+In ``"12 + 30 make 42.\\n#### 42"`` only the last number matters to a reward that reads what comes after ``####``, and
+``"####42"`` is its essence: the shortest text found that is still paid like the right completion.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from rewardkit.check.completion.anatomy import Span, numbers_in, replaced
+from rewardkit.check.reward_under_test.judgment import Judged
+from rewardkit.check.reward_under_test.subject import Subject
+
+# Shrinker: find a shorter text that still shows a fault.
+
+
+def shrunk(text: str, shows: Callable[[str], bool], *, seconds: float = 2.0, keep: str = "") -> str:
+    """Return the shortest text found within `seconds` for which `shows` is true, as it is for `text`.
+
+    Pieces are cut out, from halves down to single characters; then characters that cannot be typed are replaced.
+
+    Args:
+        text: to shrink.
+        shows: whether a text shows the fault.
+        seconds: time limit.
+        keep: a part of the text that must not change.
+    """
+    deadline = time.monotonic() + seconds
+    best = text
+    improved = True
+    while improved and time.monotonic() < deadline:
+        improved = False
+        for candidate in _shorter(best):
+            if time.monotonic() >= deadline:
+                break
+            if (not keep or keep in candidate) and candidate != best and shows(candidate):
+                best, improved = candidate, True
+                break
+    for place, character in enumerate(best):
+        if time.monotonic() >= deadline or (character.isascii() and (character.isprintable() or character == "\n")):
+            continue
+        for simple in "a0 ":
+            candidate = best[:place] + simple + best[place + 1 :]
+            if (not keep or keep in candidate) and shows(candidate):
+                best = candidate
+                break
+    return best
+
+
+def _shorter(text: str) -> Iterator[str]:
+    size = len(text)
+    piece = size
+    while piece >= 1:
+        for start in range(0, size, piece):
+            yield text[:start] + text[start + piece :]
+        if piece == 1:
+            return
+        piece = max(1, piece // 2)
+
+
+_WORD = re.compile(r"[^\W\d_]+")
+_MOST = 120
+"""Parts of a completion that are tried."""
+_LONGEST = 2_000
+_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Part:
+    """A number or a word of a right completion.
+
+    Attributes:
+        span: its place.
+        text: how it is written.
+        kind: what it is.
+    """
+
+    span: Span
+    text: str
+    kind: Literal["number", "word"]
+
+
+def parts_of(text: str) -> list[Part]:
+    """Return the numbers and words of a text, in order."""
+    numbers = [Part(span, span.of(text), "number") for span in numbers_in(text)]
+    words = [Part(Span(*match.span()), match.group(), "word") for match in _WORD.finditer(text)]
+    words = [one for one in words if not any(other.span.holds(one.span) for other in numbers)]
+    return sorted([*numbers, *words], key=lambda one: one.span.start)
+
+
+def essential_parts(subject: Subject, right: Judged) -> list[Part]:
+    """Return the parts without which a right completion is not paid in full: another part of its kind is refused."""
+
+    def made() -> list[Part]:
+        if len(right.anatomy.text) > _LONGEST:
+            return []
+        parts = parts_of(right.anatomy.text)
+        last = parts[-subject.affordable(_MOST) :]  # the answer is usually at the end
+        seen = subject.see([right.trial(with_part(right, one, unrelated(one))) for one in last])
+        return [part for part, one in zip(last, seen, strict=True) if one.scored and not right.paid(one)]
+
+    found: list[Part] = subject.remembered(("essential", right.example, right.anatomy.text), made)
+    return found
+
+
+def essence(subject: Subject, right: Judged) -> str:
+    """Return the shortest text found that is paid like the right completion."""
+
+    def made() -> str:
+        text = right.anatomy.text
+        if not text or len(text) > _LONGEST:
+            return text
+
+        def still(shorter: str) -> bool:
+            return right.paid(subject.see([right.trial(shorter)])[0])
+
+        return shrunk(text, still, seconds=min(_SECONDS, subject.left / 8))
+
+    found: str = subject.remembered(("essence", right.example, right.anatomy.text), made)
+    return found
+
+
+def with_part(right: Judged, part: Part, other: str) -> str:
+    """Return the text of a right completion with another part."""
+    return replaced(right.anatomy.text, [(part.span, other)])
+
+
+def unrelated(part: Part) -> str:
+    """Return a part of the same kind and length that has nothing to do with it."""
+    if part.kind == "number":
+        return re.sub(r"\d", lambda digit: str((int(digit[0]) + 4) % 9 + 1), part.text)
+    letters = "qxz" if part.text[:1].lower() != "q" else "xzq"
+    made = "".join(letters[place % 3] for place in range(len(part.text)))
+    return made.upper() if part.text.isupper() else made.capitalize() if part.text[:1].isupper() else made
+
+
+def atoms_of(value: Any) -> list[str]:
+    """Return the texts and numbers in a cell, through lists and objects: keys, too."""
+    if isinstance(value, dict):
+        return [atom for pair in value.items() for one in pair for atom in atoms_of(one)]
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [atom for one in value for atom in atoms_of(one)]
+    return [] if value is None or isinstance(value, bool) else [str(value).strip()]

@@ -1,0 +1,464 @@
+"""Subject: the reward under test with its examples; it scores any completion.
+
+``subject.see([Trial("<answer>42</answer>", 0)])`` scores a completion for the first example. If the reward raises, the
+exception is part of the result, a `Seen`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from rewardkit.batch.batch import RESERVED, Batch
+from rewardkit.batch.environments import journals
+from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.score import Outcome
+from rewardkit.batch.table import ScoreTable
+from rewardkit.check.examples import Example
+from rewardkit.check.reading.aims import Aim, aims
+from rewardkit.check.reading.smells import Smells, smells
+from rewardkit.check.reward_under_test.trials import Seen, Trial, seen_in, seen_of, text_of, token_ids
+from rewardkit.check.reward_under_test.vocabulary import Mined, mined, only_zipped, uses_argument
+from rewardkit.check.variants.episodes.stage import Stage
+from rewardkit.errors import BindingError, CoercionError, RewardFailure
+from rewardkit.progress.progress import Progress
+from rewardkit.tree.binding import Binding
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.reward import Reward, bindings
+
+# Arguments: which columns a function asks for, and which of them its code uses.
+
+
+_OF_FORM = re.compile(
+    r"form|style|tag|xml|struct|length|long|short|think|strict|soft|repet|lang|tone|layout", re.IGNORECASE
+)
+"""Names of functions that judge the form of an answer."""
+
+
+def columns_of(binding: Binding, code: Mined, known: set[str]) -> set[str]:
+    """Return the columns that a function names or uses, of those `known`; `code` is what its code mentions."""
+    function = binding.original
+    if not binding.foreign:
+        named = {one.source: one.name for one in binding.columns}
+        if binding.reads("example"):
+            return set(named) | (known & code.names)
+        return {source for source, name in named.items() if binding.trusted or uses_argument(function, name)}
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return set(known)
+    named_columns = named_arguments(function, known)
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        named_columns |= known & code.names - set(parameters)
+    return named_columns
+
+
+def named_arguments(function: Any, known: set[str]) -> set[str]:
+    """Return the known columns that are arguments of a function and that its code uses."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return set()
+    return {name for name in parameters if name in known and uses_argument(function, name)}
+
+
+def is_argument(function: Any, name: str) -> bool:
+    """Whether a function asks for a column; one of form may just zip it, as it was copied from a reward of answers."""
+    try:
+        asked = name in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+    return asked and not (_OF_FORM.search(getattr(function, "__name__", "")) and only_zipped(function, name))
+
+
+NOWHERE = Stage()
+"""Without an environment or tools, calls have the results that their completion says."""
+
+_OF_PROMPTS = ("prompt", "prompts")
+_SLOW = 1.0
+"""Seconds after which a completion is evidence that long completions take too long."""
+
+
+class OutOfTime(BaseException):
+    """A law has no time left. Not an Exception, which a law may handle."""
+
+
+@dataclass(frozen=True)
+class Promises:
+    """What the author declares about a reward, besides its examples.
+
+    Attributes:
+        margin: by how much every good completion scores above every bad one.
+        chains: completions for one example, each better than the one before; ``(example, completions)``.
+        indifferent: what may change without changing the score: ``"whitespace"``, ``"unicode"``, ``"case"``.
+        right: (completion, example) -> whether the completion is right; used by the search for exploits.
+        distractors: answers that are certainly wrong for every example.
+        nothing_to_do: the numbers of examples in which doing nothing is right.
+    """
+
+    margin: float = 0.0
+    chains: tuple[tuple[int, tuple[Any, ...]], ...] = ()
+    indifferent: tuple[str, ...] = ()
+    right: Callable[[str, Mapping[str, Any]], bool] | None = None
+    distractors: tuple[str, ...] = ()
+    nothing_to_do: tuple[int, ...] = ()
+
+
+class Subject:
+    """A reward under test.
+
+    Args:
+        reward: the tree.
+        examples: at least one.
+        plain: whether it is a trainer's reward function.
+        seed: of everything drawn.
+        promises: what its author declares.
+        whole: the sum of all rewards of the run, if this is one of several.
+        stage: where the calls of a completion run.
+    """
+
+    def __init__(
+        self,
+        reward: Reward,
+        examples: Sequence[Example],
+        *,
+        plain: bool = False,
+        seed: int = 0,
+        promises: Promises | None = None,
+        whole: Subject | None = None,
+        stage: Stage = NOWHERE,
+    ) -> None:
+        self.reward = reward
+        self.examples = tuple(examples)
+        self.plain = plain
+        self.seed = seed
+        self.scorer = Scorer(reward)
+        self.tries = 0
+        self.deadline = math.inf
+        self._stop = math.inf
+        self.promises = promises or Promises()
+        self._memory: dict[Any, Any] = {}
+        self._avoided: set[tuple[Any, ...]] = set()
+        self._watch: Callable[[Sequence[Trial] | None], None] = _unwatched
+        self._known: dict[tuple[Any, ...], Seen] = {}
+        self._seconds = 0.0
+        self._scored = 0
+        self._reached: dict[str, int] = {}
+        self._longest = math.inf
+        self.slow: tuple[Trial, float] | None = None
+        self.whole = whole
+        self.stage = stage
+        self.covered = False
+
+    def resume(self, results: Mapping[str, int]) -> None:
+        """Let laws go on after so many kinds of completions, which they have tried."""
+        self._reached.update(results)
+
+    def reached(self, law: str) -> int:
+        """Return how many kinds of completions a law has tried already."""
+        return self._reached.get(law, 0)
+
+    def skip_longer(self, size: int) -> None:
+        """Do not score longer completions from now on: the reward is known to be slow, and other laws need the time."""
+        self._longest = min(self._longest, max(size, 200))
+
+    def avoid(self, trials: Iterable[Trial]) -> None:
+        """Do not score these completions again, for any example: the reward hung or died on one of them."""
+        self._avoided.update(_key(trial)[:-1] for trial in trials)
+
+    @property
+    def longest(self) -> int:
+        """The length of the longest completions that are scored; 0 for any length."""
+        return int(self._longest) if math.isfinite(self._longest) else 0
+
+    def skips(self, trial: Trial) -> bool:
+        """Whether a completion is too long for a reward that is known to be slow."""
+        return len(text_of(trial.completion)) > self._longest
+
+    @property
+    def lost(self) -> bool:
+        """Whether the reward hung or died on a completion."""
+        return bool(self._avoided)
+
+    @contextmanager
+    def limited(self, seconds: float) -> Iterator[None]:
+        """Inside the block, raise `OutOfTime` instead of scoring once the time is over."""
+        limited = [one for one in (self, self.whole) if one is not None]
+        for one in limited:
+            one._stop = time.monotonic() + seconds
+        try:
+            yield
+        finally:
+            for one in limited:
+                one._stop = math.inf
+
+    # Facts about the reward that need no call
+
+    @cached_property
+    def bindings(self) -> list[tuple[Reward, Binding]]:
+        """The nodes that call functions, with their bindings."""
+        return bindings(self.reward)
+
+    @cached_property
+    def mined(self) -> Mined:
+        return mined(self.reward)
+
+    @cached_property
+    def aims(self) -> list[Aim]:
+        """What the source of the reward's functions proposes to try."""
+        return aims(self.reward)
+
+    @cached_property
+    def smells(self) -> Smells:
+        """What the source of the reward's functions does that may go wrong."""
+        return smells(self.reward)
+
+    @cached_property
+    def bounds(self) -> tuple[float, float]:
+        return self.reward.bounds
+
+    @cached_property
+    def conversational(self) -> bool:
+        """Whether the given completions are chat messages."""
+        given = [completion for example in self.examples for completion in (*example.good, *example.bad)]
+        if not given:
+            return any(isinstance(example.prompt, list) for example in self.examples)
+        return any(not isinstance(completion, str) for completion in given)
+
+    @cached_property
+    def columns_read(self) -> frozenset[str]:
+        """The columns that its functions name and use."""
+        read: set[str] = set()
+        for _, binding in self.bindings:
+            read |= columns_of(binding, self.mined, {name for example in self.examples for name in example.columns})
+        return frozenset(read)
+
+    @cached_property
+    def columns_named(self) -> frozenset[str]:
+        """The columns read that are named arguments."""
+        named: set[str] = set()
+        known = {name for example in self.examples for name in example.columns}
+        for _, binding in self.bindings:
+            named |= columns_of(binding, Mined((), (), frozenset()), set())
+            if binding.foreign:
+                named |= named_arguments(binding.original, known)
+        return frozenset(named)
+
+    @cached_property
+    def columns_forgotten(self) -> frozenset[str]:
+        """The columns that a function asks for as an argument and never reads, unless others judge beside it."""
+        if self.whole is not None:
+            return frozenset()
+        known = {name for example in self.examples for name in example.columns}
+        asked: set[str] = set()
+        for _, binding in self.bindings:
+            if binding.foreign:
+                asked |= {name for name in known if is_argument(binding.original, name)}
+            else:
+                asked |= {one.source for one in binding.columns}
+        return frozenset(asked - self.columns_read)
+
+    @cached_property
+    def reads_prompts(self) -> bool:
+        """Whether one of its functions uses the prompt, or all columns at once."""
+        for _, binding in self.bindings:
+            if not binding.foreign and binding.reads("prompt", "example"):
+                return True
+            if binding.foreign and any(is_argument(binding.original, name) for name in _OF_PROMPTS):
+                return any(uses_argument(binding.original, name) for name in _OF_PROMPTS)
+        return bool(self.mined.names & set(_OF_PROMPTS))
+
+    @cached_property
+    def scope(self) -> str:
+        """``"sample"``, ``"group"`` or ``"batch"``: what the reward declares it needs to score one completion."""
+        scopes = {binding.scope for _, binding in self.bindings if not binding.foreign} | {_together(self.reward)}
+        return next((scope for scope in ("batch", "group") if scope in scopes), "sample")
+
+    def score_in_groups(self) -> None:
+        """From now on, score each tried completion together with the given completions of its example."""
+        self.__dict__["scope"] = "group"
+        self._known.clear()
+        self._memory.clear()
+
+    @cached_property
+    def deterministic(self) -> bool:
+        """Whether the reward declares that it is deterministic."""
+        return all(binding.deterministic for _, binding in self.bindings)
+
+    def remembered(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return the result of `make`, called once per key."""
+        if key not in self._memory:
+            self._memory[key] = make()
+        return self._memory[key]
+
+    def watch(self, before: Callable[[Sequence[Trial] | None], None]) -> None:
+        """Call `before` with trials before they are scored, and with None afterward."""
+        self._watch = before
+        if self.whole is not None:
+            self.whole.watch(before)
+
+    # Scores
+
+    def see(self, trials: Iterable[Trial], *, fresh: bool = False) -> list[Seen]:
+        """Score each trial, once unless `fresh`."""
+        listed = list(trials)
+        keys = [_key(trial) for trial in listed]
+        missing = {key: trial for key, trial in zip(keys, listed, strict=True) if fresh or key not in self._known}
+        for key in [key for key in missing if key[:-1] in self._avoided]:
+            del missing[key]
+            self._known[key] = Seen(math.nan, Outcome.SKIPPED, "the reward hung or died on it")
+        for key in [key for key, trial in missing.items() if self.skips(trial)]:
+            del missing[key]
+            self._known[key] = Seen(math.nan, Outcome.SKIPPED, "the reward is slow, and it is long")
+        said = dict(zip(missing, self._score(list(missing.values())), strict=True)) if missing else {}
+        for key, seen in said.items():
+            self._known.setdefault(key, seen)
+        return [said[key] if key in said else self._known[key] for key in keys]
+
+    def value(self, completion: Any, example: int = 0, columns: Mapping[str, Any] | None = None) -> float:
+        """Return the total of one completion; NaN if there is none."""
+        return self.see([Trial(completion, example, columns)])[0].value
+
+    def _score(self, trials: list[Trial]) -> list[Seen]:
+        if self.scope != "sample" or self.plain:
+            return [self._alone(trial) for trial in trials]
+        found: list[Seen] = []
+        for start in range(0, len(trials), 32):
+            found += self._together(trials[start : start + 32])
+        return found
+
+    def _together(self, trials: list[Trial]) -> list[Seen]:
+        if len(trials) == 1:
+            return [self._alone(trials[0])]
+        try:
+            table = self.table(trials)
+        except Exception:  # one of them caused it: score each by itself
+            return [self._alone(trial) for trial in trials]
+        return [seen_in(table, row) for row in range(len(trials))]
+
+    def _alone(self, trial: Trial) -> Seen:
+        """Score one completion; if the reward compares, after the given completions of the example."""
+        beside = self.beside(trial.example) if self.scope != "sample" else []
+        try:
+            table = self.table([*(replace(trial, completion=one) for one in beside), trial])
+        except (BindingError, CoercionError):
+            raise
+        except RewardFailure as error:
+            return seen_of(error)
+        return seen_in(table, len(table) - 1)
+
+    def beside(self, example: int) -> list[Any]:
+        """Return the completions that form a group with a tried one, if the reward compares."""
+        one = self.examples[example]
+        return [*one.good[:2], *one.bad[:2]] or [self.formed("."), self.formed("No.")]
+
+    def table(self, trials: Sequence[Trial], progress: Progress | None = None) -> ScoreTable:
+        """Score `trials` as one batch, in this order."""
+        if time.monotonic() > self._stop:
+            raise OutOfTime
+        batch = self.batch(trials, progress)
+        self.tries += len(trials)
+        self._watch(trials)
+        started, before = time.perf_counter(), time.process_time()
+        try:
+            return self.scorer.score(batch, strict=False)
+        finally:
+            spent = time.perf_counter() - started
+            self._seconds += spent
+            self._scored += len(trials)
+            busy = time.process_time() - before
+            if busy > _SLOW:
+                self.slow = max(trials, key=lambda trial: len(text_of(trial.completion))), busy
+            self._watch(None)
+
+    def batch(self, trials: Sequence[Trial], progress: Progress | None = None) -> Batch:
+        rows = [self.examples[trial.example] for trial in trials]
+        columns = [{**row.columns, **(trial.columns or {})} for row, trial in zip(rows, trials, strict=True)]
+        known = (*(example.columns for example in self.examples), *columns)  # a data set has all columns in all rows
+        names = dict.fromkeys(name for row in known for name in row if name not in RESERVED)
+        prompts = [(trial.columns or {}).get("prompt", row.prompt) for row, trial in zip(rows, trials, strict=True)]
+        completions = [trial.completion for trial in trials]
+        environments: list[Any] | None = None
+        if self.stage.real:
+            played = [
+                self.stage.played(completion, _row(prompt, own))
+                for completion, prompt, own in zip(completions, prompts, columns, strict=True)
+            ]
+            completions = [completion for completion, _ in played]
+            environments = [environment for _, environment in played] if self.stage.environment is not None else None
+        return Batch(
+            completions,
+            prompts=None if all(prompt is None for prompt in prompts) else prompts,
+            completion_ids=[token_ids(completion) for completion in completions],
+            columns={name: [row.get(name) for row in columns] for name in names},
+            progress=progress,
+            context=None if environments is None else {"environments": environments},
+            rollouts=Rollouts(**journals(environments)),
+        )
+
+    def measure(self) -> None:
+        """Measure the cost of a completion; the first call does not count, since it may load a model."""
+        trials = [Trial(self.beside(number)[0], number) for number in range(len(self.examples))][:2]
+        self.see(trials)
+        times: list[float] = []
+        while len(times) < 3 and sum(times) < 0.1:  # on a busy machine, a quick call may look slow once
+            self._seconds, self._scored = 0.0, 0
+            self.see(trials, fresh=True)
+            times.append(self._seconds)
+        self._seconds = min(times)
+
+    @property
+    def cost(self) -> float:
+        """Seconds per scored completion so far."""
+        return self._seconds / self._scored if self._scored else 0.0
+
+    def affordable(self, wanted: int, share: float = 0.25) -> int:
+        """Return how many of `wanted` completions fit into a `share` of the time left; at least 8."""
+        if self.cost == 0.0:
+            return wanted
+        return max(8, min(wanted, int(self.left * share / self.cost)))
+
+    @property
+    def left(self) -> float:
+        """Seconds until the budget is spent."""
+        return max(0.0, min(self.deadline - time.monotonic(), 3600.0))
+
+    def formed(self, text: str) -> Any:
+        """Return a text in the form of the given completions."""
+        return [{"role": "assistant", "content": text}] if self.conversational else text
+
+
+def _row(prompt: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row as a trainer passes it to ``reset``."""
+    return {**({} if prompt is None else {"prompt": prompt}), **columns}
+
+
+def _unwatched(trials: Sequence[Trial] | None) -> None:
+    """Do nothing: the default callback."""
+
+
+def _together(reward: Reward) -> str:
+    deepest: str = reward.facts.together
+    for child in reward.children:
+        below = _together(child)
+        deepest = below if (deepest, below) != ("batch", "group") and below != "sample" else deepest
+    return deepest
+
+
+def _key(trial: Trial) -> tuple[Any, ...]:
+    completion = trial.completion if isinstance(trial.completion, str) else json.dumps(trial.completion, default=repr)
+    columns = None if trial.columns is None else repr(sorted(trial.columns.items()))
+    return type(trial.completion) is str, completion, columns, trial.example
+
+
+def is_foreign(tree: Reward) -> bool:
+    """Return whether any function in the tree was written for a trainer."""
+    return any(binding.foreign for _, binding in bindings(tree))

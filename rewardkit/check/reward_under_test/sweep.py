@@ -1,0 +1,167 @@
+"""The sweep: completions that most laws look at, scored once and shared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from rewardkit.check.completion.anatomy import ANSWERS, Anatomy, anatomies_of, likelihood
+from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.trials import Seen, Trial, text_of, with_text
+from rewardkit.check.variants.broken_texts import broken
+from rewardkit.check.variants.wild_texts import SHAPES, TEXTS
+from rewardkit.check.variants.wrong_answers import wrong_answers
+
+# Reach: which completions the model and the trainer of the given data can produce.
+
+
+_NEEDS_TOOLS = ("content None, a tool call", "a tool's answer at the end", "several turns")
+_NEEDS_PARTS = ("content in parts", "an image", "an empty list of parts")
+
+
+def reachable_shapes(subject: Subject) -> dict[str, Any]:
+    """Return the message shapes, by description, that the trainer of the given data passes."""
+    if not _has_messages(subject):
+        return {}
+    names = (*(_NEEDS_TOOLS if _has_tools(subject) else ()), *(_NEEDS_PARTS if _has_parts(subject) else ()))
+    return {name: SHAPES[name] for name in names}
+
+
+def reachable_text(text: str) -> bool:
+    """Whether a tokenizer can decode to `text`: lone surrogates are half characters."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def unreachable(subject: Subject) -> Iterator[tuple[Trial, str]]:
+    """Yield completions that no run on the given data has, each with a description."""
+    if _has_messages(subject) or not subject.plain:
+        known = reachable_shapes(subject)
+        for name, shape in SHAPES.items():
+            if name not in known:
+                yield Trial(shape, 0), name
+    for name, text in TEXTS.items():
+        if not reachable_text(text):
+            yield Trial(subject.formed(text), 0), name
+
+
+def _has_messages(subject: Subject) -> bool:
+    return subject.conversational or any(isinstance(example.prompt, list) for example in subject.examples)
+
+
+def _has_tools(subject: Subject) -> bool:
+    messages = list(_messages(subject))
+    several = any(len(completion) > 1 for completion in _given(subject) if isinstance(completion, list))
+    called = any(message.get("tool_calls") or message.get("role") == "tool" for message in messages)
+    return several or called or any("tools" in example.columns for example in subject.examples)
+
+
+def _has_parts(subject: Subject) -> bool:
+    return any(isinstance(message.get("content"), list) for message in _messages(subject))
+
+
+def _messages(subject: Subject) -> Iterator[Mapping[str, Any]]:
+    """Yield all messages of the given prompts and completions."""
+    for conversation in (*_given(subject), *(example.prompt for example in subject.examples)):
+        if isinstance(conversation, list):
+            yield from (message for message in conversation if isinstance(message, Mapping))
+
+
+def _given(subject: Subject) -> list[Any]:
+    return [completion for example in subject.examples for completion in (*example.good, *example.bad)]
+
+
+_EXAMPLES = 4
+"""All completions are tried for this many examples; for the rest, only the given ones."""
+
+
+_SHARE = 0.1
+"""The sweep may take this share of the time left."""
+
+
+def anatomies(subject: Subject, example: int) -> list[Anatomy]:
+    """Return the anatomies of an example's right completions, each with the gold answer that changes the score."""
+    made: list[Anatomy] = subject.remembered(
+        ("anatomies", example), lambda: [_anatomy(subject, example, good) for good in subject.examples[example].good]
+    )
+    return made
+
+
+def _anatomy(subject: Subject, example: int, completion: Any) -> Anatomy:
+    """Return the parts of a right completion: of the columns whose value it has, the first one that matters.
+
+    If none does, the reward may ignore its gold answers: then the one that is marked as the answer. A value in passing,
+    such as a number of the prompt, is no answer.
+    """
+    columns = subject.examples[example].columns
+    candidates = anatomies_of(text_of(completion), columns, subject.columns_read, answered=True)
+    for one in candidates:
+        if _matters(subject, Trial(completion, example), one):
+            return one
+    likely = (one for one in candidates if one.marked and one.column in subject.columns_read)
+    return next((one for one in likely if likelihood(one.column) < len(ANSWERS)), Anatomy(text_of(completion)))
+
+
+def _matters(subject: Subject, trial: Trial, anatomy: Anatomy) -> bool:
+    """Whether other answers in place of the gold answer change the score."""
+    wrong = [one.text for one in wrong_answers(anatomy.gold) if one.honest][:3]
+    others = [replace(trial, completion=with_text(trial.completion, anatomy.saying(text))) for text in wrong]
+    right, *seen = subject.see([trial, *others])
+    return any(not one.same(right) for one in seen)
+
+
+def given(subject: Subject) -> list[Trial]:
+    """Return the given right and wrong completions of all examples."""
+    return [
+        Trial(completion, number)
+        for number, example in enumerate(subject.examples)
+        for completion in (*example.good, *example.bad)
+    ]
+
+
+def sweep(subject: Subject) -> list[Trial]:
+    """Return given completions, wild ones, and broken right ones, the most useful first."""
+    trials: list[Trial] = subject.remembered("sweep", lambda: list(_unique(_sweep(subject))))
+    return trials[: subject.affordable(len(trials), share=_SHARE)]
+
+
+def swept(subject: Subject) -> list[tuple[Trial, Seen]]:
+    """Return the sweep with its scores."""
+    trials = sweep(subject)
+    return list(zip(trials, subject.see(trials), strict=True))
+
+
+def beyond_reach(subject: Subject) -> list[tuple[Trial, Seen, str]]:
+    """Return completions that no run on the given data has, with their scores and descriptions."""
+    trials = list(unreachable(subject))
+    seen = subject.see([trial for trial, _ in trials])
+    return [(trial, one, name) for (trial, name), one in zip(trials, seen, strict=True)]
+
+
+def _sweep(subject: Subject) -> Iterator[Trial]:
+    yield from given(subject)
+    for shape in reachable_shapes(subject).values():
+        yield Trial(shape, 0)
+    for number in range(min(len(subject.examples), _EXAMPLES)):
+        for text in filter(reachable_text, TEXTS.values()):
+            yield Trial(subject.formed(text), number)
+        example = subject.examples[number]
+        for value in example.columns.values():
+            if isinstance(value, str) and value:
+                yield Trial(subject.formed(value), number)
+        bad = [text_of(completion) for completion in example.bad[:2]]
+        for anatomy in anatomies(subject, number)[:2]:
+            for text in filter(reachable_text, broken(anatomy, subject.mined, bad)):
+                yield Trial(subject.formed(text), number)
+    if not any(example.good for example in subject.examples):
+        for text in filter(reachable_text, broken(Anatomy(""), subject.mined)):
+            yield Trial(subject.formed(text), 0)
+
+
+def _unique(trials: Iterator[Trial]) -> Iterator[Trial]:
+    seen: set[tuple[str, int]] = set()
+    for trial in trials:
+        key = (repr(trial.completion), trial.example)
+        if key not in seen:
+            seen.add(key)
+            yield trial

@@ -1,0 +1,150 @@
+"""Trial and Seen: a completion to try, and its result.
+
+``Trial("<answer>42</answer>", 0)`` is a completion for the first example. `text_of` and `with_text` read and replace
+the text of a completion in any form.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import traceback
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from rewardkit.batch.messages import completion_text
+from rewardkit.batch.score import Outcome
+from rewardkit.batch.table import ScoreTable
+from rewardkit.errors import RewardFailure
+
+_PIECE = re.compile(r"\w{1,6}|[^\w\s]|\s{4}")
+EQUAL = 1e-9
+"""Scores that differ by less are equal."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One completion for one example, whose columns and prompt may be replaced."""
+
+    completion: Any
+    example: int = 0
+    columns: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The result of scoring a trial.
+
+    Attributes:
+        value: the total; NaN if there is none.
+        outcome: of the total.
+        reason: why there is no total, or what was raised.
+        component: the component that caused it.
+        components: raw values by name.
+        terms: shares of the total by name.
+        notes: by component.
+        parts: of the components' scores, by ``component.part``.
+        trace: the traceback, if the reward raised.
+    """
+
+    value: float
+    outcome: Outcome
+    reason: str = ""
+    component: str = "total"
+    components: Mapping[str, float] = field(default_factory=dict)
+    terms: Mapping[str, float] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    trace: str = ""
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def scored(self) -> bool:
+        return self.outcome is Outcome.SCORED
+
+    @property
+    def note(self) -> str:
+        return "; ".join(f"{name}: {note}" for name, note in self.notes.items() if note)
+
+    @property
+    def paying(self) -> str:
+        """The term that adds most to the total; ``"total"`` if there is only one."""
+        return max(self.terms, key=lambda name: self.terms[name]) if len(self.terms) > 1 else "total"
+
+    @property
+    def score(self) -> float | None:
+        return None if math.isnan(self.value) else self.value
+
+    def same(self, other: Seen, tolerance: float = EQUAL) -> bool:
+        """Whether both have the same outcome and total."""
+        if self.outcome is not other.outcome:
+            return False
+        if math.isnan(self.value) or math.isnan(other.value):
+            return math.isnan(self.value) and math.isnan(other.value)
+        return abs(self.value - other.value) <= tolerance * max(1.0, abs(self.value))
+
+
+def text_of(completion: Any) -> str:
+    """Return the text of a completion in any form."""
+    return completion_text(completion)
+
+
+def with_text(completion: Any, text: str) -> Any:
+    """Return the completion with another text."""
+    if isinstance(completion, str):
+        return text
+    messages = [dict(message) for message in completion] if isinstance(completion, list) else []
+    if any(message.get("tool_calls") or message.get("role") == "tool" for message in messages):
+        return [{"role": "assistant", "content": text}]  # a call that remains would be paid
+    for message in reversed(messages):
+        if message.get("role", "assistant") == "assistant":
+            message["content"] = text
+            return messages
+    return [*messages, {"role": "assistant", "content": text}]
+
+
+def token_ids(completion: Any) -> list[int]:
+    """Return fake token ids: one per word or mark, equal for equal words."""
+    return list(map(_token_id, _PIECE.findall(text_of(completion)[:200_000])))
+
+
+@lru_cache(maxsize=1 << 16)
+def _token_id(piece: str) -> int:
+    return zlib.crc32(piece.encode(errors="surrogatepass")) % 50_000
+
+
+def seen_in(table: ScoreTable, row: int) -> Seen:
+    """Return the result in one row of a table."""
+    values = {name: float(column.values[row]) for name, column in table.components.items()}
+    notes = {name: column.notes[row] for name, column in table.components.items() if row in column.notes}
+    terms = {name: float(term[row]) for name, term in table.terms.items()}
+    total = float(table.total[row])
+    faults = [fault for fault in table.faults if fault.row == row]
+    errored = next((fault for fault in faults if fault.outcome is Outcome.ERRORED), None)
+    if errored is not None:
+        return Seen(total, Outcome.ERRORED, errored.reason, errored.component, values, terms, notes, errored.traceback)
+    if math.isnan(total):
+        failed = next((fault for fault in faults if fault.outcome is Outcome.FAILED), None)
+        if failed is not None:
+            return Seen(total, Outcome.FAILED, failed.reason, failed.component, values, terms, notes)
+        return Seen(total, Outcome.ABSTAINED, components=values, terms=terms, notes=notes)
+    parts = {
+        f"{name}.{part}": float(scores[row])
+        for name, column in table.components.items()
+        for part, scores in column.parts.items()
+    }
+    return Seen(total, Outcome.SCORED, components=values, terms=terms, notes=notes, parts=parts)
+
+
+def seen_of(error: RewardFailure) -> Seen:
+    """Return the result for a reward without a lower bound that raised."""
+    first = str(error).splitlines()[0]
+    name = re.match(r"reward '([^']*)' ", first)
+    outcome = Outcome.FAILED if "could not be computed" in first else Outcome.ERRORED
+    cause = error.__cause__
+    trace = "".join(traceback.format_exception(cause)) if cause is not None else ""
+    return Seen(
+        math.nan, outcome, first[name.end() :] if name else first, name.group(1) if name else "total", trace=trace
+    )

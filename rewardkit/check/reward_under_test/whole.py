@@ -1,0 +1,140 @@
+"""The whole: what the rewards of a run judge together, so that none of them is blamed for what another one judges.
+
+A format reward pays wrong answers, and a reward for fields pays wrong values. In a list with a reward that judges
+answers, that is as it should be: the sum tells them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rewardkit.batch.score import Outcome
+from rewardkit.check.reward_under_test.judgment import Judged
+from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.sweep import anatomies
+from rewardkit.check.reward_under_test.trials import EQUAL, Seen, Trial, seen_in, text_of, with_text
+from rewardkit.errors import RewardKitError
+
+# Together: score completions as one batch, and find out whether a function compares those of a prompt.
+
+
+def scored_together(subject: Subject, trials: Sequence[Trial]) -> list[Seen] | str:
+    """Score `trials` as one batch; return the error message if the reward raises."""
+    try:
+        table = subject.table(trials)
+    except RewardKitError as error:
+        return str(error).splitlines()[0]
+    return [seen_in(table, row) for row in range(len(trials))]
+
+
+def settle(subject: Subject) -> None:
+    """Find out whether a trainer's function compares the completions of a prompt; it cannot declare it."""
+    if not subject.plain or subject.scope != "sample":
+        return
+    groups = groups_of(subject)
+    if len(groups) < 1:
+        return
+    alone = [[subject.see([trial], fresh=True)[0] for trial in group] for group in groups]
+    together = [scored_together(subject, group) for group in groups]
+    if all(isinstance(seen, list) and same(seen, own) for seen, own in zip(together, alone, strict=True)):
+        return
+    again = [scored_together(subject, group) for group in groups]
+    if any(
+        isinstance(one, str) or isinstance(two, str) or not same(one, two)
+        for one, two in zip(together, again, strict=True)
+    ):
+        return  # not deterministic
+    if len(groups) > 1 and not _flat(alone):
+        long = Trial(subject.formed("word " * 300), groups[-1][0].example)
+        everything = scored_together(subject, [*(trial for group in groups for trial in group), long])
+        expected = [seen for group in together[:-1] if isinstance(group, list) for seen in group]
+        if isinstance(everything, str) or not same(everything[: len(expected)], expected):
+            return
+    subject.score_in_groups()
+
+
+def _flat(alone: Sequence[Sequence[Seen]]) -> bool:
+    """Whether a completion by itself always earns the same: then the function compares, be it all prompts at once."""
+    return all(one.same(seen[0]) for seen in alone for one in seen)
+
+
+def groups_of(subject: Subject) -> list[list[Trial]]:
+    """Return a group per example, as a trainer makes them: the given completions and a few others."""
+    found = []
+    for number, example in enumerate(subject.examples[:4]):
+        texts = [*example.good[:2], *example.bad[:2], subject.formed("word"), subject.formed("")]
+        group = [Trial(text, number) for text in texts]
+        group += grown(subject, [Trial(text, number) for text in example.good[:1]])
+        if all(seen.outcome in (Outcome.SCORED, Outcome.ABSTAINED) for seen in subject.see(group)):
+            found.append(group)
+    return found
+
+
+def same(one: Sequence[Seen], other: Sequence[Seen]) -> bool:
+    return len(one) == len(other) and first_difference(one, other) is None
+
+
+def first_difference(one: Sequence[Seen], other: Sequence[Seen]) -> int | None:
+    """Return the first row that differs; `other` may be longer."""
+    return next((row for row, seen in enumerate(one) if not seen.same(other[row], 1e-6)), None)
+
+
+def grown(subject: Subject, trials: Sequence[Trial]) -> list[Trial]:
+    """Put a few words in front of each completion."""
+    return [
+        Trial(with_text(trial.completion, f"{'Let me see. ' * 5}{text_of(trial.completion)}"), trial.example)
+        for trial in trials
+    ]
+
+
+COVERED = "the other rewards judge that"
+"""Why a law was skipped if the component pays wrong completions, but the sum of all rewards tells them apart."""
+
+
+def tells_apart(subject: Subject, right: Trial, wrong: Trial) -> bool:
+    """Whether the sum of all rewards of the run pays the right completion more; False if there are no others."""
+    apart = _distinguished(subject, right, wrong)
+    subject.covered = subject.covered or apart
+    return apart
+
+
+def _distinguished(subject: Subject, right: Trial, wrong: Trial) -> bool:
+    whole = subject.whole
+    if whole is None or whole.lost:
+        return False
+    whole.remembered("settled", lambda: settle(whole))
+    best, other = whole.see([right, wrong])
+    return _less(other, best)
+
+
+def covered(subject: Subject, right: Judged, wrong: Trial) -> bool:
+    """Whether the reward is seen to judge only a part of the answer, and the sum judges the wrong completion."""
+    return judges_a_part(subject) and tells_apart(subject, Trial(right.completion, right.example), wrong)
+
+
+def judges_a_part(subject: Subject) -> bool:
+    """Whether the reward is one of several and is seen to leave a part of the judgment to the others."""
+    if subject.whole is None:
+        return False
+    found: bool = subject.remembered("partial", lambda: any(_partly(subject)))
+    return found
+
+
+def _partly(subject: Subject) -> Iterator[bool]:
+    """Yield True for each sign that the reward leaves a part of the judgment to others."""
+    for number, example in enumerate(subject.examples):
+        for completion, anatomy in zip(example.good, anatomies(subject, number), strict=True):
+            yield bool(anatomy.gold) and anatomy.column not in subject.columns_read
+            right = Trial(completion, number)
+            for bad in example.bad:
+                yield _pays(subject, right, Trial(bad, number))
+    yield not subject.columns_read
+
+
+def _pays(subject: Subject, right: Trial, wrong: Trial) -> bool:
+    best, other = subject.see([right, wrong])
+    return best.scored and other.scored and not _less(other, best) and _distinguished(subject, right, wrong)
+
+
+def _less(other: Seen, best: Seen) -> bool:
+    return other.scored and best.scored and other.value < best.value - EQUAL * max(1.0, abs(best.value))

@@ -1,0 +1,276 @@
+"""Execution: run law by law in a forked child. If the child is lost, that is a finding, and a new child continues."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rewardkit.check.findings import Finding, LawOutcome, LawResult
+from rewardkit.check.laws import Law, Skip, Unfinished
+from rewardkit.check.laws.base import OVER, finding
+from rewardkit.check.laws.growth import time_linear, took_long
+from rewardkit.check.reward_under_test.subject import OutOfTime, Subject
+from rewardkit.check.reward_under_test.trials import Trial, text_of, with_text
+from rewardkit.check.reward_under_test.whole import settle
+from rewardkit.check.run.isolation import Lost, Note, can_isolate, isolated
+from rewardkit.check.run.output import Output, diverted
+from rewardkit.errors import RewardKitError
+
+Told = Callable[[str, int, int], None]
+"""Called with the name of the law that starts, its number, and the number of laws."""
+
+_Runner = Callable[[Subject, Sequence[Law], float, Told, Output], Generator[LawResult, None, None]]
+
+_SHOWN = 200
+"""If a reward ends the process on a completion with more characters, a shorter one is tried."""
+_STALLED = 1.0
+"""Patience in seconds once a reward has hung. More completions that hang are left out, and are no more findings."""
+_LOSSES = 16
+"""A law is tried again without the completion on which the child was lost, until this many are known."""
+_WORTH = 1.0
+"""Seconds that must be left for laws that were not finished to go on."""
+_SHARE = 0.5
+"""One law may take this share of the time left."""
+
+
+def run_laws(
+    subject: Subject,
+    laws: Sequence[Law],
+    *,
+    patience: float = 8.0,
+    isolate: bool = True,
+    told: Told | None = None,
+    output: Output | None = None,
+) -> Generator[LawResult, None, None]:
+    """Yield the result of each law as it arrives; what the reward prints goes to `output`."""
+    run = _isolated if isolate and can_isolate() else _here
+    return _twice(run, subject, laws, patience, told or _ignore, output or Output())
+
+
+def _twice(
+    run: _Runner, subject: Subject, laws: Sequence[Law], patience: float, told: Told, output: Output
+) -> Generator[LawResult, None, None]:
+    """Yield the result of each law; laws that were not finished go on with the time that the others left."""
+    cut: dict[str, LawResult] = {}
+    for result in run(subject, laws, patience, told, output):
+        if result.longest:
+            subject.skip_longer(result.longest)  # for the next child process
+        cut |= {result.law: result} if result.outcome == "unfinished" and result.count else {}
+        yield result
+    if not cut or subject.left < _WORTH:
+        return
+    subject.resume({name: result.reached for name, result in cut.items()})
+    for again in run(subject, [law for law in laws if law.name in cut], patience, told, output):
+        first = cut[again.law]
+        tries, seconds = first.tries + again.tries, first.seconds + again.seconds
+        kept = again if again.reason != OVER else replace(first, outcome=again.outcome)
+        yield replace(kept, tries=tries, seconds=seconds)
+
+
+def _ignore(law: str, number: int, count: int) -> None:
+    """Do nothing: the default callback."""
+
+
+def _here(
+    subject: Subject, laws: Sequence[Law], patience: float, told: Told, output: Output
+) -> Generator[LawResult, None, None]:
+    """Run the laws in this process."""
+    with diverted(output.hear):
+        _prepare(subject)
+    for number, law in enumerate(laws):
+        told(law.name, number, len(laws))
+        with diverted(output.hear):
+            result = run_law(law, subject)
+        yield result
+
+
+def _prepare(subject: Subject) -> None:
+    """Learn how long a completion takes, so that the laws of a slow reward try fewer of them."""
+    subject.measure()
+    settle(subject)
+
+
+def run_law(law: Law, subject: Subject) -> LawResult:
+    """Return the result of one law, run in this process."""
+    before, started = subject.tries, time.monotonic()
+    found: list[Finding] = []
+    asides: list[Finding] = []
+    otherwise: LawOutcome = "held"
+    reason, reached, count, first = "", 0, 0, 0
+    try:
+        if subject.left <= 0:
+            raise Unfinished(OVER)
+        with subject.limited(subject.left * (1.0 if subject.reached(law.name) else _SHARE)):
+            for one in _found(law, subject):
+                said = one if one.matters else replace(one, matters=law.why)
+                (asides if one.unreachable or one.of_data else found).append(said)
+                first = first or (subject.tries - before if found else 0)
+    except Skip as skip:
+        otherwise, reason = "skipped", str(skip)
+    except Unfinished as unfinished:
+        otherwise, reason = "unfinished", str(unfinished)
+        reached, count = unfinished.reached, unfinished.count
+    except OutOfTime:
+        otherwise, reason = "unfinished", OVER
+    except RewardKitError:
+        raise
+    except Exception as error:  # a bug of the law, not of the reward
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        otherwise = "unfinished"
+        reason = f"the law itself failed ({type(error).__name__}: {error}, {place.name}:{place.lineno})"
+    tries, seconds = subject.tries - before, time.monotonic() - started
+    outcome: LawOutcome = "broken" if found else otherwise
+    return LawResult(
+        law=law.name,
+        outcome=outcome,
+        tries=tries,
+        findings=tuple(found),
+        reason=reason,
+        seconds=seconds,
+        why=law.why,
+        asides=tuple(asides),
+        reached=reached,
+        count=count,
+        longest=subject.longest,
+        first=first,
+    )
+
+
+def _found(law: Law, subject: Subject) -> Iterator[Finding]:
+    """Yield what a law finds, and what its long completions say about the time."""
+    subject.slow, subject.covered = None, False
+    try:
+        yield from law.check(subject)
+    finally:
+        cut = subject.slow if law is not time_linear else None
+    if cut is not None:
+        yield from (replace(one, matters=time_linear.why) for one in took_long(subject))
+
+
+def _isolated(
+    subject: Subject, laws: Sequence[Law], patience: float, told: Told, output: Output
+) -> Generator[LawResult, None, None]:
+    note = Note()
+    subject.watch(note.write)
+    patience *= 8.0 if any(binding.expensive for _, binding in subject.bindings) else 1.0
+    extra = subject.left
+    done, settles, hangs = 0, True, False
+    losses: list[Finding | None] = []
+    while done < len(laws):
+        work, left = _work(subject, laws[done:], settles), subject.left
+        for said in isolated(work, note, patience, left, output.hear, quiet=left * _SHARE):
+            if isinstance(said, str):
+                told(said, done, len(laws))
+            elif isinstance(said, RewardKitError):
+                raise said
+            elif isinstance(said, Lost) and done < len(laws):
+                settles = False
+                started = note.since or time.monotonic()
+                trial, reason = _culprit(subject, said, patience, output)
+                if trial is not None:
+                    losses.append(None if said.hung and hangs else _loss(subject, trial, said, reason))
+                    _avoid(subject, trial, said)
+                # The time that a stall takes is not taken from the other laws, up to the budget once more.
+                spent = min(extra, time.monotonic() - started)
+                extra -= spent
+                subject.deadline += spent
+                if said.hung:
+                    hangs, patience = True, min(patience, _STALLED)
+                    reason = f"the reward hangs on {len(losses)} of its completions"
+                if trial is None or len(losses) == _LOSSES or (said.hung and laws[done] is time_linear):
+                    name, why = laws[done].name, laws[done].why
+                    yield _with_losses(LawResult(name, "unfinished", reason=reason, why=why), losses)
+                    done, losses = done + 1, []
+            elif isinstance(said, LawResult):
+                yield _with_losses(said, losses)
+                done, losses = done + 1, []
+        note.write(None)
+
+
+def _with_losses(result: LawResult, losses: Sequence[Finding | None]) -> LawResult:
+    """Return the result of a law with the completions on which its child was lost, as one finding for each kind."""
+    found = [one for one in losses if one is not None]
+    for name in dict.fromkeys(one.law for one in found):
+        alike = [one for one in found if one.law == name]
+        first = min(alike, key=lambda one: len(repr(one.completion)))
+        more = len(alike) - 1 + (losses.count(None) if name == "time_linear" else 0)
+        if more:
+            first = replace(first, why=f"{first.why}; so did {more} more of the completions tried")
+        result = replace(result, outcome="broken", findings=(*result.findings, first))
+    return result
+
+
+def _work(subject: Subject, laws: Sequence[Law], settles: bool) -> Callable[[Callable[[Any], None]], None]:
+    """Return the child's work: send the name of each law, then its result."""
+
+    def work(send: Callable[[Any], None]) -> None:
+        # Otherwise Hypothesis writes files into the working directory.
+        os.environ.setdefault(
+            "HYPOTHESIS_STORAGE_DIRECTORY", os.path.join(tempfile.gettempdir(), "rewardkit-hypothesis")
+        )
+        try:
+            if settles:
+                _prepare(subject)
+            for law in laws:
+                send(law.name)
+                send(run_law(law, subject))
+        except RewardKitError as error:
+            send(error)
+
+    return work
+
+
+def _avoid(subject: Subject, trial: Trial, lost: Lost) -> None:
+    """Do not score again what a child was lost on."""
+    given = [*subject.examples[trial.example].good, *subject.examples[trial.example].bad]
+    subject.avoid([trial, *(one for one in lost.trials if one.completion not in given)])
+
+
+def _loss(subject: Subject, trial: Trial, lost: Lost, reason: str) -> Finding:
+    """Return the finding about a completion on which a child was lost."""
+    matters = (
+        "A policy finds the completion that takes minutes to score, and every process of the run waits for it."
+        if lost.hung
+        else "A completion that ends the process ends the run, and everything unsaved is lost."
+    )
+    law = "time_linear" if lost.hung else "total"
+    return finding(law, subject, trial, None, f"scoring {reason}", matters=matters)
+
+
+def _culprit(subject: Subject, lost: Lost, patience: float, output: Output) -> tuple[Trial | None, str]:
+    """Return the completion on which the reward is lost, and the reason."""
+    if not lost.trials:
+        return None, lost.reason
+    if lost.hung and len(lost.trials) == 1:
+        return lost.trials[0], lost.reason
+    for trial in sorted(lost.trials, key=lambda one: len(repr(one.completion))):
+        again = _alone(subject, trial, patience, output)
+        if again is None:
+            continue
+        text = text_of(trial.completion)
+        if len(text) > _SHOWN and not again.hung:
+            for shorter in (text[:_SHOWN], text[-_SHOWN:]):
+                small = replace(trial, completion=with_text(trial.completion, shorter))
+                if _alone(subject, small, patience, output) is not None:
+                    return small, again.reason
+        return trial, again.reason
+    return None, f"scoring {len(lost.trials)} completions at once {lost.reason}, but none of them did alone"
+
+
+def _alone(subject: Subject, trial: Trial, patience: float, output: Output) -> Lost | None:
+    """Score one completion in a child; return how the child was lost, or None."""
+    note = Note()
+
+    def work(send: Callable[[Any], None]) -> None:
+        subject.watch(note.write)
+        subject.see([trial], fresh=True)
+
+    for said in isolated(work, note, patience, patience, output.hear):
+        if isinstance(said, Lost) and said.trials:
+            return said
+    return None

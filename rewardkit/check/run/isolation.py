@@ -1,0 +1,277 @@
+"""Isolation: run laws in a child process, so that a reward that hangs or kills the process is a finding.
+
+The child is a fork, so it has the reward with its closures. It writes what it is about to score to shared memory, so
+the parent knows where it hung. Its output goes to a pipe, which the parent reads. It leads its own session, which is
+killed as a whole, with all processes that the reward started. Ctrl-C reaches only this process, which then ends the
+child.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import os
+import pickle
+import select
+import signal
+import struct
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from rewardkit.check.reward_under_test.trials import Trial
+from rewardkit.check.run.output import Heard, speak_to
+from rewardkit.workers.limits import limit_memory
+
+_NOTED = 1 << 20
+"""Maximum size of a note in bytes."""
+_HEADER = struct.Struct("dI")
+_LENGTH = struct.Struct("Q")
+_CAME_BACK = "the child has sent everything"
+_MOST_AT_THE_END = 1 << 24
+"""Maximum number of bytes of output read after the child ended: something that it started may still print."""
+_MEMORY = 3 << 30
+"""Memory that the child may allocate beyond that of this process, in bytes."""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """The child was lost: it hung or died.
+
+    Attributes:
+        trials: what it was scoring; empty if it was doing something else.
+        reason: what happened to it.
+    """
+
+    trials: tuple[Trial, ...]
+    reason: str
+
+    @property
+    def hung(self) -> bool:
+        """Whether scoring took too long; otherwise the process ended."""
+        return self.reason.startswith("took")
+
+
+class Note:
+    """What the child is scoring and since when, in memory shared by both processes."""
+
+    def __init__(self) -> None:
+        self._shared = mmap.mmap(-1, _NOTED)
+        self.write(None)
+
+    def write(self, trials: Sequence[Trial] | None) -> None:
+        message = b"" if not trials else _packed(trials)
+        self._shared[_HEADER.size : _HEADER.size + len(message)] = message
+        self._shared[: _HEADER.size] = _HEADER.pack(time.monotonic() if trials else 0.0, len(message))
+
+    @property
+    def since(self) -> float:
+        """The start time; 0.0 if nothing is being scored."""
+        started: float = _HEADER.unpack(self._shared[: _HEADER.size])[0]
+        return started
+
+    def read(self) -> tuple[float, tuple[Trial, ...]]:
+        """Return the start time and the trials."""
+        since, length = _HEADER.unpack(self._shared[: _HEADER.size])
+        if not length:
+            return since, ()
+        with suppress(Exception):
+            return since, tuple(pickle.loads(self._shared[_HEADER.size : _HEADER.size + length]))
+        return since, ()
+
+
+def _packed(trials: Sequence[Trial]) -> bytes:
+    with suppress(Exception):
+        message = pickle.dumps(list(trials))
+        if len(message) < _NOTED - _HEADER.size:
+            return message
+    return pickle.dumps([])
+
+
+def can_isolate() -> bool:
+    """Whether this system can fork."""
+    return hasattr(os, "fork") and sys.platform != "emscripten"
+
+
+def isolated(
+    work: Callable[[Callable[[Any], None]], None],
+    note: Note,
+    patience: float,
+    limit: float,
+    heard: Heard = lambda data: None,
+    quiet: float = math.inf,
+) -> Iterator[Any]:
+    """Run `work` in a forked child and yield what it sends; at the end, a `Lost` if the child hung or died.
+
+    Args:
+        work: called in the child with a function that sends a picklable object.
+        note: what the child is scoring.
+        patience: time limit for one completion in seconds; a batch of 32 may take twice as long.
+        limit: time limit for all work in seconds.
+        heard: gets everything that the child prints.
+        quiet: time limit between two of the things that it sends, in seconds.
+    """
+    reading, writing = os.pipe()
+    hearing, speaking = os.pipe()
+    ending, living = os.pipe()  # the kernel closes it even if this process is killed
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # about forks with threads: the child uses none of them
+        process = os.fork()
+    if process == 0:
+        for descriptor in (reading, hearing, living):
+            os.close(descriptor)
+        _run_child(work, writing, ending, speaking)
+    child = _Child(process)
+    try:
+        for descriptor in (writing, speaking, ending):
+            os.close(descriptor)
+        yield from _received(reading, hearing, child, note, patience, time.monotonic() + limit, heard, quiet)
+    finally:
+        child.end()
+        _hear_the_rest(hearing, heard)
+        for descriptor in (reading, hearing, living):
+            os.close(descriptor)
+
+
+class _Child:
+    """A forked process with its session, until it is reaped."""
+
+    def __init__(self, process: int) -> None:
+        self._process = process
+        self._status: int | None = None
+
+    def status(self) -> int | None:
+        """Return the exit status; None while it runs."""
+        if self._status is None:
+            ended, status = os.waitpid(self._process, os.WNOHANG)
+            if ended:
+                self._status = status
+                self._end_session()
+        return self._status
+
+    def end(self) -> None:
+        if self.status() is None:
+            self._end_session()
+            os.kill(self._process, signal.SIGKILL)  # it may not lead a session yet
+            _, self._status = os.waitpid(self._process, 0)
+
+    def _end_session(self) -> None:
+        with suppress(ProcessLookupError, PermissionError):  # no process is left; macOS counts zombies
+            os.killpg(self._process, signal.SIGKILL)
+
+
+def _hear_the_rest(hearing: int, heard: Heard) -> None:
+    most = _MOST_AT_THE_END
+    while most > 0 and select.select([hearing], [], [], 0)[0]:
+        data = os.read(hearing, 1 << 16)
+        if not data:
+            return
+        heard(data)
+        most -= len(data)
+
+
+def _run_child(work: Callable[[Callable[[Any], None]], None], writing: int, ending: int, speaking: int) -> None:
+    """Run `work`, then end this process in any case."""
+    own, errors = os.dup(2), sys.stderr
+    try:
+        speak_to(speaking)
+        os.close(speaking)
+        os.setsid()
+        _end_with_parent(ending)
+        limit_memory(_MEMORY)
+
+        def send(thing: Any) -> None:
+            message = pickle.dumps(thing)
+            data = _LENGTH.pack(len(message)) + message
+            while data:
+                data = data[os.write(writing, data) :]
+
+        work(send)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        send(_CAME_BACK)
+    except BaseException:
+        import traceback
+
+        os.dup2(own, 2)
+        traceback.print_exc(file=errors)
+    finally:
+        os._exit(0)
+
+
+def _end_with_parent(ending: int) -> None:
+    """Let the kernel kill this session when the pipe is closed, which a busy child would not notice."""
+    if sys.platform == "linux":
+        import fcntl
+
+        with suppress(OSError):
+            fcntl.fcntl(ending, fcntl.F_SETOWN, -os.getpid())
+            fcntl.fcntl(ending, fcntl.F_SETSIG, signal.SIGKILL)
+            fcntl.fcntl(ending, fcntl.F_SETFL, os.O_ASYNC)
+
+
+def _received(
+    reading: int,
+    hearing: int,
+    child: _Child,
+    note: Note,
+    patience: float,
+    deadline: float,
+    heard: Heard,
+    quiet: float,
+) -> Iterator[Any]:
+    buffer = b""
+    last = time.monotonic()
+    opened = [reading, hearing]
+    while True:
+        ready, _, _ = select.select(opened, [], [], 0.05)
+        if hearing in ready:
+            printed = os.read(hearing, 1 << 16)
+            heard(printed)
+            if not printed:
+                opened.remove(hearing)
+        if reading in ready:
+            data = os.read(reading, 1 << 16)
+            if not data:
+                break
+            buffer += data
+            while len(buffer) >= _LENGTH.size:
+                (length,) = _LENGTH.unpack(buffer[: _LENGTH.size])
+                if len(buffer) < _LENGTH.size + length:
+                    break
+                message, buffer = buffer[_LENGTH.size : _LENGTH.size + length], buffer[_LENGTH.size + length :]
+                said = pickle.loads(message)
+                if said == _CAME_BACK:
+                    return
+                yield said
+            last = time.monotonic()
+            continue
+        if child.status() is not None:  # a process that it started may still hold the pipe open
+            if select.select([reading], [], [], 0)[0]:
+                continue
+            break
+        since, now = note.since, time.monotonic()
+        if since and now - since > patience:
+            trials = note.read()[1]
+            if now - since > patience * (1 + len(trials) / 32):
+                yield Lost(trials, f"took more than {patience:g} s")
+                return
+        if now > min(deadline, last + quiet) + patience:
+            yield Lost((), "ran out of time")
+            return
+    while (status := child.status()) is None:  # it closed the pipe, so it is about to end
+        time.sleep(0.01)
+    yield Lost(note.read()[1], f"ended the whole process ({_ending(status)})")
+
+
+def _ending(status: int) -> str:
+    if not os.WIFSIGNALED(status):
+        return "it exited"
+    number = os.WTERMSIG(status)
+    return f"signal {signal.Signals(number).name if number in set(signal.Signals) else number}"

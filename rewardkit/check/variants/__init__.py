@@ -1,0 +1,1 @@
+"""Completions made from others: right ones in other forms, wrong, broken and wild ones."""

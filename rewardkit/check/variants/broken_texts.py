@@ -1,0 +1,187 @@
+"""Broken texts: a right completion with one thing wrong, for the laws and for `strategies.completions`.
+
+For ``<answer>42</answer>`` with the gold answer ``42``: ``<answer>42``, ``<answer></answer>``, ``<answer>86</answer>``.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice, permutations
+from typing import Any
+
+from rewardkit.check.completion.anatomy import Anatomy
+from rewardkit.check.completion.tag_violations import Blocks, violations
+from rewardkit.check.reward_under_test.vocabulary import Mined
+from rewardkit.check.variants.wild_texts import TEXTS
+from rewardkit.check.variants.wrong_answers import wrong_answers
+from rewardkit.text.thinking import Marks
+
+# JSON changes: ``{"qty": 1}`` becomes ``{}``, ``{"qty": null}``, ``{"qty": 1, "surplus": 0}``, and so on.
+
+
+Path = tuple[str | int, ...]
+
+
+def changed_values(value: Any, schema: Any = None) -> Iterator[Any]:
+    """Yield `value` with one thing changed: parts missing first, then wrong values, then parts too many.
+
+    Args:
+        value: a JSON value.
+        schema: a JSON schema; its numbers and enumerated texts are among the wrong values.
+    """
+    numbers, texts = _literals(schema)
+    spots = list(_spots(value, ()))
+    for path, part in spots:
+        if isinstance(part, dict):
+            for name in part:
+                yield _replaced(value, (*path, name), _Gone)
+    for path, part in spots:
+        for other in _unlike(part, numbers, texts):
+            if other != part or isinstance(other, bool) is not isinstance(part, bool):
+                yield _replaced(value, path, other)
+    for path, part in spots:
+        if isinstance(part, dict):
+            yield _replaced(value, path, {**part, "surplus": 0})
+            yield from (_replaced(value, path, {**part, "surplus": {**part}}) for _ in range(bool(part)))
+        elif isinstance(part, list) and part:
+            yield _replaced(value, path, part[:-1])
+            yield _replaced(value, path, [*part, part[0]])
+            yield _replaced(value, path, part * 20)
+            yield _replaced(value, path, [])
+
+
+def _unlike(part: Any, numbers: list[Any], texts: list[str]) -> Iterator[Any]:
+    """Yield other values in place of `part`, those of its own type last."""
+    others: list[Any] = [None, "x", 0, [], {}, True]
+    for other in others:
+        if type(other) is not type(part):
+            yield other
+    if isinstance(part, (int, float)) and not isinstance(part, bool):
+        yield from (number + step for number in numbers for step in (-1, 1))
+        yield from (-1, -(10**9), 10**9, 0.5, 1e300)
+    if isinstance(part, str):
+        yield from ("", "?", f"{part}?", f"?{part}", part.swapcase())
+        yield from ("x" * min(number + 1, 1_000) for number in numbers if isinstance(number, int) and number >= 0)
+        yield from texts
+
+
+def _literals(root: Any) -> tuple[list[Any], list[str]]:
+    """Return the numbers in a schema, and variants of its enumerated texts."""
+    numbers: dict[Any, None] = {}
+    texts: dict[str, None] = {}
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (int, float)) and not isinstance(node, bool):
+            numbers.setdefault(node)
+        if isinstance(node, dict):
+            choices = node["enum"] if isinstance(node.get("enum"), list) else ()
+            texts.update((one, None) for one in choices if isinstance(one, str))
+            waiting += node.values()
+        elif isinstance(node, list):
+            waiting += node
+    return list(numbers)[:12], [f"{text}?" for text in list(texts)[:6]]
+
+
+def _spots(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    yield path, value
+    below: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in list(below)[:12]:
+        yield from _spots(part, (*path, key))
+
+
+class _Gone:
+    """Marks a value to remove."""
+
+
+def _replaced(value: Any, path: Path, other: Any) -> Any:
+    if not path:
+        return other
+    made = copy.copy(value)
+    if other is _Gone and len(path) == 1:
+        del made[path[0]]
+    else:
+        made[path[0]] = _replaced(value[path[0]], path[1:], other)
+    return made
+
+
+_MOST_DOCUMENTS = 60
+_MOST_NUMBERS = 6
+_NUMBERS = ("nan", "inf", "1e999", "0", "-1", "²", "99999999999", "1" + "0" * 400)
+"""In place of each number of a right completion."""
+
+
+def near_misses(anatomy: Anatomy) -> Iterator[str]:
+    """Yield a right completion with a tag violated, no answer, or a wrong answer."""
+    if anatomy.blocks:
+        yield from violations(blocks_of(anatomy), anchored=False)
+    yield anatomy.with_region("")
+    if anatomy.gold:
+        yield from (anatomy.saying(wrong.text) for wrong in wrong_answers(anatomy.gold, anatomy.value))
+
+
+def broken(anatomy: Anatomy, mined: Mined, bad: Sequence[str] = ()) -> Iterator[str]:
+    """Yield near misses, damaged copies of a right completion, and wild texts in place of its answer.
+
+    Args:
+        anatomy: of the right completion.
+        mined: tags and texts that the reward's code mentions.
+        bad: wrong completions, which are joined with the right one.
+    """
+    text = anatomy.text
+    yield from (text[: len(text) // 2], text[len(text) // 2 :], text[:-1], text[1:])
+    yield from (text + text, f"\n {text}\n\n", text.upper())
+    yield from near_misses(anatomy)
+    yield from _other_documents(text)
+    yield from map(anatomy.with_region, _other_sums(anatomy.region.of(text)))
+    for match in list(re.finditer(r"\d+(?:\.\d+)?", text))[-_MOST_NUMBERS:]:
+        yield from (text[: match.start()] + other + text[match.end() :] for other in _NUMBERS)
+    for wild in TEXTS.values():
+        if len(wild) <= 400:
+            yield anatomy.with_region(wild)
+            if anatomy.places and anatomy.region != anatomy.places[-1]:
+                yield anatomy.answering(wild)
+    for tag in mined.tags:
+        yield from (f"<{tag}></{tag}>", f"<{tag}>")
+    for piece in mined.texts:
+        yield from (piece, piece + piece, f"{piece} 42", f"a{piece}\n")
+    for one in bad:
+        yield from (one + text, text + one)
+
+
+def blocks_of(anatomy: Anatomy) -> Blocks:
+    """Return the tags of a completion with their bodies."""
+    text, ends = anatomy.text, [0, *(block.whole.end for block in anatomy.blocks)]
+    starts = [*(block.whole.start for block in anatomy.blocks), len(text)]
+    return Blocks(
+        tuple(Marks(f"<{block.name}>", f"</{block.name}>") for block in anatomy.blocks),
+        tuple(block.body.of(text) for block in anatomy.blocks),
+        tuple(text[end:start] for end, start in zip(ends, starts, strict=True)),
+    )
+
+
+def _other_documents(text: str) -> Iterator[str]:
+    """Yield the text with one value of its JSON object changed."""
+    start = text.find("{")
+    if start < 0:
+        return
+    try:
+        document, end = json.JSONDecoder().raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return
+    for changed in islice(changed_values(document), _MOST_DOCUMENTS):
+        yield text[:start] + json.dumps(changed) + text[end:]
+
+
+def _other_sums(body: str) -> Iterator[str]:
+    """Yield other sums of the numbers in an expression: some divide by zero, one is a tower of powers."""
+    numbers = re.findall(r"\d+", body)
+    if not 3 <= len(numbers) <= 5 or not re.fullmatch(r"[\d\s+*/().-]+", body):
+        return
+    yield " ** ".join(sorted(numbers, key=int))
+    for first, second, third, *rest in islice(permutations(numbers), 24):
+        more = "".join(f" + {number}" for number in rest)
+        yield f"{first} / ({second} - {third}){more}"

@@ -1,0 +1,155 @@
+"""Actions: find out whether a reward judges what a policy calls, so that it is blamed only for that."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rewardkit.batch.trajectory import ToolCall, Trajectory
+from rewardkit.check.reward_under_test.judgment import Judged, judged
+from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.trials import Trial
+from rewardkit.check.variants.episodes.messages import (
+    UNKNOWN_TOOL,
+    Made,
+    Messages,
+    calling,
+    has_calls,
+    inserted,
+    is_assistant,
+    is_result,
+    known_results,
+    made,
+    messages_of,
+    without_calls,
+)
+from rewardkit.check.variants.episodes.stage import least_arguments
+from rewardkit.check.variants.wrong_answers import other_value
+from rewardkit.tree.parameters import ENVIRONMENT
+
+
+def judged_actions(subject: Subject) -> list[Judged]:
+    """Return the right completions to start from, of which some call tools if any does."""
+    rights = [in_messages(subject, right) for right in judged(subject)]
+    calling = [right for right in rights if has_calls(right.completion)]
+    return calling or rights
+
+
+def in_messages(subject: Subject, right: Judged) -> Judged:
+    """Return a right completion whose calls are written as text with its calls in a message, if that earns the same.
+
+    The calls of messages can be edited one by one. A reward that looks for calls in the text alone keeps its text.
+    """
+    if has_calls(right.completion) or not any(binding.reads("trajectory") for _, binding in subject.bindings):
+        return right
+    trajectory = Trajectory.of(right.completion).with_text_calls()
+    calls = made(trajectory.calls)
+    if len(trajectory.turns) != 1 or not calls or len(calls) < len(trajectory.calls):
+        return right
+    messages = [calling(*calls)]
+    (seen,) = subject.see([Trial(messages, right.example)])
+    return replace(right, completion=messages, seen=seen) if seen.same(right.seen) else right
+
+
+def reads_state(subject: Subject) -> bool:
+    """Whether the reward reads the environment: then its state is judged, whatever was said."""
+    return any(binding.reads(ENVIRONMENT) for _, binding in subject.bindings)
+
+
+def gold_calls(subject: Subject, right: Judged) -> list[ToolCall]:
+    """Return the calls of a right completion that a column which the reward reads has: their tool and arguments.
+
+    Where the reward reads the state of an environment, it is the first call, whichever it is.
+    """
+    calls = list(Trajectory.of(right.completion).calls)
+    if subject.stage.environment is not None and reads_state(subject):
+        return calls[:1]
+    columns = subject.examples[right.example].columns
+    read = [columns[name] for name in sorted(subject.columns_read & set(columns))]
+    held = json.dumps(read, default=str).replace('\\"', '"')
+    return [
+        call
+        for call in calls
+        if call.arguments is not None
+        and f'"{call.name}"' in held
+        and all(json.dumps(value, default=str).strip('"') in held for value in call.arguments.values())
+    ]
+
+
+def acts(subject: Subject, right: Judged) -> bool:
+    """Whether the reward was seen to judge what a right completion calls: other calls with the same text earn less."""
+
+    def looked() -> bool:
+        trials = [Trial(messages, right.example) for messages in variants(subject, right)]
+        return any(seen.scored and not right.paid(seen) for seen in subject.see(trials))
+
+    found: bool = subject.remembered(("acts", right.example, repr(right.completion)), looked)
+    return found
+
+
+def variants(subject: Subject, right: Judged) -> list[Messages]:
+    """Return the right completion with other arguments, other tools, or a failed call; its text stays."""
+    if not has_calls(right.completion):
+        return []
+    found = []
+    for change in (_other_arguments, _other_tool):
+        messages = messages_of(right.completion)
+        for place, message in enumerate(messages):
+            calls = Trajectory.of([message]).calls if is_assistant(message) else ()
+            if calls:
+                again = calling(*(change(call) for call in made(calls)))
+                messages[place] = {**message, "tool_calls": again["tool_calls"]}
+        answer = known_results(right.completion)
+        found.append(_with_results(messages, answer))
+    return [*found, *_of_others(subject, right)]
+
+
+def _of_others(subject: Subject, right: Judged) -> Iterator[Messages]:
+    """Yield the calls of other examples with the words of this one."""
+    own = made(Trajectory.of(right.completion).calls)
+    for number, example in enumerate(subject.examples):
+        for other in example.good[:1]:
+            calls = made(Trajectory.of(other).calls)
+            if number != right.example and calls and calls != own:
+                yield inserted(without_calls(right.completion), calls, known_results(other))
+
+
+def _with_results(messages: Messages, answer: Any) -> Messages:
+    """Give each result the text that its changed call would have."""
+    calls: list[Made] = []
+    found: Messages = []
+    for message in messages:
+        if is_assistant(message):
+            calls = made(Trajectory.of([message]).calls)
+        elif is_result(message) and calls:
+            name, arguments = calls.pop(0)
+            message = {**message, "name": name, "content": answer(name, arguments)}
+        found.append(message)
+    return found
+
+
+def _other_arguments(call: Made) -> Made:
+    name, arguments = call
+    return name, {key: other_value(value) for key, value in arguments.items()}
+
+
+def _other_tool(call: Made) -> Made:
+    return "another_tool", call[1]
+
+
+def further_calls(subject: Subject, again: Sequence[Made]) -> Iterator[list[Made]]:
+    """Yield calls that do nothing for the task: the last one again, an unknown tool, tools with least arguments."""
+    if again:
+        yield list(again)
+    yield [UNKNOWN_TOOL]
+    if not subject.stage.real:
+        known = {call.name for example in subject.examples for one in example.good for call in Trajectory.of(one).calls}
+        for name in sorted(known)[:2]:
+            yield [(name, {})]
+        return
+    for name, signature in list(subject.stage.names().items())[:4]:
+        arguments = least_arguments(signature)
+        if json.dumps(arguments, default=str) not in {json.dumps(dict(one), default=str) for _, one in again}:
+            yield [(name, arguments)]

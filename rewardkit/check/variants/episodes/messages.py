@@ -1,0 +1,173 @@
+"""Edit the messages of a completion: its calls, its results and its turns.
+
+``answering(completion, "42")`` is the completion with another text in its last turn; its calls stay.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rewardkit.batch.messages import content_text
+from rewardkit.batch.trajectory import ToolCall, Trajectory
+
+Messages = list[dict[str, Any]]
+Made = tuple[str, Mapping[str, Any]]
+"""A call to make: the name of the tool and its arguments."""
+
+UNKNOWN_TOOL: Made = ("no_such_tool", {})
+
+
+def messages_of(completion: Any) -> Messages:
+    """Return a copy of a completion as messages, which may be changed."""
+    if isinstance(completion, str):
+        return [{"role": "assistant", "content": completion}]
+    given = completion if isinstance(completion, (list, tuple)) else [completion]
+    return [dict(message) for message in given if isinstance(message, Mapping)]
+
+
+def has_calls(completion: Any) -> bool:
+    """Return whether a completion has a tool call."""
+    return not isinstance(completion, str) and bool(Trajectory.of(completion).calls)
+
+
+def made(calls: Sequence[ToolCall]) -> list[Made]:
+    """Return calls as they can be made again; without those that have no arguments."""
+    return [(call.name, dict(call.arguments)) for call in calls if call.arguments is not None]
+
+
+def is_assistant(message: Mapping[str, Any]) -> bool:
+    return bool(message.get("role", "assistant") == "assistant")
+
+
+def is_result(message: Mapping[str, Any]) -> bool:
+    return bool(message.get("role") == "tool")
+
+
+def last_turn(messages: Sequence[Mapping[str, Any]]) -> int:
+    """Return the place of the last assistant message; the number of messages if there is none."""
+    places = [place for place, message in enumerate(messages) if is_assistant(message)]
+    return places[-1] if places else len(messages)
+
+
+def answering(completion: Any, text: str) -> Messages:
+    """Return the completion with its calls and another text in its last turn."""
+    messages = messages_of(completion)
+    last = last_turn(messages)
+    if last == len(messages) or messages[last].get("tool_calls") or any(map(is_result, messages[last:])):
+        return [*messages, {"role": "assistant", "content": text}]
+    messages[last] = {**messages[last], "content": text}
+    return messages
+
+
+def without_calls(completion: Any) -> Messages:
+    """Return the text of the last turn, without any call or result before it."""
+    messages = messages_of(completion)
+    last = last_turn(messages)
+    text = content_text(messages[last].get("content")) if last < len(messages) else ""
+    return [{"role": "assistant", "content": text}]
+
+
+def calling(*calls: Made) -> dict[str, Any]:
+    """Return an assistant message that makes some calls, as TRL writes it."""
+    written = [
+        {"type": "function", "function": {"name": name, "arguments": copy.deepcopy(dict(arguments))}}
+        for name, arguments in calls
+    ]
+    return {"role": "assistant", "content": "", "tool_calls": written}
+
+
+def inserted(completion: Any, calls: Sequence[Made], result: Callable[[str, Mapping[str, Any]], str]) -> Messages:
+    """Return the completion with further calls before its last turn, one turn each, with their results."""
+    messages = messages_of(completion)
+    last = last_turn(messages)
+    further: Messages = []
+    for name, arguments in calls:
+        further += [calling((name, arguments)), {"role": "tool", "name": name, "content": result(name, arguments)}]
+    return [*messages[:last], *further, *messages[last:]]
+
+
+def known_results(completion: Any) -> Callable[[str, Mapping[str, Any]], str]:
+    """Return what the tools of a completion answer: the same to the same call, an error to an unknown tool."""
+    seen = {
+        (call.name, json.dumps(dict(call.arguments), sort_keys=True)): call.result.text
+        for call in Trajectory.of(completion).calls
+        if call.arguments is not None and call.result is not None
+    }
+    names = {name for name, _ in seen}
+
+    def result(name: str, arguments: Mapping[str, Any]) -> str:
+        known = seen.get((name, json.dumps(dict(arguments), sort_keys=True)))
+        if known is not None:
+            return known
+        return "{'error': 'not found'}" if name in names else str({"error": f"Tool {name} not found."})
+
+    return result
+
+
+def only(completion: Any, kept: ToolCall) -> Messages:
+    """Return the completion with one of its calls alone, and its result; the text of the last turn stays."""
+    last = without_calls(completion)
+    if kept.arguments is None:
+        return last
+    result = [] if kept.result is None else [{"role": "tool", "name": kept.name, "content": kept.result.text}]
+    return [calling((kept.name, kept.arguments)), *result, *last]
+
+
+def permuted(completion: Any) -> Messages | None:
+    """Return the completion with the calls of each turn and their results reversed; None if that is the same."""
+    messages = messages_of(completion)
+    trajectory = Trajectory.of(completion)
+    changed = False
+    found: Messages = []
+    place = number = 0
+    while place < len(messages):
+        message = messages[place]
+        place += 1
+        if not is_assistant(message):
+            found.append(message)
+            continue
+        turn = trajectory.turns[number]
+        number += 1
+        results = []
+        while place < len(messages) and is_result(messages[place]):
+            results.append(messages[place])
+            place += 1
+        calls = message.get("tool_calls")
+        if isinstance(calls, list) and 1 < len(calls) == len(turn.calls) and len(results) in (0, len(calls)):
+            changed = True
+            found += [{**message, "tool_calls": calls[::-1]}, *results[::-1]]
+        else:
+            found += [message, *results]
+    return found if changed else None
+
+
+def split(completion: Any) -> Messages | None:
+    """Return the completion with each parallel call in a turn of its own; None if there are none."""
+    messages = messages_of(completion)
+    trajectory = Trajectory.of(completion)
+    found: Messages = []
+    changed, number = False, 0
+    for place, message in enumerate(messages):
+        if is_result(message):
+            before = next((one for one in reversed(messages[:place]) if is_assistant(one)), {})
+            if len(before.get("tool_calls") or []) < 2:
+                found.append(message)
+            continue
+        if not is_assistant(message):
+            found.append(message)
+            continue
+        turn = trajectory.turns[number]
+        number += 1
+        calls = message.get("tool_calls")
+        if not isinstance(calls, list) or len(calls) < 2 or len(calls) != len(turn.calls):
+            found.append(message)
+            continue
+        changed = True
+        for one, call in zip(calls, turn.calls, strict=True):
+            found.append({**message, "tool_calls": [one]})
+            if call.result is not None:
+                found.append({"role": "tool", "name": call.name, "content": call.result.text})
+    return found if changed else None

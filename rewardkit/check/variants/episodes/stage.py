@@ -1,0 +1,179 @@
+"""Stage: play the calls of a completion with tools or in an environment.
+
+``Stage(environment=Shop)`` plays a completion as a trainer would: it makes a fresh ``Shop``, resets it with the row,
+runs the calls of each assistant message, and puts the real results in the place of the given ones.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rewardkit.batch.environments import Watch, recorded, tools_of, watched
+from rewardkit.batch.trajectory import ToolCall, Trajectory
+from rewardkit.check.variants.episodes.messages import Messages, is_assistant, is_result, messages_of
+from rewardkit.errors import RewardDefinitionError, shorten
+from rewardkit.workers.background import in_background
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where the calls of a completion run: in an environment, with tools, or nowhere.
+
+    Attributes:
+        environment: the class of the environment, or a function that makes one; None without.
+        tools: functions that a completion may call.
+    """
+
+    environment: Callable[[], Any] | None = None
+    tools: tuple[Callable[..., Any], ...] = ()
+    _watch: Watch = field(default=Watch(hide_reward=True), compare=False)
+
+    @property
+    def real(self) -> bool:
+        """Whether calls really run."""
+        return self.environment is not None or bool(self.tools)
+
+    @property
+    def name(self) -> str:
+        """The name of the environment; empty without one."""
+        return "" if self.environment is None else getattr(self.environment, "__name__", "environment")
+
+    def make(self, row: Mapping[str, Any]) -> Any:
+        """Return a fresh environment that was reset with a row; None without an environment."""
+        if self.environment is None:
+            return None
+        if isinstance(self.environment, type):
+            environment = recorded(self.environment, self._watch)()
+        else:
+            environment = watched(self.environment(), self._watch)
+        environment.reset(**copy.deepcopy(dict(row)))
+        return environment
+
+    def functions(self, environment: Any) -> dict[str, Callable[..., Any]]:
+        """Return the tools by name."""
+        known = {getattr(tool, "__name__", type(tool).__name__): tool for tool in self.tools}
+        if environment is not None:
+            known |= {name: getattr(environment, name) for name, _ in tools_of(type(environment))}
+        return known
+
+    def names(self) -> dict[str, inspect.Signature]:
+        """Return the signatures of the tools by name, without `self`."""
+        known = {getattr(tool, "__name__", type(tool).__name__): tool for tool in self.tools}
+        found = {name: _signature(tool) for name, tool in known.items()}
+        if self.environment is not None:
+            kind = self.environment if isinstance(self.environment, type) else type(self.environment())
+            for name, function in tools_of(kind):
+                bound = not isinstance(inspect.getattr_static(kind, name), staticmethod)
+                parameters = list(_signature(function).parameters.values())[bound:]
+                found[name] = inspect.Signature(parameters)
+        return found
+
+    def played(self, completion: Any, row: Mapping[str, Any], environment: Any = None) -> tuple[Any, Any]:
+        """Return a completion with the real results of its calls, and the environment after them."""
+        environment = self.make(row) if environment is None else environment
+        if isinstance(completion, str) or not self.real:
+            return completion, environment
+        functions = self.functions(environment)
+        messages: Messages = []
+        given = messages_of(completion)
+        for message in given:
+            if not is_result(message):
+                messages.append(message)
+                calls = Trajectory.of([message]).calls if is_assistant(message) else ()
+                messages += _results(functions, calls)
+        return messages, environment
+
+
+def play(environment: Callable[[], Any], completion: Any, row: Mapping[str, Any] | None = None) -> tuple[Any, Any]:
+    """Play the calls of a completion in a fresh environment; return the messages with real results, and it.
+
+    ::
+
+        messages, shop = play(Shop, [{"role": "assistant", "tool_calls": [...]}], {"item": "tea"})
+        rk.score(rk.final_state(sold), [messages], environments=[shop], item=["tea"])
+
+    Args:
+        environment: the class of the environment, or a function that makes one.
+        completion: chat messages; results in them are replaced.
+        row: what ``reset`` gets.
+    """
+    return stage_of(environment, ()).played(completion, row or {})
+
+
+def _results(functions: Mapping[str, Callable[..., Any]], calls: Sequence[ToolCall]) -> Iterator[dict[str, Any]]:
+    """Run calls as TRL does: synchronous tools first, then the others."""
+    later: list[tuple[str, Any]] = []
+    for call in calls:
+        function = functions.get(call.name)
+        try:
+            if function is None:
+                raise ValueError(f"Tool {call.name} not found.")
+            if call.arguments is None:
+                raise TypeError("argument after ** must be a mapping")
+            result = function(**dict(call.arguments))
+        except Exception as error:
+            result = {"error": str(error)}
+        if inspect.iscoroutine(result):
+            later.append((call.name, result))
+        else:
+            yield _result(call.name, result)
+    for name, waiting in later:
+        try:
+            yield _result(name, in_background(waiting).result())
+        except Exception as error:
+            yield _result(name, {"error": str(error)})
+
+
+def _result(name: str, result: Any) -> dict[str, Any]:
+    return {"role": "tool", "name": name, "content": result if isinstance(result, list) else str(result)}
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    try:
+        return inspect.signature(function, eval_str=True)
+    except Exception:  # annotations whose names are not known here
+        return inspect.signature(function)
+
+
+def stage_of(environment: Any, tools: Sequence[Any]) -> Stage:
+    """Return the stage for what was passed to the check.
+
+    Raises:
+        RewardDefinitionError: an environment that cannot be made, or a tool that is not a function.
+    """
+    if environment is not None and not callable(environment):
+        raise RewardDefinitionError(
+            f"environment= takes the class of an environment, or a function that makes one, got {shorten(environment)}"
+        )
+    if isinstance(environment, type) and not callable(getattr(environment, "reset", None)):
+        raise RewardDefinitionError(f"environment=: {environment.__name__} needs a method reset(self, **row)")
+    listed = tuple(tools or ())
+    for tool in listed:
+        if not callable(tool):
+            raise RewardDefinitionError(f"tools= takes functions, got {shorten(tool)} ({type(tool).__name__})")
+    return Stage(environment, listed)
+
+
+def least_arguments(signature: inspect.Signature) -> dict[str, Any]:
+    """Return the least arguments that a tool takes: the smallest value of each type."""
+    smallest: dict[Any, Any] = {int: 0, float: 0.0, bool: False, list: [], dict: {}}
+    names = {kind.__name__: kind for kind in smallest}
+    found: dict[str, Any] = {}
+    for name, parameter in signature.parameters.items():
+        if (
+            parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+            or parameter.default is not parameter.empty
+        ):
+            continue
+        annotation = parameter.annotation
+        if isinstance(annotation, str):
+            annotation = names.get(annotation.partition("[")[0], str)
+        kind = typing.get_origin(annotation) or annotation
+        choices = typing.get_args(annotation) if kind is typing.Literal else ()
+        found[name] = choices[0] if choices else smallest.get(kind, "")
+    return found

@@ -1,0 +1,98 @@
+"""Tool calls: wrong versions of right calls, for rewards that judge what an assistant calls, not what it says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, cast
+
+from rewardkit.batch.trajectory import Trajectory
+from rewardkit.check.reward_under_test.judgment import Judged
+from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.trials import Trial
+from rewardkit.check.variants.wrong_answers import other_value
+
+
+def wrong_calls(subject: Subject, right: Judged) -> Iterator[Trial]:
+    """Yield the right completion with other values in its calls, or with another function called.
+
+    Only if a column that the reward reads has the calls, and a completion without calls earns less. In an environment,
+    the state decides: a call that looks something up may be any.
+    """
+    completion = right.completion
+    if subject.stage.environment is not None:
+        return
+    if not isinstance(completion, list) or not any(message.get("tool_calls") for message in completion):
+        return
+    silent = [{name: value for name, value in message.items() if name != "tool_calls"} for message in completion]
+    if right.paid(subject.see([Trial(silent, right.example)])[0]):
+        return
+    columns = subject.examples[right.example].columns
+    held = json.dumps([columns[name] for name in sorted(subject.columns_read & set(columns))], default=str)
+    named = {call.name for call in Trajectory.of(completion).calls if _stands(call.name, held)}
+    for changed in _changed(completion, held, named):
+        yield Trial(changed, right.example)
+
+
+def changeable_calls(subject: Subject, right: Judged) -> Iterator[tuple[Any, Callable[[Any], Trial]]]:
+    """Yield the arguments of each call that a column has, and what makes the same call with others."""
+    if not any(True for _ in wrong_calls(subject, right)):
+        return
+    completion: Any = right.completion
+    columns = subject.examples[right.example].columns
+    held = json.dumps([columns[name] for name in sorted(subject.columns_read & set(columns))], default=str)
+    for place, message in enumerate(completion):
+        for number, call in enumerate(message.get("tool_calls") or []):
+            function = call.get("function") if isinstance(call, Mapping) else None
+            arguments = _arguments(function) if isinstance(function, Mapping) else None
+            if isinstance(arguments, dict) and arguments and all(_stands(one, held) for one in arguments.values()):
+                yield arguments, partial(_calling, right, place, number)
+
+
+def _calling(right: Judged, place: int, number: int, arguments: Any) -> Trial:
+    """Return the right completion with other arguments in one call."""
+    messages: list[dict[str, Any]] = [dict(one) for one in cast("list[Any]", right.completion)]
+    calls = list(messages[place]["tool_calls"])
+    function = calls[number]["function"]
+    written = json.dumps(arguments) if isinstance(function.get("arguments"), str) else arguments
+    calls[number] = {**calls[number], "function": {**function, "arguments": written}}
+    messages[place]["tool_calls"] = calls
+    return Trial(messages, right.example)
+
+
+def _changed(completion: list[Mapping[str, Any]], held: str, named: set[str]) -> Iterator[list[dict[str, Any]]]:
+    """Yield the completion with one other call; if the column names tools, only their calls are changed."""
+    for place, message in enumerate(completion):
+        for number, call in enumerate(message.get("tool_calls") or []):
+            function = call.get("function") if isinstance(call, Mapping) else None
+            if not isinstance(function, Mapping) or (named and function.get("name") not in named):
+                continue
+            for changed in _other_calls(function, held):
+                calls = list(message["tool_calls"])
+                calls[number] = {**call, "function": changed}
+                messages = [dict(one) for one in completion]
+                messages[place]["tool_calls"] = calls
+                yield messages
+
+
+def _other_calls(function: Mapping[str, Any], held: str) -> Iterator[dict[str, Any]]:
+    given, arguments = function.get("arguments"), _arguments(function)
+    if isinstance(arguments, dict) and arguments and all(_stands(value, held) for value in arguments.values()):
+        others = {name: other_value(value) for name, value in arguments.items()}
+        for changed in (others, {}):
+            yield {**function, "arguments": json.dumps(changed) if isinstance(given, str) else changed}
+    if isinstance(function.get("name"), str) and _stands(function["name"], held):
+        yield {**function, "name": "another_tool"}
+
+
+def _arguments(function: Mapping[str, Any]) -> Any:
+    given = function.get("arguments")
+    try:
+        return json.loads(given) if isinstance(given, str) else given
+    except (ValueError, RecursionError):
+        return None
+
+
+def _stands(value: Any, held: str) -> bool:
+    return json.dumps(value, default=str).strip('"') in held.replace('\\"', '"')

@@ -1,0 +1,188 @@
+r"""Other golds: more values that a gold column may have, with what is right and wrong for each.
+
+For ``answer="42"`` there are ``"0"`` and ``"7"``, which rows like the examples surely have, and ``"-305"`` or
+``"0.25"``, which they may have; for ``"B"`` the other letters; for ``{"qty": 3}`` objects with other values of the same
+types.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from rewardkit.check.completion.anatomy import Anatomy, as_number
+from rewardkit.check.variants.wrong_answers import leaves, other_value, with_leaf
+
+_INTEGERS = (0, 1, 7, 10, 100, 305, 1000, 20250)
+_BEYOND = ("-7", "-305", "12000000")
+_DECIMALS = ("0.25", "-2.5")
+_TINY = ("1.6e-19",)
+_WORDS = ("yes", "no"), ("true", "false"), ("positive", "negative")
+_ORDINARY = ("Quartz", "Lisbon")
+_SPECIAL = ("C++", "f(x)", "3.5 [draft]")
+"""Texts that are no patterns for themselves."""
+_SCRIPTS = (("北京", "上海"), ("Москва", "Киев"))
+_FORMULAS = ((r"\frac{3}{4}", r"\frac{3}{5}"), (r"\sqrt{2}", r"\sqrt{3}"))
+_TIMES = (("12:40", "12:40 pm", "12:40 am"), ("00:15", "12:15 am", "12:15 pm"), ("09:05", "9:05 am", "9:05 pm"))
+_MOST_LEAVES = 6
+
+
+@dataclass(frozen=True)
+class Gold:
+    """Another value of a gold column.
+
+    Attributes:
+        value: of the column.
+        written: the answer that writes it in a completion.
+        wrong: answers that are certainly wrong for it.
+        certain: whether rows like the examples surely have it, so that the reward must know it.
+    """
+
+    value: Any
+    written: str
+    wrong: tuple[str, ...] = ()
+    certain: bool = True
+
+
+def other_golds(
+    anatomy: Anatomy, known: Sequence[Any], *, in_patterns: bool = False, stripped: Sequence[str] = ()
+) -> Iterator[Gold]:
+    """Yield other values in place of the gold answer of a right completion; none where that is not certain.
+
+    Args:
+        anatomy: of the completion.
+        known: the values of the column in all examples.
+        in_patterns: whether the code makes regular expressions of the column.
+        stripped: sets of letters that the code strips from the ends of texts.
+    """
+    value, written = anatomy.value, anatomy.gold.strip()
+    document = _document(value)
+    if document is not None:
+        if _is_json(written) and json.loads(written) == document:
+            for changed in _documents(document):
+                yield Gold(json.dumps(changed) if isinstance(value, str) else changed, json.dumps(changed))
+        return
+    for made in _answers(anatomy, known, in_patterns, stripped):
+        cell = _cell(value, written, made.value)
+        if cell is not None:
+            yield Gold(cell, made.written, made.wrong, made.certain)
+
+
+def _cell(value: Any, written: str, other: str) -> Any:
+    """Return the cell of a column in which `other` is in place of `written`; None if that cannot be done."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int) and re.fullmatch(r"[A-Z]", written):
+        return ord(other) - ord("A")
+    if isinstance(value, (int, float)):
+        number = as_number(other)
+        exact = number is not None and (isinstance(value, float) or number == number.to_integral_value())
+        return type(value)(number) if exact and number is not None else None
+    if isinstance(value, (list, tuple)):
+        return [other] if written in map(str, value) else None
+    if not isinstance(value, str):
+        return None
+    if value.strip() == written or re.fullmatch(r"\d{1,2}:\d{2}", value.strip()):
+        return other
+    marked = re.search(rf"(####\s*|\\boxed\{{){re.escape(written)}(\}}?\S*\s*)\Z", value)
+    return f"{value[: marked.end(1)]}{other}{marked.group(2)}" if marked is not None else None
+
+
+def _answers(anatomy: Anatomy, known: Sequence[Any], in_patterns: bool, stripped: Sequence[str]) -> Iterator[Gold]:
+    """Yield texts for a gold answer that is no document."""
+    value, written = anatomy.value, anatomy.gold.strip()
+    in_text = isinstance(value, str)
+    if re.fullmatch(r"\d{1,2}:\d{2}", str(value).strip()) and re.search(r"(?i)[ap]\.?m", anatomy.text):
+        yield from (Gold(cell, said, (wrong,)) for cell, said, wrong in _TIMES)
+    elif re.fullmatch(r"-?[\d.,]+", written) and as_number(written) is not None:
+        yield from _numbers(known, in_text, written)
+        if anatomy.region.kind == "box" and any(re.search(r"\d/\d|\\d?frac|\\sqrt", str(one)) for one in known):
+            yield from (Gold(right, right, (wrong,), "frac" in right) for right, wrong in _FORMULAS)
+        if in_text and anatomy.marked:
+            yield Gold("unknown", "unknown", ("nonsense",), certain=False)
+    elif re.fullmatch(r"[A-Z]", written):
+        letters = [one for one in (*map(_letter, known), written) if re.fullmatch(r"[A-Z]", one)]
+        for code in range(ord("A"), ord(max(letters)) + 1):
+            if chr(code) != written:
+                yield Gold(chr(code), chr(code))
+    elif written.isalpha() or " " in written:
+        yield from _texts(anatomy, known, in_patterns, stripped)
+
+
+def _letter(value: Any) -> str:
+    """Return the letter of an option, which may be given by its index."""
+    is_index = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 26
+    return chr(ord("A") + value) if is_index else str(value)
+
+
+def _numbers(known: Sequence[Any], in_text: bool, written: str) -> Iterator[Gold]:
+    """Yield integers with as many digits as the examples have, then negative, tiny and broken numbers."""
+    numbers = [number for number in map(as_number, known) if number is not None]
+    most = max((len(str(abs(int(number)))) for number in numbers), default=1)
+    broken = any(number != number.to_integral_value() for number in numbers)
+    certain = [str(one) for one in _INTEGERS if len(str(one)) <= max(most, 2) and not broken]
+    if any(number < 0 for number in numbers):
+        certain += [f"-{one}" for one in certain if one != "0"]
+    is_tiny = any(number and abs(number) < Decimal("1e-3") for number in numbers)
+    beyond = (*_BEYOND, *(_DECIMALS if in_text or broken else ()), *(_TINY if is_tiny else ()))
+    for one in (*certain, *beyond):
+        if one != written:
+            yield Gold(one, one, tuple(_wrong(Decimal(one), signed=one in certain)), one in certain)
+
+
+def _wrong(number: Decimal, *, signed: bool) -> Iterator[str]:
+    """Yield numbers that no tolerance takes for another one, with another sign if signs occur."""
+    if abs(number) < Decimal("1e-6") and number:
+        yield from (f"{number * factor:E}" for factor in (10, 3))
+    elif abs(number) < 20:
+        yield from (format((number + far).normalize(), "f") for far in (20250, -20250))
+    else:
+        others = (number * 10, number * 3, *((-number,) if signed else ()))
+        yield from (format(other.normalize(), "f") for other in others)
+
+
+def _texts(anatomy: Anatomy, known: Sequence[Any], in_patterns: bool, stripped: Sequence[str]) -> Iterator[Gold]:
+    written = anatomy.gold.strip()
+    for pair in _WORDS:
+        if written.lower() in pair:
+            other = pair[1 - pair.index(written.lower())]
+            said = other.upper() if written.isupper() else other.capitalize() if written[:1].isupper() else other
+            yield Gold(said, said)
+            return
+    yield from (Gold(word, word) for word in _ORDINARY if word.lower() != written.lower())
+    if in_patterns:
+        yield from (Gold(text, text, ("C", "fx")[:1]) for text in _SPECIAL)
+    for letters in stripped:
+        word = "".join(dict.fromkeys(letter for letter in letters if letter.isalpha()))[:5]
+        if len(word) > 2:
+            yield from (Gold(text, text) for text in (f"{word.capitalize()}idge", f"Bridge{word}"))
+    if not (str(known) + anatomy.text).isascii():
+        yield from (Gold(right, right, (wrong,), certain=False) for right, wrong in _SCRIPTS)
+
+
+def _documents(document: Any) -> Iterator[Any]:
+    """Yield documents with one other value each, of the same type: another one, and the one that counts as false."""
+    for path, value in [*leaves(document)][:_MOST_LEAVES]:
+        yield with_leaf(document, path, other_value(value))
+        nothing = type(value)() if isinstance(value, (bool, int, float)) else None
+        if nothing is not None and nothing != value:
+            yield with_leaf(document, path, nothing)
+
+
+def _document(value: Any) -> Any:
+    """Return an object with at least one key, given as such or as JSON text; None for everything else."""
+    if isinstance(value, str) and value.lstrip()[:1] == "{" and _is_json(value):
+        value = json.loads(value)
+    return value if isinstance(value, dict) and value else None
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True

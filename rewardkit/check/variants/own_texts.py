@@ -1,0 +1,29 @@
+"""Own texts: texts that the code of a reward mentions or that match its patterns, to see whether it reacts to them."""
+
+from __future__ import annotations
+
+from rewardkit.check.reading.aims import matching
+from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.sweep import swept
+from rewardkit.check.reward_under_test.trials import Trial
+
+
+def own_texts(subject: Subject) -> list[str]:
+    """Return texts that the code of a reward mentions, once and repeated, texts for its patterns, and a long one."""
+    spoken = [word for text in (*subject.mined.words, *subject.mined.texts) for word in (text, f"{text} " * 5)]
+    matched = [*matching(subject.mined.patterns), *matching(subject.mined.texts)]
+    together = (" ".join(subject.mined.texts), " ".join(matched))  # for a reward that wants several of them
+    return [*spoken, *matched, *together, "word " * 20_000]
+
+
+def reacts(subject: Subject) -> bool:
+    """Whether texts that its own code mentions change the score."""
+
+    def differ() -> bool:
+        trials = [Trial(subject.formed(text)) for text in own_texts(subject)]
+        values = {round(seen.value, 9) for seen in subject.see(trials) if seen.scored}
+        values |= {round(seen.value, 9) for trial, seen in swept(subject) if seen.scored and trial.example == 0}
+        return len(values) > 1
+
+    found: bool = subject.remembered("reacts", differ)
+    return found

@@ -1,0 +1,162 @@
+"""Siblings: the parts of a right completion that are of one kind, such as its calls, bullets, or the items of a list.
+
+``"Ranking: D2 > D4 > D3"`` has three siblings with ``" > "`` between them. One can be left out, repeated, or put in the
+place of another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from rewardkit.check.completion.anatomy import THINKING, Anatomy, Span, replaced
+
+_FENCE = re.compile(r"^```[^\n`]*\n.*?^```[ \t]*$", re.DOTALL | re.MULTILINE)
+_BULLET = re.compile(r"^(?:[-*•]|\d{1,2}[.)])[ \t]+(?:.+(?:\n[ \t]+\S.*)*)$", re.MULTILINE)
+_JOINTS = (" > ", " -> ", " → ", "; ", " | ", ", ")
+_LONGEST_ITEM = 60
+_MOST = 12
+
+
+@dataclass(frozen=True)
+class Siblings:
+    """Parts of one kind, in order.
+
+    Attributes:
+        text: of the completion.
+        kind: ``"call"``, ``"block"``, ``"fence"``, ``"bullet"``, ``"item"`` or ``"mention"``.
+        spans: of the parts.
+    """
+
+    text: str
+    kind: str
+    spans: tuple[Span, ...]
+
+    def __len__(self) -> int:
+        return len(self.spans)
+
+    def part(self, place: int) -> str:
+        """Return the text of a part."""
+        return self.spans[place].of(self.text)
+
+    @property
+    def joint(self) -> str:
+        """The text between the first two parts."""
+        if self.kind == "mention":
+            return " "
+        if len(self.spans) > 1:
+            return self.text[self.spans[0].end : self.spans[1].start]
+        return "\n"
+
+    def without(self, place: int) -> str:
+        """Return the completion without a part, and without the text between it and its neighbor."""
+        one = self.spans[place]
+        if self.kind == "mention":
+            return replaced(self.text, [(one, "")])
+        if place + 1 < len(self.spans):
+            gap = Span(one.start, self.spans[place + 1].start)
+        else:
+            gap = Span(self.spans[place - 1].end if place else one.start, one.end)
+        return replaced(self.text, [(gap, "")])
+
+    def without_all(self) -> str:
+        """Return the completion without all parts and the text between them."""
+        if self.kind == "mention":
+            return replaced(self.text, [(span, "") for span in self.spans])
+        return replaced(self.text, [(Span(self.spans[0].start, self.spans[-1].end), "")])
+
+    def instead(self, place: int, other: str) -> str:
+        """Return the completion with another text for a part."""
+        return replaced(self.text, [(self.spans[place], other)])
+
+    def with_more(self, *parts: str) -> str:
+        """Return the completion with more parts behind the last one."""
+        end = self.spans[-1].end
+        return self.text[:end] + "".join(self.joint + part for part in parts) + self.text[end:]
+
+    def without_but_more(self, place: int, *parts: str) -> str:
+        """Return the completion without a part, and with others behind the last one."""
+        kept = tuple(span for other, span in enumerate(self.spans) if other != place)
+        shorter = self.without(place)
+        lost = len(self.text) - len(shorter)
+        moved = [span if span.end <= self.spans[place].start else _moved(span, lost) for span in kept]
+        end = moved[-1].end
+        return shorter[:end] + "".join(self.joint + part for part in parts) + shorter[end:]
+
+
+def _moved(span: Span, lost: int) -> Span:
+    return Span(span.start - lost, span.end - lost)
+
+
+def siblings_in(anatomy: Anatomy, columns: Sequence[Any] = ()) -> Iterator[Siblings]:
+    """Yield the siblings of a right completion, outside its thinking.
+
+    Args:
+        anatomy: of the completion.
+        columns: values of columns; the items of lists are siblings where the completion mentions each of them.
+    """
+    text = anatomy.text
+    start = anatomy.thinking.whole.end if anatomy.thinking else 0
+    names = dict.fromkeys(block.name for block in anatomy.blocks if block.name.lower() not in THINKING)
+    for name in names:
+        kind = "call" if "call" in name.lower() or "function" in name.lower() else "block"
+        yield from _made(text, kind, [block.whole for block in anatomy.blocks if block.name == name])
+    for kind, pattern in (("fence", _FENCE), ("bullet", _BULLET)):
+        yield from _made(text, kind, [Span(*match.span()) for match in pattern.finditer(text, start)])
+    yield from _items(anatomy)
+    for value in columns:
+        if (
+            isinstance(value, (list, tuple))
+            and len(value) > 1
+            and all(isinstance(item, str) and item.strip() for item in value)
+        ):
+            yield from _mentions(text, start, value)
+
+
+def _made(text: str, kind: str, spans: Sequence[Span]) -> Iterator[Siblings]:
+    if 0 < len(spans) <= _MOST:
+        yield Siblings(text, kind, tuple(spans))
+
+
+def _items(anatomy: Anatomy) -> Iterator[Siblings]:
+    """Yield the items of the marked answer, or of the last line behind a colon."""
+    text, region = anatomy.text, anatomy.region
+    if not anatomy.marked:
+        line = re.search(r"(?:^|\n)[^\n:]{1,40}:[ \t]*([^\n]+?)[ \t.]*\Z", text)
+        if line is None:
+            return
+        region = Span(*line.span(1))
+    body = region.of(text)
+    stripped = body.strip().strip("[]()").strip()
+    if not stripped or "\n" in stripped or "{" in stripped:
+        return
+    start = region.start + body.index(stripped)
+    for joint in _JOINTS:
+        parts = stripped.split(joint)
+        if len(parts) > 1 and all(0 < len(part) <= _LONGEST_ITEM for part in parts):
+            spans, place = [], start
+            for part in parts:
+                spans.append(Span(place, place + len(part)))
+                place += len(part) + len(joint)
+            yield from _made(text, "item", spans)
+            return
+
+
+def _mentions(text: str, start: int, items: Sequence[str]) -> Iterator[Siblings]:
+    """Yield the places where a text mentions each item of a list, once."""
+    spans = []
+    for item in items:
+        found = [
+            Span(*match.span())
+            for match in re.finditer(rf"(?<!\w){re.escape(item)}(?!\w)", text, re.IGNORECASE)
+            if match.start() >= start
+        ]
+        if len(found) != 1:
+            return
+        spans += found
+    spans.sort(key=lambda span: span.start)
+    if all(one.end <= other.start for one, other in pairwise(spans)):
+        yield from _made(text, "mention", spans)

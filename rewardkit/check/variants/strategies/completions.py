@@ -1,0 +1,501 @@
+"""Completions made for a reward, from its settings and code.
+
+``completions(rk.tags("think", "answer"), kind="nearly valid")`` draws ``<think>0</think><answer>0``, and
+``completions(rk.json_schema(Invoice))`` draws invoices, invoices with one mistake, and wild texts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice, product
+from typing import Any, Literal
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from rewardkit.batch.messages import completion_text
+from rewardkit.check.completion.anatomy import THINKING, anatomy_of
+from rewardkit.check.completion.tag_violations import Anchored, Blocks, violations
+from rewardkit.check.examples import Example, examples_of
+from rewardkit.check.reward_under_test.vocabulary import Mined, mined
+from rewardkit.check.variants.broken_texts import near_misses
+from rewardkit.check.variants.strategies.contents import Contents, Part, asked_by, gold_text, pattern_contents
+from rewardkit.check.variants.strategies.texts import bodies, wild_texts, wrong_answers
+from rewardkit.errors import RewardDefinitionError, shorten
+from rewardkit.rewards.format import Tags
+from rewardkit.text.extractors import (
+    After,
+    Answer,
+    Boxed,
+    Document,
+    Fenced,
+    Json,
+    JsonValue,
+    Prefilled,
+    Raw,
+    Tagged,
+    TextExtractor,
+    Whole,
+)
+from rewardkit.text.json_text import Parsed
+from rewardkit.text.thinking import Marks, Tag, visible_text
+from rewardkit.text.visibility import has_visible_character, spoken_text
+from rewardkit.tree.binding import Binding
+from rewardkit.tree.conversion import tree_of
+from rewardkit.tree.reward import Reward
+
+# Places: marks with which an extractor finds an answer, and wrong marks.
+
+
+@dataclass(frozen=True)
+class Form:
+    """A way to mark an answer: ``start + write(answer) + end``.
+
+    Attributes:
+        start: the text before it.
+        end: the text after it.
+        mark: the part of `start` or `end` that marks the answer; empty if nothing marks it.
+        write: writes the answer between them.
+    """
+
+    start: str = ""
+    end: str = ""
+    mark: str = ""
+    write: Callable[[str], str] = str
+
+    def around(self, answer: str) -> str:
+        return f"{self.start}{self.write(answer)}{self.end}"
+
+    def unmarked(self, answer: str) -> list[str]:
+        """Return texts with a missing mark."""
+        if not self.mark:
+            return []
+        inside = self.write(answer)
+        bare = [f"{self.start}{inside}"] if self.end.strip() else []
+        bare += [f"{inside}{self.end}", inside]
+        return list(dict.fromkeys(text for text in bare if text != self.around(answer)))
+
+
+_BARE_FORM = Form()
+_ANSWER = Form("<answer>", "</answer>", "<answer>")
+_BOX = Form("\\boxed{", "}", "\\boxed")
+_HASHES = Form("#### ", "", "####")
+
+
+def forms_for(view: Any, known: Sequence[str] = ()) -> list[Form]:
+    """Return the ways to mark an answer for an extractor, the simplest first.
+
+    Args:
+        view: an extractor of ``rk.extract``, a user's function, or None for the completion's text.
+        known: tags and marks in the reward's code.
+    """
+    if isinstance(view, Json):
+        return forms_for(view.where, known)
+    if isinstance(view, JsonValue):
+        inside = partial(_nested, view.path)
+        return [Form(form.start, form.end, form.mark, inside) for form in forms_for(view.where, known)]
+    if isinstance(view, Prefilled):
+        inner = forms_for(view.where, known)
+        closing = view.where.thinking.closings[0]
+        return [Form(f"6*7{closing}{form.start}", form.end, closing, form.write) for form in inner]
+    if isinstance(view, Tagged):
+        return [Form(*view.marks, view.marks.opening)]
+    if isinstance(view, After):
+        return [Form(f"{view.marker} ", "", view.marker)]
+    if isinstance(view, Boxed):
+        return [_BOX, Form("So \\boxed{", "}.", "\\boxed")]
+    if isinstance(view, Fenced):
+        return [Form(f"```{view.language}\n", "\n```", "```")]
+    if isinstance(view, Answer):
+        return [_BARE_FORM, _ANSWER, _BOX, _HASHES]
+    if isinstance(view, Document):
+        return [_BARE_FORM, _ANSWER, Form("```json\n", "\n```"), Form("Here it is:\n```json\n", "\n```", "```")]
+    if view is None or isinstance(view, (Raw, Whole)):
+        return [_BARE_FORM]
+    name = type(view).__name__
+    if name in ("FinalAnswer", "FinalChoice", "FinalNumber", "FinalText"):
+        return [_BARE_FORM, _ANSWER, _BOX, _HASHES, Form("The answer is ", ".")]
+    if name == "Program":
+        return [Form("```python\n", "\n```"), _BARE_FORM, Form("<answer>\n", "\n</answer>", "<answer>")]
+    return [_ANSWER, _BOX, _HASHES, _BARE_FORM, *map(guessed, known)]
+
+
+def guessed(text: str) -> Form:
+    """Guess what a text in a reward's code marks: a tag marks its body, anything else the text after it."""
+    if text.startswith("<") and text.endswith(">"):
+        return Form(text, f"</{text[1:]}", text)
+    return Form(text if text.endswith((" ", "\n")) else f"{text} ", "", text)
+
+
+def shown_to(view: Any, text: str) -> Any:
+    """Return what an extractor finds in a completion: text, a parsed value, or None. Does not raise."""
+    try:
+        found: Any = text if view is None else view(text)
+    except Exception:
+        return None
+    return None if isinstance(found, Parsed) and found.error else found
+
+
+def finds(view: Any, text: str, answer: str) -> bool:
+    """Whether an extractor finds exactly `answer` in a completion."""
+    found = shown_to(view, text)
+    if isinstance(found, Parsed):
+        try:
+            return json.dumps(found.value) == json.dumps(json.loads(answer))
+        except ValueError:
+            return False
+    return isinstance(found, str) and found.strip() == answer.strip()
+
+
+def _nested(path: tuple[str | int, ...], answer: str) -> str:
+    """Return a JSON document with `answer` at `path`."""
+    try:
+        value = json.loads(answer)
+    except ValueError:
+        value = answer
+    for step in reversed(path):
+        value = {step: value} if isinstance(step, str) else [*([None] * max(step, 0)), value]
+    return json.dumps(value, ensure_ascii=False)
+
+
+# Tags: ``tagged("think", "answer")`` draws ``<think>0</think><answer>0</answer>``, valid or with one violation.
+
+
+Bodies = SearchStrategy[str] | Mapping[str, SearchStrategy[str]]
+
+_GAPS = ("", "\n", " ", "\n\n")
+
+
+def tagged(
+    *names: Tag,
+    body: Bodies | None = None,
+    valid: bool = True,
+    anchored: Anchored = True,
+    prefilled: Tag | None = None,
+) -> SearchStrategy[str]:
+    """Draw each tag once, in order, closed, with visible text inside, as ``rk.tags(*names)`` asks.
+
+    Args:
+        names: the tags, as in ``rk.tags``.
+        body: draws the bodies, ``bodies()`` by default; a mapping draws by name. A body with one of the tags, or
+            without a visible character, is drawn again.
+        valid: False for texts with exactly one violation: a mark missing, doubled or misspelled, a block missing or
+            out of order, an empty body, nested blocks, text outside the tags.
+        anchored: as in ``rk.tags``: whether text outside the tags is forbidden.
+        prefilled: the first name, if the prompt already ends with its opening tag.
+    """
+    if not names:
+        raise RewardDefinitionError('tagged: no names. Pass at least one: tagged("think", "answer")')
+    pairs = tuple(Marks.of(name, "tagged: a name") for name in names)
+    whole = blocks(pairs, body, anchored, prefilled is not None)
+    return whole.map(lambda drawn: drawn.text) if valid else violated(whole, anchored)
+
+
+def blocks(
+    pairs: tuple[Marks, ...],
+    body: Bodies | None,
+    anchored: Anchored = True,
+    prefilled: bool = False,
+    tail: SearchStrategy[str] | None = None,
+) -> SearchStrategy[Blocks]:
+    """Draw the blocks of `tagged`; `tail` draws the text after the last tag, if allowed."""
+    marks = [mark for pair in pairs for mark in pair]
+
+    def clean(text: str) -> bool:
+        return not any(mark in text for mark in marks)
+
+    def inside(name: str) -> SearchStrategy[str]:
+        drawn = body.get(name) if isinstance(body, Mapping) else body
+        return (bodies() if drawn is None else drawn).filter(lambda text: clean(text) and has_visible_character(text))
+
+    space = st.sampled_from(_GAPS)
+    free = st.one_of(space, st.sampled_from(["So the answer is", "Done."]), bodies().filter(clean))
+    between = space if anchored else free
+    last = space if anchored is True else free if tail is None else tail.filter(clean)
+    return st.builds(
+        Blocks,
+        st.just(pairs),
+        st.tuples(*(inside(pair.name) for pair in pairs)),
+        st.tuples(*(between for _ in pairs), last),
+        st.just(prefilled),
+    )
+
+
+@st.composite
+def violated(draw: DrawFn, whole: SearchStrategy[Blocks], anchored: Anchored) -> str:
+    """Draw blocks with one violation."""
+    drawn = draw(whole)
+    # One choice among all texts: two choices would shrink toward violations with few texts.
+    return draw(st.sampled_from(violations(drawn, anchored)))
+
+
+# Layouts: several parts in one completion, inside the tags that a reward asks for.
+
+
+_BARE = Form()
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A part, and the ways to mark it in its place."""
+
+    part: Part
+    forms: tuple[Form, ...]
+
+    def right(self) -> SearchStrategy[str]:
+        return st.builds(Form.around, st.sampled_from(self.forms), self.part.contents.right.filter(_quiet))
+
+    def wrong(self) -> SearchStrategy[str]:
+        pairs = st.tuples(st.sampled_from(self.forms), self.part.contents.wrong.filter(_quiet))
+        kept = pairs.filter(lambda pair: not pair[0].mark or _stays_wrong(self.part, *pair))
+        return kept.map(lambda pair: pair[0].around(pair[1]))
+
+
+def composed(frame: Tags | None, parts: Sequence[Part], *, valid: bool) -> SearchStrategy[str]:
+    """Draw completions with contents in each place; unless `valid`, one of them or the tags are wrong."""
+    ranked = sorted(parts, key=lambda part: -part.rank)
+    if frame is None:
+        return _free(ranked, valid=valid)
+    return _framed(frame, ranked, valid=valid)
+
+
+def _framed(frame: Tags, parts: Sequence[Part], *, valid: bool) -> SearchStrategy[str]:
+    """Draw parts inside tags."""
+    placed: dict[str, Placed] = {}
+    for part in parts:
+        name, forms = _home(frame, part.view)
+        placed.setdefault(name, Placed(part, forms))
+    right = {name: one.right() for name, one in placed.items()}
+    prefilled = frame.prefilled
+    whole = blocks(frame.pairs, right, frame.anchored, prefilled, right.get(""))
+    if valid:
+        return whole.map(lambda drawn: drawn.text)
+    ways = [violated(whole, frame.anchored)]
+    for name, one in placed.items():
+        spoilt = {**right, name: one.wrong()}
+        inside = blocks(frame.pairs, spoilt, frame.anchored, prefilled, spoilt.get(""))
+        ways.append(inside.map(lambda drawn: drawn.text))
+    return st.one_of(ways)
+
+
+def _home(frame: Tags, view: Any) -> tuple[str, tuple[Form, ...]]:
+    """Return the tag of a part (empty: after the last one), and the ways to mark it there."""
+    inner = view.where if isinstance(view, (Json, Prefilled)) else view
+    names = [pair.name for pair in frame.pairs]
+    thinking = inner.thinking.blocks if isinstance(inner, TextExtractor) else ()
+    said = [pair.name for pair in frame.pairs if pair.name.lower() not in THINKING and pair not in thinking]
+    home = said[-1] if said else "" if frame.anchored is not True else names[-1]
+    if isinstance(inner, Tagged) and inner.marks in frame.pairs:
+        return inner.marks.name, (_BARE,)
+    if isinstance(inner, Raw) and names[0] not in said:
+        return names[0], (_BARE,)
+    if (
+        type(inner).__name__
+        in ("Answer", "Document", "FinalAnswer", "FinalChoice", "FinalNumber", "FinalText", "Program")
+        and "answer" in names
+    ):
+        return "answer", (_BARE,)
+    forms = tuple(form for form in forms_for(inner) if form.mark) or (_BARE,)
+    whole = isinstance(inner, Whole) or not said
+    return home, (_BARE,) if whole and home == "" else forms
+
+
+@st.composite
+def _free(draw: DrawFn, parts: Sequence[Part], *, valid: bool) -> str:
+    """Draw parts without tags around them."""
+    main = parts[0]
+    beside = [part for part in parts[1:] if part.view != main.view and isinstance(part.view, (Tagged, Fenced))]
+    seen = {repr(main.view)}
+    chosen = [main]
+    for part in beside:
+        if repr(part.view) not in seen:
+            seen.add(repr(part.view))
+            chosen.append(part)
+    broken = -1 if valid else draw(st.integers(0, len(chosen) - 1))
+    texts = [draw(_placed(part, wrong=number == broken)) for number, part in enumerate(chosen)]
+    source = main.view.where if isinstance(main.view, (Json, JsonValue)) else main.view
+    known = source.thinking.blocks[:1] if isinstance(source, TextExtractor) else ()
+    opening = draw(st.sampled_from(["", *(f"{start}6*7{end}\n" for start, end in known)]))
+    return opening + "\n".join([*texts[1:], texts[0]])
+
+
+@st.composite
+def _placed(draw: DrawFn, part: Part, *, wrong: bool) -> str:
+    """Draw a part that its extractor finds; if `wrong`, its content or its mark is wrong."""
+    form = draw(st.sampled_from(forms_for(part.view)))
+    raw = part.view is None or isinstance(part.view, Raw)
+    right = part.contents.right if raw else part.contents.right.filter(_quiet)
+    if not wrong:
+        return form.around(draw(right.filter(lambda content: finds(part.view, form.around(content), content))))
+    if form.mark and draw(st.booleans()):
+        # Without a mark, a lenient extractor reads the whole text; if it finds nothing, that is certainly wrong.
+        lost = [text for text in form.unmarked(draw(right)) if shown_to(part.view, text) is None]
+        if lost:
+            return draw(st.sampled_from(lost))
+    return form.around(draw(part.contents.wrong.filter(lambda content: _stays_wrong(part, form, content))))
+
+
+def _stays_wrong(part: Part, form: Form, content: str) -> bool:
+    """Whether an extractor finds wrong content unchanged, or nothing; a box may drop an extra bracket."""
+    text = form.around(content)
+    return shown_to(part.view, text) is None or finds(part.view, text, content)
+
+
+def _quiet(text: str) -> bool:
+    """Whether content does not change which part of the completion is read."""
+    return visible_text(text) == spoken_text(text)
+
+
+# Source texts: completions for a user's function, made from the texts in its code and from right completions.
+
+
+_MOST_PATTERNS = 6
+
+
+def from_code(code: Mined, row: Mapping[str, Any]) -> Contents:
+    """Return completions with the tags, marks and patterns in a function's code.
+
+    Their meaning is unknown, so right ones are only likely to be paid.
+    """
+    golds = [text for text in map(gold_text, _cells(code, row)) if text]
+    answers = st.sampled_from(golds) if golds else bodies()
+    wrong_ones = st.one_of([wrong_answers(gold) for gold in golds]) if golds else st.just("")
+    right: list[SearchStrategy[str]] = []
+    wrong: list[SearchStrategy[str]] = []
+    if code.tags:
+        right.append(tagged(*code.tags, body=answers))
+        wrong.append(tagged(*code.tags, body=answers, valid=False))
+    for pattern in code.patterns[:_MOST_PATTERNS]:
+        try:
+            contents = pattern_contents(re.compile(pattern, re.DOTALL), full=False)
+            contents.right.validate()
+        except Exception:  # Hypothesis cannot make texts for this pattern
+            continue
+        right.append(contents.right)
+        wrong.append(contents.wrong)
+    # Tags are handled above; a bare word is more often a key or a name than a mark.
+    marks = [guessed(text) for text in code.texts if not re.fullmatch(r"</?\w+>|\w+", text)]
+    for form in marks:
+        right.append(answers.map(form.around))
+        wrong.append(st.one_of(answers, wrong_ones.map(form.around)))
+    if not right:
+        return Contents(answers, wrong_ones)
+    return Contents(st.one_of(right), st.one_of(wrong))
+
+
+def from_good(good: Sequence[str], row: Mapping[str, Any]) -> Contents:
+    """Return right completions as they are, and with one thing wrong: a mark missing, an empty tag, a wrong answer."""
+    anatomies = [anatomy_of(text, row, frozenset(row)) for text in good]
+    wrong = [
+        st.sampled_from([miss for miss in dict.fromkeys(near_misses(anatomy)) if miss not in good] or ["?"])
+        for anatomy in anatomies
+    ]
+    return Contents(st.sampled_from(list(good)), st.one_of(wrong))
+
+
+def _cells(code: Mined, row: Mapping[str, Any]) -> list[Any]:
+    """Return the cells that the code names, or else all cells."""
+    named = [value for name, value in row.items() if name in code.names and value is not None]
+    return named or [value for value in row.values() if value is not None]
+
+
+Kind = Literal["valid", "nearly valid", "wild"]
+
+_KINDS = ("valid", "nearly valid", "wild")
+_MOST_WAYS = 16
+_MOST_EXAMPLES = 20
+
+
+def completions(
+    reward: Reward | Callable[..., Any] | Sequence[Any],
+    *,
+    examples: Iterable[Mapping[str, Any]] = (),
+    good: Any = (),
+    kind: Kind | None = None,
+    max_size: int = 5_000,
+) -> SearchStrategy[str]:
+    """Draw completions that fit a reward's tags, schema, patterns, fences, extractors and columns, or almost fit them.
+
+    Args:
+        reward: a reward, or a trainer's reward function, whose code is searched for tags, marks and patterns.
+        examples: rows of the data, ``{"prompt": ..., <columns>}``, with the right answers. Without them, answers are
+            of the right kind: a number, an option, a list.
+        good: right completions, as in ``check_reward``.
+        kind: ``"valid"``: the form that the reward asks for, with the right answer; ``"nearly valid"``: the same with
+            exactly one violation (a mark missing, a property of another type, a wrong answer); ``"wild"``: what a
+            policy writes when it degenerates. None draws all three.
+        max_size: maximum length of wild texts in characters.
+
+    If a reward asks for conflicting things in one place (a schema and a pattern for the same text), the most specific
+    one is satisfied.
+
+    Raises:
+        RewardDefinitionError: an unknown kind.
+        BindingError: `examples` or `good` has the wrong type.
+    """
+    if kind is not None and kind not in _KINDS:
+        raise RewardDefinitionError(
+            f"completions: kind must be one of {', '.join(_KINDS)}, or None, got {shorten(kind)}"
+        )
+    tree = tree_of(reward, "completions")
+    rows = examples_of(list(examples) or [{}], good)
+    code = mined(tree)
+    if kind == "wild":
+        return wild_texts(max_size=max_size, pieces=_pieces(code))
+    made = [contents for example in rows[:_MOST_EXAMPLES] for contents in _for_example(tree, example, rows, code)]
+    valid, nearly = st.one_of([one.right for one in made]), st.one_of([one.wrong for one in made])
+    if kind is not None:
+        return valid if kind == "valid" else nearly
+    return st.one_of(valid, nearly, wild_texts(max_size=max_size, pieces=_pieces(code)))
+
+
+def _for_example(reward: Reward, example: Example, examples: Sequence[Example], code: Mined) -> list[Contents]:
+    row = example.columns
+    made = []
+    if example.good:
+        made.append(from_good([completion_text(one) for one in example.good], row))
+    for leaves in _ways(reward):
+        frame = next((one.function for one in leaves if isinstance(one.function, Tags)), None)
+        others = [other for other in examples if other is not example]
+        parts = [part for leaf in leaves if (part := asked_by(leaf, row, _golds(leaf, others))) is not None]
+        if frame is not None or parts:
+            made.append(Contents(composed(frame, parts, valid=True), composed(frame, parts, valid=False)))
+    return made or [from_code(code, row)]
+
+
+def _golds(binding: Binding, others: Sequence[Example]) -> list[str]:
+    """Return the gold answers of other examples, which are wrong for this one."""
+    names = [one.source for one in binding.columns]
+    cells = [other.columns.get(name) for name in names for other in others]
+    return [gold_text(cell) for cell in cells if cell is not None]
+
+
+def _ways(reward: Reward) -> list[list[Binding]]:
+    """Return the leaves that one completion must satisfy; several lists if any of them will do."""
+    if reward.facts.binding is not None:
+        return [[reward.facts.binding]]
+    if reward.facts.wants == "none":
+        return [[]]
+    below = [_ways(child) for child in _wanted(reward)]
+    if reward.facts.wants == "any":
+        return [leaves for ways in below for leaves in ways if leaves][:_MOST_WAYS] or [[]]
+    joined = [[leaf for leaves in chosen for leaf in leaves] for chosen in islice(product(*below), _MOST_WAYS)]
+    return [list({id(leaf): leaf for leaf in leaves}.values()) for leaves in joined]
+
+
+def _wanted(reward: Reward) -> Sequence[Reward]:
+    """Return the children of a node, without those with a negative weight."""
+    facts = reward.facts
+    if facts.weights is None or facts.addends is None:
+        return facts.children
+    weighted = zip(facts.weights, facts.addends, strict=True)
+    return [child for weight, child in weighted if not (isinstance(weight, (int, float)) and weight < 0)]
+
+
+def _pieces(code: Mined) -> list[str]:
+    tags = [f"<{slash}{name}>" for name in code.tags for slash in ("", "/")]
+    return [*tags, *code.texts]

@@ -1,0 +1,342 @@
+"""Episodes: play an environment with drawn calls, and get the messages and the environment as they are afterwards.
+
+``episodes(Shop)`` draws calls of the tools of ``Shop``; ``episodes(Shop, st.just([("buy", {"item": "tea"})]))`` plays
+one policy. Score them with ``rk.score(reward, [episode.messages], environments=[episode.environment])``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+from pydantic import TypeAdapter
+
+from rewardkit.check.variants.episodes.messages import Made, calling
+from rewardkit.check.variants.episodes.stage import stage_of
+from rewardkit.check.variants.strategies.documents import json_values
+from rewardkit.check.variants.strategies.texts import bodies
+from rewardkit.check.variants.wild_texts import SHAPES
+from rewardkit.errors import RewardDefinitionError, shorten
+
+# Trajectories: completions with tool calls and their results, as trainers pass them.
+
+
+Messages = list[dict[str, Any]]
+
+SEARCH: Mapping[str, Any] = {
+    "name": "search",
+    "parameters": {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
+}
+OPEN: Mapping[str, Any] = {
+    "name": "open",
+    "parameters": {
+        "type": "object",
+        "properties": {"color": {"enum": ["red", "blue", "green"]}, "wide": {"type": "boolean"}},
+        "required": ["color"],
+    },
+}
+
+_RESULTS = ("ok", "18", "", "[]", '{"found": 0}', "{'twice': 'DD'}", "None", "not found", "line\nline")
+_ERRORS = ("no such letter", "Tool is busy", "'color'", "")
+_BROKEN = ('{"query": ', "[1]", "7", '{"a": NaN}', '{"a": 1, "a": 2}', "query=a")
+_UNKNOWN = ("sing", "Search", "functions.search", "no such tool")
+_SAID = ("Go on.", "Are you sure?", "")
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool: its name, what its arguments are drawn from, and whether it is asynchronous."""
+
+    name: str
+    arguments: SearchStrategy[dict[str, Any]]
+    asynchronous: bool = False
+
+
+@dataclass(frozen=True)
+class _Style:
+    """How the messages of one completion are written."""
+
+    ids: bool
+    as_text: bool
+    empty: Any
+
+
+def trajectories(
+    tools: Iterable[Callable[..., Any] | Mapping[str, Any]] = (SEARCH, OPEN),
+    *,
+    turns: tuple[int, int] = (0, 5),
+    faults: bool = True,
+) -> SearchStrategy[Messages]:
+    """Draw completions as lists of messages: calls one after another and in parallel, results, an answer.
+
+    Arguments are mappings or JSON text, calls have ids or none, the content of a call is empty, None or in parts, and
+    results come in TRL's order: those of synchronous tools first. Shrinks to one turn with an answer.
+
+    Args:
+        tools: functions with type hints, or schemas, ``{"name": ..., "parameters": {...}}`` or OpenAI's.
+        turns: the fewest and the most assistant messages.
+        faults: also draw results with errors as TRL writes them, unknown tools, arguments that are no object, an answer
+            that breaks off, calls without a result, a result without an answer, and no message at all.
+
+    Raises:
+        RewardDefinitionError: no tools, something that is not a tool, or `turns` that are not two numbers.
+    """
+    least, most = turns
+    if not 0 <= least <= most or most < 1:
+        raise RewardDefinitionError(f"trajectories: turns must be (fewest, most), such as (0, 5), got {shorten(turns)}")
+    known = [tool_of(tool) for tool in tools]
+    if not known:
+        raise RewardDefinitionError("trajectories: pass at least one tool, a function or its schema")
+    return _conversation(known, least, most, faults)
+
+
+def tool_of(given: Any) -> Tool:
+    """Read a tool: a function, or its schema.
+
+    Raises:
+        RewardDefinitionError: it is neither.
+    """
+    if isinstance(given, Mapping):
+        inner = given["function"] if isinstance(given.get("function"), Mapping) else given
+        name, schema = inner.get("name"), inner.get("parameters") or {}
+        if isinstance(name, str) and isinstance(schema, Mapping):
+            return Tool(name, json_values({"type": "object", "additionalProperties": False, **schema}))
+    elif callable(given) and hasattr(given, "__name__"):
+        return Tool(given.__name__, json_values(_schema_of(given)), inspect.iscoroutinefunction(given))
+    raise RewardDefinitionError(
+        f"trajectories: a tool is a function, or a schema with a name and parameters, got {shorten(given)}"
+    )
+
+
+def _schema_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the schema of a function's arguments."""
+    hints = typing.get_type_hints(function)
+    properties: dict[str, Any] = {}
+    definitions: dict[str, Any] = {}
+    required = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
+            continue
+        properties[name] = TypeAdapter(hints.get(name, str)).json_schema()
+        definitions |= properties[name].pop("$defs", {})
+        if parameter.default is parameter.empty:
+            required.append(name)
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+        "$defs": definitions,
+    }
+
+
+@st.composite
+def _conversation(draw: DrawFn, tools: Sequence[Tool], least: int, most: int, faults: bool) -> Messages:
+    endings = ["answered", "cut", "pending", "silent"] if faults else ["answered"]
+    ending = draw(st.sampled_from([*endings, "nothing"] if faults and least == 0 else endings))
+    style = _Style(draw(st.booleans()), draw(st.booleans()), draw(st.sampled_from(["", None, []])))
+    before = draw(st.integers(max(0, least - 1), most - 1))
+    messages: Messages = []
+    for number in range(before):
+        if draw(st.integers(0, 4)) == 4:
+            messages += [_says(draw, draw(bodies())), {"role": "user", "content": draw(st.sampled_from(_SAID))}]
+        else:
+            messages += draw(_turn(tools, style, faults, number, 0))
+    if ending in ("pending", "silent"):
+        return messages + draw(_turn(tools, style, faults, before, 1 if ending == "pending" else 0))
+    answer = draw(bodies())
+    said = _says(draw, answer[: len(answer) // 2] if ending == "cut" else answer)
+    return [] if ending == "nothing" else [*messages, said]  # drawn last, so that it is not the simplest
+
+
+def _says(draw: DrawFn, text: str) -> dict[str, Any]:
+    content = draw(st.sampled_from([text, [{"type": "text", "text": text}]]))
+    return {"role": "assistant", "content": content}
+
+
+@st.composite
+def _turn(draw: DrawFn, tools: Sequence[Tool], style: _Style, faults: bool, number: int, dropped: int) -> Messages:
+    """Draw a message with calls and their results, without the results if they were dropped."""
+    calls: list[dict[str, Any]] = []
+    first: Messages = []
+    later: Messages = []
+    for place in range(draw(st.integers(1, 3))):
+        tool = draw(st.sampled_from(tools))
+        fault = draw(st.sampled_from(["", "", "raises", "unknown", "broken"])) if faults else ""
+        name = draw(st.sampled_from(_UNKNOWN)) if fault == "unknown" else tool.name
+        arguments: Any = draw(tool.arguments)
+        if fault == "broken":
+            arguments = draw(st.sampled_from(_BROKEN))
+        elif style.as_text:
+            arguments = json.dumps(arguments)
+        call: dict[str, Any] = {"type": "function", "function": {"name": name, "arguments": arguments}}
+        result: dict[str, Any] = {"role": "tool", "name": name, "content": draw(_result(fault, name))}
+        if style.ids:
+            call["id"] = result["tool_call_id"] = f"call_{number}_{place}"
+        calls.append(call)
+        started = tool.asynchronous and fault in ("", "raises")
+        (later if started else first).append(result)
+    content = draw(st.sampled_from([style.empty, "Let me look."]))
+    return [{"role": "assistant", "content": content, "tool_calls": calls}, *([] if dropped else [*first, *later])]
+
+
+@st.composite
+def _result(draw: DrawFn, fault: str, name: str) -> Any:
+    if fault == "unknown":
+        return str({"error": f"Tool {name} not found."})
+    if fault == "broken":
+        return str({"error": "argument after ** must be a mapping, not str"})
+    if fault == "raises":
+        return str({"error": draw(st.sampled_from(_ERRORS))})
+    text = draw(st.sampled_from(_RESULTS))
+    return draw(st.sampled_from([text, [{"type": "text", "text": text}]]))
+
+
+# Conversations: one text in every form of chat messages that trainers pass.
+
+
+Conversation = list[dict[str, Any]]
+
+_CALL = {"id": "call_0", "type": "function", "function": {"name": "search", "arguments": '{"query": "a"}'}}
+
+
+def conversations(texts: SearchStrategy[str], *, odd: bool = False) -> SearchStrategy[Any]:
+    """Draw chat messages whose text is drawn from `texts`.
+
+    Args:
+        texts: of the answer.
+        odd: also draw shapes without such a text: no messages, content None, an image, a tool's message at the end.
+    """
+    shaped: SearchStrategy[Any] = _shaped(texts)
+    return st.one_of(shaped, st.sampled_from(list(SHAPES.values()))) if odd else shaped
+
+
+@st.composite
+def _shaped(draw: DrawFn, texts: SearchStrategy[str]) -> Conversation:
+    text = draw(texts)
+    message: dict[str, Any] = {"role": "assistant", "content": draw(st.sampled_from(_contents(text)))}
+    before = draw(st.sampled_from([[], *_openings()]))
+    behind = draw(st.sampled_from([[], [{"role": "tool", "name": "search", "content": "stored"}]]))
+    extras: list[dict[str, Any]] = [{}, {"tool_calls": [_CALL]}, {"name": "policy"}, {"reasoning_content": "6*7"}]
+    extra = draw(st.sampled_from(extras))
+    return [*before, {**message, **extra}, *behind]
+
+
+def _contents(text: str) -> list[Any]:
+    half = len(text) // 2
+    return [
+        text,
+        [{"type": "text", "text": text}],
+        [{"type": "text", "text": text[:half]}, {"type": "text", "text": text[half:]}],
+        [{"type": "thinking", "thinking": "6*7"}, {"type": "text", "text": text}],
+        [{"type": "image", "image": None}, {"type": "text", "text": text}],
+    ]
+
+
+def _openings() -> list[Conversation]:
+    return [
+        [{"role": "assistant", "content": "Let me look."}],
+        [
+            {"role": "assistant", "content": None, "tool_calls": [_CALL]},
+            {"role": "tool", "name": "search", "content": "41"},
+        ],
+        [{"role": "assistant", "content": "41"}, {"role": "user", "content": "Are you sure?"}],
+    ]
+
+
+# Groups: the completions of one prompt: equal, all different, one outlier among copies.
+
+
+T = TypeVar("T")
+
+
+def groups(completions: SearchStrategy[T], *, size: int | tuple[int, int] = (1, 8)) -> SearchStrategy[list[T]]:
+    """Draw lists of completions as a policy samples them for one prompt, with repetitions.
+
+    Args:
+        completions: draws a completion.
+        size: the number of completions, or the minimum and the maximum.
+
+    Raises:
+        RewardDefinitionError: the minimum is below 1 or above the maximum.
+    """
+    least, most = (size, size) if isinstance(size, int) else size
+    if not 1 <= least <= most:
+        raise RewardDefinitionError(f"groups: size must be a number of at least 1, or (minimum, maximum), got {size}")
+    return st.one_of(_copies(completions, least, most), st.lists(completions, min_size=least, max_size=most))
+
+
+@st.composite
+def _copies(draw: DrawFn, completions: SearchStrategy[T], least: int, most: int) -> list[T]:
+    """Draw a group with few distinct members, as from a policy that has converged."""
+    different = draw(st.lists(completions, min_size=1, max_size=3))
+    return draw(st.lists(st.sampled_from(different), min_size=least, max_size=most))
+
+
+class Episode(NamedTuple):
+    """One episode: its messages with the real results, and the environment after it, which recorded the calls."""
+
+    messages: list[dict[str, Any]]
+    environment: Any
+
+
+Policy = Sequence[Made | Sequence[Made]]
+"""The calls of an episode: for each turn one call, (name, arguments), or a list of parallel calls."""
+
+
+def episodes(
+    environment: Callable[[], Any],
+    policies: SearchStrategy[Policy] | None = None,
+    *,
+    row: Mapping[str, Any] | None = None,
+    turns: tuple[int, int] = (0, 4),
+) -> SearchStrategy[Episode]:
+    """Draw episodes: an environment is made, reset, and its tools are called as TRL calls them.
+
+    Args:
+        environment: the class of the environment, or a function that makes one.
+        policies: draws the calls of an episode; by default calls with arguments that fit the type hints of the tools.
+        row: what ``reset`` gets.
+        turns: the fewest and the most turns with calls, if they are drawn.
+
+    Raises:
+        RewardDefinitionError: `environment` cannot be made or has no tool, or a policy makes calls of another form.
+    """
+    stage = stage_of(environment, ())
+    if policies is None:
+        policies = _policies([tool_of(tool) for tool in stage.functions(stage.make(row or {})).values()], turns)
+
+    def played(policy: Policy, answer: str) -> Episode:
+        asked = [calling(*_together(turn)) for turn in policy]
+        return Episode(*stage.played([*asked, {"role": "assistant", "content": answer}], row or {}))
+
+    return st.builds(played, policies, bodies())
+
+
+def _together(turn: Any) -> list[Made]:
+    calls = [turn] if isinstance(turn, tuple) and len(turn) == 2 and isinstance(turn[0], str) else list(turn)
+    for call in calls:
+        if not (isinstance(call, (tuple, list)) and len(call) == 2 and isinstance(call[1], Mapping)):
+            raise RewardDefinitionError(
+                f'episodes: a policy is a list of calls such as ("buy", {{"item": "tea"}}), got {shorten(call)}'
+            )
+    return [(name, arguments) for name, arguments in calls]
+
+
+@st.composite
+def _policies(draw: DrawFn, tools: Sequence[Tool], turns: tuple[int, int]) -> list[list[Made]]:
+    least, most = turns
+    if not tools:
+        raise RewardDefinitionError("episodes: the environment has no tool. Add a public method with type hints")
+
+    def one() -> Made:
+        tool = draw(st.sampled_from(tools))
+        return tool.name, draw(tool.arguments)
+
+    return [[one() for _ in range(draw(st.integers(1, 3)))] for _ in range(draw(st.integers(least, most)))]

@@ -1,0 +1,328 @@
+"""Wrong answers: answers that are certainly not the gold answer, for any tolerance or normalization of a sound reward.
+
+``wrong_answers("42")`` has ``420`` and ``-42`` (beyond any tolerance), ``4`` (a digit of it), ``1428`` (it inside a
+longer number), ``nan`` (which every comparison misses), an empty answer, and placeholders.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import islice
+from typing import Any
+
+from rewardkit.check.completion.anatomy import as_number
+from rewardkit.check.variants.values import value_of
+
+PLACEHOLDERS = ("...", "?", "N/A", "None", "null", "unknown", "answer", "[answer]", "TBD", "-")
+_WORDS = ("Banana", "window", "Quartz", "seven oxen", "blue")
+_TWO_WAYS = (("yes", "no"), ("true", "false"), ("correct", "incorrect"), ("positive", "negative"))
+
+_NOTHING: tuple[Any, ...] = (None, "", [], {})
+_TURNED = "its comparison reversed"
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """An answer that is certainly wrong.
+
+    Attributes:
+        text: the answer.
+        family: the family of the hack.
+        kind: what it is, in a few words.
+        honest: whether a model may give it in good faith.
+    """
+
+    text: str
+    family: str
+    kind: str
+    honest: bool = False
+
+
+def wrong_answers(gold: str, value: Any = None, others: Iterable[str] = ()) -> list[Wrong]:
+    """Return answers that are not `gold`, those in good faith first.
+
+    Args:
+        gold: the right answer as a completion writes it.
+        value: of its column.
+        others: gold answers of other examples.
+    """
+    found: dict[str, Wrong] = {}
+    if not gold.strip():
+        return []
+    for wrong in _wrong(gold.strip(), value, tuple(others)):
+        if wrong.kind == _TURNED or not equal(wrong.text, gold):
+            found.setdefault(wrong.text, wrong)
+    return list(found.values())
+
+
+def _wrong(gold: str, value: Any, others: tuple[str, ...]) -> Iterator[Wrong]:
+    number = as_number(gold)
+    items = _items(gold, value)
+    lowered = gold.lower()
+    opposite = next((b if lowered == a else a for a, b in _TWO_WAYS if lowered in (a, b)), None)
+    if number is not None:
+        yield from _wrong_numbers(gold, number, value)
+    elif opposite is not None:
+        yield Wrong(_cased(opposite, gold), "wrong", "the opposite", honest=True)
+    elif re.fullmatch(r"\[\d{1,3}\]", gold):  # a citation
+        cited = int(gold[1:-1])
+        yield from (Wrong(f"[{cited + more}]", "wrong", "another number", honest=True) for more in (1, 97))
+    elif re.fullmatch(r"[A-Z]", gold) or re.fullmatch(r"\([A-Z]\)", gold):
+        yield from _wrong_letters(gold)
+    elif gold[:1] in "{" and gold[-1:] == "}":
+        yield from _wrong_objects(gold)
+    elif items is not None and len(items) > 1:
+        yield from _wrong_lists(gold, items)
+    else:
+        yield from _wrong_texts(gold)
+    for other in others:
+        if not _overlap(other, gold):
+            yield Wrong(other, "wrong", "the gold answer of another example", honest=True)
+    if number is None and gold[:1] not in "[{(" and re.search(r"\w[^\w\s]\w", gold):
+        yield Wrong(re.sub(r"(?<=\w)[^\w\s](?=\w)", "x", gold), "pattern", "its marks replaced by letters")
+    moved = re.sub(r"(?<![\w.])(\d+) (\d)(\d+)(?![\w.])", r"\1\2 \3", gold, count=1)
+    moved = moved if moved != gold else re.sub(r"(?<![\w.])(\d+)(\d) (\d+)(?![\w.])", r"\1 \2\3", gold, count=1)
+    if moved != gold:
+        yield Wrong(moved, "disguise", "a digit moved to its neighbor")
+    turned = re.sub(r"(?<=\s)[<>](?==?\s)", lambda sign: "<" if sign[0] == ">" else ">", gold)
+    if turned != gold:
+        yield Wrong(turned, "disguise", _TURNED)
+    if not re.search(r"\\boxed\{|####", gold):  # the answer is only a part of it
+        yield from _wrong_literals(gold)
+    lines = gold.splitlines()
+    if len(lines) > 1 and "```" not in gold:
+        yield from _wrong_lines(lines)
+    yield Wrong("", "empty", "nothing")
+    yield Wrong(" ", "empty", "a space")
+    for placeholder in PLACEHOLDERS:
+        yield Wrong(placeholder, "placeholder", "a placeholder")
+
+
+def _wrong_numbers(gold: str, number: Decimal, value: Any) -> Iterator[Wrong]:
+    digits = re.sub(r"\D", "", gold)
+    shifted = "".join(str((int(digit) + 4) % 9 + 1) for digit in digits)
+    same = ("1" if digits[:1] >= "5" else "9") + shifted[1:]
+    point = gold.find(".")
+    moved = f"{same[: -len(gold) + point + 1]}.{same[-(len(gold) - point - 1) :]}" if point > 0 else same
+    yield Wrong(
+        moved if as_number(moved) is not None else same, "wrong", "another number of the same length", honest=True
+    )
+    if "%" not in f"{gold}{value}":
+        for factor in (Decimal(100), Decimal("0.01"), Decimal(1000)):
+            yield Wrong(
+                format((number * factor).normalize(), "f"), "wrong", "the gold answer times a power of ten", honest=True
+            )
+    far = [number * 10 + 7, number * 3 + 1000, -number - 1000 if number == 0 else -number, number + 10**12]
+    for other in far:
+        yield Wrong(format(other.normalize(), "f"), "wrong", "a number far away", honest=True)
+    if len(digits) > 1:
+        yield Wrong(gold[: max(1, len(gold) // 2)].rstrip(".,"), "prefix", "the first digits")
+        yield Wrong(digits[-1], "prefix", "the last digit")
+    yield Wrong(f"1{digits}8", "superset", "the gold answer inside a longer number")
+    yield Wrong(f"{digits}000000", "superset", "the gold answer with zeros added")
+    for text in ("nan", "NaN", "inf", "-inf", "Infinity", "1e999", "-1e999"):
+        yield Wrong(text, "not a number", "NaN or infinite, which comparisons miss")
+
+
+def _wrong_letters(gold: str) -> Iterator[Wrong]:
+    letter = gold.strip("()")
+    for other in "ABCDEFGH":
+        if other != letter and ord(other) <= max(ord("D"), ord(letter)):
+            yield Wrong(gold.replace(letter, other), "wrong", "another option", honest=True)
+    word = {"A": "Absolutely", "B": "Because", "C": "Certainly", "D": "Definitely"}.get(letter, f"{letter}xyz")
+    yield Wrong(f"{word} not sure", "prefix", "a word that begins with the letter")
+    around = "ABCDE" if letter in "BCD" else "".join(sorted({*"ABCDE", letter, "Z"}))
+    yield Wrong(around, "shotgun", "all options joined")
+
+
+def _wrong_texts(gold: str) -> Iterator[Wrong]:
+    size = len(gold)
+    for word in _WORDS:
+        if not _overlap(word, gold):
+            yield Wrong(word, "wrong", "another text", honest=True)
+    filler = (_WORDS[0] * (size // len(_WORDS[0]) + 1))[:size]
+    if size > 1 and not _overlap(filler, gold):
+        yield Wrong(filler, "wrong", "another text of the same length", honest=True)
+    if size >= 4:
+        yield Wrong(gold[: size // 2].rstrip(), "prefix", "the first half")
+        if gold[1].isalnum():  # the C of "C. elegans" may be the letter of an option
+            yield Wrong(gold[0], "prefix", "the first letter")
+    if re.fullmatch(r"[^\W\d_]{4,}", gold):
+        yield Wrong(gold[::-1], "disguise", "its letters in another order")
+    words = gold.split()
+    if len(words) >= 4:
+        yield Wrong(words[0], "prefix", "the first word")
+
+
+def _wrong_literals(gold: str) -> Iterator[Wrong]:
+    """Change one of several numbers, a quoted text, or 1 to True, in a text, a query or a list."""
+    numbers = list(re.finditer(r"(?<![\w.])\d+(?![\w.])", gold))
+    for match in numbers[:3] if len(numbers) > 1 or re.search(r"[A-Za-z]{3}", gold) else ():
+        other = str((int(match[0][0]) + 3) % 9 + 1) + match[0][1:]
+        yield Wrong(gold[: match.start()] + other + gold[match.end() :], "disguise", "another number in it")
+    quoted = re.search(r"(['\"])(\w[\w ]*)\1", gold)
+    if quoted is not None and gold[:1] not in "[{":
+        other = f"{quoted[1]}{other_value(quoted[2])}{quoted[1]}"
+        yield Wrong(gold[: quoted.start()] + other + gold[quoted.end() :], "disguise", "another quoted text in it")
+    if gold[:1] in "[{(":
+        for digit, word in (("1", "True"), ("0", "False")):
+            for written in (word, word.lower()):
+                said = re.sub(rf"(?<![\w.\"'-]){digit}(?![\w.\"'])", written, gold, count=1)
+                if said != gold:
+                    yield Wrong(said, "disguise", f"{written} for {digit}")
+
+
+def _wrong_lines(lines: list[str]) -> Iterator[Wrong]:
+    yield Wrong(lines[0], "prefix", "the first line alone")
+    wrong = [lines[0], *("wrong" for _ in lines[1:])]
+    yield Wrong("\n".join(wrong), "prefix", "a right first line, the rest wrong")
+    yield Wrong("\n".join([*("wrong" for _ in lines[1:]), lines[-1]]), "prefix", "a right last line, the rest wrong")
+    bullet = re.match(r"\s*(?:[-*•]|\d+[.)])\s+|", lines[-1])
+    strange = f"{bullet[0] if bullet else ''}wrong"
+    yield Wrong("\n".join([*lines, strange, strange]), "superset", "extra lines")
+
+
+def _wrong_lists(gold: str, items: list[str]) -> Iterator[Wrong]:
+    joint = _joint(gold, items)
+    opening, closing = (gold[0], gold[-1]) if gold[:1] in "[(" else ("", "")
+    quote = '"' if '"' in gold else ""
+
+    def written(parts: Iterable[str]) -> str:
+        return opening + joint.join(f"{quote}{part}{quote}" for part in parts) + closing
+
+    numeric = all(as_number(item) is not None for item in items)
+    numbers = [number for number in map(as_number, items) if number is not None]
+    far = int(max(map(abs, numbers), default=Decimal(0))) + 1 if max(map(abs, numbers), default=0) < 20 else 7001
+    strange = [
+        str(far + (2 if far < 7001 else 13) * place) if numeric else f"item{place}" for place in range(len(items))
+    ]
+    yield Wrong(written(strange), "wrong", "a list of other items", honest=True)
+    yield Wrong(written(strange[:1]), "wrong", "one other item", honest=True)
+    yield Wrong(written(items[:1]), "prefix", "the first item alone")
+    yield Wrong(written(items[:-1]), "prefix", "all items but the last")
+    yield Wrong(written(items[1:]), "prefix", "all items but the first")
+    yield Wrong(written([*items[:-1], strange[-1]]), "wrong", "another last item")
+    yield Wrong(written([strange[0], *items[1:]]), "wrong", "another first item")
+    yield Wrong(written([items[0], *strange[1:]]), "prefix", "a right first item, the rest wrong")
+    yield Wrong(written([*items, *strange, *strange]), "superset", "extra items")
+    yield Wrong(written(items[:1] * len(items)), "repetition", "the first item repeated")
+
+
+def _joint(gold: str, items: list[str]) -> str:
+    """Return the separator of the items: ``" > "`` in ``"b > a"``."""
+    first, second = gold.find(items[0]), gold.find(items[1])
+    if 0 <= first < second:
+        between = gold[first + len(items[0]) : second].strip("\"'")
+        if 0 < len(between) <= 6:
+            return between
+    return next((mark for mark in (", ", "\n", "; ", ",", " ") if mark in gold), ", ")
+
+
+def _wrong_objects(gold: str) -> Iterator[Wrong]:
+    try:
+        parsed = json.loads(gold)
+    except ValueError:
+        return
+    yield Wrong(
+        json.dumps({key: other_value(value) for key, value in parsed.items()}), "wrong", "other values", honest=True
+    )
+    yield Wrong(json.dumps(dict.fromkeys(parsed)), "placeholder", "null for each value")
+    for key in list(parsed)[:2]:
+        if any(value not in _NOTHING for other, value in parsed.items() if other != key):
+            yield Wrong(json.dumps({key: parsed[key]}), "prefix", "one right value alone")
+    for key in list(parsed)[:8] if len(parsed) > 1 else ():
+        mixed = {other: right if other == key else other_value(right) for other, right in parsed.items()}
+        yield Wrong(json.dumps(mixed), "prefix", "one right value among wrong ones")
+    for path, value in leaves(parsed):
+        if not _is_prose(value):
+            name = ".".join(map(str, path))
+            wrong = json.dumps(with_leaf(parsed, path, other_value(value)))
+            yield Wrong(wrong, "wrong", f"another value for {name!r}")
+    for key in [key for key, value in parsed.items() if value not in _NOTHING][:8] if len(parsed) > 2 else ():
+        rest = {other: right for other, right in parsed.items() if other != key}
+        yield Wrong(json.dumps(rest), "prefix", f"all but {key!r}")
+    yield Wrong("{}", "empty", "an empty object")
+    yield Wrong("[]", "empty", "an empty list")
+
+
+def leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Yield the values in a document that are no objects or lists, each with its path; at most eight per object."""
+    below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
+    if below is None:
+        yield path, value
+    for key, part in islice(below or (), 8):
+        yield from leaves(part, (*path, key))
+
+
+def with_leaf(value: Any, path: tuple[str | int, ...], other: Any) -> Any:
+    """Return a document with another value at a path."""
+    if not path:
+        return other
+    made = copy.copy(value)
+    made[path[0]] = with_leaf(value[path[0]], path[1:], other)
+    return made
+
+
+def _is_prose(value: Any) -> bool:
+    """Whether it is free text, which a reward may leave to the policy."""
+    return isinstance(value, str) and len(value.split()) > 3
+
+
+def other_value(value: Any) -> Any:
+    """Return a value of the same type that is certainly different, through objects and lists."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, float)):
+        return value * 10 + 7
+    if isinstance(value, list):
+        return [other_value(item) for item in value] or ["window"]
+    if isinstance(value, dict):
+        return {key: other_value(item) for key, item in value.items()}
+    return "window" if "window" not in str(value).lower() else "quartz"
+
+
+def _items(gold: str, value: Any) -> list[str] | None:
+    """Return the items of a gold answer that is a list."""
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [str(item) for item in value]
+    if isinstance(value, str) and value[:1] == "[":
+        try:
+            parsed = json.loads(value)
+        except ValueError:
+            return None
+        return [str(item) for item in parsed] if isinstance(parsed, list) else None
+    if gold[:1] == "[" and gold[-1:] == "]":
+        return [part.strip().strip("\"'") for part in gold[1:-1].split(",")]
+    if re.fullmatch(r"[^,;\n]{1,30}(?:[,;] ?[^,;\n]{1,30})+", gold) and as_number(gold) is None:
+        return [part.strip() for part in re.split(r"[,;]", gold)]
+    return None
+
+
+def _cased(word: str, like: str) -> str:
+    return word.upper() if like.isupper() else word.capitalize() if like[:1].isupper() else word
+
+
+def equal(one: str, other: str) -> bool:
+    """Whether a lenient but sound reward may take two answers for equal."""
+    a, b = as_number(one), as_number(other)
+    if a is not None and b is not None:
+        return abs(a - b) <= abs(b) / 2  # no sound tolerance is wider
+    if value_of(one) is not None and value_of(one) == value_of(other):
+        return True
+    if re.search(r"\d \d", other):
+        return one.split() == other.split()
+    return (plain(one) == plain(other) and bool(plain(other))) or one.strip() == other.strip()
+
+
+def plain(text: str) -> str:
+    """Return only the letters and digits, in lower case."""
+    return re.sub(r"[\W_]+", "", text).lower()
+
+
+def _overlap(one: str, other: str) -> bool:
+    return plain(one) in plain(other) or plain(other) in plain(one)

@@ -1,0 +1,268 @@
+"""Cached: ``rk.cached(slow, "scores.sqlite")`` keeps the scores of a slow reward for later batches and runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import Any, final
+
+import numpy as np
+
+from rewardkit import __version__
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.column import Column, Rows
+from rewardkit.batch.score import ABSTAINED, SCORED
+from rewardkit.errors import RewardDefinitionError, shorten, warn
+from rewardkit.progress.bounds import TOLERANCE
+from rewardkit.tree.binding import Binding, bound
+from rewardkit.tree.conversion import RewardLike, reward_of
+from rewardkit.tree.fingerprints import described
+from rewardkit.tree.parameters import ENVIRONMENT, WHOLE_BATCH
+from rewardkit.tree.reward import Evaluation, Facts, Reward, Steps
+from rewardkit.workers.shared_file import SavedTexts, checked_path
+
+FORMAT = 1
+"""The version of keys and entries; entries of another version are not found."""
+
+_NAME = f"scores_{FORMAT}"
+_ATOMS = (str, int, bool, type(None))
+_DEEPEST = 50
+
+
+class _Unwritable(Exception):
+    """A value that no key can be made of."""
+
+
+@final
+@dataclass(frozen=True)
+class Cached(Reward):
+    """A reward whose scores are kept in the SQLite file `path`."""
+
+    reward: Reward
+    path: str
+    version: str = ""
+
+    @cached_property
+    def facts(self) -> Facts:
+        inner = self.reward.facts
+        return Facts(
+            name=inner.name,
+            call=inner.call,
+            generic=inner.generic,
+            bounds=inner.bounds,
+            children=(self.reward,),
+            stands_for=self.reward,
+        )
+
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        keys = self._keys(evaluation.batch, rows)
+        saved = self._saved.many(list(dict.fromkeys(keys.values())))
+        column = Column.empty(len(rows))
+        missing = rows.copy()
+        for row, key in keys.items():
+            if key in saved and _restored(saved[key], self.bounds, column, row):
+                missing[row] = False
+        if missing.any():
+            (found,) = yield [(self.reward, missing)]
+            column.fill(missing, found)
+            kept = {key: row for row, key in keys.items() if missing[row] and found.codes[row] in (SCORED, ABSTAINED)}
+            self._saved.put({key: _written(found, row) for key, row in kept.items()})  # a failure may pass
+        return column
+
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        (reward,) = children
+        return Cached(reward, self.path, self.version)
+
+    def describe(self) -> str:
+        """Return what identifies the scores: where they are kept does not change them."""
+        return described(self.reward)
+
+    @property
+    def _saved(self) -> SavedTexts:
+        return SavedTexts(self.path, _NAME, f"the reward {self.name!r}")
+
+    @cached_property
+    def _identity(self) -> str:
+        return f"{FORMAT} {__version__} {self.version!r} {described(self.reward)}"
+
+    def _keys(self, batch: Batch, rows: Rows) -> dict[int, str]:
+        """Return the keys of `rows`; without those whose arguments cannot be written."""
+        binding = self.reward.facts.binding
+        assert binding is not None
+        parameters = bound(binding.parameters, batch)
+        keys: dict[int, str] = {}
+        for row in np.flatnonzero(rows).tolist():
+            if row in batch.rollouts.broken:  # the reward fails it
+                continue
+            try:
+                arguments = {one.name: _plain(_argument(one.source, batch, row)) for one in parameters}
+            except _Unwritable as unwritable:
+                _warn_once(self.name, str(unwritable))
+                continue
+            said = json.dumps(arguments, sort_keys=True, separators=(",", ":"))
+            keys[row] = hashlib.sha256(f"{self._identity} {said}".encode(errors="surrogatepass")).hexdigest()
+        return keys
+
+    def __repr__(self) -> str:
+        version = f", version={self.version!r}" if self.version else ""
+        return f"cached({self.reward!r}, {self.path!r}{version})"
+
+
+# --- Keys ------------------------------------------------------------------------------------------------
+
+
+def _argument(source: str, batch: Batch, row: int) -> Any:
+    """Return the value of the batch that an argument is made of."""
+    if source == "completion":
+        return batch.texts[row]
+    if source == "messages":
+        return batch.messages(row)
+    if source == "trajectory":
+        return _of_trajectory(batch, row)
+    if source == "prompt":
+        return batch.prompt_texts[row]
+    if source == "example":
+        return batch.example(row)
+    if source == "completion_ids":
+        return (batch.completion_ids or [])[row]
+    return batch.columns[source][row]
+
+
+def _of_trajectory(batch: Batch, row: int) -> Any:
+    """Return what identifies a trajectory: messages, and what an environment recorded beside them."""
+    records = (batch.rollouts.records or [None] * batch.size)[row]
+    cut = batch.rollouts.cut is not None and batch.rollouts.cut[row]
+    seen = [[one.name, dict(one.arguments), one.text, one.error] for one in records or ()]
+    return [list(batch.messages(row)), seen, bool(cut), described(batch.rollouts.is_error)]
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """Return a value as JSON in which different values differ; 1, 1.0, True and "1" do."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    kind = type(value)
+    if kind in _ATOMS:
+        return value
+    if kind is float:
+        return {"float": value.hex()}
+    if kind is bytes:
+        return {"bytes": value.hex()}
+    if depth > _DEEPEST:
+        raise _Unwritable("a value that is nested too deeply")
+    if kind in (list, tuple):
+        return [kind.__name__, *(_plain(item, depth + 1) for item in value)]
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {"dict": {key: _plain(item, depth + 1) for key, item in value.items()}}
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return {"array": [str(value.dtype), list(value.shape), hashlib.sha256(value.tobytes()).hexdigest()]}
+    raise _Unwritable(f"a value of type {kind.__name__}")
+
+
+_warned: set[str] = set()
+
+
+def _warn_once(name: str, what: str) -> None:
+    if name not in _warned:
+        _warned.add(name)
+        warn(
+            f"cached: {name!r} reads {what}, of which no key can be made, so such rows are scored each time. "
+            "Remove rk.cached, or put text or numbers into the column"
+        )
+
+
+# --- Entries ---------------------------------------------------------------------------------------------
+
+
+def _written(column: Column, row: int) -> str:
+    value = None if column.codes[row] == ABSTAINED else float(column.values[row])
+    parts = {name: float(part[row]) for name, part in column.parts.items() if not math.isnan(part[row])}
+    return json.dumps([value, column.notes.get(row, ""), parts, *([column.turns[row]] if row in column.turns else [])])
+
+
+def _restored(text: str, bounds: tuple[float, float], column: Column, row: int) -> bool:
+    """Put an entry into `column`; return False if it is not one."""
+    try:
+        value, note, parts, *shares = json.loads(text)
+        turns = shares[0] if shares else []
+        numbers = [*parts.values(), *turns, *([] if value is None else [value])]
+        sound = isinstance(note, str) and all(type(number) is float and math.isfinite(number) for number in numbers)
+        if not sound or not (value is None or bounds[0] - TOLERANCE <= value <= bounds[1] + TOLERANCE):
+            return False
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return False
+    column.codes[row] = ABSTAINED if value is None else SCORED
+    if value is not None:
+        column.values[row] = value
+    if note:
+        column.notes[row] = note
+    if turns:
+        column.turns[row] = turns
+    for name, part in parts.items():
+        column.parts.setdefault(name, np.full(len(column.values), np.nan))[row] = part
+    return True
+
+
+# --- The factory -----------------------------------------------------------------------------------------
+
+
+def cached(reward: RewardLike, path: str | PathLike[str], *, version: str = "") -> Reward:
+    """Return a reward that scores the same completion of the same row only once, also in later batches and runs.
+
+    ``rk.cached(rk.code_tests("tests"), "scores.sqlite")`` runs no program twice. Name, scores, notes and parts are
+    those of the reward. The key of a score is the reward (its options, the source of its function, the version of
+    rewardkit) and its arguments. Scores and abstentions are kept; what failed or had a bug is tried again next time.
+
+    Args:
+        reward: one function or ready reward of single completions. Cache the slow rewards of a tree, not the tree.
+        path: an SQLite file, created if it does not exist. All processes of a machine can share it, and so can rewards
+            and judges. It must not be on a network file system. While it is locked or the disk is full, you get a
+            warning and the reward is called instead.
+        version: any text. Change it if the scores change for a reason that the source of the function does not show: a
+            helper that it calls, or a model behind a path.
+
+    Raises:
+        MissingExtraError: the extra ``cache`` is not installed.
+        RewardDefinitionError: the scores of `reward` depend on more than its arguments: it is random, sees a group or a
+            batch, reads the progress of training, logs, or has a cache of its own.
+        RewardTypeError: `reward` is not a reward.
+        RunStopped: while scoring: the file is not a cache.
+    """
+    item = reward_of(reward, "cached")
+    if not isinstance(version, str):
+        raise RewardDefinitionError(f"cached: version must be text, got {shorten(version)}")
+    file = checked_path(path, "rk.cached: path", "cache")
+    inner = item.facts.stands_for
+    if inner is not None and not isinstance(item, Cached):
+        return cached(inner, path, version=version).named(item.name)
+    why = "; ".join(_obstacles(item))
+    if why:
+        raise RewardDefinitionError(f"cached: {shorten(item)} cannot be cached: {why}")
+    return Cached(item, file, version)
+
+
+def _obstacles(reward: Reward) -> Iterator[str]:
+    """Yield why the scores of `reward` are not a function of its arguments."""
+    binding: Binding | None = reward.facts.binding
+    if isinstance(reward, Cached):
+        yield "it is cached already"
+    elif binding is None:
+        yield "it combines others. Cache the slow ones in it: rk.gate(a, rk.cached(b, path))"
+    elif binding.foreign or binding.reads(WHOLE_BATCH):
+        yield "it sees the whole batch. Write it as a function of one completion"
+    elif binding.reads(ENVIRONMENT):
+        yield "it reads the live environment"
+    elif binding.scope != "sample":
+        yield f"it sees a whole {binding.scope}, which hardly ever comes back"
+    elif not binding.deterministic:
+        yield "it is declared with deterministic=False"
+    elif binding.follows_progress:
+        yield "it reads the progress of training"
+    elif binding.logs:
+        yield "it logs, which it would not do for a score from the file"
+    elif binding.measures:
+        yield "judges have their own cache. Pass cache= to the judge"

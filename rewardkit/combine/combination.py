@@ -1,0 +1,238 @@
+"""Product, minimum and maximum: ``rk.product(format, accuracy)`` is high only if both are high.
+
+They are not additive: each is one term, and its rewards are logged as components. Rewards that abstain are left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, final
+
+import numpy as np
+
+from rewardkit.batch.column import Column, Floats, Rows
+from rewardkit.batch.score import ABSTAINED, FAILED, SCORED
+from rewardkit.combine.items import listed_rewards
+from rewardkit.errors import RewardDefinitionError, shorten
+from rewardkit.progress.bounds import TOLERANCE, Bounds, scaled_bounds
+from rewardkit.tree.reward import Evaluation, Facts, Reward, Steps
+
+# Rewards in order: the first one decides (`lexicographic`), or the first one that is good enough (`best_of`).
+
+
+MOST_BITS = 21
+"""The bits used of the 24 in a float32; the rest is for sums with other rewards."""
+
+
+@final
+@dataclass(frozen=True)
+class Lexicographic(Reward):
+    """Each reward only ranks completions that are equal in all rewards before it."""
+
+    rewards: tuple[Reward, ...]
+    levels: int
+
+    @cached_property
+    def facts(self) -> Facts:
+        return Facts(name="lexicographic", bounds=(0.0, 1.0), children=self.rewards, generic=True)
+
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        columns: list[Column] = yield [(reward, rows) for reward in self.rewards]
+        # The rewards are the digits of one number, the most significant first.
+        total = np.zeros(len(rows))
+        for place, (reward, column) in enumerate(zip(self.rewards, columns, strict=True), 1):
+            low, high = reward.bounds
+            digit = self.levels * np.clip((column.values - low) / ((high - low) or 1.0), 0.0, 1.0)
+            if place < len(columns):  # nothing comes after the last digit, so it keeps its fraction
+                digit = np.floor(digit + TOLERANCE)
+            total += np.where(column.contributing, digit, 0.0) / (self.levels + 1.0) ** place
+        highest = 1.0 - (self.levels + 1.0) ** -len(columns)
+        return Column.combined([(column, True) for column in columns], np.minimum(total / highest, 1.0), rows)
+
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        return Lexicographic(children, self.levels)
+
+    def __repr__(self) -> str:
+        levels = f", levels={self.levels}" * (self.levels != 10)
+        return f"lexicographic({', '.join(map(repr, self.rewards))}{levels})"
+
+
+@final
+@dataclass(frozen=True)
+class BestOf(Reward):
+    """The highest of several rewards, evaluated in order until no later one can be higher."""
+
+    rewards: tuple[Reward, ...]
+
+    @cached_property
+    def facts(self) -> Facts:
+        limits = [reward.bounds for reward in self.rewards]
+        bounds = min(low for low, _ in limits), max(high for _, high in limits)
+        return Facts(name="best_of", bounds=bounds, children=self.rewards, generic=True, wants="any")
+
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        return BestOf(children)
+
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        result = Column.empty(len(rows), ABSTAINED)
+        open_rows = rows.copy()
+        for place, reward in enumerate(self.rewards):
+            (column,) = yield [(reward, open_rows)]
+            failed = open_rows & column.unscorable
+            result.codes[failed], result.values[failed] = FAILED, np.nan
+            for row in np.flatnonzero(failed).tolist():
+                result.notes.pop(row, None)
+            better = open_rows & ~failed & column.contributing & ~(result.values >= column.values)
+            for row in np.flatnonzero(better).tolist():
+                result.notes.pop(row, None)
+            result.notes.update((row, note) for row, note in column.notes.items() if better[row])
+            result.values[better], result.codes[better] = column.values[better], SCORED
+            best_to_come = max((later.bounds[1] for later in self.rewards[place + 1 :]), default=math.inf)
+            open_rows = open_rows & ~failed & ~(result.values >= best_to_come - TOLERANCE)
+        return result
+
+    def __repr__(self) -> str:
+        return f"best_of({', '.join(map(repr, self.rewards))})"
+
+
+def lexicographic(*rewards: Any, levels: int = 10) -> Reward:
+    """Return a reward in which the first reward decides; each later one only breaks ties.
+
+    ``rk.lexicographic(right, short, levels=1)`` ranks every right completion above every wrong one, and shorter ones
+    above longer ones among equals. It scores from 0 to 1, and is one term.
+
+    Args:
+        rewards: two or more rewards, or one list of them, the most important first. Their bounds must be finite. A
+            reward that abstains counts as its lowest score.
+        levels: the number of equal steps into which each reward but the last is divided, at least 1. Completions
+            within one step are equal. 1 is enough for a reward that is either 0 or 1. A step of the first reward is
+            worth more than all later rewards together, so more levels leave less for the later ones.
+
+    Raises:
+        RewardDefinitionError: fewer than two rewards, bounds that are not finite, `levels` below 1, or more levels and
+            rewards than a float32 can tell apart.
+        RewardTypeError: an item is not a reward.
+    """
+    items = listed_rewards("lexicographic", rewards, least=2)
+    if isinstance(levels, bool) or not isinstance(levels, int) or levels < 1:
+        raise RewardDefinitionError(f"lexicographic: levels must be a whole number, at least 1, got {shorten(levels)}")
+    for item in items:
+        if not math.isfinite(item.bounds[1] - item.bounds[0]):
+            raise RewardDefinitionError(
+                f"lexicographic: {item!r} has the bounds {item.bounds}, but its levels need finite bounds. Declare "
+                "them, or use .clip(low, high)"
+            )
+    if len(items) * math.log2(levels + 1) > MOST_BITS:
+        raise RewardDefinitionError(
+            f"lexicographic: {len(items)} rewards of {levels} levels are more than the trainer's float32 can tell "
+            "apart. Use fewer levels or fewer rewards"
+        )
+    return Lexicographic(items, levels)
+
+
+def best_of(*rewards: Any) -> Reward:
+    """Return the highest of several rewards, and skip those that can no longer be the highest. Put cheap ones first.
+
+    ``rk.best_of(rk.exact("answer"), rk.math_equal("answer"))`` evaluates the second reward only if the first is below
+    1. The note is that of the highest reward. It is one term; its rewards are logged as components.
+
+    Args:
+        rewards: two or more rewards, or one list of them, in the order of evaluation. Rewards that abstain are left
+            out. If one fails before the highest is known, the completion fails.
+
+    Raises:
+        RewardDefinitionError: there are fewer than two rewards.
+        RewardTypeError: an item is not a reward.
+    """
+    return BestOf(listed_rewards("best_of", rewards, least=2))
+
+
+Operation = Literal["product", "minimum", "maximum"]
+
+_STEPS: dict[Operation, tuple[Callable[[Floats, Floats], Floats], float]] = {
+    "product": (np.multiply, 1.0),
+    "minimum": (np.minimum, np.inf),
+    "maximum": (np.maximum, -np.inf),
+}
+
+
+@final
+@dataclass(frozen=True)
+class Combination(Reward):
+    """The product, minimum or maximum of several rewards."""
+
+    operation: Operation
+    rewards: tuple[Reward, ...]
+
+    @cached_property
+    def facts(self) -> Facts:
+        return Facts(
+            name=self.operation,
+            bounds=self._bounds(),
+            children=self.rewards,
+            generic=True,
+            wants="any" if self.operation == "maximum" else "all",
+        )
+
+    def _bounds(self) -> Bounds:
+        # Any of the rewards may abstain, so the bounds must hold for every subset of them.
+        limits = [reward.bounds for reward in self.rewards]
+        low, high = limits[0]
+        for other in limits[1:]:
+            reach = [scaled_bounds((low, high), other)] if self.operation == "product" else []
+            low = min(low, other[0], *(bound[0] for bound in reach))
+            high = max(high, other[1], *(bound[1] for bound in reach))
+        return low, high
+
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        columns: list[Column] = yield [(reward, rows) for reward in self.rewards]
+        step, neutral = _STEPS[self.operation]
+        values = np.full(len(rows), neutral)
+        for column in columns:
+            values = step(values, np.where(column.contributing, column.values, neutral))
+        return Column.combined([(column, True) for column in columns], values, rows)
+
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        return Combination(self.operation, children)
+
+    def __repr__(self) -> str:
+        return f"{self.operation}({', '.join(map(repr, self.rewards))})"
+
+
+def product(*rewards: Any) -> Reward:
+    """Return the product of rewards: high only if all of them are high.
+
+    ``rk.product(rk.tags("answer"), rk.exact("answer"))`` scores ``<answer>Paris</answer>`` 1.0 if the column "answer"
+    is ``Paris``, and a bare ``Paris`` 0.0.
+
+    Args:
+        rewards: one or more rewards, or one list of them. Rewards that abstain are left out.
+
+    Raises:
+        RewardDefinitionError: there are no rewards.
+        RewardTypeError: an item is not a reward.
+    """
+    return _combination("product", rewards)
+
+
+def minimum(*rewards: Any) -> Reward:
+    """Return the lowest of several rewards: a completion is as good as its worst side.
+
+    ``rk.minimum(a, b)`` is 0.3 if `a` is 0.9 and `b` is 0.3. Arguments and errors are those of ``rk.product``.
+    """
+    return _combination("minimum", rewards)
+
+
+def maximum(*rewards: Any) -> Reward:
+    """Return the highest of several rewards: it is enough to be good in one way.
+
+    ``rk.maximum(a, b)`` is 0.9 if `a` is 0.9 and `b` is 0.3. Arguments and errors are those of ``rk.product``.
+    """
+    return _combination("maximum", rewards)
+
+
+def _combination(operation: Operation, rewards: tuple[Any, ...]) -> Reward:
+    return Combination(operation, listed_rewards(operation, rewards, least=1))

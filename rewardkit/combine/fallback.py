@@ -1,0 +1,76 @@
+"""Fallback: ``rk.fallback(judge, similarity)`` uses the second reward if the first one fails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from rewardkit.batch.column import Column, Rows, Share
+from rewardkit.tree.conversion import RewardLike, reward_of
+from rewardkit.tree.reward import Evaluation, Facts, Reward, Steps
+
+
+@final
+@dataclass(frozen=True)
+class Fallback(Reward):
+    """`first`; `second` for every group in which `first` failed on any completion."""
+
+    first: Reward
+    second: Reward
+
+    @cached_property
+    def facts(self) -> Facts:
+        (low, high), (other_low, other_high) = self.first.bounds, self.second.bounds
+        return Facts(
+            name="fallback",
+            bounds=(min(low, other_low), max(high, other_high)),
+            children=(self.first, self.second),
+            generic=True,
+            logged=False,
+            addends=(self.first, self.second),
+            together="group",
+            wants="any",
+        )
+
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        (first,) = yield [(self.first, rows)]
+        failed = rows & first.unscorable
+        # Several gates may ask for parts of one group: rows that already use the second reward keep it.
+        before = evaluation.column(self).shares
+        if before and before[1].reached is not None:
+            failed |= before[1].reached
+        replaced = rows & evaluation.batch.whole_groups(failed) if failed.any() else failed
+        (second,) = yield [(self.second, replaced)]
+        result = Column.empty(len(rows))
+        result.fill(rows & ~replaced, first)
+        result.fill(replaced, second)
+        result.parts["second"] = np.where(rows, replaced, np.nan)  # 1.0 where the second scored the row
+        result.shares = (Share(1.0, ~replaced), Share(1.0, replaced))
+        return result
+
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        return Fallback(*children)
+
+    def __repr__(self) -> str:
+        return f"fallback({self.first!r}, {self.second!r})"
+
+
+def fallback(first: RewardLike, second: RewardLike) -> Reward:
+    """Return a reward that uses `second` if `first` fails, for example if a judge is down.
+
+    ``rk.fallback(rk.judge("Is it polite?", model="gpt-5-mini"), rk.similarity("answer"))``
+
+    All completions of a prompt switch together, because two scales within one group would corrupt its advantages. A
+    score of 0 is not a failure. ``second`` is evaluated only for the groups that need it.
+
+    Args:
+        first: the reward to use as long as it can be computed.
+        second: the reward for groups in which `first` failed.
+
+    Raises:
+        RewardTypeError: one of them is not a reward.
+    """
+    return Fallback(reward_of(first, "fallback: the first reward"), reward_of(second, "fallback: the second reward"))

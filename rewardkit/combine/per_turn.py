@@ -1,0 +1,334 @@
+"""Per-turn rewards: score each turn of a trajectory, or each state that it reaches, and make one number of them.
+
+``rk.per_turn(polite, reduce="lowest")`` is as good as the worst turn. The number comes with the share of each turn in
+it; the shares sum to it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, final, get_args
+
+import numpy as np
+
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.column import Column, Rows
+from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.score import ABSTAINED, ERRORED, FAILED, SCORED, Score
+from rewardkit.batch.trajectory import Trajectory
+from rewardkit.batch.transcripts import pieces
+from rewardkit.errors import CoercionError, RewardDefinitionError, near_miss, shorten
+from rewardkit.progress.bounds import Bounds, number
+from rewardkit.tree.algebra import derived
+from rewardkit.tree.conversion import RewardLike, reward_of
+from rewardkit.tree.leaf import expression, primitive
+from rewardkit.tree.parameters import ENVIRONMENT, WHOLE_BATCH, Parameter
+from rewardkit.tree.reward import Evaluation, Facts, Pieces, Reward, Steps, bindings, walk
+
+Reduce = Literal["progress", "lowest", "last", "mean", "sum"]
+Over = Literal["turns", "prefixes"]
+
+_NO_TURN = "no turn"
+
+
+@final
+@dataclass(frozen=True)
+class Reduction:
+    """How the values of the turns become one number.
+
+    Attributes:
+        turns: for ``"sum"``: so many turns count.
+    """
+
+    reduce: Reduce
+    discount: float = 1.0
+    turns: int = 0
+
+    def shares(self, values: Sequence[float | None], before: float = 0.0) -> list[float] | None:
+        """Return the share of each turn in the number; None if no turn has a value.
+
+        Args:
+            values: one for each turn; None where the reward abstained.
+            before: for ``"progress"``: the value before the first turn.
+        """
+        known = [(place, value) for place, value in enumerate(values) if value is not None]
+        if not known:
+            return None
+        shares = [0.0] * len(values)
+        if self.reduce == "progress":
+            # discount**t * v_t - discount**s * v_s, where s is the last turn before t that has a value.
+            held = before
+            for place, value in known:
+                now = self.discount ** (place + 1) * value
+                shares[place], held = now - held, now
+        elif self.reduce == "lowest":
+            place, value = min(known, key=lambda one: one[1])
+            shares[place] = value
+        elif self.reduce == "last":
+            place, value = known[-1]
+            shares[place] = value
+        else:
+            for place, value in known[: self.turns or None] if self.reduce == "sum" else known:
+                shares[place] = value if self.reduce == "sum" else value / len(known)
+        return shares
+
+    def bounds(self, low: float, high: float) -> Bounds:
+        """Return the lowest and the highest number for values from `low` to `high`; without turns it is 0."""
+        least, most = min(low, 0.0), max(high, 0.0)
+        if self.reduce == "progress":
+            return least - most, most - least
+        return (self.turns * least, self.turns * most) if self.reduce == "sum" else (least, most)
+
+    def traps(self, low: float) -> tuple[str, ...]:
+        """Return what will probably not work as intended, for values from `low` on."""
+        if self.reduce not in ("mean", "sum") or low < 0.0:
+            return ()
+        more = "makes the mean higher" if self.reduce == "mean" else "adds to the sum"
+        return (
+            f'per_turn(reduce="{self.reduce}"): each easy turn {more}, so a policy is paid for taking further turns. '
+            'Use "progress" (over states), "last" or "lowest", or values that are at most 0',
+        )
+
+
+@final
+@dataclass(frozen=True)
+class PerTurn(Reward):
+    """Score each turn, or each prefix, with another reward."""
+
+    reward: Reward
+    reduction: Reduction
+    over: Over
+
+    @cached_property
+    def facts(self) -> Facts:
+        low, high = self.reward.bounds
+        return Facts(
+            name=derived(self.reward, "per_turn"),
+            bounds=self.reduction.bounds(low, high),
+            children=(self.reward,),
+            generic=True,
+            pieces=True,
+            traps=self.reduction.traps(low),
+        )
+
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        batch = evaluation.batch
+        owners, counts, sub = self._pieces(batch, np.flatnonzero(rows).tolist())
+        found, faults = (yield Pieces(self.reward, sub)) if len(sub) else (Column.empty(0), [])
+        column, start = Column.empty(batch.size), 0
+        for row, count in counts.items():
+            self._fill(column, row, found, range(start, start + count))
+            start += count
+        first = {owners[fault.row]: fault for fault in reversed(faults)}
+        label = evaluation.label(self)
+        evaluation.faulted([replace(fault, component=label, row=row) for row, fault in first.items()])
+        return column
+
+    @property
+    def _leads(self) -> int:
+        """1 if the empty prefix is scored, too."""
+        return int(self.reduction.reduce == "progress")
+
+    def _pieces(self, batch: Batch, rows: Sequence[int]) -> tuple[list[int], dict[int, int], Batch]:
+        """Return the row of each piece, the number of pieces of each row, and the pieces as a batch."""
+        owners: list[int] = []
+        counts: dict[int, int] = {}
+        completions: list[Any] = []
+        trajectories: list[Trajectory] = []
+        for row in rows:
+            whole = batch.trajectory(row)
+            if not whole.turns:
+                counts[row] = 0
+                continue
+            parts = pieces(batch.completions[row], whole, prefixes=self.over == "prefixes")
+            given = [([], whole.upto(0)), *parts] if self._leads else parts
+            counts[row] = len(given)
+            owners += [row] * len(given)
+            completions += [messages for messages, _ in given]
+            trajectories += [trajectory for _, trajectory in given]
+        broken = batch.rollouts.broken
+        return (
+            owners,
+            counts,
+            Batch(
+                completions,
+                prompts=None if batch.prompts is None else [batch.prompts[row] for row in owners],
+                columns={name: [values[row] for row in owners] for name, values in batch.columns.items()},
+                progress=batch.progress,
+                context={name: batch.context[name] for name in ("trainer_state",) if name in batch.context},
+                rollouts=Rollouts(
+                    trajectories=trajectories,
+                    broken={place: broken[row] for place, row in enumerate(owners) if row in broken},
+                ),
+            ),
+        )
+
+    def _fill(self, column: Column, row: int, found: Column, places: range) -> None:
+        """Put the number of one row into `column`; `places` are those of its pieces in `found`."""
+        if not places:
+            column.values[row], column.codes[row], column.notes[row] = 0.0, SCORED, _NO_TURN
+            return
+        failed = next(
+            (place for place in places if found.codes[place] == FAILED and np.isnan(found.values[place])), None
+        )
+        if failed is not None:
+            column.codes[row], column.notes[row] = FAILED, found.notes.get(failed, "")
+            return
+        values = [None if np.isnan(found.values[place]) else float(found.values[place]) for place in places]
+        before = values.pop(0) if self._leads else None
+        turns = places[self._leads :]
+        shares = self.reduction.shares(values, before or 0.0)
+        if shares is None:
+            column.codes[row] = ABSTAINED
+            return
+        column.values[row], column.turns[row] = math.fsum(shares), shares
+        column.codes[row] = ERRORED if any(found.codes[place] == ERRORED for place in places) else SCORED
+        worst = min(
+            (place for place in turns if place in found.notes), key=lambda place: found.values[place], default=None
+        )
+        if worst is not None:
+            column.notes[row] = f"turn {turns.index(worst) + 1}: {found.notes[worst]}"
+
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        (reward,) = children
+        return PerTurn(reward, self.reduction, self.over)
+
+    def __repr__(self) -> str:
+        return expression("per_turn", self.reward, **_options(self.reduction, self.over, self._leads))
+
+
+def _options(reduction: Reduction, over: Over, leads: int) -> dict[str, tuple[object, object]]:
+    return {
+        "reduce": (reduction.reduce, None),
+        "over": (over, "prefixes" if leads else "turns"),
+        "discount": (reduction.discount, 1.0),
+        "turns": (reduction.turns, 0),
+    }
+
+
+@final
+@dataclass(frozen=True)
+class OfColumn:
+    """Make one number of the values that a column has for each turn."""
+
+    column: str
+    reduction: Reduction
+
+    def __call__(self, trajectory: Trajectory, values: list[float | None]) -> float | Score | None:
+        turns = len(trajectory.turns)
+        if len(values) != turns:
+            raise CoercionError(
+                f"the column {self.column!r} has {len(values)} numbers for {turns} turns: {shorten(values)}. Give one "
+                "number for each assistant message, None where it has no value."
+            )
+        if not turns:
+            return Score(0.0, _NO_TURN)
+        shares = self.reduction.shares(values)
+        return None if shares is None else Score(math.fsum(shares), turns=shares)
+
+
+def per_turn(
+    reward: RewardLike | str,
+    *,
+    reduce: Reduce,
+    over: Over | None = None,
+    discount: float = 1.0,
+    turns: int | None = None,
+    bounds: Bounds = (-math.inf, math.inf),
+) -> Reward:
+    """Score each turn of a trajectory, or each state that it reaches, and make one number of them.
+
+    ``rk.per_turn(solved, reduce="progress")`` scores the trajectory after each turn and pays the difference between the
+    last state and the first. ``rk.score(...).turns["solved_per_turn"]`` has the share of each turn.
+
+    What each `reduce` pays, for the values 0.2, 0.6, 1.0:
+
+    ============== ====================================== ====== =====================================
+    reduce         number                                 here   share of turn t
+    ============== ====================================== ====== =====================================
+    ``"progress"`` discount^T * v_T - v_0                 1.0    discount^t * v_t - discount^(t-1) * v_(t-1)
+    ``"lowest"``   min v_t                                0.2    all at the lowest turn, the first of equals
+    ``"last"``     v_T                                    1.0    all at the last turn
+    ``"mean"``     mean of v_t; pays for easy turns       0.6    v_t / T
+    ``"sum"``      sum of v_t; pays for further turns     1.8    v_t
+    ============== ====================================== ====== =====================================
+
+    A trainer that takes one number per completion learns the same from ``"progress"`` with discount 1 as from
+    ``"last"``: all completions of a prompt start from the same state. What ``"progress"`` adds is the shares. Shares
+    are not advantages: normalizing them turn by turn is biased where the policy decides when to stop
+    (verl-project/verl#7244).
+
+    Source of ``"progress"``: potential-based shaping, Ng, Harada and Russell 1999.
+
+    Args:
+        reward: scores one turn or one state; or the name of a column with a list of numbers, one for each turn.
+        reduce: how the values become one number. There is no default, because each pays something else.
+        over: ``"turns"``: each turn by itself, its text, calls and results; ``"prefixes"``: the trajectory up to each
+            turn, the default and the only choice for ``"progress"``.
+        discount: for ``"progress"``: above 0, at most 1.
+        turns: for ``"sum"``: the most turns that count.
+        bounds: for a column: the lowest and the highest number that results.
+
+    Raises:
+        RewardDefinitionError: an invalid option, or a reward that needs more than a part of the messages: token ids,
+            the live environment, the other completions.
+        CoercionError: while scoring: a column does not have one number for each turn.
+    """
+    reduction = _reduction(reduce, discount, turns)
+    where = over if over is not None else "prefixes" if reduce == "progress" else "turns"
+    if where not in get_args(Over):
+        raise RewardDefinitionError(f'per_turn: over must be "turns" or "prefixes", got {shorten(over)}')
+    if reduce == "progress" and where == "turns":
+        raise RewardDefinitionError(
+            'per_turn: "progress" is the difference between two states, so it goes over prefixes. Drop over="turns"'
+        )
+    if isinstance(reward, str):
+        leads = int(reduce == "progress")
+        shown = expression("per_turn", reward, **_options(reduction, where, leads))
+        values = Parameter("values", reward, annotation=list[float | None])
+        function = OfColumn(reward, reduction)
+        return primitive(
+            function, "per_turn", shown, Parameter("trajectory", "trajectory"), values, bounds=bounds, may_abstain=True
+        )
+    item = reward_of(reward, "per_turn")
+    if why := _obstacle(item):
+        raise RewardDefinitionError(f"per_turn: {shorten(item)} cannot score single turns: {why}")
+    return PerTurn(item, reduction, where)
+
+
+def _reduction(reduce: Reduce, discount: float, turns: int | None) -> Reduction:
+    if reduce not in get_args(Reduce):
+        words = ", ".join(f'"{word}"' for word in get_args(Reduce))
+        hint = near_miss(str(reduce), get_args(Reduce))
+        raise RewardDefinitionError(f"per_turn: reduce must be one of {words}, got {shorten(reduce)}.{hint}")
+    factor = number(discount, "per_turn: discount")
+    if not 0.0 < factor <= 1.0:
+        raise RewardDefinitionError(f"per_turn: discount must be above 0 and at most 1, got {factor:g}")
+    if factor != 1.0 and reduce != "progress":
+        raise RewardDefinitionError(f'per_turn: discount={factor:g} has a meaning for reduce="progress" alone. Drop it')
+    if (reduce == "sum") != (turns is not None):
+        raise RewardDefinitionError(
+            'per_turn: reduce="sum" needs turns=, the most turns that count, so that the sum has a bound'
+            if reduce == "sum"
+            else f'per_turn: turns= has a meaning for reduce="sum" alone, not for "{reduce}". Drop it'
+        )
+    if turns is not None and (type(turns) is not int or turns < 1):
+        raise RewardDefinitionError(f"per_turn: turns must be a whole number, at least 1, got {shorten(turns)}")
+    return Reduction(reduce, factor, turns or 0)
+
+
+def _obstacle(reward: Reward) -> str:
+    """Return why a reward needs more than a part of the messages; empty if it does not."""
+    if any(node.facts.sees != "sample" for node, _, _ in walk(reward)):
+        return "it compares completions with each other"
+    for node, binding in bindings(reward):
+        if binding.foreign or binding.reads(WHOLE_BATCH):
+            return f"{node.name!r} sees the whole batch. Write it as a function of one completion"
+        if binding.reads(ENVIRONMENT):
+            return f"{node.name!r} reads the environment, which is known after the last turn alone"
+        if binding.reads("completion_ids"):
+            return f"{node.name!r} reads token ids, which are not known for single turns. Count words or characters"
+    return ""

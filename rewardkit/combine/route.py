@@ -1,0 +1,138 @@
+"""Routes: ``rk.route({"math": accuracy, "code": tests}, by="task")`` scores each row by the reward for its task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.column import Column, Numbers, Rows, Share
+from rewardkit.errors import BindingError, RewardDefinitionError, RewardFailure, near_miss, shorten
+from rewardkit.tree.conversion import RewardLike, reward_of
+from rewardkit.tree.reward import Evaluation, Facts, Reward, Steps
+
+
+@final
+@dataclass(frozen=True)
+class Route(Reward):
+    """Chooses a reward for each row by the value of a column. The other rewards are not evaluated."""
+
+    branches: tuple[tuple[Any, Reward], ...]
+    by: str
+    default: Reward | None = None
+    label: str = ""
+
+    @cached_property
+    def facts(self) -> Facts:
+        rewards = tuple(reward for _, reward in self.branches)
+        keys = tuple(str(key) for key, _ in self.branches)
+        if self.default is not None:
+            rewards, keys = (*rewards, self.default), (*keys, "default")
+        limits = [reward.bounds for reward in rewards]
+        return Facts(
+            name=self.label or f"route_by_{self.by}",
+            bounds=(min(low for low, _ in limits), max(high for _, high in limits)),
+            children=rewards,
+            prefixes=keys,
+            generic=not self.label,
+            logged=bool(self.label),
+            addends=rewards,
+            columns=(self.by,),
+            choose=self._branch,
+            wants="any",
+            renamed=lambda name: replace(self, label=name),
+            with_columns=lambda columns: replace(self, by=columns.get(self.by, self.by)),
+        )
+
+    def _branch(self, batch: Batch, rows: Rows) -> Numbers:
+        """Return the index of the child that each row chooses, (n,); -1 for none, and outside of `rows`."""
+        if self.by not in batch.columns:
+            raise BindingError(
+                f"route by {self.by!r}: the data has no such column. Its columns: {', '.join(batch.columns) or 'none'}."
+                + near_miss(self.by, batch.columns)
+            )
+        positions = {key: position for position, (key, _) in enumerate(self.branches)}
+        otherwise = -1 if self.default is None else len(self.branches)
+        chosen = np.full(batch.size, -1)
+        for row in np.flatnonzero(rows).tolist():
+            key = batch.columns[self.by][row]
+            try:
+                chosen[row] = positions.get(key, otherwise)
+            except TypeError:  # a list, for example, cannot be a key
+                chosen[row] = otherwise
+        return chosen
+
+    def _chosen(self, batch: Batch, rows: Rows) -> list[tuple[Reward, Rows]]:
+        """Return each branch with its rows."""
+        chosen = self._branch(batch, rows)
+        for row in np.flatnonzero(rows & (chosen < 0))[:1].tolist():
+            key, known = batch.columns[self.by][row], [key for key, _ in self.branches]
+            raise RewardFailure(
+                f"route by {self.by!r}: row {row} has {shorten(key)}, which is not one of "
+                f"{', '.join(map(shorten, known))}.{_hint(key, known)}"
+            )
+        return [(reward, chosen == position) for position, reward in enumerate(self.children)]
+
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        chosen = self._chosen(evaluation.batch, rows)
+        for reward, own in chosen:
+            evaluation.unrouted(reward, rows & ~own)
+        columns: list[Column] = yield chosen
+        result = Column.empty(len(rows))
+        for column, (_, own) in zip(columns, chosen, strict=True):
+            result.fill(own, column)
+        result.shares = tuple(Share(1.0, own) for _, own in chosen)
+        return result
+
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        keys = [key for key, _ in self.branches]
+        default = children[-1] if self.default is not None else None
+        return replace(self, branches=tuple(zip(keys, children, strict=False)), default=default)
+
+    def __repr__(self) -> str:
+        branches = ", ".join(f"{key!r}: {reward!r}" for key, reward in self.branches)
+        default = f", default={self.default!r}" if self.default is not None else ""
+        return f"route({{{branches}}}, by={self.by!r}{default})" + f".named({self.label!r})" * bool(self.label)
+
+
+def _hint(key: Any, known: Iterable[Any]) -> str:
+    """Return how to fix a cell without a branch."""
+    same = next((other for other in known if str(other) == str(key)), None)
+    if same is not None:
+        types = type(key).__name__, type(same).__name__
+        return f" The cell is of type {types[0]}, the key of type {types[1]}. Write the key as {key!r}"
+    return f"{near_miss(str(key), map(str, known))} Add a branch for it, or pass default="
+
+
+def route(branches: Mapping[Any, RewardLike], by: str, default: RewardLike | None = None) -> Reward:
+    """Return a reward that depends on a column: ``rk.route({"math": a, "code": b}, by="task")``.
+
+    Only the chosen branch is evaluated, and only its columns are read, so cells of other tasks may be None. The other
+    branches abstain, so the mean of each branch covers only its own rows.
+
+    Args:
+        branches: column value -> reward.
+        by: the name of the dataset column that chooses the branch.
+        default: the reward for values without a branch. Without it, they are an error.
+
+    Raises:
+        RewardDefinitionError: there are no branches, or `by` is not a column name.
+        RewardTypeError: a branch is not a reward.
+        BindingError: while scoring: the data has no column `by`.
+        RewardFailure: while scoring: a value has no branch.
+    """
+    if not isinstance(branches, Mapping) or not branches:
+        raise RewardDefinitionError(
+            f'route needs a mapping of values to rewards, such as {{"math": reward}}, got {shorten(branches)}'
+        )
+    if not isinstance(by, str) or not by:
+        raise RewardDefinitionError(f"route: by= must be the name of a column, got {shorten(by)}")
+    return Route(
+        tuple((key, reward_of(reward, f"route: the branch {key!r}")) for key, reward in branches.items()),
+        by,
+        None if default is None else reward_of(default, "route: default"),
+    )

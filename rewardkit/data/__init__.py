@@ -1,1 +1,0 @@
-"""Data files, their columns, and rewards by name."""

@@ -1,0 +1,260 @@
+"""Changes: the files that differ between a git revision and the working tree.
+
+``changes("main").files`` is ``{"rewards/math.py": "rewards/math.py", "rewards/new.py": ""}``: each changed file with
+its path in the other revision, which is another one if the file was renamed, and empty if it was added.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path, PurePosixPath
+
+from rewardkit.errors import ConfigError, shorten
+
+# Imports: which files of a repository a change reaches, read from the sources without running them.
+
+
+_TESTS = ("conftest.py", "setup.py")
+_WORK = frozenset(("train", "main", "run", "parse_args", "from_pretrained", "load_dataset", "evaluate", "launch"))
+"""Functions that a module calls when it is a script rather than a module of rewards."""
+_COMPLETIONS = frozenset(("completion", "completions", "messages"))
+
+
+def reached(root: Path, changed: Collection[str], files: Collection[str]) -> set[str]:
+    """Return the Python files among `files` that are changed, or that use a changed file, however indirectly.
+
+    Args:
+        root: the folder that all paths are relative to.
+        changed: paths of changed or removed files.
+        files: all files of the repository.
+    """
+    modules = {path: (root / path).read_bytes() for path in files if path.endswith(".py")}
+    known = _Files(frozenset((*files, *changed)))
+    used: dict[str, set[str]] = {}
+    found: set[str] = set()
+    todo = list(changed)
+    while todo:
+        path = todo.pop()
+        if path in found:
+            continue
+        found.add(path)
+        here = PurePosixPath(path)
+        is_package = here.name == "__init__.py"
+        word = here.parent.name if is_package else here.stem if here.suffix == ".py" else here.name
+        for user, text in modules.items():
+            if is_package and user.startswith(f"{here.parent}/"):
+                todo.append(user)
+            elif word.encode() in text:  # only then it is worth reading
+                if user not in used:
+                    used[user] = set(known.used(user, _parsed(root / user)))
+                if path in used[user]:
+                    todo.append(user)
+    return {path for path in found if path in modules}
+
+
+def may_define_rewards(root: Path, path: str) -> bool:
+    """Whether a file looks like a module of rewards; tests and scripts, which do more when imported, do not."""
+    name = PurePosixPath(path).name
+    tree = _parsed(root / path)
+    if tree is None or name in _TESTS or name.startswith("test_") or name.endswith("_test.py"):
+        return False
+    statements = [one for one in tree.body if not (isinstance(one, ast.If) and "__name__" in ast.dump(one.test))]
+    if any(_is_work(name) for one in statements for name in _called(one)):
+        return False
+    if any(_takes_completions(one) for one in statements):
+        return True
+    return _imports_rewardkit(tree) and any(_is_composed(one) for one in statements)
+
+
+def _called(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names of what a statement calls when the module is imported."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call):
+            yield node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def _is_work(name: str) -> bool:
+    return name in _WORK or name.endswith("Trainer")
+
+
+def _takes_completions(statement: ast.stmt) -> bool:
+    if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    arguments = (*statement.args.posonlyargs, *statement.args.args, *statement.args.kwonlyargs)
+    return not _COMPLETIONS.isdisjoint(one.arg for one in arguments)
+
+
+def _is_composed(statement: ast.stmt) -> bool:
+    """Whether a statement makes a variable by a call, an operation or a list."""
+    value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
+    return isinstance(value, (ast.Call, ast.BinOp, ast.List))
+
+
+def _imports_rewardkit(tree: ast.Module) -> bool:
+    return any(
+        name.partition(".")[0] == "rewardkit"
+        for node in ast.walk(tree)
+        for name in (
+            [one.name for one in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    )
+
+
+def _parsed(path: Path) -> ast.Module | None:
+    """Return the syntax tree of a file; None if it is not Python, or gone."""
+    try:
+        return ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return None
+
+
+@dataclass(frozen=True)
+class _Files:
+    """All files of a repository, those that are gone included."""
+
+    paths: frozenset[str]
+
+    @cached_property
+    def data(self) -> dict[str, list[str]]:
+        """The paths of files that are no Python, by their names."""
+        found: dict[str, list[str]] = {}
+        for path in self.paths:
+            if not path.endswith(".py"):
+                found.setdefault(PurePosixPath(path).name, []).append(path)
+        return found
+
+    def used(self, path: str, tree: ast.Module | None) -> Iterator[str]:
+        """Yield the files that a module imports, or whose names it has in a text."""
+        for node in ast.walk(tree) if tree is not None else ():
+            if isinstance(node, ast.Import):
+                for one in node.names:
+                    yield from self._imported(_folders(path), one.name.split("."))
+            elif isinstance(node, ast.ImportFrom):
+                module = node.module.split(".") if node.module else []
+                folders = _folders(path) if node.level == 0 else (_above(path, node.level),)
+                for one in node.names:
+                    yield from self._imported(folders, [*module, one.name])
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield from self.data.get(node.value.replace("\\", "/").rpartition("/")[2], ())
+
+    def _imported(self, folders: Iterable[str], names: Sequence[str]) -> Iterator[str]:
+        """Yield the files of a dotted name, and of the packages on the way."""
+        for place in folders:
+            for name in names:
+                if (file := f"{place}{name}.py") in self.paths:
+                    yield file
+                place = f"{place}{name}/"
+                if (init := f"{place}__init__.py") in self.paths:
+                    yield init
+
+
+def _above(path: str, levels: int) -> str:
+    """Return the folder that a relative import with so many dots starts from."""
+    parts = path.split("/")[:-levels]
+    return "".join(f"{part}/" for part in parts)
+
+
+@lru_cache
+def _folders(path: str) -> tuple[str, ...]:
+    """Return the folders that may be on the path when a module is imported: its own, those above, and their ``src``."""
+    above = [_above(path, levels) for levels in range(1, path.count("/") + 2)]
+    return (*above, *(f"{folder}src/" for folder in above))
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What differs between a revision and the working tree.
+
+    Attributes:
+        root: the folder of the repository.
+        base: the commit that the working tree is compared with.
+        files: changed files, relative to the root -> their path at the base; "" if there was none.
+        removed: files that are gone.
+    """
+
+    root: Path
+    base: str
+    files: Mapping[str, str]
+    removed: tuple[str, ...] = ()
+
+    def before(self, path: str) -> str:
+        """Return where a file, relative to the root, was at the base; "" if it was not there."""
+        return self.files.get(path, path)
+
+
+def changes(base: str, folder: Path | None = None) -> Changes:
+    """Compare the working tree with the last commit that it shares with `base`; new files count once git knows them.
+
+    Raises:
+        ConfigError: the folder is in no repository, or there is no such revision here.
+    """
+    root = Path(git("rev-parse", "--show-toplevel", folder=folder).strip())
+    commit = shared(base, root)
+    said = git("diff", "--name-status", "--find-renames", "-z", "--no-ext-diff", commit, "--", folder=root)
+    files: dict[str, str] = {}
+    removed: list[str] = []
+    fields = iter(said.split("\0")[:-1])
+    for status in fields:
+        path = next(fields)
+        if status[0] in "RC":  # renamed or copied: the old path comes first
+            files[next(fields)] = path
+        elif status[0] == "D":
+            removed.append(path)
+        else:
+            files[path] = "" if status[0] == "A" else path
+    return Changes(root, commit, files, tuple(removed))
+
+
+def shared(base: str, root: Path) -> str:
+    """Return the last commit that `base` and HEAD share, or `base` itself if the clone is too shallow to tell.
+
+    Raises:
+        ConfigError: there is no such revision here.
+    """
+    try:
+        commit = git("rev-parse", "--verify", "--end-of-options", f"{base}^{{commit}}", folder=root).strip()
+    except ConfigError:
+        raise ConfigError(
+            f"there is no revision {shorten(base)} in {root}. In a shallow clone, fetch it first: "
+            f"git fetch --depth=1 origin {base.removeprefix('origin/')}. In GitHub Actions, set fetch-depth: 0 for "
+            "actions/checkout"
+        ) from None
+    try:
+        return git("merge-base", commit, "HEAD", folder=root).strip()
+    except ConfigError:
+        return commit
+
+
+def git(*arguments: str, folder: Path | None = None) -> str:
+    """Run git and return its output.
+
+    Raises:
+        ConfigError: it failed, or is not installed.
+    """
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    try:
+        done = subprocess.run(
+            ["git", "-c", "core.quotePath=false", *arguments],
+            cwd=folder,
+            env=environment,
+            check=True,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+        )
+    except FileNotFoundError:
+        raise ConfigError("git is not installed, and a review compares two revisions. Install git") from None
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.decode(errors="replace").strip()
+        raise ConfigError(f"git {arguments[0]} failed in {folder or Path.cwd()}: {shorten(said)}") from None
+    return done.stdout.decode(errors="surrogateescape")

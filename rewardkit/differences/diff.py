@@ -1,0 +1,191 @@
+"""``rk.diff(old, new, data)``: both rewards over the same completions.
+
+``print(rk.diff("HEAD:reward.py:reward", "reward.py:reward", "solutions.jsonl"))`` says what an edit changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rewardkit.batch.column import Numbers
+from rewardkit.differences.differences import Differences, compared
+from rewardkit.differences.examples import examples_of
+from rewardkit.differences.process import Data, Job, scored_elsewhere
+from rewardkit.differences.record import Recorded, recorded
+from rewardkit.differences.side import Side, scored
+from rewardkit.differences.targets import Placed, target_of
+from rewardkit.errors import DataError, near_miss, shorten
+from rewardkit.scoring.files import Row
+from rewardkit.scoring.regressions import Regression, load
+from rewardkit.scoring.sources import Saved
+from rewardkit.tree.conversion import RewardLike, tree_of
+from rewardkit.tree.evaluation.omission import EXPENSIVE
+
+# Groups: which completions answer the same prompt, so that GRPO compares them.
+
+
+_READ = 2_048
+
+
+def groups_of(found: Saved, sources: Mapping[str, str]) -> Numbers | None:
+    """Return the (n,) group of each row.
+
+    Rows next to each other with the same prompt are one group, so the next epoch has groups of its own. If completions
+    of a prompt are scattered over the data, all rows with that prompt are one group.
+    """
+    prompt = sources.get("prompt", "prompt")
+    names = [name for name in (prompt, *found.apart) if name in found.kinds]
+    if not names:
+        return None
+    known: dict[bytes, int] = {}
+    parts = []
+    for chunk in found.chunks(_READ):
+        keys = zip(*(chunk.column(name) for name in names), strict=True)
+        parts.append([known.setdefault(_digest(key), len(known)) for key in keys])
+    prompts = np.concatenate([np.array(part, dtype=np.int64) for part in parts])
+    starts = np.flatnonzero(np.diff(prompts, prepend=-1))
+    sizes = np.diff(np.append(starts, len(prompts)))
+    again = np.bincount(prompts[starts])[prompts[starts]] > 1
+    if (again & (sizes == 1)).any():
+        return prompts
+    numbers: Numbers = np.repeat(np.arange(len(starts)), sizes)
+    return numbers
+
+
+def _digest(key: tuple[object, ...]) -> bytes:
+    return hashlib.blake2b(repr(key).encode(errors="surrogatepass"), digest_size=16).digest()
+
+
+EXAMPLES = 10
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Rows in memory, as other processes get them."""
+
+    rows: tuple[Row, ...]
+
+    def __call__(self) -> Any:
+        return iter(self.rows)
+
+
+def diff(
+    old: RewardLike | Sequence[Any] | str | Placed,
+    new: RewardLike | Sequence[Any] | str | Placed,
+    data: str | os.PathLike[str] | Iterable[Mapping[str, Any]] | Data,
+    *,
+    columns: Mapping[str, str] | None = None,
+    limit: int | None = None,
+    without: Sequence[str] = (),
+    regressions: str | os.PathLike[str] | None = None,
+    examples: int = EXAMPLES,
+) -> Differences:
+    """Compare two rewards over the same completions: totals, components, advantages, failures.
+
+    ``print(rk.diff("HEAD:reward.py:reward", "reward.py:reward", "solutions.jsonl"))`` says what an edit would change
+    in a training: which completions get another total, and whose advantage flips its sign.
+
+    Args:
+        old: a reward; or its name: ``path.py:name``, ``module:name``, or with a git revision ``HEAD~1:path.py:name``.
+            A named reward is loaded and scored in a process of its own. The folder of a recorded run stands for the
+            scores that it recorded, if `data` is that run.
+        new: the same.
+        data: a .jsonl, .json, .csv or .parquet file, the tables of TRL, the folder of a recorded run, or rows: mappings
+            with a ``completion``, its ``prompt`` and columns.
+        columns: our name -> the column of the data: ``{"answer": "reference"}``.
+        limit: use only this many rows from the start.
+        without: components to leave out on both sides; ``"expensive"`` leaves out judges, reward models and programs.
+        regressions: a file of known exploits that ``rewardkit check --regressions`` keeps; both rewards score them.
+        examples: how many completions to show.
+
+    Returns:
+        The differences: ``.verdict``, ``.components``, ``.gradients``, ``.columns`` (a table with a row per
+        completion), ``.text()``, ``.markdown()``, ``.html()``, ``.to_dict()``.
+
+    Raises:
+        RewardKitError: a reward cannot be loaded, or cannot score the data.
+    """
+    source = _source(data, columns, limit)
+    found = source.open()
+    cases = () if regressions is None else _cases(Path(regressions))
+    before, after = _sides((old, new), source, found, tuple(without), cases)
+    _check_left_out(without, (before, after))
+    return difference(before, after, source, cases, examples)
+
+
+def difference(
+    before: Side, after: Side, source: Data, cases: Sequence[Regression] = (), examples: int = EXAMPLES
+) -> Differences:
+    """Compare the scores of two rewards on the same completions, and show `examples` of them."""
+    found = source.open()
+    differences = compared(before, after, source.name, groups_of(found, source.sources), cases)
+    return replace(differences, examples=examples_of(differences, found, source.sources, examples))
+
+
+def _cases(path: Path) -> tuple[Regression, ...]:
+    if not path.is_file():
+        raise DataError(f"there is no file {path} with known exploits. Write one: rewardkit check --regressions {path}")
+    return tuple(case for case in load(path) if case.lossless)
+
+
+def _source(data: Any, columns: Mapping[str, str] | None, limit: int | None) -> Data:
+    if isinstance(data, Data):
+        return data
+    sources = dict(columns or {})
+    if isinstance(data, (str, os.PathLike)):
+        return Data.at(os.fspath(data), sources=sources, limit=limit)
+    rows = tuple(data)
+    wrong = [row for row in rows if not isinstance(row, Mapping)]
+    if wrong:
+        raise DataError(
+            f"the data has a row that is not a mapping: {shorten(wrong[0])}. Pass rows such as "
+            "{'prompt': ..., 'completion': ...}; for a pandas frame, frame.to_dict('records')"
+        )
+    return Data("the data", "the data", Listed(rows), sources, limit)
+
+
+def _sides(
+    pair: tuple[Any, Any], source: Data, found: Saved, leave_out: tuple[str, ...], cases: tuple[Regression, ...]
+) -> tuple[Side, Side]:
+    """Score both rewards: named ones in processes of their own, at the same time, the others here."""
+    named = {place: target_of(one) if isinstance(one, str) else one for place, one in enumerate(pair)}
+    for one in named.values():
+        if isinstance(one, Recorded):
+            one.check(source.address)
+    sides: dict[int, Side] = {}
+    with ExitStack() as stack:
+        jobs = {
+            place: Job(str(one), stack.enter_context(one.placed()), source, leave_out, cases)
+            for place, one in named.items()
+            if isinstance(one, Placed)
+        }
+        sides |= dict(zip(jobs, scored_elsewhere(list(jobs.values())), strict=True))
+    for place, one in named.items():
+        if place not in sides and not isinstance(one, Recorded):
+            reward = tree_of(one, "diff: a reward")
+            name = reward.name or ("the old reward", "the new reward")[place]
+            sides[place] = scored(name, reward, found, sources=source.sources, leave_out=leave_out, exploits=cases)
+    omitted = list(dict.fromkeys(name for side in sides.values() for name in side.omitted))
+    for place, one in named.items():
+        if isinstance(one, Recorded):
+            sides[place] = recorded(one.run, found, omitted or leave_out)
+    return sides[0], sides[1]
+
+
+def _check_left_out(names: Sequence[str], sides: Sequence[Side]) -> None:
+    found = {name for side in sides for name in side.left_out}
+    known = list(dict.fromkeys(name for side in sides for name in side.components))
+    for name in names:
+        if name not in found:
+            raise DataError(
+                f"neither reward has a component {name!r} to leave out.{near_miss(name, known)} Components: "
+                f"{', '.join(known)}; {EXPENSIVE!r} stands for judges, reward models and programs"
+            )

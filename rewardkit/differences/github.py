@@ -1,0 +1,189 @@
+"""GitHub: the pull request that a job runs for, and its one comment, which is written again when something changes.
+
+``python -m rewardkit.differences.github review.md`` posts the file as a comment. It is a step of its own, so that the
+process that runs the rewards of the pull request never has the token. Without permission to write, as in pull requests
+from forks, the text is only in the summary of the job.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rewardkit.differences.changes import git
+from rewardkit.errors import ConfigError
+
+MARK = "<!-- rewardkit review -->"
+"""The first line of the comment, by which the next run finds it."""
+_LONGEST = 65_000
+"""GitHub refuses a comment of more than 65,536 characters."""
+_SAME_AGAIN = "The rewards score as before, so there is nothing to review.\n"
+_PAGE = 100
+_TRIES = 3
+_TRUSTED = ("pull_request_target", "workflow_run", "issue_comment")
+"""Events whose jobs are trusted, but may have checked out code that is not."""
+_REFUSED = (401, 403, 404)
+
+
+@dataclass(frozen=True)
+class Job:
+    """The job of GitHub Actions that this process runs in.
+
+    Attributes:
+        repository: ``owner/name``.
+        number: of the pull request; 0 if the job runs for none.
+        base: the commit of the branch that the pull request goes into, or the one before a push; "" for other events.
+        api: the address of GitHub's interface.
+        summary: the file that is shown on the job's page.
+    """
+
+    repository: str
+    number: int
+    base: str
+    api: str
+    summary: Path | None
+
+    @classmethod
+    def here(cls, environment: Mapping[str, str] = os.environ) -> Job:
+        """Read the variables that GitHub Actions sets.
+
+        Raises:
+            ConfigError: this is no job of GitHub Actions, or one in which code of forks would get a token to write.
+        """
+        if (trigger := environment.get("GITHUB_EVENT_NAME", "")) in _TRUSTED:
+            raise ConfigError(
+                f"this job is triggered by {trigger}, where the code of a fork gets secrets and a token that can "
+                "write. Trigger it by pull_request"
+            )
+        try:
+            event = json.loads(Path(environment["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))
+            repository = environment["GITHUB_REPOSITORY"]
+        except (KeyError, OSError, ValueError):
+            raise ConfigError(
+                "this is no job of GitHub Actions: GITHUB_EVENT_PATH or GITHUB_REPOSITORY is missing. Leave --github "
+                "out, and pass --base"
+            ) from None
+        pull = event.get("pull_request") or {}
+        base = pull.get("base", {}).get("sha") or event.get("before") or ""
+        summary = environment.get("GITHUB_STEP_SUMMARY")
+        return cls(
+            repository,
+            int(pull.get("number") or 0),
+            "" if not base.strip("0") else base,
+            environment.get("GITHUB_API_URL", "https://api.github.com"),
+            Path(summary) if summary else None,
+        )
+
+    def compared_with(self) -> str:
+        """Return the commit to compare with, and fetch it if the clone is too shallow to have it.
+
+        The merge commit that actions/checkout makes for a pull request is compared with its first parent, the newest
+        commit of the branch that it goes into.
+
+        Raises:
+            ConfigError: the event has no such commit, or it cannot be fetched.
+        """
+        parents = [
+            line.split()[1]
+            for line in git("cat-file", "-p", "HEAD").split("\n\n")[0].splitlines()
+            if line.startswith("parent ")
+        ]
+        commit = parents[0] if self.number and len(parents) > 1 else self.base
+        if not commit:
+            raise ConfigError("the event of this job names no commit to compare with. Pass --base")
+        try:
+            git("cat-file", "-e", f"{commit}^{{commit}}")
+        except ConfigError:
+            git("fetch", "--no-tags", "--depth=1", "origin", commit)
+        return commit
+
+
+def summarize(job: Job, text: str) -> None:
+    """Add a text to the page of the job."""
+    if job.summary is not None:
+        with job.summary.open("a", encoding="utf-8") as file:
+            file.write(f"{text}\n")
+
+
+def post(job: Job, text: str, token: str) -> str:
+    """Write or update the comment of the pull request; an empty text only updates an earlier one. Say what was done."""
+    if not job.number:
+        return "no pull request to comment on: the review is in the summary of the job"
+    try:
+        earlier = next(_own_comments(job, token), None)
+        if earlier is None and not text:
+            return "nothing to comment on"
+        body = {"body": f"{MARK}\n{text or _SAME_AGAIN}"[:_LONGEST]}
+        if earlier is None:
+            _asked(f"{job.api}/repos/{job.repository}/issues/{job.number}/comments", token, "POST", body)
+            return "comment written"
+        if earlier["body"].strip() == body["body"].strip():
+            return "the comment already says so"
+        _asked(f"{job.api}/repos/{job.repository}/issues/comments/{int(earlier['id'])}", token, "PATCH", body)
+        return "comment updated"
+    except urllib.error.HTTPError as error:
+        if error.code not in _REFUSED:
+            raise
+        return (
+            f"no comment: GitHub refused it ({error.code}), so the review is only in the summary of the job. Give the "
+            "job permissions: pull-requests: write; pull requests from forks cannot have it"
+        )
+
+
+def _own_comments(job: Job, token: str) -> Iterator[dict[str, Any]]:
+    """Yield the comments of the pull request with our mark: those of a bot, or of the owner of the token."""
+    try:
+        me = _asked(f"{job.api}/user", token)["login"]
+    except urllib.error.HTTPError:  # the token of a job belongs to no user
+        me = ""
+    page = 1
+    while True:
+        address = f"{job.api}/repos/{job.repository}/issues/{job.number}/comments?per_page={_PAGE}&page={page}"
+        found = _asked(address, token)
+        for one in found:
+            user = one.get("user") or {}
+            if str(one.get("body")).startswith(MARK) and (user.get("type") == "Bot" or user.get("login") == me):
+                yield one
+        if len(found) < _PAGE:
+            return
+        page += 1
+
+
+def _asked(address: str, token: str, method: str = "GET", body: Mapping[str, Any] | None = None) -> Any:
+    """Send a request, up to three times if GitHub is busy, and return the answer."""
+    headers = {
+        "Authorization": f"Bearer {token}",
+        "Accept": "application/vnd.github+json",
+        "X-GitHub-Api-Version": "2022-11-28",
+        "User-Agent": "rewardkit",
+    }
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(address, data, headers, method=method)
+    for again in range(_TRIES):
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            if error.code < 500 or again == _TRIES - 1:
+                raise
+            time.sleep(2**again)
+    raise AssertionError("unreachable")
+
+
+def main() -> None:
+    """Post the file that the command names; the token is in the variable GITHUB_TOKEN."""
+    path = Path(sys.argv[1])
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    print(post(Job.here(), text, os.environ.get("GITHUB_TOKEN", "")))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,358 @@
+"""The review of a change: each reward that it touches, before and after, on a sample and on completions made for it.
+
+``reviewed(changes("main"), ["rewards.py:reward"], Options(sample=Path("sample.jsonl")))`` compares the working tree
+with the revision. A reward that is only written differently has nothing to review.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
+
+from rewardkit.check.fast import FAST
+from rewardkit.differences.changes import Changes, git, may_define_rewards, reached
+from rewardkit.differences.diff import Listed, difference
+from rewardkit.differences.differences import Differences
+from rewardkit.differences.look import Found, Look, Row, Seen
+from rewardkit.differences.process import Data, Job, Several, done_elsewhere
+from rewardkit.differences.revisions import Tree, checked_out
+from rewardkit.differences.targets import Named, Place, path_in
+from rewardkit.errors import RewardKitError
+from rewardkit.scoring.regressions import Regression, load
+from rewardkit.tree.loading import split
+
+# Files of rewards that a change touches, before and after it.
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of rewards on both sides, relative to the top of the repository; "" where it is not.
+
+    Attributes:
+        names: of the rewards; empty for all.
+    """
+
+    now: str
+    before: str
+    names: tuple[str, ...] = ()
+
+
+def named(found: Changes, rewards: Sequence[str]) -> Iterator[File]:
+    """Yield the files of ``path.py:name`` targets, named from the working directory."""
+    names: dict[str, list[str]] = {}
+    for target in rewards:
+        source, name = split(target)
+        path = Path(source).resolve()
+        if not path.is_relative_to(found.root.resolve()):
+            raise RewardKitError(f"{source} is not in the repository {found.root}. Pass a file of this repository")
+        names.setdefault(path.relative_to(found.root.resolve()).as_posix(), []).extend([name] if name else [])
+    for named, listed in names.items():
+        yield File(named, found.before(named), tuple(listed))
+
+
+def touched(found: Changes) -> Iterator[File]:
+    """Yield the files that look like modules of rewards, and that the change reaches."""
+    tracked = [path for path in git("ls-files", "-z", folder=found.root).split("\0") if (found.root / path).is_file()]
+    for path in sorted(reached(found.root, [*found.files, *found.removed], tracked)):
+        if may_define_rewards(found.root, path):
+            yield File(path, found.before(path))
+
+
+# What a review says: of each reward that a change touches, and of the change as a whole.
+
+
+State = Literal["same", "changed", "added", "removed", "failed"]
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """What a change does to one reward.
+
+    Attributes:
+        name: ``path.py:name`` in the working tree.
+        state: ``"failed"`` if the new reward cannot be scored; ``why`` says so.
+        sample: the differences on the sample; None without one.
+        made: the differences on completions made for the reward.
+        broken: laws that only the new reward breaks.
+        still: those that both break.
+        notes: what limits the comparison.
+    """
+
+    name: str
+    state: State
+    why: str = ""
+    sample: Differences | None = None
+    made: Differences | None = None
+    broken: tuple[Found, ...] = ()
+    still: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def compared(self) -> list[Differences]:
+        return [one for one in (self.sample, self.made) if one is not None]
+
+
+@dataclass(frozen=True)
+class Review:
+    """The review of a change.
+
+    Attributes:
+        rewards: all that it touches.
+        notes: what else in it may matter.
+    """
+
+    rewards: tuple[Reviewed, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def changed(self) -> list[Reviewed]:
+        """The rewards that there is something to say about."""
+        return [one for one in self.rewards if one.state != "same"]
+
+
+# Both sides of a changed file of rewards, each loaded and scored in a process of its own.
+
+
+MADE = "completions made for the reward"
+_AGAIN = 10
+"""A law that the new reward breaks is checked on both sides, with this many times the budget."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How rewards are reviewed.
+
+    Attributes:
+        sample: the file of completions for all rewards; None: the file ``<reward file>.sample.jsonl`` beside each.
+        sources: our name -> the column of the sample.
+        without: components to leave out.
+        regressions: a file of known exploits.
+        makes: whether completions are made besides the sample.
+        budget: seconds for the check of each reward; 0: none.
+        timeout: seconds for one reward on all completions.
+        examples: how many changed completions are shown.
+    """
+
+    sample: Path | None = None
+    sources: Mapping[str, str] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
+    regressions: Path | None = None
+    makes: bool = True
+    budget: float = 2.0
+    timeout: float = 300.0
+    examples: int = 5
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Both sides of one file: where processes find it, and what they score.
+
+    Attributes:
+        revision: of the old file.
+        places: of the new file, and of the old one if there is one.
+        paths: of the file in these places.
+        cases: known exploits.
+    """
+
+    file: File
+    revision: str
+    places: tuple[Place, ...]
+    paths: tuple[str, ...]
+    sample: Data | None
+    cases: tuple[Regression, ...]
+    options: Options
+
+    @classmethod
+    def of(cls, file: File, tree: Tree, revision: str, options: Options) -> Sides:
+        now = str(tree.root / file.now)
+        here = Path.cwd()
+        places, paths = [Place(Named(now), here, (str(here), *sys.path))], [now]
+        if file.before:
+            paths.append(str(tree.folder / file.before))
+            places.append(Place(Named(paths[1]), tree.cwd, (str(tree.cwd), *path_in(tree))))
+        cases = () if options.regressions is None else tuple(load(options.regressions))
+        lossless = tuple(case for case in cases if case.lossless)
+        return cls(
+            file, revision[:10], tuple(places), tuple(paths), _sample(Path(now), tree.root, options), lossless, options
+        )
+
+    def looks(self, laws: Sequence[tuple[str, ...]], budget: float, names: Sequence[str] = ()) -> list[Any]:
+        """Look at the new and at the old rewards; an error stands for a side that cannot be loaded.
+
+        Args:
+            laws: to check in the new version, and in the old one.
+            names: of the reward in both; by default, all.
+        """
+        makes = self.options.makes and not names
+        each: list[tuple[str, ...]] = [(name,) for name in names] or [self.file.names] * 2
+        tasks = [
+            Look(self.file.now, place, _targets(path, named), self.sample, some, budget, makes)
+            for place, path, named, some in zip(self.places, self.paths, each, laws, strict=False)
+        ]
+        found = done_elsewhere(tasks, self.options.timeout)
+        return found if len(found) == 2 else [*found, []]
+
+    def compared(self, before: Seen, after: Seen) -> Reviewed:
+        """Score everything with both rewards."""
+        name = f"{self.file.now}:{after.name}"
+        notes = tuple(one.reason for one in (after,) if one.reason)
+        data = [one for one in (self.sample, _data(before, after)) if one is not None]
+        if not data:
+            said = "There are no completions to compare on: commit a sample, or define EXAMPLES in the module."
+            return Reviewed(name, "same", notes=(*notes, said))
+        new, old = self._scored(before, after, data)
+        if (
+            self.sample is not None
+            and len(data) > 1
+            and isinstance(new, RewardKitError)
+            and isinstance(old, RewardKitError)
+        ):
+            data = data[:1]
+            new, old = self._scored(before, after, data)
+            notes = (*notes, f"Compared on the sample alone, since other completions cannot be scored: {new}")
+        if isinstance(new, RewardKitError):
+            both = "Neither version can be scored. " if isinstance(old, RewardKitError) else ""
+            return Reviewed(name, "failed", f"{both}{new}")
+        if isinstance(old, RewardKitError):
+            return Reviewed(name, "changed", f"The version before cannot be scored: {old}", notes=notes)
+        found = [
+            difference(was, now, one, self.cases, self.options.examples)
+            for was, now, one in zip(old, new, data, strict=True)
+        ]
+        broken, still = self._broken(before, after)
+        state: State = "changed" if broken or any(map(_changes, found)) else "same"
+        return Reviewed(
+            name,
+            state,
+            sample=found[0] if self.sample is not None else None,
+            made=found[-1] if len(found) > (self.sample is not None) else None,
+            broken=broken,
+            still=still,
+            notes=notes,
+        )
+
+    def _scored(self, before: Seen, after: Seen, data: Sequence[Data]) -> list[Any]:
+        """Return the scores of the new and the old reward on all data, or errors."""
+        names = (f"{self.file.now}:{after.name}", f"{self.revision}:{self.file.before}:{before.name}")
+        tasks = [
+            Several(tuple(self._job(place, f"{path}:{seen.name}", said, one) for one in data))
+            for place, path, seen, said in zip(self.places, self.paths, (after, before), names, strict=True)
+        ]
+        return done_elsewhere(tasks, self.options.timeout)
+
+    def _job(self, place: Place, target: str, name: str, data: Data) -> Job:
+        return Job(name, replace(place, source=Named(target)), data, self.options.without, self.cases)
+
+    def _broken(self, before: Seen, after: Seen) -> tuple[tuple[Found, ...], tuple[str, ...]]:
+        """Return the laws that only the new reward breaks, and the names of those that both break."""
+        if not after.found:
+            return (), ()
+        laws = tuple(sorted(after.broken))
+        new, old = self.looks((laws, laws), _AGAIN * self.options.budget, names=(after.name, before.name))
+        if not isinstance(new, list) or not isinstance(old, list):
+            return (), ()
+        held = {law for one in old for law in one.held}
+        broken = {law for one in old for law in one.broken}
+        found = [one for seen in new for one in seen.found]
+        return tuple(one for one in found if one.law in held), tuple(sorted({one.law for one in found} & broken))
+
+
+def _targets(path: str, names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"{path}:{name}" for name in names) or (path,)
+
+
+def _changes(found: Differences) -> bool:
+    return not found.same or any(one.state not in ("same", "renamed") for one in found.components)
+
+
+def _data(before: Seen, after: Seen) -> Data | None:
+    """Return the completions made for either version, those of one prompt next to each other."""
+    rows: dict[str, dict[str, Row]] = {}
+    for row in (*before.made, *after.made):
+        example = json.dumps({name: value for name, value in row.items() if name != "completion"}, default=repr)
+        rows.setdefault(example, {}).setdefault(json.dumps(row["completion"], default=repr), row)
+    listed = tuple(dict(row) for several in rows.values() for row in several.values())
+    return Data(MADE, MADE, Listed(listed)) if listed else None
+
+
+def _sample(path: Path, root: Path, options: Options) -> Data | None:
+    """Return the committed completions for the rewards of a file."""
+    beside = [path.with_name(f"{path.stem}.sample{suffix}") for suffix in (".jsonl", ".json", ".csv", ".parquet")]
+    places = [options.sample] if options.sample is not None else [one for one in beside if one.is_file()]
+    if not places:
+        return None
+    place = places[0].resolve()
+    name = place.relative_to(root).as_posix() if place.is_relative_to(root) else str(place)
+    return Data(name, str(place), sources=options.sources)
+
+
+_REQUIREMENTS = ("requirements", "constraints", "pyproject.toml", "poetry.lock", "uv.lock", "environment.yml")
+
+
+def reviewed(found: Changes, rewards: Sequence[str], options: Options) -> Review:
+    """Review the named rewards, or those that the change touches.
+
+    Raises:
+        RewardKitError: git or a file fails, or a named reward is in no file.
+    """
+    files = list(named(found, rewards) if rewards else touched(found))
+    notes = tuple(_notes(found, options))
+    removed = () if rewards else found.removed
+    if not files and not removed:
+        return Review((), notes)
+    with checked_out(found.base, Path.cwd()) as tree:
+        sides = [Sides.of(file, tree, found.base, options) for file in files]
+        listed = [one for side in sides for one in _of_file(side)]
+        gone = [Reviewed(path, "removed") for path in removed if may_define_rewards(tree.folder, path)]
+    return Review((*listed, *gone), notes)
+
+
+def _of_file(side: Sides) -> Iterator[Reviewed]:
+    """Review the rewards of one file."""
+    file, options = side.file, side.options
+    new, old = side.looks((FAST if options.budget else (), ()), options.budget)
+    if isinstance(new, RewardKitError):
+        yield Reviewed(file.now, "failed", str(new))
+        return
+    notes: tuple[str, ...] = ()
+    if isinstance(old, RewardKitError):
+        notes, old = (f"The version before cannot be loaded, so nothing is compared: {old}",), []
+    for before, after in _paired(old, new):
+        if after is None:
+            assert before is not None
+            yield Reviewed(f"{file.now}:{before.name}", "removed")
+        elif before is None:
+            yield Reviewed(f"{file.now}:{after.name}", "added", after.reason, broken=after.found, notes=notes)
+        else:
+            yield side.compared(before, after)
+
+
+def _paired(old: Sequence[Seen], new: Sequence[Seen]) -> Iterator[tuple[Seen | None, Seen | None]]:
+    """Pair rewards by name, without the parts of others; if one is left on each side, it has another name now."""
+    before, known = {one.name: one for one in old}, {one.name for one in new}
+    lost = [one for one in old if one.name not in known and not one.part]
+    fresh = [one for one in new if one.name not in before and not one.part]
+    if len(lost) == len(fresh) == 1:
+        before[fresh[0].name] = lost.pop()
+    yield from ((before.get(one.name), one) for one in new if not one.part)
+    yield from ((one, None) for one in lost)
+
+
+def _notes(found: Changes, options: Options) -> Iterator[str]:
+    names = [path for path in found.files if PurePosixPath(path).name.startswith(_REQUIREMENTS)]
+    if names:
+        yield (
+            f"{', '.join(names)} changed, too. Both versions were scored with the packages that are installed now, so "
+            "what other versions of packages change does not show."
+        )
+    samples = [path for path in found.files if _is_sample(found.root / path, options)]
+    if samples:
+        yield f"{', '.join(samples)} changed, too. Both versions were scored on its new rows."
+
+
+def _is_sample(path: Path, options: Options) -> bool:
+    return ".sample." in path.name or (options.sample is not None and options.sample.resolve() == path.resolve())

@@ -1,0 +1,175 @@
+"""One side of a comparison: the scores of one reward on all n completions, in a form that travels between processes.
+
+``scored("OLD", reward, saved("solutions.jsonl")).total`` is (n,).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from rewardkit.batch.batch import RESERVED
+from rewardkit.batch.column import Codes, Floats
+from rewardkit.scoring.regressions import Regression
+from rewardkit.scoring.replay import Replayed, replay
+from rewardkit.scoring.samples import asked_for
+from rewardkit.scoring.scores import Scores, Work, score
+from rewardkit.scoring.sources import Saved
+from rewardkit.tree.evaluation.omission import without
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.reward import Reward
+
+TOLERANCE = 1e-9
+"""A smaller change of a number is no change."""
+_BATCH = 512
+
+
+@dataclass(frozen=True)
+class Unsteady:
+    """A reward that scores the same completions differently the next time.
+
+    Attributes:
+        changed: how many of `tried` completions got another total.
+        largest: the largest change.
+    """
+
+    changed: int
+    tried: int
+    largest: float
+
+
+@dataclass(frozen=True)
+class Side:
+    """The scores of one reward on n completions.
+
+    Attributes:
+        name: of the reward, as the user wrote it.
+        total: (n,) NaN if there is none.
+        components: name -> (n,) raw values, NaN if not scored.
+        codes: name -> (n,) positions in ``list(rk.Outcome)``.
+        errors: row -> why it could not be scored.
+        structures: component -> a fingerprint that does not depend on its name.
+        left_out: of the names to leave out, those that it has.
+        omitted: the components that were left out.
+        columns: the columns of the data that the reward reads.
+        scheduled: whether it has schedules, which have their end value here.
+        sees_batches: whether a function sees all completions of a batch.
+        exploits: for each known exploit, its total and the lowest total of a right completion; NaN if not scored.
+        unsteady: None if the reward is deterministic, as far as it was tried.
+    """
+
+    name: str
+    total: Floats
+    components: Mapping[str, Floats]
+    codes: Mapping[str, Codes]
+    errors: Mapping[int, str] = field(default_factory=dict)
+    structures: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+    omitted: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    scheduled: bool = False
+    sees_batches: bool = False
+    exploits: tuple[tuple[float, float], ...] = ()
+    unsteady: Unsteady | None = None
+
+
+def scored(
+    name: str,
+    reward: Reward,
+    found: Saved,
+    *,
+    sources: Mapping[str, str] | None = None,
+    leave_out: Sequence[str] = (),
+    exploits: Sequence[Regression] = (),
+) -> Side:
+    """Score all completions in this process.
+
+    Args:
+        name: of the reward, for messages.
+        sources: our name -> the column of the data.
+        leave_out: components to leave out, see `without`.
+        exploits: completions to score besides the data.
+
+    Raises:
+        BindingError: the reward reads a column that the data does not have.
+        DataError: the completions of a prompt are compared, but they are not next to each other.
+        RunStopped: every row would fail.
+    """
+    reward, left_out, omitted = without(reward, leave_out)
+    replayed = Replayed(name, found, dict(sources or {}), reward)
+    replayed.check()
+    scorer = Scorer(reward)
+    with seeded():
+        parts = [replace(part, notes={}) for _, part in replay(replayed, processes=1, batch=_BATCH)]
+        scores = Scores.joined(parts)
+        unsteady = None if scorer.waits else _unsteady(replayed, scores.total)
+        paid = tuple(_paid(scorer, case) for case in exploits)
+    return Side(
+        name,
+        scores.total,
+        scores.components,
+        scores.codes,
+        {row: "; ".join(why) for row, why in scores.errors.items()},
+        {label: node.named("component").fingerprint for label, node in scorer.names.components},
+        left_out,
+        omitted,
+        tuple(replayed.names),
+        scorer.scheduled,
+        replayed.sees_batches,
+        paid,
+        unsteady,
+    )
+
+
+@contextmanager
+def seeded() -> Iterator[None]:
+    """Let rewards that draw random numbers draw the same ones on both sides."""
+    python, array = random.getstate(), np.random.get_state()
+    random.seed(0)
+    np.random.seed(0)
+    try:
+        yield
+    finally:
+        random.setstate(python)
+        np.random.set_state(array)
+
+
+def _unsteady(replayed: Replayed, before: Floats) -> Unsteady | None:
+    """Score the first batch again, since a reward may compare all of its completions; None if nothing changes."""
+    _, work = next(replayed.batches(_BATCH))
+    after = score(Scorer(replayed.reward), work).total
+    tried = len(after)
+    changed = differ(before[:tried], after)
+    if not changed.any():
+        return None
+    return Unsteady(int(changed.sum()), tried, float(np.nanmax(np.abs(after - before[:tried]), initial=0.0)))
+
+
+def differ(before: Floats, after: Floats) -> np.typing.NDArray[np.bool_]:
+    """Return (n,): whether two numbers differ by more than `TOLERANCE`; NaN equals NaN."""
+    absent = np.isnan(before) | np.isnan(after)
+    with np.errstate(invalid="ignore"):
+        return np.where(absent, np.isnan(before) != np.isnan(after), np.abs(after - before) > TOLERANCE)
+
+
+def _paid(scorer: Scorer, case: Regression) -> tuple[float, float]:
+    """Return the total of an exploit, and the lowest total of a right completion."""
+    size = 1 + len(case.good)
+    named, takes_all = asked_for(scorer.reward)
+    columns = {
+        name: [value] * size
+        for name, value in case.columns.items()
+        if name not in RESERVED and (takes_all or name in named)
+    }
+    prompts = None if case.prompt is None else [case.prompt] * size
+    alone = [
+        score(scorer, Work([one], prompts and prompts[:1], None, {name: cells[:1] for name, cells in columns.items()}))
+        for one in (case.completion, *case.good)
+    ]
+    totals = [float(one.total[0]) for one in alone]
+    rights = [total for total in totals[1:] if not np.isnan(total)]
+    return totals[0], min(rights, default=float("nan"))

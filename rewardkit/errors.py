@@ -1,0 +1,164 @@
+"""The errors that users can meet, and the functions that help to write their messages.
+
+A message says what is wrong, where (component, column, row), and how to fix it. `shorten` cuts the offending value,
+`near_miss` suggests the name that was probably meant.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import warnings
+from collections.abc import Iterable
+
+SHOWN_CHARACTERS = 200
+
+
+class RewardKitError(Exception):
+    """The base class of all errors that rewardkit raises on purpose.
+
+    Attributes:
+        component: the component of the reward that could not be scored; empty if it is not known.
+    """
+
+    component: str = ""
+
+
+class RewardDefinitionError(RewardKitError):
+    """A reward, a schedule or a tree is built incorrectly; raised when it is made or compiled."""
+
+
+class RewardTypeError(RewardDefinitionError, TypeError):
+    """A reward was expected and something else was passed, or the other way around."""
+
+
+class BindingError(RewardKitError):
+    """A reward asks for an argument or a column that the batch does not have."""
+
+
+class CoercionError(RewardKitError):
+    """A value in a column does not fit the type in the reward's annotation."""
+
+
+class RewardFailure(RewardKitError):
+    """Scoring stopped: a failure under policy ``"raise"``, a bug in a reward, an unknown route, or too many faults."""
+
+
+class RewardBug(RewardFailure):
+    """A reward function raised, or returned something that is not a score: it has a bug, and nothing else failed."""
+
+
+class RunStopped(RewardFailure):
+    """A failure that every later sample would hit too (a wrong key, an exhausted quota), so the run stops.
+
+    ``on_failure`` does not catch it.
+    """
+
+
+class NoVerdict(RewardFailure):
+    """The judge refused this completion because of its content; it may judge others."""
+
+
+class WorkerDied(RewardFailure):
+    """A worker process ended before its function returned: out of memory, for example, or through ``os._exit``."""
+
+
+class SandboxFailure(RewardFailure):
+    """The sandbox did not start, or was ended from outside. The program is not to blame, so it gets no score."""
+
+
+class DataError(RewardKitError):
+    """A data file or a record in it is wrong; the message names the line."""
+
+
+class ConfigError(RewardKitError):
+    """A configuration, or the data that it names, is invalid. The message says where, and how to fix it."""
+
+
+class RunError(RewardKitError):
+    """A recorded run cannot be read."""
+
+
+class NotARun(RunError):
+    """There is no recorded run at this path, or of this name."""
+
+
+class NotAFolder(RewardKitError, NotADirectoryError):
+    """A run was to be recorded into a folder, but the path is a file."""
+
+
+class NoExamples(RewardDefinitionError):
+    """A reward reads columns, but there are no examples to check it on.
+
+    Attributes:
+        columns: that it reads.
+    """
+
+    def __init__(self, message: str, columns: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.columns = tuple(columns)
+
+
+class EvidenceError(RewardKitError, ValueError):
+    """The arrays of an `Evidence` do not match each other."""
+
+
+class MissingExtraError(RewardKitError, ImportError):
+    """An optional dependency is not installed; the message has the install command."""
+
+    @classmethod
+    def of(cls, feature: str, extra: str) -> MissingExtraError:
+        return cls(f"{feature} needs an optional dependency. Install it: pip install 'rewardkit-sdk[{extra}]'")
+
+
+class RewardKitWarning(UserWarning):
+    """A reward will probably not do what you want; training can continue."""
+
+
+def warn(message: str) -> None:
+    # A deeper stacklevel would point into the trainer or a thread, never into the user's code.
+    warnings.warn(message, RewardKitWarning, stacklevel=2)
+
+
+def worth_reporting(count: int) -> bool:
+    """Return whether to report the `count`-th of many similar events: the 1st, 10th, 100th, ..."""
+    return str(count).strip("0") == "1"
+
+
+def shorten(value: object, limit: int = SHOWN_CHARACTERS) -> str:
+    """Return ``repr(value)`` cut to `limit` characters, with the full length if it was cut. Never raises."""
+    if isinstance(value, str) and len(value) > limit:
+        return f"{value[:limit]!r}... ({len(value):,} characters)"
+    try:
+        text = repr(value)
+    except Exception as error:
+        text = f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
+    return text if len(text) <= limit else f"{text[:limit]}... ({len(text):,} characters)"
+
+
+def shorten_line(text: str, limit: int = 400) -> str:
+    """Return `text` without its middle if it is longer than `limit` characters."""
+    return text if len(text) <= limit else f"{text[: limit * 2 // 3]} ... {text[-limit // 4 :]}"
+
+
+def hashable(value: object) -> bool:
+    """Return whether `value` has a hash, as every part of a reward must."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def is_factory(value: object) -> bool:
+    """Return whether `value` is one of rewardkit's functions that make rewards, such as `rk.exact` itself."""
+    home = str(getattr(value, "__module__", ""))
+    return inspect.isfunction(value) and home.startswith(("rewardkit.rewards.", "rewardkit.combine."))
+
+
+def near_miss(name: object, known: Iterable[str]) -> str:
+    """Return `` Did you mean 'answer'?`` if `name` is close to one of `known` or begins with it, else ``""``."""
+    there = list(known)
+    begins = [one for one in there if str(name).startswith(f"{one}_")]  # exact_match: exact
+    close = list(dict.fromkeys([*begins, *difflib.get_close_matches(str(name), there, n=2, cutoff=0.6)]))[:2]
+    return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""

@@ -1,0 +1,262 @@
+"""Why a completion has its advantage: the steps from its terms to the number, and its group as dots on a line.
+
+``explained(watched, row).steps[-1].text`` is ``"+1.250"``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from rewardkit.analyze.advantages import Derivation, derive
+from rewardkit.page.escapes import one_line
+from rewardkit.page.scores import Floats, Integers, Scores, key_text
+from rewardkit.page.style import color_of
+from rewardkit.page.watcher import Watched
+
+MAX_TERMS = 24
+MAX_DOTS = 256
+_KEPT = 32
+"""The most batches whose derivations are kept."""
+_EPSILON = "0.0001"
+_NOTHING = 1e-9
+"""Smaller numbers are what rounding leaves of 0."""
+_UNRECORDED = (
+    "No advantage is recorded, because the trainer did not say how it computes advantages. The steps end at the "
+    "difference from the group's mean."
+)
+_UNEXPLAINED = (
+    "None of the ways that TRL has (divided by the spread of the group or of the batch, not divided, GDPO) gives the "
+    "recorded advantages of this batch, so the steps end at the difference from the group's mean."
+)
+_UNSCORABLE = "It could not be scored. Such a completion has the advantage 0 and does not count in its group's mean."
+_HOW = {
+    "group": "Divided by the spread of the group",
+    "batch": "Divided by the spread of the batch",
+    "none": "Not divided (Dr. GRPO)",
+    "each": "Each column normalized in the group, their sum in the batch (GDPO)",
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A line: its label, its number, and a bar between `low` and `high` of the scale, 0 to 1; no bar if both are 0."""
+
+    label: str
+    text: str
+    low: float = 0.0
+    high: float = 0.0
+    color: str = ""
+    kind: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A completion of the group at `place`, 0 to 1."""
+
+    key: str
+    place: float
+    text: str
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Explained:
+    """The steps to an advantage, the calculation in one line, and the group."""
+
+    steps: Sequence[Step]
+    how: str
+    equation: str
+    note: str
+    zero: float
+    dots: Sequence[Dot]
+    ends: tuple[str, str]
+    without: int
+
+    @property
+    def props(self) -> dict[str, Any]:
+        """The same as plain lists and dicts for the browser."""
+        return asdict(self)
+
+
+def explained(watched: Watched, row: int, *, by: str = "") -> Explained:
+    """Explain the advantage of a completion.
+
+    Args:
+        row: its row in the scores.
+        by: the component by which the group is lined up; empty for the total.
+    """
+    scores = watched.scores
+    batch, derivation = _derived(watched, row)
+    place = int(np.flatnonzero(batch == row)[0])
+    group = batch[(scores.group[batch] == scores.group[row]) & (scores.rank[batch] == scores.rank[row])]
+    lines = _Lines(watched)
+    if np.isnan(scores.total[row]):
+        how, equation, note = "", "", _UNSCORABLE
+    elif derivation is None:
+        note = _UNRECORDED if np.isnan(scores.advantage[row]) else _UNEXPLAINED
+        how = equation = ""
+        _add_terms(lines, {name: float(term[row]) for name, term in scores.terms.items()})
+        lines.sum("total", float(scores.total[row]))
+        lines.minus(f"mean of the group ({len(group):,})", float(np.nanmean(scores.total[group])))
+    else:
+        note, how = _note(derivation, group, scores), _HOW[derivation.way]
+        equation = _add_steps(lines, derivation, place, len(group), len(batch))
+    if np.isfinite(scores.advantage[row]):
+        lines.result("advantage", float(scores.advantage[row]))
+    steps, zero = lines.placed()
+    return Explained(steps, how, equation, note, zero, *_dots(scores, group, row, by))
+
+
+def _derived(watched: Watched, row: int) -> tuple[Integers, Derivation | None]:
+    """Return the rows of the batch of a completion, over all processes, and how their advantages were computed."""
+    scores = watched.scores
+    known: dict[tuple[int, int], tuple[Integers, Derivation | None]] = watched.cached("derivations", dict)
+    key = int(scores.attempt[row]), int(scores.part[row])
+    if key not in known:
+        rows = np.flatnonzero((scores.attempt == key[0]) & (scores.part == key[1]))
+        _, groups = np.unique(np.stack([scores.rank[rows], scores.group[rows]]), axis=1, return_inverse=True)
+        derivation = derive(
+            scores.advantage[rows],
+            scores.total[rows],
+            {name: term[rows] for name, term in scores.terms.items()},
+            groups.reshape(-1),
+            {name: values[rows] for name, values in scores.components.items()},
+        )
+        if len(known) >= _KEPT:
+            known.clear()
+        known[key] = rows, derivation
+    return known[key]
+
+
+def _add_terms(lines: _Lines, terms: dict[str, float], details: dict[str, str] | None = None) -> None:
+    known = {name: value for name, value in terms.items() if not np.isnan(value)}
+    for name, value in list(known.items())[:MAX_TERMS]:
+        lines.plus(name, value, (details or {}).get(name, ""))
+    rest = list(known.values())[MAX_TERMS:]
+    if rest:
+        lines.plus(f"{len(rest)} more terms", sum(rest), "")
+
+
+def _add_steps(lines: _Lines, derivation: Derivation, place: int, members: int, size: int) -> str:
+    """Add the lines before the result; return the calculation as an equation."""
+    each = derivation.way == "each"
+    details = {
+        name: f"{_weight(column.weight)}({_number(column.scores[place])} − {_subtrahend(column.spread.means[place])}) "
+        f"÷ ({_spread(column.spread.deviations[place])})"
+        for name, column in derivation.columns.items()
+    }
+    _add_terms(lines, {name: float(addend[place]) for name, addend in derivation.addends.items()}, details)
+    value, mean = float(derivation.values[place]), float(derivation.means[place])
+    lines.sum("sum of normalized columns" if each else "total", value)
+    lines.minus(f"mean of the batch ({size:,})" if each else f"mean of the group ({members:,})", mean)
+    equation = f"{_number(value)} − {_subtrahend(mean)}"
+    if derivation.deviations is not None:
+        spread = float(derivation.deviations[place])
+        whole = derivation.way != "group"
+        lines.divide(f"spread of the {'batch' if whole else 'group'}", spread)
+        equation = f"({equation}) ÷ ({_spread(spread)})"
+    return f"{equation} = {_number(float(derivation.advantages[place]), sign=True)}"
+
+
+def _note(derivation: Derivation, group: Integers, scores: Scores) -> str:
+    totals = scores.total[group]
+    known = totals[~np.isnan(totals)]
+    if derivation.way != "each" and len(known) and (known == known[0]).all():
+        return "All completions of the group have the same total, so none of them is reinforced or discouraged."
+    return ""
+
+
+class _Lines:
+    """Collects the lines of a calculation; bars begin where the last one ended."""
+
+    def __init__(self, watched: Watched) -> None:
+        self._components = watched.components
+        self._lines: list[tuple[str, str, float, float, str, str, str]] = []
+        self._at = 0.0
+
+    def plus(self, name: str, value: float, detail: str) -> None:
+        color = color_of(name, self._components)
+        self._add(one_line(name, 40), _number(value, sign=True), self._at, self._at + value, color, "term", detail)
+        self._at += value
+
+    def sum(self, label: str, value: float) -> None:
+        self._at = value
+        self._add(label, _number(value), 0.0, value, "var(--soft)", "sum")
+
+    def minus(self, label: str, value: float) -> None:
+        self._add(f"− {label}", _number(value), self._at, self._at - value, "var(--rule)", "minus")
+        self._at -= value
+        self._add("difference", _number(self._at, sign=True), 0.0, self._at, "var(--soft)", "sum")
+
+    def divide(self, label: str, value: float) -> None:
+        self._add(f"÷ {label}", _spread(value), 0.0, 0.0, "", "divide")
+
+    def result(self, label: str, value: float) -> None:
+        self._add(label, _number(value, sign=True), 0.0, 0.0, "", "result")
+
+    def _add(self, label: str, text: str, start: float, end: float, color: str, kind: str, detail: str = "") -> None:
+        self._lines.append((label, text, start, end, color, kind, detail))
+
+    def placed(self) -> tuple[list[Step], float]:
+        """Return the lines with their bars on one scale, and where zero is on it."""
+        ends = [end for line in self._lines for end in line[2:4] if np.isfinite(end)]
+        low, high = min([0.0, *ends]), max([0.0, *ends])
+        width = high - low or 1.0
+
+        def at(value: float) -> float:
+            return (value - low) / width if np.isfinite(value) else 0.0
+
+        steps = [
+            Step(label, text, at(min(start, end)), at(max(start, end)), color, kind, detail)
+            if kind in ("term", "sum", "minus")
+            else Step(label, text, kind=kind, detail=detail)
+            for label, text, start, end, color, kind, detail in self._lines
+        ]
+        return steps, at(0.0)
+
+
+def _dots(scores: Scores, group: Integers, row: int, by: str) -> tuple[list[Dot], tuple[str, str], int]:
+    values: Floats = scores.components.get(by, scores.total)[group]
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return [], ("", ""), len(values)
+    low, high = float(known.min()), float(known.max())
+    dots = [
+        Dot(
+            key_text(scores.key(int(one))),
+            (float(value) - low) / (high - low) if high > low else 0.5,
+            _number(float(value)),
+            int(one) == row,
+        )
+        for one, value in zip(group.tolist(), values.tolist(), strict=True)
+        if np.isfinite(value)
+    ]
+    return dots[:MAX_DOTS], (_number(low), _number(high)), len(values) - len(known)
+
+
+def _weight(weight: float) -> str:
+    return "" if weight == 1.0 else f"{weight:g} × "
+
+
+def _number(value: float, *, sign: bool = False) -> str:
+    """Format a number as ``0.500`` or ``-0.500``; small numbers keep three digits."""
+    if np.isnan(value):
+        return "–"
+    size = abs(value)
+    if size < _NOTHING:
+        return "+0.000" if sign else "0.000"
+    digits = f"{size:.3g}" if size >= 1e6 or size < 0.001 else f"{size:.3f}"
+    return f"{'-' if value < 0.0 else '+' if sign else ''}{digits}"
+
+
+def _spread(value: float) -> str:
+    return f"{value:.4f} + {_EPSILON}"  # with as many digits as the number that is added
+
+
+def _subtrahend(value: float) -> str:
+    return f"({_number(value)})" if value <= -_NOTHING else _number(value)

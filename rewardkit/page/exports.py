@@ -1,0 +1,41 @@
+"""CSV for spreadsheets: ``csv_of(["step", "total"], [[1, 0.5]])``.
+
+A cell that a spreadsheet would read as a formula (``=HYPERLINK(...)``) gets a leading apostrophe.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rewardkit.page.escapes import escape
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
+_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def csv_of(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return the rows as CSV. Numbers stay numbers, and missing values are empty."""
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow(map(_cell, header))
+    writer.writerows(map(_cell, row) for row in rows)
+    return written.getvalue()
+
+
+def file_name(*parts: str) -> str:
+    """Return a safe name for a download, made of `parts`."""
+    return "-".join(filter(None, (_NAME.sub("-", part).strip("-.") for part in parts))) or "rewardkit"
+
+
+def _cell(value: Any) -> Any:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if not isinstance(value, str):
+        return value
+    text = escape(value)
+    return f"'{text}" if text.lstrip(" \u00a0\u3000").startswith(_FORMULA) else text

@@ -1,0 +1,233 @@
+"""Labels of completions in a JSON lines file: ``LabelFile(Path("labels.jsonl")).of(run)`` is key -> `Label`.
+
+A line is a labeled completion, useful without the run: text, prompt and columns of the data, ``is_good``, and under
+``"rewardkit"`` the label, the note, and which completion of which run it is::
+
+    {"prompt": "6*7?", "completion": "It is 42", "answer": "42", "is_good": true, "rewardkit": {"label": "good", ...}}
+
+`calibrate` and ``rewardkit check --data`` read it as it is. Each change replaces the file as a whole under a lock, so
+two pages (of one server or of two) do not lose each other's labels, and a crash leaves the old file or the new one.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import shutil
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rewardkit.errors import RewardKitError
+from rewardkit.page.scores import Key
+from rewardkit.record.schema import KEY
+
+LABELS = ("good", "bad", "exploit")
+VERDICT = "is_good"
+"""The column with true for good ones; false for bad ones and exploits."""
+OWN = "rewardkit"
+"""The column with the label, the note, and the place of the completion."""
+LONGEST_NOTE = 2_000
+
+
+@dataclass(frozen=True)
+class Label:
+    """A label of a completion, and what was noted about it."""
+
+    label: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the file. `run` and `key` identify the completion."""
+
+    text: str
+    record: Mapping[str, Any]
+    run: str
+    key: Key
+    label: Label
+
+    @classmethod
+    def read(cls, text: str) -> Line:
+        """Parse a line.
+
+        Raises:
+            ValueError: it is not a label.
+        """
+        try:
+            record = json.loads(text)
+            own = record[OWN]
+            attempt, rank, part, row = (int(own[name]) for name in KEY)
+            label = Label(str(own["label"]), str(own.get("note", "")))
+        except (KeyError, TypeError) as error:
+            raise ValueError(str(error)) from None
+        if label.label not in LABELS:
+            raise ValueError(label.label)
+        return cls(text, record, str(own["run"]), (attempt, rank, part, row), label)
+
+    @classmethod
+    def of(cls, run: str, key: Key, label: Label, facts: Mapping[str, Any], columns: Mapping[str, Any]) -> Line:
+        """Return the line of a labeled completion.
+
+        Args:
+            run: the id of its run.
+            key: its key in the run.
+            label: the label.
+            facts: further facts about it, such as its step and its total.
+            columns: prompt, completion and the columns of the data.
+        """
+        note = label.note[:LONGEST_NOTE]
+        place = dict(zip(KEY, key, strict=True))
+        time = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+        own = {"label": label.label, "note": note, "run": run, **place, **facts, "time": time}
+        record = {**columns, VERDICT: label.label == "good", OWN: own}
+        return cls(json.dumps(record, ensure_ascii=False), record, run, key, Label(label.label, note))
+
+
+class LabelFile:
+    """The labels in a file. Several threads and processes may use it.
+
+    Raises:
+        RewardKitError: the file is not one of labels, or cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(os.path.realpath(path))
+        if path.suffix != ".jsonl":
+            raise RewardKitError(
+                f"--labels {path}: the name must end in .jsonl, so that other commands can read the file"
+            )
+        if not self.path.parent.is_dir() or self.path.is_dir():
+            raise RewardKitError(
+                f"--labels {path} is not a file in an existing folder. Create {self.path.parent}, or pass another"
+            )
+        if not os.access(self.path if self.path.exists() else self.path.parent, os.W_OK):
+            raise RewardKitError(f"--labels {path} cannot be written. Pass a file that you may write")
+        self.number = 0
+        """Increases whenever the labels change."""
+        self.problem = ""
+        """Why the file cannot be read anymore; the labels are those from before."""
+        self._lock = threading.Lock()
+        self._seen: tuple[int, ...] | None = None
+        self._lines: list[Line] = []
+        self.refresh()
+
+    @property
+    def lines(self) -> list[Line]:
+        """All labels, in the order in which their completions were first labeled."""
+        return self._lines
+
+    def of(self, run: str) -> dict[Key, Label]:
+        """Return the labels of one run."""
+        return {line.key: line.label for line in self._lines if line.run == run}
+
+    def refresh(self) -> bool:
+        """Read what others have changed. Return whether there was anything.
+
+        Raises:
+            RewardKitError: a line is not a label.
+        """
+        with self._lock:
+            try:
+                changed = self._read()
+            except RewardKitError as error:
+                self.problem = str(error)
+                raise
+            self.problem = ""
+            return changed
+
+    def put(self, line: Line) -> None:
+        """Label a completion. Replaces the label that it has.
+
+        Raises:
+            RewardKitError: the file cannot be written.
+        """
+        self._replace(line.run, line.key, line)
+
+    def remove(self, run: str, key: Key) -> None:
+        """Remove the label of a completion.
+
+        Raises:
+            RewardKitError: the file cannot be written.
+        """
+        self._replace(run, key, None)
+
+    def _replace(self, run: str, key: Key, new: Line | None) -> None:
+        with self._lock:
+            try:
+                with _locked(self.path):
+                    self._read()
+                    lines = list(self._lines)
+                    at = next((at for at, line in enumerate(lines) if (line.run, line.key) == (run, key)), len(lines))
+                    lines[at : at + 1] = [] if new is None else [new]
+                    self._write(lines)
+            except OSError as error:
+                raise RewardKitError(f"{self.path} cannot be written: {error.strerror or error}") from None
+            self._read()
+
+    def _write(self, lines: list[Line]) -> None:
+        partial = self.path.with_name(f".{self.path.name}.{os.getpid()}.partial")
+        try:
+            with partial.open("wb") as file:
+                # A note may have a lone surrogate, which JSON can hold as an escape.
+                file.writelines(f"{line.text}\n".encode("utf-8", "backslashreplace") for line in lines)
+                file.flush()
+                os.fsync(file.fileno())
+            with suppress(FileNotFoundError):
+                shutil.copymode(self.path, partial)
+            os.replace(partial, self.path)
+        except BaseException:
+            # Not after the replacement: another thread may then hold the lock of the new file, and write its own part.
+            with suppress(OSError):
+                partial.unlink()
+            raise
+
+    def _read(self) -> bool:
+        try:
+            state = self.path.stat()
+            seen: tuple[int, ...] = (state.st_ino, state.st_mtime_ns, state.st_size)
+            if seen == self._seen:
+                return False
+            texts = self.path.read_text(encoding="utf-8").split("\n")  # a text may have other line separators
+        except FileNotFoundError:
+            seen, texts = (), []
+            if self._seen == seen:
+                return False
+        except (OSError, UnicodeDecodeError) as error:
+            raise RewardKitError(f"{self.path} cannot be read: {error}") from None
+        lines = []
+        for number, text in enumerate(texts, start=1):
+            if text.strip():
+                try:
+                    lines.append(Line.read(text))
+                except ValueError:
+                    raise RewardKitError(
+                        f"{self.path}, line {number} is not a label of `rewardkit view --labels`. Delete the line, or "
+                        "pass another file"
+                    ) from None
+        self._seen, self._lines = seen, lines
+        self.number += 1
+        return True
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock on the file, which ends with the process. Creates the file."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    while True:
+        with path.open("ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            # Another process may have replaced the file while this one waited.
+            with suppress(FileNotFoundError):
+                if os.fstat(file.fileno()).st_ino == path.stat().st_ino:
+                    yield
+                    return

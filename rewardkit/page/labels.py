@@ -1,0 +1,207 @@
+"""The labels of a run's completions: ``Labels(file, watched).texts`` is "good", "bad", "exploit" or "none" per row.
+
+`examples_of` and `regressions_of` make of labels what ``rewardkit check`` reads.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from rewardkit.page.label_file import OWN, VERDICT, Label, LabelFile, Line
+from rewardkit.page.prompts import Prompts
+from rewardkit.page.reader import completions, prompt_messages
+from rewardkit.page.scores import Key, Scores
+from rewardkit.record.run import Run
+from rewardkit.scoring.regressions import Regression
+
+NONE = "none"
+"""What a search calls a completion without a label."""
+_WHOLE = 1_000_000_000
+
+
+class Recorded(Protocol):
+    """What is labeled: a run in memory."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def number(self) -> int: ...
+    @property
+    def run(self) -> Run: ...
+    @property
+    def scores(self) -> Scores: ...
+    @property
+    def prompts(self) -> Prompts: ...
+
+
+class Labels:
+    """The labels of one run."""
+
+    def __init__(self, file: LabelFile, watched: Recorded) -> None:
+        self.file = file
+        self.watched = watched
+        self._known: tuple[int, str, dict[Key, Label]] = (-1, "", {})
+        self._rows: tuple[int, int, dict[int, Label]] = (-1, -1, {})
+
+    def of(self, key: Key) -> Label | None:
+        """Return the label of a completion."""
+        return self._labels().get(key)
+
+    def __len__(self) -> int:
+        return len(self._labels())
+
+    @property
+    def by_row(self) -> dict[int, Label]:
+        """The labels by row of the scores."""
+        numbers = self.file.number, self.watched.number
+        if self._rows[:2] != numbers:
+            labels = self._labels()
+            found = zip(rows_of(self.watched.scores, labels), labels.values(), strict=True)
+            self._rows = *numbers, {row: label for row, label in found if row >= 0}
+        return self._rows[2]
+
+    @property
+    def texts(self) -> list[str]:
+        """(n,) the label of each completion, for a search."""
+        texts = [NONE] * len(self.watched.scores)
+        for row, label in self.by_row.items():
+            texts[row] = label.label
+        return texts
+
+    def put(self, row: int, label: Label | None) -> None:
+        """Label a completion, or remove its label.
+
+        Raises:
+            RewardKitError: the file cannot be written.
+        """
+        watched, key = self.watched, self.watched.scores.key(row)
+        if label is None:
+            self.file.remove(self._run, key)
+        else:
+            facts, columns = facts_of(watched, row), columns_of(watched, row)
+            self.file.put(Line.of(self._run, key, label, facts, columns))
+
+    def lines(self) -> list[Line]:
+        """Return the labels of this run, as they are in the file."""
+        return [line for line in self.file.lines if line.run == self._run]
+
+    @property
+    def _run(self) -> str:
+        return str(self.watched.run.info["id"])
+
+    def _labels(self) -> dict[Key, Label]:
+        number, run, labels = self._known
+        if (number, run) != (self.file.number, self._run):
+            number, labels = self.file.number, self.file.of(self._run)
+            self._known = number, self._run, labels
+        return labels
+
+
+def rows_of(scores: Scores, keys: Iterable[Key]) -> list[int]:
+    """Return the row of each completion, or -1 if the run does not have it."""
+    asked = np.array(list(keys), dtype=np.int64).reshape(-1, 4)
+    known = (scores.attempt, scores.rank, scores.part, scores.row)
+    codes, wanted = np.zeros(len(scores), dtype=np.int64), np.zeros(len(asked), dtype=np.int64)
+    for column, given in zip(known, asked.T, strict=True):
+        width = 1 + int(max(column.max(initial=0), given.max(initial=0)))
+        codes, wanted = codes * width + column, wanted * width + given
+    there = np.flatnonzero(np.isin(codes, wanted))
+    row_of: dict[int, int] = dict(zip(codes[there].tolist(), there.tolist(), strict=True))
+    return [row_of.get(code, -1) for code in wanted.tolist()]
+
+
+def facts_of(watched: Recorded, row: int) -> dict[str, Any]:
+    """Return what a label says about the completion besides its text: prompt, step, version, total and components."""
+    scores = watched.scores
+    total = float(scores.total[row])
+    components = {name: float(values[row]) for name, values in scores.components.items()}
+    return {
+        "run_name": watched.name,
+        "prompt_id": scores.prompt_ids[scores.prompt[row]],
+        "step": int(scores.step[row]),
+        "version": scores.versions[scores.version[row]],
+        "total": None if np.isnan(total) else total,
+        "components": {name: value for name, value in components.items() if not np.isnan(value)},
+    }
+
+
+def columns_of(watched: Recorded, row: int) -> dict[str, Any]:
+    """Return prompt, completion and the columns of the data, whole."""
+    scores, prompts = watched.scores, watched.prompts
+    code = int(scores.prompt[row])
+    prompt_id, key = scores.prompt_ids[code], scores.key(row)
+    found = completions(watched.run, prompt_id, [key], _WHOLE)[key]
+    said, asked = _messages(found.messages), _messages(prompt_messages(watched.run, prompt_id))
+    try:
+        columns = json.loads(prompts.columns[code])
+    except ValueError:
+        columns = {}
+    return {
+        **(columns if isinstance(columns, dict) else {}),
+        "prompt": prompts.texts[code] if asked is None else asked,
+        "completion": found.text if said is None else said,
+    }
+
+
+def _messages(text: str | None) -> Any:
+    try:
+        return None if text is None else json.loads(text)
+    except ValueError:
+        return None
+
+
+def calibration_data_of(lines: Iterable[Line]) -> str:
+    """Return the labels as JSON lines for `calibrate` and ``rewardkit check --data``."""
+    return _jsonl(line.record for line in lines)
+
+
+def examples_of(lines: Iterable[Line]) -> str:
+    """Return an example per prompt with its good and bad completions, for ``rewardkit check --examples``."""
+    return _jsonl(
+        {**group.columns, "good": group.of("good"), "bad": group.of("bad", "exploit")} for group in _groups(lines)
+    )
+
+
+def regressions_of(lines: Iterable[Line]) -> tuple[str, int]:
+    """Return exploits for ``rewardkit check --regressions``, and how many lack a good completion of their prompt."""
+    cases, lacking = [], 0
+    for group in _groups(lines):
+        good, exploits = tuple(group.of("good")), group.of("exploit")
+        columns = dict(group.columns)
+        prompt = columns.pop("prompt", None)
+        if good:
+            cases += [Regression(one, good, prompt, columns, "labeled as an exploit") for one in exploits]
+        else:
+            lacking += len(exploits)
+    return _jsonl(map(asdict, cases)), lacking
+
+
+@dataclass(frozen=True)
+class _Group:
+    """The labeled completions of one prompt, each once."""
+
+    columns: dict[str, Any]
+    labeled: dict[str, list[Any]]
+
+    def of(self, *labels: str) -> list[Any]:
+        return [one for label in labels for one in self.labeled.get(label, ())]
+
+
+def _groups(lines: Iterable[Line]) -> Iterable[_Group]:
+    found: dict[str, _Group] = {}
+    for line in lines:
+        columns = {name: value for name, value in line.record.items() if name not in ("completion", VERDICT, OWN)}
+        group = found.setdefault(json.dumps(columns, sort_keys=True), _Group(columns, {}))
+        same = group.labeled.setdefault(line.label.label, [])
+        if line.record["completion"] not in same:
+            same.append(line.record["completion"])
+    return found.values()
+
+
+def _jsonl(records: Iterable[Any]) -> str:
+    return "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)

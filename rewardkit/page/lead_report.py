@@ -1,0 +1,244 @@
+"""The leads of a recorded run as text for a terminal and as JSON.
+
+``print(lead_report("runs/x").text())`` prints what the tab *Suspicious* shows.
+"""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from rewardkit.alerts import Evidence, Lead, suspicious
+from rewardkit.alerts.second_opinion import RowVerdict, SecondOpinion, second_opinions
+from rewardkit.alerts.series import STEPS
+from rewardkit.analyze.presentation import excerpt, json_ready
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.table_text import visible
+from rewardkit.page.leads import evidence_of, recorded_batch, watched_run
+from rewardkit.page.watcher import Watched
+from rewardkit.rewards.judges.transcripts import Transcript
+from rewardkit.tree.conversion import RewardLike
+
+LEAST_STEPS = 2 * STEPS
+"""The fewest steps in which anything can change: two windows."""
+WIDTH = 110
+_CUT = 150
+_NO_LEADS = "No leads. Nothing in the scores or texts looks unusual so far. This does not prove that all is well."
+_FACTS = "Facts about this run, without a strength, because healthy runs show them as often as runs that are gamed:"
+_NOT_FOREIGN = (
+    "No completion was scored again with the gold answers of other prompts. Pass --reward to do that: a rise there is "
+    "a strong lead."
+)
+_NOTHING_FOREIGN = (
+    "No completion could be scored again with the gold answers of other prompts: the reward reads no column that "
+    "differs between prompts, or everything that does is a judge, a reward model, a tested program, or a function that "
+    "waits, is not deterministic or reads the progress."
+)
+_VERDICTS = {"does": "does the task", "does_not": "does not do the task", "undecided": "undecided"}
+
+
+@dataclass(frozen=True)
+class Example:
+    """A completion of a lead, with what a judge says of it."""
+
+    step: int
+    total: float
+    prompt_id: str
+    prompt: str
+    completion: str
+    opinion: RowVerdict | None = None
+
+
+@dataclass(frozen=True)
+class LeadReport:
+    """The leads of a run.
+
+    Attributes:
+        run: its folder.
+        steps, completions: the number of training steps and of their completions.
+        leads: strongest first, then the facts.
+        examples: the completions of each lead, the most telling first.
+        opinions: what a judge says of each lead; None for facts, and without a judge.
+        remark: what was not searched for and why; empty if nothing is missing.
+    """
+
+    run: str
+    steps: int
+    completions: int
+    leads: Sequence[Lead]
+    examples: Sequence[Sequence[Example]]
+    opinions: Sequence[SecondOpinion | None]
+    remark: str = ""
+
+    @property
+    def strength(self) -> float:
+        """The strength of the strongest lead, 0 without one."""
+        return max((lead.strength for lead in self.leads), default=0.0)
+
+    @property
+    def too_short(self) -> str:
+        """Why the run is too short for a search; empty if it is long enough."""
+        if self.steps >= LEAST_STEPS:
+            return ""
+        steps = f"{self.steps} training step{'' if self.steps == 1 else 's'}" if self.steps else "no training step yet"
+        return (
+            f"{self.run} has {steps}, which is too short for this search: it compares windows of at least {STEPS} "
+            f"steps. Search again after step {LEAST_STEPS}"
+        )
+
+    def text(self, *, examples: int = 2) -> str:
+        """Return the report as text, with so many completions of each lead."""
+        return "\n\n".join("\n".join(lines) for lines in self._paragraphs(examples))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain values for JSON, with all completions of each lead."""
+        found = [self._values(number) for number in range(len(self.leads))]
+        return {
+            "run": self.run,
+            "steps": self.steps,
+            "completions": self.completions,
+            "strength": self.strength,
+            "leads": [values for lead, values in zip(self.leads, found, strict=True) if not lead.is_fact],
+            "facts": [values for lead, values in zip(self.leads, found, strict=True) if lead.is_fact],
+            "remark": self.remark or self.too_short,
+        }
+
+    def _values(self, number: int) -> dict[str, Any]:
+        lead, opinion = self.leads[number], self.opinions[number]
+        given = {field.name: getattr(lead, field.name) for field in fields(lead) if field.name != "rows"}
+        examples = [
+            {
+                "step": one.step,
+                "total": one.total,
+                "prompt_id": one.prompt_id,
+                "prompt": one.prompt,
+                "completion": one.completion,
+                **({} if one.opinion is None else {"verdict": one.opinion.verdict, "reason": one.opinion.reason}),
+            }
+            for one in self.examples[number]
+        ]
+        counts = {} if opinion is None else {"second_opinion": opinion.counts}
+        values: dict[str, Any] = json_ready({**given, **counts, "examples": examples})
+        return values
+
+    def _paragraphs(self, examples: int) -> Iterator[list[str]]:
+        leads = [number for number, lead in enumerate(self.leads) if not lead.is_fact]
+        facts = [number for number, lead in enumerate(self.leads) if lead.is_fact]
+        size = f"{visible(self.run)}: {self.steps:,} steps, {self.completions:,} completions"
+        if leads:
+            yield [f"{size}. Leads, strongest first; they are not verdicts: read the completions."]
+        elif not self.too_short:
+            yield [size, _NO_LEADS]
+        else:
+            yield [size]
+        for number in leads:
+            yield [*self._lead(number, examples)]
+        if facts:
+            yield [_FACTS]
+        for number in facts:
+            yield [*self._lead(number, examples)]
+        if self.remark:
+            yield _wrapped(self.remark, "")
+
+    def _lead(self, number: int, examples: int) -> Iterator[str]:
+        lead, opinion = self.leads[number], self.opinions[number]
+        strength = "fact" if lead.is_fact else f"{lead.strength:.2f}"
+        first, last = lead.steps
+        yield f"{strength}  {lead.kind}, steps {first:,} to {last:,}: {visible(lead.title)}"
+        yield from _wrapped(lead.text, "      ")
+        for one in self.examples[number][:examples]:
+            total = "no total" if one.total != one.total else f"total {one.total:.2f}"
+            said = excerpt(" ".join(one.completion.split()), _CUT) or "(empty)"
+            yield f"      step {one.step:,}, {total}: {said}"
+            if one.opinion is not None:
+                reason = f": {one.opinion.reason}" if one.opinion.reason else ""
+                yield from _wrapped(f"judge: {_VERDICTS[one.opinion.verdict]}{reason}", "          ")
+        if opinion is not None:
+            yield f"      judge: {opinion}"
+
+
+def lead_report(
+    path: str | os.PathLike[str], *, reward: RewardLike | None = None, judge: RewardLike | None = None
+) -> LeadReport:
+    """Search a recorded run for leads, and ask a judge about their completions.
+
+    Args:
+        path: the run's folder, or a URL that fsspec supports.
+        reward: score a sample again with the gold answers of other prompts; see `rewardkit.page.leads.read_evidence`.
+        judge: gives a second opinion on each lead, beside its strength; see `second_opinions`. It gets the completions
+            as they were recorded, with their columns.
+
+    Raises:
+        NotARun: there is no recorded run at `path`.
+        RewardKitError: the reward cannot score the completions of this run.
+    """
+    watched = watched_run(path)
+    evidence = evidence_of(watched, reward)
+    leads = suspicious(evidence)
+    examples = _examples(watched, leads)
+    opinions: dict[int, SecondOpinion] = {}
+    if judge is not None:
+        asked = [number for number, lead in enumerate(leads) if not lead.is_fact]
+        given = second_opinions(
+            [leads[number] for number in asked],
+            evidence,
+            judge,
+            batch_of=lambda rows: recorded_batch(watched, rows),
+        )
+        opinions = dict(zip(asked, given, strict=True))
+    return LeadReport(
+        run=os.fspath(path),
+        steps=len(np.unique(evidence.steps[watched.scores.training])),
+        completions=int(watched.scores.training.sum()),
+        leads=leads,
+        examples=[_of_lead(lead, examples, opinions.get(number)) for number, lead in enumerate(leads)],
+        opinions=[opinions.get(number) for number in range(len(leads))],
+        remark=_remark(evidence, rescored=reward is not None),
+    )
+
+
+def _examples(watched: Watched, leads: Sequence[Lead]) -> dict[int, Example]:
+    """Return the completions of all leads by row."""
+    scores = watched.scores
+    rows = np.unique(np.array([row for lead in leads for row in lead.rows], dtype=np.int64))
+    if not len(rows):
+        return {}
+    batch = recorded_batch(watched, rows)
+    return {
+        row: Example(
+            int(scores.step[row]),
+            float(scores.total[row]),
+            scores.prompt_ids[scores.prompt[row]],
+            batch.prompt_texts[place],
+            _written(batch, place),
+        )
+        for place, row in enumerate(rows.tolist())
+    }
+
+
+def _written(batch: Batch, place: int) -> str:
+    """Return a completion; if it calls tools, all turns."""
+    trajectory = batch.trajectory(place)
+    return Transcript(show_thinking=True)(trajectory) if trajectory.calls else batch.texts[place]
+
+
+def _of_lead(lead: Lead, examples: dict[int, Example], opinion: SecondOpinion | None) -> list[Example]:
+    if opinion is None:
+        return [examples[row] for row in lead.rows]
+    return [replace(examples[one.row], opinion=one) for one in opinion.rows]
+
+
+def _remark(evidence: Evidence, *, rescored: bool) -> str:
+    known = evidence.foreign is not None and not np.isnan(evidence.foreign.foreign).all()
+    if known:
+        return ""
+    return _NOTHING_FOREIGN if rescored else _NOT_FOREIGN
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return textwrap.wrap(visible(text), WIDTH, initial_indent=indent, subsequent_indent=indent)

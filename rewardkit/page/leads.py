@@ -1,0 +1,283 @@
+"""Prepares a recorded run for `rewardkit.alerts`, and returns the leads.
+
+``leads_of("runs/x")[0].title`` is the first lead on the page.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rewardkit.alerts import Evidence, Lead, suspicious
+from rewardkit.analyze.foreign_golds import ForeignGolds, ForeignScores
+from rewardkit.batch.batch import Batch
+from rewardkit.page.scores import OUTCOMES, Floats, Integers, Scores
+from rewardkit.page.watcher import Watched
+from rewardkit.record.run import open_run
+from rewardkit.tree.conversion import RewardLike
+from rewardkit.tree.evaluation.scorer import Scorer
+
+# Scores a sample of a recorded run again, with the gold answers of other prompts. Runs the code of the reward.
+
+
+MOST = 4_000
+"""The most completions to score again."""
+DRAWS = 3
+"""The other prompts whose gold answers each completion gets."""
+FEWEST = 4
+"""The fewest groups of a batch, if it has so many: a group needs others that lend it their gold answers."""
+
+
+def rescored(watched: Watched, reward: RewardLike, *, most: int = MOST) -> ForeignScores:
+    """Score whole groups of training batches again, spread evenly over the steps.
+
+    Raises:
+        RewardKitError: as `Scorer.score`, for example if the run does not have a column that the reward reads.
+    """
+    golds, scores = ForeignGolds(reward), watched.scores
+    found = ForeignScores.unknown(len(scores))
+    before: Batch | None = None
+    for number, rows in enumerate(sampled_batches(scores, most) if golds.possible else ()):
+        batch = recorded_batch(watched, rows)
+        if before is None:
+            Scorer(reward).check(batch)
+        beside = before if before is not None and before.columns.keys() == batch.columns.keys() else None
+        for whole, part in zip(found, golds.scores(batch, beside=beside, draws=DRAWS, seed=number), strict=True):
+            whole[rows] = part
+        before = batch
+    return found
+
+
+def sampled_batches(scores: Scores, most: int = MOST) -> Iterator[Integers]:
+    """Yield the rows of some groups of each chosen batch, in order of steps: together about `most`, or all."""
+    rows = np.flatnonzero(scores.training)
+    batches = np.stack([scores.step, scores.attempt, scores.rank, scores.part], axis=1)[rows]
+    _, batch_of = np.unique(batches, axis=0, return_inverse=True)
+    members = np.split(rows[np.argsort(batch_of, kind="stable")], np.cumsum(np.bincount(batch_of))[:-1])
+    groups = sum(len(np.unique(scores.group[own])) for own in members)
+    size = len(rows) / max(groups, 1)
+    each = max(FEWEST, int(most / (size * max(len(members), 1)))) if len(rows) > most else groups
+    share = min(1.0, most / max(sum(min(each * size, len(own)) for own in members), 1.0))
+    chosen = np.unique(np.linspace(0, len(members) - 1, max(1, int(share * len(members)))).round().astype(np.int64))
+    draws = np.random.default_rng(0)
+    for place in chosen.tolist() if len(rows) else ():
+        own = members[place]
+        there = np.unique(scores.group[own])
+        kept = own[np.isin(scores.group[own], draws.choice(there, min(each, len(there)), replace=False))]
+        yield kept[np.lexsort((scores.row[kept], scores.group[kept]))]
+
+
+def recorded_batch(watched: Watched, rows: Integers) -> Batch:
+    """Return some rows, in order of groups, as what was scored.
+
+    A text that the record has lost is empty. Of token ids the record has the number only, so they are 0, 1, 2...
+    """
+    scores = watched.scores
+    prompts, columns, completions = [], [], []
+    for _, text, messages, cells, said, completion in _read(watched, rows):
+        prompts.append(text or "" if messages is None else json.loads(messages))
+        columns.append(json.loads(cells) if cells else {})
+        completions.append(completion or "" if said is None else json.loads(said))
+    sizes = np.unique(scores.group[rows], return_counts=True)[1]
+    lengths = scores.length[rows]
+    is_counted = scores.length_unit == "tokens" and not np.isnan(lengths).any()
+    return Batch(
+        completions,
+        prompts=prompts,
+        completion_ids=[range(int(length)) for length in lengths] if is_counted else None,
+        columns={name: [cells.get(name) for cells in columns] for name in dict.fromkeys(n for c in columns for n in c)},
+        num_generations=int(sizes[0]) if len(set(sizes.tolist())) == 1 else None,
+    )
+
+
+def _read(watched: Watched, rows: Integers) -> list[tuple[Any, ...]]:
+    """Return prompt, its messages, the columns, the messages of the completion and its text, row by row."""
+    keys = [getattr(watched.scores, name)[rows].tolist() for name in ("attempt", "rank", "part", "row")]
+    query = (
+        "select p.prompt_id, p.prompt, p.messages, p.columns, c.messages, c.completion from "
+        "(select unnest(?) a, unnest(?) r, unnest(?) p, unnest(?) w, unnest(?) n) k "
+        "left join completions c on c.attempt = k.a and c.rank = k.r and c.part = k.p and c.row = k.w "
+        "left join (select prompt_id, any_value(prompt) prompt, any_value(messages) messages, "
+        "any_value(columns) columns from prompts group by prompt_id) p on p.prompt_id = c.prompt_id order by k.n"
+    )
+    found: list[tuple[Any, ...]] = watched.run.sql(query, [*keys, list(range(len(rows)))]).fetchall()
+    return found
+
+
+AGAIN = 60.0
+"""Seconds between two searches for leads in a running run."""
+
+
+def leads_of(path: str | os.PathLike[str], *, reward: RewardLike | None = None) -> list[Lead]:
+    """Return the leads of a recorded run, strongest first, as the *Suspicious* tab shows them.
+
+    ``[lead.title for lead in leads_of("runs/x") if lead.strength >= 0.5]``. The ``rows`` of a lead index the result of
+    `read_evidence`, which also has the texts.
+
+    Args:
+        path: the run's folder, or a URL that fsspec supports.
+        reward: score a sample again with the gold answers of other prompts; see `read_evidence`.
+
+    Raises:
+        NotARun: there is no recorded run at `path`.
+        RewardKitError: the reward cannot score the completions of this run.
+    """
+    return suspicious(read_evidence(path, reward=reward))
+
+
+def read_evidence(path: str | os.PathLike[str], *, reward: RewardLike | None = None) -> Evidence:
+    """Read a recorded run as the input of `suspicious`.
+
+    ``evidence.completions(np.array(lead.rows))`` returns the texts that a lead refers to. Change the input with
+    `dataclasses.replace`, for example its ``seed`` or the ``monitored`` components.
+
+    Args:
+        path: the run's folder, or a URL that fsspec supports.
+        reward: the reward of the run, if it was recorded without a radar: at most about 4,000 completions, whole groups
+            spread evenly over the steps, are scored again with the gold answers of other prompts. This runs the
+            reward's code; judges, tested programs and functions that wait are left out. By default no code runs.
+
+    Raises:
+        NotARun: there is no recorded run at `path`.
+        RewardKitError: the reward cannot score the completions of this run.
+    """
+    return evidence_of(watched_run(path), reward)
+
+
+def watched_run(path: str | os.PathLike[str]) -> Watched:
+    """Read a recorded run into memory, once.
+
+    Raises:
+        NotARun: there is no recorded run at `path`.
+    """
+    watched = Watched(os.fspath(path), Path(path), open_run(path))
+    watched.load(first=True)
+    return watched
+
+
+class Search:
+    """Searches one run for leads and keeps the result."""
+
+    def __init__(self) -> None:
+        self.leads: list[Lead] = []
+        self.scores: Scores | None = None
+        self._number = -1
+        self._found = 0.0
+        self._lock = threading.Lock()
+
+    def is_fresh(self, watched: Watched) -> bool:
+        """Return whether the result is recent enough."""
+        return self._number == watched.number or (self._number >= 0 and time.monotonic() - self._found < AGAIN)
+
+    def run(self, watched: Watched) -> None:
+        """Search for leads, unless another page has just done so. Takes seconds, so call it in a thread."""
+        with self._lock:
+            if self.is_fresh(watched):
+                return
+            number, scores = watched.number, watched.scores
+            self.leads = suspicious(evidence_of(watched))
+            self.scores, self._number, self._found = scores, number, time.monotonic()
+
+
+def evidence_of(watched: Watched, reward: RewardLike | None = None) -> Evidence:
+    """Return a run in memory as the input of `suspicious`; see `read_evidence`."""
+    scores = watched.scores
+    names = np.array([*OUTCOMES, ""])
+    declared = {one["name"]: one for version in watched.versions for one in json.loads(version["components"])}
+    return Evidence(
+        steps=scores.step,
+        prompts=scores.prompt,
+        totals=scores.total,
+        components=scores.components,
+        training=scores.training,
+        advantages=None if np.isnan(scores.advantage).all() else scores.advantage,
+        lengths=scores.length if scores.length_known else None,
+        maximum_length=_limit(watched),
+        outcomes={name: names[codes] for name, codes in scores.outcomes.items()},
+        completions=_texts(watched, scores),
+        prompt_texts=_prompts(watched, scores),
+        columns=_columns(watched, scores),
+        reads={name: one.get("reads", ()) for name, one in declared.items() if name in scores.components},
+        bounds={name: _bounds(one) for name, one in declared.items() if name in scores.components},
+        monitored=frozenset(name for name, one in declared.items() if _is_monitored(one) and name in scores.components),
+        calls=scores.calls if scores.has_turns else None,
+        repeated_calls=scores.repeated if scores.has_turns else None,
+        unfinished=_unfinished(scores) if scores.has_turns else None,
+        foreign=_foreign(scores) if reward is None else rescored(watched, reward),
+        gates={
+            name: (steps.astype(np.int64), rates) for name, (steps, rates) in watched.metrics.named("gates/").items()
+        },
+    )
+
+
+def _unfinished(scores: Scores) -> Floats:
+    return np.where(np.isnan(scores.turns), np.nan, (scores.stop != "answered").astype(np.float64))
+
+
+def _foreign(scores: Scores) -> ForeignScores | None:
+    """Return what the radar recorded for the newest version of the reward: other versions paid for other things."""
+    known = np.flatnonzero(~np.isnan(scores.foreign_total))
+    if not known.size:
+        return None
+    other = scores.version != scores.version[known[-1]]
+    found = scores.foreign_own, scores.foreign_total, scores.foreign_form
+    return ForeignScores(*(np.where(other, np.nan, one) for one in found))
+
+
+def _texts(watched: Watched, scores: Scores) -> Callable[[Integers], Sequence[str]]:
+    def read(rows: Integers) -> Sequence[str]:
+        keys = [getattr(scores, name)[rows].tolist() for name in ("attempt", "rank", "part", "row")]
+        query = (
+            "select k.n, c.completion from (select unnest(?) a, unnest(?) r, unnest(?) p, unnest(?) w, unnest(?) n) k "
+            "join completions c on c.attempt = k.a and c.rank = k.r and c.part = k.p and c.row = k.w"
+        )
+        found = [""] * len(rows)
+        for place, text in watched.run.sql(query, [*keys, list(range(len(rows)))]).fetchall():
+            found[place] = text or ""
+        return found
+
+    return read
+
+
+def _prompts(watched: Watched, scores: Scores) -> Callable[[Integers], Sequence[str]]:
+    texts = watched.prompts.texts
+
+    def read(rows: Integers) -> Sequence[str]:
+        return [texts[code] if code < len(texts) else "" for code in scores.prompt[rows].tolist()]
+
+    return read
+
+
+def _columns(watched: Watched, scores: Scores) -> Callable[[Integers], Sequence[Mapping[str, Any]]]:
+    texts, read = watched.prompts.columns, dict[int, Mapping[str, Any]]()
+
+    def cells(code: int) -> Mapping[str, Any]:
+        if code not in read:
+            read[code] = json.loads(texts[code]) if code < len(texts) and texts[code] else {}
+        return read[code]
+
+    return lambda rows: [cells(code) for code in scores.prompt[rows].tolist()]
+
+
+def _is_monitored(component: Mapping[str, Any]) -> bool:
+    return "monitor" in str(component.get("kind", "")).lower()
+
+
+def _bounds(component: Mapping[str, Any]) -> tuple[float, float]:
+    low, high = component["bounds"]
+    return -np.inf if low is None else float(low), np.inf if high is None else float(high)
+
+
+def _limit(watched: Watched) -> float | None:
+    """Return the trainer's limit in tokens, if it was recorded and lengths are in tokens."""
+    if watched.scores.length_unit != "tokens":
+        return None
+    limit = watched.metrics.training.get("limit/tokens")
+    return None if limit is None else float(limit[1][-1])

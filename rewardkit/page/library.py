@@ -1,0 +1,78 @@
+"""The runs below some folders: ``Library([Path("runs")]).names()`` is ``["first", "sweep/a"]``.
+
+A run is a folder with a run.json. Its name is its path below the folder, and cannot lead out of the folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rewardkit.errors import NotARun
+from rewardkit.record.schema import TABLES
+
+_DEPTH = 6
+_OF_A_RUN = {*TABLES, "versions", "attempts", "updates"}
+"""Folders of a run that cannot contain another run."""
+_MOST = 2_000
+"""The most runs that are listed. At most ten times as many folders are searched."""
+
+
+class Library:
+    """Finds runs. Searches the folders again at each call of `names`."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.folders = [Path(os.path.abspath(folder)) for folder in folders]
+        self._places: dict[str, Path] = {}
+
+    def names(self) -> list[str]:
+        """Return the names of all runs, sorted."""
+        places: dict[str, Path] = {}
+        for folder in self.folders:
+            for path in _runs(folder):
+                inside = path.relative_to(folder)
+                name = folder.name if inside == Path() else inside.as_posix()
+                if name in places:
+                    name = f"{folder.name}/{name}"
+                number = 2
+                while places.get(name, path) != path:
+                    name, number = f"{name} ({number})", number + 1
+                places[name] = path
+        self._places = places
+        return sorted(places)
+
+    def path(self, name: str) -> Path:
+        """Return the folder of a run. The name is only looked up, never joined to a path.
+
+        Raises:
+            NotARun: there is no run of this name.
+        """
+        if name not in self._places:
+            self.names()
+        try:
+            return self._places[name]
+        except KeyError:
+            folders = ", ".join(map(str, self.folders))
+            raise NotARun(f"There is no run {name[:200]!r} in {folders}. Choose one from the list of runs.") from None
+
+
+def _runs(folder: Path) -> Iterator[Path]:
+    """Yield the folders with a run.json, possibly `folder` itself. Symbolic links are not followed."""
+    found = looked = 0
+    waiting = [(folder, 0)]
+    while waiting and found < _MOST and looked < 10 * _MOST:
+        path, depth = waiting.pop(0)
+        looked += 1
+        try:
+            with os.scandir(path) as entries:
+                listed = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        if any(entry.name == "run.json" and entry.is_file(follow_symlinks=False) for entry in listed):
+            found += 1
+            yield path
+            listed = [entry for entry in listed if entry.name not in _OF_A_RUN]
+        if depth < _DEPTH:
+            folders = [entry for entry in listed if entry.is_dir(follow_symlinks=False) and entry.name[0] != "."]
+            waiting.extend((Path(entry.path), depth + 1) for entry in folders)

@@ -1,0 +1,120 @@
+"""The prompts of a run with their statistics: ``prompts.numbers["mean"]``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from rewardkit.analyze.paired import prompt_means
+from rewardkit.page.filters import Column
+from rewardkit.page.scores import Floats, Integers, Scores
+from rewardkit.page.trials import FLIP, NEW
+from rewardkit.record.run import Run
+
+_QUESTION = (
+    "case when json_valid(messages) and json_type(messages, '$[#-1].content') = 'VARCHAR' "
+    "then json_extract_string(messages, '$[#-1].content') end"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Prompts:
+    """Arrays and lists of shape (p,), in the order of `Scores.prompt_ids`.
+
+    Attributes:
+        texts: the whole prompts; the messages of a conversation one after the other.
+        questions: the last message of each conversation, else the whole prompt. System messages are often all equal.
+    """
+
+    ids: tuple[str, ...]
+    texts: list[str]
+    questions: list[str]
+    columns: list[str]
+    numbers: dict[str, Floats]
+
+    @classmethod
+    def of(cls, run: Run, scores: Scores, before: Prompts | None) -> Prompts:
+        """Read the prompts of all rows. Only texts that `before` does not have are read."""
+        known: dict[str, tuple[str, str, str]] = {}
+        if before is not None:
+            known = dict(zip(before.ids, zip(before.texts, before.questions, before.columns, strict=True), strict=True))
+        if any(prompt not in known for prompt in scores.prompt_ids):
+            query = f"select prompt_id, prompt, {_QUESTION}, columns from prompts"
+            for name, text, question, columns in run.sql(query).fetchall():
+                known[name] = text or "", question or text or "", columns or ""
+        found = [known.get(prompt, ("", "", "")) for prompt in scores.prompt_ids]
+        texts, questions, columns = ([one[place] for one in found] for place in range(3))
+        return cls(scores.prompt_ids, texts, questions, columns, _numbers(scores, texts))
+
+    def with_tried(self, scores: Scores) -> Prompts:
+        """Return the same prompts with the results of a reward that is tried: new (its mean total) and flips."""
+        size, tried = len(self.ids), scores.tried
+        flips = np.bincount(scores.prompt, np.nan_to_num(tried[FLIP]), size).astype(np.float64)
+        numbers = {"new": prompt_means(scores.prompt, tried[NEW], size), "flips": flips}
+        return replace(self, numbers={**self.numbers, **numbers})
+
+    @cached_property
+    def searched(self) -> list[str]:
+        """The texts to search: prompt and columns, casefolded."""
+        return [f"{text}\n{columns}".casefold() for text, columns in zip(self.texts, self.columns, strict=True)]
+
+
+def _numbers(scores: Scores, texts: list[str]) -> dict[str, Floats]:
+    size = len(scores.prompt_ids)
+    order, starts = scores.by_prompt
+    count = np.diff(starts).astype(np.float64)
+    scored = ~np.isnan(scores.total)
+    totals = np.bincount(scores.prompt[scored], weights=scores.total[scored], minlength=size)
+    numbers = np.bincount(scores.prompt[scored], minlength=size)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = totals / numbers
+    best = np.full(size, -np.inf)
+    np.maximum.at(best, scores.prompt[scored], scores.total[scored])
+    visits = scores.visit[order]
+    new = np.ones(len(order), dtype=bool)
+    if len(order):
+        new[1:] = (np.diff(visits) != 0) | (np.diff(scores.prompt[order]) != 0)
+    epochs = np.bincount(scores.prompt[order][new], minlength=size).astype(np.float64)
+    last = scores.step[order][starts[1:] - 1] if len(order) else np.empty(0)
+    return {
+        "index": np.arange(size, dtype=np.float64),
+        "length": np.array([len(text) for text in texts], dtype=np.float64),
+        "tokens": _tokens(scores, size),
+        "epochs": epochs,
+        "completions": count,
+        "mean": mean,
+        "best": np.where(np.isfinite(best), best, np.nan),
+        "last": np.asarray(last, dtype=np.float64),
+    }
+
+
+def _tokens(scores: Scores, size: int) -> Floats:
+    """Return (p,) the length of each prompt in tokens, as the newest batch that knows it; NaN if none does."""
+    found = np.full(size, np.nan)
+    known = ~np.isnan(scores.prompt_length)
+    found[scores.prompt[known]] = scores.prompt_length[known]
+    return found
+
+
+def first_visits(scores: Scores) -> Floats:
+    """Return (p,) the first epoch or step in which each prompt was seen."""
+    order, starts = scores.by_prompt
+    return scores.visit[order][starts[:-1]].astype(np.float64)
+
+
+def ranges(visits: Integers) -> str:
+    """Return epochs or steps as a short text: ``"1–3, 5"``."""
+    known = np.unique(visits)
+    parts = np.split(known, np.flatnonzero(np.diff(known) != 1) + 1)
+    return ", ".join(f"{one[0]:,}" if len(one) == 1 else f"{one[0]:,}–{one[-1]:,}" for one in parts if len(one))
+
+
+def numbers_or_texts(values: Sequence[str]) -> Column:
+    """Return numbers if every value is one or empty, else the texts."""
+    try:
+        return np.array([float(value) if value else np.nan for value in values])
+    except ValueError:
+        return list(values)

@@ -1,0 +1,282 @@
+"""The scores of a run in memory, one row per completion, in order of steps.
+
+``Scores.of(relation.to_arrow_table())``. The pages compute all counts and averages from these arrays.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.batch.score import Outcome
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Rows = NDArray[np.bool_]
+Texts = NDArray[np.object_]
+
+OUTCOMES = [str(outcome) for outcome in Outcome]
+_UNKNOWN = len(OUTCOMES)
+Key = tuple[int, int, int, int]
+
+
+def key_text(key: Key) -> str:
+    """Return the name of a completion in a URL: ``1.0.12.5``."""
+    return ".".join(map(str, key))
+
+
+def read_key(text: str) -> Key | None:
+    """Parse the name of a completion. Return None if it is not a name."""
+    parts = text.split(".")
+    if len(parts) != 4 or not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
+        return None
+    return int(parts[0]), int(parts[1]), int(parts[2]), int(parts[3])
+
+
+def epoch_of(epoch: float) -> int:
+    """Return the number of an epoch, from 1. The last step of an epoch has a whole number and belongs to it."""
+    return max(math.ceil(epoch - 1e-6), 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The columns of the scores, (n,) each. NaN means missing."""
+
+    attempt: Integers
+    rank: Integers
+    part: Integers
+    row: Integers
+    step: Integers
+    epoch: Floats
+    training: Rows
+    group: Integers
+    length: Floats
+    total: Floats
+    advantage: Floats
+    prompt: Integers
+    version: Integers
+    prompt_ids: tuple[str, ...]
+    versions: tuple[str, ...]
+    components: dict[str, Floats]
+    outcomes: dict[str, NDArray[np.int8]]
+    terms: dict[str, Floats]
+    length_unit: str
+    turns: Floats
+    calls: Floats
+    repeated: Floats
+    errors: Floats
+    broken: Floats
+    stop: Texts
+    tools: Texts
+    prompt_length: Floats
+    foreign_own: Floats
+    foreign_total: Floats
+    foreign_form: Floats
+    tried: dict[str, Floats] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    @classmethod
+    def of(cls, table: pyarrow.Table) -> Scores:
+        """Read the table ``scores`` of the store."""
+        numbers = {name: _numbers(table, name) for name in ("epoch", "length", "characters", "total", "advantage")}
+        whole = {name: _integers(table, name) for name in ("attempt", "rank", "part", "row", "step", "group")}
+        prompt, prompt_ids = _codes(table, "prompt_id")
+        version, versions = _codes(table, "version")
+        length, unit = numbers["length"], "tokens"
+        if np.isnan(length).all():
+            length, unit = numbers["characters"], "characters"
+        found = cls(
+            **whole,
+            epoch=numbers["epoch"],
+            training=np.asarray(table["training"].to_numpy(zero_copy_only=False), dtype=bool),
+            length=length,
+            total=numbers["total"],
+            advantage=numbers["advantage"],
+            prompt=prompt,
+            version=version,
+            prompt_ids=prompt_ids,
+            versions=versions,
+            components={name: _numbers(table, column) for column, name in _named(table, "components/")},
+            outcomes={name: _outcomes(table, column) for column, name in _named(table, "outcomes/")},
+            terms={name: _numbers(table, column) for column, name in _named(table, "terms/")},
+            length_unit=unit,
+            turns=_numbers(table, "turns"),
+            calls=_numbers(table, "calls"),
+            repeated=_numbers(table, "repeated_calls"),
+            errors=_numbers(table, "tool_errors"),
+            broken=_numbers(table, "broken"),
+            stop=_texts(table, "stop"),
+            tools=_texts(table, "tools"),
+            prompt_length=_numbers(table, "prompt_length"),
+            foreign_own=_numbers(table, "foreign/own"),
+            foreign_total=_numbers(table, "foreign/total"),
+            foreign_form=_numbers(table, "foreign/form"),
+            tried={},
+        )
+        return found.in_order()
+
+    def in_order(self) -> Scores:
+        """Return the rows sorted by step. Within a step, they stay in the order of recording."""
+        if (np.diff(self.step) >= 0).all():
+            return self
+        order = np.argsort(self.step, kind="stable")
+        return Scores(**{one.name: _taken(getattr(self, one.name), order) for one in fields(self)})
+
+    def with_tried(self, columns: dict[str, Floats]) -> Scores:
+        """Return the same rows with the (n,) results of a reward that is tried."""
+        found = copy.copy(self)  # with everything that was computed before
+        object.__setattr__(found, "tried", columns)
+        return found
+
+    def joined(self, new: Scores) -> Scores:
+        """Return these rows followed by the rows of `new`."""
+        prompt, prompt_ids = _joined_codes(self.prompt, self.prompt_ids, new.prompt, new.prompt_ids)
+        version, versions = _joined_codes(self.version, self.versions, new.version, new.versions)
+        sizes = len(self), len(new)
+        values: dict[str, Any] = {}
+        for one in fields(self):
+            old, late = getattr(self, one.name), getattr(new, one.name)
+            if isinstance(old, np.ndarray):
+                values[one.name] = np.concatenate([old, late])
+            elif isinstance(old, dict):
+                names = dict.fromkeys([*old, *late])
+                missing = np.int8(_UNKNOWN) if one.name == "outcomes" else np.nan
+                values[one.name] = {
+                    name: np.concatenate(
+                        [old.get(name, np.full(sizes[0], missing)), late.get(name, np.full(sizes[1], missing))]
+                    )
+                    for name in names
+                }
+            else:
+                values[one.name] = old if sizes[0] else late
+        coded = {"prompt": prompt, "prompt_ids": prompt_ids, "version": version, "versions": versions}
+        return Scores(**{**values, **coded}).in_order()
+
+    @cached_property
+    def by_prompt(self) -> tuple[Integers, Integers]:
+        """The rows sorted by prompt, and the start of each prompt in them, plus the end: (n,) and (prompts + 1,)."""
+        order = np.argsort(self.prompt, kind="stable")
+        starts = np.searchsorted(self.prompt[order], np.arange(len(self.prompt_ids) + 1))
+        return order, starts
+
+    @cached_property
+    def code_of(self) -> dict[str, int]:
+        return {prompt: code for code, prompt in enumerate(self.prompt_ids)}
+
+    @cached_property
+    def by_epoch(self) -> bool:
+        """Whether visits are epochs (the run has at least two) or steps."""
+        known = self.epoch[self.training]
+        known = known[~np.isnan(known)]
+        return bool(len(known)) and float(known.max()) > 1.0
+
+    @cached_property
+    def visit(self) -> Integers:
+        """(n,) the epoch, counted from 1, or the step if the run has fewer than two epochs."""
+        if not self.by_epoch:
+            return self.step
+        # The last step of an epoch has a whole number and belongs to the epoch that it ends.
+        return np.nan_to_num(np.maximum(np.ceil(self.epoch - 1e-6), 1.0)).astype(np.int64)
+
+    @property
+    def visit_word(self) -> str:
+        return "epoch" if self.by_epoch else "step"
+
+    def rows_of(self, prompt_id: str) -> Integers:
+        """Return the rows of one prompt, in order of steps."""
+        code = self.code_of.get(prompt_id)
+        if code is None:
+            return np.empty(0, dtype=np.int64)
+        order, starts = self.by_prompt
+        return order[starts[code] : starts[code + 1]]
+
+    def key(self, row: int) -> Key:
+        return int(self.attempt[row]), int(self.rank[row]), int(self.part[row]), int(self.row[row])
+
+    def find(self, key: Key | None) -> int | None:
+        """Return the row of a completion by its key."""
+        if key is None:
+            return None
+        attempt, rank, part, row = key
+        same = (self.part == part) & (self.row == row) & (self.rank == rank) & (self.attempt == attempt)
+        found = np.flatnonzero(same)
+        return int(found[0]) if len(found) else None
+
+    def outcome(self, name: str, row: int) -> str:
+        codes = self.outcomes.get(name)
+        return OUTCOMES[codes[row]] if codes is not None and codes[row] < _UNKNOWN else ""
+
+    @cached_property
+    def has_turns(self) -> bool:
+        """Whether any completion is more than one message with text."""
+        return bool(((self.turns > 1.0) | (self.calls > 0.0)).any())
+
+    @cached_property
+    def length_known(self) -> bool:
+        return not bool(np.isnan(self.length).all())
+
+
+def _named(table: pyarrow.Table, prefix: str) -> list[tuple[str, str]]:
+    return [(name, name[len(prefix) :]) for name in table.column_names if name.startswith(prefix)]
+
+
+def _numbers(table: pyarrow.Table, name: str) -> Floats:
+    import pyarrow as pa
+
+    return np.asarray(table[name].cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _integers(table: pyarrow.Table, name: str) -> Integers:
+    import pyarrow.compute as compute
+
+    return np.asarray(compute.fill_null(table[name], 0).to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _codes(table: pyarrow.Table, name: str) -> tuple[Integers, tuple[str, ...]]:
+    import pyarrow as pa
+    import pyarrow.compute as compute
+
+    if not table.num_rows:
+        return np.empty(0, dtype=np.int64), ()
+    column = compute.fill_null(table[name].cast(pa.string()), "").combine_chunks().dictionary_encode()
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return np.asarray(column.indices, dtype=np.int64), tuple(column.dictionary.to_pylist())
+
+
+def _texts(table: pyarrow.Table, name: str) -> Texts:
+    """Return (n,) texts; equal ones are one object."""
+    codes, names = _codes(table, name)
+    lookup = np.array([*names, ""], dtype=np.object_)
+    return lookup[codes]
+
+
+def _outcomes(table: pyarrow.Table, name: str) -> NDArray[np.int8]:
+    codes, names = _codes(table, name)
+    known = {outcome: code for code, outcome in enumerate(OUTCOMES)}
+    lookup = np.array([known.get(one, _UNKNOWN) for one in names] or [_UNKNOWN], dtype=np.int8)
+    return lookup[codes] if len(codes) else np.empty(0, dtype=np.int8)
+
+
+def _taken(value: Any, order: Integers) -> Any:
+    if isinstance(value, np.ndarray):
+        return value[order]
+    return {name: array[order] for name, array in value.items()} if isinstance(value, dict) else value
+
+
+def _joined_codes(
+    old: Integers, old_names: tuple[str, ...], new: Integers, new_names: tuple[str, ...]
+) -> tuple[Integers, tuple[str, ...]]:
+    names = {name: code for code, name in enumerate(old_names)}
+    lookup = np.array([names.setdefault(name, len(names)) for name in new_names] or [0], dtype=np.int64)
+    return np.concatenate([old, lookup[new] if len(new) else new]), tuple(names)

@@ -1,0 +1,178 @@
+"""Finds prompts by their completions: ``prompts_with(watched, Filter.parse("judge>0.9 completion:sorry"))``.
+
+``judge>0.9`` is about the scores of a completion, ``completion:sorry`` about its text. In a run with conversations,
+``calls>3 tool:open errors>0 turns>=5 stop=pending`` is about its turns and tool calls. A prompt is found if one of its
+completions meets all conditions on scores, and one of them (maybe another) contains the text.
+
+A name may mean several things: ``answer`` is often a component and the dataset's column of gold answers. Then ``<`` and
+``>`` compare the component, ``=`` and ``:`` the column, and `split` says so. ``component.answer``, ``column.answer``,
+``completion.length`` and ``prompt.length`` mean one thing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rewardkit.page.filters import Column, Condition, Filter
+from rewardkit.page.labels import Labels
+from rewardkit.page.scores import Integers, Rows, Scores
+from rewardkit.page.trials import FLIP
+from rewardkit.page.watcher import Watched
+from rewardkit.record.run import Run
+
+TEXT = "completion"
+"""The name of the text of a completion in a search."""
+LABEL = "label"
+"""The name of the label of a completion in a search."""
+_COMPARED = ("prompt", "component", "completion", "column")
+_MATCHED = ("prompt", "column", "component", "completion")
+"""What a name means, the first that exists: after ``<`` and ``>``, and after ``=`` and ``:``."""
+_WORDS = {
+    "prompt": "a number of the prompt",
+    "component": "a component",
+    "completion": "a number of the completion",
+    "column": "a column of the data",
+}
+
+
+def columns_of(scores: Scores, labels: Labels | None = None) -> dict[str, Column]:
+    """Return the numbers and texts of the completions that a search can name, (n,) each.
+
+    If a component has the name of another number, the other number is ``completion.<name>``.
+    """
+    others = _others(scores, labels)
+    hidden = {f"completion.{name}": values for name, values in others.items() if name in scores.components}
+    return {**others, **scores.components, **hidden}
+
+
+def _others(scores: Scores, labels: Labels | None) -> dict[str, Column]:
+    return {
+        **({} if labels is None else {LABEL: labels.texts}),
+        **(_of_turns(scores) if scores.has_turns else {}),
+        "total": scores.total,
+        "advantage": scores.advantage,
+        "length": scores.length,
+        "step": scores.step.astype(np.float64),
+        "epoch": scores.epoch,
+        **scores.tried,
+    }
+
+
+def _of_turns(scores: Scores) -> dict[str, Column]:
+    return {
+        "turns": scores.turns,
+        "calls": scores.calls,
+        "repeated": scores.repeated,
+        "errors": scores.errors,
+        "broken": scores.broken,
+        "stop": scores.stop.tolist(),
+        "tool": scores.tools.tolist(),
+    }
+
+
+def plain(asked: Filter, columns: Mapping[str, Column]) -> Filter:
+    """Return the filter with the names of `columns_of`: ``component.answer`` is ``answer`` there."""
+    renamed = []
+    asked = _flagged(asked, columns)
+    for condition in asked.conditions:
+        kind, _, name = condition.name.partition(".")
+        known = condition.name not in columns and kind in ("component", "completion") and name in columns
+        renamed.append(replace(condition, name=name) if known else condition)
+    return Filter(asked.words, tuple(renamed))
+
+
+@dataclass(frozen=True)
+class Split:
+    """A filter in two parts, on prompts and on completions, and notes about names that mean several things."""
+
+    prompts: Filter
+    completions: Filter
+    notes: tuple[str, ...]
+
+
+def split(
+    asked: Filter,
+    own: Mapping[str, Column],
+    examples: Mapping[str, Column],
+    scores: Scores,
+    labels: Labels | None = None,
+) -> Split:
+    """Split a filter.
+
+    Args:
+        asked: as typed.
+        own: the numbers of the prompts.
+        examples: the columns of the dataset. `Split.prompts` calls them ``column.<name>``.
+        scores: the scores of the completions.
+        labels: their labels, if the page keeps any.
+    """
+    kinds = {"prompt": own, "component": scores.components, "completion": {TEXT: (), **_others(scores, labels)}}
+    kinds["column"] = examples
+    prompts, completions, notes = [], [], []
+    asked = _flagged(asked, kinds["completion"])
+    for condition in asked.conditions:
+        kind, name, others = _meaning(condition, kinds)
+        if others:
+            notes.append(_note(condition, kind, others))
+        if kind in ("component", "completion"):
+            qualified = name if name == TEXT else f"{kind}.{name}"
+            completions.append(replace(condition, name=qualified))
+        elif kind == "":
+            prompts.append(condition)
+        else:
+            prompts.append(replace(condition, name=name if kind == "prompt" else f"column.{name}"))
+    return Split(Filter(asked.words, tuple(prompts)), Filter((), tuple(completions)), tuple(notes))
+
+
+def _flagged(asked: Filter, columns: Mapping[str, Column]) -> Filter:
+    """Return the filter with ``flip=1`` for the word ``flip``, if a reward is tried."""
+    if FLIP not in columns or FLIP not in asked.words:
+        return asked
+    words = tuple(word for word in asked.words if word != FLIP)
+    return Filter(words, (*asked.conditions, Condition(FLIP, "=", "1")))
+
+
+def _meaning(condition: Condition, kinds: Mapping[str, Mapping[str, Column]]) -> tuple[str, str, list[str]]:
+    """Return what a name means, the name without its prefix, and what else it could mean; "" if it means nothing."""
+    prefix, _, rest = condition.name.partition(".")
+    if rest in kinds.get(prefix, {}):
+        return prefix, rest, []
+    order = _COMPARED if condition.operator[0] in "<>" else _MATCHED
+    found = [kind for kind in order if condition.name in kinds[kind]]
+    if not found:
+        return "", condition.name, []
+    # Prompts and completions both have a length; the tables say which one they mean.
+    others = [] if set(found) <= {"prompt", "completion"} else found[1:]
+    return found[0], condition.name, others
+
+
+def _note(condition: Condition, kind: str, others: list[str]) -> str:
+    name, rest = condition.name, f"{condition.operator}{condition.value}"
+    meant = " and ".join(_WORDS[one] for one in (kind, *others))
+    instead = " or ".join(f"{one}.{name}{rest}" for one in others)
+    return f"{name} is {meant}. This searches the {kind}; for the other, type {instead}."
+
+
+def prompts_with(watched: Watched, asked: Filter) -> tuple[Rows, list[str]]:
+    """Return (p,) whether a prompt has such completions, and messages about conditions that could not be applied."""
+    scores = watched.scores
+    numbers = tuple(one for one in asked.conditions if one.name != TEXT)
+    columns = columns_of(scores, watched.labels)
+    rows, complaints = plain(Filter((), numbers), columns).rows([""] * len(scores), columns)
+    passed = np.zeros(len(scores.prompt_ids), dtype=np.bool_)
+    passed[scores.prompt[rows]] = True
+    for condition in asked.conditions:
+        if condition.name == TEXT:
+            matches = np.zeros(len(passed), dtype=np.bool_)
+            matches[_prompts_containing(watched.run, scores, condition)] = True
+            passed &= ~matches if condition.operator == "!=" else matches
+    return passed, complaints
+
+
+def _prompts_containing(run: Run, scores: Scores, condition: Condition) -> Integers:
+    query = "select distinct prompt_id from completions where contains(lower(completion), lower(?))"
+    codes = [scores.code_of.get(prompt) for (prompt,) in run.sql(query, [condition.value]).fetchall()]
+    return np.array([code for code in codes if code is not None], dtype=np.int64)

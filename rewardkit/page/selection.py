@@ -1,0 +1,121 @@
+"""The steps and the line that a user picked in a graph, a filter of several tabs: ``steps=601-650&by=judge``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from rewardkit.analyze.contributions import Change, change
+from rewardkit.page.addresses import Address
+from rewardkit.page.scores import Floats, Integers, Scores
+
+Steps = tuple[int, int]
+"""A first and a last step, both included."""
+
+_SHARED = ("explain", "completions", "logs")
+_STATE = ("steps", "by", "before")
+
+
+def parse_steps(text: str) -> Steps | None:
+    """Parse steps such as ``"601-650"``. Return None if they are not a range."""
+    low, _, high = text.partition("-")
+    if not (low.isascii() and low.isdigit() and high.isascii() and high.isdigit() and len(text) < 24):
+        return None
+    return (int(low), int(high)) if int(low) <= int(high) else None
+
+
+def format_steps(steps: Steps) -> str:
+    """Return steps as `parse_steps` reads them."""
+    return f"{steps[0]}-{steps[1]}"
+
+
+def spoken(steps: Steps) -> str:
+    """Return ``"steps 601 to 650"`` or ``"step 601"``."""
+    return f"step {steps[0]:,}" if steps[0] == steps[1] else f"steps {steps[0]:,} to {steps[1]:,}"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Some steps of a training, the steps to compare them with, and a column of the completions.
+
+    Attributes:
+        by: ``"total"``, ``"length"``, a component, or a term such as ``"terms/answer"``.
+    """
+
+    steps: Steps
+    before: Steps
+    by: str = "total"
+
+    @classmethod
+    def of(cls, address: Address) -> Selection | None:
+        """Read it from an address. By default, the steps are compared with as many steps before them."""
+        steps = parse_steps(address.get("steps"))
+        if steps is None:
+            return None
+        return cls(steps, parse_steps(address.get("before")) or preceding(steps), address.get("by", "total"))
+
+    @classmethod
+    def latest(cls, scores: Scores, by: str = "total") -> Selection:
+        """Return the last tenth of a training."""
+        steps = scores.step[scores.training]
+        low, high = (int(steps[0]), int(steps[-1])) if len(steps) else (0, 0)
+        chosen = high - max((high - low) // 10, 0), high
+        return cls(chosen, preceding(chosen), by)
+
+    def changes(self, scores: Scores) -> tuple[Integers, Change]:
+        """Return the completions of the steps, (n,) rows, and what each contributed to the change."""
+        values = measured(scores, self.by)
+        now, before = rows_in(scores, self.steps), rows_in(scores, self.before)
+        return now, change(values[now], scores.prompt[now], values[before], scores.prompt[before])
+
+
+def preceding(steps: Steps) -> Steps:
+    """Return the equally many steps before."""
+    return steps[0] - (steps[1] - steps[0] + 1), steps[0] - 1
+
+
+def rows_in(scores: Scores, steps: Steps) -> Integers:
+    """Return the rows of training completions of some steps."""
+    low, high = np.searchsorted(scores.step, [steps[0], steps[1] + 1])
+    return np.asarray(np.flatnonzero(scores.training[low:high]) + low, dtype=np.int64)
+
+
+def in_steps(prompts: Integers, scores: Scores, address: Address) -> Integers:
+    """Return those of the prompts that have a completion in the selected steps; all if none are selected."""
+    selection = Selection.of(address)
+    if selection is None:
+        return prompts
+    there = np.zeros(len(scores.prompt_ids), dtype=np.bool_)
+    there[scores.prompt[rows_in(scores, selection.steps)]] = True
+    return prompts[there[prompts]]
+
+
+def component(by: str, scores: Scores) -> str:
+    """Return the component of a column, or ``""``."""
+    name = by.removeprefix("terms/")
+    return name if name in scores.components and by not in ("total", "length") else ""
+
+
+def columns(scores: Scores) -> dict[str, str]:
+    """Return the columns that a selection can be about, with the text to show."""
+    terms = {f"terms/{name}": f"{name} (weighted)" for name in scores.terms}
+    return {"total": "Total", **{name: name for name in scores.components}, **terms, "length": "Length"}
+
+
+def measured(scores: Scores, by: str) -> Floats:
+    """Return a column of the completions, (n,); the total if there is no such column."""
+    if by == "length":
+        return scores.length
+    known: Mapping[str, Floats] = scores.components
+    if by.startswith("terms/") and by[6:] in scores.terms:
+        known, by = scores.terms, by[6:]
+    return scores.total if by == "total" else known.get(by, scores.total)
+
+
+def carried(here: Address, there: Address) -> Address:
+    """Return `there` with the selection of `here`, if both tabs show it."""
+    if here.tab not in _SHARED or there.tab not in _SHARED:
+        return there
+    return there.with_state(**{name: here.get(name) for name in _STATE})

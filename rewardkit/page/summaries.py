@@ -1,0 +1,120 @@
+"""A summary of each run for the list: state, steps, last rewards. A few queries read it; the scores stay on disk."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from rewardkit.errors import RewardKitError
+from rewardkit.page.curves import Line
+from rewardkit.page.scores import Floats
+from rewardkit.record.run import Run, open_run
+
+LAST = 10
+"""The number of last steps to average."""
+_KEPT = 30
+"""The most running runs that stay open, so that only new parts are read."""
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """The summary of a run. `problem` says why it cannot be read."""
+
+    problem: str = ""
+    state: str = ""
+    title: str = ""
+    last_step: int | None = None
+    completions: int = 0
+    written: str = "never"
+    total: Line | None = None
+    last_total: float | None = None
+    components: tuple[tuple[str, float | None], ...] = ()
+
+
+class Summaries:
+    """Reads the summaries of runs, again if a run has changed."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, tuple[object, Summary]] = {}
+        self._open: dict[Path, Run] = {}
+        self._lock = threading.Lock()
+
+    def of(self, path: Path) -> Summary:
+        """Return the summary of a run. Does not raise if the run is broken."""
+        with self._lock:
+            signature = _signature(path)
+            known = self._known.get(path)
+            # A running run becomes "stopped" without any new files.
+            if known is not None and known[0] == signature and known[1].state != "running":
+                return known[1]
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    summary = self._read(path)
+            except RewardKitError as error:
+                summary = Summary(problem=str(error))
+            except Exception as error:
+                summary = Summary(problem=f"Cannot read this run: {type(error).__name__}: {error}")
+            self._known[path] = signature, summary
+            return summary
+
+    def _read(self, path: Path) -> Summary:
+        run = self._open.get(path)
+        if run is None:
+            run = open_run(path)
+        else:
+            run.refresh()
+        summary = _summary(run)
+        if summary.state == "running" and len(self._open) < _KEPT:
+            self._open[path] = run
+        else:
+            self._open.pop(path, None)
+        return summary
+
+
+def _summary(run: Run) -> Summary:
+    count, last_step, written = run.sql("select count(*), max(step), max(time) from scores").fetchall()[0]
+    found = run.sql("select step, avg(total) from scores where training group by step order by step").fetchall()
+    steps = np.array([step for step, _ in found], dtype=np.float64)
+    totals = np.array([np.nan if total is None else total for _, total in found], dtype=np.float64)
+    components: list[tuple[str, float | None]] = []
+    if found:
+        there = set(run.scores().columns)
+        names = [name for name in run.components if f"components/{name}" in there]
+        columns = ", ".join('avg("components/' + name.replace('"', '""') + '")' for name in names)
+        first = int(steps[-LAST:][0])
+        if names:
+            means = run.sql(f"select {columns} from scores where training and step >= {first}").fetchall()[0]
+            components = list(zip(names, means, strict=True))
+    return Summary(
+        state=run.state,
+        title=str(run.info.get("title") or ""),
+        last_step=last_step,
+        completions=count,
+        written=written.strftime("%Y-%m-%d %H:%M") if written is not None else "never",
+        total=Line("total", steps, totals) if len(steps) else None,
+        last_total=_mean(totals[-LAST:]),
+        components=tuple(components),
+    )
+
+
+def _mean(values: Floats) -> float | None:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else None
+
+
+def _signature(path: Path) -> object:
+    """Return a value that changes when something is written."""
+    found = []
+    for name in ("run.json", "scores", "versions"):
+        try:
+            status = (path / name).stat()
+        except OSError:
+            found.append((name, 0, 0))
+        else:
+            found.append((name, status.st_mtime_ns, status.st_size))
+    return found

@@ -1,0 +1,162 @@
+"""Labels on the page: a bar below each completion that is compared, and a line below the prompts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from nicegui import ui
+
+from rewardkit.errors import RewardKitError
+from rewardkit.page import elements as put
+from rewardkit.page.escapes import escape, one_line
+from rewardkit.page.exports import file_name
+from rewardkit.page.label_file import LABELS, Label
+from rewardkit.page.labels import calibration_data_of, examples_of, regressions_of
+from rewardkit.page.watcher import Watched
+
+KEYS = {"y": "good", "w": "bad", "x": "exploit"}
+"""The key of each label. With Shift, it is for the completion on the right."""
+_READ_ONLY = "Read-only. To label completions: rewardkit view … --labels labels.jsonl"
+_KEY_OF = {label: key for key, label in KEYS.items()}
+
+
+def label_columns(watched: Watched) -> list[dict[str, Any]]:
+    """Return the column of labels for a table of completions; none if the run has no labels."""
+    return (
+        [{"name": "label", "label": "Label", "kind": "badge"}]
+        if watched.labels is not None and len(watched.labels)
+        else []
+    )
+
+
+def label_cells(watched: Watched, row: int) -> dict[str, Any]:
+    """Return the cell of a completion: its label, with the note as the tooltip."""
+    label = None if watched.labels is None else watched.labels.by_row.get(row)
+    if label is None:
+        return {"label": ""}
+    return {"label": {"text": label.label, "tone": label.label, "title": one_line(label.note, 500)}}
+
+
+class LabelBar:
+    """The label of a completion, with its note. Calls `changed` after a change."""
+
+    def __init__(self, watched: Watched, side: str, row: int, changed: Callable[[], Awaitable[None]]) -> None:
+        self.watched = watched
+        self.side = side
+        self.row = row
+        self.changed = changed
+        self._shown: Label | None = None
+        self.frame = put.box("labels")
+        self._fill()
+
+    def refresh(self) -> None:
+        """Show the label if it has changed, and keep the focus in the note otherwise."""
+        if self._label != self._shown:
+            self._fill()
+
+    async def toggle(self, name: str) -> None:
+        """Give the completion this label, or remove it if it has it."""
+        now = self._label
+        removed = now is not None and now.label == name
+        await self._put(None if removed else Label(name, "" if now is None else now.note))
+
+    async def note(self, text: str) -> None:
+        """Note something about the completion."""
+        now = self._label
+        if now is not None and text != now.note:
+            await self._put(Label(now.label, text))
+
+    @property
+    def _label(self) -> Label | None:
+        labels = self.watched.labels
+        return None if labels is None else labels.of(self.watched.scores.key(self.row))
+
+    async def _put(self, label: Label | None) -> None:
+        labels = self.watched.labels
+        if labels is None:
+            return
+        try:
+            await asyncio.to_thread(labels.put, self.row, label)
+        except RewardKitError as error:
+            ui.notify(escape(str(error)), type="negative")
+            return
+        await self.changed()
+
+    def _fill(self) -> None:
+        label = self._shown = self._label
+        self.frame.clear()
+        with self.frame:
+            for name in LABELS:
+                key = _KEY_OF[name] if self.side == "left" else f"Shift+{_KEY_OF[name]}"
+                self._button(name, key, pressed=label is not None and label.label == name)
+            if label is not None:
+                field = put.Field(label.note, self.note, "Note", tooltip="A note on the label (e)", late=True)
+                field.classes("note")
+
+    def _button(self, name: str, key: str, *, pressed: bool) -> None:
+        title = f"Remove the label ({key})" if pressed else f"Label this completion as {name} ({key})"
+        button = put.button(name, lambda: self.toggle(name), f"small {name}{' on' if pressed else ''}", title)
+        button.props.update({"aria-pressed": "true" if pressed else "false", "aria-label": name})
+
+
+class LabelLine:
+    """How many labels the run has, with links to them and downloads; or that the page is read-only."""
+
+    def __init__(self, watched: Watched, find: Callable[[str], Awaitable[None]]) -> None:
+        self.watched = watched
+        self.find = find
+        self.frame = put.box("labels-line")
+        self._shown: object = None
+        self.refresh()
+
+    def refresh(self) -> None:
+        labels = self.watched.labels
+        shown = None if labels is None else (len(labels), labels.file.problem)
+        if shown == self._shown and self._shown is not None:
+            return
+        self._shown = shown
+        self.frame.clear()
+        with self.frame:
+            if labels is None:
+                put.text(_READ_ONLY, "soft")
+                return
+            if labels.file.problem:
+                put.text(one_line(labels.file.problem, 300), "complaint", "div")
+            if not len(labels):
+                put.text("No labels yet: choose good, bad or exploit at a completion", "soft")
+                return
+            count = f"{len(labels):,} label{'' if len(labels) == 1 else 's'}"
+            put.button(count, lambda: self.find("label!=none"), "small", "Find the prompts with labels")
+            put.box("space")
+            put.text("Save", "soft")
+            put.button("labels", self._save_labels, "small", "The labels of this run, for calibrate or check --data")
+            put.button("examples", self._save_examples, "small", "Good and bad completions, for check --examples")
+            put.button("exploits", self._save_exploits, "small", "Regression cases, for check --regressions and diff")
+
+    def _save_labels(self) -> None:
+        if self.watched.labels is not None:
+            self._save(calibration_data_of(self.watched.labels.lines()), "labels")
+
+    def _save_examples(self) -> None:
+        if self.watched.labels is not None:
+            self._save(examples_of(self.watched.labels.lines()), "examples")
+
+    def _save_exploits(self) -> None:
+        if self.watched.labels is None:
+            return
+        cases, lacking = regressions_of(self.watched.labels.lines())
+        if lacking:
+            ui.notify(
+                f"{lacking} exploit{'' if lacking == 1 else 's'} left out: a case needs a right completion of the same "
+                "prompt. Label one as good",
+                type="warning",
+            )
+        if cases:
+            self._save(cases, "exploits")
+        elif not lacking:
+            ui.notify("No completion is labeled as an exploit", type="warning")
+
+    def _save(self, text: str, what: str) -> None:
+        ui.download(text.encode("utf-8", "backslashreplace"), f"{file_name(self.watched.name, what)}.jsonl")

@@ -1,0 +1,348 @@
+"""The list of runs, grouped by their components: state, steps, last rewards. Selected runs can be compared."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rewardkit.errors import RewardKitError
+from rewardkit.page import elements as put
+from rewardkit.page.addresses import Address, format_names, parse_names
+from rewardkit.page.charts import series_color, spec_of
+from rewardkit.page.curves import Line, Panel, thinned
+from rewardkit.page.escapes import one_line
+from rewardkit.page.style import color_of
+from rewardkit.page.summaries import LAST, Summary
+from rewardkit.page.tabs.component_scores import format_number
+from rewardkit.page.tabs.layout import Page, empty_state, later
+
+# The tables of the list of runs: one for each set of components, so that its columns mean the same in every row.
+
+
+Names = tuple[str, ...]
+
+_COMPONENTS = 5
+_POINTS = 48
+_OF_COMPONENT = "component/"
+_FALLING = ("total", "steps", "completions", "seen")
+"""Columns whose highest value comes first when they are sorted."""
+
+
+def grouped(names: Sequence[str], summaries: Mapping[str, Summary]) -> dict[Names, list[str]]:
+    """Return the runs by the names of their components; runs without any, and those not read yet, come last."""
+    found: dict[Names, list[str]] = {}
+    for name in names:
+        summary = summaries.get(name)
+        known = () if summary is None else tuple(sorted(one for one, _ in summary.components))
+        found.setdefault(known, []).append(name)
+    return {known: found[known] for known in sorted(found, key=lambda known: not known)}
+
+
+def starts_falling(column: str) -> bool:
+    """Return whether the first click on a column shows its highest value first."""
+    return column in _FALLING or column.startswith(_OF_COMPONENT)
+
+
+def in_order(names: Sequence[str], summaries: Mapping[str, Summary], column: str, descending: bool) -> list[str]:
+    """Return the runs sorted by a column. Runs without a value keep their order, at the end."""
+    value = _value_of(column)
+    known = [name for name in names if name in summaries and value(name, summaries[name]) is not None]
+    known.sort(key=lambda name: value(name, summaries[name]), reverse=descending)
+    return [*known, *(name for name in names if name not in set(known))]
+
+
+def _value_of(column: str) -> Callable[[str, Summary], Any]:
+    if column.startswith(_OF_COMPONENT):
+        component = column.removeprefix(_OF_COMPONENT)
+        return lambda _, summary: _known(dict(summary.components).get(component))
+    return {
+        "state": lambda _, summary: summary.state or "broken",
+        "steps": lambda _, summary: summary.last_step,
+        "completions": lambda _, summary: summary.completions if not summary.problem else None,
+        "total": lambda _, summary: _known(summary.last_total),
+        "seen": lambda _, summary: summary.written if summary.written != "never" else None,
+    }.get(column, lambda name, _: name)
+
+
+def _known(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else value
+
+
+def columns_of(components: Names) -> list[dict[str, Any]]:
+    """Return the columns of the table of the runs with these components."""
+    left = len(components) - _COMPONENTS
+    others = f"More components: {one_line(', '.join(components[_COMPONENTS:]), 300)}"
+    return [
+        {"name": "selected", "label": "", "kind": "check", "width": "30px"},
+        {"name": "name", "label": "Run", "kind": "link", "sortable": True, "width": "24%"},
+        {"name": "state", "label": "State", "kind": "badge", "sortable": True, "width": "110px"},
+        {
+            "name": "steps",
+            "label": "Last step",
+            "kind": "number",
+            "width": "86px",
+            "sortable": True,
+            "title": "As counted by the trainer, which may start at 0. Then a run of 20 steps ends with step 19.",
+        },
+        {"name": "completions", "label": "Completions", "kind": "number", "sortable": True, "width": "106px"},
+        {"name": "curve", "label": "Total", "kind": "spark", "title": "The total of all training steps"},
+        {
+            "name": "total",
+            "label": f"Last {LAST} steps",
+            "kind": "number",
+            "sortable": True,
+            "title": "The mean total",
+            "width": "106px",
+        },
+        *(
+            {
+                "name": f"{_OF_COMPONENT}{name}",
+                "label": one_line(name, 22),
+                "kind": "number",
+                "sortable": True,
+                "color": color_of(name, components),
+                "swatch": True,
+                "title": f"{one_line(name)}: the mean of the last {LAST} steps",
+            }
+            for name in components[:_COMPONENTS]
+        ),
+        *([{"name": "more", "label": f"+{left} more", "kind": "soft", "title": others}] if left > 0 else []),
+        {"name": "seen", "label": "Last written", "kind": "number", "sortable": True},
+    ]
+
+
+def row_of(name: str, summary: Summary | None, components: Names, selected: bool) -> dict[str, Any]:
+    """Return the row of a run."""
+    link = {"text": one_line(name, 80), "href": Address(name, "graphs").url}
+    if summary is None:
+        return {
+            "key": name,
+            "cells": {"selected": selected, "name": link, "state": {"text": "reading …", "tone": ""}},
+        }
+    if summary.problem:
+        link["sub"] = one_line(summary.problem, 400)
+        return {"key": name, "cells": {"selected": False, "name": link, "state": {"text": "broken", "tone": "bad"}}}
+    means = dict(summary.components)
+    cells = {
+        "selected": selected,
+        "name": {**link, "sub": one_line(summary.title, 100)},
+        "state": {"text": summary.state, "tone": summary.state},
+        "steps": None if summary.last_step is None else f"{summary.last_step:,}",
+        "completions": f"{summary.completions:,}",
+        "curve": None if summary.total is None else _spark(summary.total),
+        "total": _format(summary.last_total),
+        "seen": summary.written,
+        **{f"{_OF_COMPONENT}{one}": _format(means.get(one)) for one in components[:_COMPONENTS]},
+        "more": _format_means(means, components[_COMPONENTS:]),
+    }
+    return {"key": name, "cells": cells}
+
+
+def _spark(line: Line) -> dict[str, Any] | None:
+    """Return a curve as points from 0 to 1, and what it says in words."""
+    kept = np.isfinite(line.y)
+    if kept.sum() < 2:
+        return None
+    steps, (values,) = thinned(line.x[kept], [line.y[kept]], _POINTS)
+    low, high = float(values.min()), float(values.max())
+    across = (steps - steps[0]) / max(steps[-1] - steps[0], 1.0)
+    up = (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
+    said = f"Total of {len(line.x):,} steps: first {format_number(float(values[0]))}, "
+    said += f"last {format_number(float(values[-1]))}, from {format_number(low)} to {format_number(high)}"
+    return {"points": np.round(np.stack([across, up], axis=1), 4).tolist(), "text": said}
+
+
+def _format_means(means: Mapping[str, float | None], names: Sequence[str]) -> str:
+    """Return names with their means: ``"form 0.120, answer 0.900"``."""
+    pairs = [f"{name} {format_number(value)}" for name in names if (value := means.get(name)) is not None]
+    return one_line(", ".join(pairs), 80)
+
+
+def _format(value: float | None) -> str | None:
+    return None if value is None else format_number(value)
+
+
+_SAMPLE = """import rewardkit as rk
+
+trainer = GRPOTrainer(
+    ...,
+    reward_funcs=rk.to_trl(reward, record="runs/first"),
+)"""
+
+
+_PAUSE = 0.3
+"""The seconds between two updates of the list while it is read: each one sends all rows."""
+
+
+class Runs:
+    """The list of runs at ``/``."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.names: list[str] = []
+        self.summaries: dict[str, Summary] = {}
+        self.selected = parse_names(page.address.get("show"))
+        self.words = page.address.get("q")
+        self.sort = page.address.get("sort", "name")
+        self.descending = page.address.get("down") == "1"
+        self.tables: dict[Names, put.Table] = {}
+        self._drawn: object = None
+        self._busy = False
+
+    async def build(self) -> None:
+        self.names = await asyncio.to_thread(self.page.library.names)
+        if not self.names:
+            self._build_empty()
+            return
+        with put.box("bar-of-tools"):
+            put.Field(self.words, self._search, "Search runs", main=True).style("width: 280px")
+            self.overlay = put.button(
+                "Overlay graphs", self._overlay, title="Show the graphs of all selected runs on top of each other"
+            )
+            self.compare = put.button(
+                "Compare prompts", self._compare, title="Compare two selected runs prompt by prompt"
+            )
+            self.count = put.text("", "soft")
+        trials = self.page.watcher.trials
+        if trials is not None:
+            tried = one_line(trials.name, 120)
+            put.text(f"Trying {tried}: open a run to see what it would have paid.", "notice soft", "div")
+        self.graph = put.box("card graph").style("margin-bottom: 12px")
+        self.nothing = put.text("No run matches the search.", "empty", "div")
+        self.frame = put.box("groups")
+        self._show()
+        later(self.frame, self._refresh())
+
+    async def update(self) -> None:
+        names = await asyncio.to_thread(self.page.library.names)
+        if bool(names) != bool(self.names):
+            await self.page.show(self.page.address)
+            return
+        if names:
+            self.names = names
+            await self._refresh()
+
+    async def key(self, key: str, shift: bool) -> None:
+        return None
+
+    async def _refresh(self) -> None:
+        """Read all runs, and show those that are read every now and then."""
+        if self._busy:
+            return
+        self._busy, shown = True, 0.0
+        try:
+            for name in list(self.names):
+                new = name not in self.summaries
+                self.summaries[name] = await asyncio.to_thread(self._summary, name)
+                if self.frame.is_deleted:
+                    return
+                if new and time.monotonic() - shown > _PAUSE:
+                    self._show()
+                    shown = time.monotonic()
+            self._show()
+        finally:
+            self._busy = False
+
+    def _summary(self, name: str) -> Summary:
+        try:
+            return self.page.watcher.summaries.of(self.page.library.path(name))
+        except RewardKitError as error:
+            return Summary(problem=str(error))
+
+    def _show(self) -> None:
+        shown = [name for name in self.names if self.words.casefold() in name.casefold()]
+        known = [self.summaries[name] for name in shown if name in self.summaries]
+        drawn = (shown, known, list(self.selected), self.words, self.sort, self.descending)
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
+        groups = grouped(shown, self.summaries)
+        if list(groups) != list(self.tables):
+            self._build_tables(groups)
+        for components, names in groups.items():
+            ordered = in_order(names, self.summaries, self.sort, self.descending)
+            rows = [row_of(name, self.summaries.get(name), components, name in self.selected) for name in ordered]
+            self.tables[components].show(rows, sort=self.sort, descending=self.descending)
+        selected = [name for name in self.selected if name in self.names]
+        self.nothing.set_visibility(not shown)
+        self.overlay.props["disabled"] = not selected
+        self.compare.props["disabled"] = len(selected) not in (1, 2)
+        noun = "run" if len(self.names) == 1 else "runs"
+        chosen = f", {len(selected)} selected" if selected else ""
+        self.count.show(f"{len(shown)} of {len(self.names)} {noun}{chosen}")
+        self._draw(selected)
+
+    def _build_tables(self, groups: dict[Names, list[str]]) -> None:
+        self.tables = {}
+        self.frame.clear()
+        with self.frame:
+            for components in groups:
+                if len(groups) > 1:
+                    put.text(one_line(", ".join(components), 120) or "Without components", "section", "h2")
+                with put.box("card scroll"):
+                    table = put.Table(columns_of(components)).classes("cards")
+                    table.when("check", self._select).when("open", self._open).when("sort", self._sort)
+                self.tables[components] = table
+
+    def _draw(self, selected: list[str]) -> None:
+        """Draw the totals of the selected runs in one graph."""
+        lines = [(name, self.summaries[name].total) for name in selected if name in self.summaries]
+        plain = [(name, Panel("total", "Total reward", "", [line])) for name, line in lines if line is not None]
+        self.graph.clear()
+        self.graph.set_visibility(bool(plain))
+        if not plain:
+            return
+        spec = spec_of(plain, [], smoothing=0.6)
+        for number, line in enumerate(spec["lines"]):
+            line["color"], line["dash"] = series_color(number), "solid"
+        with self.graph:
+            with put.box("head"):
+                put.text("Total reward", tag="h3")
+            with put.box("legend"):
+                for line in spec["lines"]:
+                    with put.box(tag="span"):
+                        put.box("swatch line", "i").style(f"background: {line['color']}")
+                        put.text(line["name"])
+            put.Chart(spec)
+
+    def _search(self, words: str) -> None:
+        self.words = words
+        self.page.note(self.page.address.with_state(q=words))
+        self._show()
+
+    def _sort(self, name: str) -> None:
+        self.descending = not self.descending if self.sort == name else starts_falling(name)
+        self.sort = str(name)
+        self.page.note(self.page.address.with_state(sort=self.sort, down="1" if self.descending else None))
+        self._show()
+
+    def _select(self, event: dict[str, Any]) -> None:
+        name = str(event["key"])
+        self.selected = [one for one in self.selected if one != name] + ([name] if event["on"] else [])
+        self.page.note(self.page.address.with_state(show=format_names(self.selected)))
+        self._show()
+
+    async def _open(self, name: str) -> None:
+        await self.page.go(Address(str(name), "graphs"))
+
+    async def _overlay(self) -> None:
+        selected = [name for name in self.selected if name in self.names]
+        if selected:
+            others = {"with": format_names(selected[1:])} if len(selected) > 1 else {}
+            await self.page.go(Address(selected[0], "graphs", others))
+
+    async def _compare(self) -> None:
+        selected = [name for name in self.selected if name in self.names]
+        if selected:
+            await self.page.go(Address(selected[0], "compare", {"with": selected[1]} if len(selected) > 1 else {}))
+
+    def _build_empty(self) -> None:
+        folders = ", ".join(str(Path(folder)) for folder in self.page.library.folders)
+        message = f"There are no recorded runs in {folders}. Record a training there, and it appears on this page."
+        empty_state("No runs yet", message, _SAMPLE)

@@ -1,0 +1,268 @@
+"""The versions of the reward: when each was in force, its expression and source, and what changed between two."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any
+
+import numpy as np
+
+from rewardkit.page import elements as put
+from rewardkit.page.comparison import compare
+from rewardkit.page.escapes import escape, one_line
+from rewardkit.page.tabs.layout import Page, empty_state
+from rewardkit.page.watcher import Watched
+
+# What changed between two versions of a reward, line by line: ``changed_lines("a\nb", "a\nc")``.
+
+
+_LINES = 4_000
+"""Longer files are compared less exactly, but in time."""
+_CONTEXT = 3
+Pieces = Sequence[tuple[str, bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a comparison.
+
+    Attributes:
+        sign: ``" "`` for an equal line, ``"-"`` for an old one, ``"+"`` for a new one, ``"…"`` for equal lines that are
+            left out.
+        old, new: its number in the two texts, from 1.
+        pieces: its text in pieces, and whether each changed.
+        count: the number of lines that are left out.
+    """
+
+    sign: str
+    old: int | None
+    new: int | None
+    pieces: Pieces = ()
+    count: int = 0
+
+
+def changed_lines(old: str, new: str, context: int | None = _CONTEXT) -> list[Line]:
+    """Return the lines of both texts, with at most `context` equal lines around each change; None for all lines."""
+    before, after = old.splitlines(), new.splitlines()
+    matcher = SequenceMatcher(None, before, after, autojunk=len(before) + len(after) > _LINES)
+    lines: list[Line] = []
+    for tag, start, end, first, last in matcher.get_opcodes():
+        if tag == "equal":
+            lines += [
+                Line(" ", start + at + 1, first + at + 1, [(text, False)]) for at, text in enumerate(before[start:end])
+            ]
+        else:
+            lines += _changed(before, after, (start, end), (first, last))
+    return lines if context is None else list(_folded(lines, context))
+
+
+def _changed(before: Sequence[str], after: Sequence[str], old: tuple[int, int], new: tuple[int, int]) -> Iterator[Line]:
+    """Yield the old lines, then the new ones; if there are equally many, with what changed in each."""
+    paired = old[1] - old[0] == new[1] - new[0]
+    texts = list(zip(before[slice(*old)], after[slice(*new)], strict=True)) if paired else []
+    both = [compare(*pair) for pair in texts]
+    for at in range(*old):
+        yield Line("-", at + 1, None, both[at - old[0]].left if both else [(before[at], False)])
+    for at in range(*new):
+        yield Line("+", None, at + 1, both[at - new[0]].right if both else [(after[at], False)])
+
+
+def _folded(lines: Sequence[Line], context: int) -> Iterator[Line]:
+    changed = [at for at, line in enumerate(lines) if line.sign != " "]
+    near = {at + by for at in changed for by in range(-context, context + 1)}
+    for kept, group in itertools.groupby(range(len(lines)), key=near.__contains__):
+        found = [lines[at] for at in group]
+        if kept or len(found) == 1:
+            yield from found
+        else:
+            yield Line("…", found[0].old, found[0].new, count=len(found))
+
+
+def sources_of(version: Mapping[str, Any]) -> dict[str, str]:
+    """Return path -> text of the code of a version, as the table ``versions`` has it."""
+    found = json.loads(version.get("sources") or "{}")
+    return found if isinstance(found, dict) else {}
+
+
+def files_of(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Return the files of two versions: path, old text, new text. A single file that has another name is one file."""
+    before, after = {} if old is None else sources_of(old), sources_of(new)
+    gone, added = ([path for path in one if path not in other] for one, other in ((before, after), (after, before)))
+    if len(gone) == len(added) == 1:
+        before[f"{gone[0]} → {added[0]}"] = before.pop(gone[0])
+        after[f"{gone[0]} → {added[0]}"] = after.pop(added[0])
+    return [(path, before.get(path, ""), after.get(path, "")) for path in dict.fromkeys([*after, *before])]
+
+
+def change_in_words(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> str:
+    """Say in a few words what changed: ``"expression, reward.py +3 −1"``."""
+    if old is None:
+        return "the first version"
+    said = ["expression"] if old["reward"] != new["reward"] else []
+    for path, before, after in files_of(old, new):
+        lines = changed_lines(before, after, context=0)
+        added, removed = (sum(line.sign == sign for line in lines) for sign in "+-")
+        if added or removed:
+            said.append(f"{path} +{added:,} −{removed:,}")
+    known = sources_of(old) and sources_of(new)
+    unsaid = "options that the expression does not show" if known else "nothing that was recorded"
+    return ", ".join(said) or unsaid
+
+
+_NONE = "none"
+_COLUMNS = [
+    {"name": "version", "label": "Version", "kind": "soft", "title": "The fingerprint of the reward"},
+    {"name": "first", "label": "From step", "kind": "number"},
+    {"name": "last", "label": "To step", "kind": "number"},
+    {"name": "completions", "label": "Completions", "kind": "number", "title": "Of the training"},
+    {"name": "total", "label": "Mean total", "kind": "number"},
+    {"name": "change", "label": "What changed", "kind": "text", "title": "Compared with the version before"},
+]
+
+
+class Versions:
+    """The tab *Versions*."""
+
+    def __init__(self, page: Page, watched: Watched) -> None:
+        self.page = page
+        self.watched = watched
+        self.drawn: object = None
+
+    async def build(self) -> None:
+        if not self.watched.versions:
+            empty_state("No versions yet", "The reward appears here after the first training step.")
+            return
+        with put.box("card scroll"):
+            self.table = put.Table(_COLUMNS).when("open", self._choose)
+        self.tools = put.box("bar-of-tools versions")
+        self.code = put.box("code-of-versions")
+        await self.update()
+
+    async def update(self) -> None:
+        if not self.watched.versions or not hasattr(self, "table"):
+            return
+        self.table.show(await asyncio.to_thread(self._rows))
+        await self._draw()
+
+    async def key(self, key: str, shift: bool) -> None:
+        return None
+
+    @property
+    def _known(self) -> dict[str, dict[str, Any]]:
+        """The versions by fingerprint, in the order of their first use."""
+        return {version["fingerprint"]: version for version in self.watched.versions}
+
+    def _chosen(self) -> tuple[str, str | None]:
+        """Return the version to show, and the one to compare it with."""
+        known = list(self._known)
+        chosen = self.page.address.get("version")
+        chosen = chosen if chosen in known else known[-1]
+        against = self.page.address.get("against")
+        if against == _NONE:
+            return chosen, None
+        at = known.index(chosen)
+        return chosen, against if against in known else known[at - 1] if at else None
+
+    def _rows(self) -> list[dict[str, Any]]:
+        scores, chosen = self.watched.scores, self._chosen()[0]
+        known = list(self._known.values())
+        rows = []
+        for at, version in enumerate(known):
+            name = version["fingerprint"]
+            code = scores.versions.index(name) if name in scores.versions else -1
+            found = np.flatnonzero((scores.version == code) & scores.training)
+            totals = scores.total[found]
+            cells = {
+                "version": name[:8],
+                "first": f"{scores.step[found[0]]:,}" if len(found) else None,
+                "last": f"{scores.step[found[-1]]:,}" if len(found) else None,
+                "completions": f"{len(found):,}",
+                "total": f"{np.nanmean(totals):.3f}" if np.isfinite(totals).any() else None,
+                "change": one_line(self._change(at), 200),
+            }
+            rows.append({"key": name, "cells": cells, "selected": name == chosen})
+        return rows[::-1]
+
+    def _change(self, at: int) -> str:
+        known = list(self._known.values())
+        before = known[at - 1] if at else None
+        name = f"change to {known[at]['fingerprint']} from {before['fingerprint'] if before else ''}"
+        return self.watched.cached_for_run(name, lambda: change_in_words(before, known[at]))
+
+    async def _draw(self) -> None:
+        whole = self.page.address.get("whole") == "1"
+        (chosen, against), known = self._chosen(), self._known
+        if (chosen, against, whole, len(known)) == self.drawn:
+            return
+        self.drawn = chosen, against, whole, len(known)
+        old, new = known[against] if against else None, known[chosen]
+        texts = files_of(old, new)
+        files = await asyncio.to_thread(
+            lambda: {path: _lines(before, after, old is None, whole) for path, before, after in texts}
+        )
+        self._show_tools(chosen, against, whole)
+        self.code.clear()
+        with self.code:
+            self._show_expressions(old, new)
+            for path, lines in files.items():
+                with put.box("card source"):
+                    with put.box("table-head"):
+                        put.text(one_line(path, 100), "mono", "h3")
+                    if any(line.sign != "…" for line in lines):
+                        put.Changes([_props(line) for line in lines], f"The source in {one_line(path, 100)}")
+                    else:
+                        put.text("No line changed.", "soft quiet", "p")
+            if not files:
+                put.text(
+                    "There is no source: all functions of this reward are installed, or an older rewardkit recorded "
+                    "this run.",
+                    "soft",
+                    "p",
+                )
+
+    def _show_tools(self, chosen: str, against: str | None, whole: bool) -> None:
+        self.tools.clear()
+        with self.tools:
+            put.text(f"Version {chosen[:8]}", "", "h2")
+            put.text("compared with", "soft")
+            others = {name: name[:8] for name in self._known if name != chosen}
+            put.Choice(against or _NONE, {_NONE: "nothing", **others}, self._compare, "Compare with")
+            if against is not None:
+                text = "Changes only" if whole else "Whole files"
+                put.button(text, lambda: self._go(whole=None if whole else "1"), "on" if whole else "")
+
+    def _show_expressions(self, old: dict[str, Any] | None, new: dict[str, Any]) -> None:
+        with put.box("card source"):
+            with put.box("table-head"):
+                put.text("Expression", tag="h3")
+            if old is None or old["reward"] == new["reward"]:
+                put.Text([(escape(new["reward"]), False)])
+                return
+            found = compare(escape(old["reward"]), escape(new["reward"]))
+            put.Text(found.left, "gone")
+            put.Text(found.right, "new")
+
+    async def _choose(self, name: str) -> None:
+        await self._go(version=str(name), against=None)
+
+    async def _compare(self, name: str) -> None:
+        await self._go(against=name)
+
+    async def _go(self, **changes: str | None) -> None:
+        self.page.note(self.page.address.with_state(**changes), step=True)
+        await self.update()
+
+
+def _lines(before: str, after: str, alone: bool, whole: bool) -> list[Line]:
+    """Return the lines to show; of a version that is compared with nothing, all of them, as equal ones."""
+    return changed_lines(after, after, None) if alone else changed_lines(before, after, *([None] if whole else []))
+
+
+def _props(line: Line) -> list[Any]:
+    pieces = [[escape(text), changed] for text, changed in line.pieces]
+    return [line.sign, line.old, line.new, pieces, line.count]

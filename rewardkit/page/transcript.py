@@ -1,0 +1,277 @@
+"""A conversation as the page shows it: turns with calls, results and shares, every text escaped and cut.
+
+``transcript_of(messages, completion="It is 18.").turns[0].calls[0].label`` is ``'open(color="red")'``. Results are text
+from outside and may be huge: of each, the page gets its first line and its beginning, and says how long it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from rewardkit.batch.messages import content_text
+from rewardkit.batch.trajectory import ToolCall, Trajectory, Turn
+from rewardkit.batch.transcripts import read
+from rewardkit.page.comparison import compare
+from rewardkit.page.escapes import escape, one_line
+from rewardkit.page.rendering import pretty_json, rendered
+from rewardkit.record.trajectories import RolloutCell, is_plain
+
+TONES = {"answered": "good", "cut": "warn", "pending": "warn", "silent": "warn"}
+"""The tone of the badge for each reason why a conversation ended."""
+LINE = 140
+"""The most characters of a first line, and of a call."""
+RESULT = 4_000
+"""The most characters of a result, of arguments, and of thinking."""
+MESSAGE = 20_000
+"""The most characters of a message."""
+MAX_TURNS = 200
+MAX_CALLS = 50
+"""The most turns of a conversation, and the most calls of a turn."""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A text that can be folded: its first `line`, and the first `shown` of its characters."""
+
+    line: str
+    text: str
+    shown: int
+    characters: int
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Share:
+    """The share of a turn in a component: a bar from `low` to `high`, 0 to 1."""
+
+    name: str
+    value: str
+    color: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ShownCall:
+    """A call as ``open(color="red")``, with its arguments if the label cuts them, its state and its result."""
+
+    label: str
+    state: str
+    tone: str
+    arguments: Passage | None = None
+    result: Passage | None = None
+
+
+@dataclass(frozen=True)
+class ShownTurn:
+    """A turn. `pieces` is its text, with the pieces that differ from the other side; `read` marks what rewards read."""
+
+    number: int
+    pieces: Sequence[tuple[str, bool]]
+    shown: int
+    characters: int
+    read: bool
+    thinking: Passage | None = None
+    calls: Sequence[ShownCall] = ()
+    more_calls: int = 0
+    heard: Sequence[Passage] = ()
+    shares: Sequence[Share] = ()
+
+    @property
+    def text(self) -> str:
+        return "".join(text for text, _ in self.pieces)
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """A conversation: why it stopped, its turns, and what was said before the first one."""
+
+    stop: str
+    turns: Sequence[ShownTurn]
+    opening: Sequence[Passage] = ()
+    broken: str = ""
+    more_turns: int = 0
+    is_cut: bool = False
+
+    @property
+    def tone(self) -> str:
+        return TONES.get(self.stop, "")
+
+
+class _Room:
+    """The characters that a conversation may still take on the page."""
+
+    def __init__(self, characters: int) -> None:
+        self.left = characters
+        self.was_short = False
+
+    def take(self, text: str, limit: int) -> str:
+        kept = text[: min(limit, self.left)]
+        self.left -= len(kept)
+        self.was_short |= len(kept) < len(text)
+        return kept
+
+    def passage(self, text: str, label: str = "") -> Passage:
+        kept = self.take(text, RESULT)
+        return Passage(_first_line(text), escape(kept), len(kept), len(text), label)
+
+
+def transcript_of(
+    messages: str | None,
+    *,
+    rollout: str | None = None,
+    completion: str = "",
+    stop: str = "",
+    shares: Mapping[int, Sequence[Share]] | None = None,
+    longest: int = 100_000,
+    always: bool = False,
+) -> Transcript | None:
+    """Return the conversation in the recorded cells of a completion; None if it is one message with text.
+
+    Args:
+        messages: the messages, as JSON.
+        rollout: what is known besides the messages, as JSON.
+        completion: the text that rewards read, or its beginning.
+        stop: why it stopped, if that was recorded: messages do not tell that it ran into the token limit.
+        shares: the number of a turn -> its shares.
+        longest: the most characters of the whole.
+        always: return a conversation even if it is one message with text.
+    """
+    said = _parsed(messages)
+    known, plain = RolloutCell.read(rollout), read(completion if said is None else said)
+    if is_plain(plain) and not (always or known.broken or any(turn.reasoning for turn in plain.turns)):
+        return None
+    trajectory = plain if known.records is None or said is None else read(said, records=known.records)
+    marked = _marked(trajectory, completion)
+    room, turns, place = _Room(longest), [], 0
+    opening = [room.passage(text) for text in trajectory.opening[:MAX_CALLS]]
+    for number, (turn, bare) in enumerate(zip(trajectory.turns[:MAX_TURNS], plain.turns, strict=False)):
+        shown = _turn(room, turn, bare, place, known.errors)
+        turns.append(
+            replace(shown, number=number + 1, read=number == marked, shares=tuple((shares or {}).get(number, ())))
+        )
+        place += len(turn.calls)
+    return Transcript(
+        one_line(stop or trajectory.stop, 40),
+        turns,
+        opening,
+        escape(known.broken[:RESULT]),
+        max(0, len(trajectory.turns) - MAX_TURNS),
+        room.was_short,
+    )
+
+
+def _parsed(messages: str | None) -> Any:
+    """Return the messages in a recorded cell; None if there are none."""
+    try:
+        said = json.loads(messages or "null")
+    except (ValueError, RecursionError):
+        return None
+    return said if isinstance(said, (list, dict)) else None
+
+
+def _marked(trajectory: Trajectory, completion: str) -> int:
+    """Return the turn that rewards read: the last assistant message."""
+    same = [number for number, turn in enumerate(trajectory.turns) if turn.text[: len(completion)] == completion]
+    return same[-1] if same and completion else len(trajectory.turns) - 1
+
+
+def _turn(room: _Room, turn: Turn, bare: Turn, place: int, errors: Mapping[int, str] | None) -> ShownTurn:
+    """Return a turn; `bare` is the same turn without what its environment recorded."""
+    visible, thinking = turn.visible, turn.thinking.strip()
+    thought = room.passage(thinking) if thinking else None
+    kept = room.take(visible, MESSAGE)
+    calls = [
+        _call(room, call, without, None if errors is None else errors.get(place + number, ""))
+        for number, (call, without) in enumerate(zip(turn.calls[:MAX_CALLS], bare.calls, strict=False))
+    ]
+    matched = {id(call.result) for call in bare.calls}
+    heard = [
+        room.passage(result.text, f"result of {one_line(result.name, 60) or 'no known call'}")
+        for result in bare.results[:MAX_CALLS]
+        if id(result) not in matched
+    ]
+    heard += [room.passage(text, "user") for text in turn.heard[:MAX_CALLS]]
+    pieces = [(escape(kept), False)] if kept else []
+    more = max(0, len(turn.calls) - MAX_CALLS)
+    return ShownTurn(0, pieces, len(kept), len(visible), False, thought, calls, more, heard)
+
+
+def _call(room: _Room, call: ToolCall, bare: ToolCall, mark: str | None) -> ShownCall:
+    """Return a call; `mark` is its error as a function of the user recognized it, empty for none, None if none did."""
+    whole = str(call)
+    label = one_line(whole, LINE)
+    arguments = None
+    if call.arguments is not None and (len(whole) > LINE or any("\n" in str(one) for one in call.arguments.values())):
+        arguments = room.passage("\n".join(f"{name} = {_plain(value)}" for name, value in call.arguments.items()))
+    state, tone = _state(call, bare, mark)
+    result = None if call.result is None else room.passage(call.result.text)
+    return ShownCall(label, state, tone, arguments, result)
+
+
+def _state(call: ToolCall, bare: ToolCall, mark: str | None) -> tuple[str, str]:
+    if call.result is None:
+        if call.fault:
+            return "malformed", "bad"
+        return ("never ran" if call.ran is False else "no result"), "warn"
+    error = call.result.error is not None if mark is None else bool(mark)
+    if bare.result is None:  # the environment knows a result that the messages do not have
+        return ("error, dropped" if error else "ran, result dropped"), ("bad" if error else "warn")
+    if error:
+        return ("error, did not run" if call.ran is False else "error"), "bad"
+    return "ok", "good"
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _first_line(text: str) -> str:
+    start = text[: 8 * LINE].lstrip()
+    return one_line(start.split("\n", 1)[0], LINE)
+
+
+def aligned(left: Transcript | None, right: Transcript | None) -> tuple[Transcript | None, Transcript | None]:
+    """Return both conversations with the words marked in which their turns differ, turn by turn."""
+    if left is None or right is None:
+        return left, right
+    ours, theirs = list(left.turns), list(right.turns)
+    for number, (one, other) in enumerate(zip(ours, theirs, strict=False)):
+        compared = compare(one.text, other.text).marked()
+        ours[number], theirs[number] = replace(one, pieces=compared.left), replace(other, pieces=compared.right)
+    return replace(left, turns=ours), replace(right, turns=theirs)
+
+
+def as_props(transcript: Transcript, *, render: bool = False) -> dict[str, Any]:
+    """Return a transcript as plain lists and dicts for the browser.
+
+    Args:
+        render: add the texts as Markdown, and write JSON in arguments and results with line breaks.
+    """
+    props = {**asdict(transcript), "tone": transcript.tone}
+    if render:
+        for turn in props["turns"]:
+            turn["nodes"] = rendered("".join(text for text, _ in turn["pieces"]))
+            for passage in filter(None, (turn["thinking"], *turn["heard"])):
+                passage["nodes"] = rendered(passage["text"])
+            for call in turn["calls"]:
+                for passage in filter(None, (call["arguments"], call["result"])):
+                    passage["text"] = pretty_json(passage["text"]) or passage["text"]
+        for passage in props["opening"]:
+            passage["nodes"] = rendered(passage["text"])
+    return props
+
+
+def roles_of(messages: str | None) -> list[tuple[str, str]]:
+    """Return a conversational prompt as (role, text) pairs, unescaped; empty if it is plain text."""
+    found = []
+    said = _parsed(messages)
+    for message in said if isinstance(said, list) else ():
+        if isinstance(message, dict):
+            calls = [str(call) for call in Trajectory.of([{**message, "role": "assistant"}]).calls]
+            text = "\n".join(filter(None, (content_text(message.get("content")), *calls)))
+            found.append((str(message.get("role") or "assistant"), text))
+    return found

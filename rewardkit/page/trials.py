@@ -1,0 +1,384 @@
+"""Tries a reward on the runs that are open: a process scores their completions while the page stays usable.
+
+``Trials("new.py:reward").of(watched)`` starts at once. The results are in ``watched.scores.tried``. When the file of
+the reward is saved, all completions are scored again.
+"""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from rewardkit.differences.advantages import gradients
+from rewardkit.differences.process import done_elsewhere
+from rewardkit.differences.record import Recorded
+from rewardkit.differences.targets import Placed, Target, split_named, target_of
+from rewardkit.differences.trial import Trial as Scoring, TriedPart, read_parts
+from rewardkit.errors import DataError, RewardKitError
+from rewardkit.page.scores import Floats, Integers, Rows, Scores
+from rewardkit.tree.evaluation.omission import EXPENSIVE
+from rewardkit.tree.loading import is_file
+
+# What a reward that is tried would have given: its totals beside the recorded ones, and whose advantage flips.
+
+
+NEW, CHANGE, FLIP, ADVANTAGE = "new", "change", "flip", "new_advantage"
+"""The new total; new minus recorded; whether the sign of the advantage flips; the new advantage."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """The results for the n completions of a run.
+
+    Attributes:
+        columns: (n,) each, NaN where a completion is not scored (yet).
+        done: (n,) whether the reward was asked.
+        errors: row -> why it could not be scored.
+        scheduled: whether the reward has schedules, which have their end value here.
+        omitted: components that were left out.
+        inside: those of them that are no terms: nothing can be subtracted from the recorded totals, so changes and
+            flips would be wrong, and are not shown.
+    """
+
+    columns: dict[str, Floats]
+    done: Rows
+    errors: dict[int, str] = field(default_factory=dict)
+    scheduled: bool = False
+    omitted: tuple[str, ...] = ()
+    inside: tuple[str, ...] = ()
+
+    @property
+    def flips(self) -> int:
+        """The number of completions whose advantage flips its sign."""
+        return int(np.nansum(self.columns[FLIP]))
+
+
+class Results:
+    """The results of a trial, in the order of `scores`, compared with the recorded totals of each group."""
+
+    def __init__(self, scores: Scores) -> None:
+        self.scores = scores
+        size = len(scores)
+        unknown = {name: np.full(size, np.nan) for name in (NEW, CHANGE, FLIP, ADVANTAGE)}
+        self.found = Tried(unknown, np.zeros(size, dtype=np.bool_))
+        self._own = _Index([scores.attempt, scores.rank, scores.part, scores.row])
+        # A group: the same batch, the same group, the same prompt.
+        groups = _Index([scores.attempt, scores.rank, scores.part, scores.group, scores.prompt])
+        _, self._groups = np.unique(groups.numbers, return_inverse=True)
+        self._sizes = np.bincount(self._groups)
+        self._before: Floats | None = None
+
+    def with_parts(self, parts: Sequence[TriedPart]) -> Tried:
+        """Add some results, and return all.
+
+        Components that were left out of the reward are subtracted from the recorded totals, too.
+        """
+        if not parts:
+            return self.found
+        rows = self._own.places(np.concatenate([part.keys for part in parts]))
+        known = rows >= 0
+        columns = {name: values.copy() for name, values in self.found.columns.items()}
+        done, errors = self.found.done.copy(), dict(self.found.errors)
+        columns[NEW][rows[known]] = np.concatenate([part.totals for part in parts])[known]
+        done[rows[known]] = True
+        start = 0
+        for part in parts:
+            late = {int(rows[start + row]): why for row, why in part.errors.items()}
+            errors |= {row: why for row, why in late.items() if row >= 0}
+            start += len(part.totals)
+        scores, omitted = self.scores, parts[0].omitted
+        inside = tuple(name for name in omitted if name in scores.components and name not in scores.terms)
+        if not inside:
+            self._compare(columns, done, rows[known], omitted)
+        self.found = Tried(columns, done, errors, parts[0].scheduled, omitted, inside)
+        return self.found
+
+    def _compare(self, columns: dict[str, Floats], done: Rows, rows: Integers, omitted: tuple[str, ...]) -> None:
+        """Compare the new totals of `rows` with the recorded ones, and the groups that are complete with them."""
+        if self._before is None:
+            terms = [self.scores.terms[name] for name in omitted if name in self.scores.terms]
+            self._before = self.scores.total - sum(map(np.nan_to_num, terms), start=np.zeros(len(self.scores)))
+        before, new = self._before, columns[NEW]
+        columns[CHANGE][rows] = new[rows] - before[rows]
+        touched = np.zeros(len(self._sizes), dtype=np.bool_)
+        touched[self._groups[rows]] = True
+        whole = touched & (np.bincount(self._groups, done) == self._sizes) & (self._sizes > 1)
+        members = np.flatnonzero(whole[self._groups])
+        found = gradients(before[members], new[members], self._groups[members]) if len(members) else None
+        if found is not None:
+            columns[FLIP][members] = found.flipped
+            columns[ADVANTAGE][members] = found.after
+
+
+def tried(scores: Scores, parts: Sequence[TriedPart]) -> Tried:
+    """Return all results at once."""
+    return Results(scores).with_parts(parts)
+
+
+class _Index:
+    """Finds rows by several whole numbers: ``_Index([x, y]).places(np.array([[1, 2]]))`` is where x is 1 and y is 2."""
+
+    def __init__(self, columns: Sequence[Integers]) -> None:
+        self._values = [np.unique(column) for column in columns]
+        # Distinct values are counted from 0, so that the numbers stay small.
+        self.numbers = self._packed([np.searchsorted(*pair) for pair in zip(self._values, columns, strict=True)])
+        self._order = np.argsort(self.numbers, kind="stable")
+        self._sorted = self.numbers[self._order]
+
+    def places(self, keys: Integers) -> Integers:
+        """Return (m,) the row of each of the (m, columns) keys; -1 if there is none."""
+        if not len(self._sorted):
+            return np.full(len(keys), -1)
+        places, there = [], np.ones(len(keys), dtype=np.bool_)
+        for values, column in zip(self._values, keys.T, strict=True):
+            place = np.minimum(np.searchsorted(values, column), len(values) - 1)
+            there &= values[place] == column
+            places.append(place)
+        numbers = self._packed(places)
+        found = np.minimum(np.searchsorted(self._sorted, numbers), len(self._sorted) - 1)
+        return np.where(there & (self._sorted[found] == numbers), self._order[found], -1)
+
+    def _packed(self, columns: Sequence[Integers]) -> Integers:
+        numbers = np.zeros(len(columns[0]), dtype=np.int64)
+        for values, column in zip(self._values, columns, strict=True):
+            numbers = numbers * len(values) + column
+        return numbers
+
+
+_LOG = logging.getLogger("rewardkit")
+_SECONDS = 1.0
+_REST = 2.0
+"""The least seconds between two updates of the page."""
+_PATIENCE = 5.0
+"""The most seconds to wait for the end of a trial."""
+_PAUSE = 20.0
+"""The least seconds between two processes for a run that is still being written."""
+
+
+class OpenRun(Protocol):
+    """A run whose completions are scored; its scores may grow."""
+
+    path: Path
+    scores: Scores
+
+    def show_tried(self, scores: Scores, columns: dict[str, Floats]) -> bool:
+        """Show results beside `scores`. Return whether these are still the scores of this run."""
+
+
+class Trials:
+    """A reward, and its trial on each run.
+
+    Args:
+        reward: as in `rewardkit diff`: ``file.py:reward``, ``module:reward``, ``HEAD~1:file.py:reward``, or an object
+            that `placed` describes.
+        expensive: whether judges, reward models and tested programs are asked, too.
+
+    Raises:
+        DataError: `reward` is the folder of a run.
+    """
+
+    def __init__(self, reward: str | Placed, *, expensive: bool = False) -> None:
+        self.name = str(reward)
+        target = target_of(reward) if isinstance(reward, str) else reward
+        if isinstance(target, Recorded):
+            raise DataError(
+                f"--reward {reward} is a run: pass a reward, such as file.py:reward, or RUN@3 for version 3"
+            )
+        self.target = target
+        self.leave_out = () if expensive else (EXPENSIVE,)
+        self._file = _file_of(target)
+
+    def of(self, watched: OpenRun) -> Trial:
+        """Start the trial on a run."""
+        return Trial(self, watched)
+
+    def saved(self) -> tuple[int, int] | None:
+        """Return a value that changes when the file of the reward is saved; None if there is no such file."""
+        try:
+            status = None if self._file is None else self._file.stat()
+        except OSError:  # an editor replaces the file at this moment
+            return None
+        return None if status is None else (status.st_mtime_ns, status.st_size)
+
+
+def _file_of(target: Placed) -> Path | None:
+    """Return the file to watch; None for a module or a revision."""
+    if not isinstance(target, Target) or target.revision:
+        return None
+    source, _ = split_named(target.name)
+    return Path(source).absolute() if is_file(source) else None
+
+
+class Trial:
+    """The trial of a reward on one run.
+
+    Attributes:
+        number: increases whenever there is something new to show.
+        problem: why nothing can be scored; "" if it works.
+        found: the results so far; None until the first ones are there.
+    """
+
+    def __init__(self, trials: Trials, watched: OpenRun) -> None:
+        self.trials = trials
+        self.number = 0
+        self.problem = ""
+        self.found: Tried | None = None
+        self._watched = watched
+        self._parts: list[TriedPart] = []
+        self._results: Results | None = None
+        self._placed = 0
+        self._saved = trials.saved()
+        self._busy = False
+        self._started = self._next = 0.0
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="rewardkit-trial", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Stop scoring, and wait until the process has ended."""
+        self._ended.set()
+        self._thread.join(_PATIENCE)
+
+    @property
+    def text(self) -> str:
+        """The progress, in a few words."""
+        found = self.found
+        if self.problem:
+            return "failed"
+        if found is None:
+            return "starting …"
+        done, size = sum(len(part.totals) for part in self._parts), int(self._watched.scores.training.sum())
+        said = f"{done:,} of {size:,} completions" if self._busy else f"{done:,} completions"
+        failed = f" · {len(found.errors):,} failed" if found.errors else ""
+        flips = "" if found.inside else f" · {found.flips:,} sign flip{'' if found.flips == 1 else 's'}"
+        return said + failed + flips
+
+    @property
+    def notes(self) -> list[str]:
+        """What limits the trial, in sentences."""
+        found = self.found
+        said = [self.problem] if self.problem else []
+        if found is not None and found.scheduled:
+            said.append("Its schedules have their end value, as in evaluation.")
+        if found is not None and found.inside:
+            said.append(
+                f"{', '.join(found.inside)} was left out, but is no term of its own, so it cannot be subtracted from "
+                "the recorded totals. Changes and sign flips are not shown. Pass --expensive to score it, too."
+            )
+        elif found is not None and found.omitted:
+            said.append(
+                f"Left out: {', '.join(found.omitted)}, also from the recorded totals that the new ones are compared "
+                "with. Pass --expensive to score them, too."
+            )
+        return said
+
+    def _work(self) -> None:
+        tried_at = -1
+        while not self._ended.is_set():
+            try:
+                if self._is_saved():
+                    tried_at = self._restart()
+                size = len(self._watched.scores)
+                if size != tried_at and (tried_at < 0 or time.monotonic() > self._next):
+                    tried_at = size
+                    self._score()
+            except Exception as error:  # otherwise the page would say "scoring" forever
+                _LOG.debug("%s", self._watched.path, exc_info=True)
+                self._fail(f"{type(error).__name__}: {error}")
+            self._ended.wait(_SECONDS)
+
+    def _restart(self) -> int:
+        """Forget what the reward in the file as it was gave."""
+        self._saved, self._parts, self._results, self._placed = self.trials.saved(), [], None, 0
+        self.problem, self.found = "", None
+        self.number += 1
+        return -1
+
+    def _is_saved(self) -> bool:
+        """Whether the file of the reward was saved since it was loaded."""
+        return self.trials.saved() not in (self._saved, None)
+
+    def _score(self) -> None:
+        """Score the completions that were not scored, in a process."""
+        self._place()
+        scores = self._watched.scores
+        left = scores.training if self.found is None else scores.training & ~self.found.done
+        if not left.any():
+            return
+        self._busy, self.problem, self._started = True, "", time.monotonic()
+        self.number += 1
+        try:
+            with (
+                tempfile.TemporaryDirectory(prefix="rewardkit-", ignore_cleanup_errors=True) as folder,
+                self.trials.target.placed() as place,
+            ):
+                since = int(scores.step[left].min())
+                trials, address = self.trials, str(self._watched.path.absolute())
+                task = Scoring(trials.name, place, address, folder, trials.leave_out, since)
+                reader = _Reader(Path(folder))
+                (answer,) = done_elsewhere([task], cancelled=lambda: self._heard(reader))
+                if not self._is_over():
+                    self._parts += reader.new()
+                    if isinstance(answer, RewardKitError):
+                        self._fail(str(answer))
+        except RewardKitError as error:
+            self._fail(str(error))
+        finally:
+            self._busy = False
+            self._next = time.monotonic() + _PAUSE
+            if not self._is_over():
+                self._place()
+            self.number += 1
+
+    def _heard(self, reader: _Reader) -> bool:
+        """Take the results that the process wrote; return whether it is no longer needed."""
+        self._parts += reader.new()
+        if time.monotonic() > self._next:
+            started = time.monotonic()
+            self._place()
+            now = time.monotonic()
+            # The longer it takes, the rarer the updates: what a page shows costs more than what a trial adds to it.
+            self._next = now + max(_REST, 10.0 * (now - started), 0.1 * (now - self._started))
+        return self._is_over()
+
+    def _is_over(self) -> bool:
+        return self._ended.is_set() or self._is_saved()
+
+    def _fail(self, why: str) -> None:
+        self.problem = why
+        self.number += 1
+
+    def _place(self) -> None:
+        """Put the results beside the recorded scores."""
+        scores = self._watched.scores
+        if self._results is None or self._results.scores.total is not scores.total:
+            self._results, self._placed = Results(scores), 0
+        new = self._parts[self._placed :]
+        if new:
+            found = self._results.with_parts(new)
+            self._placed += len(new)
+            if self._watched.show_tried(scores, found.columns):
+                self.found = found
+                self.number += 1
+
+
+class _Reader:
+    """Reads the files of a process in turn."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._number = 0
+
+    def new(self) -> list[TriedPart]:
+        """Return the parts that were written since the last call."""
+        files = list(read_parts(self._folder, self._number))
+        self._number += len(files)
+        return [part for parts in files for part in parts]

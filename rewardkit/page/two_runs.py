@@ -1,0 +1,291 @@
+"""Two runs, or two windows of one run, over the prompts that both have.
+
+``TwoRuns.of((left, Window()), (right, Window())).paired("answer").won`` counts the prompts on which `right` is better.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from rewardkit.analyze.paired import Paired, Pairing, pair, paired, prompt_means
+from rewardkit.analyze.presentation import percent
+from rewardkit.page.escapes import one_line
+from rewardkit.page.prompts import Prompts
+from rewardkit.page.scores import Floats, Integers, Rows, Scores
+from rewardkit.page.trials import NEW
+from rewardkit.page.watcher import Watched
+
+# Windows: which completions of a run stand for each prompt when two runs are compared.
+
+
+_STEPS = re.compile(r"(\d{1,12})(?:-(\d{1,12}))?")
+KINDS = {"last": "Newest {visit}", "first": "First {visit}", "all": "All steps", "steps": "Steps …"}
+EVALUATIONS = {"eval": "Newest evaluation", "eval-first": "First evaluation"}
+
+
+@dataclass(frozen=True)
+class Window:
+    """A choice of completions.
+
+    Attributes:
+        kind: a key of `KINDS` or `EVALUATIONS`.
+        first, last: the steps, for the kind ``"steps"``.
+    """
+
+    kind: str = "last"
+    first: int = 0
+    last: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Window:
+        """Read ``"last"``, ``"eval"``, ``"200-400"`` or ``"200"``; anything else is the default."""
+        found = _STEPS.fullmatch(text.strip())
+        if found is not None:
+            first, last = int(found[1]), int(found[2] or found[1])
+            return cls("steps", min(first, last), max(first, last))
+        return cls(text) if text in {*KINDS, *EVALUATIONS} - {"steps"} else cls()
+
+    def __str__(self) -> str:
+        return f"{self.first}-{self.last}" if self.kind == "steps" else self.kind
+
+    def rows(self, scores: Scores) -> Rows:
+        """Return (n,) whether a completion is in the window. A run without training has only evaluations."""
+        training = scores.training
+        if self.kind in EVALUATIONS or not training.any():
+            return _visited(scores, ~training, newest=self.kind != "eval-first" and self.kind != "first", steps=True)
+        if self.kind == "steps":
+            return training & (scores.step >= self.first) & (scores.step <= self.last)
+        if self.kind == "all":
+            return training
+        return _visited(scores, training, newest=self.kind == "last")
+
+
+def kinds_of(scores: Scores) -> dict[str, str]:
+    """Return the kinds of windows that a run has, with their titles."""
+    kinds = KINDS if scores.training.any() else {}
+    evaluations = EVALUATIONS if not scores.training.all() else {}
+    return {kind: title.format(visit=scores.visit_word) for kind, title in {**kinds, **evaluations}.items()}
+
+
+def _visited(scores: Scores, among: Rows, *, newest: bool, steps: bool = False) -> Rows:
+    """Return (n,) whether a completion belongs to the newest (or first) visit of its prompt `among` some rows."""
+    rows = np.flatnonzero(among)
+    visits = (scores.step if steps else scores.visit)[rows]
+    prompts = scores.prompt[rows]
+    chosen = np.full(len(scores.prompt_ids), -1 if newest else np.iinfo(np.int64).max)
+    (np.maximum if newest else np.minimum).at(chosen, prompts, visits)
+    found = np.zeros(len(scores), dtype=np.bool_)
+    found[rows[visits == chosen[prompts]]] = True
+    return found
+
+
+TOTAL = ""
+"""The name of the total; a component may be called "total"."""
+TRIED = "/new"
+"""The name of the total of the reward that is tried, which scores both runs."""
+TIE = 0.01
+"""The largest difference that counts as equal, as a share of the range of the scores."""
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One of the runs, as it was when the comparison was made.
+
+    Attributes:
+        rows: (k,) the completions in the window.
+        means: by name, (prompts of the run,), as far as they were asked for.
+    """
+
+    watched: Watched
+    window: Window
+    scores: Scores
+    prompts: Prompts
+    rows: Integers
+    means: dict[str, Floats] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, watched: Watched, window: Window) -> Side:
+        scores = watched.scores
+        return cls(watched, window, scores, watched.prompts, np.flatnonzero(window.rows(scores)))
+
+    def values(self, name: str) -> Floats:
+        """Return (n,) the totals, a component, or the totals of the reward that is tried, of all completions."""
+        if name == TRIED:
+            return self.scores.tried[NEW]
+        return self.scores.total if name == TOTAL else self.scores.components[name]
+
+    def means_of(self, name: str) -> Floats:
+        """Return the mean of each prompt in the window."""
+        if name not in self.means:
+            prompts = self.scores.prompt[self.rows]
+            self.means[name] = prompt_means(prompts, self.values(name)[self.rows], len(self.scores.prompt_ids))
+        return self.means[name]
+
+    def unscored(self, name: str) -> float:
+        """Return the share of the completions in the window without a score, 0 to 1."""
+        return float(np.isnan(self.values(name)[self.rows]).mean()) if len(self.rows) else 0.0
+
+    @cached_property
+    def counts(self) -> Integers:
+        """The number of completions of each prompt in the window."""
+        return np.bincount(self.scores.prompt[self.rows], minlength=len(self.scores.prompt_ids)).astype(np.int64)
+
+    @cached_property
+    def rewards(self) -> frozenset[str]:
+        """The versions of the reward that scored the window."""
+        return frozenset(self.scores.versions[code] for code in np.unique(self.scores.version[self.rows]).tolist())
+
+    def best_first(self, name: str, prompt: int) -> list[int]:
+        """Return the completions of a prompt in the window, the best one first; those without a score last."""
+        rows = self.rows[self.scores.prompt[self.rows] == prompt]
+        values = self.values(name)[rows]
+        found: list[int] = rows[np.argsort(np.where(np.isnan(values), np.inf, -values), kind="stable")].tolist()
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class TwoRuns:
+    """Both sides, and the prompts that they have in common.
+
+    Attributes:
+        pairing: of all prompts.
+        seen: (p,) the pairs with completions in both windows, as places in `pairing`.
+    """
+
+    left: Side
+    right: Side
+    pairing: Pairing
+    seen: Integers
+    _paired: dict[tuple[str, float], Paired] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, left: tuple[Watched, Window], right: tuple[Watched, Window]) -> TwoRuns:
+        one, other = Side.of(*left), Side.of(*right)
+        prompts = one.prompts, other.prompts
+        found = pair(prompts[0].ids, prompts[0].texts, prompts[1].ids, prompts[1].texts)
+        both = (one.counts[found.left] > 0) & (other.counts[found.right] > 0)
+        return cls(one, other, found, np.flatnonzero(both))
+
+    def is_like(self, other: TwoRuns) -> bool:
+        """Whether the other comparison is of the same completions, maybe with other results of a trial."""
+        pairs = ((self.left, other.left), (self.right, other.right))
+        return all(one.scores.total is two.scores.total and one.window == two.window for one, two in pairs)
+
+    @property
+    def absent(self) -> int:
+        """The number of common prompts that have no completion in one of the windows."""
+        return len(self.pairing.left) - len(self.seen)
+
+    @property
+    def same_reward(self) -> bool:
+        """Whether the same versions of the reward scored both windows, so that totals mean the same."""
+        return self.left.rewards == self.right.rewards
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The total, that of the reward that is tried, and the components that both runs have."""
+        sides = self.left.scores, self.right.scores
+        both = [name for name in self.left.watched.components if all(name in side.components for side in sides)]
+        return [TOTAL, *([TRIED] if all(NEW in side.tried for side in sides) else []), *both]
+
+    def only(self, side: Side) -> list[str]:
+        """Return the components that only this side has."""
+        return [name for name in side.watched.components if name in side.scores.components and name not in self.names]
+
+    def means(self, name: str) -> tuple[Floats, Floats]:
+        """Return (seen,) the means of both sides."""
+        left, right = self.pairing.left[self.seen], self.pairing.right[self.seen]
+        return self.left.means_of(name)[left], self.right.means_of(name)[right]
+
+    def paired(self, name: str, tie: float = TIE) -> Paired:
+        """Compare the seen prompts; differences up to `tie` times the range of the scores count as equal."""
+        if (name, tie) not in self._paired:
+            self._paired[name, tie] = paired(*self.means(name), tie * self._span(name))
+        return self._paired[name, tie]
+
+    def _span(self, name: str) -> float:
+        values = np.concatenate([side.values(name)[side.rows] for side in (self.left, self.right)])
+        known = values[np.isfinite(values)]
+        return float(known.max() - known.min()) if len(known) else 0.0
+
+
+# The words of a comparison of two runs: ``verdict_of(paired, "second")`` is one or two sentences.
+
+
+SIDES = "the left side", "the right side"
+"""What the sides are called if both are the same run."""
+_UNLIKELY = 0.05
+_NOT_SAME = (
+    "Different versions of the reward scored the two sides, so their totals do not measure the same. Choose a "
+    "component below to compare what both have, or "
+)
+_TRY = "try one reward on both: rewardkit view --reward."
+_TRIED = "New total, which the same reward gave to both."
+
+
+def verdict_of(found: Paired, name: str) -> str:
+    """Say on how many prompts the run `name`, the right side, is better, and whether that may be chance."""
+    if not found.count:
+        return "No prompt has a score on both sides."
+    subject = name.capitalize() if name in SIDES else name
+    said = (
+        f"{subject} is better on {found.won:,} of {prompts(found.count)}, worse on {found.lost:,}, equal on "
+        f"{found.equal:,}. The mean difference is {found.mean:+.3f}"
+    )
+    if found.interval is None:
+        return f"{said}. These are too few prompts to tell it from chance."
+    low, high = found.interval
+    uneven, test = found.chance < _UNLIKELY, chance_text(found.chance)
+    judged = {
+        (True, True): "chance hardly explains it",
+        (True, False): f"chance hardly explains the mean, but it may explain the wins (sign test {test})",
+        (False, True): f"the mean may be chance, but chance hardly explains the wins and losses (sign test {test})",
+        (False, False): "this may be chance",
+    }[found.clear, uneven]
+    return f"{said} (95 %: {low:+.3f} to {high:+.3f}): {judged}."
+
+
+def chance_text(chance: float) -> str:
+    """Format the p-value of a sign test."""
+    return "< 0.001" if chance < 0.001 else f"{chance:.3f}"
+
+
+def notices_of(two: TwoRuns, name: str, sides: tuple[str, str]) -> list[str]:
+    """Return what limits a comparison, in sentences."""
+    pairing = two.pairing
+    said = [_NOT_SAME + (_TRIED if TRIED in two.names else _TRY)] if name == TOTAL and not two.same_reward else []
+    if pairing.by_text:
+        verb = "is" if pairing.by_text == 1 else "are"
+        said.append(f"{prompts(pairing.by_text)} {verb} paired by the text, because the columns differ.")
+    left = [
+        f"{prompts(count)} only in {one_line(side, 60)}"
+        for count, side in zip((pairing.only_left, pairing.only_right), sides, strict=True)
+        if count
+    ]
+    if two.absent:
+        left.append(f"{prompts(two.absent)} without completions in one of the two windows")
+    unscored = two.paired(name).unscored
+    if unscored:
+        left.append(f"{prompts(unscored)} without a score on one side")
+    if left:
+        twice = f" (of {pairing.ambiguous:,} of them, the text occurs several times)" if pairing.ambiguous else ""
+        said.append(f"Not compared: {', '.join(left)}{twice}.")
+    shares = [side.unscored(name) for side in (two.left, two.right)]
+    if max(shares) > 0.0:
+        said.append(
+            f"Means are over the completions with a score: {percent(shares[0])} in {one_line(sides[0], 60)} and "
+            f"{percent(shares[1])} in {one_line(sides[1], 60)} have none, for example behind a closed gate."
+        )
+    for side, where in zip((two.left, two.right), sides, strict=True):
+        if only := two.only(side):
+            said.append(f"Components only in {one_line(where, 60)}: {one_line(', '.join(only), 200)}.")
+    return said
+
+
+def prompts(count: int) -> str:
+    """Return ``"1 prompt"``, ``"1,024 prompts"``."""
+    return f"{count:,} prompt{'' if count == 1 else 's'}"

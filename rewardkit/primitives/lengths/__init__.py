@@ -1,1 +1,0 @@
-"""The engine of the rewards by length: how a length is counted."""

@@ -1,0 +1,30 @@
+"""Bounds of numbers, and the check for numbers that users pass: ``number("0.5", "a weight")`` is an error."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+
+from rewardkit.errors import RewardDefinitionError, RewardTypeError, shorten
+
+TOLERANCE = 1e-9
+"""A value this close to a threshold or a bound counts as reaching it."""
+
+Bounds = tuple[float, float]
+"""The lowest and the highest value, both included; infinite if there is no limit."""
+
+
+def scaled_bounds(first: Bounds, second: Bounds) -> Bounds:
+    """Return the bounds of a product of two numbers with the bounds `first` and `second`."""
+    corners = [0.0 if 0.0 in (a, b) else a * b for a in first for b in second]
+    return min(corners), max(corners)
+
+
+def number(value: object, what: str) -> float:
+    """Return `value` as a finite float, or raise an error that names `what`."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise RewardTypeError(f"{what} must be a number, got {shorten(value)} ({type(value).__name__})")
+    result = float(value)
+    if not math.isfinite(result):
+        raise RewardDefinitionError(f"{what} must be finite, got {result}")
+    return result

@@ -1,0 +1,398 @@
+"""Schedule: a number that depends on training progress.
+
+``linear(0.0, 1.0, end=0.5)(Progress(step=25, max_steps=100))`` is 0.5. A schedule is a pure function of Progress and
+holds no state. In evaluation (``training=False``, or no Progress) every schedule has its end value, so that evaluation
+curves compare across steps.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from numbers import Real
+from typing import Any, final
+
+from rewardkit.errors import RewardDefinitionError
+from rewardkit.progress.bounds import Bounds, number, scaled_bounds
+from rewardkit.progress.progress import Progress
+
+
+class Schedule(ABC):
+    """A number that depends on training progress. Frozen, hashable, picklable; made by ``rk.schedules``."""
+
+    @property
+    @abstractmethod
+    def end_value(self) -> float:
+        """The value at the end of training, and in evaluation."""
+
+    @property
+    @abstractmethod
+    def bounds(self) -> Bounds:
+        """The lowest and the highest possible value."""
+
+    @final
+    @property
+    def parts(self) -> tuple[Schedule, ...]:
+        """The schedules among its fields, also those inside tuples."""
+        return tuple(_schedules_in(tuple(getattr(self, one.name) for one in fields(self))))  # type: ignore[arg-type]
+
+    @abstractmethod
+    def at(self, progress: Progress) -> float:
+        """Return the value at `progress`."""
+
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """The expression that creates it, with all digits: ``"0.5 * (linear(0.0, 1.0, start=0.0, end=0.3))"``."""
+
+    @abstractmethod
+    def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
+        """Return the schedules in this one that first change after the last step, each with the step of that change.
+
+        Only positions in steps can lie there. A schedule that follows performance has none.
+        """
+
+    @final
+    def late_parts(self, max_steps: int) -> list[tuple[Schedule, int]]:
+        """Return what `late` returns for a schedule whose parts have their positions in the same training."""
+        return [found for part in self.parts for found in part.late(max_steps)]
+
+    @final
+    def late_at(self, step: int | float, max_steps: int) -> list[tuple[Schedule, int]]:
+        """Return what `late` returns for a schedule whose value is first another one at the position `step`."""
+        return [(self, step)] if isinstance(step, int) and step >= max_steps else []
+
+    @final
+    def __call__(self, progress: Progress | None = None) -> float:
+        """Return the current value; the end value in evaluation or without Progress."""
+        return self.at(progress) if progress is not None and progress.training else self.end_value
+
+    @final
+    def __mul__(self, other: object) -> Any:
+        if isinstance(other, Schedule):
+            return Multiplied(self, other)
+        if not isinstance(other, Real):
+            return NotImplemented
+        factor = number(other, "a schedule's factor")
+        return Scaled(self.schedule, factor * self.factor) if isinstance(self, Scaled) else Scaled(self, factor)
+
+    __rmul__ = __mul__
+
+    @final
+    def __add__(self, other: object) -> Schedule:
+        if isinstance(other, Real):
+            other = Constant(number(other, "a schedule's summand"))
+        return Summed(self, other) if isinstance(other, Schedule) else NotImplemented
+
+    __radd__ = __add__
+
+    @final
+    def clip(self, low: float = 0.0, high: float = 1.0) -> Schedule:
+        """Return this schedule with its value limited to [`low`, `high`]."""
+        return Limited(self, number(low, "clip's lower bound"), number(high, "clip's upper bound"))
+
+    @final
+    def __neg__(self) -> Schedule:
+        negative: Schedule = self * -1.0
+        return negative
+
+    @final
+    def __sub__(self, other: object) -> Schedule:
+        return self + (-other) if isinstance(other, (Real, Schedule)) else NotImplemented
+
+    @final
+    def __rsub__(self, other: object) -> Schedule:
+        return -self + other
+
+
+def _schedules_in(value: object) -> Iterator[Schedule]:
+    if isinstance(value, Schedule):
+        yield value
+    for item in value if isinstance(value, tuple) else ():
+        yield from _schedules_in(item)
+
+
+Weight = float | Schedule
+
+State = Mapping[str, Any]
+"""The state of a schedule between batches, as JSON: numbers, flags and lists of them."""
+
+
+SQUARES = "\u00b2"
+"""The suffix of a component's name, among the means, for the mean of its squares."""
+
+
+class PerformanceSchedule(Schedule):
+    """A schedule that follows the mean of a component. It holds no state: the trainer keeps it and passes it in.
+
+    ``at`` reads the state ``progress.states[schedule]``; before the first batch, it uses ``init``.
+    """
+
+    component: str
+    source: Any
+    """The reward, if the user passed one instead of a name: the component must be equal to it."""
+
+    @property
+    @abstractmethod
+    def highest(self) -> float:
+        """The highest mean that it waits for; minus infinity if it does not wait."""
+
+    @final
+    def describe(self) -> str:
+        """Return a text that identifies it, for fingerprints and checkpoints."""
+        return repr(self)
+
+    @final
+    @property
+    def end_value(self) -> float:
+        """The value after everything that it waits for was reached."""
+        return self.value(self.settled())
+
+    @abstractmethod
+    def init(self) -> State:
+        """Return the state before the first batch."""
+
+    @abstractmethod
+    def settled(self) -> State:
+        """Return the state for evaluation: everything that it waits for was reached."""
+
+    @abstractmethod
+    def update(self, state: State, means: Mapping[str, float]) -> State:
+        """Return the state after a training batch with these means of the components over all ranks.
+
+        ``name + SQUARES`` is the mean of a component's squares. A component without a score in the batch has neither;
+        its state then stays the same.
+        """
+
+    @abstractmethod
+    def value(self, state: State) -> float:
+        """Return the value for `state`."""
+
+    @final
+    def at(self, progress: Progress) -> float:
+        return self.value(progress.states.get(self) or self.init())
+
+    @final
+    def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
+        return self.late_parts(max_steps)
+
+
+def following(schedule: Weight) -> Iterator[PerformanceSchedule]:
+    """Yield the schedules by performance inside `schedule`, including itself."""
+    if isinstance(schedule, PerformanceSchedule):
+        yield schedule
+    for part in schedule.parts if isinstance(schedule, Schedule) else ():
+        yield from following(part)
+
+
+@final
+@dataclass(frozen=True)
+class Constant(Schedule):
+    """Always the same number."""
+
+    value: float
+
+    @property
+    def end_value(self) -> float:
+        return self.value
+
+    @property
+    def bounds(self) -> Bounds:
+        return self.value, self.value
+
+    def at(self, progress: Progress) -> float:
+        return self.value
+
+    def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
+        return self.late_parts(max_steps)
+
+    @property
+    def text(self) -> str:
+        return call_text("constant", self.value)
+
+    def __repr__(self) -> str:
+        return f"constant({self.value:g})"
+
+
+@final
+@dataclass(frozen=True)
+class Scaled(Schedule):
+    """A schedule times a number."""
+
+    schedule: Schedule
+    factor: float
+
+    @property
+    def end_value(self) -> float:
+        return self.factor * self.schedule.end_value
+
+    @property
+    def bounds(self) -> Bounds:
+        return scaled_bounds(self.schedule.bounds, (self.factor, self.factor))
+
+    def at(self, progress: Progress) -> float:
+        return self.factor * self.schedule.at(progress)
+
+    def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
+        return self.late_parts(max_steps)
+
+    @property
+    def text(self) -> str:
+        return f"{self.factor!r} * ({self.schedule.text})"
+
+    def __repr__(self) -> str:
+        return f"{self.factor:g}*{self.schedule!r}" if self.factor != 1.0 else repr(self.schedule)
+
+
+@final
+@dataclass(frozen=True)
+class Multiplied(Schedule):
+    """The product of two schedules, such as nested scheduled weights."""
+
+    first: Schedule
+    second: Schedule
+
+    @property
+    def end_value(self) -> float:
+        return self.first.end_value * self.second.end_value
+
+    @property
+    def bounds(self) -> Bounds:
+        return scaled_bounds(self.first.bounds, self.second.bounds)
+
+    def at(self, progress: Progress) -> float:
+        return self.first.at(progress) * self.second.at(progress)
+
+    def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
+        return self.late_parts(max_steps)
+
+    @property
+    def text(self) -> str:
+        return f"({self.first.text}) * ({self.second.text})"
+
+    def __repr__(self) -> str:
+        return f"{self.first!r}*{self.second!r}"
+
+
+@final
+@dataclass(frozen=True)
+class Summed(Schedule):
+    """The sum of two schedules."""
+
+    first: Schedule
+    second: Schedule
+
+    @property
+    def end_value(self) -> float:
+        return self.first.end_value + self.second.end_value
+
+    @property
+    def bounds(self) -> Bounds:
+        (low, high), (other_low, other_high) = self.first.bounds, self.second.bounds
+        return low + other_low, high + other_high
+
+    def at(self, progress: Progress) -> float:
+        return self.first.at(progress) + self.second.at(progress)
+
+    def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
+        return self.late_parts(max_steps)
+
+    @property
+    def text(self) -> str:
+        return f"({self.first.text} + {self.second.text})"
+
+    def __repr__(self) -> str:
+        first, second = self.first, self.second
+        if isinstance(second, Constant) and not isinstance(first, Constant):  # print 1 - x instead of -x + 1
+            first, second = second, first
+        shown = f"{first.value:g}" if isinstance(first, Constant) else repr(first)
+        if isinstance(second, Scaled) and second.factor < 0.0:
+            return f"({shown} - {Scaled(second.schedule, -second.factor)!r})"
+        return f"({shown} + {second!r})"
+
+
+@final
+@dataclass(frozen=True)
+class Limited(Schedule):
+    """A schedule limited to [`low`, `high`]."""
+
+    schedule: Schedule
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if self.low > self.high:
+            raise RewardDefinitionError(f"clip({self.low:g}, {self.high:g}): the lower bound is above the upper one")
+
+    def _limited(self, value: float) -> float:
+        return min(max(value, self.low), self.high)
+
+    @property
+    def end_value(self) -> float:
+        return self._limited(self.schedule.end_value)
+
+    @property
+    def bounds(self) -> Bounds:
+        low, high = self.schedule.bounds
+        return self._limited(low), self._limited(high)
+
+    def at(self, progress: Progress) -> float:
+        return self._limited(self.schedule.at(progress))
+
+    def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
+        return self.late_parts(max_steps)
+
+    @property
+    def text(self) -> str:
+        return f"({self.schedule.text}).clip({self.low!r}, {self.high!r})"
+
+    def __repr__(self) -> str:
+        return f"{grouped(self.schedule)}.clip({self.low:g}, {self.high:g})"
+
+
+def grouped(schedule: Schedule) -> str:
+    """Return the repr of a schedule before a dot: products get parentheses, sums already have them."""
+    return f"({schedule!r})" if isinstance(schedule, Scaled | Multiplied) else repr(schedule)
+
+
+def call_text(name: str, *arguments: object, **options: object) -> str:
+    """Return the call that creates a schedule: ``linear(0.0, 1.0, end=0.5)``. Arguments may be schedules."""
+    shown = [argument_text(argument) for argument in arguments]
+    shown += [f"{option}={argument_text(value)}" for option, value in options.items()]
+    return f"{name}({', '.join(shown)})"
+
+
+def argument_text(value: object) -> str:
+    if isinstance(value, Schedule):
+        return value.text
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key!r}: {argument_text(item)}' for key, item in value.items())}}}"
+    return repr(value)
+
+
+def as_weight(value: object, what: str = "a weight") -> Weight:
+    """Return `value`, a number or a schedule, checked; constant schedules become their number."""
+    if isinstance(value, Constant):
+        return value.value
+    return value if isinstance(value, Schedule) else number(value, what)
+
+
+def weight_now(weight: Weight, progress: Progress | None) -> float:
+    """Return the number that `weight` has at `progress`."""
+    return weight if isinstance(weight, float) else float(weight(progress))
+
+
+def weight_bounds(weight: Weight) -> Bounds:
+    return weight.bounds if isinstance(weight, Schedule) else (weight, weight)
+
+
+def multiplied(first: Weight, second: Weight) -> Weight:
+    """Return the product of two weights, numbers or schedules; 0.0 stays a number."""
+    if 0.0 in (first, second):
+        return 0.0
+    if isinstance(first, Schedule):
+        return Multiplied(first, second) if isinstance(second, Schedule) else first if second == 1 else first * second
+    if isinstance(second, Schedule):
+        return second if first == 1 else second * first
+    return number(first * second, "the product of two weights")

@@ -1,0 +1,387 @@
+"""Capture of what reward functions print, log and warn about while a batch is scored, with component and row.
+
+::
+
+    with Capture() as capture:
+        table = scorer.score(batch)
+    capture.lines  # [Line("no number in ''", kind="print", component="closeness", row=3)]
+
+A line from a function called for one completion has its row; lines from functions over a group or the batch have none.
+The output of functions in worker processes (``timeout=``) is captured when they return; if one is killed, its output is
+lost. Output of a function's own threads or C code is not captured.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+import threading
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import Any, TextIO
+
+from rewardkit.batch.score import Fault, Outcome
+from rewardkit.record.records import Line
+from rewardkit.tree.evaluation import observers as observing
+from rewardkit.tree.evaluation.observers import Called, aside, running
+from rewardkit.tree.results import Raised
+
+# Taps: the output, log lines and warnings of a reward function also go to its observer.
+
+
+_lock = threading.RLock()
+_inside = 0
+
+
+@contextmanager
+def tapped() -> Iterator[None]:
+    """Install the taps within this context; several threads may use it at once."""
+    global _inside
+    with _lock:
+        if _inside == 0:
+            _install()
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if _inside == 0:
+                _remove()
+
+
+class _Tee:
+    """A standard stream that also writes to the observer of the running reward function."""
+
+    def __init__(self, stream: TextIO, level: str) -> None:
+        self.stream = stream
+        self._level = level
+
+    def write(self, text: str) -> int:
+        call = running()
+        if call is not None and call.observer.heard(call, "print", self._level, text):
+            return len(text)
+        return self.stream.write(text)
+
+    def writelines(self, lines: Any) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+# Each tap wraps the current function, and removes itself only if nothing has wrapped it since. A tap that has to stay
+# passes everything on.
+
+
+def _install() -> None:
+    for name, level in (("stdout", "info"), ("stderr", "warning")):
+        stream = getattr(sys, name)
+        if stream is not None and not isinstance(stream, _Tee):
+            setattr(sys, name, _Tee(stream, level))
+    # Not a handler: a root handler misses loggers that do not propagate, and with one installed, logging.basicConfig,
+    # which a function or one of its imports may call, does nothing.
+    if not hasattr(logging.Logger.callHandlers, "tapped"):
+        logging.Logger.callHandlers = _logging(logging.Logger.callHandlers)  # type: ignore[method-assign]
+    if not hasattr(warnings.showwarning, "tapped"):
+        warnings.showwarning = _warning(warnings.showwarning)
+
+
+def _remove() -> None:
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if isinstance(stream, _Tee):
+            setattr(sys, name, stream.stream)
+    handlers, shown = logging.Logger.callHandlers, warnings.showwarning
+    logging.Logger.callHandlers = getattr(handlers, "tapped", handlers)  # type: ignore[method-assign]
+    warnings.showwarning = getattr(shown, "tapped", shown)
+
+
+def _logging(original: Callable[..., Any]) -> Callable[..., Any]:
+    def call_handlers(logger: logging.Logger, record: logging.LogRecord) -> None:
+        call = running()
+        if call is not None and record.levelno >= logging.INFO:
+            message, trace = _logged(record)
+            if call.observer.heard(call, "log", _level(record.levelno), message, trace):
+                return
+        with aside():  # ignore output of the log handlers
+            original(logger, record)
+
+    call_handlers.tapped = original  # type: ignore[attr-defined]
+    return call_handlers
+
+
+def _logged(record: logging.LogRecord) -> tuple[str, str | None]:
+    try:
+        message = record.getMessage()
+    except Exception:  # wrong arguments; the handlers of logging report that
+        message = str(record.msg)
+    trace = record.exc_info and record.exc_info[1]
+    message = message if record.name == "root" else f"{record.name}: {message}"
+    return message, "".join(traceback.format_exception(trace)) if trace else None
+
+
+def _level(number: int) -> str:
+    return "error" if number >= logging.ERROR else "warning" if number >= logging.WARNING else "info"
+
+
+def _warning(original: Callable[..., Any]) -> Callable[..., Any]:
+    def show(
+        message: Warning | str, category: type[Warning], filename: str, lineno: int, *others: Any, **named: Any
+    ) -> None:
+        call = running()
+        if call is not None:
+            text = f"{category.__name__}: {message}"
+            if call.observer.heard(call, "warning", "warning", text, f"{filename}:{lineno}"):
+                return
+        with aside():
+            original(message, category, filename, lineno, *others, **named)
+
+    show.tapped = original  # type: ignore[attr-defined]
+    return show
+
+
+__all__ = ["Capture", "FaultLines", "Line", "wording"]
+
+MAX_LINES = 1_000
+MAX_CHARACTERS = 200_000
+"""The limits for one batch; further lines are only counted."""
+
+SLOWEST = 5
+SLOW_SECONDS = 0.1
+SLOW_FACTOR = 5.0
+"""A call is slow above 0.1 s and 5 times its component's median; the slowest five of a component are listed."""
+
+MAX_KINDS = 200
+"""The most kinds of faults; reasons may quote completions, so they may all differ."""
+
+_OUTPUT = "rewardkit_output"
+"""The attribute of an exception that carries the captured output of a worker process."""
+
+
+class Capture:
+    """Captures the output of reward functions called within its ``with``; for one batch, safe for several threads.
+
+    Args:
+        quiet: do not also show the output where it would normally go.
+    """
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._lock = threading.RLock()
+        self._lines: list[Line] = []
+        self._begun: dict[tuple[str, int | None, str], Line] = {}
+        self._characters = MAX_CHARACTERS
+        self._left_out = 0
+        self._times: dict[str, list[tuple[float, int | None]]] = {}
+        self._open = False
+        self._within = ExitStack()
+
+    def __enter__(self) -> Capture:
+        self._open = True
+        self._within.enter_context(tapped())
+        self._within.enter_context(observing.observed_by(self))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._within.close()
+        with self._lock:
+            self._open = False  # a canceled call may still run and print something
+            for line in self._begun.values():
+                self._keep(line)
+            self._begun.clear()
+
+    @property
+    def lines(self) -> list[Line]:
+        """The captured lines in order, then the slow calls, then the number of lines left out."""
+        with self._lock:
+            lines = sorted(self._lines, key=lambda line: line.time or 0.0)
+            times = {component: list(calls) for component, calls in self._times.items()}
+            left_out = self._left_out
+        for component, calls in times.items():
+            lines += _slow(component, calls)
+        if left_out:
+            lines.append(Line(f"{left_out:,} more lines were left out", level="warning", count=left_out))
+        return lines
+
+    @property
+    def durations(self) -> dict[str, list[float]]:
+        """The seconds that each call of a component took."""
+        with self._lock:
+            return {component: [seconds for seconds, _ in calls] for component, calls in self._times.items()}
+
+    def took(self, call: Called, seconds: float) -> None:
+        self._times.setdefault(call.component, []).append((seconds, call.row))
+
+    def heard(self, call: Called, kind: str, level: str, text: str, detail: str | None = None) -> bool:
+        with self._lock:
+            if not self._open:
+                return False
+            if kind == "print":
+                self._print(call, level, text)
+            else:
+                message, trace = self._affordable(text), self._affordable(detail or "")
+                self._keep(Line(message, kind, level, call.component, call.row, trace or None, time=time.time()))
+            return self._quiet
+
+    def _print(self, call: Called, level: str, text: str) -> None:
+        """Join output that arrives in pieces; a line ends at its line break."""
+        key = (call.component, call.row, level)
+        begun = self._begun.pop(key, None) or Line("", "print", level, call.component, call.row, time=time.time())
+        *whole, rest = self._affordable(text).split("\n")
+        for piece in whole:
+            self._keep(replace(begun, message=begun.message + piece))
+            begun = replace(begun, message="", time=time.time())
+        if begun.message or rest:
+            self._begun[key] = replace(begun, message=begun.message + rest)
+
+    def _affordable(self, text: str) -> str:
+        """Return as much of `text` as the limit allows; count the lines of the rest."""
+        kept = text[: self._characters]
+        self._characters -= len(kept)
+        if len(kept) < len(text):
+            self._left_out += max(1, text.count("\n", len(kept)))
+        return kept
+
+    def _keep(self, line: Line) -> None:
+        if not line.message:
+            return
+        if len(self._lines) < MAX_LINES:
+            self._lines.append(line)
+        else:
+            self._left_out += 1
+
+    @property
+    def output(self) -> _Output:
+        """All captured output of a single call."""
+        seconds = sum(seconds for calls in self._times.values() for seconds, _ in calls)
+        return _Output(tuple(self._lines), self._left_out, seconds)
+
+    def elsewhere(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return _Elsewhere(function, self._quiet)
+
+    def told(self, call: Called, outcome: Any) -> Any:
+        output = None
+        if isinstance(outcome, _WithOutput):
+            outcome, output = outcome.returned, outcome.output
+        elif isinstance(outcome, Raised):
+            output = vars(outcome.error).pop(_OUTPUT, None)
+        if isinstance(output, _Output):
+            self.took(call, output.seconds)
+            with self._lock:
+                self._left_out += output.left_out
+                for line in output.lines:
+                    message = self._affordable(line.message)
+                    self._keep(replace(line, message=message, component=call.component, row=call.row))
+        return outcome
+
+
+@dataclass(frozen=True)
+class _Output:
+    """The captured output of a call in a worker process."""
+
+    lines: tuple[Line, ...]
+    left_out: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class _WithOutput:
+    """The result of a function in a worker process, with its captured output."""
+
+    returned: Any
+    output: _Output
+
+    def __repr__(self) -> str:
+        return repr(self.returned)
+
+
+@dataclass(frozen=True)
+class _Elsewhere:
+    """A function that returns its captured output from its worker process."""
+
+    function: Callable[..., Any]
+    quiet: bool
+
+    def __call__(self, *arguments: Any) -> Any:
+        capture = Capture(quiet=self.quiet)
+        try:
+            with capture:
+                function, (call,) = observing.watched(self.function, [arguments], "", [None])
+                returned = function(*call)
+        except BaseException as error:
+            vars(error)[_OUTPUT] = capture.output
+            raise
+        return _WithOutput(returned, capture.output)
+
+
+def _slow(component: str, calls: list[tuple[float, int | None]]) -> list[Line]:
+    usual = median(seconds for seconds, _ in calls)
+    slow = [call for call in calls if call[0] > max(SLOW_SECONDS, SLOW_FACTOR * usual)]
+    return [
+        Line(
+            f"took {seconds:.2f} s; half of the {len(calls)} calls took less than {usual:.2g} s",
+            kind="slow",
+            level="warning",
+            component=component,
+            row=row,
+            seconds=seconds,
+        )
+        for seconds, row in sorted(slow, key=lambda call: call[0], reverse=True)[:SLOWEST]
+    ]
+
+
+class FaultLines:
+    """Turns the faults of a run's batches into lines: each kind has its traceback once, and is only counted later.
+
+    Each gold answer that cannot be read is a kind.
+
+    Safe to share between threads.
+    """
+
+    def __init__(self) -> None:
+        self._known: set[tuple[str, str, str]] = set()
+        self._lock = threading.Lock()
+
+    def of(self, faults: Iterable[Fault]) -> list[Line]:
+        """Return a line for each kind of fault in a batch, with the first row that has it."""
+        with self._lock:
+            first: dict[tuple[str, str, str], Fault] = {}
+            counts: Counter[tuple[str, str, str]] = Counter()
+            for fault in faults:
+                kind = self._kind(fault)
+                first.setdefault(kind, fault)
+                counts[kind] += 1
+            lines = [self._line(kind, fault, counts[kind]) for kind, fault in first.items()]
+            self._known |= first.keys()
+            return lines
+
+    def _kind(self, fault: Fault) -> tuple[str, str, str]:
+        kind = (fault.component, str(fault.outcome), fault.reason if fault.unparsable else wording(fault.reason))
+        full = kind not in self._known and len(self._known) >= MAX_KINDS
+        return (*kind[:2], "") if full else kind
+
+    def _line(self, kind: tuple[str, str, str], fault: Fault, count: int) -> Line:
+        return Line(
+            fault.reason,
+            kind="fault",
+            level="error" if fault.outcome is Outcome.ERRORED else "warning",
+            component=fault.component or None,
+            row=fault.row,
+            detail=fault.traceback or None if kind not in self._known else None,
+            count=count,
+        )
+
+
+def wording(reason: str) -> str:
+    """Return the words of a reason before its first number, quotation or detail, which faults of one kind share."""
+    found = re.match(r"[^\d:;,.'\"(\[{<]*", reason)
+    return found[0][:60] if found else ""

@@ -1,0 +1,178 @@
+"""The data of one scored batch for the store: plain references, nothing is computed yet.
+
+``Record(table, version, step=3)`` is enough; unknown values stay None.
+"""
+
+from __future__ import annotations
+
+import re
+import time as clock
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from rewardkit.batch.column import Floats, Numbers
+from rewardkit.batch.table import ScoreTable
+from rewardkit.errors import RewardKitError, shorten
+from rewardkit.record.trajectories import Trajectories
+
+FOREIGN = ("foreign/own", "foreign/total", "foreign/form")
+"""The columns of what was scored again with the gold answers of other prompts, in the order of `Record.foreign`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentDescription:
+    """The description of a component: its name, bounds and kind of reward, and what it reads of the data.
+
+    `reads` has the names of example columns, and ``"prompt"`` or ``"example"``.
+    """
+
+    name: str
+    bounds: tuple[float, float] = (float("-inf"), float("inf"))
+    kind: str = ""
+    reads: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of a reward; every row that it scored has its `fingerprint`.
+
+    Attributes:
+        reward: its expression.
+        sources: the files that its functions are written in: path -> text.
+        packed: the reward itself, for `pickle`; empty if it cannot be stored.
+        unpacked: why it cannot be stored.
+    """
+
+    fingerprint: str
+    reward: str = ""
+    components: tuple[ComponentDescription, ...] = ()
+    terms: tuple[str, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
+    packed: bytes = b""
+    unpacked: str = ""
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", self.fingerprint):
+            raise RewardKitError(
+                f"the fingerprint names a file: pass 1 to 64 letters, digits, - and _, got {shorten(self.fingerprint)}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Something that happened while a batch was scored: output, a log line, a fault, or a slow call.
+
+    Attributes:
+        kind: ``print``, ``log``, ``warning``, ``fault`` or ``slow``.
+        level: ``debug``, ``info``, ``warning`` or ``error``.
+        row: the row of the batch, if the line belongs to one completion.
+        detail: a traceback.
+        count: how often it happened in this batch.
+        seconds: the duration of a slow call.
+        time: seconds since 1970; None for the time of the batch.
+    """
+
+    message: str
+    kind: str = "log"
+    level: str = "info"
+    component: str | None = None
+    row: int | None = None
+    detail: str | None = None
+    count: int = 1
+    seconds: float | None = None
+    time: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """The trainer's metrics of a step (loss, learning rate, ...), which it logs after the batch of that step."""
+
+    step: int
+    training: bool
+    metrics: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Record:
+    """One scored batch of n completions on one rank.
+
+    Attributes:
+        completions: n texts or lists of messages, as passed by the trainer.
+        completion_ids: n sequences of token ids; only their lengths are recorded.
+        prompt_lengths: n lengths of the prompts in tokens, None for an unknown one.
+        columns: name -> n values of the example columns.
+        groups: (n,) the number of each completion's group.
+        advantages: (n,) NaN if unknown.
+        foreign: totals (n,) with the gold answers of the own prompt and of other prompts, and the part of both that
+            reads no column; NaN where a completion was not scored again; None if none was.
+        metrics: numbers of the whole batch.
+        logged: the trainer's metrics of earlier steps.
+        trajectories: the numbers of conversations; None if the completions are plain texts.
+        durations: component -> the seconds that each call of its function took.
+        time: seconds since 1970.
+    """
+
+    table: ScoreTable
+    version: Version
+    step: int | None = None
+    epoch: float | None = None
+    training: bool = True
+    max_steps: int | None = None
+    prompts: Sequence[Any] | None = None
+    completions: Sequence[Any] | None = None
+    completion_ids: Sequence[Any] | None = None
+    prompt_lengths: Sequence[int | None] | None = None
+    columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    groups: Numbers | None = None
+    advantages: Floats | None = None
+    foreign: tuple[Floats, Floats, Floats] | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    lines: Sequence[Line] = ()
+    logged: Sequence[Logged] = ()
+    trajectories: Trajectories | None = None
+    durations: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    time: float = field(default_factory=clock.time)
+
+    def __post_init__(self) -> None:
+        size = len(self.table)
+        lengths = {
+            "prompts": self.prompts,
+            "completions": self.completions,
+            "completion_ids": self.completion_ids,
+            "prompt_lengths": self.prompt_lengths,
+            "groups": self.groups,
+            "advantages": self.advantages,
+            **({} if self.foreign is None else dict(zip(FOREIGN, self.foreign, strict=True))),
+            "trajectories": None if self.trajectories is None else self.trajectories.turns,
+            **{f"column {name!r}": values for name, values in self.columns.items()},
+        }
+        for name, values in lengths.items():
+            if values is not None and len(values) != size:
+                raise RewardKitError(f"a record of {size} completions has {len(values)} {name}: pass {size}")
+
+    def kept(self) -> Record:
+        """Return a copy that later changes by the caller do not affect; token ids are reduced to their number."""
+        ids = None if self.completion_ids is None else [range(len(row)) for row in self.completion_ids]
+        return replace(
+            self,
+            prompts=None if self.prompts is None else list(map(_kept, self.prompts)),
+            completions=None if self.completions is None else list(map(_kept, self.completions)),
+            completion_ids=ids,
+            columns={name: list(values) for name, values in self.columns.items()},
+            groups=None if self.groups is None else np.array(self.groups),
+            advantages=None if self.advantages is None else np.array(self.advantages, dtype=np.float64),
+            foreign=None if self.foreign is None else tuple(map(np.array, self.foreign)),  # type: ignore[arg-type]
+            metrics=dict(self.metrics),
+            lines=tuple(self.lines),
+            logged=tuple(self.logged),
+            durations={name: list(seconds) for name, seconds in self.durations.items()},
+        )
+
+
+def _kept(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [dict(item) if isinstance(item, Mapping) else item for item in value]
+    return value

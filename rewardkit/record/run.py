@@ -1,0 +1,714 @@
+"""Reading a recorded run, also while it is being written.
+
+``rk.open_run("runs/x").sql("select step, avg(total) from scores group by step order by step").df()`` is a curve.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import glob
+import itertools
+import json
+import math
+import operator
+import os
+import statistics
+import threading
+import time
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rewardkit.errors import NotARun, RewardKitWarning, RunError, near_miss, shorten
+from rewardkit.record.names import distinct, known_names, selection
+from rewardkit.record.parts import Files, Stamp, decoded
+from rewardkit.record.schema import (
+    COLUMNS,
+    COMMITTING,
+    MIGRATIONS,
+    SCHEMA,
+    TABLES,
+    Part,
+    is_current,
+    migrated,
+    widest,
+    within,
+)
+from rewardkit.record.tables import concatenated, empty, writable
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow
+
+
+# The description of a run beside its tables: run.json, and the versions of the reward.
+
+
+_NAMED = 5
+"""The most runs below a folder to name in an error."""
+
+
+def described(files: Files, migrations: Mapping[int, object]) -> dict[str, Any]:
+    """Return the content of run.json; if a power cut destroyed it, the minimum that a run needs."""
+    try:
+        info = files.get_json("run.json")
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):
+        if not files.parts(COMMITTING):
+            there = sorted(os.path.basename(name) for name in _children(files))
+            shown = ", ".join(there[:8]) + (", ..." if len(there) > 8 else "")
+            found = f"it contains {shown}" if there else "nothing is there"
+            found = "it is a file, and a run is a folder" if files.system.isfile(files.root) else found
+            raise NotARun(
+                f"{files.root} is not a recorded run: it has no readable run.json; {found}. "
+                f"{_runs_near(files) or 'Record one with rk.to_trl(reward, record=...).'}"
+            ) from None
+        info = {"schema": SCHEMA}
+    if not isinstance(info, dict) or type(info.get("schema")) is not int:
+        raise NotARun(
+            f"{files.path('run.json')} does not describe a recorded run: {shorten(info)}. Pass the folder of a run"
+        )
+    if info["schema"] > SCHEMA:
+        raise RunError(
+            f"{files.root} was recorded by {info.get('by', 'a newer rewardkit')} in version {info['schema']} of the "
+            f"format; this rewardkit reads up to version {SCHEMA}. Upgrade: pip install --upgrade rewardkit-sdk"
+        )
+    if info["schema"] < SCHEMA and info["schema"] not in migrations:
+        raise RunError(
+            f"{files.path('run.json')} has version {info['schema']} of the format, which does not exist. "
+            f'If the file was edited by hand, restore "schema": {SCHEMA}'
+        )
+    return {"id": "", "created": "", "title": "", **info}
+
+
+def _runs_near(files: Files) -> str:
+    """Suggest runs up to two folders below, or the run that a file belongs to; empty if there are none."""
+    if not files.local:
+        return ""
+    root = Path(files.root)
+    if root.is_file():
+        found = [root.parent] if root.name == "run.json" else []
+    else:
+        found = sorted(path.parent for depth in ("*/run.json", "*/*/run.json") for path in root.glob(depth))
+    named = ", ".join(map(str, found[:_NAMED])) + (", ..." if len(found) > _NAMED else "")
+    if len(found) > 1:
+        return f"There are {len(found)} runs below it: {named}"
+    return f"Did you mean {named}?" if found else ""
+
+
+def _children(files: Files) -> list[str]:
+    try:
+        return list(files.system.ls(files.root, detail=False))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def versions_of(files: Files) -> list[dict[str, Any]]:
+    """Return the versions of the reward, in the order of their first use."""
+    found = []
+    for name in sorted(files.names("versions")):
+        if name.endswith(".json") and not name.startswith("."):
+            with contextlib.suppress(FileNotFoundError, ValueError):  # its rows still have its fingerprint
+                found.append(files.get_json(f"versions/{name}"))
+    return sorted(filter(_is_version, found), key=lambda version: (version["first_step"], version["seen"]))
+
+
+def _is_version(found: Any) -> bool:
+    """Whether the content of a version file has the expected form."""
+    try:
+        names = [component["name"] for component in found["components"]]
+        texts = [found["fingerprint"], found["reward"], found["seen"], *names, *found["terms"]]
+        step = found["first_step"]
+    except (TypeError, KeyError):
+        return False
+    return all(isinstance(text, str) for text in texts) and type(step) is int and abs(step) < 1 << 63
+
+
+def _sources(version: Mapping[str, Any]) -> dict[str, str]:
+    """Return the files of a version; none if an older rewardkit wrote it, or another program."""
+    found = version.get("sources")
+    return {str(name): str(text) for name, text in found.items()} if isinstance(found, dict) else {}
+
+
+def versions_table(versions: Iterable[Mapping[str, Any]]) -> pyarrow.Table:
+    """Return the table ``versions`` of a run."""
+    import pyarrow as pa
+
+    texts = ("fingerprint", "reward", "components", "terms", "sources", "seen")
+    rows = [
+        {
+            **{name: writable(version[name]) for name in ("fingerprint", "reward", "seen")},
+            **{name: json.dumps(version[name]) for name in ("components", "terms")},
+            "sources": json.dumps(_sources(version)),
+            "first_step": version["first_step"],
+        }
+        for version in versions
+    ]
+    schema = pa.schema([*((name, pa.string()) for name in texts), ("first_step", pa.int64())])
+    return pa.Table.from_pylist(rows, schema=schema)
+
+
+# Superseded rows of resumed trainings: the condition ``superseded(cursor)["scores"]`` is true for them.
+
+
+_OF_TRAINING = "row(attempt, rank, part) not in (select row(attempt, rank, part) from parts.evaluations)"
+"""The condition for tables without the column ``training``."""
+
+
+def superseded(cursor: duckdb.DuckDBPyConnection) -> Mapping[str, str]:
+    """Return table -> condition for its superseded rows; empty if there are none."""
+    found = cursor.execute(
+        """select attempt, first, first + (count(*) filter (not training and step = first) = 0)::int
+           from everything.scores join (
+               select attempt, min(step) as first from everything.scores where training group by attempt
+           ) using (attempt) group by attempt, first order by attempt desc"""
+    ).fetchall()
+    conditions = []
+    trained = evaluated = math.inf
+    for attempt, first, after in found:
+        if trained < math.inf:
+            conditions.append(f"attempt = {attempt} and (step >= {evaluated} or step >= {trained} and {{training}})")
+        trained, evaluated = min(trained, first), min(evaluated, after)
+    if not conditions:
+        return {}
+    evaluations = "select distinct attempt, rank, part from everything.scores where not training"
+    cursor.execute(f"create or replace table parts.evaluations as {evaluations}")
+    return {
+        table: " or ".join(conditions).format(training="training" if "training" in columns else _OF_TRAINING)
+        for table, columns in COLUMNS.items()
+        if "attempt" in columns
+    }
+
+
+# The set of files to read, while others are being written or replaced, or are damaged.
+
+
+_TRIES = 20
+_File = tuple[str, Part]
+
+
+@dataclass
+class Snapshot:
+    """The parts of a run that a reader knows; `update` reads new ones."""
+
+    files: Files
+    wide: dict[str, list[Part]] = field(default_factory=dict)
+    narrow: dict[str, list[Part]] = field(default_factory=dict)
+    _held: dict[_File, pyarrow.Table] = field(default_factory=dict)
+    _columns: dict[_File, list[str]] = field(default_factory=dict)
+    _known: dict[_File, Stamp] = field(default_factory=dict)
+    _broken: dict[_File, Stamp] = field(default_factory=dict)
+
+    def update(self) -> None:
+        """List the parts, and read the new ones that may be replaced later."""
+        for _ in range(_TRIES):
+            found = self._listed()
+            try:
+                while not self._checked(found):
+                    pass
+            except FileNotFoundError:  # they were joined in the meantime
+                continue
+            return
+        raise FileNotFoundError(f"{self.files.root}: parts disappear faster than they can be read. Try again")
+
+    def find_damaged(self) -> bool:
+        """Read every wide part completely, and skip damaged ones; return whether there are any."""
+        before = len(self._broken)
+        found = self._listed()
+        for table, parts in self.wide.items():
+            for part in parts:
+                try:
+                    decoded(self.files.get(f"{table}/{part.name}"))
+                except FileNotFoundError:
+                    continue
+                except Exception as error:
+                    self._known.pop((table, part), None)
+                    self._skip((table, part), found[table].get(part, Stamp(0, None)), error)
+        return len(self._broken) > before
+
+    def columns(self, table: str) -> dict[Part, list[str]]:
+        """Return the wide parts of a table with their columns."""
+        return {part: self._columns[table, part] for part in self.wide[table]}
+
+    def tables(self, table: str) -> list[pyarrow.Table]:
+        """Return the narrow parts of a table."""
+        return [self._held[table, part] for part in self.narrow[table]]
+
+    def _listed(self) -> dict[str, dict[Part, Stamp]]:
+        """Return the parts of all tables, listed again if a compaction happened in between."""
+        for _ in range(_TRIES):
+            scores = self.files.parts(COMMITTING)
+            found = {COMMITTING: scores, **{table: self.files.parts(table) for table in TABLES[1:]}}
+            again = self.files.parts(COMMITTING)
+            if all(not part.wide for part in again.keys() - scores.keys()):
+                break
+        return found
+
+    def _checked(self, found: Mapping[str, Mapping[Part, Stamp]]) -> bool:
+        """Choose the parts and read new ones; return False if one is damaged, so that other parts can be chosen."""
+        usable = {
+            table: [part for part, stamp in parts.items() if self._broken.get((table, part)) != stamp]
+            for table, parts in found.items()
+        }
+        committed = widest(usable[COMMITTING])
+        chosen = {table: within(parts, committed) for table, parts in usable.items()}
+        new = {(table, part): found[table][part] for table, parts in chosen.items() for part in parts}
+        whole = True
+        for file, stamp in sorted(new.items(), key=lambda item: item[0]):
+            if self._known.get(file) == stamp:
+                continue
+            try:
+                self._read(file)
+                self._known[file] = stamp
+            except FileNotFoundError:
+                raise
+            except Exception as error:
+                self._skip(file, stamp, error)
+                whole = False
+        if whole:
+            self._held = {file: rows for file, rows in self._held.items() if file in new}
+            self._columns = {file: columns for file, columns in self._columns.items() if file in new}
+            self._known = new
+            self.wide = {table: [part for part in parts if part.wide] for table, parts in chosen.items()}
+            self.narrow = {table: [part for part in parts if not part.wide] for table, parts in chosen.items()}
+        return whole
+
+    def _read(self, file: _File) -> None:
+        table, part = file
+        name = f"{table}/{part.name}"
+        if part.wide:
+            import pyarrow.parquet as parquet
+
+            with self.files.system.open(self.files.path(name)) as opened:
+                self._columns[file] = parquet.read_metadata(opened).schema.names
+        else:
+            self._held[file] = decoded(self.files.get(name))
+
+    def _skip(self, file: _File, stamp: Stamp, error: Exception) -> None:
+        table, part = file
+        self._broken[file] = stamp
+        reason = f"{type(error).__name__}: {error}"
+        warnings.warn(
+            f"{self.files.path(f'{table}/{part.name}')} cannot be read ({stamp.size} bytes; {reason}) and is "
+            "skipped. A power failure can truncate files. Delete it to stop this warning.",
+            RewardKitWarning,
+            stacklevel=2,
+        )
+
+
+VERSIONS = (
+    "(select attempt, rank, part, any_value(version) as version from everything.scores "
+    "where version is not null group by all) as batches"
+)
+"""The version of the reward that scored each batch."""
+_STILL = 60.0
+"""A run that has not written for this many seconds (or five times its usual pause) has stopped."""
+_USUAL = 5.0
+_KEPT: list[object] = []
+"""Open connections: DuckDB before 2.0 would close them although relations still use them."""
+
+
+def open_run(path: str | os.PathLike[str]) -> Run:
+    """Open the run recorded in a folder, or at an address that fsspec supports.
+
+    ``rk.open_run("runs/x").scores().df()`` has a row per completion.
+
+    Raises:
+        NotARun: there is no run.
+        RunError: a newer rewardkit wrote it.
+        MissingExtraError: the extra ``store`` is not installed.
+    """
+    return Run(Files.at(path))
+
+
+class Run:
+    """A recorded run: its tables as DuckDB relations (``.df()``, ``.pl()``, ``.to_arrow_table()``, ``.fetchall()``).
+
+    It does not change after it is opened; call `refresh` to see what was written since.
+    """
+
+    def __init__(self, files: Files) -> None:
+        import duckdb
+
+        self.files = files
+        self._migrations = MIGRATIONS
+        self._snapshot = Snapshot(files)
+        self.info: dict[str, Any] = {"id": ""}
+        self._lock = threading.RLock()
+        self._threads = threading.local()
+        self._connection = duckdb.connect()
+        if not files.local:
+            if _is_old_duckdb():
+                raise RunError(
+                    f"reading {files.root} from {files.system.protocol} needs duckdb 2.0 or newer; older versions may "
+                    f"hang (this is {duckdb.__version__}). Upgrade: pip install --upgrade duckdb. Or copy the run to a "
+                    "local folder"
+                )
+            self._connection.register_filesystem(files.system)
+        self._connection.execute("create schema parts; create schema everything")
+        with contextlib.suppress(duckdb.Error):  # older versions do not have this setting
+            self._connection.execute("set parquet_metadata_cache = true")
+        self._sources: dict[str, object] = {}
+        self.refresh()
+
+    def __repr__(self) -> str:
+        return f"Run({self.files.root!r})"
+
+    def refresh(self) -> None:
+        """Read what was written since the run was opened or refreshed."""
+        import duckdb
+
+        with self._lock:
+            info = described(self.files, self._migrations)
+            if info["id"] != self.info["id"]:  # another run replaced this one
+                self._snapshot = Snapshot(self.files)
+            self.info = info
+            self._versions = versions_of(self.files)
+            self._known = [name for kind in ("components", "terms") for name in known_names(self._versions, kind)]
+            self._snapshot.update()
+            try:
+                self._build()
+            except duckdb.Error:
+                if not self._snapshot.find_damaged():
+                    raise
+                self._snapshot.update()
+                self._build()
+
+    def sql(self, query: str, parameters: Iterable[Any] | None = None) -> duckdb.DuckDBPyRelation:
+        """Run a query over the tables.
+
+        They are called ``scores``, ``completions``, ``prompts``, ``metrics``, ``logs``, ``turns``, ``durations`` and
+        ``versions``. They have no superseded rows; ``everything.scores`` and so on also have those. Put names with a
+        slash in double quotes: ``run.sql('select step, avg("components/number") from scores group by step')``.
+
+        Raises:
+            RunError: `query` is not a single select statement.
+        """
+        import duckdb
+
+        try:
+            return self._executed(query, parameters)
+        except duckdb.Error:
+            with self._lock:
+                if not self._snapshot.find_damaged():
+                    raise
+                self.refresh()
+            return self._executed(query, parameters)
+
+    def scores(self, *, training: bool | None = True, superseded: bool = False) -> duckdb.DuckDBPyRelation:
+        """Return a row per completion: step, total, components, terms, outcomes.
+
+        Args:
+            training: True for training batches, False for evaluations, None for both.
+            superseded: also return rows of steps that a resumed training trained again.
+        """
+        return self._table("scores", {"training": training}, superseded)
+
+    def completions(
+        self, prompt: str | None = None, step: int | None = None, *, superseded: bool = False
+    ) -> duckdb.DuckDBPyRelation:
+        """Return the texts of all completions, or of those of one prompt or one step.
+
+        ``run.completions(run.prompts().fetchall()[0][0]).df()`` has those of one prompt.
+
+        Args:
+            prompt: the id of a prompt: ``prompt_id`` in `scores` and `prompts`.
+            step: the number of a step.
+            superseded: also return rows of steps that a resumed training trained again.
+
+        Raises:
+            RunError: the run has no such prompt, or `step` is not a whole number.
+        """
+        try:
+            number = None if step is None else operator.index(step)
+        except TypeError:
+            raise RunError(
+                f"step must be the number of one step, got {shorten(step)}. For several steps, use "
+                'run.completions().filter("step in (1, 2)")'
+            ) from None
+        if prompt is not None:
+            self._check_prompt(prompt)
+        return self._table("completions", {"prompt_id": prompt, "step": number}, superseded)
+
+    def _check_prompt(self, prompt: str) -> None:
+        query = "select prompt_id from prompts where prompt_id = ? or prompt = ? limit 1"
+        found = self.sql(query, [str(prompt), str(prompt)]).fetchall()
+        if (prompt,) in found:
+            return
+        if found:
+            raise RunError(
+                f"{shorten(prompt)} is the text of a prompt, but completions() takes its id: pass {found[0][0]!r}"
+            )
+        known = [known_id for (known_id,) in self.sql("select prompt_id from prompts limit 100000").fetchall()]
+        raise RunError(
+            f"{self.files.root} has no prompt with the id {shorten(prompt)}.{near_miss(prompt, known)} "
+            "Find the ids in run.prompts()"
+        )
+
+    def prompts(self) -> duckdb.DuckDBPyRelation:
+        """Return a row per prompt: its id, text and example columns."""
+        return self._table("prompts", {}, True)
+
+    def metrics(self, *, training: bool | None = True, superseded: bool = False) -> duckdb.DuckDBPyRelation:
+        """Return the numbers of whole batches: name, value, and the current version of the reward."""
+        # Metrics of a step without a batch belong to the last step that has one.
+        return self._cursor.sql(
+            "select metrics.*, batches.version from "
+            f"({_selected('metrics', {'training': training}, superseded)}) as metrics asof left join "
+            "(select attempt, training, step, any_value(version) as version from everything.scores group by all) "
+            "as batches on metrics.attempt = batches.attempt and metrics.training = batches.training "
+            "and metrics.step >= batches.step"
+        )
+
+    def logs(self, *, superseded: bool = False) -> duckdb.DuckDBPyRelation:
+        """Return output, log lines, faults and slow calls during scoring, with the version of the reward."""
+        return self._cursor.sql(
+            f"select logs.*, batches.version from ({_selected('logs', {}, superseded)}) as logs left join {VERSIONS} "
+            "using (attempt, rank, part)"
+        )
+
+    def turns(self, *, superseded: bool = False) -> duckdb.DuckDBPyRelation:
+        """Return a row for each turn of a completion that a component gave a share: turn (from 0), component, share.
+
+        The shares of one completion sum to its raw score. Join them with `scores` by attempt, rank, part and row.
+
+        Args:
+            superseded: also return rows of steps that a resumed training trained again.
+        """
+        return self._table("turns", {}, superseded)
+
+    def durations(self, *, superseded: bool = False) -> duckdb.DuckDBPyRelation:
+        """Return how many calls of each component took how many seconds: component, seconds (two digits), count.
+
+        Args:
+            superseded: also return rows of steps that a resumed training trained again.
+        """
+        return self._table("durations", {}, superseded)
+
+    def versions(self) -> duckdb.DuckDBPyRelation:
+        """Return a row per version of the reward."""
+        return self._cursor.sql("select * from versions order by first_step, seen")
+
+    def version(self, fingerprint: str) -> dict[str, Any]:
+        """Return what is known of a version of the reward; empty if it is unknown."""
+        return next((one for one in self._versions if one["fingerprint"] == fingerprint), {})
+
+    def packed(self, fingerprint: str) -> bytes | None:
+        """Return a version of the reward as bytes for `pickle`, which runs code; None if it could not be stored."""
+        if not self.version(fingerprint):
+            return None
+        try:
+            return self.files.get(f"versions/{fingerprint}.pickle")
+        except FileNotFoundError:
+            return None
+
+    def compare(self, other: Run | str | os.PathLike[str], *, training: bool = True) -> duckdb.DuckDBPyRelation:
+        """Compare the means of both runs per step; see ``rk.compare_runs``."""
+
+        return compare_runs(self, other, training=training)
+
+    @property
+    def components(self) -> list[str]:
+        """The names of the components of all versions."""
+        return self._names("components/")
+
+    @property
+    def terms(self) -> list[str]:
+        """The names of the terms of all versions."""
+        return self._names("terms/")
+
+    @property
+    def steps(self) -> list[int]:
+        """The training steps, in order."""
+        query = "select distinct step from scores where training order by step"
+        return [step for (step,) in self.sql(query).fetchall()]
+
+    @property
+    def state(self) -> str:
+        """``finished``, ``stopped`` (before the end of the training) or ``running``."""
+        for ending in ("finished", "stopped"):
+            if ending in self.info:
+                return ending
+        written = [at for (at,) in self.sql("select distinct epoch_us(time) from scores order by 1").fetchall()]
+        if not written:
+            written = [1e6 * _seconds(self.info["created"])]
+        recent = written[-100:]
+        pauses = [(after - before) / 1e6 for before, after in itertools.pairwise(recent)]
+        patience = max(_STILL, _USUAL * statistics.median(pauses) if pauses else 0.0)
+        return "running" if time.time() - written[-1] / 1e6 < patience else "stopped"
+
+    @property
+    def _cursor(self) -> duckdb.DuckDBPyConnection:
+        """The connection of this thread."""
+        if not hasattr(self._threads, "cursor"):
+            self._threads.cursor = self._connection.cursor()
+            if _is_old_duckdb():
+                _KEPT.append(self._threads.cursor)
+        cursor: duckdb.DuckDBPyConnection = self._threads.cursor
+        return cursor
+
+    def _executed(self, query: str, parameters: Iterable[Any] | None) -> duckdb.DuckDBPyRelation:
+        cursor = self._cursor
+        statements = cursor.extract_statements(query)
+        if [statement.type.name for statement in statements] != ["SELECT"]:
+            raise RunError(f"a run is read only: pass a single select statement, got {shorten(query)}")
+        found = cursor.sql(query, params=None if parameters is None else list(parameters)).arrow()
+        return cursor.from_arrow(found if hasattr(found, "num_rows") else found.read_all())
+
+    def _table(self, name: str, equal: Mapping[str, object], superseded: bool) -> duckdb.DuckDBPyRelation:
+        return self._cursor.sql(_selected(name, equal, superseded))
+
+    def _names(self, prefix: str) -> list[str]:
+        known = [prefix + name for name in known_names(self._versions, prefix.strip("/"))]
+        there = [name for name in self._cursor.sql("select * from scores").columns if name.startswith(prefix)]
+        spelling = distinct([*known, *there], self._known)
+        return list(dict.fromkeys(column[len(prefix) :] for column in spelling.values()))
+
+    def _build(self) -> None:
+        """Define the tables of the snapshot, all in one transaction."""
+        cursor = self._connection.cursor()
+        try:
+            cursor.execute("begin")
+            self._define_all(cursor)
+            cursor.execute("commit")
+        finally:
+            cursor.close()
+
+    def _define_all(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        if not is_current(self.info, self._migrations):
+            self._migrate(cursor)
+        else:
+            self.info["schema"] = SCHEMA
+            for name in TABLES:
+                self._define(cursor, name, [empty(name), *self._snapshot.tables(name)], self._snapshot.columns(name))
+        versions = versions_table(self._versions)
+        cursor.register("incoming", versions)
+        cursor.execute("create or replace table versions as select * from incoming")
+        hidden = superseded(cursor)
+        for name in TABLES:
+            where = f" where not ({hidden[name]})" if name in hidden else ""
+            cursor.execute(f"create or replace view {name} as select * from everything.{name}{where}")
+
+    def _define(self, cursor: duckdb.DuckDBPyConnection, name: str, narrow: Any, wide: Any) -> None:
+        there = [*itertools.chain(*(table.column_names for table in narrow), *wide.values())]
+        spelling = distinct(there, self._known)
+        cursor.register("incoming", concatenated(narrow, spelling))
+        cursor.execute(f"create or replace table parts.{name} as select * from incoming")
+        cursor.unregister("incoming")
+        source = f"select * from parts.{name}"
+        if wide:
+            files = {self._address(f"{name}/{part.name}"): columns for part, columns in wide.items()}
+            source = f"{selection(files, spelling)} union all by name {source}"
+        if "time" in COLUMNS[name]:
+            source = f"select * replace (make_timestamp(epoch_us(time)) as time) from ({source})"
+        if name == "prompts":
+            source = (
+                "select prompt_id, any_value(prompt) as prompt, any_value(messages) as messages, "
+                'any_value("columns") as "columns", min(first_step) as first_step '
+                f"from ({source}) group by prompt_id"
+            )
+        cursor.execute(f"create or replace view everything.{name} as {source}")
+
+    def _address(self, name: str) -> str:
+        address = self.files.address(name)
+        return glob.escape(address) if self.files.local else address
+
+    def _migrate(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        """Read the whole of an older run and migrate it to the current version."""
+        tables: dict[str, pyarrow.Table] = {}
+        for name in TABLES:
+            wide = [decoded(self.files.get(f"{name}/{part.name}")) for part in self._snapshot.wide[name]]
+            if wide or self._snapshot.narrow[name]:
+                tables[name] = concatenated([*wide, *self._snapshot.tables(name)])
+        tables, self.info = migrated(tables, self.info, self._migrations)
+        for name in TABLES:
+            self._define(cursor, name, [empty(name), *([tables[name]] if name in tables else [])], {})
+
+
+def _seconds(moment: object) -> float:
+    """Return the seconds since 1970, or 0 if `moment` is not a time."""
+    try:
+        return datetime.datetime.fromisoformat(str(moment)).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def _is_old_duckdb() -> bool:
+    """Whether DuckDB is older than 2.0: relations do not keep their connection, and fsspec files may hang."""
+    import duckdb
+
+    return int(duckdb.__version__.split(".")[0]) < 2
+
+
+def _selected(name: str, equal: Mapping[str, object], superseded: bool) -> str:
+    where = [f"{column} = {_literal(value)}" for column, value in equal.items() if value is not None]
+    source = f"everything.{name}" if superseded else name
+    return f"select * from {source}" + (f" where {' and '.join(where)}" if where else "")
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return str(value)
+    return "'" + str(value).replace("'", "''") + "'"
+
+
+# Comparison of two runs: the same numbers at the same steps.
+
+
+_NUMBERS = ("total", "length", "characters", "turns", "calls", "repeated_calls", "tool_errors")
+
+
+def compare_runs(
+    left: Run | str | os.PathLike[str], right: Run | str | os.PathLike[str], *, training: bool = True
+) -> duckdb.DuckDBPyRelation:
+    """Compare the means of two runs per step: total, components, terms, length, characters, turns and tool calls.
+
+    ``rk.compare_runs("runs/x", "runs/y").filter("name = 'total'").df()``.
+
+    Args:
+        training: compare training batches; False compares evaluations.
+
+    Returns:
+        A relation with the columns step, name, left, right (null if a run has no value), and left_rows, right_rows:
+        the number of rows behind each mean.
+    """
+    import duckdb
+
+    connection = duckdb.connect()
+    for side, run in (("of_left", left), ("of_right", right)):
+        opened = run if isinstance(run, Run) else open_run(run)
+        connection.register(side, _means(opened, training))
+    return connection.sql(
+        """select step, name, of_left.mean as "left", of_right.mean as "right",
+                  of_left.count as left_rows, of_right.count as right_rows
+           from of_left full join of_right using (step, name) order by name, step"""
+    )
+
+
+def _means(run: Run, training: bool) -> pyarrow.Table:
+    """Return the columns step, name, mean, count."""
+    numbers = [name for name in run.scores().columns if _is_number(name)]
+    kind = "training" if training else "not training"
+    each = " union all ".join(
+        f"select step, {_text(name)} as name, avg({_name(name)}) as mean, count({_name(name)}) as count "
+        f"from scores where {kind} group by step"
+        for name in numbers
+    )
+    found: pyarrow.Table = run.sql(f"select * from ({each}) where count > 0").to_arrow_table()
+    return found
+
+
+def _is_number(column: str) -> bool:
+    return column in _NUMBERS or column.startswith(("components/", "terms/"))
+
+
+def _name(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'
+
+
+def _text(column: str) -> str:
+    return "'" + column.replace("'", "''") + "'"

@@ -1,0 +1,261 @@
+"""The Arrow tables of a Record.
+
+``tables_of(record, attempt=1, rank=0, part=12, known=set())["scores"].num_rows`` is the number of its completions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rewardkit.batch.column import Numbers
+from rewardkit.batch.messages import prompt_text
+from rewardkit.batch.score import Outcome
+from rewardkit.record.cells import Cells, as_json, identity
+from rewardkit.record.names import distinct, part_column
+from rewardkit.record.records import FOREIGN, Logged, Record
+from rewardkit.record.schema import COLUMNS, COMMITTING
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Columns = dict[str, Any]
+
+_OUTCOMES = [str(outcome) for outcome in Outcome]
+
+
+def tables_of(record: Record, *, attempt: int, rank: int, part: int, known: set[str]) -> dict[str, pyarrow.Table]:
+    """Return the tables of one batch, without empty ones except the table that commits it.
+
+    Args:
+        known: the prompts that were written before; the prompts of this batch are added.
+    """
+    size = len(record.table)
+    step = part if record.step is None else record.step
+    batch: Columns = {"attempt": attempt, "rank": rank, "part": part, "step": step}
+    ids, prompts = _prompts(record, step, known)
+    row = np.arange(size)
+    metrics = _metrics(record, step)
+    tables = {
+        "completions": _table("completions", {**batch, "row": row, "prompt_id": ids, **_completions(record)}, size),
+        "prompts": _table("prompts", prompts, len(prompts["prompt_id"])),
+        "metrics": _table("metrics", {**batch, **metrics}, len(metrics["name"])),
+        "logs": _table("logs", {**batch, **_logs(record)}, len(record.lines)),
+        "turns": _turns(record, batch),
+        "durations": _durations(record, batch),
+        "scores": _table("scores", {**batch, "row": row, "prompt_id": ids, **_scores(record)}, size),
+    }
+    return {name: table for name, table in tables.items() if table.num_rows or name == COMMITTING}
+
+
+def _scores(record: Record) -> Columns:
+    table = record.table
+    columns: Columns = {
+        "epoch": record.epoch,
+        "training": record.training,
+        "time": _microseconds(record.time),
+        "group": record.groups if record.groups is not None else _runs(record),
+        "length": None if record.completion_ids is None else [len(row) for row in record.completion_ids],
+        "characters": [len(text) for text in table.completions],
+        "total": table.total,
+        "advantage": record.advantages,
+        "version": record.version.fingerprint,
+        "prompt_length": None if record.prompt_lengths is None else list(record.prompt_lengths),
+        **dict(zip(FOREIGN, record.foreign or (None, None, None), strict=True)),
+        **_trajectories(record),
+    }
+    for name, column in table.components.items():
+        columns[f"components/{name}"] = column.scored
+        columns[f"outcomes/{name}"] = [_OUTCOMES[code] for code in column.codes.tolist()]
+    columns.update({f"terms/{name}": values for name, values in table.terms.items()})
+    return columns
+
+
+def _trajectories(record: Record) -> Columns:
+    if record.trajectories is None:
+        return dict.fromkeys(("turns", "calls", "repeated_calls", "tool_errors", "stop", "broken", "tools"))
+    return record.trajectories.columns()
+
+
+def _turns(record: Record, batch: Columns) -> pyarrow.Table:
+    """Return a row for each share of a turn."""
+    found = [
+        (row, turn, name, float(share))
+        for name, column in record.table.components.items()
+        for row, shares in sorted(column.turns.items())
+        for turn, share in enumerate(shares)
+    ]
+    names = ("row", "turn", "component", "share")
+    return _table(
+        "turns", {**batch, **{name: [one[place] for one in found] for place, name in enumerate(names)}}, len(found)
+    )
+
+
+def _durations(record: Record, batch: Columns) -> pyarrow.Table:
+    """Return how many calls of each component took how many seconds, to two significant digits."""
+    names: list[str] = []
+    seconds: list[float] = []
+    counts: list[int] = []
+    for name, each in record.durations.items():
+        for rounded, count in _rounded(each):
+            names.append(name)
+            seconds.append(rounded)
+            counts.append(count)
+    return _table("durations", {**batch, "component": names, "seconds": seconds, "count": counts}, len(names))
+
+
+def _rounded(seconds: Sequence[float]) -> list[tuple[float, int]]:
+    """Return the values to two significant digits, in order, and how often each occurs."""
+    values = np.maximum(np.asarray(seconds, dtype=np.float64), 1e-9)
+    exponents = np.floor(np.log10(values)).astype(np.int64) - 1
+    mantissas = np.rint(values * 10.0**-exponents).astype(np.int64)
+    codes, counts = np.unique(exponents * 1_000 + mantissas, return_counts=True)
+    found: Counter[float] = Counter()
+    for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
+        exponent, mantissa = divmod(code, 1_000)
+        found[float(f"{mantissa}e{exponent}")] += count
+    return sorted(found.items())
+
+
+def _runs(record: Record) -> Numbers:
+    """Return the groups if the trainer did not pass them: runs of the same prompt."""
+    prompts = list(map(identity, record.prompts or [None] * len(record.table)))
+    starts = [row > 0 and prompts[row] != prompts[row - 1] for row in range(len(prompts))]
+    return np.cumsum(starts, dtype=np.int64)
+
+
+def _completions(record: Record) -> Columns:
+    raw = record.completions or ()
+    columns: Columns = {
+        "completion": list(record.table.completions),
+        "messages": [None if isinstance(value, str) else as_json(value) for value in raw] if raw else None,
+        "rollout": None if record.trajectories is None else record.trajectories.rollouts(),
+    }
+    size = len(record.table)
+    for name, column in record.table.components.items():
+        columns[f"notes/{name}"] = list(map(column.notes.get, range(size))) if column.notes else [None] * size
+        columns.update({part_column(name, part): values for part, values in column.parts.items()})
+    return columns
+
+
+def _metrics(record: Record, step: int) -> Columns:
+    rows = [
+        (measured.step, measured.training, name, float(value))
+        for measured in (Logged(step, record.training, record.metrics), *record.logged)
+        for name, value in measured.metrics.items()
+    ]
+    return {name: [row[place] for row in rows] for place, name in enumerate(("step", "training", "name", "value"))}
+
+
+def _logs(record: Record) -> Columns:
+    lines = record.lines
+    columns: Columns = {"epoch": record.epoch}
+    columns["time"] = [_microseconds(record.time if line.time is None else line.time) for line in lines]
+    for name in ("component", "row", "level", "kind", "message", "detail", "count", "seconds"):
+        columns[name] = [getattr(line, name) for line in lines]
+    return columns
+
+
+def _prompts(record: Record, step: int, known: set[str]) -> tuple[list[str], Columns]:
+    """Return the prompt id of each row (n,), and the table of the new prompts."""
+    prompts = list(record.prompts if record.prompts is not None else [None] * len(record.table))
+    values = {name: list(column) for name, column in record.columns.items()}
+    cells = Cells()
+    written: dict[Hashable, str] = {}
+    ids: list[str] = []
+    new: Columns = {name: [] for name in COLUMNS["prompts"]}
+    for row, (prompt, *others) in enumerate(zip(prompts, *values.values(), strict=True)):
+        key = tuple(map(identity, (prompt, *others)))
+        if key not in written:
+            columns = cells.row(dict(zip(values, others, strict=True)))
+            text = prompt if isinstance(prompt, str) else cells.json(prompt)
+            written[key] = hashlib.sha256(writable(f"{text}\0{columns}").encode()).hexdigest()[:16]
+            if written[key] not in known:
+                known.add(written[key])
+                messages = None if prompt is None or isinstance(prompt, str) else text
+                found = (written[key], _text(prompt, row), messages, columns, step)
+                for name, value in zip(new, found, strict=True):
+                    new[name].append(value)
+        ids.append(written[key])
+    return ids, new
+
+
+def _text(prompt: Any, row: int) -> str:
+    try:
+        return prompt_text(prompt, row)
+    except Exception:  # not a known form of prompt: store its JSON
+        return as_json(prompt)
+
+
+def writable(text: str) -> str:
+    """Return `text`, with lone surrogates escaped, because UTF-8 cannot encode them."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _microseconds(seconds: float) -> int:
+    return round(seconds * 1e6)
+
+
+def _table(name: str, columns: Mapping[str, Any], size: int) -> pyarrow.Table:
+    """Return a table with the columns of the schema, then the others: numbers as float64, the rest as text."""
+    import pyarrow as pa
+
+    fixed = COLUMNS[name]
+    arrays = {column: _array(columns[column], arrow_type(kind), size) for column, kind in fixed.items()}
+    for column, values in columns.items():
+        if column not in fixed:
+            kind = pa.float64() if isinstance(values, np.ndarray) else pa.string()
+            arrays[writable(column)] = _array(values, kind, size)
+    return _renamed(pa.table(arrays), distinct(arrays))
+
+
+def _array(values: Any, kind: pyarrow.DataType, size: int) -> pyarrow.Array:
+    import pyarrow as pa
+
+    if values is None:
+        return pa.nulls(size, kind)
+    if not isinstance(values, (np.ndarray, list)):
+        return pa.repeat(pa.scalar(values, kind), size)
+    if isinstance(values, np.ndarray):
+        return pa.array(values, kind, from_pandas=True)
+    try:
+        return pa.array(values, kind)
+    except UnicodeEncodeError:
+        return pa.array([None if value is None else writable(value) for value in values], kind)
+
+
+def arrow_type(kind: str) -> pyarrow.DataType:
+    """Return the Arrow type for the name of a type in the schema."""
+    import pyarrow as pa
+
+    return pa.timestamp("us", "UTC") if kind.startswith("timestamp") else pa.type_for_alias(kind)
+
+
+def empty(name: str) -> pyarrow.Table:
+    """Return a table without rows."""
+    import pyarrow as pa
+
+    return pa.table({column: pa.nulls(0, arrow_type(kind)) for column, kind in COLUMNS[name].items()})
+
+
+def concatenated(tables: Iterable[pyarrow.Table], spelling: Mapping[str, str] | None = None) -> pyarrow.Table:
+    """Return all rows of tables whose columns may differ; missing columns are null.
+
+    Args:
+        spelling: column -> new name; by default from `distinct`.
+    """
+    import pyarrow as pa
+
+    listed: Sequence[pyarrow.Table] = list(tables)
+    if spelling is None:
+        spelling = distinct(column for table in listed for column in table.column_names)
+    renamed = [_renamed(table, spelling) for table in listed]
+    return pa.concat_tables(renamed, promote_options="permissive").combine_chunks()
+
+
+def _renamed(table: pyarrow.Table, spelling: Mapping[str, str]) -> pyarrow.Table:
+    return table.rename_columns([spelling[column] for column in table.column_names])

@@ -1,0 +1,235 @@
+"""Trajectories in the record: the numbers of each conversation, and what is known of it besides its messages.
+
+``Trajectories.of(batch).calls`` is ``array([3, 0])`` if the first of two completions called tools three times; it is
+None for a batch of plain texts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.column import Numbers
+from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.text_calls import begins_like_a_call, may_hold_calls, read_text_calls
+from rewardkit.batch.trajectory import Trajectory
+from rewardkit.batch.transcripts import CallRecord
+from rewardkit.record.cells import as_json
+from rewardkit.text.thinking import visible_text
+
+MAX_NAMES = 64
+"""The most names of tools of one completion, and the most characters of a name: a policy may invent both."""
+
+_UNUSUAL = re.compile(r"[^\w.:/-]+")
+
+
+@final
+@dataclass(frozen=True)
+class Trajectories:
+    """What is recorded of n trajectories besides their messages.
+
+    Attributes:
+        turns: (n,) assistant messages.
+        calls: (n,) tool calls.
+        repeated: (n,) calls that repeat an earlier one: the same tool with equal arguments.
+        errors: (n,) results with an error and malformed calls; 0 where the environment broke.
+        stops: n reasons why it ended: answered, cut, pending or silent.
+        broken: n reasons why the environment broke, empty if it did not.
+        tools: for each row the calls of each tool.
+        malformed: (n,) 1 where the last message begins like a call that the trainer did not read, or no one can read.
+        plain: True if no row is more than one message with text.
+        records: for each row the calls that its environment recorded, or None; None if none recorded.
+        marks: for each row, if errors are recognized by a function of the user: the place of a call -> its error.
+    """
+
+    turns: Numbers
+    calls: Numbers
+    repeated: Numbers
+    errors: Numbers
+    stops: tuple[str, ...]
+    broken: tuple[str, ...]
+    tools: tuple[Mapping[str, int], ...]
+    malformed: Numbers
+    plain: bool
+    records: Sequence[Sequence[CallRecord] | None] | None = None
+    marks: Sequence[Mapping[int, str]] | None = None
+
+    @classmethod
+    def of(cls, batch: Batch) -> Trajectories | None:
+        """Read a batch; None if all of its completions are plain texts."""
+        known = batch.rollouts
+        told = known.environments, known.records, known.trajectories
+        if set(map(type, batch.completions)) <= {str} and all(one is None for one in told):
+            return None
+        if all(one is None for one in told) and all(map(_is_message, batch.completions)):
+            return cls._of_messages([completion[0]["content"] for completion in batch.completions], known)
+        read = [batch.trajectory(row) for row in range(len(batch))]
+        broken = tuple(known.broken.get(row, "") for row in range(len(batch)))
+        return cls(
+            turns=np.array([len(one.turns) for one in read], dtype=np.int64),
+            calls=np.array([len(one.calls) for one in read], dtype=np.int64),
+            repeated=np.array([_repeated(one) for one in read], dtype=np.int64),
+            errors=np.array([0 if why else one.errors for one, why in zip(read, broken, strict=True)], dtype=np.int64),
+            stops=tuple(one.stop for one in read),
+            broken=broken,
+            tools=tuple(_tools(one) for one in read),
+            malformed=np.array([is_malformed(one) for one in read], dtype=np.int64),
+            plain=known.environments is None and all(map(is_plain, read)),
+            records=None if known.records is None else tuple(known.records),
+            marks=None if known.is_error is None else tuple(map(_marks, read)),
+        )
+
+    @classmethod
+    def _of_messages(cls, texts: Sequence[str], known: Rollouts) -> Trajectories:
+        """Return what `of` reads in messages with text alone, fast: most trainings have no others."""
+        none = np.zeros(len(texts), dtype=np.int64)
+        cut = [False] * len(texts) if known.cut is None else [known.cut[row] for row in range(len(texts))]
+        return cls(
+            turns=none + 1,
+            calls=none,
+            repeated=none,
+            errors=none,
+            stops=tuple("cut" if one else "answered" for one in cut),
+            broken=tuple(known.broken.get(row, "") for row in range(len(texts))),
+            tools=({},) * len(texts),
+            malformed=np.array([_is_malformed(text, known.runs_calls) for text in texts], dtype=np.int64),
+            plain=True,
+            marks=None if known.is_error is None else ({},) * len(texts),
+        )
+
+    def part(self, start: int, stop: int) -> Trajectories:
+        """Return the rows from `start` up to `stop`."""
+        rows = slice(start, stop)
+        return Trajectories(
+            self.turns[rows],
+            self.calls[rows],
+            self.repeated[rows],
+            self.errors[rows],
+            self.stops[rows],
+            self.broken[rows],
+            self.tools[rows],
+            self.malformed[rows],
+            self.plain,
+            None if self.records is None else self.records[rows],
+            None if self.marks is None else self.marks[rows],
+        )
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns that these rows add to the table ``scores``."""
+        return {
+            "turns": self.turns,
+            "calls": self.calls,
+            "repeated_calls": self.repeated,
+            "tool_errors": self.errors,
+            "stop": list(self.stops),
+            "broken": [bool(why) for why in self.broken],
+            "tools": [" ".join(tools) for tools in self.tools],
+        }
+
+    def rollouts(self) -> list[str | None]:
+        """Return for each row, as JSON for `RolloutCell`, what is known besides its messages; None for nothing."""
+        return [self._rollout(row) for row in range(len(self.turns))]
+
+    def _rollout(self, row: int) -> str | None:
+        found: dict[str, Any] = {}
+        records = None if self.records is None else self.records[row]
+        if records is not None:
+            found["records"] = [[one.name, one.arguments, one.text, one.error] for one in records]
+        if self.marks is not None:
+            found["errors"] = self.marks[row]
+        if self.broken[row]:
+            found["broken"] = self.broken[row]
+        return as_json(found) if found else None
+
+
+@final
+@dataclass(frozen=True)
+class RolloutCell:
+    """What a record knows of a completion besides its messages.
+
+    Attributes:
+        records: the calls that the environment recorded; None if it recorded none.
+        errors: the place of a call -> its error; None if errors were recognized as usual.
+        broken: why the environment broke, empty if it did not.
+    """
+
+    records: tuple[CallRecord, ...] | None = None
+    errors: Mapping[int, str] | None = None
+    broken: str = ""
+
+    @classmethod
+    def read(cls, text: str | None) -> RolloutCell:
+        """Read a cell of the column ``rollout``; anything that is not one says nothing."""
+        try:
+            found = json.loads(text or "{}")
+            records, errors = found.get("records"), found.get("errors")
+            return cls(
+                None if records is None else tuple(CallRecord(*record) for record in records),
+                None if errors is None else {int(place): str(error) for place, error in errors.items()},
+                str(found.get("broken", "")),
+            )
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            return cls()
+
+
+def is_plain(trajectory: Trajectory) -> bool:
+    """Return whether a trajectory is one message with text: there is nothing to see but the text."""
+    if trajectory.opening or len(trajectory.turns) > 1:
+        return False
+    return not any(turn.calls or turn.results or turn.heard for turn in trajectory.turns)
+
+
+_MESSAGE = {"role", "content"}
+
+
+def is_malformed(trajectory: Trajectory) -> bool:
+    """Return whether the last message begins like a tool call that the trainer did not read, or no one can read."""
+    if not trajectory.turns or trajectory.turns[-1].calls:
+        return False
+    return _is_malformed(trajectory.turns[-1].text, trajectory.calls_are_run)
+
+
+def _is_malformed(text: str, calls_are_run: bool) -> bool:
+    if not may_hold_calls(text) or not begins_like_a_call(visible_text(text)):
+        return False
+    return calls_are_run or not read_text_calls(text).readable
+
+
+def _is_message(completion: Any) -> bool:
+    """Return whether a completion is one message of the policy with text, and nothing else."""
+    if type(completion) is not list or len(completion) != 1 or type(completion[0]) is not dict:
+        return False
+    message = completion[0]
+    return message.keys() == _MESSAGE and message["role"] == "assistant" and type(message["content"]) is str
+
+
+def tool_name(name: str) -> str:
+    """Return the name of a tool in a form that suits logs and tables: short, without blanks and control characters."""
+    return _UNUSUAL.sub("_", name[:MAX_NAMES]) or "?"
+
+
+def _tools(trajectory: Trajectory) -> Mapping[str, int]:
+    found: dict[str, int] = {}
+    for call in trajectory.calls:
+        name = tool_name(call.name)
+        if name in found or len(found) < MAX_NAMES:
+            found[name] = found.get(name, 0) + 1
+    return found
+
+
+def _repeated(trajectory: Trajectory) -> int:
+    calls = trajectory.calls
+    if len(calls) < 2:
+        return 0
+    return len(calls) - len({(call.name, call.arguments, call.fault) for call in calls})
+
+
+def _marks(trajectory: Trajectory) -> Mapping[int, str]:
+    results = enumerate(call.result for call in trajectory.calls)
+    return {place: result.error for place, result in results if result is not None and result.error is not None}

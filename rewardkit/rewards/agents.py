@@ -1,0 +1,517 @@
+"""Turns and calls of a trajectory: how many, how they went, and whether it ended with an answer.
+
+``rk.tool_errors(each=-0.1, free=1)`` gives -0.2 to a trajectory with three errors. Shares of calls are never a value:
+nine trivial successes would hide a failure.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator
+
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.journals import Watch, own_reward
+from rewardkit.batch.score import Score
+from rewardkit.batch.text_calls import Form, check_form
+from rewardkit.batch.trajectory import TextCallsOf, Trajectory
+from rewardkit.errors import BindingError, RewardDefinitionError, RewardTypeError, shorten, shorten_line
+from rewardkit.progress.bounds import Bounds, number
+from rewardkit.text.extraction import as_extractor
+from rewardkit.text.extractors import Extractor, Whole
+from rewardkit.text.json_text import MAX_CHARACTERS
+from rewardkit.text.visibility import straight
+from rewardkit.tree.binding import Binding, name_of
+from rewardkit.tree.decorator import checked_bounds, policy_number
+from rewardkit.tree.gold import GoldItems, ItemsText, PlainText, Reading, normal
+from rewardkit.tree.leaf import Leaf, expression, primitive
+from rewardkit.tree.parameters import ENVIRONMENT, Parameter, caller_locals, may_abstain, parameters_of
+from rewardkit.tree.results import Contract
+from rewardkit.tree.reward import Reward, checked_name
+
+# Rewards that read the environment after a rollout: its state, or its own reward.
+
+
+_OUTAGES = (ConnectionError,)
+
+
+def final_state(
+    check: Callable[..., Any],
+    *,
+    name: str | None = None,
+    bounds: Bounds = (0.0, 1.0),
+    on_error: Literal["raise"] | float | None = None,
+) -> Reward:
+    """Score the environment as it is after the rollout, with a function of yours.
+
+    ``rk.final_state(sold)`` calls ``sold(environment, item="tea")`` for each completion, where "item" is a dataset
+    column.
+
+    Args:
+        check: takes the environment first, and then what functions with ``@rk.reward`` take: columns by name and type,
+            ``trajectory``, ``completion``. It returns a bool, a number or an ``rk.Score``; None to abstain if it is
+            annotated ``-> float | None``. It must not change the environment. May be async. An exception is a bug, but
+            a ConnectionError, TimeoutError or ``rk.RewardFailure`` means that the score could not be computed.
+        name: the name of the component; the function's name by default.
+        bounds: lowest and highest score.
+        on_error: what to do if the function has a bug, as for ``@rk.reward``.
+
+    Raises:
+        RewardTypeError: `check` is not a function.
+        RewardDefinitionError: it takes no argument for the environment, or its other arguments are not valid.
+        BindingError: while scoring: there are no environments. Train with
+            ``environment_factory=funcs.environments(Shop)``; asynchronous GRPO does not pass environments on.
+    """
+    if isinstance(check, (Reward, type)) or not callable(check):
+        raise RewardTypeError(
+            f"final_state takes a function of the environment, got {shorten(check)} ({type(check).__name__})"
+        )
+    own = name_of(check)
+    label = checked_name(name if name is not None else "final_state" if own == "<lambda>" else own)
+    names = caller_locals(1)
+    parameters = parameters_of(check, "sample", label, names, first=ENVIRONMENT)
+    if not parameters or parameters[0].keyword_only:
+        raise RewardDefinitionError(
+            f"final_state: {label!r} takes no argument for the environment. Write it as {own}(environment, ...)"
+        )
+    binding = Binding(check, parameters, deterministic=False)
+    contract = Contract(
+        label,
+        checked_bounds(label, bounds),
+        may_abstain(check, label, "sample", names),
+        on_error=on_error if on_error in (None, "raise") else policy_number(label, "on_error", on_error),
+        outages=_OUTAGES,
+    )
+    return Leaf(binding, contract)
+
+
+@dataclass(frozen=True)
+class EnvironmentReward:
+    """Ask each environment for its own reward."""
+
+    def check(self, batch: Batch, name: str) -> None:
+        """Raise a BindingError if no environment has a reward of its own."""
+        environments = batch.rollouts.environments or []
+        if environments and not any(map(_may_pay, environments)):
+            raise BindingError(
+                f"reward {name!r} asks the environments for their own reward, but {type(environments[0]).__name__} has "
+                "no method get_reward(). Add one, or remove rk.environment_reward()"
+            )
+
+    def __call__(self, environment: Any) -> Any:
+        return own_reward(environment)
+
+
+def _may_pay(environment: Any) -> bool:
+    """Return whether an environment has a reward of its own, or is one of several kinds, of which another may."""
+    kind = type(environment)
+    watch = getattr(kind, "_rewardkit_watch", None)
+    mixed = isinstance(watch, Watch) and watch.mixed
+    return mixed or hasattr(kind, "get_reward") or hasattr(kind, "_rewardkit_reward")
+
+
+def environment_reward(*, bounds: Bounds = (-math.inf, math.inf)) -> Reward:
+    """Take the environment's own reward, what its ``get_reward()`` returns, as a component.
+
+    ``rk.gate(rk.finished(), rk.environment_reward(bounds=(0, 1)))`` pays it only for rollouts that answer. With
+    ``environment_factory=funcs.environments(Shop)`` TRL does not see ``get_reward`` then, so that it is counted once;
+    without ``funcs.environments``, TRL adds it to the sum by itself.
+
+    Args:
+        bounds: the lowest and the highest value that ``get_reward`` returns. Gates, penalties and normalization need
+            finite ones. None abstains: environments without a reward in a mixed run.
+
+    Raises:
+        RewardDefinitionError: the bounds are not valid.
+        BindingError: while scoring: there are no environments, or none of them has ``get_reward``.
+    """
+    label = "environment_reward"
+    binding = Binding(EnvironmentReward(), (Parameter("environment", ENVIRONMENT),), deterministic=False)
+    limits = checked_bounds(label, bounds)
+    shown = f"environment_reward({'' if limits == (-math.inf, math.inf) else f'bounds={limits!r}'})"
+    remedy = "Fix get_reward() of the environment, or pass the bounds= that its values keep."
+    return Leaf(binding, Contract(label, limits, may_abstain=True, remedy=remedy, outages=_OUTAGES), shown)
+
+
+# Milestones: ``rk.steps("sort", "merge", "return")`` gives 2/3 to ``First sort, then return.``
+
+
+Milestones = tuple[str, ...]
+
+_MOST = 100
+"""The maximum number of milestones: each one is a search through the whole text."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The share of milestones that a text reaches; only the first occurrence of each counts."""
+
+    ordered: bool
+
+    def __call__(self, text: str, milestones: Milestones) -> Score:
+        places = [(text.find(milestone), len(milestone)) for milestone in milestones]
+        found = [(start, start + length) for start, length in places if start >= 0]
+        reached = _longest_chain(found) if self.ordered else len(found)
+        if reached == len(milestones):
+            return Score(1.0)
+        missing = [milestone for milestone, (start, _) in zip(milestones, places, strict=True) if start < 0]
+        notes = [f"missing: {shorten(', '.join(missing), 100)}"] if missing else []
+        if reached < len(found):
+            notes.append(f"{len(found) - reached} out of order")
+        return Score(reached / len(milestones), "; ".join(notes))
+
+
+def _longest_chain(spans: list[tuple[int, int]]) -> int:
+    """Return how many of the spans, in this order, follow one another in the text without overlap."""
+    ends: list[int] = []  # ends[k]: the earliest end of a chain of k + 1 spans
+    for start, end in spans:
+        length = bisect(ends, start)
+        if length == len(ends):
+            ends.append(end)
+        else:
+            ends[length] = min(end, ends[length])
+    return len(ends)
+
+
+@dataclass(frozen=True)
+class StepsText:
+    """Normalize a text, with one kind of apostrophe."""
+
+    read: PlainText
+
+    def __call__(self, text: str) -> str:
+        return self.read(straight(text))
+
+
+@dataclass(frozen=True)
+class FixedSteps:
+    """Milestones that are the same for all samples."""
+
+    judge: Reading[str, Milestones]
+    milestones: Milestones
+
+    def __call__(self, answer: str | None) -> Score:
+        return self.judge(answer, self.milestones)
+
+
+def _checked(milestones: Milestones) -> Milestones:
+    if len(milestones) > _MOST:
+        raise ValueError(f"got {len(milestones):,} milestones, the limit is {_MOST}")
+    twice = next((one for place, one in enumerate(milestones) if one in milestones[:place]), None)
+    if twice is not None:
+        raise ValueError(f"the milestone {shorten(twice, 60)} is listed twice; remove one")
+    return milestones
+
+
+@dataclass(frozen=True)
+class GoldSteps:
+    """Read a gold cell as milestones: a list, or text with one as JSON or one per line."""
+
+    read: ItemsText
+    extract: Extractor | None
+
+    def __call__(self, value: object) -> Milestones:
+        return _checked(tuple(map(straight, GoldItems(self.read, self.extract)(value))))
+
+
+def steps(
+    *milestones: str,
+    column: str | None = None,
+    ordered: bool = True,
+    ignore_case: bool = False,
+    extract: Extractor | Any = None,
+    gold: Extractor | Any = None,
+) -> Reward:
+    """Score the share of milestones that the answer reaches in order: partial credit on the way to a result.
+
+    ``rk.steps("sort", "merge", "return")`` gives 2/3 to ``First sort, then return.``
+
+    A milestone is literal text. Its first occurrence counts, even inside a longer word. The score counts the largest
+    number of milestones that follow one another in order without overlap, so a milestone that comes too early or too
+    late costs only its own share. Since only first occurrences count, repeating milestones earns nothing. A model that
+    knows the milestones can still recite them: also reward the result, and choose words that are not in the prompt.
+
+    Args:
+        milestones: up to 100 texts, in order.
+        column: a column with each sample's own milestones, instead of `milestones`: a list of texts, or text that is a
+            JSON list or has one per line.
+        ordered: if False, score the share found in any order.
+        ignore_case: ignore case. White space, Unicode form (NFC) and the kind of apostrophe are always ignored.
+        extract: finds the text to search, by default the whole visible text, ``rk.extract.whole()``.
+        gold: finds the milestones in a gold cell that is text.
+
+    Returns:
+        A reward in [0, 1]. Adding words to the end of an answer never lowers it.
+
+    Raises:
+        RewardDefinitionError: both or neither of milestones and column, or a milestone that is empty or listed twice.
+        MissingExtraError: a column is read and the extra ``json`` is not installed.
+        CoercionError: while scoring: a gold cell with no milestones, more than 100, or one twice.
+    """
+    if bool(milestones) == (column is not None):
+        raise RewardDefinitionError('steps: pass either milestones, as in rk.steps("sort", "merge"), or column=')
+    if gold is not None and column is None:
+        raise RewardDefinitionError("steps: gold= finds the milestones in a column; pass column=, too")
+    if column is not None and (not isinstance(column, str) or not column.strip()):
+        raise RewardDefinitionError(f"steps: column must be the name of a column, got {shorten(column)}")
+    where = as_extractor(extract, Whole())
+    gold_where = None if gold is None else as_extractor(gold, Whole())
+    shown = expression(
+        "steps",
+        *milestones,
+        column=(column, None),
+        ordered=(bool(ordered), True),
+        ignore_case=(bool(ignore_case), False),
+        extract=(extract and where, None),
+        gold=(gold_where, None),
+    )
+    judge = Reading(StepsText(PlainText(bool(ignore_case), MAX_CHARACTERS)), Steps(bool(ordered)))
+    answer = Parameter("answer", "completion", view=where)
+    if column is None:
+        return primitive(FixedSteps(judge, _fixed(milestones, bool(ignore_case))), "steps", shown, answer)
+    reader = GoldSteps(ItemsText(ignore_case=bool(ignore_case), commas=False), gold_where)
+    return primitive(
+        judge,
+        "steps",
+        shown,
+        answer,
+        Parameter("milestones", column, annotation=Annotated[Milestones, BeforeValidator(reader)]),
+    )
+
+
+def _fixed(milestones: Milestones, ignore_case: bool) -> Milestones:
+    for milestone in milestones:
+        if isinstance(milestone, (list, tuple)):
+            raise RewardDefinitionError(
+                "steps: pass the milestones as separate arguments; for a list, write rk.steps(*milestones)"
+            )
+        if not isinstance(milestone, str) or not milestone.strip():
+            raise RewardDefinitionError(f"steps: a milestone must be non-empty text, got {shorten(milestone)}")
+    try:
+        return _checked(tuple(normal(straight(milestone), ignore_case=ignore_case) for milestone in milestones))
+    except ValueError as problem:
+        raise RewardDefinitionError(f"steps: {problem}") from None
+
+
+_TRAJECTORY = Parameter("trajectory", "trajectory")
+
+
+@dataclass(frozen=True)
+class Between:
+    """1.0 between two counts, falling to 0.0 over a margin outside them."""
+
+    low: float
+    high: float
+    margin: float
+    calls: bool
+    tool: str | None = None
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        return ("answers", "calls") if self.calls and self.high < math.inf else ("answers",)
+
+    def __call__(self, trajectory: Trajectory) -> float | Score:
+        if self.calls:
+            count = sum(self.tool in (None, call.name) for call in trajectory.calls)
+        else:
+            count = len(trajectory.turns)
+        outside = max(self.low - count, count - self.high)
+        if outside <= 0:
+            return 1.0
+        credit = max(0.0, 1.0 - outside / self.margin) if self.margin else 0.0
+        what = "turns" if not self.calls else f"calls of {self.tool}" if self.tool else "calls"
+        return Score(credit, f"{count} {what}, expected {self.low:g} to {self.high:g}")
+
+
+def turns_between(low: float, high: float, *, margin: float = 0.0) -> Reward:
+    """Score 1.0 if the number of turns is between `low` and `high`; outside them 0.0, or less and less over a margin.
+
+    ``rk.turns_between(1, 4)`` gives 1.0 to three assistant messages, and 0.0 to five.
+
+    Args:
+        low: the fewest turns that score 1.0, 0 or more.
+        high: the most, `low` or more; ``math.inf`` for no limit.
+        margin: the number of turns beyond `low` or `high` at which the score reaches 0.0.
+
+    Raises:
+        RewardDefinitionError: `low` above `high`, or a negative number.
+    """
+    return _between("turns_between", Between(*_limits("turns_between", low, high, margin), calls=False))
+
+
+def calls_between(
+    low: float, high: float, *, tool: str | None = None, margin: float = 0.0, form: Form = "auto"
+) -> Reward:
+    """Score 1.0 if the number of tool calls is between `low` and `high`; else 0.0, or less and less over a margin.
+
+    ``rk.calls_between(0, 3, margin=2)`` gives 0.5 to four calls. Every call counts, also one that failed.
+
+    Args:
+        low: the fewest calls that score 1.0, 0 or more.
+        high: the most, `low` or more; ``math.inf`` for no limit.
+        tool: counts the calls of this tool alone.
+        margin: the number of calls beyond `low` or `high` at which the score reaches 0.0.
+        form: where calls are read, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
+
+    Raises:
+        RewardDefinitionError: `low` above `high`, a negative number, `tool` is not a name, or an unknown form.
+    """
+    if tool is not None and (not isinstance(tool, str) or not tool):
+        raise RewardDefinitionError(f"calls_between: tool must be the name of a tool, got {shorten(tool)}")
+    between = Between(*_limits("calls_between", low, high, margin), calls=True, tool=tool)
+    return _between("calls_between", between, form)
+
+
+def _limits(name: str, low: float, high: float, margin: float) -> tuple[float, float, float]:
+    top = math.inf if high == math.inf else number(high, f"{name}: high")
+    bottom, slope = number(low, f"{name}: low"), number(margin, f"{name}: margin")
+    if not 0.0 <= bottom <= top:
+        raise RewardDefinitionError(
+            f"{name}: low and high must satisfy 0 <= low <= high, got low {bottom:g} and high {top:g}"
+        )
+    if slope < 0.0:
+        raise RewardDefinitionError(f"{name}: margin must be a distance of 0 or more, got {slope:g}")
+    return bottom, top, slope
+
+
+def _between(name: str, function: Between, form: Form = "messages") -> Reward:
+    shown = expression(
+        name,
+        _short(function.low),
+        _short(function.high),
+        tool=(function.tool, None),
+        margin=(_short(function.margin), 0),
+        **({"form": (form, "auto")} if function.calls else {}),
+    )
+    return primitive(function, name, shown, _calls_in(form, name) if function.calls else _TRAJECTORY)
+
+
+def _calls_in(form: Form, name: str) -> Parameter:
+    """Return the argument that gets a trajectory with its calls in messages, or in text of a form."""
+    check_form(form, name)
+    return Parameter("trajectory", "trajectory", view=TextCallsOf(form))
+
+
+def _short(value: float) -> float:
+    return int(value) if value.is_integer() else value
+
+
+@dataclass(frozen=True)
+class ToolSuccess:
+    """Check that each of some tools has answered at least once without an error."""
+
+    tools: tuple[str, ...]
+    partial: bool
+
+    def __call__(self, trajectory: Trajectory) -> float | Score:
+        worked = {call.name for call in trajectory.calls if call.ok}
+        missing = [tool for tool in self.tools if tool not in worked]
+        if not missing:
+            return 1.0
+        credit = 1.0 - len(missing) / len(self.tools) if self.partial else 0.0
+        return Score(credit, f"no successful call of {', '.join(missing)}")
+
+
+def tool_success(*tools: str, partial: bool = False) -> Reward:
+    """Score 1.0 if each named tool has answered at least once without an error; else 0.0, or their share.
+
+    ``rk.tool_success("book", "pay")`` gives 1.0 to a trajectory in which a call of ``book`` and a call of ``pay``
+    worked, however many others failed.
+
+    Args:
+        tools: the names of one or more tools. The denominator is fixed, so no call can dilute a failure.
+        partial: give the share of the tools that worked.
+
+    Raises:
+        RewardDefinitionError: no names.
+    """
+    if not tools or not all(isinstance(tool, str) and tool for tool in tools):
+        raise RewardDefinitionError(
+            f"tool_success: pass the name of at least one tool, rk.tool_success('book'), got {shorten(tools)}. The "
+            "share of all calls that worked is no reward: trivial calls would hide a failure"
+        )
+    if type(partial) is not bool:
+        raise RewardDefinitionError(f"tool_success: partial must be True or False, got {shorten(partial)}")
+    names = tuple(dict.fromkeys(tools))
+    shown = expression("tool_success", *names, partial=(partial, False))
+    return primitive(ToolSuccess(names, partial), "tool_success", shown, _TRAJECTORY)
+
+
+@dataclass(frozen=True)
+class ToolErrors:
+    """A penalty for each error beyond some."""
+
+    each: float
+    most: float
+    free: int
+
+    def __call__(self, trajectory: Trajectory) -> float | Score:
+        errors = trajectory.errors
+        if errors <= self.free:
+            return 0.0
+        first = next(call for call in trajectory.calls if call.fault or call.ok is False)
+        why = first.fault or (first.result.error if first.result else "") or ""
+        return Score(
+            max(self.most, self.each * (errors - self.free)),
+            f"{errors} errors, first {shorten_line(str(first), 160)}: {shorten(why)}",
+        )
+
+
+def tool_errors(*, each: float = -0.1, most: float = -0.5, free: int = 0, form: Form = "auto") -> Reward:
+    """Penalize errors of tool calls, from 0.0 down to `most`. Add it.
+
+    ``rk.tool_errors(each=-0.1, free=1)`` gives 0.0 to one error, and -0.2 to three.
+
+    An error is a result that is one, or a call that is not well formed. A call without a result is not an error. If the
+    environment itself broke, the row has failed and nothing is counted.
+
+    Args:
+        each: the penalty for one error, below 0.
+        most: the largest penalty, `each` or lower.
+        free: so many errors cost nothing.
+        form: where calls are read, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
+
+    Raises:
+        RewardDefinitionError: a penalty that is not below 0, `most` above `each`, or an unknown form.
+    """
+    one, worst = number(each, "tool_errors: each"), number(most, "tool_errors: most")
+    if not worst <= one < 0.0:
+        raise RewardDefinitionError(
+            f"tool_errors: each and most must satisfy most <= each < 0, got each {one:g} and most {worst:g}"
+        )
+    if type(free) is not int or free < 0:
+        raise RewardDefinitionError(f"tool_errors: free must be a number of errors, 0 or more, got {shorten(free)}")
+    reads = _calls_in(form, "tool_errors")
+    shown = expression("tool_errors", each=(one, -0.1), most=(worst, -0.5), free=(free, 0), form=(form, "auto"))
+    return primitive(ToolErrors(one, worst, free), "tool_errors", shown, reads, bounds=(worst, 0.0))
+
+
+@dataclass(frozen=True)
+class Finished:
+    """Check that the trajectory stopped by answering."""
+
+    reads_cut = True
+    """It must know which completions ran into the token limit."""
+
+    def __call__(self, trajectory: Trajectory) -> float | Score:
+        if trajectory.finished:
+            return 1.0
+        why = {
+            "cut": "it ran into the token limit",
+            "pending": "its last calls got no result",
+            "silent": "no answer after the last result" if trajectory.turns else "no turn",
+        }
+        return Score(0.0, why.get(trajectory.stop, ""))
+
+
+def finished() -> Reward:
+    """Score 1.0 if the trajectory stopped by answering, else 0.0: the condition of a gate.
+
+    ``rk.gate(rk.finished(), rk.exact("answer"))`` pays an answer only in a last turn that calls no tool and was not
+    cut at the token limit.
+    """
+    return primitive(Finished(), "finished", "finished()", _TRAJECTORY)

@@ -1,0 +1,830 @@
+"""Find the option that a text claims: in ``It cannot be A, so the answer is B.`` only ``answer is B`` is a claim.
+
+Claims have ranks, and the first rank that occurs in a text decides:
+
+1. stated: ``the answer is B``;
+2. on a separate line, the first or the last: ``B``, ``(B) Mitochondria``;
+3. called correct: ``B is correct``;
+4. picked: ``I choose B``, ``So B.``, ``It's B.``;
+5. pointed at, at the very end: ``Mitochondria (B)``, ``option B``.
+
+In a marked answer (a tag, a box) the line comes first and picks do not count. The last of several claims of a rank
+counts, but not if its sentence claims another option, if it is joined to one (``B or C``), or if another option is
+picked after it. Denials, questions, suppositions and reports about other people are not claims.
+
+Each pattern reads at most `_WINDOW` characters around one mention, so the time is linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+
+from rewardkit.text.claims import (
+    AND_WORDS,
+    OR_WORDS,
+    corrects,
+    denied_after,
+    denied_before,
+    last_retraction,
+    without_struck,
+)
+from rewardkit.text.final_answer import Statement, is_claimed, statements, without_elements
+from rewardkit.text.visibility import replaced
+
+# Find mentions of options in a text: ``$\text{(B)}$, not A`` is read as ``(B), not A``, with two mentions.
+
+
+MAX_CHARACTERS = 20_000
+"""How many characters at the end of an answer are read: a choice is short and follows its explanation."""
+
+MOST_OPTIONS = 100
+"""The limit of options: each is searched for in the whole text."""
+
+MOST_MENTIONS = 1_000
+"""A text with more mentions of options than this explains nothing and chooses none."""
+
+_WIDE = {"（": "(", "）": ")", "：": ":", "，": ",", "、": ",", "；": ";", "。": ". ", "！": "!", "？": "?"}
+_QUOTES = dict.fromkeys("’ʼ", "'") | dict.fromkeys('*`"“”„«»「」『』$\\{}✅✓✔☑\ufe0f', "")
+_CAPITALS = {chr(0xFF21 + place): chr(0x41 + place) for place in range(26)}
+"""Full-width letters, as in Chinese exams."""
+
+_PLAIN = _WIDE | _QUOTES | _CAPITALS
+_LATEX = re.compile(
+    r"\\(?:text|math)[a-z]{0,6}\b|\\f?box(?:ed)?\b|\\(?:bf|rm|quad|(?:[lL]arge|LARGE|[hH]uge|displaystyle)\b|[,;!()\[\]])"
+)
+_PADDED = re.compile(r"(?<=[(\[]) +| +(?=[)\]])")
+_VARIABLE = re.compile(r"\s?[=≈](?!\s?(?:correct|right|wrong|true|false|incorrect|answer)\b)\s?[^\s=]|/\((?![A-Z]\))")
+"""After a letter that names a value: "A = benzoquinone", "A=81°"."""
+
+_ARGUMENT = re.compile(r"[A-Za-z]\([^()\n]{0,20}\Z")
+"""Before a letter that is the argument of a function: P(A and B)."""
+
+_FRAME = re.compile(r"(?<!\w)['_]{1,3}|(?<!\b[A-Z])['_]{1,3}(?!\w)|(?<=['_][A-Z])['_]")
+_LINE_MARK = re.compile(r"^(?:[#>\u2022➡→⇒▶►🔹🔸👉🎯]{1,6} ?|[-+] )")
+_SMILEYS = re.compile("[\U0001f600-\U0001f64f🎉🌟]")
+
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+"""Letters of scripts without spaces between words: ``答案是B`` mentions B."""
+
+_LETTER = rf"[^\W{_UNSPACED}]"
+_RUNS_ON = re.compile(
+    r"'\w| (?!(?:because|since|as|for|due|given|is|isn't|was|are|and|or|not|rather|instead|over|but|plus|so|while|if|"
+    r"which|also|cannot|can't|would|alternatively|otherwise|oder|ou|und|et|with|vs|xor|along|together|maybe|perhaps|then)\b)[a-z]"
+)
+"""After A, I or No: it is an ordinary word, as in "A dog" and "I think"."""
+
+_ENDS = re.compile(r"[).,:;!\]]|\s|\Z")
+_WORDS = {"a", "A", "i", "I", "no", "No", "NO"}
+
+
+@dataclass(frozen=True)
+class Mention:
+    """An option's `name` at ``text[start:end]``."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Options:
+    """The names of the options of a question."""
+
+    names: tuple[str, ...]
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        if all(len(name) == 1 and name.isascii() and name.isupper() for name in self.names):
+            names = "".join(self.names)  # ignoring case takes several times as long
+            return re.compile(rf"(?<!{_LETTER})([{names}{names.lower()}])(?!{_LETTER})(?!-[a-z]{{2}})")
+        longest_first = sorted(self.names, key=len, reverse=True)
+        first = "".join({re.escape(name[0]) for name in longest_first})
+        return re.compile(f"(?=[{first}])(?:{'|'.join(map(_bounded, longest_first))})", re.IGNORECASE)
+
+    @cached_property
+    def _by_group(self) -> tuple[str, ...]:
+        return tuple(sorted(self.names, key=len, reverse=True))
+
+    @cached_property
+    def _folded(self) -> dict[str, str]:
+        return {name.casefold(): name for name in self.names}
+
+    @cached_property
+    def _longest(self) -> int:
+        """A name has at most three times as many characters when its case is folded."""
+        return max(len(name) for name in self.names)
+
+    @cached_property
+    def _kept(self) -> frozenset[str]:
+        """Characters that belong to names and are not formatting."""
+        return frozenset("".join(self.names))
+
+    @cached_property
+    def _formatting(self) -> dict[str, str]:
+        return {character: new for character, new in _PLAIN.items() if character not in self._kept}
+
+    @cached_property
+    def _only_ascii(self) -> dict[str, str]:
+        return {character: new for character, new in self._formatting.items() if character.isascii()}
+
+    def plain(self, text: str) -> str:
+        """Return the end of `text` without formatting, margins and empty lines."""
+        text = text[-MAX_CHARACTERS:]
+        if not self._kept & set("~<>"):
+            text = without_elements(without_struck(text))
+        if "\\" not in self._kept:
+            text = _LATEX.sub("", text)
+        if not text.isascii():
+            text = _SMILEYS.sub("", text)
+        text = replaced(text, self._only_ascii if text.isascii() else self._formatting)
+        if not self._kept & {"'", "_"} and ("'" in text or "_" in text):
+            text = _FRAME.sub("", text)
+        lines = (" ".join(line.split()) for line in text.split("\n"))
+        if "( " in text or " )" in text:
+            lines = (_PADDED.sub("", line) for line in lines)
+        lines = (_LINE_MARK.sub("", line) if line not in self.names else line for line in lines)
+        return "\n".join(filter(None, lines))
+
+    def named(self, text: str) -> str | None:
+        """Return the option with the name `text`, in any case."""
+        if text in self.names:
+            return text
+        return self._folded.get(text.casefold()) if len(text) <= 3 * self._longest else None
+
+    def mentions(self, plain: str) -> list[Mention] | None:
+        """Return the mentions of options in `plain`, in order; None if there are too many."""
+        found = list(islice(self._pattern.finditer(plain), MOST_MENTIONS + 1))
+        if len(found) > MOST_MENTIONS:
+            return None
+        return [self._mention(match) for match in found if not self._is_a_word(match, plain)]
+
+    def _mention(self, match: re.Match[str]) -> Mention:
+        name = match[0] if match[0] in self.names else match[0].upper()
+        if name not in self.names:
+            name = self._by_group[(match.lastindex or 1) - 1]
+        return Mention(name, match.start(), match.end())
+
+    def _is_a_word(self, match: re.Match[str], plain: str) -> bool:
+        found = match[0]
+        if found in _WORDS and _RUNS_ON.match(plain, match.end()):
+            return True
+        is_letter = len(found) == 1 and found.isalpha()
+        if is_letter and (_VARIABLE.match(plain, match.end()) or self._is_argument(match, plain)):
+            return True
+        small = len(found) == 1 and found not in self.names and found.islower()
+        return small and not _ENDS.match(plain, match.end())
+
+    def _is_argument(self, match: re.Match[str], plain: str) -> bool:
+        return _ARGUMENT.search(plain, max(0, match.start() - 24), match.start()) is not None
+
+
+def _bounded(name: str) -> str:
+    """Return a group that matches `name` unless it is part of a longer word or number."""
+    before = rf"(?<!{_LETTER})" if re.match(_LETTER, name[0]) else ""
+    after = rf"(?!{_LETTER})(?!-[a-z]{{2}})" if re.match(_LETTER, name[-1]) else ""
+    if name[0].isdigit():
+        before = r"(?<![\w.,/^+\-\u2212])"
+    if name[-1].isdigit():
+        after = r"(?![\w^%]|[.,:/\-\u2013\u2212]\d| %)"
+    return f"{before}({re.escape(name)}){after}"
+
+
+_WINDOW = 160
+_TAIL = 1_000
+_PART_OF_A_SOLUTION = 100
+"""A line with a small label and so much text is a part of a solution: "a) The vapor pressure is ..."."""
+_SHORT = 48
+"""More characters than a phrase like "so it must be option" has."""
+
+Rank = Callable[[int], bool]
+"""A test of whether a mention, given by its number, is a claim of some kind."""
+
+
+def _any(*patterns: str, end: str = "") -> re.Pattern[str]:
+    return re.compile(f"(?:{'|'.join(patterns)}){end}", re.IGNORECASE)
+
+
+_BE = r"(?:is|was|are|must be|should be|will be|has to be|can only be)"
+_ADVERB = (
+    r"(?:(?:absolute|actual|certain|clear|complete|consequent|definite|entire|evident|exact|final|ful|logical|"
+    r"(?:most )?like|obvious|on|precise|probab|real|simp|sure|tru|ultimate|undoubted|unequivocal)ly|"
+    r"therefore|thus|indeed|hence|then|in fact|of course|just|for sure|for certain|donc)"
+)
+_KIND = (
+    r"(?:(?:the |la |a )?(?:option|choice|answer|letter|number|opción|opção|alternativa|letra|lettre|pilihan|"
+    r"вариант|буква|antwort|réponse|respuesta|resposta|risposta)|"
+    r"the (?:first|second|third|fourth|fifth|last) (?:option|choice|one),?|the|la|a(?= [A-Z]\b))"
+)
+_OPENING = r" ?[(\[]{0,2}\Z"
+_CLOSING = r"[)\]]{0,2}"
+
+# What states an option, beside "the answer is", by the words that these phrases begin with.
+
+_OF = r"(?: (?:to|for|of|in|here|considering|given|based on|among|according to)\b[^.:;!?\n]{0,80}?)??"
+_SEPARATOR = r"(?: ?(?:[:=→–—-]|=>|->)|(?<=\bans)\.)"
+_IS = rf"s?{_OF},? (?:ist|est|es|é|{_BE})(?: {_ADVERB},?|, {_ADVERB},)?(?: {_KIND})?(?: ?:)?"
+_NOUNS = ("answer", "choice", "option", "solution", "response", "result", "description", "one")
+_LABELS_OF_ANSWERS = ("ans", "choice", "solution", "conclusion", "correct", "final", "decision", "verdict")
+_LEADS: dict[str, re.Pattern[str]] = {
+    noun: _any(rf"\b{noun}{_IS}", *([rf"\b{noun}(?: {_KIND})?{_SEPARATOR}"] if noun in _LABELS_OF_ANSWERS else []))
+    for noun in (*_NOUNS, *_LABELS_OF_ANSWERS)
+} | {
+    **{
+        word: _any(
+            rf"\b{word} (?:answer|choice|option)(?: {_KIND})?(?: ?(?::|=|->|→))?",
+            *([rf"\b{word}(?: {_KIND})?{_SEPARATOR}"] if word in _LABELS_OF_ANSWERS else []),
+        )
+        for word in ("correct", "right", "best", "final")
+    },
+    "choice:": _any(r"(?:(?<=\n)|\A)(?:(?:the|my|final|correct|best) ){0,2}choice:?\n"),
+    "is option": _any(r"\b(?:is|be) (?:the )?(?:option|choice)(?: letter)?"),
+    "is the option": _any(r"\bis the (?:option|choice)(?: letter)?"),
+    **{word: _any(rf"\b{word} (?:it's|it is)") for word in ("actually", "wait,", "no,")},
+    **{word: _any(rf"\b{word}") for word in ("sondern", "sino", "richtig ist", "korrekt ist")},
+    **{
+        word: _any(rf"\b{word}(?: (?:correcta|correta|final|ответа))?(?: (?:es|é) ?:?| ?:)")
+        for word in ("opción", "opção", "alternativa", "вариант", "variant")
+    },
+    "选项": _any(r"选项(?:应该|应)?(?:是|为|為)? ?:?"),
+    "選項": _any(r"選項(?:應該|應)?(?:是|為)? ?:?"),
+    "正确": _any(r"(?:正确|正確)的?(?:选项|答案)?(?:是|为|為)"),
+    "正確": _any(r"(?:正确|正確)的?(?:选项|答案)?(?:是|为|為)"),
+    "아니라": _any(r"아니라"),
+    "而是": _any(r"而是"),
+    "ではなく": _any(r"ではなく(?:て)?,?"),
+}  # fmt: skip
+_TO_MENTION = re.compile(
+    rf"(?:[ .]*(?:\.\.|…))?[ \n]{{0,2}}(?:{_ADVERB} )?(?:{_KIND}[ :]?)?\s?[(\[【]{{0,2}} ?", re.IGNORECASE
+)
+_OR_LEAD = re.compile(r"\bor (?:\w+ ){0,2}\Z")
+_MOST_LEADS = 40
+"""How many times from the end each of these words is looked at."""
+
+# Text before an option.
+
+_PICKED = _any(
+    r"\b(?:choose|pick|select|chose|picked|selected|choosing|go with|going with|opt for|settle on)"
+    rf"(?: {_KIND})? ?:?",
+    r"\banswer would be",
+    rf"\b(?:corresponds? to|corresponding to|matche?s?|matching)(?: {_KIND}){{0,2}} ?:?",
+    r"(?:选择|选|選択|選|chọn) ?:?",
+    r"\bonly(?: option| choice)?",
+    end=_OPENING,
+)
+_CONCLUDED = _any(
+    r"\b(?:so|thus|therefore|hence|conclusion|it's|it is|that's|it must be|c'est)"
+    rf"(?: (?:it's|it is|it must be))?[:,]?(?: {_KIND})?",
+    end=_OPENING,
+)
+_JUDGED = _any(r"\b(?:is|as|be|it's)(?: (?:\w+ly|very|quite))?(?: an?)?", r"[a-z]s an?", ":", end=_OPENING)
+"""Before a whole word: "the sentiment is positive", "it expresses a positive sentiment"."""
+
+_JUDGED_NOUN = re.compile(r" (?:\w+(?:[.!,;]|\Z)|rather than\b)")
+
+_CONCLUDED_SUBJECT = re.compile(
+    rf"\b(?:so|thus|therefore|hence|consequently),? (?:the|this|that|it)\b[^.,;:!?\n]{{1,80}} (?:is|must be|"
+    rf"should be|would be)(?: {_ADVERB})?"
+    rf"(?: {_KIND})? ?[(\[]{{0,2}}\Z",
+    re.IGNORECASE,
+)
+"""Before an option that ends its sentence: "So the exception is B."."""
+
+_SUBJECT = _any(r"\b(?:is|are|be|would be) ?:?\n?", end=_OPENING)
+_OPTION_TEXT = re.compile(
+    r"(?:[.)]|:) ?(?!(?:It|Then|So|Thus|Hence|However|We|Therefore|Next|Now|Let|But|And|Or|Also|Because|Since|"
+    r"If|When)\b)[^\s.,;:)]"
+)
+"""Before and after a labeled option: "The compound is A. ethyl benzoate". "The product is A. It reacts" has none."""
+
+_REPLACING = re.compile(
+    r"[.!?\n]\s?(?:(?P<concludes>(?:so|therefore|thus|hence|however|but|actually|also),? (?:option |choice )?)"
+    r"|(?P<label>(?:[\w']+ ){0,5}[\w']+(?:[:,]| -) )"
+    r"|(?:option |choice |on [a-z]+ )?)[(\[]?\Z",
+    re.IGNORECASE,
+)
+_SENTENCE_OVER = re.compile(rf"{_CLOSING}[.!]?(?:\s*\Z|\n|(?<=[.!]) )")
+"""Around an option that is all of a sentence, or its conclusion."""
+
+_POINTED = _any(
+    r"\b(?:answer|option|choice|letter) ?",
+    r"\b(?:is|be|leaves|leaves us with|leaving|elimination,|probably|definitely|say)",
+    r"[^\s(\[] [(\[]",
+    end=_OPENING,
+)
+_LINE_START = re.compile(rf"(?:{_KIND} )? ?[(\[【]{{0,2}}", re.IGNORECASE)
+
+# Text after an option.
+
+_RIGHT = re.compile(
+    r"[)\]]?(?:[).:]? [^.,;:!?\n]{1,60}?)?? (?:is|was|must be|should be|will be|has to be|can only be)"
+    rf"(?: {_ADVERB}| also)? (?:(?:the )?(?:only |single |most )?"
+    r"(?:correct|right|accurate|appropriate|likely|better|best)\b"
+    r"(?=\W*(?:\Z|\n|[.,;:!)–—])| (?:answer|choice|option|one|because|since|as|here|so|and|but|for|given|to|in|"
+    r"statement|"
+    r"response|description|explanation|candidate|match|conclusion)\b)"
+    r"|(?:the|our|my) (?:final |best |only |correct |right )?(?:answer|choice|option|one|match|fit)\b"
+    r"(?! (?:to (?:a|an|another|some|other)|my|he|she|they|everyone)\b))(?! if\b)|[)\]]?,? it is(?=[.!])|"
+    r"[)\]]?(?: ist| est| es| é)? (?:die |la |a )?(?:richtig|korrekt|correct[ae]|corret[ao]|bonne)e?"
+    r"(?=\W*(?:\Z|[.,;\n]))|"
+    r"(?:是|为|為)?(?:正确|正確|对|"
+    r"對)的?(?=[。.,;! \n]|\Z|(?:答案|选项|選項))",
+    re.IGNORECASE,
+)
+_BEST = re.compile(
+    rf"{_CLOSING} (?:is|would be) the (?:best|correct|right|only|most [a-z]{{2,20}}) [a-z]{{2,20}}\b", re.IGNORECASE
+)
+_NAMED_OPTION = re.compile(r"\b(?:option|choice|answer) ?[(\[]{0,2}\Z", re.IGNORECASE)
+"""Around an option that is called so: "option B is the best approach"."""
+
+_OVER = re.compile(rf"{_CLOSING} ?[.!,;:]{{0,2}}(?:\n|\Z)")
+_STOPS = re.compile(rf"{_CLOSING}(?: ?(?:[.!,;]|\n|\Z)| (?:because|since|as|for|due|given)\b)")
+_LABELS = re.compile(
+    rf"{_CLOSING}(?:(?<=[)\]]) ?[^?]|[.:,;!] ?|\s?[–—]| - "
+    r"| (?:because|since|as|due to|given|not|rather than|instead of)\b)"
+)
+_ALSO = re.compile(rf"{_CLOSING} (?:is|would be|could be|may be) also\b", re.IGNORECASE)
+_ASKED = re.compile(r"[)\].]{0,2} ?\?")
+_PART = re.compile(
+    r"['′](?!s (?:correct|right|the)\b|\w{2})| ?[+*^] ?\d| ?[-−–/] ?\d|"
+    r" (?:to(?! (?:the|this|a|be)\b)|through|until|times|plus|minus|divided by|or (?:none|neither|another|something))\b"
+)
+"""What makes a mention the beginning of something else: "B to C", "B's successor", "2 times 1"."""
+_WRONG = re.compile(
+    rf"{_CLOSING}\s\(?(?:(?:is|was|are|would be|seems) (?:\w{{2,20}}ly )?(?:not|wrong|incorrect|false|out)\b|isn't\b"
+    r"|(?:cannot|can't|wrong|incorrect|not (?:correct|right))\b)",
+    re.IGNORECASE,
+)
+_NAY = re.compile(
+    r"(?:(?P<bracket>[)\]]),?|[.:]) ?(?:(?i:no|false|wrong|incorrect|untrue|never)(?=[*.!]{0,3}(?:\s|\Z)|"
+    r", (?:because|since|as)\b)(?!\W{1,3}(?:wait|it|that|the answer|actually)\b)"
+    r"|(?:(?i:none|not|neither|can't|cannot)|N(?:o|othing)) (?!wait\b|it\b|that\b|"
+    r"the answer\b)[^.!?,\n]{1,80}(?=[.!]{0,2}(?:\s|\Z)))| \((?i:no|false|wrong|incorrect)\)"
+)
+"""The text of an option that sounds like a denial."""
+
+_PREDICATE = re.compile(
+    rf"{_CLOSING} (?!(?:is|are) (?:also|both|possible|plausible)\b)(?:is|isn't|was|are|aren't|were|has|have|had|would"
+    r"|does|doesn't|do|can|cannot|can't|could|makes?|holds?|describes?|refers?|fails?|says?|states?|contains?)\b"
+    r"(?! (?:correct|right)\b)",
+    re.IGNORECASE,
+)
+
+_DASH = re.compile(rf"{_CLOSING} ?[.:;–—-]")
+_PLURAL = re.compile(rf"{_CLOSING} (?:are|aren't|were|have|do|don't)\b", re.IGNORECASE)
+
+# Words before a claim in its clause that withdraw it.
+
+_CLAUSE = _any(r"[.!?;\n—]|, ", r"\b(?:but|so|therefore|thus|hence|however|because|since|and|then)\b")
+_JUDGMENT = _any(
+    r"\b(?:in)?(?:correct|accurate|valid)(?:ly)? (?:statement|sentence|assertion|claim|pair|match|combination|"
+    r"matched)s?\b",
+    r"\b(?:false|wrong|untrue|mismatched) (?:statement|sentence|assertion|claim|pair|match|combination)s?\b",
+    r"\b(?:that|which|who) (?:is|are|was|were|does|do|did|would|can|could|will)(?:n't| not| never)\b",
+    r"\b(?:that|which|who) (?:cannot|never|can't)\b",
+    r"\b(?:that|which|who) (?:is|are|was|were) (?:false|wrong|incorrect|untrue|inaccurate|invalid)\b",
+)
+"""What a question may ask for: "the incorrect statement", "the option that is not true". It denies nothing."""
+
+_DENIED = _any(
+    r"\b(?:not|never|cannot|neither|nor|none|nicht|pas|не)\b|n't\b|不|别|\bno (?:option|choice|answer|one)\b",
+    r"\b(?:although|though|while|assume|hardly|barely|nobody|refuse[sd]?|second[- ]best|opposite)\b",
+    r"\b(?:exclude[sd]?|eliminate[sd]?|rule[sd]? out)\b",
+    r"\b(?:wrong|wrongly|incorrect|incorrectly|worst|false|mistake|mistaken|mistakenly|distractor|trap|misconception|myth)\b",
+    r"(?<!no )(?<!without )\bdoubt\b",
+    r"\b(?:tempt(?:ing|ed)|unlikely|if|whether|suppose|assuming|unless|except|anything but|might)\b",
+    r"\b(?:people|students|others|everyone)\b",
+    r"(?<!the )\b(?:many|most|some|they)(?: \w{1,20}){0,3}? (?:would|may|think|thought|say|said|believe|argue)\b",
+    r"(?<!the )\b(?:many|most|some|they)(?: \w{1,20}){0,2} ?\Z",
+)
+
+# Words that join two options, and words that separate them.
+
+_JOIN_WORD = _any(OR_WORDS, AND_WORDS, "か", r"\bif not\b", r"\bunless (?:it is|it's)\b")
+_BESIDE = r"\b(?:option|choice|letter|probably|likely|i (?:think|guess|believe|suppose))\b"
+_JOINED = _any(r"[\s()\[\],;:./|&+~>→\-–—…・·∨∧∪∩⁄\\]", _JOIN_WORD.pattern, _BESIDE, end="+")
+_OR_BEFORE = _any(_JOIN_WORD.pattern, r"\bnor\b", "[/&+]", ",\n")
+_TOPIC = re.compile(r"[은는] ?")
+"""정답은 B는 C: two options, unless a sentence follows, as in B는 C와 달리."""
+_TOPIC_END = re.compile(r"[)\]]{0,2}(?:입니다|이다|이에요|예요|요)?[.!]?(?:\n|\Z)")
+_LINE_BREAK = re.compile(r"[)\]]{0,2} ?[.!,;:]{0,2}\n[(\[]{0,2}")
+_SO_IS = _any(r"\b(?:so|as|likewise) (?:is|are|was|does)", end=_OPENING)
+_PERHAPS = _any(r"\b(?:maybe|perhaps|possibly|it could be|or else)", end=_OPENING)
+_ALSO_BEFORE = _any(
+    r"\bor is (?:it|the answer)|\b(?:could|might|may|can) (?:also |well |equally )?be|\balso(?: be)?|\bequally|"
+    r"\bif (?:(?:it|that|this|i)(?:'s|'m| is| was| am) )?(?:wrong|incorrect|not|mistaken),?(?: then)?",
+    end=_OPENING,
+)
+_ALSO_AFTER = re.compile(
+    rf"{_CLOSING},? (?:(?:is|are|seems|would be|could be|may be|might be) (?:also|equally|just as|as|similarly)"
+    r"|(?:is \w+ )?(?:too|as well)\b|otherwise\b|else\b|"
+    r"for (?:large|small|other|all other|negative|positive|even|odd)\b|(?:could|might) be (?:right|correct))\b",
+    re.IGNORECASE,
+)
+"""Around an option that is a second answer: "C is equally correct"."""
+
+_CONDITION = re.compile(rf"{_CLOSING},? (?:if|when|unless|in case|provided|assuming)\b", re.IGNORECASE)
+_APART = _any(
+    r"\b(?:not|rather|since|because|instead|over|while|whereas|unlike|as|both|neither|all|combination|but)\b|[.!?] |\n"
+)
+_LISTED_OPTION = re.compile(r"\. ?[^\s.]")
+_LIST_OF_TWO = re.compile(r"(?:[)\]:]|\.) (?:both )?(\w) and (\w)(?: only)?(?=[.)]?(?:\n|\Z))")
+_LISTED = _any(r"(?:\b(?:or|and)|[,/|]) ?[(\[]?\Z")
+_ITS_LABEL = re.compile(r"[)\]:]|\. ?\w")
+_NEW_SENTENCE = _any(r"[.!?](?:\s|\Z)|\n", r"\b(?:so|thus|therefore|hence|actually|wait)\b")
+
+
+def _denies(clause: str) -> bool:
+    return bool(_DENIED.search(_JUDGMENT.sub(" ", clause)))
+
+
+def chosen(options: Options, text: str, *, marked: bool) -> str | None:
+    """Return the option that `text` chooses; None if it chooses none, or more than one.
+
+    A marked answer must be the choice itself; otherwise the choice may be anywhere in an explanation.
+    """
+    if not marked and len(text) > 2 * _TAIL:
+        # Nearly always the end states the answer, and reading only that is much faster. Before the statement there must
+        # be enough text for what may deny it.
+        plain = options.plain(text[-_TAIL:])
+        end = _Text(plain, tuple(options.mentions(plain) or ()), may_read_no=len(options.names) == 2)
+        if end.last_lead >= _WINDOW and end.states_an_option:
+            return end.choice(marked=False)
+    plain = options.plain(text)
+    name = options.named(" ".join(text.split())) or options.named(plain)
+    mentions = None if name else options.mentions(plain)
+    if not mentions:
+        return name
+    return _Text(plain, tuple(mentions), may_read_no=marked or len(options.names) == 2).choice(marked=marked)
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A plain text and its mentions of options, in order.
+
+    Attributes:
+        may_read_no: "B. No" is an option with its text: in a mark, or if there are two options. Elsewhere it may be a
+            claim that is taken back.
+    """
+
+    text: str
+    mentions: tuple[Mention, ...]
+    may_read_no: bool
+
+    @property
+    def last_lead(self) -> int:
+        """Where the first of the phrases that state an option begins; -1 if there is none."""
+        leads = [self._leads.get(mention.start) for mention in self.mentions]
+        return min((lead for lead in leads if lead is not None), default=-1)
+
+    @property
+    def states_an_option(self) -> bool:
+        return any(map(self._stated, range(len(self.mentions))))
+
+    def choice(self, *, marked: bool) -> str | None:
+        claims = self._claims(0, marked=marked)
+        if not claims:
+            return None
+        corrected = self._corrected(claims[-1])
+        if corrected is not None:
+            claims = [corrected]
+        kept = self._kept_from(claims[-1])
+        if kept is not None:
+            direct = [kept] if kept < len(self.mentions) and self._is_direct(kept) else []
+            claims = self._claims(kept, marked=marked) or direct
+        if not claims or (not marked and self._picked_later(claims[-1])):
+            return None
+        return self._settled(claims)
+
+    def _claims(self, first: int, *, marked: bool) -> list[int]:
+        """Return the mentions from `first` on that are claims of the first rank that has any."""
+        ranks: list[Rank] = [
+            *(self._stated, self._line, self._concluded, self._right, self._subject, self._picked, self._pointed)
+        ]
+        for rank in [self._line, self._stated, self._right, self._pointed] if marked else ranks:
+            claims = [number for number in range(first, len(self.mentions)) if rank(number)]
+            if claims:
+                return claims
+        return []
+
+    # retractions
+
+    def _corrected(self, number: int) -> int | None:
+        """Return the last mention that replaces the claim: "No, C." or "Actually, it's C."."""
+        later = range(len(self.mentions) - 1, number, -1)
+        return next((other for other in later if corrects(self.text, self._start(other)) and self._ends(other)), None)
+
+    def _kept_from(self, number: int) -> int | None:
+        """Return the first mention after a retraction of the claim ("Scratch that."); None if it is not retracted."""
+        claim = self.mentions[number]
+        retraction = last_retraction(self.text, self._end(number))
+        if retraction is None:
+            return None
+        following = next(
+            (n for n in range(number, len(self.mentions)) if self.mentions[n].start >= retraction.end),
+            len(self.mentions),
+        )
+        nearest = max((n for n in range(following) if self.mentions[n].end <= retraction.start), default=number)
+        return following if retraction.everything or self.mentions[nearest].name == claim.name else None
+
+    def _is_direct(self, number: int) -> bool:
+        """Return whether the mention alone follows the retraction: "Correction: C.", "Scratch that. It's C."."""
+        return corrects(self.text, self._start(number)) or (self._ends(number) and not self._denied(number))
+
+    def _ends(self, number: int) -> bool:
+        """Return whether the mention ends its clause, or labels what follows."""
+        end = self.mentions[number].end
+        ends = _STOPS.match(self.text, end) or _LABELS.match(self.text, end) or _RIGHT.match(self.text, end)
+        return bool(ends) and not self._denied(number)
+
+    def _start(self, number: int) -> int:
+        return self.mentions[number].start
+
+    def _denied(self, number: int) -> bool:
+        return denied_before(self.text, self.mentions[number].start) or denied_after(self.text, self._end(number))
+
+    def _end(self, number: int) -> int:
+        """Return the end of a mention, and of its text if that sounds like a denial: "(B) No", "A. False"."""
+        end = self.mentions[number].end
+        text = _NAY.match(self.text, end)
+        return text.end() if text and (self.may_read_no or text["bracket"]) else end
+
+    def _picked_later(self, number: int) -> bool:
+        """Return whether another option is picked after the claim, which withdraws it."""
+        name, later = self.mentions[number].name, range(number + 1, len(self.mentions))
+        return any(self.mentions[n].name != name and (self._picked(n) or self._replaces(n)) for n in later)
+
+    def _replaces(self, number: int) -> bool:
+        """Return whether the mention is all of its sentence, or its conclusion: "Edit: C.", "So C is the answer."."""
+        mention = self.mentions[number]
+        lead = _REPLACING.search(self.text, max(0, mention.start - _SHORT), mention.start)
+        if lead is None:
+            return False
+        if lead["concludes"] and self._right(number):
+            return True
+        end = _SENTENCE_OVER.match(self.text, mention.end)
+        is_last = end is not None and end.end() == len(self.text) and self.text[mention.start].isupper()
+        if end is None or not (lead["concludes"] or lead["label"] or is_last):
+            return False
+        return not self._is_withdrawn(number, mention.start)
+
+    def _settled(self, claims: list[int]) -> str | None:
+        last = self.mentions[claims[-1]]
+        after = last
+        for number in reversed(claims):
+            mention = self.mentions[number]
+            apart = _NEW_SENTENCE.search(self.text, mention.end, after.start)
+            if apart and not _ALSO.match(self.text, after.end):
+                break
+            if mention.name != last.name:
+                return None
+            after = mention
+        return None if self._hedged(claims[-1]) else last.name
+
+    # the ranks
+
+    def _stated(self, number: int) -> bool:
+        lead = self._leads.get(self.mentions[number].start)
+        if lead is None or self._is_denied_or_asked(number) or self._predicated(number):
+            return False
+        return not _denies(self._clause(lead))
+
+    @cached_property
+    def _unclaimed(self) -> frozenset[int]:
+        """Where options are stated that the writer does not claim: "My friend says the answer is B"."""
+        starts = {mention.start for mention in self.mentions}
+        stated = ((self._to_mention(statement.start), statement) for statement in self._statements)
+        return frozenset(
+            start
+            for start, statement in stated
+            if start in starts
+            and not is_claimed(self.text, statement)
+            and not _OR_LEAD.search(self.text, max(0, statement.lead - _SHORT), statement.lead)
+        )
+
+    @cached_property
+    def _statements(self) -> list[Statement]:
+        return list(statements(self.text))
+
+    @cached_property
+    def _leads(self) -> dict[int, int]:
+        """Where an option would be stated, and where the words that state it begin."""
+        leads = dict(self._phrases())
+        leads |= {start: lead for lead, start in self._statements}
+        return {self._to_mention(start): lead for start, lead in leads.items()}
+
+    def _to_mention(self, start: int) -> int:
+        to_mention = _TO_MENTION.match(self.text, start)
+        return to_mention.end() if to_mention else start
+
+    def _phrases(self) -> Iterator[tuple[int, int]]:
+        lowered = self.text.replace("İ", "I").lower()
+        for word, pattern in _LEADS.items():
+            if word not in lowered:
+                continue
+            position = len(lowered)
+            for _ in range(_MOST_LEADS):
+                position = lowered.rfind(word, 0, position)
+                if position < 0:
+                    break
+                if phrase := pattern.match(self.text, position):
+                    yield phrase.end(), position
+
+    def _concluded(self, number: int) -> bool:
+        mention = self.mentions[number]
+        if not (_STOPS.match(self.text, mention.end) or _OPTION_TEXT.match(self.text, mention.end)):
+            return False
+        start = max(0, mention.start - _WINDOW)
+        phrase = _CONCLUDED_SUBJECT.search(self.text, start, mention.start)
+        return phrase is not None and not self._is_withdrawn(number, mention.start)
+
+    def _right(self, number: int) -> bool:
+        mention = self.mentions[number]
+        right = _RIGHT.match(self.text, mention.end, mention.end + _WINDOW)
+        if not right and _NAMED_OPTION.search(self.text, max(0, mention.start - 10), mention.start):
+            right = _BEST.match(self.text, mention.end)
+        if not right or self._starts_before(number + 1, right.end()) or self._is_listed(number):
+            return False
+        return not _ASKED.match(self.text, right.end()) and not _denies(self._clause(mention.start))
+
+    def _is_listed(self, number: int) -> bool:
+        """Return whether it ends a list of others: "none of (A, B, C) is correct"; in "Of A and B, A" it is chosen."""
+        first = number
+        while first and self.mentions[first - 1].name != self.mentions[number].name and self._joined(first - 1):
+            first -= 1
+        listed = first < number
+        return listed and not (first and self._joined(first - 1))
+
+    def _subject(self, number: int) -> bool:
+        return self._follows(number, _SUBJECT) and bool(_OPTION_TEXT.match(self.text, self.mentions[number].end))
+
+    def _line(self, number: int) -> bool:
+        return number in self._lines
+
+    def _picked(self, number: int) -> bool:
+        mention = self.mentions[number]
+        if self._follows(number, _PICKED):
+            return not self._predicated(number)
+        stops = _STOPS.match(self.text, mention.end)
+        if len(mention.name) > 1 and self._follows(number, _JUDGED):
+            return bool(stops or _JUDGED_NOUN.match(self.text, mention.end))
+        return bool(stops) and self._follows(number, _CONCLUDED)
+
+    def _pointed(self, number: int) -> bool:
+        mention = self.mentions[number]
+        over = _OVER.match(self.text, mention.end)
+        return bool(over and over.end() == len(self.text) and self._follows(number, _POINTED))
+
+    @cached_property
+    def _lines(self) -> frozenset[int]:
+        """Mentions that are the first or last line, alone or as its label; none if another option has such a line."""
+        starting = [number for number in range(len(self.mentions)) if self._starts_line(number)]
+        tasks = [number for number in starting if self.text[self.mentions[number].start].islower()]
+        if tasks and len({m.name for m in self.mentions if self.text[m.start].islower()}) > 1:
+            starting = [number for number in starting if number not in tasks]  # (a) ... (b) ... are parts of a solution
+        alone = [number for number in starting if _OVER.match(self.text, self.mentions[number].end)]
+        labels = [number for number in starting if _LABELS.match(self.text, self.mentions[number].end)]
+        names = [self.mentions[number].name for number in labels]
+        if len(names) > 2 and names[-1] in names[:-1] and len(set(names)) == len(names) - 1:
+            labels = labels[-1:]  # all options are listed, and one of them again
+        first, last = self.text.find("\n"), self.text.rfind("\n")
+        first = len(self.text) if first < 0 else first
+        for lines in (alone, labels):
+            edges = [n for n in lines if self.mentions[n].start < first or self.mentions[n].start > last]
+            if edges:
+                one = len({self.mentions[number].name for number in lines}) == 1
+                return frozenset(edges if one else ())
+        return frozenset()
+
+    def _starts_line(self, number: int) -> bool:
+        start = self.mentions[number].start
+        line = self.text.rfind("\n", 0, start) + 1
+        end = self.text.find("\n", start, start + _PART_OF_A_SOLUTION)
+        if self.text[start].islower() and end < 0 and len(self.text) > start + _PART_OF_A_SOLUTION:
+            return False
+        return (
+            start - line < _SHORT
+            and bool(_LINE_START.fullmatch(self.text, line, start))
+            and not self._is_withdrawn(number, line)
+            and not (line and self.text[line - 2] not in ".!?;…" and _denies(self._clause(line - 1).rstrip(":")))
+        )
+
+    # the text around a mention
+
+    def _follows(self, number: int, lead: re.Pattern[str]) -> bool:
+        """Return whether `lead` precedes the mention, which is neither denied nor questioned."""
+        start = self.mentions[number].start
+        phrase = lead.search(self.text, max(0, start - _SHORT), start)
+        return phrase is not None and not self._is_withdrawn(number, phrase.start())
+
+    def _is_withdrawn(self, number: int, start: int) -> bool:
+        """Return whether the mention, or the clause before `start`, is denied, doubted or questioned."""
+        return self._is_denied_or_asked(number) or _denies(self._clause(start))
+
+    def _is_denied_or_asked(self, number: int) -> bool:
+        end = self._end(number)
+        if any(pattern.match(self.text, end) for pattern in (_ASKED, _WRONG, _PART)):
+            return True
+        if self._start(number) in self._unclaimed:
+            return True
+        return self._denied(number)
+
+    def _clause(self, end: int) -> str:
+        """Return the clause before `end`."""
+        window = self.text[max(0, end - _WINDOW) : end]
+        boundary = 0
+        for match in _CLAUSE.finditer(window):
+            boundary = match.end()
+        return window[boundary:]
+
+    def _predicated(self, number: int) -> bool:
+        return bool(_PREDICATE.match(self.text, self.mentions[number].end))
+
+    def _starts_before(self, number: int, end: int) -> bool:
+        return number < len(self.mentions) and self.mentions[number].start < end
+
+    # other options joined to a claim
+
+    def _hedged(self, number: int) -> bool:
+        name = self.mentions[number].name
+        if number and self.mentions[number - 1].name != name and self._joined(number - 1, _OR_BEFORE):
+            return True
+        end = number
+        while end + 1 < len(self.mentions) and self._joined(end):
+            end += 1
+        if (number + 1 < len(self.mentions) and self._next_is_added(number)) or self._is_one_of_two(number):
+            return True
+        if self._lists_options(number):
+            return True
+        if self._is_label_of_list(number):
+            return False
+        others = any(mention.name != name for mention in self.mentions[number + 1 : end + 1])
+        if others and _PLURAL.match(self.text, self.mentions[end].end):
+            # "B, C and D are wrong", but not "B - C and D are wrong"
+            return not _DASH.match(self.text, self.mentions[number].end)
+        return (others and not self._predicated(end)) or self._lists_another(number)
+
+    def _lists_options(self, number: int) -> bool:
+        """Return whether two other options follow on its line, each with its text: "A. one B. two C. three"."""
+        end = self.text.find("\n", self.mentions[number].end)
+        end = len(self.text) if end < 0 else end
+        following = (m for m in self.mentions[number + 1 :] if m.start < end and _LISTED_OPTION.match(self.text, m.end))
+        return len({mention.name for mention in following} - {self.mentions[number].name}) > 1
+
+    def _is_label_of_list(self, number: int) -> bool:
+        """Return whether its text names two others: "D) A and B only"."""
+        text = _LIST_OF_TWO.match(self.text, self.mentions[number].end)
+        following = self.mentions[number + 1 : number + 3]
+        return text is not None and [(m.start, m.end) for m in following] == [text.span(1), text.span(2)]
+
+    def _next_is_added(self, number: int) -> bool:
+        """Return whether the next mention, of another option, is a second answer: on its own line, or "so is C"."""
+        mention, other = self.mentions[number], self.mentions[number + 1]
+        if other.name == mention.name or other.start - mention.end > _WINDOW:
+            return False
+        between = self.text[mention.end : other.start]
+        if _TOPIC.fullmatch(between) and _TOPIC_END.match(self.text, other.end):
+            return True
+        if _SO_IS.search(between) or (len(between) < _SHORT and _PERHAPS.search(between)):
+            return True
+        alone = _OVER.match(self.text, mention.end) and _OVER.match(self.text, other.end)
+        return bool(alone) and _LINE_BREAK.fullmatch(between) is not None
+
+    def _is_one_of_two(self, number: int) -> bool:
+        """Return whether another option is called right as well, or is the answer under another condition."""
+        claim = self.mentions[number]
+        conditional = _CONDITION.match(self.text, claim.end)
+        for other in self.mentions[number + 1 :]:
+            if other.name == claim.name:
+                continue
+            before = self.text[max(0, other.start - _SHORT) : other.start]
+            also = _ALSO_BEFORE.search(before) or _ALSO_AFTER.match(self.text, other.end)
+            if also and (_ASKED.match(self.text, other.end) or not denied_after(self.text, other.end)):
+                return True
+            if conditional and not _APART.search(self.text, claim.end, other.start):
+                return True
+        return False
+
+    def _joined(self, number: int, word: re.Pattern[str] | None = None) -> bool:
+        """Return whether only a join is between this mention and the next; across lines it must be a word."""
+        between = self.text[self.mentions[number].end : self.mentions[number + 1].start]
+        if len(between) > _WINDOW or not _JOINED.fullmatch(between):
+            return False
+        if word:
+            return bool(word.search(between))
+        return "\n" not in between or between == ",\n" or bool(_JOIN_WORD.search(between))
+
+    def _lists_another(self, number: int) -> bool:
+        """Return whether its sentence continues with ``or C) ...``."""
+        name, end = self.mentions[number].name, self.mentions[number].end
+        for follower in range(number + 1, len(self.mentions)):
+            mention = self.mentions[follower]
+            if mention.start - end > _WINDOW or _APART.search(self.text, end + 2, mention.start):
+                return False
+            listed = _LISTED.search(self.text[max(0, mention.start - 8) : mention.start])
+            if listed and mention.name != name and _ITS_LABEL.match(self.text, mention.end):
+                return not self._predicated(follower)
+        return False

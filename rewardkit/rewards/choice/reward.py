@@ -1,0 +1,175 @@
+"""Multiple choice: ``rk.choice("answer")`` gives 1.0 to ``So the answer is (B).`` if "answer" is ``B``.
+
+The completion must choose one option. ``A, B, C or D`` chooses none, and neither does ``B or C``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any, final
+
+from rewardkit.batch.score import Score
+from rewardkit.errors import RewardDefinitionError, near_miss, shorten
+from rewardkit.rewards.choice.claims import MOST_OPTIONS, Options, chosen
+from rewardkit.text.extractors import Extractor, TextExtractor
+from rewardkit.text.final_answer import marked, own_words
+from rewardkit.text.marks import boxes
+from rewardkit.tree.gold import AcceptedGolds, against_gold, best, is_default
+from rewardkit.tree.parameters import OnUnparsableGold
+from rewardkit.tree.reward import Reward
+
+
+@dataclass(frozen=True)
+class GoldOption:
+    """Read a gold cell as an option: its name, ``(B)``, ``B. Paris``, or its position from 0."""
+
+    options: Options
+    extract: Extractor | None
+
+    def __call__(self, value: object) -> str:
+        names = self.options.names
+        if isinstance(value, int) and not isinstance(value, bool):
+            if not 0 <= value < len(names):
+                raise ValueError(f"option {value} does not exist: the {len(names)} options are 0 to {len(names) - 1}")
+            return names[value]
+        if not isinstance(value, str):
+            raise ValueError(f"not an option: {shorten(value)}")
+        found = self.extract(value) if self.extract else value
+        name = None if found is None else chosen(self.options, found, marked=True)
+        if name is None:
+            raise ValueError(f"{shorten(value)} is not one of {', '.join(names)}{self._hint(value)}")
+        return name
+
+    def _hint(self, value: str) -> str:
+        if value.strip().isdecimal():
+            return "; to give positions (from 0), store integers, not text"
+        miss = near_miss(value, self.options.names)
+        return f" ({miss.strip()})" if miss else ""
+
+
+@final
+@dataclass(frozen=True)
+class FinalChoice(TextExtractor):
+    """The option in the marked answer, else the last one that the text claims; a passage that is no option if none."""
+
+    options: Options
+
+    def find(self, answer: str) -> str | None:
+        text = own_words(answer)
+        mark = marked(text)
+        if mark is None:
+            return self._claimed(text)
+        if mark.mark == "box":
+            contents = boxes(text)
+            if contents is None:
+                return None
+            names = {name for content in contents if (name := chosen(self.options, content, marked=True))}
+            if not names:  # the value, or a formula on the way: "\boxed{500}. So, the answer is B."
+                return self._claimed(text)
+            return names.pop() if len(names) == 1 and mark.text is not None else _passage(text)
+        if mark.text is None:
+            return None
+        name = chosen(self.options, mark.text, marked=True)
+        if name or mark.mark == "tag":
+            return name or _passage(mark.text)
+        return self._claimed(text)
+
+    def _claimed(self, text: str) -> str:
+        return chosen(self.options, text, marked=False) or _passage(text)
+
+    def __repr__(self) -> str:
+        return "final_choice()"
+
+
+def _passage(text: str) -> str:
+    """Return the end of a text, for the note. No option has a line break, so it is none."""
+    return f"\n{text.strip()[-60:]}" if text.strip() else ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Check that the chosen option is the gold one; `found` if the extractor has already found the option."""
+
+    options: Options
+    found: bool
+
+    def __call__(self, answer: str | None, gold: tuple[str, ...]) -> float | Score:
+        return best(self._compare, answer, gold)
+
+    def _compare(self, answer: str | None, gold: str) -> float | Score:
+        if answer is None or not answer.strip():
+            return Score(0.0, "no answer found")
+        name = answer if self.found else chosen(self.options, answer, marked=True)
+        if name not in self.options.names:
+            names = shorten(", ".join(self.options.names))
+            return Score(0.0, f"{shorten(answer.strip()[-60:])} does not choose one of {names}")
+        return 1.0 if name == gold else Score(0.0, f"chose {shorten(name, 60)}, not {shorten(gold, 60)}")
+
+
+def choice(
+    column: str,
+    *,
+    options: str | Iterable[str] = "ABCD",
+    extract: Extractor | Any = None,
+    gold: Extractor | Any = None,
+    on_unparsable_gold: OnUnparsableGold | None = None,
+) -> Reward:
+    r"""Score 1.0 if the completion chooses exactly the gold option of a multiple-choice question, else 0.0.
+
+    ``rk.choice("answer")`` gives 1.0 to ``<answer>(B)</answer>``, ``\boxed{\text{B}}``, ``B. Paris`` and ``It cannot be
+    A, so the answer is B.`` if "answer" is ``B``; 0.0 to ``A, B, C or D`` and to ``B or C``.
+
+    The text is read as a teacher would read it. "The answer is B" and "B is correct" decide; otherwise a first or
+    last line with only the choice; then "I choose B" and "So B."; then "Mitochondria (B)" at the very end. The last
+    claim counts, and after a retraction ("No wait, C") nothing before it does. Denials, questions, suppositions and
+    reports about other people ("most students pick B") are not choices, and neither is a choice next to another
+    option ("B or C", "B, C"). Case is ignored.
+
+    Args:
+        column: the column of the gold option: its name, its position from 0, or a list of accepted ones.
+        options: the letters, or names such as ``["yes", "no"]``, in the order of their positions.
+        extract: finds the answer, which must then be the choice itself (an explanation may follow its label, as in
+            ``B. Paris``). By default the marked answer (a tag, a box, ``####``), else the visible text.
+        gold: finds the gold option in its cell.
+        on_unparsable_gold: what a gold cell does that cannot be read: ``"raise"`` a CoercionError, or ``"fail"``: its
+            row has no score, and ``rk.fallback`` asks the next reward. By default it raises, and fails in a training.
+
+    Raises:
+        RewardDefinitionError: fewer than two options or more than 100, an option listed twice, or options without an
+            order.
+        CoercionError: while scoring: a gold cell that does not name an option.
+    """
+    known = Options(_names(options))
+    return against_gold(
+        Choice(known, is_default(extract)),
+        "choice",
+        column,
+        tuple[str, ...],
+        lambda where: AcceptedGolds(GoldOption(known, where)),
+        extract=extract,
+        gold=gold,
+        default=FinalChoice(known),
+        on_unparsable_gold=on_unparsable_gold,
+        options=(options if isinstance(options, str) else list(known.names), "ABCD"),
+    )
+
+
+def _names(options: object) -> tuple[str, ...]:
+    if isinstance(options, (AbstractSet, Mapping)) or not isinstance(options, Iterable):
+        raise RewardDefinitionError(
+            f'choice: options must be ordered letters or names, such as "ABCD" or ["yes", "no"]; got {shorten(options)}'
+        )
+    names = tuple(options)
+    if len(names) < 2 or not all(isinstance(name, str) and " ".join(name.split()) == name != "" for name in names):
+        raise RewardDefinitionError(
+            'choice: options must be at least two letters or names, such as "ABCD" or ["yes", "no"], without line '
+            f"breaks or extra spaces; got {shorten(list(names))}"
+        )
+    if len(names) > MOST_OPTIONS:
+        raise RewardDefinitionError(
+            f"choice: got {len(names):,} options, the limit is {MOST_OPTIONS}; for free text, use rk.exact"
+        )
+    if len({name.casefold() for name in names}) < len(names):
+        raise RewardDefinitionError(f"choice: each option must be different, got {shorten(list(names))}")
+    return names

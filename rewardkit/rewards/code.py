@@ -1,0 +1,332 @@
+"""Programs: ``rk.code_tests("tests")`` gives 1.0 to ``print(int(input()) * 2)`` if the test has input 2, output 4.
+
+With ``tests=['[{"input": "2", "output": "4"}]']``, a completion that prints 5 scores 0.0.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import closing
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
+
+from pydantic import PlainValidator
+
+from rewardkit.batch.score import Score
+from rewardkit.errors import RewardDefinitionError, shorten
+from rewardkit.progress.bounds import number as checked_number
+from rewardkit.rewards.sandbox import pool, verdicts
+from rewardkit.rewards.sandbox.assertions import assertions
+from rewardkit.rewards.sandbox.cases import Tests, read_tests
+from rewardkit.rewards.sandbox.comparison import comparison
+from rewardkit.rewards.sandbox.isolation import chosen
+from rewardkit.rewards.sandbox.limits import USUAL, Limits
+from rewardkit.rewards.sandbox.requests import address
+from rewardkit.rewards.sandbox.runs import Trial
+from rewardkit.rewards.sandbox.scripts import names_of
+from rewardkit.rewards.sandbox.service import AT_ONCE, OUTPUT_BYTES, Service
+from rewardkit.rewards.sandbox.verdicts import Place
+from rewardkit.text.extraction import as_extractor, whole
+from rewardkit.text.extractors import ANSWER, Extractor, TextExtractor
+from rewardkit.text.marks import fenced_blocks
+from rewardkit.tree.leaf import expression, primitive
+from rewardkit.tree.parameters import Parameter
+from rewardkit.tree.reward import Reward
+
+_Result = TypeVar("_Result")
+
+Credit = Literal["partial", "binary"]
+
+_PYTHON = re.compile(r"i?py(?:thon)?[\d.]*")
+_LEAST_MEMORY, _MOST_SECONDS = 64, 600.0
+_SHOWN_PROBLEMS = 2
+
+
+@dataclass(frozen=True)
+class Program(TextExtractor):
+    """The last fenced block of Python, else the last without a language, else the text if it has no fence."""
+
+    def find(self, answer: str) -> str | None:
+        if "<answer>" in answer or "</answer>" in answer:
+            answer = ANSWER.find(answer) or ""
+        blocks = fenced_blocks(answer)
+        if blocks or "```" in answer:
+            labeled = [body for language, body in blocks if _PYTHON.fullmatch(language) and _has_code(body)]
+            bodies = labeled or [body for language, body in blocks if not language]
+            answer = bodies[-1] if bodies else ""
+        return textwrap.dedent(answer) if _has_code(answer) else None
+
+    def __repr__(self) -> str:
+        return "program()"
+
+
+def _has_code(text: str) -> bool:
+    return any(line and not line.startswith("#") for line in map(str.strip, text.split("\n")))
+
+
+@dataclass(frozen=True)
+class Room:
+    """The environment of programs: their limits and their isolation."""
+
+    limits: Limits
+    packages: bool
+    unsafe: bool
+    service: Service | None = None
+
+    def place(self) -> Place:
+        """Return where programs run; raises `RewardFailure` if no sandbox works."""
+        return self.service or chosen(packages=self.packages, unsafe=self.unsafe)
+
+    def submit(self, function: Callable[..., _Result], *arguments: Any) -> Future[_Result]:
+        return pool.submit(function, *arguments, threads=AT_ONCE if self.service else None)
+
+
+@dataclass(frozen=True)
+class GoldTests:
+    """Read a gold cell as tests, and check that they can be checked where programs run."""
+
+    packages: bool
+    extract: Extractor | None
+    remote: bool = False
+    tolerance: float | None = None
+
+    def __call__(self, cell: object) -> Tests:
+        if self.extract and isinstance(cell, str):
+            cell = self.extract(cell)
+        tests = read_tests(cell, self.tolerance)
+        if self.remote:
+            return _checked_here(tests)
+        for module in names_of(tests.script).modules if tests.script.steps else ():
+            if not self.packages:
+                raise ValueError(f"the test code imports {module}, which needs packages=True")
+            if find_spec(module) is None:
+                raise ValueError(f"the test code imports {module}, which is not installed; install it")
+        return tests
+
+
+def _checked_here(tests: Tests) -> Tests:
+    """Refuse tests that a sandbox behind HTTP cannot run, or that cannot be checked without running code."""
+    for number, test in enumerate(tests.printed, 1):
+        size = sum(map(len, test.expected)) + len(test.expected)
+        if size > OUTPUT_BYTES:
+            raise ValueError(
+                f"test {number} expects {size:,} bytes of output; behind HTTP the limit is {OUTPUT_BYTES:,}"
+            )
+    for assertion in assertions(tests.script):
+        comparison(assertion, tests.tolerance)
+    return tests
+
+
+@dataclass(frozen=True)
+class CodeTests:
+    """The share of the tests that a program passes."""
+
+    room: Room
+    credit: Credit
+    waits: ClassVar[bool] = True
+    pool: ClassVar[str] = "sandboxes"
+
+    def __call__(self, program: str | None, tests: Tests) -> Score | Future[float | Score]:
+        if program is None:
+            return Score(0.0, "no program found")
+        return self.room.submit(self._score, program, tests)
+
+    def _score(self, program: str, tests: Tests) -> float | Score:
+        total = len(tests.printed) + len(tests.script.steps)
+        passed, wrong = 0, []
+        with closing(verdicts.problems(program, tests, self.room.limits, self.room.place())) as problems:
+            for number, problem in enumerate(problems, 1):
+                passed += not problem
+                if problem:
+                    wrong.append(f"test {number}: {problem}")
+                    if self.credit == "binary":
+                        break
+        if not wrong:
+            return 1.0
+        more = len(wrong) - _SHOWN_PROBLEMS
+        note = "; ".join(wrong[:_SHOWN_PROBLEMS]) + (f"; and {more} more" if more > 0 else "")
+        if self.credit == "binary":
+            return Score(0.0, note)
+        return Score(passed / total, f"passed {passed} of {total}; {note}")
+
+
+@dataclass(frozen=True)
+class CodeRuns:
+    """Check that a program runs to its end."""
+
+    room: Room
+    waits: ClassVar[bool] = True
+    pool: ClassVar[str] = "sandboxes"
+
+    def __call__(self, program: str | None, tests: Tests | None = None) -> Score | Future[float | Score]:
+        if program is None:
+            return Score(0.0, "no program found")
+        return self.room.submit(self._score, program, tests or Tests())
+
+    def _score(self, program: str, tests: Tests) -> float | Score:
+        given = tests.printed[0].given if tests.printed else b""
+        job = verdicts.prepared(program, (Trial(given),), self.room.limits, tests)
+        with closing(verdicts.launched(job, self.room.place())) as results:
+            run = next(results)
+        if run.problem or not run.finished:
+            return Score(0.0, run.problem or "ended early")
+        return 1.0
+
+
+def code_tests(
+    column: str,
+    *,
+    credit: Credit = "partial",
+    timeout: float = 2.0,
+    memory: int = 256,
+    packages: bool = False,
+    sandbox: str | None = None,
+    unsafe: bool = False,
+    tolerance: float | None = None,
+    extract: Extractor | Any = None,
+    gold: Extractor | Any = None,
+) -> Reward:
+    """Score the share of tests that the program in the completion passes.
+
+    ``rk.code_tests("tests")`` gives 0.5 to ``print(4)`` if "tests" is
+    ``[{"input": "2", "output": "4"}, {"input": "3", "output": "6"}]``.
+
+    The program runs in a sandbox: bubblewrap, or, as root, Linux namespaces. It must produce output or values and never
+    sees the expected ones, so only the right results score. See ``docs/code.md``.
+
+    Args:
+        column: the tests, in the formats of LiveCodeBench, APPS, TACO, open-r1, CodeContests, KodCode, HumanEval, MBPP
+            and others: a list (or its text) of ``{"input": ..., "output": ...}``; ``{"inputs": [...], "outputs":
+            [...]}`` with or without "fn_name"; a list of assertions such as ``"assert add(1, 2) == 3"``;
+            ``{"setup": ..., "asserts": [...]}``; test functions of pytest, classes of unittest; or ``check(candidate)``
+            with "entry_point". Outputs are compared line by line without the white space at line ends, or by the rule
+            of the data set, if the format identifies one.
+        credit: ``"partial"``: passed / all; ``"binary"``: 1.0 if all pass, else 0.0.
+        timeout: seconds of processor time per test. A program that waits is ended after twice that plus one second.
+            After two timeouts the remaining tests are skipped and count as failed.
+        memory: megabytes of address space, 64 or more; the interpreter itself takes about 20.
+        packages: let programs import the packages installed here (such as numpy), not only the standard library.
+        sandbox: the address of a SandboxFusion service, such as ``"http://localhost:8080"``, for machines that cannot
+            run programs themselves. Its packages can be imported; ``packages`` does not apply.
+        unsafe: run without a sandbox, with only limits on time and memory.
+        tolerance: how far numbers may differ from the expected ones, absolutely or as a share of them, from 0 to below
+            1, such as 1e-6: in what a program prints or returns, and in the ``==`` of assertions. A number that is
+            expected as an integer has no relative tolerance. None for the data set's own rule, or exact comparison.
+        extract: finds the program; by default the last fenced block of Python, else the last fenced block without a
+            language, else the whole visible text if there is no fence.
+        gold: finds the tests in a gold cell of text, such as ``rk.extract.fenced("json")``.
+
+    Returns:
+        A reward in [0, 1]. It is expensive, so it is not evaluated while its weight is zero everywhere. If the sandbox
+        cannot be launched, the outcome is ``failed``, never a 0.
+
+    Raises:
+        RewardDefinitionError: an unknown credit, or limits or a tolerance out of range.
+        CoercionError: while scoring: a gold cell without tests, in an unknown format, or with tests that cannot be
+            checked.
+    """
+    if credit not in get_args(Credit):
+        raise RewardDefinitionError(
+            f"code_tests: credit must be one of {', '.join(get_args(Credit))}, got {shorten(credit)}"
+        )
+    if tolerance is not None and not 0.0 <= checked_number(tolerance, "code_tests: tolerance") < 1.0:
+        raise RewardDefinitionError(f"code_tests: tolerance must be from 0 to below 1, got {tolerance}")
+    room = _room("code_tests", timeout, memory, packages, unsafe, sandbox)
+    where = as_extractor(extract, Program())
+    gold_where = None if gold is None else as_extractor(gold, whole())
+    shown = expression(
+        "code_tests",
+        column,
+        credit=(credit, "partial"),
+        **_shown(room),
+        tolerance=(tolerance, None),
+        extract=(extract and where, None),
+        gold=(gold_where, None),
+    )
+    return primitive(
+        CodeTests(room, credit),
+        "code_tests",
+        shown,
+        Parameter("program", "completion", view=where),
+        _gold("code_tests", column, room, gold_where, None if tolerance is None else float(tolerance)),
+        expensive=True,
+    )
+
+
+def code_runs(
+    column: str | None = None,
+    *,
+    timeout: float = 2.0,
+    memory: int = 256,
+    packages: bool = False,
+    sandbox: str | None = None,
+    unsafe: bool = False,
+    extract: Extractor | Any = None,
+    gold: Extractor | Any = None,
+) -> Reward:
+    """Score 1.0 if the program in the completion runs and ends cleanly, else 0.0: use it as the condition of a gate.
+
+    ``rk.code_runs()`` gives 1.0 to ``print("hello")`` and 0.0 to ``print(hello)``. An empty program gets 0.0, but one
+    that does nothing gets 1.0, so do not train on this reward alone.
+
+    Args:
+        column: tests as for ``code_tests``; the first test gives the program its input, and set-up code runs before it.
+            None for no input.
+        timeout: seconds of processor time.
+        memory: megabytes of address space, 64 or more.
+        packages: let programs import the packages installed here.
+        sandbox: the address of a SandboxFusion service, such as ``"http://localhost:8080"``, for machines that cannot
+            run programs themselves. Its packages can be imported; ``packages`` does not apply.
+        unsafe: run without a sandbox, with only limits on time and memory.
+        extract: finds the program, as in ``code_tests``.
+        gold: finds the tests in a gold cell that is text.
+
+    Raises:
+        RewardDefinitionError: limits out of range.
+    """
+    room = _room("code_runs", timeout, memory, packages, unsafe, sandbox)
+    where = as_extractor(extract, Program())
+    gold_where = None if gold is None else as_extractor(gold, whole())
+    columns = () if column is None else (column,)
+    shown = expression(
+        "code_runs", *columns, **_shown(room), extract=(extract and where, None), gold=(gold_where, None)
+    )
+    parameters = [Parameter("program", "completion", view=where)]
+    parameters += [_gold("code_runs", name, room, gold_where) for name in columns]
+    return primitive(CodeRuns(room), "code_runs", shown, *parameters, expensive=True)
+
+
+def _gold(name: str, column: str, room: Room, extract: Extractor | None, tolerance: float | None = None) -> Parameter:
+    if not isinstance(column, str) or not column.strip():
+        raise RewardDefinitionError(f"{name}: pass the name of the column with the tests, got {shorten(column)}")
+    reader = GoldTests(room.packages, extract, room.service is not None, tolerance)
+    return Parameter("tests", column, annotation=Annotated[Tests, PlainValidator(reader)])
+
+
+def _room(name: str, timeout: float, memory: int, packages: bool, unsafe: bool, sandbox: str | None = None) -> Room:
+    if not 0.0 < checked_number(timeout, f"{name}: timeout") <= _MOST_SECONDS:
+        raise RewardDefinitionError(f"{name}: timeout must be above 0 and at most {_MOST_SECONDS:g} s, got {timeout}")
+    if isinstance(memory, bool) or not isinstance(memory, int) or memory < _LEAST_MEMORY:
+        raise RewardDefinitionError(
+            f"{name}: memory (in MB) must be an int of {_LEAST_MEMORY} or more, got {shorten(memory)}"
+        )
+    if sandbox is not None and (packages or unsafe):
+        raise RewardDefinitionError(
+            f"{name}: {'packages' if packages else 'unsafe'}=True does not apply to programs in a service; remove it"
+        )
+    service = None if sandbox is None else Service(address(sandbox, name))
+    return Room(Limits(float(timeout), memory), bool(packages), bool(unsafe), service)
+
+
+def _shown(room: Room) -> dict[str, tuple[object, object]]:
+    return {
+        "timeout": (room.limits.timeout, USUAL.timeout),
+        "memory": (room.limits.memory, USUAL.memory),
+        "packages": (room.packages, False),
+        "sandbox": (room.service and room.service.url, None),
+        "unsafe": (room.unsafe, False),
+    }

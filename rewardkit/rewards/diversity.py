@@ -1,0 +1,74 @@
+"""Diversity: ``rk.diversity()`` gives 1.0 to an answer that is unique in its group, and 0.0 if all answers agree.
+
+For one prompt, ``<answer>red</answer>``, ``<answer>Red</answer>``, ``<answer>blue</answer>`` get 0.5, 0.5 and 1.0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rewardkit.batch.score import Score
+from rewardkit.text.extraction import as_extractor
+from rewardkit.text.extractors import Answer, Extractor
+from rewardkit.text.final_answer import bare
+from rewardkit.text.visibility import shown
+from rewardkit.tree.binding import Binding
+from rewardkit.tree.gold import PlainText
+from rewardkit.tree.leaf import Leaf, expression
+from rewardkit.tree.parameters import Parameter
+from rewardkit.tree.results import Contract
+from rewardkit.tree.reward import Reward
+
+
+@dataclass(frozen=True)
+class Distinctness:
+    """The share of the others in a group that gave a different answer."""
+
+    read: PlainText
+
+    def __call__(self, answers: Sequence[str | None]) -> list[Score | float | None]:
+        if len(answers) < 2:
+            return [None] * len(answers)
+        found = [self._read(answer) for answer in answers]
+        counts = Counter(found)
+        others = len(answers) - 1
+        return [
+            Score(0.0, "no answer found") if answer is None else 1.0 - (counts[answer] - 1) / others for answer in found
+        ]
+
+    def _read(self, answer: str | None) -> str | None:
+        try:
+            # Compared as it looks, without marks and periods around it: "red." or an invisible character is not new.
+            return bare(self.read(shown(answer or "")))
+        except ValueError:  # empty, or too long to compare
+            return None
+
+
+def diversity(*, extract: Extractor | Any = None, ignore_case: bool = True) -> Reward:
+    """Score the share of the other completions in the group that gave a different answer.
+
+    Three completions of one prompt, ``<answer>red</answer>``, ``<answer>Red</answer>`` and ``<answer>blue</answer>``,
+    get 0.5, 0.5 and 1.0. A completion that is alone in its group abstains.
+
+    This rewards being different, not being right. Give it a small weight next to a reward for correctness, and put it
+    behind a gate that requires some quality; otherwise the policy learns to give odd answers.
+
+    Args:
+        extract: finds the answer; by default ``rk.extract.answer()``. ``rk.extract.whole()`` compares whole
+            completions. If no answer is found, the score is 0.0.
+        ignore_case: ignore case. White space, invisible characters, and marks and periods around an answer are always
+            ignored.
+
+    Raises:
+        BindingError: while scoring: a process got only part of a group and cannot gather the rest.
+    """
+    where = as_extractor(extract, Answer())
+    answers = Parameter("answers", "completion", view=where)
+    return Leaf(
+        Binding(Distinctness(PlainText(ignore_case)), (answers,), scope="group", trusted=True),
+        Contract("diversity", may_abstain=True),
+        expression("diversity", extract=(extract and where, None), ignore_case=(ignore_case, True)),
+    )

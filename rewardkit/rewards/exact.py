@@ -1,0 +1,98 @@
+"""Exact match: ``rk.exact("answer")`` gives 1.0 to ``<answer>Paris</answer>`` if "answer" is ``Paris``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, final
+
+from rewardkit.batch.score import Score
+from rewardkit.errors import shorten
+from rewardkit.text.extractors import Extractor, TextExtractor
+from rewardkit.text.final_answer import bare, bare_answer, marked, own_words, stated
+from rewardkit.tree.gold import GoldTexts, against_gold, best, is_default, normal
+from rewardkit.tree.reward import Reward
+
+
+@final
+@dataclass(frozen=True)
+class FinalText(TextExtractor):
+    """The marked answer, else the stated one, else the whole visible text."""
+
+    def find(self, answer: str) -> str | None:
+        text = own_words(answer)
+        mark = marked(text)
+        if mark is not None:
+            found = bare_answer(mark)
+            words = _WORDS_OF_LATEX.fullmatch(found or "")
+            return words[1] if words else found
+        claim = stated(text)
+        return text if claim == "" else claim
+
+    def __repr__(self) -> str:
+        return "final_text()"
+
+
+_WORDS_OF_LATEX = re.compile(r"\s*\\(?:text(?:bf|it|rm)?|math(?:rm|bf))\s?\{([^{}]*)\}\s*")
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Compare two texts after normalizing white space and Unicode form; `loosely` also without marks around them."""
+
+    ignore_case: bool
+    loosely: bool
+
+    def __call__(self, answer: str | None, gold: tuple[str, ...]) -> float | Score:
+        return best(self._compare, answer, gold)
+
+    def _compare(self, answer: str | None, gold: str) -> float | Score:
+        if answer is None:
+            return Score(0.0, "no answer found")
+        if answer == gold or self._normal(answer) == self._normal(gold):
+            return 1.0
+        if self.loosely and self._normal(bare(answer)) == self._normal(bare(gold)):
+            return 1.0
+        return Score(0.0, f"{shorten(answer, 60)} is not {shorten(gold, 60)}")
+
+    def _normal(self, text: str) -> str:
+        return normal(text, ignore_case=self.ignore_case)
+
+
+def exact(
+    column: str,
+    *,
+    extract: Extractor | Any = None,
+    gold: Extractor | Any = None,
+    ignore_case: bool = False,
+) -> Reward:
+    """Score 1.0 if the answer is the gold answer, else 0.0; white space and Unicode form (NFC) do not count.
+
+    ``rk.exact("answer")`` gives 1.0 to ``<answer>Paris</answer>`` and to ``The answer is **Paris**.`` if the column
+    "answer" is ``Paris``, and 0.0 if it is ``London``.
+
+    Args:
+        column: the column of the gold answer: text, int, or a list of accepted answers.
+        extract: finds the answer. By default the marked answer (``<answer>``, ``\\boxed{}``, ``####``), else what the
+            last "The answer is" states, else the whole visible text; quotation marks, emphasis and a final period
+            around it do not count then. An answer that `extract` finds is compared as it is.
+        gold: finds the gold answer in its cell (in each item of a list), such as ``rk.extract.after("####")``. Without
+            it, text that is a list of quoted texts is a list of accepted answers; ``rk.extract.whole()`` takes it as it
+            is, for answers that are lists themselves.
+        ignore_case: ignore case (Unicode case folding).
+
+    Raises:
+        CoercionError: while scoring: a gold cell that is not text, or in which no answer is found.
+    """
+    return against_gold(
+        Exact(bool(ignore_case), is_default(extract)),
+        "exact",
+        column,
+        tuple[str, ...],
+        partial(GoldTexts, str),
+        extract=extract,
+        gold=gold,
+        default=FinalText(),
+        ignore_case=(bool(ignore_case), False),
+    )

@@ -1,0 +1,323 @@
+"""Instructions: ``rk.instruction("punctuation:no_comma")`` gives 0.0 to ``Well, no.`` and 1.0 to ``Well no.``
+
+The instructions of IFEval (Zhou et al. 2023, arXiv:2311.07911) and IFBench (Pyatkin et al. 2025, arXiv:2507.02833), for
+training and for tests, by the ids of the public data sets. Every check takes linear time and downloads nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, final, get_args
+
+from pydantic import PlainValidator
+
+from rewardkit.batch.batch import View
+from rewardkit.batch.score import Score
+from rewardkit.errors import CoercionError, RewardDefinitionError, near_miss, shorten
+from rewardkit.rewards.instructions import (
+    content as assignments,
+    content as keywords,
+    content as length,
+    content as positions,
+    content as repetition,
+    form as layout,
+    form as patterns,
+    style,
+)
+from rewardkit.rewards.instructions.passage import Passage
+from rewardkit.rewards.instructions.registry import CHECKS, Definition, definition
+from rewardkit.text.extraction import as_extractor, whole
+from rewardkit.text.extractors import Extractor
+from rewardkit.text.json_text import MAX_CHARACTERS
+from rewardkit.text.literals import check_json, read_literal
+from rewardkit.text.thinking import THINKING
+from rewardkit.text.visibility import has_visible_character
+from rewardkit.tree.leaf import expression, primitive
+from rewardkit.tree.parameters import Parameter
+from rewardkit.tree.reward import Reward
+
+# Bound instructions: an instruction with its arguments, and the cells of data sets that hold them.
+
+
+FAMILIES = (assignments, keywords, layout, length, patterns, positions, repetition, style)
+"""The modules whose checks are registered."""
+
+MOST = 100
+"""The most instructions of one row."""
+
+
+@final
+@dataclass(frozen=True)
+class Instruction:
+    """An instruction with its arguments."""
+
+    id: str
+    arguments: tuple[tuple[str, Any], ...]
+
+    @classmethod
+    def of(cls, identifier: Any, values: Mapping[Any, Any], *, exact: bool = False) -> Instruction:
+        """Check the arguments; those that are None count as absent. With `exact`, none may be unknown."""
+        kind = definition(identifier)
+        given = {name: value for name, value in values.items() if value is not None}
+        if exact and (unknown := next((name for name in given if name not in kind.readers), None)):
+            raise ValueError(f"{kind.id} takes no {unknown!r}.{near_miss(unknown, kind.readers)} {_takes(kind)}")
+        arguments = []
+        for name, read in kind.readers.items():
+            if name not in given:
+                raise ValueError(f"{kind.id} lacks {name!r}. {_takes(kind)}")
+            try:
+                arguments.append((name, read(_plain(given[name]))))
+            except ValueError as problem:
+                raise ValueError(f"{kind.id}: {name!r} {problem}, got {shorten(given[name], 60)}.") from None
+        return cls(kind.id, tuple(arguments))
+
+    @property
+    def kind(self) -> Definition:
+        return definition(self.id)
+
+    def problem(self, passage: Passage) -> str:
+        """Return what is wrong with a text that has visible characters; empty if it follows the instruction."""
+        return self.kind.function(passage, **dict(self.arguments))
+
+
+def _takes(kind: Definition) -> str:
+    return f"It takes {', '.join(kind.readers)}." if kind.readers else "It takes no arguments."
+
+
+def _plain(value: Any) -> Any:
+    """Return numpy scalars and arrays as Python values."""
+    return value.tolist() if hasattr(value, "dtype") and hasattr(value, "tolist") else value
+
+
+def instruction_ids(value: Any) -> tuple[str, ...]:
+    """Read a cell with the ids of a row's instructions: a list, JSON of one, or one id."""
+    found = _plain(value)
+    if isinstance(found, str):
+        found = _parsed(found) if found.lstrip().startswith(("[", '"')) else found.strip()
+    listed = [found] if isinstance(found, str) else found
+    if not isinstance(listed, Sequence) or not listed:
+        raise ValueError("expected a list with the ids of one or more instructions")
+    if len(listed) > MOST:
+        raise ValueError(f"more than {MOST} instructions")
+    return tuple(definition(identifier).id for identifier in listed)
+
+
+def instruction_arguments(value: Any) -> tuple[Mapping[str, Any], ...]:
+    """Read a cell with one mapping of arguments per instruction: a list, or JSON of one; None is an empty mapping."""
+    found = _plain(value)
+    if isinstance(found, str):
+        found = _parsed(found)
+    listed = [found] if isinstance(found, Mapping) else found
+    if isinstance(listed, str) or not isinstance(listed, Sequence):
+        raise ValueError("expected a list with one mapping of arguments per instruction")
+    if len(listed) > MOST:
+        raise ValueError(f"more than {MOST} mappings")
+    parsed = [_parsed(one) if isinstance(one, str) else one for one in listed]
+    wrong = next((one for one in parsed if not (one is None or isinstance(one, Mapping))), None)
+    if wrong is not None:
+        raise ValueError(f"expected a mapping of arguments for each instruction, got {shorten(wrong, 60)}")
+    # Arrow gives every mapping the keys of all of them, most with None.
+    return tuple({name: value for name, value in (one or {}).items() if value is not None} for one in parsed)
+
+
+def constraints(value: Any) -> tuple[Instruction, ...]:
+    """Read a cell that holds ids and arguments together, as ``{"instruction_id": [...], "kwargs": [...]}``."""
+    found = _plain(value)
+    if isinstance(found, str):
+        found = _parsed(found)
+    if isinstance(found, Sequence) and len(found) == 1:
+        found = found[0]
+    if not isinstance(found, Mapping):
+        raise ValueError('expected {"instruction_id": [...], "kwargs": [...]}')
+    ids = found.get("instruction_id_list") or found.get("instruction_id")
+    return paired(instruction_ids(ids), instruction_arguments(found.get("kwargs")))
+
+
+def paired(ids: Sequence[str], arguments: Sequence[Mapping[str, Any]]) -> tuple[Instruction, ...]:
+    """Return the instructions of a row."""
+    if len(ids) != len(arguments):
+        raise ValueError(f"{len(ids)} instructions, but {len(arguments)} mappings of arguments.")
+    return tuple(map(Instruction.of, ids, arguments))
+
+
+def _parsed(text: str) -> Any:
+    """Return the value of JSON text, or of a Python literal."""
+    try:
+        check_json(text)
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return read_literal(text)
+
+
+Reading = Literal["strict", "loose"]
+Credit = Literal["partial", "binary"]
+
+_EMPHASIS = re.compile(r"(^[ \t]*\*\s)|\*", re.MULTILINE)
+
+_TOO_LONG = Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
+_EMPTY = Score(0.0, "nothing visible")
+
+
+def passages(text: str, reading: Reading) -> tuple[Passage, ...]:
+    """Return the text without line breaks around it; a loose reading adds it without its first or last line, without
+    asterisks, and without those that are not bullets."""
+    text = text.strip("\r\n")
+    if reading == "strict":
+        return (Passage(text),)
+    lines = text.split("\n")
+    shorter = ["\n".join(part).strip() for part in (lines[1:], lines[:-1], lines[1:-1])]
+    texts = [text, *shorter]
+    texts += [*(one.replace("*", "") for one in texts), *(_EMPHASIS.sub(r"\1", one) for one in texts)]
+    return tuple(Passage(one) for one in dict.fromkeys(texts) if has_visible_character(one))
+
+
+def _problem(instruction: Instruction, read: tuple[Passage, ...]) -> str:
+    """Return what is wrong with the first passage, unless one of them follows the instruction."""
+    problems = [instruction.problem(read[0])]
+    if not problems[0] or any(not instruction.problem(passage) for passage in read[1:]):
+        return ""
+    return problems[0]
+
+
+@dataclass(frozen=True)
+class Follows:
+    """Check one instruction."""
+
+    instruction: Instruction
+    reading: Reading
+
+    def __call__(self, text: str | None) -> float | Score:
+        if text is None:
+            return _TOO_LONG
+        if not has_visible_character(text):
+            return _EMPTY
+        problem = _problem(self.instruction, passages(text, self.reading))
+        return Score(0.0, problem) if problem else 1.0
+
+
+@dataclass(frozen=True)
+class FollowsAll:
+    """Check the instructions of a row."""
+
+    reading: Reading
+    credit: Credit
+
+    def __call__(
+        self, text: str | None, ids: tuple[Any, ...], arguments: tuple[Mapping[str, Any], ...] | None = None
+    ) -> float | Score:
+        try:
+            instructions = ids if arguments is None else paired(ids, arguments)
+        except ValueError as error:
+            raise CoercionError(str(error)) from None
+        if text is None:
+            return _TOO_LONG
+        if not has_visible_character(text):
+            return _EMPTY
+        read = passages(text, self.reading)
+        problems = [(one.kind.name, _problem(one, read)) for one in instructions]
+        wrong = [f"{name}: {problem}" for name, problem in problems if problem]
+        if not wrong:
+            return 1.0
+        share = 1.0 - len(wrong) / len(problems) if self.credit == "partial" else 0.0
+        return Score(share, "; ".join(wrong))
+
+
+def instruction(id: str, *, reading: Reading = "strict", extract: Extractor | Any = None, **arguments: Any) -> Reward:  # noqa: A002
+    """Score 1.0 if the visible text follows one instruction of IFEval or IFBench, else 0.0.
+
+    ``rk.instruction("length_constraints:number_words", num_words=3, relation="at least")`` gives 0.0 to ``Not so.``
+
+    Args:
+        id: the instruction's id in the public data sets, such as ``"punctuation:no_comma"``.
+        reading: ``"loose"`` also accepts what follows the instruction without its first line, its last line, both, or
+            its asterisks: IFEval's loose accuracy.
+        extract: finds the text to check; by default the visible text, with its indentation.
+        arguments: the instruction's arguments, under the names in the data sets.
+
+    Raises:
+        RewardDefinitionError: an unknown id; an argument that is missing, unknown or of the wrong type.
+        MissingExtraError: the instruction needs the extra ``instructions``, which is not installed.
+    """
+    _checked("instruction", reading, Reading, "reading")
+    try:
+        bound = Instruction.of(id, arguments, exact=True)
+    except ValueError as error:
+        raise RewardDefinitionError(f"instruction: {error}") from None
+    bound.kind.require()
+    options = {name: (list(value) if isinstance(value, tuple) else value, None) for name, value in bound.arguments}
+    shown = expression(
+        "instruction", bound.id, **options, reading=(reading, "strict"), extract=(extract and _view(extract), None)
+    )
+    text = Parameter("text", "completion", view=_view(extract))
+    return primitive(Follows(bound, reading), bound.kind.name, shown, text)
+
+
+def instructions(
+    ids: str = "instruction_id_list",
+    arguments: str | None = "kwargs",
+    *,
+    reading: Reading = "strict",
+    credit: Credit = "partial",
+    extract: Extractor | Any = None,
+) -> Reward:
+    """Score the share of a row's instructions that the visible text follows, as IFEval and IFBench check them.
+
+    With the columns ``instruction_id_list=["punctuation:no_comma", "startend:quotation"]`` and ``kwargs=[{}, {}]``,
+    ``rk.instructions()`` gives 0.5 to ``"Well, no."`` in quotation marks. The note says what is wrong.
+
+    Knows the 25 instructions of IFEval, the 58 of IFBench and the 29 of its training set. A text without visible
+    characters scores 0.0.
+
+    Args:
+        ids: the column with the ids of the instructions, a list or JSON of one.
+        arguments: the column with one mapping per instruction, a list or JSON of one; arguments that are None are
+            ignored. None if the column `ids` holds both, as ``{"instruction_id": [...], "kwargs": [...]}``.
+        reading: ``"loose"`` also accepts what follows an instruction without its first line, its last line, both, or
+            its asterisks: IFEval's loose accuracy.
+        credit: ``"partial"``: the share of the instructions; ``"binary"``: 1.0 only for all of them.
+        extract: finds the text to check; by default the visible text, with its indentation.
+
+    Raises:
+        MissingExtraError: the extra ``instructions`` is not installed.
+        CoercionError: while scoring: an unknown id, or an argument that is missing or of the wrong type.
+    """
+    _checked("instructions", reading, Reading, "reading")
+    _checked("instructions", credit, Credit, "credit")
+    for column in (ids, *([] if arguments is None else [arguments])):
+        if not isinstance(column, str) or not column.strip():
+            raise RewardDefinitionError(f"instructions: expected the name of a column, got {shorten(column)}")
+    for kind in CHECKS.values():
+        kind.require()
+    given = [] if (ids, arguments) == ("instruction_id_list", "kwargs") else [ids, arguments]
+    shown = expression(
+        "instructions",
+        *given,
+        reading=(reading, "strict"),
+        credit=(credit, "partial"),
+        extract=(extract and _view(extract), None),
+    )
+    text = Parameter("text", "completion", view=_view(extract))
+    if arguments is None:
+        columns = [Parameter("ids", ids, annotation=Annotated[tuple[Any, ...], PlainValidator(constraints)])]
+    else:
+        columns = [
+            Parameter("ids", ids, annotation=Annotated[tuple[Any, ...], PlainValidator(instruction_ids)]),
+            Parameter(
+                "arguments", arguments, annotation=Annotated[tuple[Any, ...], PlainValidator(instruction_arguments)]
+            ),
+        ]
+    return primitive(FollowsAll(reading, credit), "instructions", shown, text, *columns)
+
+
+def _view(extract: Extractor | Any) -> View:
+    # The first line's indentation matters to some instructions, and rk.extract.whole() removes it.
+    return THINKING if extract is None else as_extractor(extract, whole())
+
+
+def _checked(name: str, value: object, options: Any, what: str) -> None:
+    if value not in get_args(options):
+        known = ", ".join(map(repr, get_args(options)))
+        raise RewardDefinitionError(f"{name}: {what} must be one of {known}, got {shorten(value)}")

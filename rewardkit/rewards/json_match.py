@@ -1,0 +1,546 @@
+"""Compare a JSON answer with a gold one: ``rk.json_match("gold")`` scores the values that are right.
+
+If the gold is ``{"sku": "a-7", "qty": 31}``, the answer ``{"sku": "a-7", "qty": 30}`` scores 0.5, with the note
+``qty: 30 is not 31``. The formula and its laws are in ``rewardkit.rewards.json_match``.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from decimal import Context, Decimal
+from functools import cached_property
+from typing import Annotated, Any, Final, Literal, final
+
+from pydantic import PlainValidator
+
+from rewardkit.batch.score import Score
+from rewardkit.errors import MissingExtraError, RewardDefinitionError, near_miss, shorten
+from rewardkit.progress.bounds import number
+from rewardkit.rewards.assignment import Pairs, assigned
+from rewardkit.text.extraction import as_extractor, document
+from rewardkit.text.extractors import Extractor, Json
+from rewardkit.text.json_text import Parsed, Path, Violations, parse_json, value_text
+from rewardkit.tree.gold import normal
+from rewardkit.tree.leaf import expression, primitive
+from rewardkit.tree.parameters import Parameter
+from rewardkit.tree.reward import Reward
+
+# A JSON document in parts: a number for every value, shared by equal values, and the leaves by path.
+
+
+Steps = tuple[str | None, ...]
+"""A path without positions: ``lines[].sku`` is ``("lines", None, "sku")``."""
+
+LEAF: Final = 1 << 20
+"""The worth of a leaf. A blank one (null, "", {} or []) is worth 1: no number of blanks outweighs a leaf."""
+
+_BLANK: tuple[Any, ...] = (None, "", {}, [])
+_STEP = re.compile(r"\.?([^.\[\]]+)|(\[\])")
+
+
+@final
+@dataclass(slots=True, eq=False)
+class Part:
+    """One value of a document.
+
+    Attributes:
+        value: a leaf, or a dict or list of parts.
+        number: the same exactly for equal values of one document, or of an answer and its gold.
+        worth: the worth of all its leaves.
+    """
+
+    value: Any
+    number: int
+    worth: int
+
+
+@final
+@dataclass(frozen=True)
+class Rules:
+    """When two values are equal, and which paths are ignored."""
+
+    ignore: frozenset[Steps]
+    ignore_case: bool
+    ordered: bool
+
+
+@final
+@dataclass(slots=True, eq=False)
+class Document:
+    """A JSON value in parts; made by ``Document.of``."""
+
+    rules: Rules
+    numbers: dict[object, int]
+    known: frozenset[Steps] | None = None
+    leaves: Counter[Steps] = field(default_factory=Counter)
+    root: Part = field(init=False)
+
+    @classmethod
+    def of(cls, value: Any, rules: Rules, *, gold: Document | None = None, extra: bool = True) -> Document:
+        """Split `value` into parts; those of an answer are numbered together with those of its `gold`.
+
+        `extra`: keep the keys that the gold never has at their path.
+        """
+        known = None if extra or gold is None else gold.paths()
+        made = cls(rules, dict(gold.numbers) if gold else {}, known)
+        made.root = made._part(value, ())
+        return made
+
+    def paths(self) -> frozenset[Steps]:
+        """The paths of all values, leaves or not."""
+        return frozenset(path[:length] for path in self.leaves for length in range(len(path) + 1))
+
+    def _part(self, value: Any, path: Steps) -> Part:
+        if isinstance(value, dict):
+            parts = {key: self._part(part, below) for key, part in value.items() if self._counts(below := (*path, key))}
+            if parts:
+                keys = sorted((key, part.number) for key, part in parts.items())
+                return Part(parts, self._number(("{}", *keys)), sum(part.worth for part in parts.values()))
+            value = {}
+        elif isinstance(value, list) and value:
+            items = [self._part(item, (*path, None)) for item in value]
+            numbers = [item.number for item in items]
+            order = numbers if self.rules.ordered else sorted(numbers)
+            return Part(items, self._number(("[]", *order)), sum(item.worth for item in items))
+        elif isinstance(value, str):
+            value = normal(value, ignore_case=self.rules.ignore_case)
+        self.leaves[path] += 1
+        return Part(value, self._number(_word(value)), 1 if value in _BLANK else LEAF)
+
+    def _counts(self, path: Steps) -> bool:
+        return path not in self.rules.ignore and (self.known is None or path in self.known)
+
+    def _number(self, key: object) -> int:
+        return self.numbers.setdefault(key, len(self.numbers))
+
+
+def _word(leaf: Any) -> str:
+    """Return a leaf as text, the same for 1 and 1.0. As text, because the hashes of numbers can be predicted."""
+    if isinstance(leaf, float) and leaf.is_integer():
+        return repr(int(leaf))
+    return repr(leaf)
+
+
+def steps_of(path: Any) -> Steps:
+    """Parse a path: ``steps_of("lines[].sku") == ("lines", None, "sku")``.
+
+    Raises:
+        RewardDefinitionError: `path` is not such a path.
+    """
+    found = list(_STEP.finditer(path)) if isinstance(path, str) else []
+    if not found or "".join(match.group() for match in found) != path or path.startswith("."):
+        raise RewardDefinitionError(
+            f"json_match: ignore must be paths such as 'note' or 'lines[].sku', got {shorten(path)}; keys that contain "
+            "a dot or a bracket are not supported"
+        )
+    return tuple(match[1] for match in found)
+
+
+# Pair numbers with the ranges that contain them: ``near([(1, 3), (2, 2)], [2, 2])`` pairs both.
+
+
+def near(ranges: Iterable[tuple[Decimal, Decimal]], numbers: Iterable[Decimal]) -> Pairs:
+    """Return as many pairs (range, number) as possible, by position, with the number in its (lowest, highest).
+
+    From the lowest number up, each takes the range that ends first among those that contain it: no other choice
+    leaves more to the numbers that follow.
+    """
+    coming = sorted(((low, high, position) for position, (low, high) in enumerate(ranges)), reverse=True)
+    begun: list[tuple[Decimal, int]] = []
+    pairs = []
+    for value, position in sorted((value, position) for position, value in enumerate(numbers)):
+        while coming and coming[-1][0] <= value:
+            _, high, of_range = coming.pop()
+            heapq.heappush(begun, (high, of_range))
+        while begun and begun[0][0] < value:
+            heapq.heappop(begun)
+        if begun:
+            pairs.append((heapq.heappop(begun)[1], position))
+    return pairs
+
+
+# Compute how much of a gold document an answer matches, and describe the differences.
+
+
+COMPARISONS = 100_000
+"""With more comparisons, array items count as a whole: unequal items are not compared part by part."""
+
+_EXACT = Context(prec=1_000)
+"""More digits than the difference of any two numbers in a document can have."""
+
+_CONTAINERS = ("{}", "[]")
+
+
+@final
+@dataclass(frozen=True)
+class Matching:
+    """The rules for equality and for pairing the items of arrays.
+
+    `keys`: objects in arrays are paired only if they agree in the first of these keys that they have.
+    """
+
+    rules: Rules
+    keys: tuple[str, ...] = ()
+    tolerance: Decimal = Decimal(0)
+    relative: Decimal = Decimal(0)
+    extra: bool = True
+
+    @property
+    def tolerant(self) -> bool:
+        return bool(self.tolerance or self.relative)
+
+    def margin(self, gold: Decimal) -> Decimal:
+        """Return how far from `gold` a number may be."""
+        return max(self.tolerance, _EXACT.multiply(self.relative, abs(gold)))
+
+    def close(self, gold: Any, found: Any) -> bool:
+        """Return whether two numbers are within the tolerance of each other."""
+        if not self.tolerant or not _is_number(gold) or not _is_number(found):
+            return False
+        wanted = _decimal(gold)
+        return abs(_EXACT.subtract(_decimal(found), wanted)) <= self.margin(wanted)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class GoldDocument:
+    """A gold JSON value, split into parts only when an answer differs from it."""
+
+    value: Any
+    rules: Rules
+
+    @cached_property
+    def text(self) -> str:
+        return _canonical(self.value)
+
+    @cached_property
+    def document(self) -> Document:
+        return Document.of(self.value, self.rules)
+
+
+def credit(gold: GoldDocument, answer: Any, matching: Matching, comparisons: int = COMPARISONS) -> tuple[float, str]:
+    """Return (credit from 0.0 to 1.0, note) for a parsed JSON value; the note is empty exactly at 1.0."""
+    if _canonical(answer) == gold.text:  # the usual case of a correct answer, fast
+        return 1.0, ""
+    wanted = gold.document
+    found = Document.of(answer, matching.rules, gold=wanted, extra=matching.extra)
+    comparison = _Comparison(matching, comparisons)
+    try:
+        worth = comparison.worth(wanted.root, found.root)
+    except _TooMany:
+        comparison = _Comparison(matching, comparisons, whole=True)
+        worth = comparison.worth(wanted.root, found.root)
+    extra = (found.leaves - wanted.leaves).total()
+    if worth == wanted.root.worth and not extra:
+        return 1.0, ""
+    right, blanks = divmod(worth, LEAF)
+    violations = Violations()
+    comparison.explain(wanted.root, found.root, (), violations)
+    note = violations.note()
+    if comparison.gave_up:
+        note = "; ".join(filter(None, (note, "too many items to compare them part by part")))
+    return right / (wanted.leaves.total() - blanks + extra), note
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+class _TooMany(Exception):
+    """More comparisons than the limit."""
+
+
+@final
+@dataclass(eq=False)
+class _Comparison:
+    """One comparison of an answer with its gold.
+
+    The number of comparisons does not depend on the order of any array, so neither does the effect of the limit.
+    """
+
+    matching: Matching
+    left: int
+    whole: bool = False
+    gave_up: bool = False
+    arrays: dict[tuple[int, int], tuple[int, Pairs]] = field(default_factory=dict)
+
+    def worth(self, gold: Part, found: Part) -> int:
+        """Return the worth of the leaves of `gold` that `found` has in the same place."""
+        self._spend(1)
+        if gold.number == found.number:
+            return gold.worth
+        wanted, given = gold.value, found.value
+        if isinstance(wanted, dict) and isinstance(given, dict):
+            self._spend(len(wanted))
+            return sum(self.worth(part, given[key]) for key, part in wanted.items() if key in given)
+        if isinstance(wanted, list) and isinstance(given, list):
+            key = id(gold), id(found)
+            if key not in self.arrays:
+                self._spend(len(wanted) + len(given))
+                pairs = self._paired(wanted, given)
+                self.arrays[key] = sum(self.worth(wanted[row], given[column]) for row, column in pairs), pairs
+            return self.arrays[key][0]
+        return gold.worth if self.matching.close(wanted, given) else 0
+
+    def _spend(self, comparisons: int) -> None:
+        self.left -= comparisons
+        if self.left < 0 and not self.whole:
+            raise _TooMany
+
+    def _paired(self, gold: list[Part], found: list[Part]) -> Pairs:
+        if self.matching.rules.ordered:
+            return list(zip(range(len(gold)), range(len(found)), strict=False))
+        pairs: Pairs = []
+        for kind, (rows, columns) in _grouped(gold, found, range(len(gold)), range(len(found)), self._kind).items():
+            if kind in _CONTAINERS or isinstance(kind, tuple):
+                pairs += self._paired_containers(gold, found, rows, columns)
+            elif kind == "number":
+                pairs += self._paired_numbers(gold, found, rows, columns)
+            else:
+                pairs += zip(rows, columns, strict=False)
+        return pairs
+
+    def _kind(self, part: Part) -> object:
+        """Return the kind of an item: only items of one kind are paired, and leaves are of one kind if equal."""
+        if isinstance(part.value, dict) and part.value:
+            key = next((key for key in self.matching.keys if key in part.value), None)
+            return "{}" if key is None else (key, part.value[key].number)
+        if isinstance(part.value, list) and part.value:
+            return "[]"
+        return "number" if self.matching.tolerant and _is_number(part.value) else part.number
+
+    def _paired_containers(self, gold: list[Part], found: list[Part], rows: list[int], columns: list[int]) -> Pairs:
+        pairs: Pairs = []
+        # Without a tolerance, pairing equal items is always optimal: they are equally close to all others.
+        if self.whole or not self.matching.tolerant:
+            for same in _grouped(gold, found, rows, columns, _number).values():
+                pairs += zip(*same, strict=False)
+            paired_rows, paired_columns = map(set, zip(*pairs, strict=True)) if pairs else (set(), set())
+            rows = [row for row in rows if row not in paired_rows]
+            columns = [column for column in columns if column not in paired_columns]
+        if self.whole and rows and columns:
+            self.gave_up = True
+        if self.whole or not rows or not columns:
+            return pairs
+        self._spend(min(len(rows), len(columns)) * len(rows) * len(columns) // 10)
+        worths = [[self.worth(gold[row], found[column]) for column in columns] for row in rows]
+        return pairs + [(rows[row], columns[column]) for row, column in assigned(worths)]
+
+    def _paired_numbers(self, gold: list[Part], found: list[Part], rows: list[int], columns: list[int]) -> Pairs:
+        wanted = [_decimal(gold[row].value) for row in rows]
+        margins = map(self.matching.margin, wanted)
+        ranges = [(_EXACT.subtract(n, m), _EXACT.add(n, m)) for n, m in zip(wanted, margins, strict=True)]
+        pairs = near(ranges, [_decimal(found[column].value) for column in columns])
+        return [(rows[row], columns[column]) for row, column in pairs]
+
+    def explain(self, gold: Part, found: Part, path: Path, violations: Violations) -> None:
+        """Collect the violations along the pairs that `worth` has found."""
+        wanted, given = gold.value, found.value
+        if gold.number == found.number:
+            return
+        if isinstance(wanted, dict) and isinstance(given, dict):
+            for key, part in wanted.items():
+                if key in given:
+                    self.explain(part, given[key], (*path, key), violations)
+                else:
+                    violations.add((*path, key), "missing")
+            for key in given:
+                if key not in wanted:
+                    violations.add((*path, key), "extra")
+        elif isinstance(wanted, list) and isinstance(given, list):
+            _, pairs = self.arrays.get((id(gold), id(found)), (0, []))
+            rows, columns = map(set, zip(*pairs, strict=True)) if pairs else (set(), set())
+            lost = [row for row in range(len(wanted)) if row not in rows]
+            over = [column for column in range(len(given)) if column not in columns]
+            for row, column in [*pairs, *zip(lost, over, strict=False)]:
+                self.explain(wanted[row], given[column], (*path, column), violations)
+            for row in lost[len(over) :]:
+                violations.add((*path, row), "missing")
+            for column in over[len(lost) :]:
+                violations.add((*path, column), "extra")
+        elif not self.matching.close(wanted, given):
+            violations.add(path, f"{value_text(given)} is not {value_text(wanted)}")
+
+
+def _grouped(
+    gold: list[Part], found: list[Part], rows: Iterable[int], columns: Iterable[int], kind: Callable[[Part], object]
+) -> dict[object, tuple[list[int], list[int]]]:
+    """Return the positions of items by kind, for the kinds that both sides have."""
+    groups: dict[object, tuple[list[int], list[int]]] = {}
+    for row in rows:
+        groups.setdefault(kind(gold[row]), ([], []))[0].append(row)
+    for column in columns:
+        group = groups.get(kind(found[column]))
+        if group:
+            group[1].append(column)
+    return {key: group for key, group in groups.items() if group[1]}
+
+
+def _number(part: Part) -> int:
+    return part.number
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _decimal(number: float) -> Decimal:
+    return Decimal(repr(number))  # Decimal(0.1) would be 0.1000000000000000055...
+
+
+# The engine of ``rk.json_match``: the leaves of a document, the pairing of items, and the credit of an answer.
+
+
+Extra = Literal["cost", "allow"]
+
+_ARRAYS = ("aligned", "ordered")
+
+
+@dataclass(frozen=True)
+class GoldJson:
+    """Read a gold cell as a document: a dict, list or number as it is, text as JSON."""
+
+    rules: Rules
+    extract: Extractor | None
+
+    def __call__(self, value: object) -> GoldDocument:
+        text = value if isinstance(value, str) else _as_json(value)
+        if isinstance(value, str) and self.extract:
+            found = self.extract(value)
+            if found is None:
+                raise ValueError(f"no gold answer found in {shorten(value)}")
+            text = found
+        parsed = parse_json(text)
+        if parsed.error:
+            raise ValueError(f"{parsed.error}; a gold cell must be JSON text, a dict or a list")
+        return GoldDocument(parsed.value, self.rules)
+
+
+def _as_json(value: object) -> str:
+    # Every gold value takes the same path, so whatever JSON cannot hold, or our parser refuses, is refused here too.
+    try:
+        return json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"cannot be written as JSON ({shorten(str(error))}); store it as JSON text") from None
+
+
+@dataclass(frozen=True)
+class JsonMatch:
+    """How much of the gold document the answer's document matches."""
+
+    matching: Matching
+
+    def __call__(self, document: Parsed, gold: GoldDocument) -> float | Score:
+        if document.error:
+            return Score(0.0, document.error)
+        value, note = credit(gold, document.value, self.matching)
+        return Score(value, note) if note else value
+
+
+def json_match(
+    column: str,
+    *,
+    arrays: Literal["aligned", "ordered"] | str | Sequence[str] = "aligned",
+    tolerance: float = 0.0,
+    relative: float = 0.0,
+    ignore: str | Sequence[str] = (),
+    ignore_case: bool = False,
+    extra: Extra = "cost",
+    extract: Extractor | Any = None,
+    gold: Extractor | Any = None,
+) -> Reward:
+    """Score how much of a gold JSON document the completion's JSON gets right; 1.0 only if everything matches.
+
+    ``rk.json_match("gold")`` gives 0.5 to ``{"sku": "a-7", "qty": 30}`` if "gold" is ``{"sku": "a-7", "qty": 31}``.
+
+    The score is ``right / (leaves - blanks + extra)``. The *leaves* of the gold are its texts, numbers, true, false,
+    null, empty objects and empty arrays; *right* counts those that the answer matches. A blank leaf (null, "", {}, [])
+    that is matched does not count (*blanks*); leaves that the gold does not have are *extra*. Presence, type and
+    placeholders earn nothing; ``rk.json_schema`` rewards structure. docs/json.md has examples and the laws.
+
+    Args:
+        column: the column of the gold document: JSON text, or a dict or list. Prefer text: Arrow gives all dicts of a
+            column the same keys and fills the gaps with None.
+        arrays: how items are paired. ``"aligned"``: in any order, to get as much right as possible; ``"ordered"``: by
+            position; one or more keys such as ``"sku"``: objects by the value of the first of these keys that they have
+            (other items are aligned).
+        tolerance: absolute distance from the gold that still counts as correct, for all numbers. By default numbers
+            must be equal; 1 equals 1.0, but not true.
+        relative: the same as a fraction of the gold number, 0.0 or more. The larger of the two tolerances applies.
+        ignore: paths to leave out, such as ``"note"`` or ``"lines[].id"``.
+        ignore_case: compare texts without case. White space and Unicode form (NFC) are always ignored; keys are
+            compared exactly.
+        extra: ``"cost"``, or ``"allow"`` for keys that the gold never has at their path. Extra items always cost.
+        extract: finds the JSON; by default the ``<answer>``, else the last fenced block, else the whole visible text.
+        gold: finds the JSON in a gold cell that is text, such as ``rk.extract.after("####")``.
+
+    Returns:
+        A reward in [0, 1]. Up to 100,000 pairs of leaves are compared (about 70 items that are all wrong); beyond that,
+        array items that are not equal as a whole earn nothing.
+
+    Raises:
+        RewardDefinitionError: an invalid option, or a negative or infinite tolerance.
+        MissingExtraError: the extra ``json`` is not installed.
+        CoercionError: while scoring: a gold cell is not JSON.
+    """
+    if not isinstance(column, str):
+        raise RewardDefinitionError(f"json_match: pass the name of the gold document's column, got {shorten(column)}")
+    for name, value in (("tolerance", tolerance), ("relative", relative)):
+        if number(value, f"json_match: {name}") < 0.0:
+            raise RewardDefinitionError(f"json_match: {name} must be 0 or more, got {value}")
+    if extra not in ("cost", "allow"):
+        raise RewardDefinitionError(f'json_match: extra must be "cost" or "allow", got {shorten(extra)}')
+    try:
+        import jiter  # noqa: F401
+    except ImportError:
+        raise MissingExtraError.of("rk.json_match", "json") from None
+    paths = tuple(ignore) if isinstance(ignore, Sequence) and not isinstance(ignore, str) else (ignore,)
+    rules = Rules(frozenset(map(steps_of, paths)), bool(ignore_case), arrays == "ordered")
+    matching = Matching(
+        rules, _keys(arrays), Decimal(repr(float(tolerance))), Decimal(repr(float(relative))), extra == "cost"
+    )
+    where = as_extractor(extract, document())
+    gold_where = None if gold is None else as_extractor(gold, document())
+    shown = expression(
+        "json_match",
+        column,
+        arrays=(arrays if isinstance(arrays, str) else tuple(arrays), "aligned"),
+        tolerance=(tolerance, 0.0),
+        relative=(relative, 0.0),
+        ignore=(ignore if isinstance(ignore, str) else paths, ()),
+        ignore_case=(ignore_case, False),
+        extra=(extra, "cost"),
+        extract=(extract and where, None),
+        gold=(gold_where, None),
+    )
+    return primitive(
+        JsonMatch(matching),
+        "json_match",
+        shown,
+        Parameter("document", "completion", view=Json(where)),
+        Parameter("gold", column, annotation=Annotated[GoldDocument, PlainValidator(GoldJson(rules, gold_where))]),
+    )
+
+
+def _keys(arrays: object) -> tuple[str, ...]:
+    """Return the keys by which objects are paired."""
+    if isinstance(arrays, str):
+        if arrays in _ARRAYS:
+            return ()
+        hint = near_miss(arrays, _ARRAYS)
+        if hint:
+            raise RewardDefinitionError(
+                f"json_match: arrays={arrays!r} is not an option.{hint} If it is a key, pass arrays=({arrays!r},)"
+            )
+        arrays = (arrays,)
+    keys = tuple(arrays) if isinstance(arrays, Sequence) else ()
+    if not keys or not all(isinstance(key, str) and key for key in keys):
+        raise RewardDefinitionError(
+            f'json_match: arrays must be "aligned", "ordered", or one or more keys of objects, got {shorten(arrays)}'
+        )
+    return keys

@@ -1,0 +1,292 @@
+"""Refuse schemas that cannot be checked safely, and find values that JSON cannot hold.
+
+``{"$ref": "#"}`` refers to itself on the same value. Validators then call every value valid, so every completion would
+score 1.0; ``check_document`` refuses it and names the loop. A tree that refers to itself through ``properties`` or
+``items`` is fine: each step goes one level down into the value.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, final
+
+from rewardkit.errors import near_miss, shorten
+from rewardkit.rewards.json_schema.document import STRUCTURE, SchemaDocument, refusal
+from rewardkit.text.json_text import MAX_CHARACTERS
+
+SCHEMA_CHARACTERS = 2_000_000
+SCHEMA_DEPTH = 128
+VALUE_DEPTH = 128
+SAFE_INTEGER_BITS = 2_100
+"""Integers below 640 digits can be printed whatever the interpreter's limit is."""
+
+SAME_VALUE_PARTS = 10_000
+"""How many parts of a schema may apply to one value: ``anyOf`` of ``anyOf`` doubles with every level."""
+
+LONGEST_CHECK = 2e9
+"""The nanoseconds that checking one completion may take, by the estimate of `Cost`."""
+_PART, _NAME, _CHARACTER, _STATE = 25, 1_000, 3, 50
+"""Nanoseconds, measured with jsonschema-rs 0.37: a part of the schema on a value; a pattern on the name of a property;
+a pattern on a character, and if its automaton has too many states to be kept, each of the pattern's states on one."""
+_KEPT_STATES = 12
+"""A pattern may be in any subset of its states: the engine keeps a few thousand of these, so not those of 2 ** 13."""
+PATTERN_STATES = 200_000
+"""How many states all patterns may have together; each takes about a hundred bytes once it is compiled."""
+
+_KEYWORDS = STRUCTURE.union(
+    ("type", "enum", "const", "format", "pattern", "minLength", "maxLength", "minimum", "maximum"),
+    ("exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems", "uniqueItems"),
+    ("minContains", "maxContains", "required", "minProperties", "maxProperties", "dependentRequired"),
+    ("contentMediaType", "contentEncoding", "title", "description", "default", "examples", "deprecated"),
+    ("readOnly", "writeOnly", "$schema", "$id", "id", "$anchor", "$comment"),
+)
+
+
+def read_schema(text: str) -> dict[str, Any]:
+    """Parse a schema from JSON text.
+
+    Example: ``read_schema('{"type": "object"}') == {"type": "object"}``.
+    Raises RewardDefinitionError for text that is not a JSON object, for repeated keys, for more than
+    2,000,000 characters or 128 levels, and for an object without any schema keyword.
+    """
+    if len(text) > SCHEMA_CHARACTERS:
+        raise refusal(f"the schema has {len(text):,} characters; the limit is {SCHEMA_CHARACTERS:,}.")
+    try:
+        schema = json.loads(text, object_pairs_hook=_without_repetition, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise refusal(f"the schema is not valid JSON: {shorten(str(error))} in {shorten(text)}.") from None
+    if not isinstance(schema, dict):
+        raise refusal(f"a schema must be a JSON object, got {shorten(schema)}.")
+    if schema and not _KEYWORDS.intersection(schema):
+        hint = next(filter(None, (near_miss(key, _KEYWORDS) for key in schema)), "")
+        raise refusal(
+            f"no key of the schema is a JSON Schema keyword ({shorten(list(schema))}), so every value would "
+            f'pass.{hint} A schema looks like {{"type": "object", "properties": {{"name": {{"type": '
+            '"string"}}, "required": ["name"]}.'
+        )
+    _check_depth(schema)
+    return schema
+
+
+@final
+@dataclass(frozen=True)
+class Cost:
+    """What a schema costs at most, in nanoseconds: per value, per name of a property, and per character of a text."""
+
+    value: int
+    name: int
+    character: int
+
+    def exceeded(self, value: Any) -> str:
+        """Say why checking a JSON value would take too long; empty if it would not."""
+        # No text holds more: a value takes two characters, a name five.
+        if self._of(MAX_CHARACTERS // 2, MAX_CHARACTERS // 5, MAX_CHARACTERS) <= LONGEST_CHECK:
+            return ""
+        values = names = characters = 0
+        waiting = [value]
+        while waiting:
+            part = waiting.pop()
+            values += 1
+            if type(part) is str:
+                characters += len(part)
+            elif type(part) is list:
+                waiting += part
+            elif type(part) is dict:
+                names += len(part)
+                characters += sum(map(len, part))
+                waiting += part.values()
+        if self._of(values, names, characters) <= LONGEST_CHECK:
+            return ""
+        return f"{values:,} values with {characters:,} characters are more than this schema can check in time"
+
+    def _of(self, values: int, names: int, characters: int) -> int:
+        return self.value * (values + names) + self.name * names + self.character * characters
+
+
+def check_document(document: SchemaDocument) -> Cost:
+    """Refuse a schema that refers to itself, or branches excessively, on the same value; return what it costs.
+
+    Example: ``check_document(SchemaDocument({"allOf": [{"$ref": "#"}]}))`` raises.
+    Raises RewardDefinitionError that names the loop or the place.
+    """
+    parts_from: dict[int, int] = {}
+    for start in document.nodes:
+        if id(start) not in parts_from:
+            _explore(document, start, parts_from)
+    of_names = [name for node in document.nodes for name in _mapping(node.get("patternProperties"))]
+    patterns = [*of_names, *(text for node in document.nodes if isinstance(text := node.get("pattern"), str))]
+    states = [_states_of_pattern(pattern) for pattern in patterns]
+    if (total := sum(every for every, _ in states)) > PATTERN_STATES:
+        raise refusal(
+            f"the patterns of the schema have {total:,} states together, at most {PATTERN_STATES:,} fit into memory. "
+            "Lower the numbers in their braces, or use maxLength."
+        )
+    character = sum(_STATE * at_once if at_once > _KEPT_STATES else _CHARACTER for _, at_once in states)
+    return Cost(_PART * max(parts_from.values()), _NAME * len(of_names), character)
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+_ATOM = re.compile(
+    r"""(?P<opening>\((?:\?(?:P?<[A-Za-z_]\w*>|[a-zA-Z-]*:|[=!]|<[=!]))?) | (?P<closing>\))
+    | (?P<counted>\{(?P<least>\d{1,9})(?P<open>,(?P<most>\d{0,9}))?\}) | (?P<loop>[*+]) | (?P<silent>[?^$|])
+    | \\[pP]\{[^}]*\} | \\. | \[\^?\]?(?:\\.|[^\]\\])*\] | .""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+@dataclass
+class _Group:
+    """A group of a pattern so far: its states, those of its last atom, and whether that, or anything, repeats."""
+
+    states: int = 0
+    atom: int = 0
+    atom_repeats: bool = False
+    repeats: bool = False
+
+
+def _states_of_pattern(pattern: str) -> tuple[int, int]:
+    """Return (the states of a pattern, in how many of them a text can be at once): (200, 1) for ``^[a-z]{1,200}$``,
+    (9801, 9801) for ``([ab]{1,99}){1,99}``.
+
+    A counted repetition makes many states. A text can be in many at once in a pattern that may start anywhere, after a
+    loop, or where one repetition is inside another.
+    """
+    groups = [_Group()]
+    loops = not pattern.startswith("^")
+    at_once = False
+    for match in _ATOM.finditer(pattern):
+        group = groups[-1]
+        if match["opening"]:
+            groups.append(_Group())
+        elif match["closing"] and len(groups) > 1:
+            inner = groups.pop()
+            outer = groups[-1]
+            outer.states += inner.states
+            outer.atom, outer.atom_repeats = inner.states, inner.repeats
+            outer.repeats |= inner.repeats
+        elif match["counted"]:
+            times = int(match["most"] or match["least"])
+            at_once |= times * (group.atom if group.atom_repeats else loops) > _KEPT_STATES
+            group.states = min(group.states + group.atom * max(0, times - 1), 10**9)
+            group.atom_repeats = group.repeats = True
+            loops |= match["open"] == ","
+        elif match["loop"]:
+            at_once |= group.atom_repeats and group.atom > _KEPT_STATES
+            loops = group.atom_repeats = group.repeats = True
+        elif not match["silent"]:
+            group.states, group.atom, group.atom_repeats = group.states + 1, 1, False
+    states = sum(group.states for group in groups)
+    return states, states if at_once else 1
+
+
+def _explore(document: SchemaDocument, start: dict[str, Any], parts_from: dict[int, int]) -> None:
+    # Depth first, with an explicit stack: a chain of references may be longer than Python's stack.
+    path: dict[int, tuple[dict[str, Any], Iterator[dict[str, Any]]]] = {}
+    totals: dict[int, int] = {}
+
+    def enter(node: dict[str, Any]) -> None:
+        path[id(node)] = (node, iter(document.on_same_value(node)))
+        totals[id(node)] = 1
+
+    enter(start)
+    while path:
+        key, (node, following) = next(reversed(path.items()))
+        part = next(following, None)
+        if part is None:
+            if totals[key] > SAME_VALUE_PARTS:
+                raise refusal(
+                    f"more than {SAME_VALUE_PARTS:,} parts of the schema apply to one value, starting at "
+                    f"#{document.pointer(node)}; checking it would never end. Simplify the nested anyOf, oneOf, allOf."
+                )
+            parts_from[key] = totals[key]
+            del path[key]
+            if path:
+                totals[next(reversed(path))] += totals[key]
+        elif id(part) in path:
+            loop = [f"#{document.pointer(step)}" for step, _ in path.values()]
+            loop = loop[loop.index(f"#{document.pointer(part)}") :]
+            shown = shorten(" -> ".join([*loop, loop[0]]))
+            raise refusal(
+                f"the schema refers to itself on the same value ({shown}), so "
+                "every value would pass. Recurse through properties or items instead."
+            )
+        elif id(part) in parts_from:
+            totals[key] += parts_from[id(part)]
+        else:
+            enter(part)
+
+
+def _check_depth(schema: dict[str, Any]) -> None:
+    waiting: list[tuple[Any, int]] = [(schema, 1)]
+    while waiting:
+        node, depth = waiting.pop()
+        if depth > SCHEMA_DEPTH:
+            raise refusal(f"the schema is nested deeper than {SCHEMA_DEPTH} levels.")
+        if isinstance(node, dict | list):
+            below = node.values() if isinstance(node, dict) else node
+            waiting.extend((part, depth + 1) for part in below)
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    read = dict(pairs)
+    if len(read) != len(pairs):
+        raise ValueError(f"a key occurs twice in {shorten([key for key, _ in pairs])}")
+    return read
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def why_no_json(value: Any, depth: int = VALUE_DEPTH) -> str:
+    """Return why JSON cannot hold `value`; empty if it can.
+
+    Example: ``why_no_json(float("nan")) == "a number is not finite"``.
+    The validator reads such values as null, skips them or raises: ``{"maximum": 5}`` accepted ``10**5000``.
+    """
+    kind = type(value)
+    if kind is str:
+        return "" if value.isascii() else _why_no_text(value)
+    if kind is int:
+        return "" if value.bit_length() < SAFE_INTEGER_BITS else _why_no_integer(value)
+    if kind is float:
+        return "" if isfinite(value) else "a number is not finite"
+    if kind is bool or value is None:
+        return ""
+    if kind is not dict and kind is not list:
+        return f"{kind.__name__} is not a JSON type"
+    if depth == 0:
+        return f"nested deeper than {VALUE_DEPTH} levels"
+    for key in value if kind is dict else ():
+        if type(key) is not str:
+            return f"a key is of type {type(key).__name__}"
+        if not key.isascii() and _why_no_text(key):
+            return _why_no_text(key)
+    for part in value.values() if kind is dict else value:
+        problem = why_no_json(part, depth - 1)
+        if problem:
+            return problem
+    return ""
+
+
+def _why_no_text(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "a text contains half a character (a lone surrogate)"
+    return ""
+
+
+def _why_no_integer(number: int) -> str:
+    try:
+        str(number)  # the validator prints it, too, under the same limit of the interpreter
+    except ValueError:
+        return "an integer has more digits than Python can print"
+    return ""

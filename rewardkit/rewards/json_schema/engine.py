@@ -1,0 +1,363 @@
+"""The compiled form of a JSON schema: validates parsed values, and has the rules of each of its parts.
+
+``SchemaEngine('{"type": "integer"}').is_valid("x")`` is False.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urljoin
+
+from rewardkit.errors import MissingExtraError, shorten
+from rewardkit.rewards.json_schema.checks import check_document, read_schema
+from rewardkit.rewards.json_schema.document import Node, SchemaDocument, refusal
+from rewardkit.rewards.json_schema.levels import Kind, Level, level_of
+from rewardkit.text.json_text import path_text, printable, value_text
+
+if TYPE_CHECKING:
+    from jsonschema_rs import Validator
+
+
+# Rewrite lookaheads at the start of patterns: the engine that checks patterns in linear time does not have them.
+
+
+def rewritten(schema: dict[str, Any]) -> None:
+    """Rewrite the patterns of `schema` in place.
+
+    Example: ``{"pattern": "^(?=.*[0-9])a"}`` becomes ``{"pattern": "^a", "allOf": [{"pattern": "^(?:.*[0-9])"}]}``.
+    Raises RewardDefinitionError for a schema with an unknown draft or a reference to nothing in it.
+    """
+    # Only a part of the schema has patterns: what looks like one in "const" or "examples" is data.
+    parts = [part for part in SchemaDocument(schema).nodes if "(?" in str(part.get("pattern", ""))]
+    for part in parts:
+        split = _split(part["pattern"]) if isinstance(part["pattern"], str) else None
+        around = part.get("allOf", [])
+        if split and isinstance(around, list):
+            conditions, part["pattern"] = split
+            part["allOf"] = [*around, *conditions]
+
+
+def _split(pattern: str) -> tuple[list[dict[str, Any]], str] | None:
+    """Return the schemas of the lookaheads at the start, and the rest of the pattern; None if there are none."""
+    closings = _closings(pattern)
+    if closings is None or not pattern.startswith("^"):
+        return None
+    conditions: list[dict[str, Any]] = []
+    start = 1
+    while pattern.startswith(("(?=", "(?!"), start):
+        end = closings[start]
+        found = {"pattern": f"^(?:{pattern[start + 3 : end]})"}
+        # Patterns say nothing about values that are not texts, so their negation must not either.
+        absent = {"anyOf": [{"not": {"type": "string"}}, {"not": found}]}
+        conditions.append(absent if pattern[start + 2] == "!" else found)
+        start = end + 1
+        if pattern[start : start + 1] in ("*", "+", "?", "{"):
+            return None
+    return (conditions, f"^{pattern[start:]}") if conditions else None
+
+
+def _closings(pattern: str) -> dict[int, int] | None:
+    """Return where each bracket closes, or None: a choice outside all brackets, or a set that engines read differently.
+
+    Example: ``_closings("^(a(b))") == {3: 5, 1: 6}``.
+    """
+    closings: dict[int, int] = {}
+    opened: list[int] = []
+    in_set = escaped = False
+    for index, character in enumerate(pattern):
+        if escaped or character == "\\":
+            escaped = not escaped
+        elif in_set:
+            if character == "[" or (character == "]" and pattern[index - 1] in "[^"):
+                return None
+            in_set = character != "]"
+        elif character == "[":
+            in_set = True
+        elif character == "(":
+            opened.append(index)
+        elif character == ")" and opened:
+            closings[opened.pop()] = index
+        elif character == ")" or (character == "|" and not opened):
+            return None
+    return None if opened or in_set else closings
+
+
+# The compiled rules of a schema for one value: which of its properties or items are wrong, and what is wrong with
+# it.
+
+
+Check = Callable[[Any], bool]
+Part = tuple[Node, Check]
+"""A subschema, and whether a value satisfies it."""
+Key = str | int
+"""The name of a property or the index of an item."""
+
+
+class PlainCheck:
+    """A keyword that checks a value without another schema.
+
+    `explained` says what is wrong with a value that violates it, in words that follow the value.
+    """
+
+    def __init__(self, fits: Check, explained: Callable[[object], str]) -> None:
+        self._fits = fits
+        self._explained = explained
+        self._words = ""  # the same for all values, and the validator takes long to find them
+
+    def problem(self, value: object) -> str:
+        """Describe what is wrong with `value`; empty if it is fine."""
+        if self._fits(value):
+            return ""
+        self._words = self._words or self._explained(value)
+        return value_text(value) + self._words
+
+
+class Rules:
+    """The rules of one part of a schema for objects, for arrays, or for other values.
+
+    Args:
+        level: what the schema says.
+        keys: the properties or items that have rules of their own.
+        other: stands for all other ones; None if a pattern decides, so that each has to be looked at.
+        parts_for: finds the subschemas for a property or an item.
+        plain: makes the checks of the keywords that need no other schema.
+    """
+
+    def __init__(
+        self,
+        level: Level,
+        keys: Collection[Key],
+        other: Key | None,
+        parts_for: Callable[[Level, Key], tuple[Part, ...]],
+        plain: Callable[[Level], list[PlainCheck]],
+    ) -> None:
+        self.level = level
+        self._keys = keys
+        self._other = other
+        self._parts_for = parts_for
+        self._plain = plain
+        self._parts: dict[Key, tuple[Part, ...]] = {}
+        self._checks: dict[Key, Check] = {}
+
+    def parts(self, key: Key) -> tuple[Part, ...]:
+        """Return the subschemas for a property or an item."""
+        place = key if key in self._keys else self._other
+        if place is None:  # not kept: a policy can write any number of names
+            return self._parts_for(self.level, key)
+        if place not in self._parts:
+            self._parts[place] = self._parts_for(self.level, place)
+        return self._parts[place]
+
+    def wrong(self, entries: Iterable[tuple[Key, Any]]) -> list[tuple[Any, Any]]:
+        """Return the entries of an object or array whose value violates its subschemas, in order."""
+        known, check = self._checks, self._check
+        if not self._keys and self._other is not None:
+            fits = check(self._other)
+            return [(key, value) for key, value in entries if not fits(value)]
+        return [(key, value) for key, value in entries if not (known.get(key) or check(key))(value)]
+
+    def _check(self, key: Key) -> Check:
+        """Return one check for all subschemas of a property or an item."""
+        parts = self.parts(key)
+        check = parts[0][1] if len(parts) == 1 else partial(_fits_all, parts)
+        if key in self._keys:
+            self._checks[key] = check
+        return check
+
+    @cached_property
+    def _plain_checks(self) -> list[PlainCheck]:
+        return self._plain(self.level)
+
+    def plain_problem(self, value: object) -> str:
+        """Describe the first violated keyword that needs no other schema; empty if there is none."""
+        for check in self._plain_checks:
+            if problem := check.problem(value):
+                return problem
+        return ""
+
+    def problem(self, value: object) -> str:
+        """Describe what is wrong with `value` as a whole."""
+        plain = self.plain_problem(value)
+        return plain or f"{value_text(value)} does not satisfy {', '.join(self.level.whole) or 'its schema'}"
+
+
+def _fits_all(parts: tuple[Part, ...], value: object) -> bool:
+    return all(fits(value) for _, fits in parts)
+
+
+REGEX_BYTES = 10_000_000
+
+ADDRESS = "https://rewardkit.invalid/schema"
+"""The base URI of a schema without one. It has a path, so that a relative ``$id`` (``"/line"``) can be resolved."""
+
+_PLAIN = (
+    *("type", "const", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength"),
+    *("pattern", "format", "multipleOf", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"),
+)
+"""The keywords that check a value without another schema, in the order in which the notes name them."""
+
+_EXCLUSIVE = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}
+_KINDS: dict[type, Kind] = {dict: "object", list: "array"}
+_NO_NAME = -1
+"""Stands for a property that the schema does not name."""
+
+_MASK = "\0"  # replaces the value in the validator's message, which would contain all of it
+
+
+class SchemaEngine:
+    """A compiled schema.
+
+    `text` is the schema as JSON; `formats`: check ``format``, too.
+    Raises RewardDefinitionError for a schema that is invalid, refers to anything outside itself, refers to itself on
+    the same value, or is too large; MissingExtraError without jsonschema-rs.
+    """
+
+    def __init__(self, text: str, formats: bool = True) -> None:
+        try:
+            import jsonschema_rs
+        except ImportError:
+            raise MissingExtraError.of("rk.json_schema", "json") from None
+        self._library = jsonschema_rs
+        self._formats = formats
+        schema = read_schema(text)
+        if "(?" in text:
+            rewritten(schema)
+        self._document = SchemaDocument(schema)
+        self.cost = check_document(self._document)
+        root = self._document.root
+        self._address = urljoin(ADDRESS, self._document.base)
+        try:
+            self.is_valid: Check = self._compiled(root).is_valid
+            self._registry = jsonschema_rs.Registry([(self._address, root)], retriever=_fetch_nothing)
+        except jsonschema_rs.ValidationError as error:
+            raise refusal(_definition_problem(error)) from None
+        except Exception as error:
+            raise refusal(f"the schema cannot be used: {shorten(str(error))}.") from None
+        self._checks: dict[int, Check] = {}
+        self._patterns: dict[str, Check] = {}
+        self._rules: dict[tuple[Any, ...], Rules] = {}
+
+    @property
+    def root(self) -> dict[str, Any]:
+        """The schema; must not be changed."""
+        return self._document.root
+
+    def rules(self, node: Node, value: object) -> Rules:
+        """Return the rules of the part `node` for a value like `value`; cached."""
+        kind = type(value)
+        rules = self._rules.get((kind, id(node))) or self._new_rules(node, kind, [])
+        if not (rules.level.unions and isinstance(value, dict)):
+            return rules
+        named: list[dict[str, Any]] = []
+        while branches := list(filter(None, (union.branch(value) for union in rules.level.unions))):
+            named += branches
+            key = (kind, id(node), *map(id, named))
+            rules = self._rules.get(key) or self._new_rules(node, kind, named)
+        return rules
+
+    def _new_rules(self, node: Node, kind: type, named: list[dict[str, Any]]) -> Rules:
+        level = level_of(self._document, node, _KINDS.get(kind, "scalar"), named)
+        if kind is list:
+            listed = level.listed_items(self._document)
+            rules = Rules(level, range(listed), listed, self._item_parts, self._plain_checks)
+        else:
+            by_pattern = any(member.get("patternProperties") for member in level.members)
+            other = None if by_pattern else _NO_NAME
+            rules = Rules(level, level.names, other, self._property_parts, self._plain_checks)
+        self._rules[(kind, id(node), *map(id, named))] = rules
+        return rules
+
+    def _property_parts(self, level: Level, name: Key) -> tuple[Part, ...]:
+        parts: list[Part] = []
+        for member in level.members:
+            declared = name in member.get("properties", ())
+            if declared:
+                parts.append(self._part(member["properties"][name]))
+            for pattern, node in member.get("patternProperties", {}).items():
+                if self._matches(pattern, name):
+                    declared = True
+                    parts.append(self._part(node))
+            if not declared and "additionalProperties" in member:
+                parts.append(self._part(member["additionalProperties"]))
+        return tuple(parts)
+
+    def _item_parts(self, level: Level, index: Key) -> tuple[Part, ...]:
+        return tuple(map(self._part, level.item_schemas(int(index), self._document)))
+
+    def _part(self, node: Node) -> Part:
+        if not isinstance(node, dict):
+            return node, _everything if node else _nothing
+        fits = self._checks.get(id(node))
+        if fits is None:
+            # By reference, so that the part keeps its context: $defs, anchors, the base URI.
+            address = f"{self._address}#{quote(self._document.pointer(node), safe='/~')}"
+            schema = {"$schema": self._document.dialect(node), "$ref": address}
+            fits = self._checks[id(node)] = self._compiled(schema, registry=self._registry).is_valid
+        return node, fits
+
+    def _plain_checks(self, level: Level) -> list[PlainCheck]:
+        return [
+            self._plain_check(member, keyword)
+            for member in level.members
+            for keyword in _PLAIN
+            if keyword in member
+            and not (keyword == "type" and level.takes)
+            and not (keyword in _EXCLUSIVE.values() and isinstance(member[keyword], bool))
+        ]
+
+    def _plain_check(self, member: Mapping[str, Any], keyword: str) -> PlainCheck:
+        checked = {keyword: member[keyword]}
+        limit = _EXCLUSIVE.get(keyword)
+        if limit and isinstance(member.get(limit), bool):  # draft 4: it changes what the keyword means
+            checked[limit] = member[limit]
+        validator = self._compiled({"$schema": self._document.dialect(member), **checked}, mask=_MASK)
+
+        def explained(value: object) -> str:
+            try:
+                validator.validate(value)
+            except self._library.ValidationError as error:
+                problem = str(error.message)
+                return printable(problem[1:] if problem.startswith(_MASK) else f": {problem}")
+            return ""
+
+        return PlainCheck(validator.is_valid, explained)
+
+    def _matches(self, pattern: str, name: object) -> bool:
+        if pattern not in self._patterns:
+            self._patterns[pattern] = self._compiled({"pattern": pattern}).is_valid
+        return self._patterns[pattern](name)
+
+    def _compiled(self, schema: dict[str, Any], **options: Any) -> Validator:
+        return self._library.validator_for(
+            schema,
+            offline=True,
+            validate_formats=self._formats,
+            # The linear-time engine has neither lookaround (but see `lookaheads`) nor backreferences.
+            pattern_options=self._library.RegexOptions(size_limit=REGEX_BYTES),
+            **options,
+        )
+
+
+def _definition_problem(error: Any) -> str:
+    where = path_text(error.instance_path)
+    problem = f"the schema is not valid{f' at {where}' if where else ''}: {shorten(str(error.message))}."
+    if 'is not a "regex"' in str(error.message):
+        problem += (
+            " Patterns run in linear time, so backreferences and lookaround (other than lookaheads right behind ^ in "
+            f'"pattern") are not supported, and a compiled pattern may have at most {REGEX_BYTES // 1_000_000} MB.'
+        )
+    return problem
+
+
+def _fetch_nothing(address: str) -> Any:
+    raise ValueError(f"{address} is outside the schema and is not fetched")
+
+
+def _everything(value: object) -> bool:
+    return True
+
+
+def _nothing(value: object) -> bool:
+    return False

@@ -1,0 +1,416 @@
+"""Score how far a completion's JSON satisfies a schema.
+
+With ``class Line(BaseModel): sku: str; qty: int``, the document ``{"sku": "a-7", "qty": "three"}`` scores 0.5
+with ``credit="partial"``, with the note ``qty: "three" is not of type "integer"``, and 0.0 with
+``credit="binary"``. The formula and its laws are in ``rewardkit.rewards.json_schema.reward``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from types import FunctionType
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BaseModel, PlainValidator, TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, JsonSchemaWarningKind
+from pydantic_core import core_schema
+
+from rewardkit.batch.score import Score
+from rewardkit.errors import RewardDefinitionError, shorten
+from rewardkit.rewards.json_schema.checks import read_schema, why_no_json
+from rewardkit.rewards.json_schema.document import LISTS, MAPS, SINGLE, Node, refusal
+from rewardkit.rewards.json_schema.engine import Key, Part, Rules, SchemaEngine
+from rewardkit.text.extraction import as_extractor, document
+from rewardkit.text.extractors import Extractor, Json
+from rewardkit.text.json_text import Parsed, Path, Violations, printable, value_text
+from rewardkit.tree.leaf import expression, primitive
+from rewardkit.tree.parameters import Parameter
+from rewardkit.tree.reward import Reward
+
+# Schemas from the cells of a dataset: dicts as Arrow gives them back.
+
+
+def without_gaps(schema: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return a copy of `schema` without keywords, properties and definitions that are None.
+
+    Example: ``without_gaps({"required": None, "properties": {"a": {}, "b": None}}) == {"properties": {"a": {}}}``.
+    Arrays of numpy become lists. Values that are not schemas (of ``enum``, ``default``, ...) stay as they are.
+    Raises RewardDefinitionError for what JSON cannot hold or ``read_schema`` refuses, and for a ``const`` that is None:
+    it may be a gap, or ask for null.
+    """
+    try:
+        text = json.dumps(dict(schema), allow_nan=False, default=_plain)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise refusal(f"the schema cannot be written as JSON: {shorten(str(error))}.") from None
+    return _filled(read_schema(text))
+
+
+def _filled(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return `schema` without its gaps; its depth is limited."""
+    kept: dict[str, Any] = {}
+    for keyword, value in schema.items():
+        if value is None and keyword == "const":
+            raise refusal(
+                'a "const" is None, which may ask for null, or may come from Arrow, which gives all dicts of a column '
+                "the same keys. Store the schemas as JSON text."
+            )
+        if value is None:
+            continue
+        if keyword in MAPS and isinstance(value, dict):
+            kept[keyword] = {name: _part(part) for name, part in value.items() if part is not None}
+        elif keyword in LISTS and isinstance(value, list):
+            kept[keyword] = [_part(part) for part in value]
+        elif keyword in SINGLE and isinstance(value, dict):
+            part = _filled(value)
+            if part or not value:  # one of gaps alone is a gap, too
+                kept[keyword] = part
+        else:
+            kept[keyword] = value
+    return kept
+
+
+def _part(part: Node) -> Node:
+    return _filled(part) if isinstance(part, dict) else part
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "dtype") and hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"{shorten(value, 60)} is not a JSON value")
+
+
+# Compute how much of a JSON schema a value satisfies, and describe the violations.
+
+
+HIGHEST_INVALID = 1.0 - 1e-6
+"""The highest credit of an invalid value: gates open at their threshold minus 1e-9."""
+
+INVALID_ITEMS = 100
+EXAMINED_VALUES = 2_000
+"""The limits of what is examined: an array with more invalid items scores 0, and so do all further invalid objects and
+arrays of one value, so that a completion cannot cost seconds."""
+
+SHOWN_TAGS = 4
+
+
+def credit_of(engine: SchemaEngine, value: object, *, partial: bool = True, parsed: bool = False) -> tuple[float, str]:
+    """Return (credit in [0, 1], note) for a JSON value; the note is empty for a valid one.
+
+    Example: ``credit_of(SchemaEngine('{"type": "integer"}'), "x") == (0.0, '"x" is not of type "integer"')``.
+    `parsed`: the value comes from our own parser, so JSON can hold all of it.
+    Never raises for a value: one that JSON cannot hold, or on which the validator fails, scores 0.
+    """
+    try:
+        problem = ("" if parsed else why_no_json(value)) or engine.cost.exceeded(value)
+        if problem:
+            return 0.0, problem
+        if engine.is_valid(value):
+            return 1.0, ""
+        violations = Violations()
+        credit = _Walk(engine, violations).credit(engine.root, value, ())
+        return (credit if partial else 0.0), violations.note()
+    except Exception as error:
+        return 0.0, f"could not be checked: {type(error).__name__}: {printable(str(error))}"
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # raised for a fault inside the Rust validator
+            raise
+        return 0.0, "could not be checked: the validator failed on this value"
+
+
+class _Walk:
+    """A walk over one invalid value that adds up its credit and collects its violations."""
+
+    def __init__(self, engine: SchemaEngine, violations: Violations) -> None:
+        self.engine = engine
+        self.violations = violations
+        self.left_to_examine = EXAMINED_VALUES
+        self._around: frozenset[int] = frozenset()  # the parts of the schema that describe the enclosing values
+
+    def credit(self, node: Node, value: Any, path: Path) -> float:
+        """Return the credit of `value`, which is known to be invalid under `node`."""
+        rules = self.engine.rules(node, value)
+        level = rules.level
+        if not level.takes:
+            self._blame(rules, value, path)
+            return 0.0
+        self.left_to_examine -= 1
+        if self.left_to_examine < 0:
+            self.violations.counted_all = False
+            self._blame(rules, value, path)
+            return 0.0
+        around, parts = self._around, level.parts
+        self._around = around | parts
+        if isinstance(value, list):
+            credit = self._items_credit(rules, level.whole_array, value, enumerate(value), path)
+        elif level.unions:
+            credit = self._untagged_credit(rules, value, path)
+        elif level.required:
+            credit = self._object_credit(rules, value, path)
+        else:
+            credit = self._items_credit(rules, level.whole_map, value, value.items(), path)
+        self._around = around
+        return min(credit, HIGHEST_INVALID) if around.isdisjoint(parts) else 0.0
+
+    def _object_credit(self, rules: Rules, value: dict[str, Any], path: Path) -> float:
+        before = self.violations.count
+        required = rules.level.required
+        wrong = dict(rules.wrong(value.items()))
+        earned = 0.0
+        for name in required:
+            if name not in value:
+                self.violations.add((*path, name), "missing")
+            elif name in wrong:
+                earned += self._part_credit(rules.parts(name), wrong.pop(name), (*path, name))
+            else:
+                earned += 1.0
+        for name, part in wrong.items():
+            self._part_credit(rules.parts(name), part, (*path, name))
+        if self.violations.count == before:
+            self._blame(rules, value, path)
+        return earned / (len(required) + len(wrong) + rules.level.whole_object)
+
+    def _items_credit(
+        self, rules: Rules, whole: bool, value: Any, items: Iterable[tuple[Key, Any]], path: Path
+    ) -> float:
+        """Return the credit of an array, or of an object without required properties."""
+        wrong = rules.wrong(items)
+        worst = 1.0
+        for key, item in wrong[: INVALID_ITEMS + 1]:
+            worst = min(worst, self._part_credit(rules.parts(key), item, (*path, key)))
+        if len(wrong) > INVALID_ITEMS:
+            self.violations.counted_all = False
+            return 0.0
+        wrong_itself = bool(rules.plain_problem(value))
+        if wrong_itself or not wrong:
+            self._blame(rules, value, path)
+        return 0.0 if wrong_itself or not wrong or whole else worst / len(wrong)
+
+    def _untagged_credit(self, rules: Rules, value: dict[str, Any], path: Path) -> float:
+        """Report an object that does not name its branch of a union: nothing in it can be checked."""
+        for union in rules.level.unions:
+            taken = " or ".join(map(value_text, list(union.branches)[:SHOWN_TAGS]))
+            given = f"{value_text(value[union.tag])} is not" if union.tag in value else "missing;"
+            self.violations.add((*path, union.tag), f"{given} {taken}")
+        return 0.0
+
+    def _part_credit(self, parts: Sequence[Part], value: object, path: Path) -> float:
+        """Return the smallest credit of a wrong property or item under the schemas that apply to it."""
+        credit = 1.0
+        for node, fits in parts:
+            if node is False:
+                self.violations.add(path, "not allowed")
+                return 0.0
+            if len(parts) == 1 or not fits(value):
+                credit = min(credit, self.credit(node, value, path))
+        return credit
+
+    def _blame(self, rules: Rules, value: object, path: Path) -> None:
+        # Describing a violation costs more than finding it, and only the first few are shown.
+        words = rules.problem(value) if self.violations.wants_words else ""
+        self.violations.add(path, words)
+
+
+COMPILED_SCHEMAS = 256
+"""How many compiled schemas are kept; those that were used least recently make room."""
+
+Credit = Literal["partial", "binary"]
+
+
+@dataclass(frozen=True)
+class JsonSchema:
+    """A JSON schema that scores parsed JSON values; hashable, and pickled as its text.
+
+    Example: ``JsonSchema.of({"required": ["a"]}).credit_of({}) == (0.0, "a: missing")``.
+    `schema` is the schema as JSON text; make one with ``of``, which brings it into canonical form.
+    Raises RewardDefinitionError for a schema or credit that cannot be used, and MissingExtraError without
+    jsonschema-rs.
+    """
+
+    schema: str
+    credit: Credit = "partial"
+    formats: bool = True
+
+    def __post_init__(self) -> None:
+        if self.credit not in ("partial", "binary"):
+            raise refusal(f'credit must be "partial" or "binary", got {shorten(self.credit)}.')
+        _engine(self.schema, self.formats)
+
+    @classmethod
+    def of(cls, schema: Any, credit: Credit = "partial", formats: bool = True) -> JsonSchema:
+        """Build one from a schema as dict or JSON text, or from a pydantic model, dataclass or TypedDict.
+
+        Example: ``JsonSchema.of(Invoice)``, ``JsonSchema.of(list[Invoice], credit="binary")``,
+        ``JsonSchema.of('{"type": "object"}')``.
+        Every ``$ref`` must point to a place in the schema; ``format`` is checked if `formats` is True; patterns must
+        not use lookaround. Supports drafts 4, 6, 7, 2019-09 and 2020-12 (the default).
+        Raises RewardDefinitionError and MissingExtraError as the class does.
+        """
+        return cls(_canonical(schema), credit, bool(formats))
+
+    def credit_of(self, value: object) -> tuple[float, str]:
+        """Return (credit from 0.0 to 1.0, note) for a parsed JSON value; 1.0 exactly if the schema validates it.
+
+        Example: for ``{"type": "integer"}``, ``"x"`` gives ``(0.0, '"x" is not of type "integer"')``.
+        The note names violations by path: at most three, and how many more there are. It is empty for a valid value.
+        Never raises for a value.
+        """
+        return credit_of(_engine(self.schema, self.formats), value, partial=self.credit == "partial")
+
+
+@lru_cache(maxsize=COMPILED_SCHEMAS)
+def _engine(schema: str, formats: bool) -> SchemaEngine:
+    # Compiled once per process and schema, outside the frozen object: the compiled form cannot be pickled.
+    return SchemaEngine(schema, formats)
+
+
+class _SchemaGenerator(GenerateJsonSchema):
+    """Pydantic's generator, with a pattern for decimals that the linear-time engine can run.
+
+    Depending on its version, pydantic writes a pattern with lookahead, or none (any text would pass).
+    """
+
+    ignored_warning_kinds: ClassVar[set[JsonSchemaWarningKind]] = {  # type: ignore[misc]
+        "skipped-choice",
+        "non-serializable-default",
+    }
+
+    def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
+        made = super().decimal_schema(schema)
+        for branch in made.get("anyOf", [made]):
+            if branch.get("type") == "string":
+                branch["pattern"] = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)$"
+        return made
+
+
+@lru_cache(maxsize=COMPILED_SCHEMAS)
+def _canonical_text(schema: str) -> str:
+    # Every batch has its schemas as text again, and reading one takes longer than scoring a completion by it.
+    return _canonical(schema)
+
+
+def _canonical(schema: Any) -> str:
+    if isinstance(schema, str):
+        schema = read_schema(schema)
+    elif isinstance(schema, bool | int | float | list | tuple | set | BaseModel | FunctionType) or schema is None:
+        hint = " Pass its class." if isinstance(schema, BaseModel) else ""
+        raise refusal(
+            f"expected a schema as a dict, JSON text, or a type such as a model; got {shorten(schema)}.{hint}"
+        )
+    elif not isinstance(schema, Mapping):
+        schema = _schema_of_type(schema)
+    try:
+        return json.dumps(schema if isinstance(schema, dict) else dict(schema), sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise refusal(f"the schema cannot be written as JSON: {shorten(str(error))}.") from None
+
+
+def _schema_of_type(kind: Any) -> dict[str, Any]:
+    try:
+        return TypeAdapter(kind).json_schema(schema_generator=_SchemaGenerator)
+    except RewardDefinitionError:
+        raise
+    except Exception as error:
+        raise refusal(f"cannot make a schema from {shorten(kind)}: {shorten(str(error))}.") from None
+
+
+@dataclass(frozen=True)
+class SchemaCredit:
+    """Score a parsed completion by a schema."""
+
+    schema: JsonSchema
+
+    @cached_property
+    def engine(self) -> SchemaEngine:
+        return _engine(self.schema.schema, self.schema.formats)
+
+    def __call__(self, document: Parsed) -> float | Score:
+        return _scored(document, self.engine, self.schema.credit)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SchemaCredit, (self.schema,)  # without the engine, which cannot be pickled
+
+
+@dataclass(frozen=True)
+class SchemaCell:
+    """Read a cell, a dict or JSON text, as a compiled schema."""
+
+    formats: bool
+
+    def __call__(self, value: object) -> SchemaEngine:
+        if not isinstance(value, (str, Mapping)):
+            raise ValueError(f"expected a schema as JSON text or a dict, not {type(value).__name__}")
+        try:
+            text = _canonical_text(value) if isinstance(value, str) else _canonical(without_gaps(value))
+            if text == "{}":
+                raise refusal("the schema is empty, so every value would pass. Use None where there is no schema.")
+            return _engine(text, self.formats)
+        except RewardDefinitionError as error:
+            raise ValueError(str(error).removeprefix("rk.json_schema: ")) from None
+
+
+@dataclass(frozen=True)
+class RowSchemaCredit:
+    """Score a parsed completion by the schema of its row."""
+
+    credit: Credit
+
+    def __call__(self, document: Parsed, schema: SchemaEngine) -> float | Score:
+        return _scored(document, schema, self.credit)
+
+
+def _scored(document: Parsed, schema: SchemaEngine, credit: Credit) -> float | Score:
+    if document.error:
+        return Score(0.0, document.error)
+    value, note = credit_of(schema, document.value, partial=credit == "partial", parsed=True)
+    return Score(value, note) if note else value
+
+
+def json_schema(
+    schema: Any = None,
+    *,
+    column: str | None = None,
+    credit: Credit = "partial",
+    formats: bool = True,
+    extract: Extractor | Any = None,
+) -> Reward:
+    """Score how far the completion's JSON satisfies a schema; 1.0 exactly if it validates.
+
+    ``rk.json_schema(Line)`` gives 0.5 to ``{"sku": "a-7", "qty": "three"}``: one of two required fields is right.
+
+    Args:
+        schema: a JSON schema (dict or text; draft 2020-12 unless it says otherwise), a pydantic model, dataclass or
+            TypedDict. A model is checked by its JSON schema, which includes neither its validator functions nor the
+            digits of a Decimal.
+        column: a column with a schema for each row, instead of `schema`: JSON text or a dict; None abstains. Prefer
+            text: Arrow gives all dicts of a column the same keys and fills the gaps with None, which are ignored here.
+            Each schema is compiled once; the last 256 are kept.
+        credit: ``"partial"``: credit by required property; ``"binary"``: 1.0 or 0.0. docs/json.md has the formula.
+        formats: check ``format``, too; dates and times by RFC 3339 (with a time zone).
+        extract: finds the JSON; by default the ``<answer>``, else the last fenced block, else the whole visible text.
+            It is parsed strictly: no repair, no duplicate keys, no NaN.
+
+    Raises:
+        RewardDefinitionError: both or neither of schema and column; or the schema is invalid, needs a remote reference,
+            or refers to itself endlessly.
+        MissingExtraError: the extra ``json`` is not installed.
+        CoercionError: while scoring: a cell of the column is not a schema that can be used.
+    """
+    if (schema is None) == (column is None):
+        raise refusal('pass either a schema, as in rk.json_schema(Invoice), or column="schema".')
+    if column is not None and (not isinstance(column, str) or not column.strip()):
+        raise refusal(f"column must be the name of a column, got {shorten(column)}.")
+    # With a column, any schema will do: it checks the options and that the extra is installed.
+    judge = JsonSchema.of({"type": "object"} if column else schema, credit, formats)
+    shown = "" if column else getattr(schema, "__name__", None) or shorten(schema, 60)
+    options = expression(
+        "", column=(column, None), credit=(credit, "partial"), formats=(formats, True), extract=(extract, None)
+    )
+    written = f"json_schema({', '.join(filter(None, (shown, options[1:-1])))})"
+    found = Parameter("document", "completion", view=Json(as_extractor(extract, document())))
+    if column is None:
+        return primitive(SchemaCredit(judge), "json_schema", written, found)
+    cell = Parameter("schema", column, annotation=Annotated[SchemaEngine, PlainValidator(SchemaCell(judge.formats))])
+    return primitive(RowSchemaCredit(credit), "json_schema", written, found, cell)

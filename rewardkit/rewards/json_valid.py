@@ -1,0 +1,62 @@
+"""Valid JSON: ``rk.json_valid()`` gives 1.0 to ``<answer>{"total": 12.5}</answer>``, and 0.0 to ``total: 12.5``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from rewardkit.batch.score import Score
+from rewardkit.errors import MissingExtraError, RewardDefinitionError, shorten
+from rewardkit.text.extraction import as_extractor, document
+from rewardkit.text.extractors import Extractor, Json
+from rewardkit.text.json_text import Parsed
+from rewardkit.tree.leaf import expression, primitive
+from rewardkit.tree.parameters import Parameter
+from rewardkit.tree.reward import Reward
+
+Kind = Literal["object", "array"]
+
+_KINDS = {"object": dict, "array": list}
+
+
+@dataclass(frozen=True)
+class JsonValid:
+    """Check that the completion's JSON was parsed and is of the requested kind."""
+
+    kind: Kind | None
+
+    def __call__(self, document: Parsed) -> float | Score:
+        if document.error:
+            return Score(0.0, document.error)
+        if self.kind and not isinstance(document.value, _KINDS[self.kind]):
+            return Score(0.0, f"valid JSON, but not an {self.kind}")
+        return 1.0
+
+
+def json_valid(*, kind: Kind | None = None, extract: Extractor | Any = None) -> Reward:
+    """Score 1.0 if the completion's JSON is valid, else 0.0 with the parser's message as the note.
+
+    ``rk.json_valid()`` gives 1.0 to ``<answer>{"total": 12.5}</answer>``, and 0.0 to ``{"total": 12.5,}``.
+
+    ``{}`` and ``null`` are valid JSON, too, so this rewards only the form. Use it as the condition of a gate:
+    ``rk.gate(when=rk.json_valid(kind="object"), then=...)``.
+
+    Args:
+        kind: the required type, ``"object"`` or ``"array"``; by default any JSON value.
+        extract: finds the JSON; by default the ``<answer>``, else the last fenced block, else the whole visible text.
+            It is parsed strictly (RFC 8259): no repair, no duplicate keys, no NaN, at most 200,000 characters and 64
+            levels.
+
+    Raises:
+        RewardDefinitionError: an unknown kind.
+        MissingExtraError: the extra ``json`` is not installed.
+    """
+    if kind is not None and kind not in _KINDS:
+        raise RewardDefinitionError(f'json_valid: kind must be "object", "array" or None, got {shorten(kind)}')
+    try:
+        import jiter  # noqa: F401
+    except ImportError:
+        raise MissingExtraError.of("rk.json_valid", "json") from None
+    shown = expression("json_valid", kind=(kind, None), extract=(extract, None))
+    where = as_extractor(extract, document())
+    return primitive(JsonValid(kind), "json_valid", shown, Parameter("document", "completion", view=Json(where)))

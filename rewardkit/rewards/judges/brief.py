@@ -1,0 +1,79 @@
+"""Brief: the settings that every kind of judge needs, and the notes about its verdicts."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+from rewardkit.errors import RewardFailure, shorten
+from rewardkit.rewards.judges.prompts import Rubric, conversation
+from rewardkit.rewards.judges.service import Conversation, Service, ask
+from rewardkit.rewards.judges.shield import Shielded, escaped
+from rewardkit.rewards.judges.usage import tally
+from rewardkit.rewards.judges.verdicts import Form, Verdict
+from rewardkit.tree.results import Abstention
+
+NOTE_CHARACTERS = 500
+
+_log = logging.getLogger("rewardkit.rewards.judges")
+
+
+@dataclass(frozen=True)
+class Brief:
+    """The settings that every kind of judge needs.
+
+    Attributes:
+        service: the model to ask.
+        rubric: what a good completion is.
+        names: the names of the other values that the judge receives, in order.
+        reference: the one of them that holds an answer to compare with.
+        max_characters: the number of characters shown of a completion, or of all completions of a group.
+        shared: True if equal samples share one verdict.
+    """
+
+    service: Service
+    rubric: Rubric
+    names: tuple[str, ...]
+    reference: str | None
+    max_characters: int
+    shared: bool
+
+    def conversation(self, form: Form, block: str, values: Mapping[str, Any], **options: Any) -> Conversation:
+        return conversation(self.rubric, form, block, values, reference=self.reference, **options)
+
+    async def verdict(self, asked: Conversation, *, fresh: bool = False) -> Verdict:
+        try:
+            return await ask(self.service, asked, shared=self.shared, fresh=fresh)
+        except RewardFailure:
+            raise
+        except Exception as error:  # not the fault of the completion, so not its score
+            raise RewardFailure(f"judge {self.service.model!r} raised {type(error).__name__}: {error}") from error
+
+    def lacking(self, sample: Mapping[str, Any]) -> Abstention | None:
+        """Return an abstention if a column of the sample has no value: it belongs to another task."""
+        for name, value in sample.items():
+            if value is None or (isinstance(value, Real) and value != value):  # NaN, as in pandas
+                return Abstention(f"the column {name!r} is {value} here")
+        return None
+
+    def describe(self) -> str:
+        """Return everything that changes a verdict, for fingerprints."""
+        return repr((self.service.describe(), self.rubric, self.names, self.reference, self.max_characters))
+
+
+def reported(shown: Shielded, completion: str) -> Sequence[str]:
+    """Count and log what is suspicious in a completion, and return it."""
+    if shown.suspicious:
+        tally().suspicious += 1
+        _log.info("suspicious (%s): %s", ", ".join(shown.suspicious), shorten(escaped(completion)))
+    return shown.suspicious
+
+
+def note(reason: str, suspicious: Sequence[str]) -> str:
+    """Return the note of a score: the escaped reason, cut short, and what was suspicious."""
+    said = escaped(reason.strip())
+    said = said if len(said) <= NOTE_CHARACTERS else f"{said[:NOTE_CHARACTERS]}..."
+    return f"{said} [suspicious: {', '.join(suspicious)}]" if suspicious else said

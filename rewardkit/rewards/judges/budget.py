@@ -1,0 +1,305 @@
+"""A limit for the cost of judges: ``rk.Budget(money=20, prices={"gpt-5-mini": (0.25, 2.0)}, then="fall_back")``.
+
+You get a warning at 80 %. When the budget is spent, the run stops, samples are skipped, or ``rk.fallback`` takes over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Literal, TypeVar, final
+from uuid import uuid4
+
+from rewardkit.errors import RewardDefinitionError, RewardFailure, RunStopped, near_miss, shorten
+from rewardkit.rewards.judges.endpoint.failures import NoTime
+from rewardkit.rewards.judges.usage import tally
+from rewardkit.workers.shared_file import IN_MEMORY, SharedFile, checked_path, require_apsw, shared
+
+Then = Literal["stop", "skip", "fall_back"]
+
+_MILLION = 1_000_000
+
+
+@final
+@dataclass(frozen=True)
+class Budget:
+    """The most that all judges with this budget may spend together: ``rk.Budget(calls=10_000, then="skip")``.
+
+    A call is a request that may cost money: it was answered, or it was sent and then lost in a timeout or a reset. A
+    request that got an error status (400, 429, 500) or no connection is not a call. Calls are counted before they are
+    sent, so their limit is exact. Tokens and money are known only afterwards, so calls that are under way when the
+    limit is reached can exceed it.
+
+    Attributes:
+        calls: the number of calls, including retries and repairs; None for no limit.
+        tokens: the tokens of prompts and verdicts together, as the endpoint counts them; None for no limit.
+        money: in the currency of `prices`; None for no limit.
+        prices: model -> (price per million prompt tokens, price per million completion tokens).
+        then: ``"stop"`` stops the run; ``"skip"`` fails the samples that could not be judged, so they do not train;
+            ``"fall_back"`` fails them, too, so that an ``rk.fallback`` around the judge takes over.
+        warn_at: the share of a limit, above 0 and up to 1, at which you get one warning.
+        ledger: an SQLite file with what was spent, shared by the ranks of a machine and by runs that resume. By default
+            each process counts for itself, from 0.
+
+    Raises:
+        MissingExtraError: the extra ``judge`` is not installed.
+        RewardDefinitionError: there is no limit, a limit is not above 0, or a price is invalid.
+    """
+
+    calls: int | None = None
+    tokens: int | None = None
+    money: float | None = None
+    prices: Mapping[str, tuple[float, float]] | tuple[tuple[str, tuple[float, float]], ...] = ()
+    then: Then = "stop"
+    warn_at: float = 0.8
+    ledger: str | None = None
+    number: str = field(default_factory=lambda: uuid4().hex, init=False, repr=False)
+    """Distinguishes budgets with equal limits: judges share a budget only if they were given the same object."""
+
+    def __post_init__(self) -> None:
+        limits = {"calls": self.calls, "tokens": self.tokens, "money": self.money}
+        for name, limit in limits.items():
+            if limit is not None and not (_is_number(limit) and limit > 0):
+                raise RewardDefinitionError(f"rk.Budget: {name} must be a number above 0, got {shorten(limit)}")
+        if all(limit is None for limit in limits.values()):
+            raise RewardDefinitionError("rk.Budget has no limit. Pass calls=, tokens= or money=")
+        if self.then not in ("stop", "skip", "fall_back"):
+            raise RewardDefinitionError(
+                f"rk.Budget: then must be 'stop', 'skip' or 'fall_back', got {shorten(self.then)}"
+            )
+        if not (_is_number(self.warn_at) and 0 < self.warn_at <= 1):
+            raise RewardDefinitionError(
+                f"rk.Budget: warn_at must be above 0 and at most 1, got {shorten(self.warn_at)}"
+            )
+        object.__setattr__(self, "prices", _price_list(self.prices))
+        if self.money is not None and not self.prices:
+            raise RewardDefinitionError(
+                "rk.Budget: money= needs prices. Pass prices={model: (per million prompt tokens, per million "
+                "completion tokens)}"
+            )
+        if self.ledger is not None:
+            object.__setattr__(self, "ledger", checked_path(self.ledger, "rk.Budget: ledger", "judge"))
+        require_apsw("rk.Budget", "judge")
+
+    def check(self, model: str) -> None:
+        """Raise RewardDefinitionError if money is limited and `model` has no price."""
+        known = dict(self.prices)
+        if self.money is not None and model not in known:
+            raise RewardDefinitionError(
+                f"rk.Budget limits money, but prices= has no {model!r}, only {', '.join(map(repr, known))}."
+                f"{near_miss(model, known)}"
+            )
+
+    def describe(self) -> str:
+        """Return the options, for the fingerprint."""
+        return repr(self)
+
+    def price(self, model: str, prompt_tokens: int, completion_tokens: int) -> float:
+        """Return the price of one call; 0.0 if `model` has no price."""
+        prompt, completion = dict(self.prices).get(model, (0.0, 0.0))
+        return (prompt * prompt_tokens + completion * completion_tokens) / _MILLION
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _price_list(prices: Any) -> tuple[tuple[str, tuple[float, float]], ...]:
+    """Return `prices`, sorted so that equal budgets compare equal."""
+    try:
+        listed = sorted((str(model), (float(pair[0]), float(pair[1]))) for model, pair in dict(prices).items())
+        sound = all(math.isfinite(price) and price >= 0 for _, pair in listed for price in pair)
+        sound = sound and all(len(pair) == 2 for pair in dict(prices).values())
+    except (TypeError, ValueError, KeyError, IndexError):
+        sound = False
+    if not sound:
+        raise RewardDefinitionError(
+            "rk.Budget: prices must be {model: (per million prompt tokens, per million completion tokens)}, "
+            f"got {shorten(prices)}"
+        )
+    return tuple(listed)
+
+
+# Counts what is spent of a budget: ``spending_of(budget).allow()`` before a call, ``charge(...)`` after it.
+
+
+_T = TypeVar("_T")
+
+_TABLE = "spent (one INTEGER PRIMARY KEY, calls INTEGER, tokens INTEGER, money REAL)"
+_SPENT = "SELECT calls, tokens, money FROM spent"
+_ADD = (
+    "INSERT INTO spent VALUES (1, ?1, ?2, ?3) ON CONFLICT DO UPDATE "
+    "SET calls = calls + ?1, tokens = tokens + ?2, money = money + ?3"
+)
+_ADMIT = (
+    "INSERT INTO spent VALUES (1, 1, 0, 0.0) ON CONFLICT DO UPDATE SET calls = calls + 1 "
+    "WHERE calls < ?1 AND tokens < ?2 AND money < ?3 RETURNING calls"
+)
+
+_log = logging.getLogger("rewardkit.rewards.judges")
+
+
+@final
+class Spending:
+    """What is spent of a budget: ``allow()`` before a call, ``charge(...)`` after it. Thread-safe."""
+
+    def __init__(self, budget: Budget, file: SharedFile) -> None:
+        self.budget = budget
+        self._file = file
+        self._warned: set[str] = set()
+        self._lock = threading.Lock()
+        self._owed: list[tuple[int, int, float]] = []
+        self._under_way = 0
+
+    def allow(self) -> None:
+        """Count one call before it is sent; `give_back`, `charge` or `keep` must follow.
+
+        Raises:
+            RunStopped: the budget is spent, and ``then="stop"``.
+            RewardFailure: the budget is spent, and the sample fails.
+            NoTime: calls under way may spend the rest, or the ledger is locked.
+        """
+        limits = [math.inf if limit is None else limit for limit in self._limits.values()]
+        while not self._rows(_ADMIT, limits):
+            spent = self.figures()
+            for name, limit in self._limits.items():
+                if limit is None or spent[name] < limit:  # in all limits, if a call was given back meanwhile
+                    continue
+                if name == "calls" and spent[name] - self._under_way < limit:
+                    raise NoTime(f"the last of {limit:,} calls in the budget are under way")
+                raise self._refusal(f"the budget of the judge is spent: {_of(name, spent[name], limit)}")
+        with self._lock:
+            self._under_way += 1
+        self._warn()
+
+    def _refusal(self, said: str) -> RewardFailure:
+        if self.budget.then == "stop":
+            return RunStopped(
+                f"{said}. Raise the limit in rk.Budget, or continue without the judge: then='skip' or then='fall_back'"
+            )
+        return RewardFailure(said)
+
+    def give_back(self) -> None:
+        """Take back a call that costs nothing."""
+        self._add(-1, 0, 0.0)
+        self.keep()
+
+    def charge(self, model: str, prompt_tokens: int, completion_tokens: int) -> float:
+        """Count the tokens of a call, and return its price."""
+        money = self.budget.price(model, prompt_tokens, completion_tokens)
+        self._add(0, prompt_tokens + completion_tokens, money)
+        self.keep()
+        self._warn()
+        return money
+
+    def keep(self) -> None:
+        """Keep a call counted although its tokens are unknown."""
+        with self._lock:
+            self._under_way -= 1
+
+    def _add(self, calls: int, tokens: int, money: float) -> None:
+        """Add to what was spent. If the ledger is locked, it is added with the next call."""
+        with self._lock:
+            owed, self._owed = [*self._owed, (calls, tokens, money)], []
+        try:
+            self._rows(_ADD, [sum(column) for column in zip(*owed, strict=True)])
+        except NoTime as error:
+            _log.warning("%s", error)
+            with self._lock:
+                self._owed += owed
+
+    def figures(self) -> dict[str, float]:
+        """Return the ``calls``, ``tokens`` and ``money`` spent so far."""
+        rows = self._rows(_SPENT)
+        return dict(zip(("calls", "tokens", "money"), rows[0] if rows else (0, 0, 0.0), strict=True))
+
+    def _rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        import apsw
+
+        try:
+            return self._file.rows(statement, values)
+        except apsw.Error as error:
+            where = self.budget.ledger or "memory"
+            raise NoTime(f"the budget of the judge in {where} cannot be counted now: {error}") from error
+
+    @property
+    def _limits(self) -> dict[str, float | None]:
+        return {"calls": self.budget.calls, "tokens": self.budget.tokens, "money": self.budget.money}
+
+    def _warn(self) -> None:
+        try:
+            spent = self.figures()
+        except NoTime:  # the next call will warn
+            return
+        for name, limit in self._limits.items():
+            if limit is None or spent[name] < self.budget.warn_at * limit:
+                continue
+            with self._lock:
+                if name in self._warned:
+                    continue
+                self._warned.add(name)
+            how = "spent" if spent[name] >= limit else "nearly spent"
+            _log.warning("the budget of the judge is %s: %s", how, _of(name, spent[name], limit))
+
+
+def spending_of(budget: Budget) -> Spending:
+    """Return what this process has spent of `budget`, or what all processes have, if there is a ledger.
+
+    Raises:
+        RunStopped: the ledger cannot be opened.
+    """
+    with _opening:
+        return _opened(budget, os.getpid())
+
+
+@final
+@dataclass(frozen=True)
+class Account:
+    """Counts each request of a budget. Waiting for the file of a ledger does not block the event loop."""
+
+    budget: Budget
+
+    async def admit(self) -> None:
+        """Count a request before it is sent; raises the errors of ``Spending.allow``."""
+        try:
+            await self._unblocking(lambda: spending_of(self.budget).allow())
+        except RewardFailure:
+            tally().failures["budget"] += 1
+            raise
+
+    async def give_back(self) -> None:
+        """Take back a request that costs nothing."""
+        await self._unblocking(lambda: spending_of(self.budget).give_back())
+
+    def keep(self) -> None:
+        """Keep a request counted that was sent and lost."""
+        spending_of(self.budget).keep()
+
+    async def charge(self, model: str, prompt_tokens: int, completion_tokens: int) -> None:
+        """Count the tokens and the price of the request."""
+        paid = (model, prompt_tokens, completion_tokens)
+        tally().cost += await self._unblocking(lambda: spending_of(self.budget).charge(*paid))
+
+    async def _unblocking(self, work: Callable[[], _T]) -> _T:
+        return work() if self.budget.ledger is None else await asyncio.to_thread(work)
+
+
+_opening = threading.Lock()
+
+
+@cache
+def _opened(budget: Budget, process: int) -> Spending:
+    if budget.ledger is None:
+        return Spending(budget, SharedFile(IN_MEMORY, _TABLE))
+    return Spending(budget, shared(budget.ledger, _TABLE))
+
+
+def _of(name: str, spent: float, limit: float) -> str:
+    digits = ",.4g" if name == "money" else ","
+    return f"{spent:{digits}} of {limit:{digits}} {name}"

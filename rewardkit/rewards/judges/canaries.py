@@ -1,0 +1,119 @@
+"""Completions with known scores, judged from time to time to see if the judge has changed.
+
+``rk.Canaries([rk.Canary("4", score=10), rk.Canary("5", score=0)], every=20)`` asks for both in every 20th batch. If the
+provider replaces a model under the same name, or a local server gets other settings, the reward changes although the
+policy does not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+from rewardkit.errors import RewardDefinitionError, hashable, shorten
+
+
+@final
+@dataclass(frozen=True)
+class Canary:
+    """A completion and the score that the judge should give it: ``rk.Canary("4", score=10)``.
+
+    Attributes:
+        completion: the completion to judge.
+        score: its known score, on the scale of the judge.
+        prompt: its prompt.
+        columns: the columns that the rubric and the reference need, by name.
+
+    Raises:
+        RewardDefinitionError: the score is not a finite number, or the value of a column is not hashable.
+    """
+
+    completion: str
+    score: float
+    prompt: str = ""
+    columns: Mapping[str, Any] | tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.score, bool) or not isinstance(self.score, (int, float)) or not math.isfinite(self.score):
+            raise RewardDefinitionError(f"rk.Canary: score must be a finite number, got {shorten(self.score)}")
+        object.__setattr__(self, "columns", tuple(sorted(dict(self.columns).items())))
+        if not hashable(self.columns):
+            raise RewardDefinitionError(f"rk.Canary: columns must hold text or numbers, got {shorten(self.columns)}")
+
+
+@final
+@dataclass(frozen=True)
+class Drift:
+    """The difference between the scores of canaries and their known scores, in points of the scale.
+
+    Attributes:
+        mean: the mean difference; above 0 the judge has become more generous. NaN if no canary got a verdict.
+        most: the largest absolute difference; NaN if no canary got a verdict.
+        off: the share of canaries beyond the tolerance or without a verdict.
+        warning: the message to log; empty if no canary is off.
+    """
+
+    mean: float
+    most: float
+    off: float
+    warning: str = ""
+
+
+@final
+@dataclass(frozen=True)
+class Canaries:
+    """Known completions to check a judge with: ``rk.Canaries([rk.Canary("4", score=10)], every=20, tolerance=1)``.
+
+    Attributes:
+        known: the completions with their scores.
+        every: they are judged in the first batch and in every n-th batch after it; at least 1.
+        tolerance: the largest difference from the known score that is not a drift, in points of the scale; at least 0.
+
+    Raises:
+        RewardDefinitionError: there are no canaries, or a number is out of range.
+    """
+
+    known: Iterable[Canary]
+    every: int = 20
+    tolerance: float = 1.0
+
+    def __post_init__(self) -> None:
+        known = (self.known,) if isinstance(self.known, Canary) else tuple(self.known)
+        object.__setattr__(self, "known", known)
+        if not known or not all(isinstance(canary, Canary) for canary in known):
+            raise RewardDefinitionError(f"rk.Canaries: known must be a list of rk.Canary, got {shorten(known)}")
+        if isinstance(self.every, bool) or not isinstance(self.every, int) or self.every < 1:
+            raise RewardDefinitionError(
+                f"rk.Canaries: every must be a whole number, at least 1, got {shorten(self.every)}"
+            )
+        if not 0 <= self.tolerance < math.inf:
+            raise RewardDefinitionError(f"rk.Canaries: tolerance must be at least 0, got {shorten(self.tolerance)}")
+
+    def due(self, batch: int) -> tuple[Canary, ...]:
+        """Return the canaries to judge in this batch, counted from 0."""
+        return tuple(self.known) if batch % self.every == 0 else ()
+
+    def drift(self, given: Sequence[float | None]) -> Drift:
+        """Return the drift for the scores `given` to `known`, in that order; None for no verdict."""
+        pairs = list(zip(self.known, given, strict=True))
+        gaps = [score - canary.score for canary, score in pairs if score is not None]
+        far = [
+            f"{shorten(canary.completion, 60)} was {canary.score:g}, now {_shown(score)}"
+            for canary, score in pairs
+            if score is None or not abs(score - canary.score) <= self.tolerance
+        ]
+        mean = sum(gaps) / len(gaps) if gaps else math.nan
+        most = max(map(abs, gaps), default=math.nan)
+        return Drift(mean, most, len(far) / len(pairs), self._warning(far, len(pairs)) if far else "")
+
+    def _warning(self, far: Sequence[str], count: int) -> str:
+        return (
+            f"the judge has drifted: {len(far)} of {count} canaries are more than {self.tolerance:g} away from their "
+            f"known scores ({'; '.join(far[:3])}). Check if the model, its server or its settings have changed"
+        )
+
+
+def _shown(score: float | None) -> str:
+    return "no verdict" if score is None else f"{score:g}"

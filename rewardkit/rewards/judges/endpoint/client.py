@@ -1,0 +1,234 @@
+"""The client of one endpoint, shared in an event loop: ``await endpoint.complete(body, deadline=30.0)``.
+
+It limits the requests at a time and per minute. Each call has one deadline for all its attempts, with random waits
+between them that honor Retry-After.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Hashable, Mapping
+from dataclasses import dataclass
+from random import uniform
+from typing import Any, Generic, TypeVar
+
+from rewardkit.errors import NoVerdict, RewardFailure, RunStopped, shorten
+from rewardkit.rewards.judges.budget import Account
+from rewardkit.rewards.judges.endpoint.access import Access
+from rewardkit.rewards.judges.endpoint.failures import Limited, NoTime, Passing, Refused
+from rewardkit.rewards.judges.endpoint.limits import EndpointDown, Rates
+from rewardkit.rewards.judges.endpoint.replies import Reply
+from rewardkit.rewards.judges.endpoint.request import Sender
+from rewardkit.rewards.judges.usage import tally
+from rewardkit.rewards.judges.verdicts import Verdict
+
+# Why an endpoint refuses a request, judged by how it answers other requests of the same judge.
+
+
+_REFUSALS_IN_A_ROW = 8
+"""After this many refusals, a harmless request checks if the endpoint answers anything."""
+
+_HARMLESS = ({"role": "user", "content": "Answer with the word yes."},)
+
+
+class Standing:
+    """What an endpoint accepts from one judge, whose requests differ only in their messages."""
+
+    def __init__(self, sender: Sender) -> None:
+        self.stopped: RunStopped | None = None
+        self._sender = sender
+        self._takes_schema: bool | None = None  # None: unknown
+        self._refusals: int | None = None  # since its last answer; None: it never answered
+
+    async def reply(self, body: Mapping[str, Any], until: float, account: Account | None) -> Reply:
+        """Return the reply to `body`, which is sent without a schema if the endpoint does not support schemas.
+
+        Raises:
+            NoVerdict: the endpoint refuses this request.
+            RunStopped: the endpoint refuses all requests.
+            Passing, EndpointDown: see ``Sender.sent``.
+        """
+        by_schema = "response_format" in body and self._takes_schema is not False
+        if not by_schema:
+            body = _plain(body)
+        try:
+            reply = await self._answered(body, until, account)
+        except Refused as refused:
+            if not by_schema or self._takes_schema or refused.status not in (400, 422):
+                raise await self._judged(refused, body, until, account) from None
+            reply = await self.reply(_plain(body), until, account)
+            self._takes_schema = False
+            return reply
+        if by_schema:
+            self._takes_schema = True
+        return reply
+
+    async def _answered(self, body: Mapping[str, Any], until: float, account: Account | None) -> Reply:
+        reply = await self._sender.sent(body, until, account)
+        self._refusals = 0
+        return reply
+
+    async def _judged(
+        self, refused: Refused, body: Mapping[str, Any], until: float, account: Account | None
+    ) -> NoVerdict | RunStopped:
+        """Return the error for a refusal: it concerns only this sample, or the whole run."""
+        whom = self._sender.whom(body)
+        if refused.status == 401 or refused.unpaid:
+            self.stopped = RunStopped(f"{whom} refuses every request with {refused}. Fix the key or the quota")
+            return self.stopped
+        said = str(refused)
+        if refused.location:
+            said += f" (it redirects to {shorten(refused.location, 80)}; pass that as base_url)"
+        if await self._takes_others(body, until, account):
+            tally().failures["refused"] += 1
+            return NoVerdict(f"{whom} refuses this request with {said}")
+        remedy = "Fix model=, base_url= or options="
+        if refused.status == 404:
+            remedy += "; base_url is the part before /chat/completions, usually http://host:port/v1"
+        self.stopped = RunStopped(f"{whom} refuses all requests with {said}. {remedy}")
+        return self.stopped
+
+    async def _takes_others(self, body: Mapping[str, Any], until: float, account: Account | None) -> bool:
+        """Return True if the endpoint answers other requests of this judge."""
+        if self._refusals is not None and self._refusals < _REFUSALS_IN_A_ROW:
+            self._refusals += 1
+            return True
+        try:
+            await self._answered({**_plain(body), "messages": _HARMLESS}, until, account)
+        except Refused:
+            return False
+        return True
+
+
+def _plain(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the request without the schema of the verdict."""
+    return {name: value for name, value in body.items() if name != "response_format"}
+
+
+# Equal work under way at the same time is done once: ``await single_flight.result(key, work)``.
+
+
+_T = TypeVar("_T")
+
+
+@dataclass
+class _Flight(Generic[_T]):
+    task: asyncio.Task[_T]
+    waiting: int = 0
+
+
+class SingleFlight(Generic[_T]):
+    """Runs work once per key for all callers that wait for it; it is canceled if no caller waits any longer."""
+
+    def __init__(self) -> None:
+        self._under_way: dict[Hashable, _Flight[_T]] = {}
+
+    async def result(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
+        flight = self._under_way.get(key)
+        if flight is None:
+            flight = self._under_way[key] = _Flight(asyncio.ensure_future(work()))
+        flight.waiting += 1
+        try:
+            return await asyncio.shield(flight.task)
+        finally:
+            flight.waiting -= 1
+            if not flight.waiting:
+                flight.task.cancel()
+                if self._under_way.get(key) is flight:
+                    del self._under_way[key]
+
+
+_SHARE_OF_ONE = 2 / 3
+"""The share of a deadline that one attempt may take, so that there is time for another one."""
+
+_LEAST_SHARE = 1 / 20
+"""The share of a deadline that must be left to start another attempt."""
+
+_FIRST_WAIT, _LONGEST_WAIT = 0.25, 8.0
+
+
+class Endpoint:
+    """An endpoint in one event loop."""
+
+    def __init__(self, access: Access, key: str) -> None:
+        self.single_flight: SingleFlight[Verdict] = SingleFlight()
+        self._sender = Sender(access, key)
+        self._slots = asyncio.Semaphore(access.concurrency)
+        self._rates = Rates(access.requests_per_minute, access.tokens_per_minute)
+        self._standings: dict[Hashable, Standing] = {}
+        self._asked = 0
+
+    async def complete(
+        self, body: Mapping[str, Any], deadline: float, account: Account | None = None, judge: Hashable = None
+    ) -> Reply:
+        """Return the reply to one request, within `deadline` seconds from its turn.
+
+        Args:
+            body: the JSON of the request.
+            deadline: seconds for all attempts.
+            account: counts each request that is sent.
+            judge: identifies the judge; its requests differ only in their messages.
+
+        Raises:
+            NoVerdict: the endpoint refuses this request.
+            RewardFailure: the endpoint is down or too busy, or the budget is spent.
+            RunStopped: the endpoint refuses all requests of this judge.
+        """
+        standing = self._standings.setdefault(judge, Standing(self._sender))
+        self._asked += 1
+        try:
+            async with self._slots:
+                await self._rates.turn(body)
+                if standing.stopped is not None:  # while it waited for its turn
+                    raise standing.stopped
+                return await self._with_retries(body, deadline, account, standing)
+        finally:
+            self._asked -= 1
+            if not self._asked:  # the cause may be fixed before the next batch
+                for each in self._standings.values():
+                    each.stopped = None
+
+    async def close(self) -> None:
+        await self._sender.close()
+
+    async def _with_retries(
+        self, body: Mapping[str, Any], deadline: float, account: Account | None, standing: Standing
+    ) -> Reply:
+        from tenacity import AsyncRetrying, retry_if_exception_type, stop_before_delay
+
+        latest = (1 - _LEAST_SHARE) * deadline
+        retrying = AsyncRetrying(
+            retry=retry_if_exception_type(Passing), wait=_wait, stop=stop_before_delay(latest), reraise=True
+        )
+        started = time.monotonic()
+
+        async def attempt() -> Reply:
+            if retrying.statistics["attempt_number"] > 1:
+                await self._rates.turn(body, started + latest)
+            until = min(started + deadline, time.monotonic() + _SHARE_OF_ONE * deadline)
+            return await standing.reply(body, until, account)
+
+        try:
+            return await retrying(attempt)
+        except EndpointDown as down:
+            tally().failures["down"] += 1
+            raise RewardFailure(f"{self._sender.whom(body)} is {down}") from None
+        except Passing as error:
+            tally().failures["limited" if isinstance(error, (Limited, NoTime)) else "outage"] += 1
+            asks = "" if error.retry_after is None else f"; it asks to wait {error.retry_after:g} s"
+            raise RewardFailure(
+                f"{self._sender.whom(body)} did not answer within {deadline:g} s: {error}{asks} "
+                f"(attempt {retrying.statistics['attempt_number']})"
+            ) from None
+        finally:
+            tally().retries += retrying.statistics.get("attempt_number", 1) - 1
+            tally().seconds.append(time.monotonic() - started)
+
+
+def _wait(state: Any) -> float:
+    """Return the seconds until the next attempt: what the server asked for, or twice as long each time; randomized."""
+    asked = state.outcome.exception().retry_after
+    if asked is not None:
+        return float(asked) + uniform(0.0, _FIRST_WAIT)
+    return uniform(0.0, min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** min(state.attempt_number - 1, 10)))

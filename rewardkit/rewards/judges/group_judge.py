@@ -1,0 +1,122 @@
+"""A judge of groups: it ranks all completions of a prompt in one request.
+
+The order of the completions and their identifiers are computed from all texts, so no completion can know its place, and
+the verdict names identifiers instead of positions. If a group gets no verdict, each completion is judged alone: those
+that get no verdict again fail, and the others are ranked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, ClassVar
+
+from rewardkit.batch.score import Score
+from rewardkit.errors import NoVerdict
+from rewardkit.rewards.judges.brief import Brief, note, reported
+from rewardkit.rewards.judges.shield import Shielded, shielded
+from rewardkit.rewards.judges.usage import Tally, metered
+from rewardkit.rewards.judges.verdicts import Ranking, Verdict
+from rewardkit.tree.results import Abstention, Raised
+
+LEAST_CHARACTERS = 200
+"""The least that is shown of each completion in a large group."""
+
+
+@dataclass(frozen=True)
+class GroupJudge:
+    """Ranks the completions of one prompt: 1.0 for the best one down to 0.0 for the worst.
+
+    Attributes:
+        brief: the settings of the judge.
+        shuffle: another number gives another order.
+    """
+
+    brief: Brief
+    shuffle: int = 0
+    pool: ClassVar[str] = "judges"
+
+    async def __call__(self, completion: Sequence[str], *values: Any) -> list[Score | Abstention | Raised]:
+        # All rows of a group have the same cells; the prompt is one text already.
+        sample = {
+            name: value if name == "prompt" else value[0] for name, value in zip(self.brief.names, values, strict=True)
+        }
+        if lacking := self.brief.lacking(sample):
+            return [lacking] * len(completion)
+        distinct = list(dict.fromkeys(completion))
+        if len(distinct) == 1:
+            return [Score(0.5, "all completions of the group are equal")] * len(completion)
+        most = max(LEAST_CHARACTERS, self.brief.max_characters // len(distinct))
+        shown = {text: shielded(text, most) for text in distinct}
+        found: dict[str, Score | Raised] = {}
+        try:
+            found |= await self._ranked(shown, sample)
+        except NoVerdict:
+            found |= await self._unfit(shown, sample)
+            fit = {text: each for text, each in shown.items() if text not in found}
+            if not found or len(fit) < 2:
+                raise
+            found |= await self._ranked(fit, sample)
+        return [found[text] for text in completion]
+
+    async def _ranked(self, shown: Mapping[str, Shielded], sample: Mapping[str, Any]) -> dict[str, Score]:
+        """Return the score of each of two or more completions, by text."""
+        verdict, identified = await self._verdict(shown, sample)
+        scores = Ranking(tuple(identified)).scores(verdict.answers)
+        found = {}
+        for place, identifier in enumerate(verdict.answers["ranking"], 1):
+            text = identified[identifier]
+            reason = f"{place} of {len(shown)} ({identifier}): {verdict.reason}"
+            found[text] = Score(scores[identifier], note(reason, reported(shown[text], text)))
+        return found
+
+    async def _unfit(self, shown: Mapping[str, Shielded], sample: Mapping[str, Any]) -> dict[str, Raised]:
+        """Return the completions that get no verdict even alone, because they are refused or confuse the judge.
+
+        Only these fail, and not the whole group.
+        """
+        alone = [self._verdict({text: each}, sample) for text, each in shown.items()]
+        found = {}
+        for text, given in zip(shown, await asyncio.gather(*alone, return_exceptions=True), strict=True):
+            if isinstance(given, NoVerdict):
+                reported(shown[text], text)
+                found[text] = Raised(given)
+            elif isinstance(given, BaseException):
+                raise given
+        return found
+
+    async def _verdict(
+        self, shown: Mapping[str, Shielded], sample: Mapping[str, Any]
+    ) -> tuple[Verdict, dict[str, str]]:
+        """Return the verdict, and a mapping of its identifiers -> texts."""
+        identified = identifiers(shown, self.shuffle)
+        blocks = "\n\n".join(f"{identifier}:\n{shown[text].text}" for identifier, text in identified.items())
+        asked = self.brief.conversation(Ranking(tuple(identified)), f"To rank:\n\n{blocks}", sample)
+        return await self.brief.verdict(asked), identified
+
+    async def measured(self, calls: Awaitable[list[Any]]) -> tuple[list[Any], Tally]:
+        """Return the results of one batch, and what they took."""
+        return await metered(calls)
+
+    def describe(self) -> str:
+        """Return everything that changes a verdict, for fingerprints."""
+        return f"GroupJudge({self.brief.describe()}, {self.shuffle})"
+
+
+def identifiers(texts: Iterable[str], shuffle: int) -> dict[str, str]:
+    """Return identifier -> text, in an order that depends on the texts but not on their order."""
+    ordered = sorted(texts)
+    seed = _digest(str(shuffle), *ordered)
+    for length in count(6):
+        found = {_digest(seed, text)[:length]: text for text in ordered}
+        if len(found) == len(ordered):
+            break
+    return dict(sorted(found.items(), key=lambda item: _digest("order", seed, item[1])))
+
+
+def _digest(*parts: str) -> str:
+    joined = "\x00".join(f"{len(part)}:{part}" for part in parts)
+    return hashlib.sha256(joined.encode(errors="surrogatepass")).hexdigest()

@@ -1,0 +1,87 @@
+"""A judge of single completions: it asks for a verdict, and turns it into a score with a note."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from rewardkit.batch.score import Score
+from rewardkit.errors import RewardFailure
+from rewardkit.rewards.judges.brief import Brief, note, reported
+from rewardkit.rewards.judges.canaries import Canaries, Canary
+from rewardkit.rewards.judges.prompts import Example
+from rewardkit.rewards.judges.service import Conversation
+from rewardkit.rewards.judges.shield import Shielded, shielded
+from rewardkit.rewards.judges.usage import Tally, metered, tally
+from rewardkit.rewards.judges.verdicts import Form, Scale
+from rewardkit.tree.results import Abstention
+
+_log = logging.getLogger("rewardkit.rewards.judges")
+
+
+@dataclass(frozen=True)
+class SampleJudge:
+    """Judges one completion at a time. A canary that takes longer than `patience` seconds has no verdict."""
+
+    brief: Brief
+    form: Form
+    examples: tuple[Example, ...]
+    canaries: Canaries | None
+    patience: float = 600.0
+    pool: ClassVar[str] = "judges"
+
+    async def __call__(self, completion: str, *values: Any) -> Score | Abstention:
+        sample = dict(zip(self.brief.names, values, strict=True))
+        if lacking := self.brief.lacking(sample):
+            return lacking
+        shown = shielded(completion, self.brief.max_characters)
+        verdict = await self.brief.verdict(self._asked(shown, sample))
+        found = self.form.scores(verdict.answers)
+        parts = {} if isinstance(self.form, Scale) else found
+        return Score(sum(found.values()) / len(found), note(verdict.reason, reported(shown, completion)), parts)
+
+    async def measured(self, calls: Awaitable[list[Any]]) -> tuple[list[Any], Tally]:
+        """Return the results of one batch, and what they and the canaries took."""
+        return await metered(self._with_canaries(calls))
+
+    def describe(self) -> str:
+        """Return everything that changes a verdict, for fingerprints."""
+        return f"SampleJudge({self.brief.describe()}, {self.form!r}, {self.examples!r})"
+
+    def _asked(self, shown: Shielded, values: Mapping[str, Any]) -> Conversation:
+        examples = [
+            (shielded(text, self.brief.max_characters).text, self.form.written(dict(answers), reason))
+            for text, answers, reason in self.examples
+        ]
+        return self.brief.conversation(self.form, shown.text, values, examples=examples)
+
+    async def _with_canaries(self, calls: Awaitable[list[Any]]) -> list[Any]:
+        if self.canaries is None:
+            return await calls
+        due = self.canaries.due(_batches[self])
+        _batches[self] += 1
+        results, given = await asyncio.gather(calls, asyncio.gather(*map(self._canary_score, due)))
+        if due:
+            drift = self.canaries.drift(given)
+            tally().drifts.append(drift)
+            if drift.warning:
+                _log.warning("%s", drift.warning)
+        return results
+
+    async def _canary_score(self, canary: Canary) -> float | None:
+        """Return the current score of a canary, on the scale of the judge."""
+        values = {"prompt": canary.prompt, **dict(canary.columns)}
+        asked = self._asked(shielded(canary.completion, self.brief.max_characters), values)
+        try:
+            verdict = await asyncio.wait_for(self.brief.verdict(asked, fresh=True), self.patience)
+            return float(verdict.answers["score"])
+        except (RewardFailure, asyncio.TimeoutError):
+            return None
+
+
+_batches: Counter[SampleJudge] = Counter()
+"""The number of batches that each judge with canaries has scored in this process."""

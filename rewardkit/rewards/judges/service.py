@@ -1,0 +1,220 @@
+"""The model that a judge asks: ``await ask(service, conversation)`` returns its verdict.
+
+Verdicts come from the cache if possible. Equal conversations at the same time are one request. An invalid verdict is
+sent back once with what is wrong; if the second one is invalid, too, the sample fails.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import json
+import os
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from rewardkit.errors import NoVerdict, RunStopped, shorten
+from rewardkit.rewards.judges.budget import Account, Budget
+from rewardkit.rewards.judges.cache import Cache, key_of
+from rewardkit.rewards.judges.endpoint.access import Access
+from rewardkit.rewards.judges.endpoint.client import Endpoint
+from rewardkit.rewards.judges.endpoint.replies import Reply
+from rewardkit.rewards.judges.shield import NONCE, escaped, nonce_of
+from rewardkit.rewards.judges.usage import tally
+from rewardkit.rewards.judges.verdicts import Form, Malformed, Verdict
+
+# Endpoints are shared in an event loop, and closed with it: ``await endpoint_of(Access(address))``.
+
+
+async def endpoint_of(access: Access) -> Endpoint:
+    """Return the endpoint of the running event loop.
+
+    Raises:
+        RunStopped: the key or the address in the environment is missing or invalid.
+    """
+    key = os.environ.get(access.key, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise RunStopped(
+            f"the environment variable {access.key} contains characters that a key cannot have. Fix the key"
+        )
+    if not key and access.base_url is None and not os.environ.get("OPENAI_BASE_URL"):
+        raise RunStopped(f"the judge has no key: set the environment variable {access.key}, or pass base_url=")
+    loop = asyncio.get_running_loop()
+    if loop not in _opened:
+        for other in list(_opened):
+            if other.is_closed():
+                del _opened[other]
+        _opened[loop] = _Opened()
+        await anext(_opened[loop].closing)
+    known = _opened[loop].endpoints
+    if (access, key) not in known:
+        known[access, key] = Endpoint(access, key)
+    return known[access, key]
+
+
+class _Opened:
+    """The endpoints of one event loop."""
+
+    def __init__(self) -> None:
+        self.process = os.getpid()
+        self.endpoints: dict[tuple[Access, str], Endpoint] = {}
+        self.closing = self._closing()
+
+    async def _closing(self) -> AsyncGenerator[None, None]:
+        """Close the endpoints when the loop ends: ``asyncio.run`` closes all generators that were started in it."""
+        try:
+            yield
+        finally:
+            _opened.pop(asyncio.get_running_loop(), None)
+            for endpoint in self.endpoints.values():
+                await endpoint.close()
+
+
+_opened: dict[asyncio.AbstractEventLoop, _Opened] = {}
+
+
+@atexit.register
+def _close_all() -> None:
+    """Close the endpoints of loops in other threads, which end with the process."""
+    for loop, opened in list(_opened.items()):
+        if opened.process == os.getpid() and loop.is_running():
+            with suppress(Exception):  # a loop that hangs must not delay the exit
+                asyncio.run_coroutine_threadsafe(opened.closing.aclose(), loop).result(timeout=1.0)
+
+
+_QUOTED = 2_000
+"""Characters of an invalid verdict that are quoted to the judge."""
+
+
+@dataclass(frozen=True)
+class Service:
+    """A model and how to ask it.
+
+    Attributes:
+        model: its name at the endpoint.
+        access: how to reach the endpoint.
+        sampling: the options of the request as JSON, such as the temperature.
+        deadline: seconds for one call with all its retries.
+        structured: True asks for JSON by schema if the endpoint supports it.
+        cache: earlier verdicts; None for no cache.
+        budget: the limit of what may be spent; None for no limit.
+    """
+
+    model: str
+    access: Access
+    sampling: str = "{}"
+    deadline: float = 30.0
+    structured: bool = True
+    cache: Cache | None = None
+    budget: Budget | None = None
+
+    def describe(self) -> str:
+        """Return everything that changes a verdict, for fingerprints; address and speed do not."""
+        return f"Service({self.model!r}, {self.sampling!r})"
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """The prompt of a judge as (role, text) pairs, with `NONCE` in place of the nonce, and the form of its answer."""
+
+    messages: tuple[tuple[str, str], ...]
+    form: Form
+
+    def key(self, service: Service) -> str:
+        """Return the key of the cache: conversations with the same key get the same verdict."""
+        return key_of(
+            model=service.model,
+            sampling=service.sampling,
+            messages=self.messages,
+            form=repr(self.form),
+            structured=service.structured,
+        )
+
+    def sent(self, nonce: str) -> list[dict[str, str]]:
+        return [{"role": role, "content": text.replace(NONCE, nonce)} for role, text in self.messages]
+
+
+async def ask(service: Service, conversation: Conversation, *, shared: bool = True, fresh: bool = False) -> Verdict:
+    """Return the verdict on one conversation.
+
+    Args:
+        shared: True if equal conversations at the same time share one request.
+        fresh: True asks the judge without the cache.
+
+    Raises:
+        NoVerdict: the judge gives no verdict on this conversation.
+        RewardFailure: the judge cannot be asked now.
+        RunStopped: the endpoint refuses all requests.
+    """
+    key = conversation.key(service)
+    if not fresh and (kept := await _kept(service, conversation, key)) is not None:
+        return kept
+    endpoint = await endpoint_of(service.access)
+    if fresh or not shared:
+        return await _asked(service, conversation, key, endpoint, fresh=fresh)
+    return await endpoint.single_flight.result(
+        (key, service), lambda: _asked(service, conversation, key, endpoint, fresh=False)
+    )
+
+
+async def _kept(service: Service, conversation: Conversation, key: str) -> Verdict | None:
+    """Return the verdict in the cache, if there is one."""
+    if service.cache is None:
+        return None
+    text = await asyncio.to_thread(service.cache.get, key)
+    if text is not None:
+        with suppress(Malformed):
+            kept = conversation.form.read(text)
+            tally().cache_hits += 1
+            return kept
+        await asyncio.to_thread(service.cache.forget, key)
+    tally().cache_misses += 1
+    if service.cache.replay:
+        tally().failures["not_in_cache"] += 1
+        raise NoVerdict(service.cache.missed(key))
+    return None
+
+
+async def _asked(service: Service, conversation: Conversation, key: str, endpoint: Endpoint, *, fresh: bool) -> Verdict:
+    messages = conversation.sent(nonce_of(key))
+    reply = await _reply(service, conversation.form, messages, endpoint)
+    try:
+        verdict = _read(conversation.form, reply)
+    except Malformed as problem:
+        tally().repairs += 1
+        messages += [
+            {"role": "assistant", "content": escaped(reply.text[:_QUOTED]) or "(nothing)"},
+            {"role": "user", "content": f"That is not a valid verdict: {problem}. {conversation.form.instructions()}"},
+        ]
+        reply = await _reply(service, conversation.form, messages, endpoint)
+        try:
+            verdict = _read(conversation.form, reply)
+        except Malformed as again:
+            tally().failures["malformed"] += 1
+            raise NoVerdict(
+                f"judge {service.model!r} gave no valid verdict: {problem}; asked again: {again}. "
+                f"It wrote {shorten(escaped(reply.text))}"
+            ) from None
+    if service.cache is not None and not fresh:
+        await asyncio.to_thread(service.cache.put, key, reply.text)
+    return verdict
+
+
+async def _reply(service: Service, form: Form, messages: list[dict[str, str]], endpoint: Endpoint) -> Reply:
+    body: dict[str, Any] = {"model": service.model, "messages": messages, **json.loads(service.sampling)}
+    if service.structured:
+        schema = {"name": "verdict", "strict": True, "schema": form.schema()}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    account = None if service.budget is None else Account(service.budget)
+    judge = (service.model, service.sampling, service.structured, *form.schema()["properties"])
+    return await endpoint.complete(body, service.deadline, account, judge)
+
+
+def _read(form: Form, reply: Reply) -> Verdict:
+    try:
+        return form.read(reply.text)
+    except Malformed as problem:
+        cut = "it is cut off at the longest answer allowed (max_tokens); " if reply.finish == "length" else ""
+        raise Malformed(f"{cut}{problem}") from None

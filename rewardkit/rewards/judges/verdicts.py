@@ -1,0 +1,272 @@
+"""Parse and check the verdict of a judge: ``Scale(0, 10).read('{"reason": "short", "score": 7}')``.
+
+A form describes a verdict as a JSON schema and in words, and reads it. Nothing is repaired, guessed or clamped:
+anything else is `Malformed`, with a message that goes back to the judge.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any, final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from rewardkit.errors import shorten
+from rewardkit.text.json_text import Parsed, parse_json
+from rewardkit.text.visibility import spoken_text
+
+Interval = tuple[float, float]
+
+_FENCE = "```"
+
+
+class Malformed(Exception):
+    """The text is not a valid verdict. The message goes to the judge and into the note of the sample."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answers of a judge by the name of the question, and its reason."""
+
+    answers: Mapping[str, Any]
+    reason: str
+
+
+class Form(ABC):
+    """The form of a verdict."""
+
+    @property
+    @abstractmethod
+    def questions(self) -> Mapping[str, Question]:
+        """Name in the JSON -> question."""
+
+    @abstractmethod
+    def scores(self, answers: Mapping[str, Any]) -> dict[str, float]:
+        """Return the score for each question by name, from 0 (worst) to 1 (best)."""
+
+    def answers_of(self, scores: Any) -> tuple[tuple[str, Any], ...]:
+        """Return the answers of an example with these `scores`: one number, or a mapping by question."""
+        return tuple(dict(scores).items())
+
+    def checked(self, verdict: Verdict) -> Verdict:
+        """Return `verdict`, whose fields have the right types; raise Malformed if they do not fit together."""
+        return verdict
+
+    @final
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON schema, without the limits of numbers, which not all servers support."""
+        return _schema(self)
+
+    @final
+    def instructions(self) -> str:
+        """Return the instructions for the answer, in words."""
+        return _instructions(self)
+
+    @final
+    def read(self, text: str) -> Verdict:
+        """Return the verdict in `text`.
+
+        Raises:
+            Malformed: there is none, there are several, or it does not have this form.
+        """
+        parsed = _only_json(text)
+        if parsed.error:
+            raise Malformed(parsed.error)
+        try:
+            model, names = _model(self)
+            found = model.model_validate(parsed.value)
+        except ValidationError as error:
+            raise Malformed("; ".join(map(_problem, error.errors()[:3]))) from None
+        answers = {name: getattr(found, field) for field, name in names.items()}
+        return self.checked(Verdict(answers, vars(found)["reason"]))
+
+    @final
+    def written(self, answers: Mapping[str, Any], reason: str) -> str:
+        """Return a verdict as a judge would write it, for examples."""
+        return f"```json\n{json.dumps({'reason': reason, **answers}, ensure_ascii=False)}\n```"
+
+
+@final
+@dataclass(frozen=True)
+class Question:
+    """One field of a verdict: its type for pydantic and for JSON schema, an example, and its description."""
+
+    type: Any
+    schema: Mapping[str, Any]
+    example: str
+    words: str
+
+    @classmethod
+    def number(cls, scale: Interval, words: str) -> Question:
+        low, high = scale
+        numeric = Annotated[float, Field(ge=low, le=high, allow_inf_nan=False)]
+        text = f"{words}: a number from {low:g} (worst) to {high:g} (best)"
+        return cls(numeric, {"type": "number"}, f"<number from {low:g} to {high:g}>", text)
+
+    @classmethod
+    def yes_or_no(cls, words: str) -> Question:
+        return cls(bool, {"type": "boolean"}, "<true or false>", f"{words}: true if so, else false")
+
+
+@final
+@dataclass(frozen=True)
+class Scale(Form):
+    """One score: ``{"reason": "short", "score": 7}``."""
+
+    low: float
+    high: float
+
+    @property
+    def questions(self) -> Mapping[str, Question]:
+        return {"score": Question.number((self.low, self.high), "the score")}
+
+    def scores(self, answers: Mapping[str, Any]) -> dict[str, float]:
+        return {"score": _share(answers["score"], (self.low, self.high))}
+
+    def answers_of(self, scores: Any) -> tuple[tuple[str, Any], ...]:
+        return (("score", scores),)
+
+
+@final
+@dataclass(frozen=True)
+class Scales(Form):
+    """A score for each criterion: (name, what it means, scale)."""
+
+    criteria: tuple[tuple[str, str, Interval], ...]
+
+    @property
+    def questions(self) -> Mapping[str, Question]:
+        return {name: Question.number(scale, text) for name, text, scale in self.criteria}
+
+    def scores(self, answers: Mapping[str, Any]) -> dict[str, float]:
+        return {name: _share(answers[name], scale) for name, _, scale in self.criteria}
+
+
+@final
+@dataclass(frozen=True)
+class Checklist(Form):
+    """Yes or no for each item; in the JSON the items are numbered."""
+
+    items: tuple[str, ...]
+
+    @property
+    def questions(self) -> Mapping[str, Question]:
+        return {f"item_{number}": Question.yes_or_no(item) for number, item in enumerate(self.items, 1)}
+
+    def scores(self, answers: Mapping[str, Any]) -> dict[str, float]:
+        return dict(zip(self.items, map(float, answers.values()), strict=True))
+
+    def answers_of(self, scores: Any) -> tuple[tuple[str, Any], ...]:
+        given = dict(scores)
+        numbered = {item: name for name, item in zip(self.questions, self.items, strict=True)}
+        return tuple((numbered.get(item, str(item)), answer) for item, answer in given.items())
+
+
+@final
+@dataclass(frozen=True)
+class Ranking(Form):
+    """All identifiers, best first."""
+
+    identifiers: tuple[str, ...]
+
+    @property
+    def questions(self) -> Mapping[str, Question]:
+        schema = {"type": "array", "items": {"type": "string", "enum": sorted(self.identifiers)}}
+        words = f"all {len(self.identifiers)} identifiers, each exactly once, the best one first"
+        return {"ranking": Question(list[str], schema, json.dumps(sorted(self.identifiers)), words)}
+
+    def scores(self, answers: Mapping[str, Any]) -> dict[str, float]:
+        ranking = answers["ranking"]
+        return {identifier: 1.0 - place / (len(ranking) - 1) for place, identifier in enumerate(ranking)}
+
+    def checked(self, verdict: Verdict) -> Verdict:
+        ranking: list[str] = verdict.answers["ranking"]
+        unknown = [given for given in ranking if given not in self.identifiers]
+        missing = [identifier for identifier in self.identifiers if identifier not in ranking]
+        if unknown or missing or len(ranking) != len(self.identifiers):
+            repeated = sorted({given for given in ranking if ranking.count(given) > 1})
+            wrong = [
+                f"{what}: {shorten(', '.join(names), 80)}"
+                for what, names in (("missing", missing), ("unknown", unknown), ("repeated", repeated))
+                if names
+            ]
+            raise Malformed(f"ranking must hold every identifier exactly once; {'; '.join(wrong)}")
+        return verdict
+
+
+def _share(score: float, scale: Interval) -> float:
+    low, high = scale
+    return (score - low) / (high - low)
+
+
+@lru_cache(maxsize=64)
+def _schema(form: Form) -> dict[str, Any]:
+    properties: dict[str, Any] = {"reason": {"type": "string"}}
+    properties |= {name: question.schema for name, question in form.questions.items()}
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+@lru_cache(maxsize=64)
+def _instructions(form: Form) -> str:
+    named = {json.dumps(name, ensure_ascii=False): question for name, question in form.questions.items()}
+    shape = ",\n".join(f"  {name}: {question.example}" for name, question in named.items())
+    meanings = "\n".join(f"- {name}: {question.words}" for name, question in named.items())
+    return (
+        "Answer with one JSON object in one fenced block and nothing else:\n"
+        f'```json\n{{\n  "reason": "<why, in one or two sentences>",\n{shape}\n}}\n```\n{meanings}'
+    )
+
+
+@lru_cache(maxsize=64)
+def _model(form: Form) -> tuple[type[BaseModel], dict[str, str]]:
+    """Return a strict pydantic model of the verdict, and a mapping of its fields -> questions.
+
+    Its fields are numbered, because the name of a question need not be an identifier.
+    """
+    named = {f"field_{number}": name for number, name in enumerate(form.questions)}
+    definitions: dict[str, Any] = {
+        field: (form.questions[name].type, Field(alias=name)) for field, name in named.items()
+    }
+    config = ConfigDict(strict=True, extra="forbid")
+    return create_model("Verdict", __config__=config, reason=(str, ...), **definitions), named
+
+
+def _only_json(text: str) -> Parsed:
+    """Return the one JSON object in `text`: bare, or in the only fenced block, at the end.
+
+    A judge may quote a completion, which may contain a verdict in a fenced block. So if there are several places to
+    read a verdict from, there is no verdict.
+    """
+    as_it_is = _found(text.strip())
+    thinking, end, answer = spoken_text(text).partition("</think>")  # if the server has not removed it
+    if not as_it_is.error or not end or thinking.lstrip().startswith(("{", _FENCE)):  # a verdict, not thinking
+        return as_it_is
+    return _found(answer.strip())
+
+
+def _found(answer: str) -> Parsed:
+    before, fence, block = answer.partition(_FENCE)
+    if not fence or answer.startswith("{"):
+        bare = parse_json(answer)
+        return bare if not bare.error or answer.startswith("{") else Parsed(error="no JSON verdict in a fenced block")
+    if not block.endswith(_FENCE) or "{" in before:
+        return Parsed(error="the fenced block with the verdict must end the answer, with no JSON before it")
+    language, _, body = block.removesuffix(_FENCE).partition("\n")
+    found = parse_json(body.strip())
+    if found.error and (language.strip() not in ("", "json") or _FENCE in body):
+        return Parsed(error="the verdict must be in the only fenced block")
+    return found
+
+
+def _problem(error: Mapping[str, Any]) -> str:
+    where = ".".join(map(str, error["loc"]))
+    if error["type"] == "missing":
+        return f"{where} is missing"
+    if error["type"] == "extra_forbidden":
+        return f"{where} was not asked for"
+    said = str(error["msg"])
+    return f"{where or 'the verdict'}: {said[:1].lower()}{said[1:]}, got {shorten(error['input'], 60)}"

@@ -1,0 +1,626 @@
+"""Length: ``rk.overlong_penalty(100, 20)`` gives -0.5 to a completion of 90 tokens, half way into the buffer.
+
+Tokens are those of ``completion_ids`` (including the end-of-sequence token, as TRL passes them). Words and characters
+are counted in the whole completion, thinking included, unless `extract` selects a part. A run of white space counts as
+one character; invisible characters do not count. If an extractor finds nothing, the length is 0; if it gives up because
+the text is longer than 200,000 characters, the length is infinite.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Annotated, Any, Literal, final, get_args
+
+import numpy as np
+from pydantic import AfterValidator
+
+from rewardkit.batch.column import Column, Rows
+from rewardkit.batch.score import ABSTAINED, SCORED, Score
+from rewardkit.batch.trajectory import Trajectory
+from rewardkit.errors import RewardDefinitionError, shorten
+from rewardkit.progress.bounds import TOLERANCE, Bounds, number as checked_number
+from rewardkit.text.extraction import as_extractor, whole
+from rewardkit.text.extractors import Extractor
+from rewardkit.text.json_text import MAX_CHARACTERS
+from rewardkit.text.visibility import shown as shown_text
+from rewardkit.tree.conversion import RewardLike, reward_of
+from rewardkit.tree.leaf import expression, primitive
+from rewardkit.tree.parameters import Parameter
+from rewardkit.tree.reward import Evaluation, Facts, Reward, Steps
+
+# Lengths: how long a completion is, for rewards that count tokens, words or characters.
+
+
+Unit = Literal["tokens", "words", "characters"]
+Of = Literal["trajectory", "answer"]
+
+
+@dataclass(frozen=True)
+class Length:
+    """Count the tokens of a completion, or the words or characters of its text."""
+
+    unit: Unit
+
+    def __call__(self, measured: Sequence[int] | str | None, completion: str = "") -> float:
+        """Return the length of `measured`, which an extractor may have found in `completion`."""
+        if measured is None:
+            return math.inf if len(completion) > MAX_CHARACTERS else 0
+        if not isinstance(measured, str):
+            return len(measured)
+        if self.unit == "words":
+            return len(shown_text(measured, marks=False).split())
+        return len(" ".join(shown_text(measured).split()))
+
+
+def own_words(trajectory: Trajectory) -> str:
+    """Return what the policy said in all turns, without what tools and users said."""
+    return "\n".join(turn.text for turn in trajectory.turns)
+
+
+def last_words(trajectory: Trajectory) -> str:
+    """Return the visible answer; nothing if the trajectory did not end with one."""
+    return trajectory.answer
+
+
+def measured_by(
+    name: str, unit: Unit, extract: Extractor | Any, of: Of | None = None
+) -> tuple[Length, tuple[Parameter, ...]]:
+    """Return the counter and the parameters it reads."""
+    if of is not None:
+        if of not in _OF:
+            raise RewardDefinitionError(f"{name}: of must be one of {', '.join(_OF)}, got {shorten(of)}")
+        if unit == "tokens" or extract is not None:
+            raise RewardDefinitionError(
+                f'{name}: of={of!r} counts the words or characters of a trajectory. Pass unit="words" or '
+                'unit="characters", and no extract='
+            )
+        return Length(unit), (Parameter("measured", "trajectory", view=_OF[of]),)
+    if unit not in get_args(Unit):
+        raise RewardDefinitionError(f"{name}: unit must be one of {', '.join(get_args(Unit))}, got {shorten(unit)}")
+    if unit == "tokens":
+        if extract is not None:
+            raise RewardDefinitionError(
+                f'{name}: extract= finds text, not tokens; pass unit="words" or unit="characters" with it'
+            )
+        return Length(unit), (Parameter("measured", "completion_ids"),)
+    if extract is None:
+        return Length(unit), (Parameter("measured", "completion"),)
+    view = as_extractor(extract, whole())
+    # The completion shows whether an extractor that returned None found nothing or gave up on a long text.
+    return Length(unit), (Parameter("measured", "completion", view=view), Parameter("completion", "completion"))
+
+
+_OF = {"trajectory": own_words, "answer": last_words}
+
+
+def short_number(value: float) -> float:
+    """Return `value` as an int if it is whole: 2 instead of 2.0."""
+    return int(value) if value.is_integer() else value
+
+
+def completion_length(name: str, unit: Unit) -> Reward:
+    """The length as a component named by its unit, so that all rewards that measure in one unit share it."""
+    measure, measured = measured_by(name, unit, None)
+    return primitive(measure, f"completion_{unit}", f"completion_{unit}()", *measured, bounds=(0.0, math.inf))
+
+
+def reachable(name: str, threshold: float, correct: Reward) -> float:
+    """Return `threshold` as a number after checking that `correct` can reach it."""
+    checked = checked_number(threshold, f"{name}: threshold")
+    if checked > correct.bounds[1]:
+        raise RewardDefinitionError(
+            f"{name}: the highest score of {correct.name} is {correct.bounds[1]:g}, so it never reaches "
+            f"threshold={checked:g}; pass a lower threshold"
+        )
+    return checked
+
+
+# Length of correct answers: ``rk.shortest_correct(rk.number("answer"))`` gives 1.0 to the shortest correct
+# completion.
+
+
+@final
+@dataclass(frozen=True)
+class CosineLength(Reward):
+    """Credit for correct and wrong completions by their length; see `cosine_length`."""
+
+    correct: Reward
+    length: Reward
+    max_length: float
+    right: Bounds
+    wrong: Bounds
+    threshold: float
+    call: str = field(compare=False)
+
+    @cached_property
+    def facts(self) -> Facts:
+        ends = (*self.right, *self.wrong)
+        return Facts(
+            name="cosine_length", bounds=(min(ends), max(ends)), children=(self.correct, self.length), generic=True
+        )
+
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        correct, length = children
+        return replace(self, correct=correct, length=length)
+
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        correct, length = yield [(self.correct, rows), (self.length, rows)]
+        # Beyond the longest length the value stays constant: the cosine would rise again.
+        ways = np.minimum(length.values / self.max_length, 1.0)
+        factor = np.array([0.5 * (1.0 + math.cos(way * math.pi)) for way in ways.tolist()])
+        is_right = np.greater_equal(correct.values, self.threshold - TOLERANCE)  # False where NaN
+        longest, shortest = (np.where(is_right, self.right[end], self.wrong[end]) for end in (0, 1))
+        return Column.combined([(correct, True)], longest + (shortest - longest) * factor, rows)
+
+    def __repr__(self) -> str:
+        return self.call
+
+
+def cosine_length(
+    correct: RewardLike,
+    max_length: int,
+    *,
+    right: tuple[float, float] = (0.5, 1.0),
+    wrong: tuple[float, float] = (-0.5, -1.0),
+    threshold: float = 1.0,
+    unit: Unit = "tokens",
+) -> Reward:
+    """Reward correct completions more the shorter they are, and wrong ones more the longer they are.
+
+    ``rk.cosine_length(rk.number("answer"), 100)`` gives 0.75 to a correct answer of 50 tokens and -0.75 to a wrong one.
+
+    With *a* and *b* the values of the longest and the shortest completion, and *t* = min(length / max_length, 1), the
+    score is a + (b - a) * (1 + cos(pi * t)) / 2. Source: Yeo et al. 2025, Demystifying Long Chain-of-Thought Reasoning
+    (arXiv:2502.03373), appendix C.1; the same numbers as TRL's ``get_cosine_scaled_reward`` if `correct` agrees with
+    TRL's check of the answer.
+
+    Args:
+        correct: the reward that says whether the answer is correct. If it abstains or fails, so does this one.
+        max_length: the length from which the value no longer changes; positive.
+        right: the values of a correct completion at `max_length` and at length 0.
+        wrong: the values of a wrong completion at `max_length` and at length 0.
+        threshold: the value of `correct` from which an answer counts as correct.
+        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
+
+    Raises:
+        RewardDefinitionError: a length that is not positive, values that are not numbers, or a threshold that `correct`
+            cannot reach.
+        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``.
+    """
+    checked = reward_of(correct, "cosine_length: correct")
+    longest = checked_number(max_length, "cosine_length: max_length")
+    if longest <= 0.0:
+        raise RewardDefinitionError(f"cosine_length: max_length must be above 0, got {max_length}")
+    for name, pair in (("right", right), ("wrong", wrong)):
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise RewardDefinitionError(
+                f"cosine_length: {name} must be a pair (value at max_length, value at 0), got {shorten(pair)}"
+            )
+    long_right, short_right, long_wrong, short_wrong = (
+        checked_number(value, "cosine_length: a value") for value in (*right, *wrong)
+    )
+    ends = (long_right, short_right), (long_wrong, short_wrong)
+    from_here = reachable("cosine_length", threshold, checked)
+    length = completion_length("cosine_length", unit)
+    options = {"unit": (unit, "tokens")}
+    call = expression(
+        "cosine_length",
+        checked,
+        short_number(longest),
+        right=(ends[0], (0.5, 1.0)),
+        wrong=(ends[1], (-0.5, -1.0)),
+        threshold=(from_here, 1.0),
+        **options,
+    )
+    return CosineLength(checked, length, longest, *ends, from_here, call)
+
+
+@final
+@dataclass(frozen=True)
+class ShortestCorrect(Reward):
+    """Credit for the correct completions of a group by their relative length; see `shortest_correct`."""
+
+    correct: Reward
+    length: Reward
+    low: float
+    threshold: float
+    call: str = field(compare=False)
+
+    @cached_property
+    def facts(self) -> Facts:
+        return Facts(
+            name="shortest_correct",
+            bounds=(0.0, 1.0),
+            children=(self.correct, self.length),
+            generic=True,
+            sees="group",
+            together="group",
+        )
+
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        correct, length = children
+        return replace(self, correct=correct, length=length)
+
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        correct, length = yield [(self.correct, rows), (self.length, rows)]
+        is_right = rows & np.greater_equal(correct.values, self.threshold - TOLERANCE)  # False where NaN
+        values = np.zeros(len(rows))
+        for members in evaluation.batch.members(is_right):
+            lengths = length.values[members]
+            shortest, longest = lengths.min(), lengths.max()
+            excess = (lengths - shortest) / (longest - shortest) if longest > shortest else np.zeros(len(members))
+            values[members] = 1.0 - (1.0 - self.low) * excess
+        return Column.combined([(correct, True)], values, rows)
+
+    def __repr__(self) -> str:
+        return self.call
+
+
+def shortest_correct(correct: RewardLike, *, low: float = 0.5, threshold: float = 1.0, unit: Unit = "tokens") -> Reward:
+    """Score the shortest correct completion of a prompt 1.0, the longest correct one `low`, and wrong ones 0.0.
+
+    Suppose three of four completions are correct and have 20, 30 and 40 tokens: they get 1.0, 0.75 and 0.5, and the
+    wrong one 0.0, so brevity never pays for being wrong. Lengths are compared within the group only, so hard prompts
+    may have long answers. Follows the length reward of Kimi k1.5 (arXiv:2501.12599, section 2.3.3), which also counts
+    the lengths of wrong completions.
+
+    Args:
+        correct: the reward that says whether the answer is correct. If it abstains or fails, so does this one.
+        low: the value of the longest correct completion, from 0.0 to 1.0.
+        threshold: the value of `correct` from which an answer counts as correct.
+        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
+
+    Raises:
+        RewardDefinitionError: `low` outside 0 to 1, or a threshold that `correct` cannot reach.
+        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``; or a process got only part
+            of a group and cannot gather the rest.
+    """
+    checked = reward_of(correct, "shortest_correct: correct")
+    lowest = checked_number(low, "shortest_correct: low")
+    if not 0.0 <= lowest <= 1.0:
+        raise RewardDefinitionError(f"shortest_correct: low must be between 0.0 and 1.0, got {lowest:g}")
+    from_here = reachable("shortest_correct", threshold, checked)
+    length = completion_length("shortest_correct", unit)
+    options = {"unit": (unit, "tokens")}
+    call = expression("shortest_correct", checked, low=(lowest, 0.5), threshold=(from_here, 1.0), **options)
+    return ShortestCorrect(checked, length, lowest, from_here, call)
+
+
+@final
+@dataclass(frozen=True)
+class KimiLength(Reward):
+    """Credit and penalty by the length relative to the group; see `kimi_length`."""
+
+    correct: Reward
+    length: Reward
+    threshold: float
+    call: str = field(compare=False)
+
+    @cached_property
+    def facts(self) -> Facts:
+        return Facts(
+            name="kimi_length",
+            bounds=(-0.5, 0.5),
+            children=(self.correct, self.length),
+            generic=True,
+            sees="group",
+            together="group",
+        )
+
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        correct, length = children
+        return replace(self, correct=correct, length=length)
+
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        correct, length = yield [(self.correct, rows), (self.length, rows)]
+        is_right = np.greater_equal(correct.values, self.threshold - TOLERANCE)  # False where NaN
+        values = np.zeros(len(rows))
+        for members in evaluation.batch.members(rows & ~np.isnan(correct.values)):
+            lengths = length.values[members]
+            shortest, longest = lengths.min(), lengths.max()
+            if longest > shortest:
+                relative = 0.5 - (lengths - shortest) / (longest - shortest)
+                values[members] = np.where(is_right[members], relative, np.minimum(0.0, relative))
+        return Column.combined([(correct, True)], values, rows)
+
+    def __repr__(self) -> str:
+        return self.call
+
+
+def kimi_length(correct: RewardLike, *, threshold: float = 1.0, unit: Unit = "tokens") -> Reward:
+    """Reward short and penalize long completions relative to their group: the length reward of Kimi k1.5. Add it.
+
+    If a group has completions of 20, 30 and 40 tokens, correct ones get 0.5, 0.0 and -0.5, wrong ones 0.0, 0.0 and
+    -0.5: a wrong one is never paid for being short.
+
+    With *l* = 0.5 - (length - shortest) / (longest - shortest), a correct completion gets *l* and a wrong one the
+    smaller of *l* and 0; all get 0 if they have the same length. Source: Kimi k1.5 (arXiv:2501.12599, section 2.3.3),
+    which adds it to the reward for the answer with a small weight, and only after the first part of the training.
+
+    open-r1's ``len_reward`` gives the same numbers to one group with ``unit="characters"`` and the same check of the
+    answer. It also compares completions of different prompts if a batch has several, counts invisible characters and
+    every space, and takes answers as correct if it cannot read the gold answer, where `correct` abstains or raises.
+
+    Args:
+        correct: the reward that says whether the answer is correct. If it abstains or fails, so does this one, and the
+            completion's length does not count.
+        threshold: the value of `correct` from which an answer counts as correct.
+        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
+
+    Raises:
+        RewardDefinitionError: a threshold that `correct` cannot reach, an unknown unit.
+        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``; or a process got only part
+            of a group and cannot gather the rest.
+    """
+    checked = reward_of(correct, "kimi_length: correct")
+    from_here = reachable("kimi_length", threshold, checked)
+    length = completion_length("kimi_length", unit)
+    call = expression("kimi_length", checked, threshold=(from_here, 1.0), unit=(unit, "tokens"))
+    return KimiLength(checked, length, from_here, call)
+
+
+# Token budget: ``rk.token_budget(correct, 1000)`` gives 0.7 to a correct completion of 2,000 tokens.
+
+
+Form = Literal["exact", "max"]
+
+
+@dataclass(frozen=True)
+class Excess:
+    """How much longer than its budget a completion is; negative if it is shorter."""
+
+    length: Length
+    budget: float | None = None
+
+    def __call__(self, measured: Sequence[int] | str | None, budget: float = math.nan) -> float:
+        return self.length(measured) - (budget if self.budget is None else self.budget)
+
+
+def _positive(budget: float) -> float:
+    if not 0.0 < budget < math.inf:
+        raise ValueError("a budget must be above 0 and finite")
+    return budget
+
+
+@final
+@dataclass(frozen=True)
+class TokenBudget(Reward):
+    """Credit for correct completions by how well they keep to a budget; see `token_budget`."""
+
+    correct: Reward
+    excess: Reward
+    form: Form
+    alpha: float
+    delta: float
+    threshold: float
+    call: str = field(compare=False)
+
+    @cached_property
+    def facts(self) -> Facts:
+        bounds: Bounds = (0.0, 1.0) if self.form == "max" else (-math.inf, 1.0)
+        return Facts(name="token_budget", bounds=bounds, children=(self.correct, self.excess), generic=True)
+
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        correct, excess = children
+        return replace(self, correct=correct, excess=excess)
+
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        correct, excess = yield [(self.correct, rows), (self.excess, rows)]
+        is_right = np.greater_equal(correct.values, self.threshold - TOLERANCE)  # False where NaN
+        if self.form == "max":
+            values = is_right * np.clip(self.delta - self.alpha * excess.values, 0.0, 1.0)
+        else:
+            values = is_right - self.alpha * np.abs(excess.values)
+        values = np.where(np.isnan(correct.values), np.nan, values)
+        column = Column.combined([(correct, True), (excess, True)], values, rows)
+        column.codes[rows & np.isnan(values) & (column.codes == SCORED)] = ABSTAINED
+        return column
+
+    def __repr__(self) -> str:
+        return self.call
+
+
+def token_budget(
+    correct: RewardLike,
+    budget: float | None = None,
+    *,
+    column: str | None = None,
+    form: Form = "exact",
+    alpha: float = 0.0003,
+    delta: float = 0.5,
+    threshold: float = 1.0,
+    unit: Unit = "tokens",
+) -> Reward:
+    """Reward correct completions that keep to a budget of tokens: LCPO, with which L1 was trained.
+
+    ``rk.token_budget(correct, 1000)`` gives 1.0 to a correct completion of 1,000 tokens, 0.7 to one of 2,000 or of 0,
+    and -0.3 to a wrong one of 2,000. With ``form="max"``, correct completions of 1,000 tokens get 0.5, of 2,000 get
+    0.2, and wrong ones always 0.0.
+
+    With *n* the length and *b* the budget, ``"exact"`` is correct - alpha * abs(n - b), for completions as long as the
+    prompt asks (padding up to the budget is paid, too); ``"max"`` is correct * clip(alpha * (b - n) + delta, 0, 1), for
+    completions of at most that length. Source: Aggarwal and Welleck 2025, L1 (arXiv:2503.04697). The prompt must say
+    the budget: "Think for 1000 tokens."
+
+    Args:
+        correct: the reward that says whether the answer is correct. If it abstains or fails, so does this one.
+        budget: the length to keep to, above 0, the same for all rows.
+        column: a column with the budget of each row, instead of `budget`; None abstains.
+        form: ``"exact"`` or ``"max"``.
+        alpha: what one unit costs, above 0. Tokens are short: pass about 0.0004 for words.
+        delta: only for ``"max"``: the value of a correct completion of exactly that length, above 0.0 and up to 1.0.
+        threshold: the value of `correct` from which an answer counts as correct.
+        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
+
+    Raises:
+        RewardDefinitionError: both or neither of budget and column, a number out of range, an unknown form or unit, or
+            a threshold that `correct` cannot reach.
+        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``.
+        CoercionError: while scoring: a cell of the column is not a positive number.
+    """
+    checked = reward_of(correct, "token_budget: correct")
+    if (budget is None) == (column is None):
+        raise RewardDefinitionError('token_budget: pass either a budget, as in (correct, 1000), or column="budget"')
+    if column is not None and (not isinstance(column, str) or not column.strip()):
+        raise RewardDefinitionError(f"token_budget: column must be the name of a column, got {shorten(column)}")
+    if form not in get_args(Form):
+        raise RewardDefinitionError(f'token_budget: form must be "exact" or "max", got {shorten(form)}')
+    fixed = None if budget is None else checked_number(budget, "token_budget: budget")
+    slope, middle = checked_number(alpha, "token_budget: alpha"), checked_number(delta, "token_budget: delta")
+    for name, value in (("budget", fixed), ("alpha", slope), ("delta", middle)):
+        if value is not None and value <= 0.0:
+            raise RewardDefinitionError(f"token_budget: {name} must be above 0, got {value:g}")
+    if middle > 1.0:
+        raise RewardDefinitionError(f"token_budget: delta must be at most 1, got {middle:g}")
+    from_here = reachable("token_budget", threshold, checked)
+    call = expression(
+        "token_budget",
+        checked,
+        *([] if fixed is None else [short_number(fixed)]),
+        column=(column, None),
+        form=(form, "exact"),
+        alpha=(slope, 0.0003),
+        delta=(middle, 0.5),
+        threshold=(from_here, 1.0),
+        unit=(unit, "tokens"),
+    )
+    return TokenBudget(checked, _excess(fixed, column, unit), form, slope, middle, from_here, call)
+
+
+def _excess(fixed: float | None, column: str | None, unit: Unit) -> Reward:
+    """The excess as a component."""
+    length, measured = measured_by("token_budget", unit, None)
+    name, bounds = f"{unit}_over_budget", (-math.inf, math.inf)
+    if column is None:
+        shown = f"{name}({'' if fixed is None else short_number(fixed)})"
+        return primitive(Excess(length, fixed), name, shown, *measured, bounds=bounds)
+    cell = Parameter("budget", column, annotation=Annotated[float, AfterValidator(_positive)])
+    return primitive(Excess(length), name, f"{name}({column!r})", *measured, cell, bounds=bounds)
+
+
+# The engine of the rewards by length: how a length is counted.
+
+
+@dataclass(frozen=True)
+class LengthBetween:
+    """1.0 between two lengths, falling to 0.0 over a margin outside them."""
+
+    length: Length
+    low: float
+    high: float
+    margin: float
+
+    def __call__(self, measured: Sequence[int] | str | None, completion: str = "") -> float | Score:
+        length = self.length(measured, completion)
+        if length == math.inf:
+            return Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
+        outside = max(self.low - length, length - self.high)
+        if outside <= 0:
+            return 1.0
+        credit = max(0.0, 1.0 - outside / self.margin) if self.margin else 0.0
+        return Score(credit, f"{length:,} {self.length.unit}, expected {self.low:,g} to {self.high:,g}")
+
+
+def length_between(
+    low: float,
+    high: float,
+    *,
+    unit: Unit = "tokens",
+    margin: float = 0.0,
+    extract: Extractor | Any = None,
+    of: Of | None = None,
+) -> Reward:
+    """Score 1.0 if the length is between `low` and `high`; outside them 0.0, or less and less over a margin.
+
+    ``rk.length_between(2, 4, unit="words")`` gives 1.0 to ``It is 42.``
+
+    Args:
+        low: the shortest length that scores 1.0, 0 or more.
+        high: the longest length that scores 1.0, `low` or more; ``math.inf`` for no limit.
+        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
+        margin: the distance from `low` or `high`, in the unit, at which the score reaches 0.0.
+        extract: counts the words or characters of the text it finds instead of the whole completion.
+        of: for trajectories: ``"trajectory"`` counts what the policy said in all turns, ``"answer"`` its final answer.
+            Token ids count what tools said, too.
+
+    Raises:
+        RewardDefinitionError: `low` above `high`, a negative number, an unknown unit.
+        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``.
+    """
+    top = math.inf if high == math.inf else checked_number(high, "length_between: high")
+    bottom = checked_number(low, "length_between: low")
+    if not 0.0 <= bottom <= top:
+        raise RewardDefinitionError(
+            f"length_between: low and high must satisfy 0 <= low <= high, got low {bottom:g} and high {top:g}"
+        )
+    slope = checked_number(margin, "length_between: margin")
+    if slope < 0.0:
+        raise RewardDefinitionError(f"length_between: margin must be a distance of 0 or more, got {slope:g}")
+    length, measured = measured_by("length_between", unit, extract, of)
+    options = {
+        "unit": (unit, "tokens"),
+        "margin": (short_number(slope), 0),
+        "extract": (extract and measured[0].view, None),
+        "of": (of, None),
+    }
+    shown = expression("length_between", short_number(bottom), short_number(top), **options)
+    return primitive(LengthBetween(length, bottom, top, slope), "length_between", shown, *measured)
+
+
+@dataclass(frozen=True)
+class OverlongPenalty:
+    """0.0 up to a length, then falling to -1.0 over a buffer."""
+
+    length: Length
+    max_length: float
+    buffer: float
+
+    def __call__(self, measured: Sequence[int] | str | None, completion: str = "") -> float:
+        length = self.length(measured, completion)
+        free = self.max_length - self.buffer
+        if length <= free:
+            return 0.0
+        return (free - length) / self.buffer if length <= self.max_length else -1.0
+
+
+def overlong_penalty(
+    max_length: int,
+    buffer: int,
+    *,
+    unit: Unit = "tokens",
+    extract: Extractor | Any = None,
+    of: Of | None = None,
+) -> Reward:
+    """Penalize completions that are too long, from 0.0 down to -1.0: DAPO's soft overlong punishment. Add it.
+
+    ``rk.overlong_penalty(100, 20)`` gives 0.0 to up to 80 tokens, -0.5 to 90 tokens, -1.0 to 100 tokens and more.
+
+    Source: Yu et al. 2025, DAPO (arXiv:2503.14476), equation 13; the same numbers as TRL's
+    ``get_soft_overlong_punishment(max_completion_len, soft_punish_cache)``.
+
+    Args:
+        max_length: the length at which the penalty reaches -1.0; positive.
+        buffer: the penalty grows over this many units before `max_length`; 0 to `max_length`.
+        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
+        extract: counts the words or characters of the text it finds instead of the whole completion.
+        of: for trajectories: ``"trajectory"`` counts what the policy said in all turns, ``"answer"`` its final answer.
+            Token ids count what tools said, too.
+
+    Raises:
+        RewardDefinitionError: a length that is not positive, or a buffer above it.
+        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``.
+    """
+    longest, ramp = (checked_number(value, "overlong_penalty") for value in (max_length, buffer))
+    if longest <= 0.0 or not 0.0 <= ramp <= longest:
+        raise RewardDefinitionError(
+            "overlong_penalty: max_length and buffer must satisfy 0 < max_length and 0 <= buffer <= max_length, got "
+            f"buffer {buffer} and max_length {max_length}"
+        )
+    length, measured = measured_by("overlong_penalty", unit, extract, of)
+    options = {"unit": (unit, "tokens"), "extract": (extract and measured[0].view, None), "of": (of, None)}
+    shown = expression("overlong_penalty", short_number(longest), short_number(ramp), **options)
+    function = OverlongPenalty(length, longest, ramp)
+    return primitive(function, "overlong_penalty", shown, *measured, bounds=(-1.0, 0.0))

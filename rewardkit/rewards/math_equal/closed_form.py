@@ -1,0 +1,462 @@
+r"""Formulas without functions, compared exactly: ``\frac{1}{\sqrt{3}}`` is ``\frac{\sqrt{3}}{3}``.
+
+A formula is a quotient of two polynomials with rational coefficients. Its letters are variables, ``\pi``, ``e``, and
+one letter for the root of each prime and of -1, whose square is known. These form a field, in which a/b = c/d exactly
+if ad = cb. Everything else (functions, roots of sums, powers with variables) is left to computer algebra.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from rewardkit.rewards.math_equal.comparison import Leaves, Verdict, compare, count
+from rewardkit.rewards.math_equal.grammar import VECTORS, Algebra, Reader, Unreadable, tokens
+from rewardkit.rewards.math_equal.plain_numbers import Numeral, read
+from rewardkit.rewards.math_equal.structure import BRACKETS, LEAF, Node
+from rewardkit.rewards.math_equal.units import clash, differ, without_unit
+
+# Together these limit the worst formula to about ten thousand products of terms.
+MAX_CHARACTERS = 200
+MAX_TERMS = 24
+MAX_BITS = 512
+MAX_POWER = 20
+MAX_RADICAND = 1_000_000
+
+Monomial = tuple[tuple[str, int], ...]
+"""Letters with their powers, in order; a letter that starts with a root sign is the root of the number after it."""
+
+
+Polynomial = dict[Monomial, Fraction]
+
+_I: Monomial = (("√-1", 1),)
+_ONE: Polynomial = {(): Fraction(1)}
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A quotient of polynomials, and how many operations between rational numbers its notation leaves to be done."""
+
+    above: Polynomial
+    below: Polynomial
+    arithmetic: int = 0
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Formula):
+            return NotImplemented
+        return _times(self.above, other.below) == _times(other.above, self.below)
+
+    @property
+    def is_polynomial(self) -> bool:
+        return set(self.below) == {()} and self.below[()] > 0
+
+    __hash__ = None  # type: ignore[assignment]  # equal formulas are written in many ways
+
+
+def formula(cleaned: str) -> Formula | None:
+    """Parse a cleaned text as a formula; None if it is not one of these."""
+    if len(cleaned) > MAX_CHARACTERS:
+        return None
+    try:
+        reader = Reader(tokens(cleaned), _FIELD)
+        value = reader.whole()
+    except Unreadable:
+        return None
+    return Formula(value.above, value.below, reader.arithmetic)
+
+
+def same(one: Formula, other: Formula) -> bool | None:
+    """Return whether two formulas are equal; None if that would take too long."""
+    try:
+        return one == other
+    except Unreadable:
+        return None
+
+
+def difference(one: Formula, other: Formula) -> Formula | None:
+    """Return the first formula minus the second; None if that would take too long."""
+    try:
+        return _plus(one, other, Fraction(-1))
+    except Unreadable:
+        return None
+
+
+def product(one: Formula, other: Formula) -> Formula | None:
+    """Return the product of two formulas; None if that would take too long."""
+    try:
+        return Formula(_times(one.above, other.above), _times(one.below, other.below))
+    except Unreadable:
+        return None
+
+
+def quotient(one: Formula, other: Formula) -> Formula | None:
+    """Return the first formula divided by the second; None if that is not possible."""
+    try:
+        return _quotient(one, other)
+    except Unreadable:
+        return None
+
+
+def rational(value: Formula | None) -> Fraction | None:
+    """Return a formula that is a rational number as one, even where that takes division: 2 for 2π/π."""
+    if value is None or not value.above:
+        return None if value is None else Fraction(0)
+    monomial = next(iter(value.above))
+    if monomial not in value.below:
+        return None
+    guess = value.above[monomial] / value.below[monomial]
+    return guess if value.above == _scaled(value.below, guess) else None
+
+
+def variables(value: Formula) -> set[str]:
+    """Return the letters of a formula that are not constants."""
+    polynomials = (value.above, value.below)
+    return {letter for terms in polynomials for monomial in terms for letter, _ in monomial if _is_variable(letter)}
+
+
+def split_by(value: Formula, letter: str) -> tuple[Formula, Formula] | None:
+    """Return slope and rest of a formula that is linear in a letter; None if it is not."""
+    if any(name == letter for monomial in value.below for name, _ in monomial):
+        return None
+    slope: Polynomial = {}
+    rest: Polynomial = {}
+    for monomial, coefficient in value.above.items():
+        powers = dict(monomial)
+        power = powers.pop(letter, 0)
+        if power > 1:
+            return None
+        (slope if power else rest)[tuple(sorted(powers.items()))] = coefficient
+    return Formula(slope, value.below), Formula(rest, value.below)
+
+
+def ratio(one: Formula, other: Formula) -> Fraction | None:
+    """Return the rational number by which one numerator is a multiple of the other, if there is one."""
+    if not one.above or one.above.keys() != other.above.keys():
+        return None
+    ratios = {coefficient / other.above[monomial] for monomial, coefficient in one.above.items()}
+    return ratios.pop() if len(ratios) == 1 else None
+
+
+def degree(value: Formula) -> int:
+    """Return the degree of the numerator; 0 if its coefficients are not rational."""
+    if not all(_is_variable(letter) for monomial in value.above for letter, _ in monomial):
+        return 0
+    return max((sum(power for _, power in monomial) for monomial in value.above), default=0)
+
+
+def bound(positive: Formula) -> tuple[str, Formula, bool] | None:
+    """Solve formula > 0 for a formula linear in one variable: the variable, its bound, whether it lies above it."""
+    variables = [(monomial, letter) for monomial in positive.above for letter, _ in monomial if _is_variable(letter)]
+    if len(variables) != 1 or not positive.is_polynomial:
+        return None
+    monomial, letter = variables[0]
+    if monomial != ((letter, 1),):
+        return None
+    slope = positive.above[monomial]
+    rest = {other: coefficient for other, coefficient in positive.above.items() if other != monomial}
+    return letter, Formula(_scaled(rest, -1 / slope), _ONE), slope > 0
+
+
+def _is_variable(letter: str) -> bool:
+    return letter[0] != "√" and letter not in ("\\pi", "e")
+
+
+class _Field(Algebra[Formula]):
+    """Quotients of polynomials."""
+
+    def constant(self, value: Fraction) -> Formula:
+        return Formula({(): value} if value else {}, _ONE)
+
+    def letter(self, name: str) -> Formula:
+        return Formula({(("√-1" if name == "i" else name, 1),): Fraction(1)}, _ONE)
+
+    def plus(self, one: Formula, other: Formula, sign: int) -> Formula:
+        return _plus(one, other, Fraction(sign))
+
+    def times(self, one: Formula, other: Formula) -> Formula:
+        return Formula(_times(one.above, other.above), _times(one.below, other.below))
+
+    def over(self, above: Formula, below: Formula) -> Formula:
+        return _quotient(above, below)
+
+    def power(self, base: Formula, exponent: Formula) -> Formula:
+        number = self._number(exponent)
+        if number == Fraction(1, 2):
+            return self.root(base, None)
+        if number.denominator != 1 or abs(number) > MAX_POWER:
+            raise Unreadable
+        above, below = (base.above, base.below) if number >= 0 else (base.below, base.above)
+        power = Formula(_ONE, _ONE)
+        for _ in range(abs(int(number))):
+            power = Formula(_times(power.above, above), _times(power.below, below))
+        if not power.below or (number <= 0 and not base.above):
+            raise Unreadable
+        return power
+
+    def root(self, radicand: Formula, index: Formula | None) -> Formula:
+        if index is not None:
+            raise Unreadable
+        number = self._number(radicand)
+        whole, primes = _square_free(number.numerator * number.denominator)
+        monomial = tuple(sorted((f"√{prime}", 1) for prime in primes))
+        return Formula({monomial: Fraction(whole, number.denominator)} if number else {}, _ONE)
+
+    def apply(self, function: str, arguments: list[Formula]) -> Formula:
+        raise Unreadable
+
+    def is_vector(self, value: Formula) -> bool:
+        return any(letter.startswith(VECTORS) for monomial in value.above for letter, _ in monomial)
+
+    def kind(self, value: Formula) -> str:
+        parts = set(value.above)
+        if set(value.below) != {()} or not parts <= {(), _I}:
+            return ""
+        return "complex" if len(parts) == 2 else "imaginary" if _I in parts else "real"
+
+    def is_worked_out(self, value: Formula) -> bool:
+        return False
+
+    def _number(self, value: Formula) -> Fraction:
+        if not self.is_rational(value):
+            raise Unreadable
+        return value.above.get((), Fraction(0)) / value.below[()]
+
+
+_FIELD = _Field()
+
+
+def infinity(sign: int) -> Formula:
+    """Return an infinite end of an interval: a letter that no formula contains."""
+    return Formula({(("∞", 1),): Fraction(sign)}, _ONE)
+
+
+def _quotient(above: Formula, below: Formula) -> Formula:
+    if not below.above:
+        raise Unreadable
+    return Formula(_times(above.above, below.below), _times(above.below, below.above))
+
+
+def _plus(one: Formula, other: Formula, sign: Fraction) -> Formula:
+    added = _scaled(other.above, sign)
+    if one.below == other.below:
+        return Formula(_sum_of(one.above, added), one.below)
+    above = _sum_of(_times(one.above, other.below), _times(added, one.below))
+    return Formula(above, _times(one.below, other.below))
+
+
+def _scaled(polynomial: Polynomial, factor: Fraction) -> Polynomial:
+    return {monomial: coefficient * factor for monomial, coefficient in polynomial.items()}
+
+
+def _sum_of(one: Polynomial, other: Polynomial) -> Polynomial:
+    result = dict(one)
+    for monomial, coefficient in other.items():
+        _add(result, monomial, coefficient)
+    return result
+
+
+def _add(polynomial: Polynomial, monomial: Monomial, coefficient: Fraction) -> None:
+    total = polynomial.get(monomial, Fraction(0)) + coefficient
+    if max(total.numerator.bit_length(), total.denominator.bit_length()) > MAX_BITS:
+        raise Unreadable
+    if total:
+        polynomial[monomial] = total
+    else:
+        polynomial.pop(monomial, None)
+    if len(polynomial) > MAX_TERMS:
+        raise Unreadable
+
+
+def _times(one: Polynomial, other: Polynomial) -> Polynomial:
+    if other is _ONE or one is _ONE:
+        return one if other is _ONE else other
+    result: Polynomial = {}
+    for left, first in one.items():
+        for right, second in other.items():
+            factor, monomial = _product_of(left, right)
+            _add(result, monomial, first * second * factor)
+    return result
+
+
+def _product_of(left: Monomial, right: Monomial) -> tuple[int, Monomial]:
+    """Return the product of two monomials: a number (from squares of roots) and a monomial."""
+    factor = 1
+    powers = dict(left)
+    for letter, power in right:
+        powers[letter] = powers.get(letter, 0) + power
+        if letter[0] == "√" and powers[letter] == 2:
+            factor *= int(letter[1:])
+            del powers[letter]
+    return factor, tuple(sorted(powers.items()))
+
+
+def _square_free(number: int) -> tuple[int, list[int]]:
+    """Return a root as ``whole`` times the roots of ``primes``: 12 gives (2, [3]), -1 gives (1, [-1])."""
+    if abs(number) > MAX_RADICAND:
+        raise Unreadable
+    whole, primes = 1, [-1] if number < 0 else []
+    rest, divisor = abs(number), 2
+    while divisor * divisor <= rest:
+        if rest % (divisor * divisor) == 0:
+            whole, rest = whole * divisor, rest // (divisor * divisor)
+        elif rest % divisor == 0:
+            primes.append(divisor)
+            rest //= divisor
+        else:
+            divisor += 1
+    return whole, primes + [rest] * (rest > 1)
+
+
+# Expressions compared in this process, as plain numbers or quotients of polynomials, where these can decide.
+
+
+_INFINITY = {"\\infty": 1, "+\\infty": 1, "-\\infty": -1, "+ \\infty": 1, "- \\infty": -1}
+
+
+@lru_cache(maxsize=4096)
+def value(text: str) -> tuple[Formula | None, Numeral | None, str]:
+    """Return an expression as a formula, as a plain number, and its unit."""
+    if text in _INFINITY:
+        return infinity(_INFINITY[text]), None, ""
+    found = formula(text)
+    if found is not None:
+        return found, None, ""
+    number = read(text)
+    if number is not None:
+        return None, number, number.unit
+    bare, unit = without_unit(text)
+    found = formula(bare) if unit else None
+    return (found, None, unit) if found else (None, None, "")
+
+
+class ExactLeaves(Leaves):
+    """Exact where both sides are in the field of `closed_form`."""
+
+    def same(self, one: str, other: str) -> Verdict:
+        first, number, unit = value(one)
+        second, other_number, other_unit = value(other)
+        if number or other_number:
+            number, other_number = number or _numeral(first, unit), other_number or _numeral(second, other_unit)
+            if number and other_number:
+                return number.equals(other_number)
+            return None
+        if first is None or second is None:
+            return None
+        return False if differ(unit, other_unit, one + other) else same(first, second)
+
+    def same_equation(self, one: Node, other: Node) -> Verdict:
+        first, second = _zero(one), _zero(other)
+        if first is None or second is None:
+            return None
+        if clash(_units(one), _units(other)):
+            return False
+        # (x - 1)^2 = 0 equals x = 1, but in practice only multiples of equal degree are the same equation.
+        return True if ratio(first, second) is not None else False if degree(first) == degree(second) > 0 else None
+
+    def same_inequality(self, one: Node, other: Node) -> Verdict:
+        first, second = _zero(one), _zero(other)
+        if first is None or second is None:
+            return None
+        if clash(_units(one), _units(other)):
+            return False
+        factor = ratio(first, second)
+        if factor is not None and first.is_polynomial and second.is_polynomial:
+            # The same line may bound different regions: x + y < 3 is neither x + y <= 3 nor 3 < x + y.
+            return one.kind == other.kind and (factor > 0 or one.kind == "\\ne")
+        return _same_interval(one, other)
+
+    def same_numbers(self, one: Node, other: Node) -> Verdict:
+        return _same_interval(one, other)
+
+    def proportional(self, one: Sequence[str], other: Sequence[str]) -> Verdict:
+        first, second = [value(text)[0] for text in one], [value(text)[0] for text in other]
+        if len(first) != len(second) or clash((value(text)[2] for text in one), (value(text)[2] for text in other)):
+            return False
+        parts = [(left, right) for left, right in zip(first, second, strict=True) if left and right]
+        if len(parts) < len(first):
+            return None
+        pivot = next(((left, right) for left, right in parts if left.above), None)
+        if pivot is None or not any(right.above for _, right in parts):
+            return False  # 0:0
+        crossed = [(product(pivot[0], right), product(pivot[1], left)) for left, right in parts]
+        verdicts = [same(left, right) if left and right else None for left, right in crossed]
+        return False if False in verdicts else None if None in verdicts else True
+
+
+def _numeral(found: Formula | None, unit: str) -> Numeral | None:
+    if found is None or not set(found.above) <= {()} or set(found.below) != {()}:
+        return None
+    return Numeral(found.above.get((), Fraction(0)) / found.below[()], unit=unit)
+
+
+def _units(relation: Node) -> list[str]:
+    return [value(text)[2] for text in relation.leaves()]
+
+
+def _zero(relation: Node) -> Formula | None:
+    """Return the difference of the sides of a relation."""
+    if any(part.kind != LEAF for part in relation.parts):
+        return None
+    left, right = (value(part.text)[0] for part in relation.parts)
+    return difference(right, left) if left and right else None
+
+
+@dataclass(frozen=True)
+class _Interval:
+    brackets: str
+    low: Formula
+    high: Formula
+    variable: str
+
+
+def _interval(node: Node) -> _Interval | None:
+    """Return an interval, or an inequality of one variable as one: ``(3, \\infty)`` for ``2x > 6``."""
+    if node.kind in BRACKETS:
+        if len(node.parts) != 2 or any(part.kind != LEAF for part in node.parts):
+            return None
+        low, high = (value(part.text)[0] for part in node.parts)
+        return _Interval(node.kind, low, high, node.text) if low and high else None
+    if node.kind not in ("<", "\\le") or (zero := _zero(node)) is None or (found := bound(zero)) is None:
+        return None
+    letter, end, is_lower = found
+    left, right = ("(", ")") if node.kind == "<" else ("[", "]")
+    if is_lower:
+        return _Interval(left + ")", end, infinity(1), letter)
+    return _Interval("(" + right, infinity(-1), end, letter)
+
+
+def _same_interval(one: Node, other: Node) -> Verdict:
+    first, second = _interval(one), _interval(other)
+    if first is None or second is None:
+        return None
+    if first.brackets != second.brackets or (first.variable and second.variable and first.variable != second.variable):
+        return False
+    low, high = same(first.low, second.low), same(first.high, second.high)
+    return False if False in (low, high) else None if None in (low, high) else True
+
+
+EXACT = ExactLeaves()
+
+
+def decide(gold: Node, answer: Node) -> Verdict:
+    """Compare two structures without computer algebra."""
+    return compare(gold, answer, EXACT)
+
+
+def arithmetic(node: Node) -> int | None:
+    """Count the operations that are left to be done; None if an expression is outside the field."""
+    if any(value(leaf) == (None, None, "") for leaf in node.leaves()):
+        return None
+    return count(node, _arithmetic)
+
+
+def _arithmetic(text: str) -> int:
+    found, number, _ = value(text)
+    return found.arithmetic if found else int(number.divided) if number else 0
+
+
+def letters(node: Node) -> set[str]:
+    """Return the variables of the formulas in it."""
+    return {letter for text in node.leaves() if (found := value(text)[0]) for letter in variables(found)}

@@ -1,0 +1,394 @@
+r"""Normalize LaTeX notation: ``clean(r"$\dfrac12$.")`` is ``\frac{1}{2}``; and split equations into their sides."""
+
+from __future__ import annotations
+
+import re
+
+from rewardkit.rewards.math_equal.characters import FUNCTIONS, LOWERED, RAISED, REPLACED, WIDE
+from rewardkit.rewards.math_equal.grammar import LETTERS
+
+# A command, or a character sequence that acts as one.
+_COMMAND = re.compile(
+    r"\\(?:(?:left|right)\.|[A-Za-z]+|!\s*|.)|\{[,.]\}|[<>!]=|\*\*|\.\.\.|</?su[bp]>|[^\x21-\x7e]|[$~%]", re.DOTALL
+)
+_PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
+_EATEN = re.compile("[\x07\x08\x0b\x0c](?=[a-z]{2})|\t(?=ext|imes|heta|frac|riangle)|\r(?=ight|angle)")
+"""Escapes of JSON and Python that replaced a backslash and a letter: a form feed and "rac" for ``\\frac``."""
+
+_UNESCAPED = {"\x07": "\\a", "\x08": "\\b", "\x0b": "\\v", "\x0c": "\\f", "\t": "\\t", "\r": "\\r"}
+_ESCAPED_TWICE = re.compile(r"\\\\(?=[A-Za-z]{2})")
+_JOINED_TO_A_LETTER = re.compile(r"\\q?quad(?=[A-Za-z])(?!quad)")
+_OUTSIDE = re.compile(r"((?<!\\)\$\$?(?:[^$\\]|\\.)*\$\$?)|(?<![\\A-Za-z{])([A-Za-z]{2,}(?: [A-Za-z]{2,})*)")
+_RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+")
+_LOWERED = re.compile("[₀₁₂₃₄₅₆₇₈₉]+")
+_ROOT = re.compile("√\\s?([0-9]+)")
+_CIRCLED = re.compile("[\u2460-\u2473]+")
+_INVISIBLE = re.compile(
+    r"\\(?:textcolor|mathcolor|colorbox|color)\s*(?:\[[^\]]*\])?\s*\{[^{}]*\}|\\(?:label|tag\*?)\s*\{[^{}\s]*\}"
+)
+"""Commands for color and numbers of equations, with their first argument. What hides text is not among them."""
+
+_EXPLICIT_THOUSANDS = re.compile(r"(?<![0-9.,}!])[0-9]{1,3}(?:(?:\{,\}(?:\\!)?|,\\!)\s?[0-9]{3})+(?![0-9])")
+_ARGUMENT_THOUSANDS = re.compile(r"(?:(?<=\\frac\{)|(?<=\}\{)|(?<=\\sqrt\{))[1-9][0-9]{0,2}(?:,[0-9]{3})+(?=\})")
+"""A comma in the argument of a fraction or root separates thousands."""
+
+_REWRITTEN = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"\\\\\s*\[[0-9.]+\s?(?:pt|e[mx]|mm|cm)\]", r"\\\\"),  # the space between two lines
+        (r"\\sqrt\[\s*\]", r"\\sqrt"),
+        (r"(?<![0-9.,}])(0)\{,\}(?=[0-9])|(?<![0-9.,}])([0-9])\{,\}(?=[0-9]{1,9}\s?\\(?:cdot|times))", r"\1\2."),
+        (r"\{:\}", ":"),
+        (r"&lt;", "<"),
+        (r"&gt;", ">"),
+        (r"(?<=[0-9])\\hspace\s?\{[^{}]*\}(?=[0-9])", " "),
+        (r"(?<=[0-9])\s?\^\s?\{?\s?(?:\\text\s?\{\s?o\s?\}|o(?![a-z]))\s?\}?", r"^{\\circ}"),
+        (r"(?<=[\s{0-9])(?:oder|ou|или|或者?)(?=[\s}0-9a-z\\-])", " or "),
+        (r"\\text\s?\{\s?(?:y|und|et|и|和)\s?\}", r"\\text{ and }"),
+        (r"smallmatrix", "matrix"),
+        (r"\\log\s?_\s?([0-9])([0-9]+)(?!\s?[0-9A-Za-z({\\])", r"\\log_{\1}\2"),
+        (r"(?<=\{)\\text\s?\{\s?([0-9]+)\s?\}(?=\})", r"\1"),
+        (r"((?:\A|[-+=/(,]|\\times|\\cdot)\s?)\{\s?([0-9.]+)\s?\}", r"\1 \2"),
+        (r"(?<=\))\s?U\s?(?=\()|(?<=\])\s?U\s?(?=\()|(?<=\))\s?U\s?(?=\[)", r"\\cup "),
+        (r"\A\s?\]([^][]{1,40},[^][]{1,40})\[\s?\Z", r"(\1)"),
+        (r"(?<![0-9.,])([0-9]+\.[0-9]{0,9}?)([0-9])\2{2,40}\s?(?:\\[lc]?dots|\.\.\.|…)", r"\1\\overline{\2}"),
+        (r"\A\s?\\(max|min|deg|dim|det|Pr)\s*([A-Za-z]?)\s*=", r"\\text{\1 \2} ="),
+        (r"(?<=[0-9])\\(?:text|mathrm)\s?\{\s?pi\s?\}", r"\\pi "),
+        (r"\A\s?\\equiv", ""),
+        (r"\A\s?(?:L|\\ell)\s?:\s?(?=[xy]\b)", ""),
+        (r"\Ay\s?\(x\)\s?=", "y ="),
+        (
+            r"(?i)\A\s?\\text\s?\{\s?all real(?: number)?s?\s?\}\s*[a-z]?\s*\Z|\A\s?\\mathbf\s?\{R\}\s?\Z",
+            r"\\mathbb{R}",
+        ),
+        (r"\A\s?\\forall\s?x\s?\\in\s?\\(?:mathbb\s?\{?R\}?|R)\s?\Z", r"\\mathbb{R}"),
+        (r"(?i)\A\s?\\text\s?\{\s?all real(?: numbers?)?\s?\}(?=\s*x\s?(?:[<>]|\\[gl]))", ""),
+        (r"\\text\s?\{\s?\(?(?:exactly|exact value|interval notation)\)?\s?\}", ""),
+    )
+)
+"""Forms that models write, each with the one that is read."""
+
+_DOUBLE_BRACES = re.compile(r"\{\s*\{([^{}]*)\}\s*\}")
+_INFIX = re.compile(r"\\(over|choose)(?![A-Za-z])")
+_OF_A_SET = re.compile(r"\\(max|min|gcd|lcm)\s*\\\{((?:[^\\{}]|\\[A-Za-z]+|\{[^{}]*\})*)\\\}")
+_WORD_BELOW = re.compile(
+    r"_\s*\{\s*\\(?:text|mathrm|rm|operatorname)\s*\{\s*([A-Za-z0-9 ]+?)\s*\}\s*\}|_\s*\\(?:text|"
+    r"mathrm)\s*\{\s*([A-Za-z0-9 ]+?)\s*\}"
+)
+_ABOVE_AND_BELOW = re.compile(r"(\^\{[^{}]*\})\s*(_\{[^{}]*\})")
+_POWERS_OF_UNITS = re.compile(r"\\text\s*\{[^{}]*(?:\^\{-?[1-9]\}[^{}]*)+\}")
+_BOLD_LETTER = re.compile(r"\\(?:mathbf|boldsymbol|bm)\s*\{\s*([a-z])\s*\}")
+_NAMED = re.compile(r"\\text\s*\{\s*(" + "|".join(sorted(FUNCTIONS - {"min", "sec"})) + r"|[eid])\s*\}(?!\s*=)")
+_PLAIN = re.compile(
+    r"(?<![\\A-Za-z])(?:(" + "|".join(sorted(FUNCTIONS - {"min", "max", "sec"})) + r")(?![A-Za-z])|(sec|max|min)(?=\())"
+)
+_LETTERS = re.compile("[A-Za-z]{2}")
+_WORDS = {"pi": "\\pi ", "infinity": "\\infty ", "theta": "\\theta "}
+_PLAIN_WORD = re.compile(
+    r"(?:(?<![\\A-Za-z{ ])|(?<=[0-9] ))(pi|theta)(?![A-Za-z])|"
+    r"\A\s*([-+]?)(?:\\text\s*\{\s*)?(infinity|pi|theta)\s*\}?\s*\Z"
+)
+_PYTHON_POWER = re.compile(r"(?<=[0-9A-Za-z)])\*\*(?=[-0-9A-Za-z({\\])(?![^*]{0,40}\*\*(?![0-9A-Za-z({\\-]))")
+_STRAY_PERIOD = re.compile(r"(?<=[0-9A-Za-z)}])\.(?=\s*[\])}])")
+_NUMBERS = re.compile(r"\\mathbb\s*([A-Z])(?![A-Za-z])")
+_ARGUMENTS = re.compile(r"\\(frac|binom|sqrt|overline)(?![A-Za-z])")
+_SUPERSCRIPT = re.compile(r"([\^_])\s*([+-]?[0-9]+|[A-Za-z]|'+(?=\})|\\circ(?![A-Za-z])|\\(?!frac|sqrt|text)[A-Za-z]+)")
+_PRIMES = re.compile(r"\^\{\s*('+)\s*\}|\^('+)")
+_MEANINGLESS_SPACE = re.compile(r"(?<![0-9A-Za-z.]) +| +(?![0-9A-Za-z.])")
+_EQUALS = re.compile(r"(?<![<>!:])=")
+_GREEK = "alpha|beta|gamma|delta|theta|varphi|psi|rho|lambda|mu|omega|Phi|Psi|Omega|Gamma|Delta"
+_VARIABLE = rf"(?:[A-Za-z]|\\(?:{_GREEK})(?![A-Za-z]))"
+_POINT = re.compile(rf"\(\s*{_VARIABLE}(?:\s*,\s*{_VARIABLE})*\s*\)")
+_GREEK_NAME = re.compile(rf"(?!\\pi){_VARIABLE}(?:_\{{[^{{}}]*\}})?'*(?:\s?\([^()]*\))?")
+_OPERATORS = re.compile(r"[-+*/<>,;!]")
+_GROUPS = re.compile(r"\\text\s*\{[^{}0-9]*\}|[_^]\{[^{}]*\}|\([^()]*\)|\\[A-Za-z]+")
+
+
+def clean(text: str) -> str:
+    r"""Return `text` in one notation, without purely visual commands. Takes linear time."""
+    if _PLAIN_NUMBER.fullmatch(text):
+        return text
+    text = _EATEN.sub(_unescaped, text)
+    if "\\begin" not in text:
+        text = _ESCAPED_TWICE.sub(r"\\", text)
+    for pattern, replacement in _REWRITTEN:
+        text = pattern.sub(replacement, text)
+    if "\\" in text or "{,}" in text:
+        text = _unstyled(text)
+    if "quad" in text:
+        text = _JOINED_TO_A_LETTER.sub(" ", text)
+    if text.count("$") > 1:
+        text = _OUTSIDE.sub(_prose, text)
+    if not text.isascii():
+        text = _ROOT.sub(r"\\sqrt{\1}", _CIRCLED.sub(_circled, text.translate(WIDE)))
+        text = _RAISED.sub(_raised, _LOWERED.sub(_lowered, text))
+    if "**" in text:
+        text = _PYTHON_POWER.sub("^", text)
+    text = _COMMAND.sub(_replacement, text)
+    text = " ".join(text.split()).rstrip(" .,;")
+    if _LETTERS.search(text):
+        text = _PLAIN_WORD.sub(_word, _PLAIN.sub(_function, _NAMED.sub(_named, text)))
+    if "." in text:
+        text = _STRAY_PERIOD.sub("", text)
+    while "{{" in text and (single := _DOUBLE_BRACES.sub(r"{\1}", text)) != text:
+        text = single
+    if "\\" in text:
+        text = _braced(_NUMBERS.sub(r"\\mathbb{\1}", text))
+        if "," in text:
+            text = _ARGUMENT_THOUSANDS.sub(_without_commas, text)
+    if "^" in text or "_" in text:
+        text = _PRIMES.sub(r"\1\2", _SUPERSCRIPT.sub(r"\1{\2}", _powers_of_groups(text)))
+        text = _ABOVE_AND_BELOW.sub(r"\2\1", text)
+        text = _POWERS_OF_UNITS.sub(lambda match: match[0].replace("^{", "^").replace("}", "") + "}", text)
+    return text
+
+
+def _unstyled(text: str) -> str:
+    """Return `text` without commands for color, and with ``{1 \\over 2}`` as ``\\frac{1}{2}``."""
+    text = _INVISIBLE.sub("", text)
+    if "," in text:
+        text = _EXPLICIT_THOUSANDS.sub(_without_commas, text)
+    if "\\times" in text or "\\cdot" in text:
+        text = _BOLD_LETTER.sub(r"\\vec{\1}", text)
+    if "_" in text:
+        text = _WORD_BELOW.sub(lambda match: "_{" + (match[1] or match[2]).replace(" ", "") + "}", text)
+    text = _OF_A_SET.sub(r"\\\1(\2)", text)
+    for _ in range(text.count("\\over") + text.count("\\choose")):
+        infix = _INFIX.search(text)
+        if infix is None:
+            break
+        start, end = _group_around(text, infix.start())
+        command = "\\frac" if infix[1] == "over" else "\\binom"
+        fraction = f"{command}{{{text[start : infix.start()].strip()}}}{{{text[infix.end() : end].strip()}}}"
+        text = text[:start] + fraction + text[end:]
+    return text
+
+
+def _without_commas(match: re.Match[str]) -> str:
+    return "".join(filter(str.isdigit, match[0]))
+
+
+def _group_around(text: str, position: int) -> tuple[int, int]:
+    """Return where the content of the braces around a position begins and ends; the whole text without braces."""
+    depth, start = 0, position
+    while start > 0 and depth >= 0:
+        start -= 1
+        depth += {"}": 1, "{": -1}.get(text[start], 0)
+    start = start + 1 if depth < 0 else 0
+    depth, end = 0, position
+    while end < len(text) and depth >= 0:
+        depth += {"{": 1, "}": -1}.get(text[end], 0)
+        end += 1
+    return start, end - 1 if depth < 0 else len(text)
+
+
+def _prose(match: re.Match[str]) -> str:
+    """Return words between formulas as text: ``$5$ cm`` is five centimeters."""
+    return match[1] or f"\\text{{ {match[2]} }}"
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return _UNESCAPED[match[0]]
+
+
+def _replacement(match: re.Match[str]) -> str:
+    return "" if match[0].startswith("\\!") else REPLACED.get(match[0], match[0])
+
+
+def _circled(match: re.Match[str]) -> str:
+    return ",".join(str(ord(digit) - 0x245F) for digit in match[0])
+
+
+def _raised(match: re.Match[str]) -> str:
+    return f"^{{{match[0].translate(RAISED)}}}"
+
+
+def _lowered(match: re.Match[str]) -> str:
+    return f"_{{{match[0].translate(LOWERED)}}}"
+
+
+def _named(match: re.Match[str]) -> str:
+    return match[1] if len(match[1]) == 1 else f"\\{match[1]} "
+
+
+def _function(match: re.Match[str]) -> str:
+    return f"\\{match[1] or match[2]} "
+
+
+def _word(match: re.Match[str]) -> str:
+    return (match[2] or "") + _WORDS[match[1] or match[3]]
+
+
+def _braced(text: str) -> str:
+    r"""Put the arguments of commands in braces: ``\frac{1}{2}`` for ``\frac12``, ``\sqrt{3}`` for ``\sqrt(3)``."""
+    if not _ARGUMENTS.search(text):
+        return text
+    closing = _closing(text)
+    changes: dict[int, str] = {}  # what stands at a position instead
+    for command in _ARGUMENTS.finditer(text):
+        position = command.end()
+        if command[1] == "sqrt" and text[position : position + 1] == "[":
+            position = closing.get(position, position) + 1
+        for _ in range(2 if command[1] in ("frac", "binom") else 1):
+            start = position
+            while start < len(text) and text[start] == " ":
+                start += 1
+            if text[start : start + 1] == "{" and start in closing:
+                for space in range(position, start):
+                    changes[space] = ""
+                position = closing[start] + 1
+                continue
+            if command[1] == "sqrt" and text[start : start + 1] == "(" and start in closing:
+                changes[start], changes[closing[start]] = "{", "}"
+                break
+            token = re.compile(r"[0-9A-Za-z]|\\(?!frac|sqrt|binom|text)[A-Za-z]+").match(text, start)
+            if token is None:
+                break
+            for space in range(position, start):
+                changes[space] = ""
+            changes[start] = "{" + changes.get(start, text[start])
+            position = token.end()
+            last = position - 1
+            changes[last] = changes.get(last, text[last]) + "}"
+    return "".join(changes.get(place, character) for place, character in enumerate(text))
+
+
+def _closing(text: str) -> dict[int, int]:
+    """Return where each bracket is closed."""
+    closing, stack = {}, []
+    for position, character in enumerate(text):
+        if character in "{([" and text[position - 1 : position] != "\\":
+            stack.append((character, position))
+        elif character in "})]" and stack and text[position - 1 : position] != "\\":
+            while character == "}" and len(stack) > 1 and stack[-1][0] != "{":
+                stack.pop()  # the interval in {[0, 1)}
+            if stack[-1][0] + character in ("{}", "()", "[]"):
+                closing[stack.pop()[1]] = position
+    return closing
+
+
+def _powers_of_groups(text: str) -> str:
+    r"""Put exponents in braces: ``10^{-3}`` for ``10^(-3)``, ``x^{\frac{1}{2}}`` for ``x^\frac{1}{2}``."""
+    if "^(" not in text and "^\\frac" not in text and "^ \\frac" not in text:
+        return text
+    closing = _closing(text)
+    changes: dict[int, str] = {}
+    for match in re.finditer(r"\^\s?(?:(\()|\\frac(?=\{))", text):
+        start = match.end()
+        if match[1] and start - 1 in closing:
+            changes[start - 1], changes[closing[start - 1]] = "{", "}"
+        elif not match[1] and (middle := closing.get(start)) and (end := closing.get(middle + 1)):
+            changes[match.start()] = "^{"
+            changes[end] = "}}"
+    return "".join(changes.get(place, character) for place, character in enumerate(text))
+
+
+def compact(cleaned: str) -> str:
+    """Remove spaces without meaning, so that ``x + 1`` becomes ``x+1`` but ``1 2`` does not become ``12``."""
+    return _MEANINGLESS_SPACE.sub("", cleaned)
+
+
+def sides(cleaned: str) -> list[str]:
+    """Split at the equality signs, the value last: ``sides("x = 2 + 3 = 5")`` is ``["x", "2 + 3", "5"]``."""
+    parts = split_at(cleaned, _EQUALS)
+    return parts[::-1] if len(parts) == 2 and is_name(parts[1]) and not is_name(parts[0]) else parts
+
+
+_COMMANDS = re.compile(r"\\[A-Za-z]+")
+_NAMING_TOO = r"""
+\text \frac \overline \vec \hat \tilde \dot \overrightarrow \widehat \angle \triangle \square \circ \cdot \times
+\partial \mathbb \binom \lim \to \infty \sum \prod \int
+"""
+_NAMING = LETTERS | {"\\" + name for name in FUNCTIONS} | frozenset(_NAMING_TOO.split())
+"""Commands of what may be named before its value; no relations and no signs of logic."""
+
+
+def is_about(side: str) -> bool:
+    """Return whether a side of an equation names the value, without numbers: ``x``, ``f(3)``, ``AB + BC``."""
+    if _POINT.fullmatch(side) or _GREEK_NAME.fullmatch(side):
+        return True
+    if not _NAMING.issuperset(_COMMANDS.findall(side)) or "<" in side or ">" in side:
+        return False
+    bare = _GROUPS.sub(" ", side)
+    if any(character.isdigit() for character in bare):
+        return False
+    letters = {character for character in bare if character.isalpha()}
+    return bool(letters - {"e", "i"}) or (len(side) == 1 and bool(letters)) or side.startswith("\\text")
+
+
+_COMPUTED = re.compile(r"\\(?:frac|binom|" + "|".join(sorted(FUNCTIONS - {"min", "max"})) + r")(?![A-Za-z])")
+_OF_SEGMENTS = re.compile(r"\\frac\{[A-Z]{2}\}\{[A-Z]{2}\}")
+_PRODUCT = re.compile(r"[a-z] ?[a-z]")
+"""Of variables: two small letters are a product, while two capitals name a segment."""
+
+
+def is_name(side: str) -> bool:
+    r"""Whether it is one name for a value: ``x``, ``f(3)``, ``a_1``, ``\text{Area}``; not ``x + y`` or ``xy``."""
+    return (
+        is_about(side)
+        and "^" not in side
+        and (not _COMPUTED.search(side) or _OF_SEGMENTS.fullmatch(side) is not None)
+        and not _PRODUCT.fullmatch(side)
+        and not _OPERATORS.search(_GROUPS.sub(" ", side))
+    )
+
+
+def words_of_name(name: str) -> str:
+    r"""Return a name in words without articles: "min" for ``\text{The Minimum}``, "" for ``x``."""
+    text = " ".join(_TEXT.findall(name)).lower()
+    return " ".join(_EMPTY.sub("", text).split())
+
+
+_TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
+_EMPTY = re.compile(r"(?<=min|max)imum\b|\b(?:the|of|is)\b")
+
+
+_OPENING = frozenset("([{\x01")
+_CLOSING = frozenset(")]}\x02")
+
+
+def split_at(cleaned: str, separator: re.Pattern[str]) -> list[str]:
+    """Split a text where `separator` matches outside all brackets and environments."""
+    if not separator.search(cleaned):
+        return [cleaned]
+    depths = []
+    depth = 0
+    for position, character in enumerate(cleaned):
+        if character in "([{" or cleaned.startswith("\\begin", position):
+            depth += 1
+        elif character in ")]}" or cleaned.startswith("\\end", position):
+            depth -= 1
+        depths.append(depth)
+    parts, start = [], 0
+    for match in separator.finditer(cleaned):
+        outside = depths[match.start()] - (cleaned[match.start()] in "([{") == 0
+        if outside and match.end() > match.start():
+            parts.append(cleaned[start : match.start()].strip())
+            start = match.end()
+    return [*parts, cleaned[start:].strip()]
+
+
+def outer_brackets(cleaned: str) -> str:
+    r"""Return the kind of brackets around a list: ``()`` for ``(1, 2)``, ``\{\}`` for ``\{1, 2\}``, else ""."""
+    kind, inside = wrapped(cleaned)
+    return kind if kind and len(split_at(inside, _COMMA)) > 1 else ""
+
+
+_COMMA = re.compile(",")
+
+
+def wrapped(cleaned: str) -> tuple[str, str]:
+    r"""Return the brackets around the whole text, and what is in them: ``("[)", "0,1")`` for ``[0,1)``."""
+    text = cleaned.replace("\\{", "\x01").replace("\\}", "\x02")
+    if len(text) < 2 or text[0] not in _OPENING or text[-1] not in _CLOSING:
+        return "", cleaned
+    if (text[0] == "{") != (text[-1] == "}") or (text[0] == "\x01") != (text[-1] == "\x02"):
+        return "", cleaned
+    depth = 0
+    for position, character in enumerate(text):
+        depth += (character in _OPENING) - (character in _CLOSING)
+        if depth == 0 and position < len(text) - 1:
+            return "", cleaned
+    kind = (text[0] + text[-1]).replace("\x01", "\\{").replace("\x02", "\\}")
+    size = 2 if text[0] == "\x01" else 1
+    return kind, cleaned[size:-size].strip()

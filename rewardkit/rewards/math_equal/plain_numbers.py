@@ -1,0 +1,164 @@
+r"""Plain numbers, compared exactly: ``read(r"12{,}000 \text{ feet}").value == 12000``.
+
+Plain numbers are integers, decimals, thousands separators, fractions, mixed numbers, ``0.\overline{3}``, powers of ten,
+a percent sign, a currency or a unit, and a name before an equality sign. Most answers are plain numbers and need no
+computer algebra.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rewardkit.rewards.math_equal.units import differ, unit_of
+
+MAX_DIGITS = 400
+
+_DIGITS = r"(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9])|[0-9]{1,3}(?:[ ][0-9]{3})+(?![0-9])|[0-9]+)"
+_PERCENT = r"percent(?:age)?|per\ cent|pct"
+_NUMBER = re.compile(
+    rf"""
+    (?P<sign>[+-]?)\s*(?P<currency>(?:\\\$|[€£¥₹]|Rs(?![A-Za-z])|\\text\s*\{{\s*(?:Rs|[€£¥₹])\s*\}}))?\s*
+    (?: (?:(?P<whole>[0-9]+)\s*)? \\frac \{{\s*(?P<top>[+-]?\s*[0-9]+)\s*\}} \{{\s*(?P<bottom>[+-]?\s*[0-9]+)\s*\}}
+      | (?:(?P<whole_>[0-9]+)\s+)? (?P<top_>[0-9]+)\s*/\s*(?P<bottom_>[0-9]+)
+      | (?P<before>[0-9]*)\.(?P<after>[0-9]*)\\overline\{{(?P<period>[0-9]+)\}}
+      | (?P<decimal>(?:{_DIGITS}(?:\.[0-9]*)?|\.[0-9]+))
+        (?:e(?P<e>[+-]?[0-9]{{1,3}})(?![0-9])|\s*(?:\\times|\\cdot|\*)\s*10\s*\^\{{\s*(?P<power>[+-]?[0-9]{{1,3}})\s*\}})?
+    )
+    \s*?(?P<percent>\s*(?:\\%|\\text\s*\{{\s*(?:{_PERCENT}|\\%)\s*\}}|(?:{_PERCENT})\b))?
+    (?P<unit>.*)""",
+    re.VERBOSE | re.ASCII | re.IGNORECASE,
+)
+_PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
+_POWER_OF_TEN = re.compile(r"([+-]?)\s*10\s*\^\{\s*([+-]?[0-9]{1,3})\s*\}(.*)", re.ASCII)
+# A comma in brackets separates elements: (1,234) is a pair.
+_WRAPPED = re.compile(r"([+-]?)\s*(?:\(([^(),]*)\)|\{([^,]*)\}|\\\{([^{},]*)\\\})(\s*\^\{\\circ\}|\s*\\%)?")
+_TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
+_ORDINAL = re.compile(r"\s?(?:\^\s*\{\s*)?(?:\\text\s*\{\s*)?(st|nd|rd|th)(?![a-z])\}{0,2}", re.IGNORECASE)
+_MAGNITUDE = re.compile(r"\s*(\\text\s*\{)?\s*(hundred|thousand|million|billion|trillion)(?![a-z])\s*(?:\}\s*)?")
+_MAGNITUDES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+_DEGREES = re.compile(
+    r"([+-]?)\s*([0-9]{1,9})\s*\^\{\\circ\}\s*([0-9]{1,2}(?:\.[0-9]{1,9})?)\s*'(?!')(?:\s*([0-9]{1,2}(?:\.[0-9]{1,9})?)\s*'')?"
+)
+"""Degrees, minutes and seconds of an angle."""
+
+
+@dataclass(frozen=True)
+class Numeral:
+    """A number as it was written.
+
+    Attributes:
+        value: the number without its percent sign: 50 for ``50%``.
+        divided: whether a whole number is written as a fraction: ``12/4``.
+    """
+
+    value: Fraction
+    percent: bool = False
+    unit: str = ""
+    divided: bool = False
+
+    def equals(self, other: Numeral) -> bool:
+        """Return whether both are the same number.
+
+        A percent sign means a hundredth; from 1% on it may also be omitted, as units may.
+        """
+        units = {self.unit, other.unit}
+        counted = "" in units and _COUNTED.search(self.unit + other.unit)  # 5 real solutions are 5
+        if differ(self.unit, other.unit) and not counted:
+            return False
+        if self.percent == other.percent:
+            return self.value == other.value
+        if self.unit or other.unit:
+            return False
+        share, plain = (self, other) if self.percent else (other, self)
+        return share.value / 100 == plain.value or (share.value == plain.value and abs(plain.value) >= 1)
+
+
+_COUNTED = re.compile(r"integer\Z|\?(?:real|prime|odd|even|positive|negative|integer) \w+")
+_REMAINDER = re.compile(
+    r"(?:[a-z]\s?\\equiv\s?)?([0-9]{1,9})\s?(?:\\pmod|\((?:\\text\s?\{|\\)?\s?mod\s?\}?)\s?\{?\s?([0-9]{1,9})\s?\}?\s?\)?"
+)
+
+
+def remainder(cleaned: str) -> str:
+    r"""Return a number that is less than its modulus without that: ``5`` for ``5 \pmod{7}``."""
+    match = _REMAINDER.fullmatch(cleaned)
+    return match[1] if match and int(match[1]) < int(match[2]) else cleaned
+
+
+def read(cleaned: str) -> Numeral | None:
+    """Read the number in a cleaned text; None if there is none or something is left to be evaluated."""
+    if _PLAIN.fullmatch(cleaned) and len(cleaned) <= MAX_DIGITS:
+        return Numeral(Fraction(cleaned))
+    if text := _TEXT.fullmatch(cleaned):
+        cleaned = text[1].strip()
+    if wrapped := _WRAPPED.fullmatch(cleaned):
+        sign, *insides, after = wrapped.groups(default="")
+        cleaned = sign + max(insides, key=len).strip() + after
+        if cleaned.startswith(("--", "-+", "+-", "++")):
+            cleaned = ("-" if cleaned[0] != cleaned[1] else "") + cleaned[2:]
+    if power := _POWER_OF_TEN.fullmatch(cleaned):
+        cleaned = f"{power[1]}1e{power[2]}{power[3]}"
+    if angle := _DEGREES.fullmatch(cleaned):
+        return _angle(*angle.groups(default="0"))
+    match = _NUMBER.fullmatch(cleaned)
+    if match is None or len(match.group()) - len(match["unit"]) > MAX_DIGITS:
+        return None
+    after, factor = _without_words(match)
+    unit = unit_of(after)
+    value = _value(match)
+    if unit is None or value is None or (unit and match["percent"]):
+        return None
+    value = value * factor if factor > 1 else value
+    if match["currency"]:
+        currency = _CURRENCIES[match["currency"].removeprefix("\\text").strip("{} ")]
+        unit = f"?{currency} {unit[1:]}" if unit.startswith("?") else unit or currency
+    divided = bool(match["top"] or match["top_"]) and value.denominator == 1
+    return Numeral(-value if match["sign"] == "-" else value, bool(match["percent"]), unit, divided)
+
+
+_CURRENCIES = {"\\$": "dollar", "€": "euro", "£": "pound-sterling", "¥": "yen", "₹": "rupee", "Rs": "rupee"}
+
+
+def _without_words(match: re.Match[str]) -> tuple[str, int]:
+    """Return the unit without the end of an ordinal (15th) or a word for a power of ten (million), and that power."""
+    after = match["unit"]
+    ordinal = _ORDINAL.match(after)
+    if ordinal and (match["decimal"] or "").isdigit() and not match["percent"]:
+        return after[ordinal.end() :], 1
+    magnitude = _MAGNITUDE.match(after)
+    if magnitude is None or match["percent"] or (after[:1] == match["unit"][:1] != " " and not magnitude[1]):
+        return after, 1
+    rest = after[magnitude.end() :]
+    if magnitude[1] and "}" not in magnitude[0]:
+        rest = "\\text{" + rest  # 5 \text{ million dollars}
+    return rest, 10 ** _MAGNITUDES[magnitude[2]]
+
+
+def _angle(sign: str, degrees: str, minutes: str, seconds: str) -> Numeral | None:
+    parts = Fraction(minutes), Fraction(seconds)
+    if max(parts) >= 60:
+        return None
+    value = int(degrees) + parts[0] / 60 + parts[1] / 3600
+    return Numeral(-value if sign == "-" else value, unit="degree")
+
+
+def _value(match: re.Match[str]) -> Fraction | None:
+    if top := match["top"] or match["top_"]:
+        bottom = int((match["bottom"] or match["bottom_"]).replace(" ", ""))
+        if bottom == 0:
+            return None
+        fraction = Fraction(int(top.replace(" ", "")), bottom)
+        whole = match["whole"] or match["whole_"]
+        if not whole:
+            return fraction
+        return int(whole) + fraction if 0 < fraction < 1 else None
+    if period := match["period"]:
+        before, after = match["before"] or "0", match["after"]
+        repeated = Fraction(int(period), 10 ** len(after) * (10 ** len(period) - 1))
+        return Fraction(f"{before}.{after or 0}") + repeated
+    digits = match["decimal"].replace(",", "").replace(" ", "")
+    exponent = int(match["e"] or match["power"] or 0)
+    value = Fraction(digits.removesuffix("."))
+    return value * Fraction(10) ** exponent if exponent else value

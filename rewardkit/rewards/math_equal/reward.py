@@ -1,0 +1,735 @@
+r"""Mathematics: ``rk.math_equal("answer")`` gives 1.0 to ``\boxed{0.5}`` if "answer" is ``\frac{1}{2}``."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache, partial
+from importlib.util import find_spec
+from typing import Any, ClassVar, final
+
+from rewardkit.batch.score import Score
+from rewardkit.errors import MissingExtraError, RewardDefinitionError, WorkerDied, shorten
+from rewardkit.progress.bounds import number as checked_number
+from rewardkit.rewards.math_equal import words
+from rewardkit.rewards.math_equal.closed_form import arithmetic, decide, letters, value
+from rewardkit.rewards.math_equal.families import Family, are_least, families, same_families
+from rewardkit.rewards.math_equal.notation import clean, compact, is_about, is_name, sides, split_at, wrapped
+from rewardkit.rewards.math_equal.plain_numbers import Numeral, read, remainder
+from rewardkit.rewards.math_equal.precheck import TOO_HIGH, TOWER, refusal
+from rewardkit.rewards.math_equal.statements import (
+    Stated,
+    is_other,
+    option,
+    renamed,
+    stated,
+    stated_once,
+    with_argument_of,
+    with_constant_of,
+)
+from rewardkit.rewards.math_equal.structure import BRACKETS, LEAF, ORDER, RELATIONS, Node, items, parse
+from rewardkit.text.extractors import Extractor, TextExtractor
+from rewardkit.text.final_answer import (
+    COURTESY,
+    bare,
+    bare_answer,
+    in_boxes,
+    marked,
+    own_words,
+    stands_alone,
+    stated as claimed,
+)
+from rewardkit.tree.gold import AcceptedGolds, against_gold
+from rewardkit.tree.parameters import OnUnparsableGold
+from rewardkit.tree.reward import Reward
+from rewardkit.workers import worker
+
+# Gold answers, read once: ``Gold.of("x = 5").number`` is 5, and its name is ``x``.
+
+
+_APPROXIMATE_GOLD = re.compile(r"\\approx(?![A-Za-z])")
+_BOX = re.compile(r"\s*\\(?:boxed|fbox)\s*\{(.*)\}\s*", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Gold:
+    """A gold answer.
+
+    Attributes:
+        cleaned: the whole gold answer in normal notation.
+        stated: the same without the words around it, and with the domain of its parameter.
+        text: the value: without a name before an equality sign.
+        name: the name of the value: ``x`` in ``x = 5``.
+        number: the value, if it is written as a plain number.
+        clock: the value, if it is a time of day.
+        spellings: the accepted spellings, if the answer may be words: ``even``, ``c`` for ``(C)``.
+        is_text: whether the answer is only words, or notation that is only compared as written.
+        node: the structure of the value.
+        families: the value, if it is a list of families of solutions.
+    """
+
+    cleaned: str
+    stated: Stated
+    text: str
+    name: str
+    number: Numeral | None
+    clock: tuple[int, int, int, str] | None
+    spellings: tuple[str, ...]
+    is_text: bool
+    node: Node = field(compare=False)
+    families: list[Family] | None = field(compare=False)
+
+    @classmethod
+    def of(cls, text: str) -> Gold:
+        box = _BOX.fullmatch(text)
+        cleaned = clean(box[1] if box else text)
+        said = stated(cleaned)
+        name, text = "", said.text
+        parts = sides(text)
+        if len(items(text)) == 1 and len(parts) > 1 and (is_name(parts[0]) or len(parts) > 2):
+            name, text = parts[0] if is_name(parts[0]) else "", parts[-1]
+        about = split_at(text, _APPROXIMATE_GOLD)
+        if len(about) == 2 and is_name(about[0]):
+            name, text = about  # \\Delta p \\approx 5
+        number = read(text)
+        clock = words.clock(text) if not number and ":" not in name else None
+        spellings, is_text = ((), False) if number else words.spellings(cleaned)
+        is_leaf = bool(number or is_text or refusal(said.text))  # what is refused is not parsed: it may be too deep
+        found = None if is_leaf else families(said.text, said.letters, is_stated=bool(said.domain))
+        node = Node(LEAF, text=text) if is_leaf else parse(text)
+        return cls(cleaned, said, text, name, number, clock, spellings, is_text, node, found)
+
+    @property
+    def is_relation(self) -> bool:
+        """Whether it can be compared only as a whole: ``x^2 + y^2 = 25``."""
+        return self.node.kind in RELATIONS
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it needs no computer algebra to be read."""
+        return all(value(leaf) != (None, None, "") for leaf in self.node.leaves())
+
+
+# Find the final answer of a completion: ``FinalAnswer()(r"So it is \boxed{4}.")`` is ``4``.
+
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z$\\])")
+_SUBJECT = re.compile(
+    r"(?:\A|\b(?:So|Thus|Hence|Therefore|Then|Finally)\b,?\s+)(?:[Tt]he|[Ii]ts|[Tt]heir)\s[^.;:!?]{1,160}\s(?:is|are|"
+    r"equals)\Z"
+)
+_DENIED = (
+    r"not|never|no|none|nobody|cannot|if|when|suppose|assum\w*|guess\w*|might|(?<!that )(?<!which )could|may|would|"
+    r"should|(?:a|the) possible|possibly|maybe|perhaps|likely|unlikely|wrong|incorrect|false|doubt|either|or|unless|"
+    r"except|instead|error|mistake|claim\w*|says?|said|thinks?|thought|believes?|according|fake|candidates?|options|"
+    r"impossible|invalid|extraneous|exclud\w+|reject\w+|discard\w+|without|ignoring"
+)
+_DOUBT = re.compile(rf"\b(?:{_DENIED})\b|n't\b", re.IGNORECASE)
+_PARTIAL = re.compile(
+    r"\b(?:almost|nearly|approximat\w*|about|around|less|more|least|most|greater|between|example|bound|one|first|"
+    r"second|another|so far|partial|intermediate|estimate|contradiction|distractor|trap|to (?:subtract|avoid)|"
+    r"modulo|a solution|(?<!this )case|in base|to the power|units of|answer(?:'s|, squared| (?:mod|plus|times))|some|"
+    r"other|next|previous|initial|both|question|opposite|alternative|limit|minus|(?:square|cube|half|third|quarter|double|twice|triple|negative|inverse|reciprocal|multiple|"
+    r"logarithm) (?:root )?of)\b",
+    re.IGNORECASE,
+)
+"""What makes a sentence one about something near the answer, or a part of it."""
+
+_VALUE = re.compile(
+    r"(?:\*\*|\$|\\\()?\s*(?:[-+(\[\\]|[0-9.])[^\n]{0,120}"
+    r"|\$[^$\n]{1,120}\$(?:(?:,? (?:and )?\$[^$\n]{1,120}\$){1,7}[.!]?)?"
+    r"|\*\*[^*\n]{1,80}\*\*"
+)
+_FORMULA = re.compile(
+    r"(?<!\\)(?:\$\$?((?:[^$\\]|\\.)+)\$\$?|\\\(((?:[^\\]|\\[^()])+)\\\)|\\\[((?:[^\\]|\\[^\[\]])+)\\\])"
+)
+_DISPLAYS = (("\\[", "\\]"), ("$$", "$$"))
+_CLOSING = re.compile(r"(?:\s*(?:\n`{3}|\n-{3,}|\$?\\blacksquare\$?|∎|[QE]\.?E\.?D\.?))+\s*\Z")
+"""The end of a block or of a proof."""
+
+_COURTESY = re.compile(rf"\s*(?:[.!]\s*|\n\s*){COURTESY.pattern}[^\n\d$.!?]{{0,160}}[.!?]?\s*\Z", re.IGNORECASE)
+
+# What may be around the only formula of the last line, and before that line, is listed.
+
+_RELATION = (
+    r"(?:\b(?:is|are|equals|be|becomes|gives|gave|giving|yields|makes|get|gets|have|has|obtain|obtains|find|conclude|"
+    r"costs|(?:equal|equals|simplifies|reduces|evaluates|amounts|adds? up|comes|leads|sums) to|(?:conclude|follows|"
+    r"means|implies|find|see|get|have) that|so|therefore|thus|hence|then|finally|answer|solution|result|value)|"
+    r"[=:\u2234\u21d2\u2192])[,*_\s]*\Z"
+)
+_LEADS = re.compile(rf"[\s*_>]*\Z|.*{_RELATION}", re.IGNORECASE | re.DOTALL)
+_UNIT = re.compile(
+    r"[*_\s]*[.!]?[*_]*\Z|\s?%[.!]?\Z|\s(?!(?:hundred|thousand|million|billion|trillion|dozen|squared|cubed|factorial|mod|times|is|"
+    r"was|and|but|at|too|though|short|off|only|or|in|i|we|more|less|fewer|of)\b)[a-z]{2,20}(?:\s(?!\w*(?:is|was|and|or|"
+    r"but|i)\b)[a-z]{2,20}){0,2}[.!]?\Z"
+)
+_MEASURED = re.compile(r"\s?(?:%|(?:percent|[ckm]?m|k?g|km/h|m/s|s|min|h|hours|degrees|dollars|units)\b)\W*\Z")
+_IS_ANSWER = re.compile(
+    r"(?:(?:So|Thus|Hence|Therefore),? )?(?P<value>\$[^$]+\$|\\\(.+\\\)|\*\*[^*]+\*\*|-?\d[\d.,/]*) is (?:the|my|our) "
+    r"(?:final |correct )?(?:answer|solution|result)\W*\Z"
+)
+_CONCLUDED = re.compile(
+    r"(?:So|Thus|Hence|Therefore|Then|Finally|In conclusion|We get),?\s(?:we (?:get|have|find)\s)?"
+    r"(?=[A-Za-z]\s?=|[-\d\\])"
+)
+_ONLY_NUMBER = re.compile(
+    r"(?:So|Thus|Hence|Therefore|Consequently|In total|Altogether|This means|This gives|It follows),?\s"
+    r"[^\d$\\=]{2,120}\s(?:is|are|was|were|equals|has|have|had|makes?|gets?|needs?|spends?|pays?|earns?|costs?|(?:total|"
+    r"count) of)[\s*]{1,3}"
+    r"(?P<value>\\?\$?-?\d[\d,]*(?:\.\d+)?%?)(?=[\s.!*])[^\d$\\=]*\Z"
+)
+"""A last sentence that concludes with one number: "So Tom has 42 apples"."""
+
+_OPEN = re.compile(
+    r"(?:\b(?:or|and|nor|not|never|than|if|unless|suppose|assume|of|but)|n't\b[^.\n]{0,40} that|"
+    r"\bnot\b[^.\n]{0,40} that|\u2260|!=|n't)\W*\Z",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r"(?<=[.!?:])\s+|\n")
+_EQUATION = re.compile(r"(?<![<>!\u2260\\])=")
+_WORD = re.compile(r"(?<!\\)\b[a-z]{2}", re.IGNORECASE)
+
+
+@final
+@dataclass(frozen=True)
+class FinalAnswer(TextExtractor):
+    r"""The marked answer, else the stated one, else the formula of the last line.
+
+    Several different boxes are a list, ``4, 5``: boxing two numbers does not answer with one of them.
+    """
+
+    def find(self, answer: str) -> str | None:
+        answer = own_words(answer)
+        mark = marked(answer)
+        if mark is not None:
+            return bare_answer(mark)
+        claim = claimed(answer)
+        if not claim:
+            return _last_claim(answer) if claim == "" else None
+        value = _value_of_subject(claim)
+        return bare(value) if value else claim
+
+    def __repr__(self) -> str:
+        return "final_answer()"
+
+
+def _last_claim(text: str) -> str | None:
+    text = text.rstrip()
+    if closing := _CLOSING.search(text, max(0, len(text) - 40)):
+        text = text[: closing.start()]
+    while courtesy := _COURTESY.search(text, max(0, len(text) - 240)):
+        text = text[: courtesy.start()].rstrip()
+    start = _last_line(text)
+    before, line = text[:start], text[start:]
+    if line.endswith("?") or _OPEN.search(before, max(0, len(before) - 40)):
+        return None
+    if value := _value_of_subject(line):
+        return bare(value)
+    sentence = _SENTENCE.split(line)[-1]
+    if (only := _ONLY_NUMBER.match(sentence)) and not (_DOUBT.search(sentence) or _PARTIAL.search(sentence)):
+        return only["value"] if stands_alone(sentence, *only.span("value")) else None
+    if match := _IS_ANSWER.match(sentence):
+        return bare(match["value"])
+    formulas = list(_FORMULA.finditer(sentence))
+    if len(formulas) > 1:
+        return None
+    lead, tail = (sentence[: formulas[0].start()], sentence[formulas[0].end() :]) if formulas else ("", "")
+    is_alone = not lead.strip("*_> ")
+    if concluded := None if formulas else _CONCLUDED.match(sentence):
+        return bare(sentence[concluded.end() :])
+    if is_alone and not _introduces(before if sentence == line else line[: -len(sentence)], sentence):
+        return None
+    if not formulas:
+        return bare(line).lstrip("= ")
+    if (
+        (is_alone and tail.strip("*_.! ") and (before.strip() or not _MEASURED.match(tail)))
+        or _DOUBT.search(lead)
+        or _PARTIAL.search(lead)
+        or not _LEADS.match(lead)
+        or not _UNIT.match(tail)
+    ):
+        return None
+    return "".join(formulas[0].groups("")) + tail.rstrip("*_.! ")
+
+
+def _introduces(before: str, value: str) -> bool:
+    """Return whether a value on a separate line may be the answer after `before`: not after "41" or "Suppose"."""
+    before = before.rstrip("*_$`>- \n\t")
+    if not before or value.startswith("="):
+        return True
+    last = _CLAUSE.split(before[-400:])[-1].strip("*_$` ")
+    if _DOUBT.search(last):
+        return False
+    if _EQUATION.search(last):  # a step before it; "x = 41" and "x = 42" are two results
+        names = [text.strip("*_$\\[]() \n").partition("=")[0].strip() for text in (value, last)]
+        return "=" not in value or names[0] != names[1]
+    return bool(_LEADS.match(last)) or (last[-1:] in (".", "!") and bool(_WORD.search(last)))
+
+
+def _value_of_subject(line: str) -> str | None:
+    """Return the value in a last sentence like "The largest n is 34."; None if it is denied, doubted, or unclear."""
+    sentence = _SENTENCE.split(line[-400:].strip())[-1]
+    for verb in (" is ", " are ", " equals "):
+        start = sentence.rfind(verb)
+        if start >= 0:
+            subject, value = sentence[: start + len(verb) - 1], sentence[start + len(verb) :].strip()
+            match = _SUBJECT.search(subject)
+            if (
+                match
+                and not (_DOUBT.search(sentence, match.start()) or _PARTIAL.search(sentence, match.start()))
+                and _VALUE.fullmatch(value)
+            ):
+                return value
+    return None
+
+
+def _last_line(text: str) -> int:
+    """Return where the last line begins, or the formula that is displayed at the end."""
+    ending = text.rstrip(".")
+    for opening, closing in _DISPLAYS:
+        start = ending.rfind(opening, 0, -len(closing))
+        if ending.endswith(closing) and start >= 0:
+            return start
+    return text.rfind("\n") + 1
+
+
+# Calls to `computer_algebra`, which only worker processes import: ``submit("check", gold, timeout=3.0)``.
+
+
+MEMORY_BYTES = 256_000_000
+"""The memory that one comparison may use in addition to the loaded libraries."""
+
+TOO_MUCH = (TimeoutError, MemoryError, RecursionError, WorkerDied)
+"""The errors that end a comparison that needs too much time or memory."""
+
+
+def submit(name: str, *arguments: Any, timeout: float, **options: Any) -> worker.Call:
+    """Call a function of `computer_algebra` in a worker that is killed after `timeout` seconds."""
+    return worker.submit(_Symbolic(name, options), arguments, timeout, MEMORY_BYTES)
+
+
+@dataclass(frozen=True)
+class _Symbolic:
+    """A function that is looked up when unpickled, so that the worker loads sympy before the clock starts."""
+
+    name: str
+    options: dict[str, Any] = field(hash=False)
+
+    def __call__(self, *arguments: Any) -> str:
+        result: str = _function(self.name)(*arguments, **self.options)
+        return result
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _loaded, (self.name, self.options)
+
+
+def _loaded(name: str, options: dict[str, Any]) -> _Symbolic:
+    _function(name)
+    return _Symbolic(name, options)
+
+
+def _function(name: str) -> Callable[..., Any]:
+    function: Callable[..., Any] = getattr(
+        importlib.import_module("rewardkit.rewards.math_equal.computer_algebra"), name
+    )
+    return function
+
+
+MAX_CHARACTERS = 2_000
+MAX_SECONDS = 60.0
+
+_APPROXIMATELY = re.compile(r"\\approx(?![A-Za-z])")
+_HIGH_TOWER = re.compile(r"\^\{[^{}]*\^\{[^{}]*\^|\\(?:sum|prod)(?![a-z])")
+_KELVIN = re.compile(r"[-+0-9.,]+\s*\\text\s*\{\s+[KMBT]\s*\}")
+_LOG = re.compile(r"\\log(?![A-Za-z_])(?!\s*_)")
+_FUNCTION_NAME = re.compile(r"[A-Za-z]'*\([a-z]\)")
+_SEGMENT = re.compile(r"[A-Z]{2}")
+_DECIMAL = re.compile(r"-?[0-9]*\.?([0-9]*)")
+_MEMBER = re.compile(r"\A[A-Za-z]\s*\\in\s*(?=\\\{[^{},]*\\\}\Z)")
+_REGION = re.compile(r"[<>]|\\(?:le|ge|ne|in)(?![A-Za-z])")
+
+
+@dataclass(frozen=True)
+class GoldAnswer:
+    """Read a gold cell as mathematics: a number, or text (after the gold extractor)."""
+
+    extract: Extractor | None
+    timeout: float
+
+    def __call__(self, value: object) -> Gold:
+        if isinstance(value, float):
+            value = Decimal(repr(value))
+        if isinstance(value, Decimal) and value.is_finite():
+            value = format(value, "f")
+        elif isinstance(value, (int, Fraction)) and not isinstance(value, bool):
+            value = str(value)
+        if not isinstance(value, str):
+            raise ValueError(f"not mathematics: {shorten(value)}")
+        found = self.extract(value) if self.extract else value
+        if found is None or not found.strip():
+            raise ValueError(f"no gold answer found in {shorten(value)}")
+        gold = Gold.of(found if self.extract else (in_boxes(found) or found))
+        if words.spelled(gold.cleaned) in words.MISSING:
+            raise ValueError(f"{shorten(found, 60)} is a missing value. Drop the row or fill in its gold answer")
+        if refusal(gold.text) in (TOO_HIGH, TOWER) and not gold.is_exact and not _HIGH_TOWER.search(gold.text):
+            return replace(gold, is_text=True)  # 2^{2018} is never evaluated, but equals itself
+        if _KELVIN.fullmatch(gold.cleaned):
+            return replace(gold, is_text=True)  # or thousands
+        if reason := self._problem(gold):
+            where = 'rk.extract.after("####")' if "####" in found else "rk.extract.boxed()"
+            raise ValueError(
+                f"{shorten(found, 60)} {reason}. For a column of whole solutions, pass gold=, such as gold={where}; "
+                "write an answer in words as \\text{words}; for answers that only a reader can compare, pass "
+                'on_unparsable_gold="fail" and write rk.fallback(rk.math_equal(...), rk.judge(...))'
+            )
+        return gold
+
+    def _problem(self, gold: Gold) -> str:
+        if gold.number or gold.clock or gold.families:
+            return ""
+        if gold.is_text:
+            is_long = "\\text" not in gold.cleaned and len(gold.cleaned.split()) > words.MAX_WORDS
+            return "is a sentence, which can be said in too many ways" if is_long else ""
+        if gold.is_exact and not refusal(gold.text):
+            return ""
+        is_notation = words.as_written_only(gold.cleaned) and not refusal(gold.cleaned)
+        return "" if is_notation else _unreadable(gold.text, self.timeout)
+
+
+@lru_cache(maxsize=10_000)
+def _unreadable(text: str, timeout: float) -> str:
+    if reason := refusal(text):
+        return reason
+    try:
+        problem: str = submit("check", text, timeout=timeout).result()
+        return problem
+    except WorkerDied:  # maybe by other hands, so it must not be remembered
+        raise
+    except TOO_MUCH as error:
+        return _too_much(error, timeout)
+
+
+def _too_much(error: BaseException, timeout: float) -> str:
+    return f"takes more than {timeout:g} s" if isinstance(error, TimeoutError) else "takes too much memory"
+
+
+@dataclass(frozen=True)
+class MathEqual:
+    """Compare with the gold answer: directly if both are simple, else by computer algebra in a worker."""
+
+    evaluated: bool
+    timeout: float
+
+    waits: ClassVar[bool] = True
+    pool: ClassVar[str] = "mathematics"
+
+    def __call__(self, answer: str | None, gold: tuple[Gold, ...]) -> float | Score | Future[float | Score]:
+        if len(gold) == 1:
+            return self._compare(answer, gold[0])
+        waiting = []
+        for accepted in gold:
+            score = self._compare(answer, accepted)
+            if isinstance(score, Future):
+                waiting.append((accepted, score))
+            elif score == 1.0:
+                return _equals(accepted)
+        return _any_right(waiting, len(gold))
+
+    def _compare(self, answer: str | None, gold: Gold) -> float | Score | Future[float | Score]:
+        if answer is None:
+            return Score(0.0, "no answer found")
+        if len(answer) > MAX_CHARACTERS:
+            return Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
+        cleaned = stated_once(clean(answer))
+        if not cleaned:
+            return Score(0.0, "no answer found")
+        if "\\boxed" in cleaned or "\\fbox" in cleaned:
+            return Score(0.0, "a box inside a box")
+        letters_of_options = {option(cleaned), option(gold.cleaned)} - {""}
+        if len(letters_of_options) > 1:
+            return _unequal(cleaned, gold)
+        if gold.number is None and (
+            words.plain(cleaned) == words.plain(gold.cleaned) or words.spelled(cleaned) in gold.spellings
+        ):
+            return 1.0
+        if words.denials(cleaned) - words.denials(gold.cleaned):
+            return Score(0.0, f"{shorten(cleaned, 60)} denies something")
+        if gold.number is not None:
+            return self._number(cleaned, gold, gold.number)
+        if gold.is_text:
+            return _unequal(cleaned, gold)
+        if gold.clock:
+            time = words.clock(stated(cleaned).text)
+            return 1.0 if time and words.same_clock(gold.clock, time) else _unequal(cleaned, gold)
+        return self._formula(cleaned, gold)
+
+    def _number(self, cleaned: str, gold: Gold, expected: Numeral) -> float | Score | Future[float | Score]:
+        said = stated(cleaned)
+        text = _MEMBER.sub("", said.text, count=1) if gold.cleaned.startswith("\\{") else said.text
+        exact, *rounded = split_at(text, _APPROXIMATELY)
+        if rounded and is_name(exact):
+            exact, *rounded = rounded  # x \approx 11
+        *others, last = sides(exact)
+        value = read(last) or read(remainder(last))
+        if rounded:
+            return self._rounded(last, rounded, gold, value, others)
+        if value is None and self.evaluated:
+            return Score(0.0, f"{shorten(last, 60)} is not a number; the gold answer is {shorten(gold.cleaned, 60)}")
+        if value is None:
+            stated_sides = [side for side in others if not is_about(side)]
+            return self._decided([*stated_sides, last], gold, evaluated=False)
+        if not expected.equals(value) or _other_variable(gold.name, others):
+            return _unequal(cleaned, gold)
+        if self.evaluated and value.divided and not expected.divided:
+            return Score(0.0, f"{shorten(last, 60)} still has to be evaluated")
+        unread = []
+        for side in others:
+            if is_about(side):
+                continue
+            number = read(side)
+            if number is None:
+                unread.append(side)
+            elif not expected.equals(number):
+                return Score(0.0, f"{shorten(cleaned, 60)} is not true")
+        return self._decided(unread, gold, evaluated=False) if unread else 1.0
+
+    def _rounded(
+        self, exact: str, rounded: list[str], gold: Gold, value: Numeral | None, others: list[str]
+    ) -> float | Score | Future[float | Score]:
+        """Score ``2\\sqrt{3} \\approx 3.46``: one of the two is the gold answer, and the other is near it."""
+        ends = [_rounding(side) for side in rounded]
+        if any(end is None for end in ends):
+            return Score(0.0, f"{shorten(rounded[-1], 60)} is not a rounded number")
+        nearest = [end for end in ends if end is not None]
+        if value is not None:
+            if gold.number is None or not gold.number.equals(value) or _other_variable(gold.name, others):
+                return _unequal(exact, gold)
+            is_near = all(low < value.value < high for _, low, high in nearest)
+            return 1.0 if is_near else Score(0.0, f"{shorten(rounded[-1], 60)} is not near {shorten(exact, 60)}")
+        if reason := refusal(exact, exact if gold.number else gold.cleaned):
+            return Score(0.0, f"{shorten(exact, 60)} {reason}")
+        _, low, high = min(nearest, key=lambda end: end[2] - end[1])
+        if gold.number is None:
+            return self._compared([exact], gold, evaluated=self.evaluated, near=(low, high))
+        if gold.number.value not in [number for number, _, _ in nearest] or gold.number.value.denominator == 1:
+            return _unequal(exact, gold)
+        future = submit("near", exact, low, high, timeout=self.timeout)
+        return worker.then(future, partial(self._score, exact, ""))
+
+    def _formula(self, cleaned: str, gold: Gold) -> float | Score | Future[float | Score]:
+        if cleaned.count("'") != gold.cleaned.count("'"):
+            return _unequal(cleaned, gold)  # f' is not f
+        exact, *rounded = split_at(cleaned, _APPROXIMATELY)
+        if rounded:
+            return self._rounded(sides(exact)[-1], rounded, gold, None, [])
+        if reason := refusal(cleaned, gold.cleaned if self.evaluated else None):
+            return Score(0.0, f"{shorten(cleaned, 60)} {reason}")
+        said = stated(with_constant_of(gold.cleaned, with_argument_of(gold.cleaned, cleaned)))
+        if said.domain != gold.stated.domain and (
+            (said.domain and gold.stated.domain)
+            or ("R" not in (said.domain, gold.stated.domain) and _bounds(gold.node, said.letters + gold.stated.letters))
+            or (said.domain != "R" and _bounds(parse(said.text), said.letters))
+        ):
+            return _unequal(cleaned, gold)
+        if said.letters and said.letters.isalpha() and said.letters not in said.text:
+            return Score(0.0, f"{shorten(cleaned, 60)} has no {said.letters}")
+        if gold.families and said.domain in ("", "Z", gold.stated.domain):
+            theirs = families(said.text, said.letters, is_stated=True)
+            found = same_families(gold.families, theirs) if theirs else None
+            if found is not None and (
+                gold.stated.domain in ("", "Z") or (not said.domain and are_least(gold.families))
+            ):
+                return 1.0 if found else _unequal(cleaned, gold)
+        text = said.text
+        if gold.stated.letters and said.letters and len(gold.stated.letters) == len(said.letters) == 1:
+            text = renamed(text, said.letters, gold.stated.letters)
+        return self._value(text, gold)
+
+    def _value(self, text: str, gold: Gold) -> float | Score | Future[float | Score]:
+        """Compare an answer without the words around it."""
+        if len(items(text)) > 1 or gold.is_relation:
+            return self._decided([_solved(text, gold)], gold, evaluated=self.evaluated)
+        *names, last = sides(text)
+        if not names or _REGION.search(text):
+            return self._decided([text], gold, evaluated=self.evaluated)
+        if _other_variable(gold.name, names) or (gold.name and len(names) == 1 and not is_name(names[0])):
+            # y - 2x = 1 or x = (y - 1)/2 for y = 2x + 1
+            whole = replace(gold, text=gold.stated.text, node=parse(gold.stated.text))
+            return self._decided([text], whole, evaluated=False)
+        if wrapped(names[0])[0] == "()" and wrapped(last)[0] == "()":
+            return self._decided([text], gold, evaluated=self.evaluated)
+        values = [side for side in names if not is_about(side)]
+        return self._decided([*values, last], gold, evaluated=self.evaluated)
+
+    def _decided(self, stated: list[str], gold: Gold, *, evaluated: bool) -> float | Score | Future[float | Score]:
+        """Check that all stated sides equal the gold answer and the last one is evaluated."""
+        for side in stated:
+            if reason := refusal(side, gold.cleaned if self.evaluated and evaluated else None):
+                return Score(0.0, f"{shorten(side, 60)} {reason}")
+        nodes = [parse(side) for side in stated]
+        for side, node in zip(stated, nodes, strict=True):
+            found = decide(gold.node, node)
+            if found is False:
+                return _unequal(side, gold)
+            if found is None:
+                return self._compared(stated, gold, evaluated=evaluated)
+        left, allowed = arithmetic(nodes[-1]), arithmetic(gold.node)
+        if evaluated and left is not None and allowed is not None and left > allowed:
+            return Score(0.0, f"{shorten(stated[-1], 60)} still has to be evaluated")
+        return 1.0
+
+    def _compared(
+        self, stated: list[str], gold: Gold, *, evaluated: bool, near: tuple[Fraction, Fraction] | None = None
+    ) -> Future[float | Score]:
+        arguments = (gold.text, tuple(stated), near)
+        future = submit("compare", *arguments, timeout=self.timeout, evaluated=evaluated)
+        return worker.then(future, partial(self._score, stated[-1], gold.text))
+
+    def _score(self, answer: str, gold: str, done: Future[str]) -> float | Score:
+        try:
+            reason = done.result()
+        except TOO_MUCH as error:
+            reason = _too_much(error, self.timeout)
+        if reason == "is not equal" and {True, False} == {_LOG.search(text) is not None for text in (answer, gold)}:
+            reason += "; \\log without a base may be that of 10 or of e: write \\ln or \\log_{10}"
+        return Score(0.0, f"{shorten(answer, 60)} {reason}") if reason else 1.0
+
+
+def _equals(gold: Gold) -> Score:
+    return Score(1.0, f"the gold answer is {shorten(gold.cleaned, 60)}")
+
+
+def _any_right(waiting: list[tuple[Gold, Future[float | Score]]], count: int) -> Score | Future[float | Score]:
+    """Score 1.0 as soon as one of the comparisons does, 0.0 once all have ended."""
+    wrong = Score(0.0, f"equals none of {count} gold answers")
+    if not waiting:
+        return wrong
+    decided: Future[float | Score] = Future()
+    left = len(waiting)
+    lock = threading.Lock()
+
+    def finish(gold: Gold, done: Future[float | Score]) -> None:
+        nonlocal left
+        error = done.exception()
+        is_right = error is None and done.result() == 1.0
+        with lock:
+            left -= 1
+            if decided.done() or not (is_right or error or left == 0):
+                return
+            if error:
+                decided.set_exception(error)
+            else:
+                decided.set_result(_equals(gold) if is_right else wrong)
+
+    for gold, score in waiting:
+        score.add_done_callback(partial(finish, gold))
+    return decided
+
+
+def _unequal(cleaned: str, gold: Gold) -> Score:
+    return Score(0.0, f"{shorten(cleaned, 60)} is not {shorten(gold.cleaned, 60)}")
+
+
+def _other_variable(name: str, others: list[str]) -> bool:
+    """Return whether the answer is about something else: ``y = 5`` for ``x = 5``, ``g(x) = x`` for ``f(x) = x``."""
+    if any(side.startswith("-") and is_about(side) for side in others):
+        return True  # -x = 5
+    return any(
+        is_other(name, side) if "\\text" in name + side else name and not (is_name(side) and _same_name(name, side))
+        for side in others
+        if is_about(side)
+    )
+
+
+def _same_name(gold: str, answer: str) -> bool:
+    """Return whether two names can mean the same: f(x) and y, AB and BA; g(x) is not y."""
+    one, other = compact(gold), compact(answer)
+    if one == other or (other == "y" and _FUNCTION_NAME.fullmatch(one)):
+        return True
+    if one == "y" and _FUNCTION_NAME.fullmatch(other):
+        return other.startswith("f(")
+    return bool(_SEGMENT.fullmatch(one)) and one == other[::-1]
+
+
+def _bounds(node: Node, letters: str) -> bool:
+    """Return whether it bounds one of the letters: ``x > 3`` is another set if x is an integer."""
+    if node.kind in RELATIONS - {"="} or node.kind in (*BRACKETS, ORDER):
+        return any(letter in (node.text, *node.leaves()) for letter in letters)
+    return any(_bounds(part, letters) for part in node.parts)
+
+
+def _solved(text: str, gold: Gold) -> str:
+    """Return ``y = ...`` for an answer that gives only the right side of an equation of x and y."""
+    is_curve = gold.node.kind == "=" and letters(gold.node) == {"x", "y"}
+    node = parse(text)
+    return f"y = {text}" if is_curve and node.kind == LEAF and letters(node) == {"x"} else text
+
+
+def _rounding(text: str) -> tuple[Fraction, Fraction, Fraction] | None:
+    """Return a rounded number, and the lowest and the highest number that it may stand for, rounded or cut off."""
+    number, decimal = read(text), _DECIMAL.fullmatch(text)
+    if number is None or decimal is None:
+        return None
+    step = Fraction(1, 10 ** len(decimal[1]))
+    value, half = number.value, step * Fraction(51, 100)
+    return (value, value - step, value + half) if text.startswith("-") else (value, value - half, value + step)
+
+
+def math_equal(
+    column: str,
+    *,
+    extract: Extractor | Any = None,
+    gold: Extractor | Any = None,
+    evaluated: bool = True,
+    timeout: float = 3.0,
+    on_unparsable_gold: OnUnparsableGold | None = None,
+) -> Reward:
+    r"""Score 1.0 if the final answer equals the gold answer mathematically, else 0.0.
+
+    ``\boxed{\frac{2}{4}}`` scores 1.0 if "answer" is ``0.5``, and ``\boxed{\sqrt{12}}`` if it is ``2\sqrt{3}``.
+    ``\boxed{17 \times 24}`` scores 0.0 if it is ``408``, because that restates the question. Plain numbers are compared
+    exactly (0.333333 is not 1/3), so are formulas without functions, and everything else by sympy, in a worker process
+    with limits on time and memory. What readers could read in two ways scores 0.0.
+
+    Args:
+        column: the column of the gold answer: LaTeX with or without ``$``, text, a number, or a list of accepted ones.
+        extract: finds the answer; by default ``<answer>``, else the boxes, else the text after ``####``, else what the
+            last "The answer is" states, in many languages, else the last line, if it is a result: "The area is 5", a
+            value alone, or the only formula after a relation ("we get $5$"). Several different boxes are a list.
+        gold: finds the gold answer in its cell, such as ``rk.extract.after("####")``. Without it, the boxes in the cell
+            are the gold answer, else the whole cell is.
+        evaluated: require an evaluated answer: a number if the gold answer is one, otherwise no more arithmetic left to
+            do than in the gold answer. False accepts any equal expression.
+        timeout: seconds for one comparison in the worker, at most 60; an answer that takes longer scores 0.0.
+        on_unparsable_gold: what a gold cell does that cannot be read: ``"raise"`` a CoercionError, or ``"fail"``: its
+            row has no score, and ``rk.fallback(rk.math_equal(...), rk.judge(...))`` asks the judge. By default it
+            raises, and fails in a training.
+
+    Raises:
+        MissingExtraError: math-verify is not installed.
+        CoercionError: while scoring: a gold cell that is a missing value, or cannot be read as mathematics.
+    """
+    if find_spec("math_verify") is None or find_spec("antlr4") is None:
+        raise MissingExtraError.of("rk.math_equal", "math")
+    seconds = checked_number(timeout, "math_equal: timeout")
+    if not 0.0 < seconds <= MAX_SECONDS:
+        raise RewardDefinitionError(f"math_equal: timeout must be above 0 and at most {MAX_SECONDS:g} s, got {timeout}")
+    return against_gold(
+        MathEqual(bool(evaluated), float(seconds)),
+        "math_equal",
+        column,
+        tuple[Gold, ...],
+        lambda where: AcceptedGolds(GoldAnswer(where, float(seconds))),
+        extract=extract,
+        gold=gold,
+        default=FinalAnswer(),
+        on_unparsable_gold=on_unparsable_gold,
+        evaluated=(evaluated, True),
+        timeout=(timeout, 3.0),
+    )

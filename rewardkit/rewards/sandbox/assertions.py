@@ -1,0 +1,184 @@
+"""Split assertions for a sandbox behind HTTP: for ``assert add(1, 2) == 3`` the program is asked for ``add(1, 2)``.
+
+A service runs a program once, so test code cannot ask it anything meanwhile, as it does locally (see `dialogue`). The
+program's process evaluates the calls, and reports plain values. These are put in place of the calls, and compared here
+without running code (see `comparison`). Names decide which parts belong to the program, as in `scripts`.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import marshal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+from rewardkit.rewards.sandbox import scripts
+from rewardkit.rewards.sandbox.scripts import Script, Step, parsed
+
+_BUILTINS = frozenset(dir(builtins))
+
+
+@final
+@dataclass(frozen=True)
+class Assertion:
+    """One test: the calls that the program evaluates, and the check of its answers.
+
+    Attributes:
+        setup: source that runs between the program and the calls, since it needs the program.
+        calls: expressions for the program, such as ``add(1, 2)``.
+        ground: the part of the set-up code that works without the program, for the check.
+        check: assertions with ``answer_0``, ``answer_1``... in place of the calls, such as ``assert answer_0 == 3``.
+        shown: the test as it was written.
+    """
+
+    setup: str
+    calls: tuple[str, ...]
+    ground: str
+    check: str
+    shown: str
+
+
+def assertions(script: Script) -> tuple[Assertion, ...]:
+    """Return each test of a script as one that can be checked without running code.
+
+    Raises:
+        ValueError: one cannot; the message says why.
+    """
+    try:
+        return tuple(_assertion(script, step) for step in script.steps)
+    except ValueError as error:
+        raise ValueError(f"behind HTTP, tests must be assertions that can be split: {error}") from None
+
+
+def _assertion(script: Script, step: Step) -> Assertion:
+    if step.call:
+        return _called(step, *marshal.loads(step.call))
+    setup, lines = script.setup, parsed(step.source)
+    source = parsed(script.source)
+    for line in source:
+        aliases = line.names if [*scripts.imported(line)] and isinstance(line, ast.Import | ast.ImportFrom) else []
+        if (isinstance(line, ast.Import) and aliases) or any(alias.asname for alias in aliases):
+            raise ValueError(
+                f"{ast.unparse(line)!r} gives names that the program does not define; import its own names"
+            )
+    functions = {line.name: line for line in source if isinstance(line, ast.FunctionDef)}
+    tested = {"check", *(path[0] for other in script.steps if (path := other.path))}
+    others = [
+        ast.unparse(line)
+        for line in source[: step.place]
+        if getattr(line, "name", "") not in tested and not isinstance(line, ast.Assert)
+    ]
+    if step.place is not None:
+        lines = [source[step.place]]
+    elif len(step.path) == 1 and step.path[0] in functions:
+        lines = _body(functions[step.path[0]], ())
+    elif "check" in functions and lines and isinstance(lines[0], ast.Expr) and isinstance(lines[0].value, ast.Call):
+        lines = _body(functions["check"], lines[0].value.args)
+    imports = [line for line in lines if isinstance(line, ast.Import | ast.ImportFrom)]
+    setup = "\n".join([setup, *others, *map(ast.unparse, imports)])
+    asserts = "\n".join(ast.unparse(line) for line in lines if line not in imports and not _is_text(line))
+    return split(asserts, setup, step.shown)
+
+
+def _is_text(line: ast.stmt) -> bool:
+    return isinstance(line, ast.Pass) or (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))
+
+
+def _body(function: ast.FunctionDef, arguments: Sequence[ast.expr]) -> list[ast.stmt]:
+    """Return the statements of a function, with the arguments in place of its parameters."""
+    names = [parameter.arg for parameter in function.args.args]
+    if len(names) != len(arguments) or function.decorator_list:
+        raise ValueError(f"{function.name} has parameters or decorators")
+    replacing = _Replacing(dict(zip(names, arguments, strict=True)))
+    return [replacing.visit(line) for line in parsed(ast.unparse(ast.Module(function.body, [])))]
+
+
+@final
+class _Replacing(ast.NodeTransformer):
+    def __init__(self, values: Mapping[str, ast.expr]) -> None:
+        self._values = values
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._values.get(node.id, node)
+
+
+def _called(step: Step, name: str | None, given: list[Any], expected: list[Any]) -> Assertion:
+    if name is None:
+        raise ValueError("calls need the name of the function, as 'fn_name'")
+    function = f"(Solution().{name} if 'Solution' in globals() else {name})"
+    return Assertion("", (f"{function}(*{given!r})",), "", f"assert _any_equal(answer_0, {expected!r})", step.shown)
+
+
+def split(source: str, setup: str = "", shown: str = "") -> Assertion:
+    """Split assertions into the program's calls and the check.
+
+    ``split("assert sorted(f([2, 1])) == [1, 2]")`` has the call ``sorted(f([2, 1]))``.
+
+    Raises:
+        ValueError: the program's results and the expected values cannot be separated; the message says why.
+    """
+    lines = parsed(source)
+    before = [*scripts.needed_imports(*parsed(setup), *lines), *parsed(setup)]
+    kept, known = scripts.ground(before)
+    after = [line for line in before if line not in kept and not [*scripts.imported(line)]]
+    splitter = _Splitter(known | _BUILTINS)
+    checks = []
+    for line in lines:
+        if not isinstance(line, ast.Assert):
+            raise ValueError(
+                f"a test must be one assertion such as 'assert f(1) == 2', got {ast.unparse(line)[:100]!r}"
+            )
+        checks.append(splitter.split(line))
+    if not checks:
+        raise ValueError(f"a test must be one assertion such as 'assert f(1) == 2', got {source[:100]!r}")
+    text = "\n".join(f"assert {ast.unparse(check)}" for check in checks)
+    needing, working = ("\n".join(map(ast.unparse, part)) for part in (after, kept))
+    return Assertion(needing, tuple(splitter.calls), working, text, shown or source.strip())
+
+
+@final
+class _Splitter(ast.NodeTransformer):
+    """Replace everything that the program computes with ``answer_<n>``."""
+
+    def __init__(self, known: frozenset[str]) -> None:
+        self.known = known
+        self.local: frozenset[str] = frozenset()
+        self.calls: list[str] = []
+
+    def split(self, line: ast.Assert) -> ast.expr:
+        before, self.local = len(self.calls), scripts.local_names(line.test)
+        check: ast.expr = self.visit(line.test)
+        if len(self.calls) == before:  # the program's function has the name of a built-in, such as sum
+            known, self.known = self.known, self.known - set(scripts.called_on_the_left(line))
+            check = self.visit(line.test)
+            self.known = known
+        if len(self.calls) == before:
+            raise ValueError(f"no part of {ast.unparse(line)[:100]!r} calls the program")
+        return check
+
+    def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.Starred) or not isinstance(node, ast.expr) or not self._is_programs(node):
+            return self.generic_visit(node)
+        loose = sorted(self.local & set(scripts.names_in(node)))
+        if loose:
+            raise ValueError(
+                f"{ast.unparse(node)!r} depends on {loose[0]!r} inside the assertion; write one assertion per case"
+            )
+        self.calls.append(ast.unparse(node))
+        return ast.copy_location(ast.Name(f"answer_{len(self.calls) - 1}", ast.Load()), node)
+
+    def _is_programs(self, node: ast.expr) -> bool:
+        """Return whether the program alone computes `node`, without any expected value."""
+        if isinstance(node, ast.Name):
+            return node.id not in self.known and node.id not in self.local
+        if isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
+            return self._is_programs(node.value)
+        if not isinstance(node, ast.Call):
+            return False
+        if self._is_programs(node.func):
+            return True
+        # list(f(3)): a generator can be consumed only in the process that made it.
+        plain = isinstance(node.func, ast.Name) and node.func.id in _BUILTINS and not node.keywords
+        return plain and bool(node.args) and all(map(self._is_programs, node.args))

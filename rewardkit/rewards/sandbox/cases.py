@@ -1,0 +1,541 @@
+"""Read gold cells with tests: ``read_tests('[{"input": "2", "output": "4"}]')`` is one test of a program's output.
+
+A cell may be one of these, as a list or dict or as its text (JSON, a Python literal, or Python):
+
+- what a program reads and prints: ``[{"input": "2\\n", "output": "4\\n"}, ...]``, or in two lists;
+- calls: the same with ``"fn_name"`` (APPS, TACO) or ``"testtype": "functional"`` (LiveCodeBench);
+- assertions: ``["assert double(2) == 4", ...]``, with set-up code ``{"setup": "import math", "asserts": [...]}``;
+- test code: functions of pytest, classes of unittest, ``check(candidate)`` with ``"entry_point"``.
+
+The names that data sets use are in `_read_mapping`. A format that identifies a data set brings its rule for outputs.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import binascii
+import difflib
+import json
+import marshal
+import math
+import pickletools
+import re
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, final
+
+from rewardkit.errors import shorten
+from rewardkit.rewards.sandbox import scripts
+from rewardkit.rewards.sandbox.limits import OUTPUT_BYTES
+from rewardkit.rewards.sandbox.scripts import NO_SCRIPT, Script, Step, parsed
+from rewardkit.rewards.sandbox.values import near
+from rewardkit.text.literals import LITERAL_CHARACTERS, read_literal
+
+_BLANKS = b" \t\r\v\f"
+
+
+# --- Outputs -------------------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True)
+class Rule:
+    """How an output is compared with the expected one.
+
+    Attributes:
+        stripped: ignore white space at the beginning of lines, and empty lines before the first one, too.
+        blank: ignore all empty lines.
+        words: ignore the difference between white space and new lines, and between upper and lower case.
+        relative: how far numbers may differ, as a share of the expected one; None if they are compared as text.
+        absolute: how far they may differ in any case.
+        mixed: compare the numbers in lines with other words, too.
+    """
+
+    stripped: bool = False
+    blank: bool = False
+    words: bool = False
+    relative: float | None = None
+    absolute: float = 0.0
+    mixed: bool = False
+
+    def lines(self, output: bytes) -> tuple[bytes, ...]:
+        if self.words:
+            return tuple(output.lower().split())
+        found = lines(output)
+        if self.stripped or self.blank:
+            found = tuple(line.lstrip(_BLANKS) for line in found)
+            start = next((place for place, line in enumerate(found) if line), len(found))
+            found = tuple(filter(None, found)) if self.blank else found[start:]
+        return found
+
+    def same(self, line: bytes, expected: bytes) -> bool:
+        if line == expected:
+            return True
+        words, others = line.split(), expected.split()
+        if self.relative is None or len(words) != len(others):
+            return False
+        pairs = zip(words, others, strict=True)
+        return all((self.mixed and word == other) or self._close(word, other) for word, other in pairs)
+
+    def _close(self, word: bytes, expected: bytes) -> bool:
+        if self.relative is None or not (_NUMBER.fullmatch(word) and _NUMBER.fullmatch(expected)):
+            return False
+        number, target = Decimal(word.decode()), Decimal(expected.decode())
+        whole = _INTEGER.fullmatch(expected) is not None
+        if number == target or (whole and _INTEGER.fullmatch(word)) or not (self.relative or self.absolute):
+            return number == target
+        return near(float(word), int(target) if whole else float(expected), self.relative, self.absolute)
+
+
+_NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
+_INTEGER = re.compile(rb"[+-]?[0-9]+")
+
+EXACT = Rule()
+_LIVE_CODE_BENCH = Rule(stripped=True, relative=0.0)
+"""https://github.com/LiveCodeBench/LiveCodeBench, ``lcb_runner/evaluation/testing_util.py``: lines as decimals."""
+
+_OPEN_R1 = Rule(stripped=True)
+"""https://github.com/huggingface/open-r1, ``src/open_r1/rewards.py``; it does not count lines, and we do."""
+
+_APPS = Rule(blank=True, relative=1e-5, absolute=1e-8)
+"""https://github.com/hendrycks/apps, ``eval/testing_util.py`` (also TACO's): ``numpy.allclose``. It goes on to compare
+sets of words, and integers with a tolerance, which accepts wrong outputs; we do not."""
+
+_CODE_CONTESTS = Rule(words=True, relative=0.0, absolute=1e-5)
+"""https://github.com/google-deepmind/code_contests, ``execution/tester_sandboxer.cc``."""
+
+
+@final
+@dataclass(frozen=True)
+class Printed:
+    """The standard input of a program, and the output it must print."""
+
+    given: bytes
+    expected: tuple[bytes, ...]
+    rule: Rule = EXACT
+
+    def problem(self, output: bytes) -> str:
+        """Describe the first difference; empty if there is none."""
+        found, what = self.rule.lines(output), "words" if self.rule.words else "lines"
+        if len(found) != len(self.expected):
+            return f"printed {_counted(found, what)}, not {_counted(self.expected, what)}"
+        for number, (line, expected) in enumerate(zip(found, self.expected, strict=True), 1):
+            if not self.rule.same(line, expected):
+                where = f" in {what[:-1]} {number}" if len(found) > 1 else ""
+                return f"printed {_shown(line)}{where}, not {_shown(expected)}"
+        return ""
+
+
+def lines(output: bytes) -> tuple[bytes, ...]:
+    """Split into lines without white space at their ends, and without empty lines at the very end."""
+    found = [line.rstrip(_BLANKS) for line in output.split(b"\n")]
+    while found and not found[-1]:
+        found.pop()
+    return tuple(found)
+
+
+def _counted(found: tuple[bytes, ...], what: str) -> str:
+    return "nothing" if not found else _shown(found[0]) if len(found) == 1 else f"{len(found)} {what}"
+
+
+def _shown(line: bytes) -> str:
+    return shorten(line.decode(errors="replace"), 60)
+
+
+# --- Cells ---------------------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True)
+class Tests:
+    """All tests of a cell.
+
+    Attributes:
+        printed: those of what the program prints.
+        script: those of its values.
+        prelude: whether the program may use what the data set's grader imports.
+        tolerance: how far numbers among the values may differ; None for the tests' own comparisons.
+    """
+
+    printed: tuple[Printed, ...] = ()
+    script: Script = NO_SCRIPT
+    prelude: bool = False
+    tolerance: float | None = None
+
+    @property
+    def before(self) -> str:
+        """The source that runs before the program."""
+        return (_PRELUDE if self.prelude else "") + (scripts.names_of(self.script).before if self.script.steps else "")
+
+
+_STARRED = (
+    *("string", "re", "datetime", "collections", "heapq", "bisect", "copy", "math", "random", "statistics"),
+    *("itertools", "functools", "operator", "io", "sys", "json", "builtins", "typing"),
+)
+PRELUDE_MODULES = (*_STARRED, "fractions", "time")
+_PRELUDE = "".join(
+    [f"from {name} import *\n" for name in _STARRED]
+    + [f"import {name}\n" for name in PRELUDE_MODULES]
+    + ["sys.setrecursionlimit(50_000)\n"]
+)
+"""What LiveCodeBench's grader puts in front of a program, with what APPS' adds: many programs rely on it."""
+
+_LEETCODE_NAMES = ("ListNode", "TreeNode", "list_node", "tree_node", "is_same_list", "is_same_tree")
+_LEETCODE = """
+class ListNode:
+    def __init__(self, val=0, next=None):
+        self.val, self.next = val, next
+
+class TreeNode:
+    def __init__(self, val=0, left=None, right=None):
+        self.val, self.left, self.right = val, left, right
+
+def list_node(values):
+    head = None
+    for value in reversed(values):
+        head = ListNode(value, head)
+    return head
+
+def tree_node(values):
+    nodes = [None if value is None else TreeNode(value) for value in values]
+    children = iter(nodes[1:])
+    for node in filter(None, nodes):
+        node.left, node.right = next(children, None), next(children, None)
+    return nodes[0] if nodes else None
+
+def is_same_list(one, other):
+    while one is not None and other is not None and one.val == other.val:
+        one, other = one.next, other.next
+    return one is None and other is None
+
+def is_same_tree(one, other):
+    if one is None or other is None:
+        return one is other
+    same = is_same_tree(one.left, other.left) and is_same_tree(one.right, other.right)
+    return same and one.val == other.val
+"""
+"""What LeetCode defines for all programs, with the helpers by which tests of LeetCodeDataset (newfacade/LeetCodeDataset
+on Hugging Face), code-r1 and DeepCoder build and compare lists and trees. Their rows may leave them out."""
+
+
+def read_tests(cell: object, tolerance: float | None = None) -> Tests:
+    """Read the tests in a gold cell; with a `tolerance`, numbers may differ by so much, as a share or absolutely.
+
+    Raises:
+        ValueError: there are none, or they cannot be read; the message says why.
+    """
+    tests = _read(_parse(cell) if isinstance(cell, str) else cell, {})
+    names = {*scripts.names_of(tests.script).program} if tests.script.steps else set()
+    if "Solution" in names:  # in the style of LeetCode, whose judge provides all of this
+        setup = f"{tests.script.setup}\n{'' if names.isdisjoint(_LEETCODE_NAMES) else _LEETCODE}"
+        tests = replace(tests, script=replace(tests.script, setup=setup.strip()), prelude=True)
+    if tolerance is None:
+        return tests
+    printed = (
+        replace(test, rule=replace(test.rule, relative=tolerance, absolute=tolerance, mixed=True))
+        for test in tests.printed
+    )
+    return replace(tests, printed=tuple(printed), tolerance=tolerance)
+
+
+# The names that data sets use. What `_ABOVE` names also holds for the tests inside a mapping.
+_SETUP = ("setup", "test_setup_code", "test_imports")
+_ABOVE = (*_SETUP, "prompt", "entry_point", "fn_name", "func_name", "metadata")
+_ASSERTS = ("asserts", "test_list")
+_CODE = ("test", "test_code", "functional")
+_AROUND = (
+    *("verification_info", "input_output", "test_cases", "unit_tests", "tests", "ground_truth", "reward_model"),
+    "answer",
+)
+_CONTESTS = ("public_tests", "private_tests", "generated_tests")
+_LIVE = ("public_test_cases", "private_test_cases")
+_FORMATS = {
+    "one test of what a program prints": ("input", "output"),
+    "the format of APPS and TACO": ("inputs", "outputs"),
+    "assertions with set-up code": ("setup", "asserts"),
+    "the format of MBPP": ("test_setup_code", "test_list"),
+    "the format of HumanEval": ("test", "entry_point"),
+    "the format of open-r1": ("language", "test_cases"),
+    "the format of LiveCodeBench": _LIVE,
+    "the format of CodeContests": _CONTESTS,
+}
+_OF_OUTPUT = ("stdin", "stdin_stdout", "standard_input")
+_OF_CALLS = ("functional", "function_call", "call_based")
+
+
+def _read(cell: object, row: Mapping[str, Any]) -> Tests:
+    """Read tests, or what contains them; `row` is the mapping around them, if any."""
+    if isinstance(cell, Mapping):
+        return _read_mapping({**{key: row[key] for key in _ABOVE if key in row}, **cell})
+    if isinstance(cell, str):
+        if cell.lstrip()[:1] in ("[", "{"):
+            raise ValueError(f"neither JSON nor a Python literal: {shorten(cell)}")
+        entry_point = row.get("entry_point")
+        return Tests(script=scripts.read_script(cell, _setup(row), entry_point if isinstance(entry_point, str) else ""))
+    tests = _listed(cell, "the cell")
+    if all(isinstance(test, str) for test in tests):
+        return Tests(script=Script(tuple(map(_asserted, tests)), _setup(row)))
+    return _read_pairs(tests, row)
+
+
+def _read_mapping(cell: Mapping[str, Any]) -> Tests:
+    has = {key for key, value in cell.items() if value is not None}
+    if name := _first(_ASSERTS, has):
+        return _read(_listed(_texts(cell[name]), name) + _texts(cell.get("challenge_test_list") or []), cell)
+    if name := _first(_CODE, has):
+        return _read(_opened(cell[name]), cell)
+    if found := [key for key in _CONTESTS if key in has]:
+        pairs = _some([pair for key in found for pair in _pairs(_opened(cell[key]))])
+        return Tests(tuple(_printed(*pair, number, _CODE_CONTESTS) for number, pair in enumerate(pairs, 1)))
+    if found := [key for key in _LIVE if key in has]:
+        return _read_pairs(_listed([test for key in found for test in _opened(cell[key])], found[0]), cell)
+    if {"inputs", "outputs"} <= has:
+        pairs = _some([*_pairs({"input": cell["inputs"], "output": cell["outputs"]})])
+        if name := _function(cell):
+            steps = tuple(_called(name, *pair, _wrapped(pairs)) for pair in pairs)
+            return Tests(script=Script(steps, _setup(cell)), prelude=True)
+        printed = tuple(_printed(*pair, number, _APPS) for number, pair in enumerate(pairs, 1))
+        return Tests(printed, prelude=True)
+    if {"input", "output"} <= has:
+        lists = all(isinstance(cell[key], (list, tuple)) for key in ("input", "output"))
+        return _read_mapping({"public_tests": cell}) if lists else _read_pairs([cell], cell)
+    if name := _first(_AROUND, has):
+        language = cell.get("language")
+        if isinstance(language, str) and not language.lower().startswith("py"):
+            raise ValueError(f"the tests are for programs in {shorten(language, 40)}; only Python programs can be run")
+        return _read(_opened(cell[name]), cell)
+    keys = [str(key)[:40] for key in cell][:40]
+    nearest = max(_FORMATS, key=lambda name: _likeness(_FORMATS[name], keys))
+    names = " and ".join(map(repr, _FORMATS[nearest]))
+    raise ValueError(f"unknown format, with the keys {shorten(keys)}; the nearest one is {nearest}, with {names}")
+
+
+def _first(names: Sequence[str], has: set[str]) -> str:
+    return next((name for name in names if name in has), "")
+
+
+def _likeness(names: Sequence[str], keys: Sequence[str]) -> float:
+    ratios = [max([difflib.SequenceMatcher(None, name, key).ratio() for key in keys], default=0.0) for name in names]
+    return sum(ratios) / len(ratios)
+
+
+def _some(pairs: list[tuple[object, object]]) -> list[tuple[object, object]]:
+    if not pairs:
+        raise ValueError("the cell: expected a non-empty list of tests, got none")
+    return pairs
+
+
+def _pairs(tests: object) -> Iterator[tuple[object, object]]:
+    """Yield inputs and outputs, which may be in two lists."""
+    if isinstance(tests, Mapping) and {"input", "output"} <= tests.keys():
+        inputs, outputs = (_listed(tests[key], f"{key}s", least=0) for key in ("input", "output"))
+        if len(inputs) != len(outputs):
+            raise ValueError(f"got {len(inputs)} inputs and {len(outputs)} outputs; give one output for each input")
+        yield from zip(inputs, outputs, strict=True)
+        return
+    for number, test in enumerate(_listed(tests, "tests", least=0), 1):
+        yield _pair(test, number)
+
+
+def _pair(test: object, number: int) -> tuple[object, object]:
+    if not isinstance(test, Mapping) or not {"input", "output"} <= test.keys():
+        raise ValueError(f"test {number} must be {{'input': ..., 'output': ...}}, got {shorten(test)}")
+    return test["input"], test["output"]
+
+
+def _read_pairs(tests: Sequence[object], row: Mapping[str, Any]) -> Tests:
+    """Read tests that may say each for itself of which kind they are."""
+    printed, steps, prelude = [], [], False
+    pairs = [_pair(test, number) for number, test in enumerate(tests, 1)]
+    wrapped = _wrapped(pairs)
+    for number, (test, pair) in enumerate(zip(tests, pairs, strict=True), 1):
+        assert isinstance(test, Mapping)
+        kind = test.get("testtype") or test.get("type")
+        name = _function(test) or _function(row)
+        if kind not in (None, *_OF_OUTPUT, *_OF_CALLS):
+            known = " and ".join(map(repr, (*_OF_OUTPUT, *_OF_CALLS)))
+            raise ValueError(f"test {number} is of an unknown kind, {shorten(kind, 40)}; known are {known}")
+        prelude = prelude or "testtype" in test or kind in _OF_CALLS
+        if kind in _OF_CALLS or (kind is None and name):
+            steps.append(_called(name, *pair, wrapped))
+        else:
+            rule = _LIVE_CODE_BENCH if "testtype" in test else _OPEN_R1 if "type" in test else EXACT
+            printed.append(_printed(*pair, number, rule))
+    return Tests(tuple(printed), Script(tuple(steps), _setup(row)) if steps else NO_SCRIPT, prelude)
+
+
+def _function(cell: Mapping[str, Any]) -> str:
+    """Return the name of the function that the tests call; empty if there is none."""
+    metadata = cell.get("metadata")
+    if isinstance(metadata, str):
+        with suppress(ValueError):
+            metadata = json.loads(metadata)
+    inner = metadata.get("func_name") if isinstance(metadata, Mapping) else None
+    name = cell.get("fn_name") or cell.get("func_name") or inner or ""
+    short = name.rpartition(".")[2] if isinstance(name, str) else ""  # Solution().double
+    if name and not short.isidentifier():
+        raise ValueError(f"fn_name must be the name of a function, got {shorten(name)}")
+    return short
+
+
+def _setup(row: Mapping[str, Any]) -> str:
+    """Return the code that runs before the tests: set-up code, and what the prompt defines beside the function."""
+    parts = []
+    prompt, entry_point = row.get("prompt"), str(row.get("entry_point") or "")
+    if isinstance(prompt, str):
+        with suppress(ValueError):  # it is in English
+            for line in parsed(prompt):
+                asked = isinstance(line, (ast.FunctionDef, ast.ClassDef)) and entry_point.startswith(line.name)
+                if isinstance(line, _DEFINING) and not asked:
+                    parts.append(ast.unparse(line))
+    return "\n".join(parts + ["\n".join(_texts(row[name])) for name in _SETUP if row.get(name)])
+
+
+_DEFINING = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
+
+
+def _asserted(test: str) -> Step:
+    if not any(isinstance(node, ast.Assert) for line in parsed(test) for node in ast.walk(line)):
+        raise ValueError(f"a test must be an assertion such as 'assert f(1) == 2', got {test[:100]!r}")
+    return Step(test.strip(), source=test)
+
+
+def _wrapped(pairs: Sequence[tuple[object, object]]) -> bool:
+    """Return whether each expected value may be in a list of one, as in APPS."""
+    return all(isinstance(output, list) and len(output) == 1 for _, output in pairs)
+
+
+def _called(name: str, given: object, expected: object, wrapped: bool) -> Step:
+    """Test a function on a list of arguments, or on text with one of them, as JSON, in each line (LiveCodeBench).
+
+    If results are `wrapped`, both the list of one and what is in it pass; keys that JSON made text are integers.
+    """
+    results: list[object] = []
+    if isinstance(given, str):
+        try:
+            given = [_json(line) for line in given.strip().split("\n")] if given.strip() else []
+            results = [_json(expected) if isinstance(expected, str) else expected]
+        except json.JSONDecodeError as error:
+            raise ValueError(
+                f"the input and output of {name or 'a call'} must have a JSON value in each line ({error}), "
+                f"got {shorten(given, 60)} and {shorten(expected, 60)}"
+            ) from None
+    elif isinstance(given, (list, tuple)):
+        given = [_with_integers(item) for item in given]
+        expected = _with_integers(expected)
+        results = [expected, *map(_with_integers, expected if wrapped and isinstance(expected, list) else ())]
+    else:
+        raise ValueError(f"the inputs of {name or 'a call'} must be lists of arguments, got {shorten(given)}")
+    try:
+        shown = f"{name or 'the function'}({', '.join(map(repr, given))}) == {results[-1]!r}"
+    except ValueError:  # an integer with more digits than Python writes
+        shown = name or "the function"
+    return Step(shown[:200], call=marshal.dumps((name or None, given, results)))
+
+
+def _with_integers(value: object) -> object:
+    if not isinstance(value, dict) or not all(
+        isinstance(key, str) and _INTEGER.fullmatch(key.encode()) for key in value
+    ):
+        return value
+    return {int(key): item for key, item in value.items()}
+
+
+def _printed(given: object, expected: object, number: int, rule: Rule) -> Printed:
+    output = _bytes(expected, number)
+    if len(output) > OUTPUT_BYTES:
+        raise ValueError(f"test {number} expects {len(output):,} bytes of output; the limit is {OUTPUT_BYTES:,}")
+    return Printed(_bytes(given, number), rule.lines(output), rule)
+
+
+def _bytes(value: object, number: int) -> bytes:
+    """Return text, a number, or a list of lines as the bytes that a program reads or prints."""
+    if isinstance(value, (list, tuple)) and all(isinstance(line, str) for line in value):
+        value = "\n".join(value)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str):
+        raise ValueError(f"test {number} must have text, got {shorten(value)}")
+    return value.encode()
+
+
+def _listed(value: object, what: str, least: int = 1) -> list[Any]:
+    if not isinstance(value, Sequence) or isinstance(value, (str, bytes)) or len(value) < least:
+        raise ValueError(f"{what}: expected a non-empty list of tests, got {shorten(value)}")
+    return list(value)
+
+
+def _texts(value: object) -> list[str]:
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"source must be text or a list of texts, got {shorten(value)}")
+    return list(texts)
+
+
+# --- Text ----------------------------------------------------------------------------------------------------
+
+
+def _opened(value: object) -> Any:
+    return _parse(value) if isinstance(value, str) else value
+
+
+def _parse(text: str) -> Any:
+    """Read JSON, a Python literal, or the encoded form of LiveCodeBench; return anything else as it is."""
+    if _ENCODED.fullmatch(text.strip()):
+        return _parse(_decoded(text))
+    with suppress(json.JSONDecodeError, RecursionError):
+        value = _json(text)
+        return _parse(value) if isinstance(value, str) else value
+    with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+        value = (read_literal if len(text) <= LITERAL_CHARACTERS else ast.literal_eval)(text.strip())
+        return _parse(value) if isinstance(value, str) else value
+    return text
+
+
+def _json(text: str) -> Any:
+    return json.loads(text, parse_int=lambda digits: int(Decimal(digits)), parse_float=_finite)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):  # every other number that is too large would be equal to it
+        raise ValueError(f"the number {shorten(text, 40)} is too large")
+    return number
+
+
+_ENCODED = re.compile(r"eJ[A-Za-z0-9+/=\s]+")
+_MOST_DECODED = 1 << 28
+"""Bytes. The tests of one problem of LiveCodeBench take up to some tens of megabytes."""
+
+_PICKLED_TEXT = ("BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8", "UNICODE")
+_AROUND_TEXT = ("PROTO", "FRAME", "MEMOIZE", "BINPUT", "LONG_BINPUT", "PUT", "STOP")
+
+
+def _decoded(text: str) -> str:
+    """Return the text in a cell of LiveCodeBench's private tests: JSON in a pickle, compressed, in base64.
+
+    Nothing is unpickled, since that may run any code: the pickle's instructions are read, and may only make one string.
+    """
+    try:
+        opened = zlib.decompressobj()
+        data = opened.decompress(base64.b64decode(text), _MOST_DECODED)
+    except (binascii.Error, zlib.error) as error:
+        raise ValueError(f"the encoded tests cannot be read ({error}): {shorten(text, 60)}") from None
+    if opened.unconsumed_tail:
+        raise ValueError(f"the encoded tests take more than {_MOST_DECODED:,} bytes")
+    if data[:1] in (b"[", b"{"):
+        return data.decode()
+    texts = []
+    for operation, argument, _ in pickletools.genops(data):
+        if operation.name in _PICKLED_TEXT:
+            texts.append(argument)
+        elif operation.name not in _AROUND_TEXT or len(texts) > 1:
+            raise ValueError(
+                f"the encoded tests are a pickle of more than one string ({operation.name}); unpickling could run any "
+                "code, so decode it yourself, if you trust it, and pass JSON"
+            )
+    return str(texts[-1]) if texts else ""

@@ -1,0 +1,200 @@
+"""Choose a sandbox: ``chosen(packages=False, unsafe=False)`` is the first isolation that passes its self-test.
+
+Inside there is a read-only file system with the interpreter and the system's libraries, no network, no other
+processes, no environment, and no privileges. The self-test checks this once per process.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from typing import final
+
+from rewardkit.errors import RewardFailure, SandboxFailure
+from rewardkit.rewards.sandbox.interpreter import site_packages, visible
+from rewardkit.rewards.sandbox.limits import Limits
+from rewardkit.rewards.sandbox.runs import Job, Trial, runs
+
+# The self-test of an isolation: a program that tries to escape, and the targets it tries to reach.
+
+
+PROBE = """
+import os, socket, sys
+
+path, port, parent = input(), int(input()), int(input())
+done = []
+
+def attempt(what, function, *arguments):
+    try:
+        function(*arguments)
+    except (OSError, MemoryError):
+        return
+    done.append(what)
+
+def write(path):
+    open(path, "x").close()  # without a sandbox, a file or link of this name must keep what it has
+    os.remove(path)
+
+attempt("read files of the host", os.stat, path)
+attempt("see the host's processes", os.stat, f"/proc/{parent}")
+attempt("write files", write, f"/tmp/rewardkit-{parent}")
+attempt("write files", write, f"/rewardkit-{parent}")
+attempt("start processes", os.fork)
+attempt("use the network", socket.create_connection, ("127.0.0.1", port), 1.0)
+attempt("take more memory than it may", bytearray, 400_000_000)
+if os.getppid() != 1:
+    done.append("be one of the host's processes")
+if os.getuid() == 0:
+    done.append("be root")
+if set(os.environ) - {"PYTHONHASHSEED", "OMP_NUM_THREADS", "LC_CTYPE", "PWD"}:
+    done.append("read the environment")
+print("tried everything" + (": it could " + ", ".join(dict.fromkeys(done)) if done else ""))
+"""
+
+
+@contextmanager
+def traps() -> Iterator[str]:
+    """Yield a file, a listening port and a process of the host, as the probe's input."""
+    with ExitStack() as opened:
+        name, port = __file__, 1
+        with suppress(OSError):  # a full disk or a missing network is not a fault of the sandbox
+            name = opened.enter_context(tempfile.NamedTemporaryFile()).name
+            port = opened.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname()[1]
+        yield f"{name}\n{port}\n{os.getpid()}\n"
+
+
+_NOBODY = 65534
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
+
+_ADVICE = (
+    "Install bubblewrap (apt-get install bubblewrap) and allow user namespaces; in a container they need "
+    "--security-opt seccomp=unconfined or --privileged."
+)
+_ELSEWHERE = "Or run programs in a SandboxFusion service: pass its address, as in sandbox='http://localhost:8080'."
+_UNSAFE = (
+    "unsafe=True runs programs with only limits on time and memory: use it only for programs that you would run "
+    "yourself."
+)
+
+
+@final
+@dataclass(frozen=True)
+class Isolation:
+    """The command that isolates the command after it, and the paths of installed packages inside."""
+
+    name: str
+    command: tuple[str, ...]
+    packages: tuple[str, ...] = ()
+
+
+def chosen(*, packages: bool, unsafe: bool) -> Isolation:
+    """Return the first isolation that works here; with `unsafe`, no isolation.
+
+    Raises:
+        RewardFailure: none works; the message says why, and what to do.
+    """
+    return _working(os.getpid(), packages, unsafe)
+
+
+@cache
+def _working(process: int, packages: bool, unsafe: bool) -> Isolation:
+    if sys.platform != "linux":
+        raise RewardFailure(f"programs can be run only on Linux. {_ELSEWHERE}")
+    reasons = []
+    for make in [bare] if unsafe else [bubblewrap, namespaces]:
+        try:
+            made = make(site_packages() if packages else ())
+            check(made, shut_in=not unsafe)
+        except SandboxFailure as error:
+            reasons.append(f"{make.__name__}: {error}")
+        else:
+            return made
+    advice = "" if unsafe else f"{_ADVICE} {_ELSEWHERE} {_UNSAFE}"
+    raise RewardFailure(f"no sandbox works on this machine: {'; '.join(reasons)}. {advice}".strip())
+
+
+def check(isolation: Isolation, *, shut_in: bool = True) -> None:
+    """Run a program that tries to escape.
+
+    Raises:
+        SandboxFailure: the program does not run, or an attempt succeeds.
+    """
+    with traps() as given:
+        job = Job(PROBE, (Trial(given.encode()),), Limits(timeout=10.0), isolation.packages)
+        with closing(runs(job, isolation.command)) as results:
+            run = next(results)
+    said = run.output.decode(errors="replace").strip()
+    if run.problem or not said.startswith("tried everything"):
+        raise SandboxFailure(f"a test program did not run: {run.problem or said or 'it wrote nothing'}")
+    if shut_in and said != "tried everything":
+        raise SandboxFailure(said.removeprefix("tried everything: "))
+
+
+# --- Isolations ----------------------------------------------------------------------------------------
+
+
+def bubblewrap(packages: tuple[str, ...]) -> Isolation:
+    """Use bubblewrap, which needs user namespaces or root."""
+    program = shutil.which("bwrap")
+    if program is None:
+        raise SandboxFailure("bwrap is not installed")
+    command = [program, "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--as-pid-1"]
+    command += ["--uid", str(_NOBODY), "--gid", str(_NOBODY), "--hostname", "sandbox", "--chdir", "/"]
+    for path in visible(packages):
+        if os.path.islink(path):
+            command += ["--symlink", os.readlink(path), path]
+        else:
+            command += ["--ro-bind", path, path]
+    for device in _DEVICES:
+        command += ["--dev-bind", device, device]
+    return Isolation("bubblewrap", (*command, "--remount-ro", "/", "--"), packages)
+
+
+def namespaces(packages: tuple[str, ...]) -> Isolation:
+    """Use unshare and setpriv, which are on every Linux but need root."""
+    tools = ("unshare", "setpriv", "mount", "chroot", "sh")
+    missing = [tool for tool in tools if shutil.which(tool, path=_TOOLS) is None]
+    if missing:
+        raise SandboxFailure(f"not installed: {', '.join(missing)}")
+    if os.geteuid() != 0:
+        raise SandboxFailure("needs root")
+    unshare = ["unshare", "--mount", "--uts", "--ipc", "--net", "--pid", "--fork", "--kill-child=KILL"]
+    command = ["/usr/bin/env", f"PATH={_TOOLS}", *unshare, "sh", "-c", _ROOM, "sh", *visible(packages), *_DEVICES, "--"]
+    return Isolation("namespaces", tuple(command), packages)
+
+
+def bare(packages: tuple[str, ...]) -> Isolation:
+    """Use no isolation, only the limits."""
+    return Isolation("bare", (), packages)
+
+
+_TOOLS = "/usr/sbin:/usr/bin:/sbin:/bin"
+
+# A new root with read-only binds on it; the shell's arguments are the paths, "--", and the command.
+_ROOM = f"""
+set -e
+cd /
+mount -t tmpfs -o size=1m,mode=755 sandbox /mnt
+while [ "$1" != -- ]; do
+    if [ -L "$1" ]; then
+        ln -s "$(readlink "$1")" "/mnt$1"
+    elif [ -d "$1" ]; then
+        mkdir -p "/mnt$1"; mount --bind "$1" "/mnt$1"; mount -o remount,bind,ro,nosuid "/mnt$1"
+    else
+        mkdir -p "/mnt$(dirname "$1")"; : > "/mnt$1"; mount --bind "$1" "/mnt$1"
+    fi
+    shift
+done
+shift
+mount -o remount,ro /mnt
+exec chroot /mnt setpriv --reuid {_NOBODY} --regid {_NOBODY} --clear-groups --bounding-set=-all --inh-caps=-all \\
+    --no-new-privs --pdeathsig KILL \\
+    env -i PYTHONHASHSEED=0 "$@"
+"""

@@ -1,0 +1,123 @@
+"""The limits of a program's resources and system calls: ``Limits(timeout=2.0).wall`` is 5.0.
+
+The filter refuses new processes, signals, sockets, namespaces, shared memory and changes of other processes, which a
+program that reads, computes and prints does not need. So a program is one process, the limit on its address space
+bounds its memory, and nothing is left when it ends. A limit on the number of processes would not work: it counts all
+processes of the user on the machine. The limits that do not concern untrusted programs are in
+`rewardkit.workers.limits`.
+"""
+
+from __future__ import annotations
+
+import platform
+import struct
+from dataclasses import dataclass
+from functools import cache
+from typing import final
+
+MEGABYTE = 1 << 20
+OUTPUT_BYTES = 4_000_000
+
+_THREAD = 0x10000  # CLONE_THREAD
+_REFUSED, _UNKNOWN = 1, 38  # EPERM; ENOSYS, on which the C library takes the older call
+
+_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_CLONE = {"x86_64": 56, "aarch64": 220}
+_CLONE3 = 435
+_PRLIMIT = {"x86_64": 302, "aarch64": 261}
+_FCNTL = {"x86_64": 72, "aarch64": 25}
+_SIGNALING = (8, 10, 15)  # F_SETOWN, F_SETSIG and F_SETOWN_EX, by which a pipe sends a signal to any process
+_OTHERS: dict[str, dict[str, int]] = {
+    "x86_64": {
+        **{"socket": 41, "fork": 57, "vfork": 58, "execve": 59, "execveat": 322},
+        **{
+            "setpriority": 141,
+            "sched_setparam": 142,
+            "sched_setscheduler": 144,
+            "sched_setattr": 314,
+            "ioprio_set": 251,
+        },
+        **{"kill": 62, "tkill": 200, "tgkill": 234, "rt_sigqueueinfo": 129, "rt_tgsigqueueinfo": 297},
+        **{"shmget": 29, "semget": 64, "msgget": 68, "mq_open": 240, "memfd_create": 319},
+        **{"ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311, "unshare": 272, "setns": 308},
+        **{"add_key": 248, "request_key": 249, "keyctl": 250, "perf_event_open": 298, "bpf": 321, "userfaultfd": 323},
+    },
+    "aarch64": {
+        **{"socket": 198, "execve": 221, "execveat": 281},
+        **{
+            "setpriority": 140,
+            "sched_setparam": 118,
+            "sched_setscheduler": 119,
+            "sched_setattr": 274,
+            "ioprio_set": 30,
+        },
+        **{"kill": 129, "tkill": 130, "tgkill": 131, "rt_sigqueueinfo": 138, "rt_tgsigqueueinfo": 240},
+        **{"shmget": 194, "semget": 190, "msgget": 186, "mq_open": 180, "memfd_create": 279},
+        **{"ptrace": 117, "process_vm_readv": 270, "process_vm_writev": 271, "unshare": 97, "setns": 268},
+        **{"add_key": 217, "request_key": 218, "keyctl": 219, "perf_event_open": 241, "bpf": 280, "userfaultfd": 282},
+    },
+}
+_EVERYWHERE = {"pidfd_send_signal": 424, "io_uring_setup": 425, "pidfd_open": 434, "pidfd_getfd": 438}
+
+
+@final
+@dataclass(frozen=True)
+class Limits:
+    """The limits of one run of a program.
+
+    Attributes:
+        timeout: seconds of processor time.
+        memory: megabytes of address space.
+        patience: after this many timeouts the remaining runs are skipped.
+    """
+
+    timeout: float = 2.0
+    memory: int = 256
+    patience: int = 2
+
+    @property
+    def wall(self) -> float:
+        """Seconds on the clock: more than processor time, so that a busy machine does not lower a score."""
+        return 2 * self.timeout + 1
+
+
+USUAL = Limits()
+
+
+@cache
+def kernel_filter() -> bytes:
+    """Return the seccomp filter (BPF) for this machine; empty if its system call numbers are unknown."""
+    machine = platform.machine()
+    if machine not in _ARCHITECTURES:
+        return b""
+    refused = sorted({**_OTHERS[machine], **_EVERYWHERE}.values())
+    load, equal, above, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
+    refuse, allow = (give, 0, 0, 0x50000 | _REFUSED), (give, 0, 0, 0x7FFF0000)
+    code = [
+        (load, 0, 0, 4),  # the architecture, which determines the call numbers
+        (equal, 1, 0, _ARCHITECTURES[machine]),
+        refuse,
+        (load, 0, 0, 0),  # the call's number
+        (above, 0, 1, 0x40000000),  # the numbers of x32
+        refuse,
+        (equal, 0, 1, _CLONE3),
+        (give, 0, 0, 0x50000 | _UNKNOWN),
+        (equal, 0, 4, _CLONE[machine]),
+        (load, 0, 0, 16),  # its flags
+        (any_bit, 1, 0, _THREAD),
+        refuse,
+        allow,
+        (equal, 0, 4, _PRLIMIT[machine]),
+        (load, 0, 0, 16),  # the process: another one may be the supervisor
+        (equal, 1, 0, 0),
+        refuse,
+        allow,
+        (equal, 0, 3 + len(_SIGNALING), _FCNTL[machine]),
+        (load, 0, 0, 24),  # the command
+        *((equal, len(_SIGNALING) - place, 0, command) for place, command in enumerate(_SIGNALING)),
+        allow,
+        refuse,
+    ]
+    for number in refused:
+        code += [(equal, 0, 1, number), refuse]
+    return b"".join(struct.pack("=HBBI", *step) for step in [*code, allow])

@@ -1,0 +1,194 @@
+"""Run programs in a sandbox behind HTTP: ``Service("http://localhost:8080/run_code")`` speaks SandboxFusion's protocol.
+
+One request is one run of the service's Python: our own `supervisor`, with a program and its inputs. It sets the same
+limits as in a local sandbox and prints one line of text per trial. Expected results are never in a request, so neither
+a program nor another user of the service can see them. What the service does wrong is a `SandboxFailure`, not a score.
+
+The protocol: https://github.com/bytedance/SandboxFusion (``sandbox/server/sandbox_api.py``).
+"""
+
+from __future__ import annotations
+
+import binascii
+import json
+import marshal
+import os
+import threading
+import time
+import zlib
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import final
+
+from rewardkit.errors import SandboxFailure, shorten
+from rewardkit.rewards.sandbox.limits import Limits
+from rewardkit.rewards.sandbox.requests import post
+from rewardkit.rewards.sandbox.runs import Job, Run, Trial, reported
+from rewardkit.rewards.sandbox.supervisor import FRAME, READY
+
+AT_ONCE = 16
+"""Requests of this process at a time."""
+
+OUTPUT_BYTES = 60_000
+"""The limit of one output. The service passes on about 128 KB per request; a process that writes more waits forever."""
+
+_ROOM = 120_000
+_START_SECONDS = 10.0
+_QUEUE_SECONDS = 30.0
+_SECONDS_OF_TRIALS = 60.0
+TIMED_OUT = ("took more than", "did not end within")
+_SECONDS_OF_FAILURE = 5.0
+
+
+@final
+@dataclass(frozen=True)
+class Service:
+    """A sandbox behind HTTP, by the address of its ``/run_code``."""
+
+    url: str
+
+    def runs(self, job: Job) -> Generator[Run, None, None]:
+        """Yield the results of the trials; fewer than there are trials if the rest is skipped.
+
+        Raises:
+            SandboxFailure: the service does not answer, or not as its protocol says.
+        """
+        _check(self, os.getpid())()
+        patience = job.limits.patience
+        at_once = max(1, int(_SECONDS_OF_TRIALS / job.limits.wall))
+        left = job.trials
+        while left:
+            part = replace(job, trials=left[:at_once], limits=replace(job.limits, patience=patience))
+            found, more = self._ask(part)
+            yield from found
+            patience -= sum(run.problem.startswith(TIMED_OUT) for run in found)
+            if patience <= 0 or (not more and len(found) < len(part.trials)):
+                return
+            left = left[len(found) :]
+
+    def _ask(self, job: Job) -> tuple[list[Run], bool]:
+        """Return what one request reports, and whether the supervisor would have gone on."""
+        seconds = len(job.trials) * job.limits.wall + _START_SECONDS
+        request = {
+            "code": _script(job),
+            "language": "python",
+            "compile_timeout": _START_SECONDS,
+            "run_timeout": seconds,
+            "memory_limit_MB": -1,  # the supervisor limits the program
+            "stdin": "",
+            "files": {},
+            "fetch_files": [],
+        }
+        answer = post(self.url, json.dumps(request).encode(), seconds + _QUEUE_SECONDS)
+        try:
+            lines = _output(answer).split("\n")
+            first, *frames = [zlib.decompress(binascii.a2b_base64(line)) for line in lines[:-1]]
+            if first != READY or lines[-1] or not 0 < len(frames) <= len(job.trials):
+                raise ValueError("its report is incomplete")
+            heads = [FRAME.unpack_from(frame) for frame in frames]
+            bodies = [frame[FRAME.size :] for frame in frames]
+            if any(head[0] + head[1] != len(body) for head, body in zip(heads, bodies, strict=True)):
+                raise ValueError("its report is incomplete")
+        except (ValueError, zlib.error, KeyError, TypeError, AttributeError, RecursionError) as error:
+            why = str(error) or type(error).__name__
+            raise SandboxFailure(f"the answer of the sandbox at {self.url} cannot be used: {shorten(why)}") from None
+        found = [reported(body[: head[0]], body[head[0] :], head[2]) for head, body in zip(heads, bodies, strict=True)]
+        return found, heads[-1][3]
+
+
+def _output(answer: bytes) -> str:
+    """Return what our script printed; raises ValueError if it did not run to its end."""
+    said = json.loads(answer)
+    run = said["run_result"]
+    if said["status"] == "SandboxError" or run is None:
+        raise ValueError(f"the service failed: {shorten(str(said.get('message') or 'no message'))}")
+    if run["status"] != "Finished" or run["return_code"] != 0:
+        stderr = str(run.get("stderr") or "").strip().rpartition("\n")[2]
+        raise ValueError(f"its Python ended with {run['status']}, {run['return_code']}: {stderr or 'no message'}")
+    output = run["stdout"]
+    if not isinstance(output, str):
+        raise ValueError("it has no output")
+    return output
+
+
+def _script(job: Job) -> str:
+    described = marshal.dumps(job.described(output=OUTPUT_BYTES, room=_ROOM), 4)
+    packed = binascii.b2a_base64(zlib.compress(described), newline=False).decode()
+    return _SCRIPT.format(supervisor=_source("supervisor"), limits=_source("limits"), packed=packed)
+
+
+@cache
+def _source(name: str) -> str:
+    return Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+
+
+# Starts itself again, so that sets print in the same order every time. A service that has no file for it goes on.
+_SCRIPT = """
+import binascii, io, marshal, os, sys, types, zlib
+
+if os.environ.get("PYTHONHASHSEED") != "0" and "__file__" in globals():
+    os.environ["PYTHONHASHSEED"] = "0"
+    os.execv(sys.executable, [sys.executable, "-B", "-X", "utf8", os.path.abspath(__file__)])
+
+def load(name, source):
+    module = sys.modules[name] = types.ModuleType(name)
+    exec(compile(source, name, "exec", dont_inherit=True), module.__dict__)
+    return module
+
+supervisor = load("supervisor", {supervisor!r})
+steps = load("limits", {limits!r}).kernel_filter()
+job = marshal.loads(zlib.decompress(binascii.a2b_base64("{packed}")))
+if steps and supervisor.filters(steps):
+    job["filter"] = steps
+supervisor.serve(io.BytesIO(marshal.dumps(job)))
+"""
+
+
+# --- The first use ----------------------------------------------------------------------------------------
+
+
+@final
+class _Check:
+    """Whether a service runs programs as it should, found out once per process."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._lock = threading.Lock()
+        self._works = False
+        self._failure = ""
+        self._until = 0.0
+
+    def __call__(self) -> None:
+        """Run a program with an input; raises `SandboxFailure` if that does not work, and for a while afterwards."""
+        with self._lock:
+            if self._works:
+                return
+            if time.monotonic() < self._until:
+                raise SandboxFailure(self._failure)
+            try:
+                found, _ = self._service._ask(Job(_PROBE, (Trial(b"works"),), Limits(timeout=10.0)))
+                if found != [Run(b"the sandbox works\n")]:
+                    said = found[0].problem or found[0].output.decode(errors="replace").strip()
+                    raise SandboxFailure(
+                        f"the sandbox at {self._service.url} does not run programs as it should: {shorten(said)}"
+                    )
+            except SandboxFailure as failure:
+                self._failure, self._until = str(failure), time.monotonic() + _SECONDS_OF_FAILURE
+                raise
+            self._works = True
+
+
+@cache
+def _check(service: Service, process: int) -> _Check:
+    # By process, because a fork may copy a lock that is held.
+    return _Check(service)
+
+
+_PROBE = """
+import resource
+
+limits = [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_CPU, resource.RLIMIT_FSIZE)]
+print("the sandbox", input() if limits == [10, 0] else f"has the limits {limits}")
+"""

@@ -1,0 +1,403 @@
+"""The process inside the sandbox: forks once per trial, runs the program in the child, and reports the result.
+
+Two sandboxes may run their trials in pairs: then each child talks with the child of the other sandbox, through both
+supervisors, and the time in which it waits for the other one does not count.
+
+It is not imported there: `runs` sends its compiled code ahead of the job, so the host's files, and the rest of this
+library, need not be visible. That is why it sets its resource limits itself instead of calling
+`rewardkit.workers.limits`. As the first process of its namespace it cannot be killed by the programs it starts.
+
+A sandbox behind HTTP runs the same code; it reports as lines of text, because its output is read as text.
+
+It needs no other protection: it knows a program's input, never the expected result, so a program that took it over
+could only report answers that it found itself.
+"""
+
+from __future__ import annotations
+
+import atexit
+import binascii
+import builtins
+import ctypes
+import fcntl
+import importlib
+import io
+import marshal
+import math
+import os
+import resource
+import select
+import struct
+import sys
+import time
+import zlib
+from types import ModuleType
+
+TYPE_CHECKING = False  # typing takes longer to import than all of these
+if TYPE_CHECKING:
+    from typing import Any, BinaryIO, NoReturn
+
+READY = b"ready"
+FRAME = struct.Struct("<II??")
+"""Length of the problem, length of the output, whether the program reached its end, whether more frames follow."""
+
+OUT, SAID, IN = 3, 4, 5
+"""In a program's process: the file descriptors for the report of an epilogue, for how the program ended, and, in a
+dialogue, for what the other process says (to which the program answers through the first)."""
+
+_LARGEST_SHARE = 0.75
+"""The share of ``room`` that one line may take."""
+
+_CHUNK = 1 << 16
+_LENGTH = struct.Struct("<I")
+_KILLED_FOR_TIME = (-9, -24)  # SIGKILL and SIGXCPU: the kernel sends one of them when the processor time is used up
+_NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
+
+
+def serve(stream: BinaryIO) -> None:
+    """Read the job, report that all is ready, and write one frame per trial, followed by problem and output.
+
+    With a ``room`` in the job, reports are lines of text; it ends early if another line may not fit into that many
+    bytes.
+    """
+    report = os.dup(1)
+    job = marshal.load(stream)
+    room = job["room"]
+    for module in job["modules"]:
+        importlib.import_module(module)
+    null = os.open("/dev/null", os.O_RDWR)
+    libc = ctypes.CDLL(None)
+    channel = _Channel(job["channel"]) if job["channel"] >= 0 else None
+    scope = {"__name__": "test", "shared": job["shared"], "out": OUT, "said": SAID, "heard": IN}
+    for part in job["library"]:
+        exec(part, scope)
+    left_over = room - _written(report, READY, room)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
+    expired = 0
+    for left, (given, epilogue) in zip(reversed(range(len(job["trials"]))), job["trials"], strict=True):
+        problem, said, output, timed_out = _tried(job, given, epilogue, scope, channel, libc)
+        expired += timed_out
+        more = left > 0 and expired < job["patience"] and not said.startswith(b"!")
+        frame = FRAME.pack(len(problem), len(output), said == b"+", more) + problem + output
+        left_over -= _written(report, frame, room)
+        if not more or (room and left_over < _LARGEST_SHARE * room):
+            return
+
+
+def _written(report: int, data: bytes, room: int) -> int:
+    """Write `data`, as a line of text if there is a `room`, and return the number of bytes."""
+    if room:
+        data = binascii.b2a_base64(zlib.compress(data, 1))
+    size = len(data)
+    while data:
+        data = data[os.write(report, data) :]
+    return size
+
+
+def _tried(
+    job: dict[str, Any], given: bytes, epilogue: str, scope: dict[str, Any], channel: _Channel | None, libc: Any
+) -> tuple[bytes, bytes, bytes, bool]:
+    """Run the program once; return the problem (empty if none), its end message, its output, and if it timed out."""
+    out, out_end = os.pipe()
+    said, said_end = os.pipe()
+    heard_end, heard = os.pipe() if channel else (-1, -1)
+    child = os.fork()
+    if child == 0:
+        _become_program(job, given, epilogue, scope, (out_end, said_end, heard_end), libc)
+    os.close(out_end)
+    os.close(said_end)
+    deadline = time.monotonic() + job["wall"]
+    if channel is None:
+        output = _collected(out, deadline, job["output"])
+    else:
+        os.close(heard_end)
+        output, seconds = channel.relay(out, heard, job, owing=not job["asks"])
+        deadline = time.monotonic() + seconds
+    status, processor = _ended(child, 0.0 if output is None else deadline)
+    os.set_blocking(said, False)
+    try:
+        word = os.read(said, 4096)
+    except BlockingIOError:  # without the filter, its own children may still hold the other end
+        word = b""
+    os.close(out)
+    os.close(said)
+    if output is None:
+        return f"wrote more than {job['output']:,} bytes".encode(), word, b"", False
+    if processor > job["timeout"] or status in _KILLED_FOR_TIME:
+        return f"took more than {job['timeout']:g} s".encode(), word, output, True
+    if status is None:
+        return f"did not end within {job['wall']:g} s".encode(), word, output, True
+    if word[:1] in (b"-", b"!"):
+        problem = word[1:]
+    elif status < 0:
+        problem = f"was killed by signal {-status}".encode()
+    else:
+        problem = f"ended with exit code {status}".encode() if status else b""
+    return problem, word, output, False
+
+
+class _Channel:
+    """The connection with the other sandbox's supervisor: chunks with their lengths; an empty one ends a trial.
+
+    Children never hold it, so a program can neither break its order nor speak beyond its own trial.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self.end = os.dup(descriptor)  # a low number, which is closed in children
+        os.close(descriptor)
+        os.set_blocking(self.end, False)
+        self.incoming, self.outgoing = bytearray(), bytearray()
+        self.is_open = True
+
+    def relay(self, out: int, heard: int, job: dict[str, Any], *, owing: bool) -> tuple[bytes | None, float]:
+        """Connect a child with its counterpart until both have ended, and return what is left of its seconds.
+
+        A message ends with a newline. The clock runs while the child is `owing` one: at first, if the counterpart waits
+        for it, and after each message to it. Instead of b"", None is returned if it writes too much.
+        """
+        size, speaks, hears, waiting = 0, True, True, bytearray()
+        seconds, whole, limit = job["wall"], time.monotonic() + job["whole"], job["output"]
+        os.set_blocking(heard, False)
+        while speaks or hears or self.outgoing:
+            said, ended = self._chunks() if hears else (b"", False)
+            waiting += said if speaks else b""
+            hears = hears and not ended and (self.is_open or bool(self.incoming))
+            owing = owing or bool(said) or not hears
+            if heard >= 0 and not (hears or waiting):
+                os.close(heard)
+                heard = -1
+            reading = [self.end] * (hears and self.is_open) + [out] * speaks
+            writing = [self.end] * bool(self.outgoing) + [heard] * bool(waiting)
+            if not (reading or writing):
+                break
+            timed, began = owing and speaks, time.monotonic()
+            left = min(seconds, whole - began) if timed else whole - began
+            ready, free, _ = select.select(reading, writing, [], max(0.0, left) if speaks else None)
+            seconds -= time.monotonic() - began if timed else 0.0
+            chunk = os.read(out, _CHUNK) if out in ready else None
+            if self.end in ready or self.end in free:
+                self._exchange()
+            if heard in free:
+                try:
+                    del waiting[: os.write(heard, waiting[:_CHUNK])]
+                except BrokenPipeError:
+                    waiting.clear()
+            if chunk:
+                size += len(chunk)
+                owing = owing and not chunk.endswith(b"\n")
+                self._add(chunk)
+            over = seconds <= 0.0 or time.monotonic() >= whole  # one that answers ahead may never be owing
+            if speaks and (chunk == b"" or size > limit or over):
+                seconds = 0.0 if over else seconds
+                speaks = False
+                waiting.clear()
+                self._add(b"")
+        if heard >= 0:
+            os.close(heard)
+        return (b"" if size <= limit else None), seconds
+
+    def _add(self, chunk: bytes) -> None:
+        if self.is_open:
+            self.outgoing += _LENGTH.pack(len(chunk)) + chunk
+
+    def _chunks(self) -> tuple[bytes, bool]:
+        """Take what was received off the buffer, until the end of the trial; return whether that was reached."""
+        said = bytearray()
+        while len(self.incoming) >= _LENGTH.size:
+            (size,) = _LENGTH.unpack_from(self.incoming)
+            if len(self.incoming) < _LENGTH.size + size:
+                break
+            said += self.incoming[_LENGTH.size : _LENGTH.size + size]
+            del self.incoming[: _LENGTH.size + size]
+            if size == 0:
+                return bytes(said), True
+        return bytes(said), False
+
+    def _exchange(self) -> None:
+        """Read and write as much as is possible at once."""
+        try:
+            data = os.read(self.end, _CHUNK)
+            self.is_open = bool(data)
+            self.incoming += data
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.is_open = False
+        try:
+            if self.outgoing and self.is_open:
+                del self.outgoing[: os.write(self.end, self.outgoing[:_CHUNK])]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.is_open = False
+        if not self.is_open:
+            self.outgoing.clear()
+
+
+def _collected(out: int, deadline: float, limit: int) -> bytes | None:
+    """Read `out` until it is closed or the deadline has passed; None if there are more than `limit` bytes."""
+    chunks: list[bytes] = []
+    size = 0
+    while size <= limit:
+        if not select.select([out], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            break
+        chunk = os.read(out, _CHUNK)
+        if not chunk:
+            break
+        chunks.append(chunk)
+        size += len(chunk)
+    return b"".join(chunks) if size <= limit else None
+
+
+def _ended(child: int, deadline: float) -> tuple[int | None, float]:
+    """Return the exit code of `child` (negative: a signal; None: it had to be killed) and its processor seconds."""
+    pause = 0.0
+    while True:
+        pid, status, used = os.wait4(child, os.WNOHANG)
+        if pid:
+            return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
+        if time.monotonic() >= deadline:
+            os.kill(child, 9)
+            _, _, used = os.wait4(child, 0)
+            return None, used.ru_utime + used.ru_stime
+        time.sleep(pause)
+        pause = min(0.01, pause + 0.0005)
+
+
+def _become_program(
+    job: dict[str, Any], given: bytes, epilogue: str, scope: dict[str, Any], ends: tuple[int, int, int], libc: Any
+) -> NoReturn:
+    """Turn this process into the program, and end with it."""
+    stdin = os.memfd_create("stdin")
+    os.write(stdin, given)
+    os.lseek(stdin, 0, os.SEEK_SET)
+    # Move them to high numbers first: any of these may already have one of the target numbers.
+    in_dialogue = ends[2] >= 0
+    stdin, out, said, heard = (_moved(end) if end >= 0 else -1 for end in (stdin, *ends))
+    os.dup2(stdin, 0)
+    os.dup2(said, SAID)
+    os.dup2(out, OUT if epilogue else 1)
+    if in_dialogue:
+        os.dup2(heard, IN)
+        sys.stdout = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)  # the other process may ask for it
+    os.closerange(OUT + bool(epilogue), SAID)
+    os.closerange(SAID + 1 + in_dialogue, 256)
+    os.setsid()
+    vars(builtins).update(exit=sys.exit, quit=sys.exit)  # -S omits them, and programs call them
+    builtins.open = io.open = _open
+    if hasattr(sys, "set_int_max_str_digits"):
+        sys.set_int_max_str_digits(0)  # contests ask for more digits than Python's limit; time is limited anyway
+    sys.argv[:] = ["program.py"]
+    sys.path[:] = [*filter(None, sys.path), *job["path"]]
+    os.environ["OMP_NUM_THREADS"] = "1"  # numerical libraries would reserve memory for every core
+    module = ModuleType("program" if epilogue else "__main__")
+    sys.modules[module.__name__] = module
+    _limit(job, libc)
+    try:
+        code = compile(job["program"], "<program>", "exec", dont_inherit=True)
+    except BaseException as error:
+        _say(b"!", error)
+    try:
+        exec(compile(job["setup"], "<setup>", "exec", dont_inherit=True), module.__dict__)
+        exec(code, module.__dict__)
+        if epilogue:
+            scope["program"] = module.__dict__
+            exec(compile(epilogue, "<epilogue>", "exec", dont_inherit=True), scope)
+    except SystemExit as ending:
+        if ending.code not in (None, 0) or epilogue:
+            os.write(SAID, f"-ended by SystemExit: {str(ending)[:100]}".encode(errors="replace"))
+            _end(1)
+    except BaseException as error:
+        _say(b"-", error)
+    os.write(SAID, b"+")
+    _end(0)
+
+
+def _end(code: int) -> NoReturn:
+    """Do what the interpreter does at exit, except for its teardown, which costs more than a short program."""
+    try:
+        if "threading" in sys.modules:
+            sys.modules["threading"]._shutdown()
+        atexit._run_exitfuncs()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BaseException:
+        code = code or 120
+    os._exit(code)
+
+
+_opened = io.open
+_STREAMS = {
+    **{"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2},
+    **{f"{folder}/fd/{number}": number for folder in ("/dev", "/proc/self") for number in range(3)},
+}
+
+
+def _open(file: Any, *arguments: Any, **options: Any) -> Any:
+    """Open a file; a standard stream by its path, too, which would need /proc."""
+    path = os.fspath(file) if isinstance(file, (str, os.PathLike)) else ""
+    if path in _STREAMS:
+        file = os.dup(_STREAMS[path])
+    return _opened(file, *arguments, **options)
+
+
+def _moved(descriptor: int) -> int:
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD, 100)
+
+
+def _limit(job: dict[str, Any], libc: Any) -> None:
+    """Limit the resources of the program and its system calls; both limits are final."""
+    seconds = math.ceil(job["timeout"])
+    memory = job["memory"]
+    limits = (
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_NOFILE, 64),
+        (resource.RLIMIT_CORE, 0),
+    )
+    for kind, most in limits:
+        hard = resource.getrlimit(kind)[1]
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (most, most))
+    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]  # deep recursion is allowed
+    stack = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
+    resource.setrlimit(resource.RLIMIT_STACK, (stack, stack))
+    if job["filter"] and not _filtered(job["filter"], libc):
+        os._exit(70)
+
+
+def _filtered(steps: bytes, libc: Any) -> bool:
+    """Install the filter of system calls; return whether the kernel took it."""
+    program = ctypes.create_string_buffer(steps, len(steps))
+    header = ctypes.create_string_buffer(struct.pack("@HP", len(steps) // 8, ctypes.addressof(program)))
+    return not libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) and not libc.prctl(_SECCOMP, _FILTER, header, 0, 0)
+
+
+def filters(steps: bytes) -> bool:
+    """Return whether this kernel takes the filter: a container may forbid it."""
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if _filtered(steps, ctypes.CDLL(None)) else 1)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def _say(mark: bytes, error: BaseException) -> NoReturn:
+    """Report the exception and its line in the program, and end."""
+    line = 0
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == "<program>":
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    if isinstance(error, SyntaxError):
+        line = error.lineno or 0
+    try:
+        message = str(error.msg if isinstance(error, SyntaxError) else error)[:200]
+    except BaseException:  # its __str__ may be the program's code, too
+        message = ""
+    kind = type(error).__name__[:100]
+    said = f"{kind}{f': {message}' if message else ''}{f' (line {line})' if line else ''}"
+    os.write(SAID, mark + said.encode(errors="replace"))
+    _end(1)

@@ -1,0 +1,164 @@
+"""Run the tests of a program and describe each failure: ``[*printed(...)]`` is ``["", "printed '7', not '8'"]``.
+
+A verdict depends only on values and bytes that the program had to find: expected results never enter the sandbox in
+which it runs, and its own reports of success do not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from types import CodeType
+from typing import TypeAlias
+
+from rewardkit.errors import shorten
+from rewardkit.rewards.sandbox import scripts
+from rewardkit.rewards.sandbox.assertions import Assertion, assertions
+from rewardkit.rewards.sandbox.cases import PRELUDE_MODULES, Tests
+from rewardkit.rewards.sandbox.comparison import comparison, read_answers
+from rewardkit.rewards.sandbox.isolation import Isolation
+from rewardkit.rewards.sandbox.limits import Limits
+from rewardkit.rewards.sandbox.runs import Job, Run, Trial, dialogues, runs
+from rewardkit.rewards.sandbox.service import TIMED_OUT, Service
+
+NOT_TRIED = "skipped after earlier failures"
+
+_ALL_BYTES = 10_000_000
+"""The limit of the answers to all assertions together, which are kept in memory."""
+
+_TOO_MUCH = f"the answers to all assertions take more than {_ALL_BYTES:,} bytes"
+
+_TESTER = Limits(timeout=5.0, memory=512)
+_MODULES = ("json", "copy")
+
+Place: TypeAlias = Isolation | Service
+"""Where programs run."""
+
+
+def launched(job: Job, place: Place) -> Generator[Run, None, None]:
+    """Yield the results of the trials; see `runs`. Close it to end early."""
+    if isinstance(place, Service):
+        return place.runs(job)
+    return runs(replace(job, path=place.packages), place.command)
+
+
+def problems(program: str, tests: Tests, limits: Limits, place: Place) -> Generator[str, None, None]:
+    """Yield the problem of `program` with each test; empty if there is none."""
+    yield from _printed(program, tests, limits, place)
+    if isinstance(place, Service):
+        yield from _compared(program, tests, limits, place)
+    else:
+        yield from _asked(program, tests, limits, place)
+
+
+def prepared(program: str, trials: tuple[Trial, ...], limits: Limits, tests: Tests) -> Job:
+    """Return the job of a program with the code that tests want to run before it."""
+    return Job(program, trials, limits, setup=tests.before, modules=PRELUDE_MODULES if tests.prelude else ())
+
+
+def _printed(program: str, tests: Tests, limits: Limits, place: Place) -> Generator[str, None, None]:
+    if not tests.printed:
+        return
+    job = prepared(program, tuple(Trial(test.given) for test in tests.printed), limits, tests)
+    with closing(launched(job, place)) as results:
+        for test in tests.printed:
+            run = next(results, None)
+            yield NOT_TRIED if run is None else run.problem or test.problem(run.output)
+
+
+def _asked(program: str, tests: Tests, limits: Limits, place: Isolation) -> Generator[str, None, None]:
+    """Run test code in a second sandbox, from which it asks the program for values."""
+    script = tests.script
+    if not script.steps:
+        return
+    shared = scripts.shared_code(script, tests.tolerance)
+    answers = prepared(program, (Trial(epilogue=_ANSWER),) * len(script.steps), limits, tests)
+    modules = (*answers.modules, *_MODULES)
+    library = _library("values", "dialogue")
+    job = replace(answers, path=place.packages, modules=modules, library=library, shared=shared["classes"])
+    steps = tuple(Trial(scripts.step_code(step, shared), _TEST) for step in script.steps)
+    library = _library("values", "dialogue", "tester")
+    tester = Job("", steps, _TESTER, place.packages, _MODULES, library=library, shared=shared)
+    with closing(dialogues(job, tester, place.command)) as results:
+        for step in script.steps:
+            run, verdict = next(results, (None, None))
+            if run is None or verdict is None:
+                yield NOT_TRIED
+            elif run.problem or not run.finished:
+                yield run.problem or "ended before it had answered"
+            elif verdict.problem.startswith(TIMED_OUT) or not (verdict.problem or verdict.finished):
+                yield f"{step.shown[:80]} cannot be checked: the test code {verdict.problem or 'ended'}"
+            elif verdict.problem:
+                yield verdict.problem
+            else:
+                yield ""
+
+
+_ANSWER = "Answering(heard, out, program, tuple(shared)).serve()"
+_TEST = "run(heard, out, said, shared, open(0, 'rb').read())"
+
+
+# --- In a service ----------------------------------------------------------------------------------------------
+
+
+def _compared(program: str, tests: Tests, limits: Limits, place: Service) -> Generator[str, None, None]:
+    """Ask the program for all values at once, and compare them here."""
+    split = assertions(tests.script)
+    for test, run in zip(split, _answers(program, split, tests, limits, place), strict=True):
+        if run.problem or not run.finished:
+            yield run.problem or "ended before it had answered"
+            continue
+        try:
+            values = read_answers(run.output)
+            yield "" if comparison(test, tests.tolerance)(values) else _failed(test, values)
+        except ValueError as error:
+            yield f"{test.calls[0][:80]} cannot be checked ({error})"
+
+
+def _answers(
+    program: str, split: Sequence[Assertion], tests: Tests, limits: Limits, place: Service
+) -> Generator[Run, None, None]:
+    """Yield the program's answers to the calls of each test, as `values.encode` writes them."""
+    trials = tuple(Trial(epilogue=_QUESTION.format(values=_source("values"), test=test)) for test in split)
+    job = prepared(program, trials, limits, tests)
+    # If a module is missing there, that is not the program's fault.
+    modules = (*job.modules, *_MODULES, *(scripts.names_of(tests.script).modules if split else ()))
+    size = 0
+    with closing(launched(replace(job, modules=modules), place)) as results:
+        for _ in split:
+            run = next(results, Run(b"", NOT_TRIED))
+            size += len(run.output)
+            yield run if size <= _ALL_BYTES else Run(b"", _TOO_MUCH)
+
+
+def _failed(test: Assertion, values: Sequence[object]) -> str:
+    return f"{test.calls[0][:80]} is {repr(values[0])[:80]}: {shorten(test.shown, 120)}"
+
+
+# --- Code in sandboxes -------------------------------------------------------------------------------------------
+
+
+@cache
+def _source(name: str) -> str:
+    """Return the source of a module: code in a sandbox cannot import it."""
+    return Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+
+
+@cache
+def _library(*modules: str) -> tuple[CodeType, ...]:
+    return tuple(compile(_source(name), f"<{name}>", "exec", dont_inherit=True) for name in modules)
+
+
+# Runs in the program's process; whatever the program does to these lines, it can only report other values.
+_QUESTION = """{values}
+import json
+import os
+
+exec(compile({test.setup!r}, "<setup>", "exec"), program)
+report = json.dumps([encode(eval(call, program)) for call in {test.calls!r}]).encode()
+while report:
+    report = report[os.write(out, report) :]
+"""

@@ -1,0 +1,248 @@
+"""Lists: ``rk.set_match("answer")`` gives 0.8 to ``<answer>red, blue</answer>`` if "answer" is red, green, blue."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, get_args
+
+from rewardkit.batch.score import Score
+from rewardkit.errors import RewardDefinitionError, shorten
+from rewardkit.text.extractors import Extractor
+from rewardkit.tree.gold import GoldItems, ItemsText, Reading, above, against_gold, checked_floor
+from rewardkit.tree.reward import Reward
+
+Items = tuple[str, ...]
+SetMetric = Literal["f1", "precision", "recall", "jaccard", "exact"]
+SequenceMetric = Literal["prefix", "positions", "kendall", "exact"]
+
+
+def _checked_metric(metric: str, metrics: Any, name: str) -> None:
+    if metric not in get_args(metrics):
+        raise RewardDefinitionError(
+            f"{name}: metric must be one of {', '.join(get_args(metrics))}, got {shorten(metric)}"
+        )
+
+
+_AROUND_LETTERS = re.compile(r"\s(?:and|or)\s|[\s/&+()\[\].]")
+_OPTIONS = frozenset("ABCDEFGHIJabcdefghij")
+"""The letters of a question's options: ten at most in public datasets, as in MMLU-Pro."""
+
+
+def _letters(items: Items, other: Items) -> Items:
+    """Return ``("A", "B", "D")`` for ``("ABD",)`` and for ``("(A)", "(B)", "(D)")`` if `other` has only letters."""
+    if len(other) < 2 or not _OPTIONS.issuperset(other) or len(items) > len(_OPTIONS):
+        return items
+    letters = [_AROUND_LETTERS.sub("", item) if len(item) < 60 else item for item in items]
+    if len(items) == 1:
+        letters = list(letters[0])
+    distinct = len(set(letters)) == len(letters) > 1 and _OPTIONS.issuperset(letters)
+    return tuple(letters) if distinct and all(letter.isupper() == other[0].isupper() for letter in letters) else items
+
+
+@dataclass(frozen=True)
+class SetMatch:
+    """Items in common; a repeated item in the answer counts as one too many."""
+
+    metric: SetMetric
+    max_items: int | None
+
+    def __call__(self, answer: Items, gold: Items) -> Score:
+        answer, gold = _letters(answer, gold), _letters(gold, answer)
+        if self.max_items is not None and len(answer) > self.max_items:
+            return Score(0.0, f"{len(answer):,} items, but at most {self.max_items:,} are allowed")
+        wanted, given = set(gold), set(answer)
+        common, said, right = len(wanted & given), len(answer), len(wanted)
+        if common == said == right:
+            return Score(1.0)
+        value = {
+            "f1": 2 * common / (said + right),
+            "precision": common / said,
+            "recall": common / right,
+            "jaccard": common / (said + right - common),
+            "exact": 0.0,
+        }[self.metric]
+        return Score(value, f"{common} of {right} items, {said - common} too many")
+
+
+def set_match(
+    column: str,
+    *,
+    extract: Extractor | Any = None,
+    gold: Extractor | Any = None,
+    metric: SetMetric = "f1",
+    separator: str | None = None,
+    ignore_case: bool = False,
+    max_items: int | None = None,
+) -> Reward:
+    """Score how well the list in the answer matches the gold list, in any order.
+
+    ``rk.set_match("answer")`` gives 0.8 to ``<answer>red, blue</answer>`` if the column "answer" is
+    ``["red", "green", "blue"]``: both items are right, and two of three are found.
+
+    With c items in common, a in the answer and g in the gold: 2 * c / (a + g) (``"f1"``), c / a (``"precision"``),
+    c / g (``"recall"``), c / (a + g - c) (``"jaccard"``), or 1.0 for the same items and else 0.0 (``"exact"``). The
+    gold is a set; an item that the answer repeats earns once, and each copy counts in a. Two metrics are easy to game
+    on their own: recall by listing everything (limit it with `max_items`), precision by listing one sure item.
+
+    A list in brackets is read as JSON or as Python writes it (``['Oslo, Norway', 'Bern']``); several lines as one item
+    per line; a single line is split at semicolons or commas (including Chinese ones), with "and" or "or" before the
+    last item of a comma-separated list, or between two numbers ("3 and 4"). Commas in quotation marks or brackets
+    divide nothing. What introduces the list ("The answers are", "Answer:", a heading) is removed with what is before
+    it; the last one counts. Bullets and numbers before an item ("- ", "* ", "1. ", "2) ", "[3] ", "a) ") are removed,
+    and so are brackets and fences around the list, and quotes, emphasis, ``$`` and periods around an item; the same
+    holds for gold lists. White space and Unicode form are ignored, and the number 3 in JSON equals the item ``3``. If
+    one list has only letters of options (A to J), ``ABD`` and ``(A)(B)(D)`` in the other are three letters.
+
+    Args:
+        column: the column of the gold list: a list, or text that is read like an answer.
+        extract: finds the list, ``rk.extract.answer()`` by default; ``rk.extract.document()`` also takes JSON out of a
+            fenced block.
+        gold: finds the list in a gold cell that is text.
+        metric: see above.
+        separator: the text between items, such as ``";"``; replaces all the rules above.
+        ignore_case: ignore case.
+        max_items: an answer with more items scores 0.0.
+
+    Returns:
+        A reward in [0, 1]. An answer with no items, or with more than 10,000, scores 0.0.
+
+    Raises:
+        RewardDefinitionError: an unknown metric, an empty separator, a limit below 1.
+        MissingExtraError: the extra ``json`` is not installed and no separator is given.
+        CoercionError: while scoring: a gold cell without items.
+    """
+    _checked_metric(metric, SetMetric, "set_match")
+    if max_items is not None and (type(max_items) is not int or max_items < 1):
+        raise RewardDefinitionError(f"set_match: max_items must be an int of 1 or more, got {shorten(max_items)}")
+    read = ItemsText(separator, bool(ignore_case))
+    return against_gold(
+        Reading(read, SetMatch(metric, max_items)),
+        "set_match",
+        column,
+        Items,
+        partial(GoldItems, read),
+        extract=extract,
+        gold=gold,
+        metric=(metric, "f1"),
+        separator=(separator, None),
+        ignore_case=(read.ignore_case, False),
+        max_items=(max_items, None),
+    )
+
+
+@dataclass(frozen=True)
+class SequenceMatch:
+    """Items in common, at their positions or in order."""
+
+    metric: SequenceMetric
+    floor: float
+
+    def __call__(self, answer: Items, gold: Items) -> Score:
+        answer, gold = _letters(answer, gold), _letters(gold, answer)
+        if answer == gold:
+            return Score(1.0)
+        length = max(len(answer), len(gold))
+        right = [said == wanted for said, wanted in zip(answer, gold, strict=False)]
+        common = (*right, False).index(False)
+        if self.metric == "prefix":
+            value = common / length
+        elif self.metric == "positions":
+            value = sum(right) / length
+        elif self.metric == "kendall" and length > 1:
+            value = _pairs_in_order(answer, gold) / (length * (length - 1) // 2)
+        else:
+            value = 0.0
+        where = f"item {common + 1} is {shorten(answer[common], 60)}" if common < len(answer) else "items are missing"
+        return Score(above(self.floor, value), f"{where} after {common} of {len(gold)} right ones")
+
+
+def _pairs_in_order(answer: Items, gold: Items) -> int:
+    """Return how many pairs of gold items occur in the answer in the gold order."""
+    place = {item: position for position, item in enumerate(_counted(gold))}
+    before: list[int] = []
+    pairs = 0
+    for item in _counted(answer):
+        if item in place:
+            rank = bisect(before, place[item])
+            pairs += rank
+            # Shifts up to 10,000 numbers at once, which is faster than a tree.
+            before.insert(rank, place[item])
+    return pairs
+
+
+def _counted(items: Items) -> Sequence[tuple[str, int]]:
+    """Number the copies of each item, so that the second "a" of one list is matched with the second of the other."""
+    seen: Counter[str] = Counter()
+    counted = []
+    for item in items:
+        counted.append((item, seen[item]))
+        seen[item] += 1
+    return counted
+
+
+def sequence_match(
+    column: str,
+    *,
+    extract: Extractor | Any = None,
+    gold: Extractor | Any = None,
+    metric: SequenceMetric = "prefix",
+    separator: str | None = None,
+    ignore_case: bool = False,
+    floor: float = 0.0,
+) -> Reward:
+    """Score how well the list in the answer matches the gold list, in order.
+
+    ``rk.sequence_match("answer")`` gives 0.5 to ``<answer>A, B, D, C</answer>`` if the column "answer" is
+    ``["A", "B", "C", "D"]``: the first two of four items are right. With metric="kendall" it gives 5/6, because one of
+    six pairs is swapped.
+
+    With n the length of the longer list, so that missing and added items always cost:
+
+    - ``"prefix"``: items before the first wrong one / n.
+    - ``"positions"``: items at the right position / n.
+    - ``"kendall"``: pairs of gold items that the answer has in the right order / (n * (n - 1) / 2). For a permutation
+    of
+      the gold this is (1 + tau) / 2 with Kendall's tau (Kendall 1938, Biometrika 30), so a random order of the right
+      items gets 0.5 on average; floor=0.5 makes it max(0, tau). A gold list of one item scores 1.0 or 0.0.
+    - ``"exact"``: 1.0 for the same list, else 0.0.
+
+    Args:
+        column: the column of the gold list: a list, or text that is read like an answer.
+        extract: finds the list, ``rk.extract.answer()`` by default; ``rk.extract.document()`` also takes JSON out of a
+            fenced block.
+        gold: finds the list in a gold cell that is text.
+        metric: see above.
+        separator: the text between items, such as ``">"``; replaces the rules of ``rk.set_match`` (JSON, lines or
+            commas).
+        ignore_case: ignore case.
+        floor: the match s that scores 0.0, from 0.0 to below 1.0: the value is max(0, (s - floor) / (1 - floor)).
+
+    Returns:
+        A reward in [0, 1]. An answer with no items, or with more than 10,000, scores 0.0.
+
+    Raises:
+        RewardDefinitionError: an unknown metric, an empty separator, or a floor outside [0, 1).
+        MissingExtraError: the extra ``json`` is not installed and no separator is given.
+        CoercionError: while scoring: a gold cell without items.
+    """
+    _checked_metric(metric, SequenceMetric, "sequence_match")
+    least = checked_floor(floor, "sequence_match")
+    read = ItemsText(separator, bool(ignore_case))
+    return against_gold(
+        Reading(read, SequenceMatch(metric, least)),
+        "sequence_match",
+        column,
+        Items,
+        partial(GoldItems, read),
+        extract=extract,
+        gold=gold,
+        metric=(metric, "prefix"),
+        separator=(separator, None),
+        ignore_case=(read.ignore_case, False),
+        floor=(least, 0.0),
+    )

@@ -1,0 +1,264 @@
+"""Text similarity: ``rk.token_f1("answer")`` gives 0.8 to ``the big red house`` if "answer" is ``red house``."""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from rewardkit.batch.score import Score
+from rewardkit.errors import MissingExtraError, RewardDefinitionError
+from rewardkit.progress.bounds import number
+from rewardkit.text.extractors import Extractor
+from rewardkit.text.json_text import MAX_CHARACTERS
+from rewardkit.tree.gold import (
+    LONGEST,
+    Affordable,
+    BestOf,
+    GoldTexts,
+    PlainText,
+    Reading,
+    above,
+    against_gold,
+    checked_floor,
+    normal,
+    spaced,
+)
+from rewardkit.tree.reward import Reward
+
+Words = tuple[str, ...]
+
+_ARTICLES = frozenset({"a", "an", "the"})
+_THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")
+# Characters inside a number, and its sign, belong to the word: 3.5 is not 35, -5 is not 5; C++ is not C, nor is C#.
+# The lookahead makes the search faster.
+_KEPT = re.compile(r"((?=[-.\d])(?:(?<!\w)-)?(?:(?<![\w.])\.)?\d+(?:[^\w\s]\d+)*|(?=[+#])(?<=[a-z])[+#]+(?![\w+#]))")
+
+
+def _is_punctuation(character: str) -> bool:
+    return character in string.punctuation or unicodedata.category(character)[0] == "P"
+
+
+@dataclass(frozen=True)
+class WordsText:
+    """Split a text into words, without case and punctuation: ``The red-hot 3.5!`` becomes ``the redhot 3.5``."""
+
+    articles: bool = True
+    most: int | None = None
+
+    def __call__(self, text: str) -> Words:
+        if len(text) > MAX_CHARACTERS:
+            raise ValueError(f"longer than {MAX_CHARACTERS:,} characters")
+        text = _THOUSANDS.sub("", normal(text, ignore_case=True).replace("\u2212", "-"))
+        dropped = {ord(character): None for character in set(text) if _is_punctuation(character)}
+        pieces = _KEPT.split(text)
+        pieces[::2] = [spaced(piece.translate(dropped)) for piece in pieces[::2]]
+        words = tuple("".join(pieces).split())
+        if not self.articles:
+            words = tuple([word for word in words if word not in _ARTICLES]) or words
+        if not words:
+            raise ValueError("it contains no words")
+        if self.most is not None and len(words) > self.most:
+            raise ValueError(f"more than {self.most:,} words")
+        return words
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """Normalized Indel similarity, rescaled above the floor."""
+
+    floor: float
+
+    def __call__(self, answer: str, gold: str) -> Score:
+        from rapidfuzz.distance import Indel
+
+        value = above(self.floor, Indel.normalized_similarity(answer, gold))
+        return Score(value, "" if value else "not similar")
+
+
+def similarity(
+    column: str,
+    *,
+    extract: Extractor | Any = None,
+    gold: Extractor | Any = None,
+    ignore_case: bool = False,
+    floor: float = 0.0,
+) -> Reward:
+    """Score the similarity of the answer and the gold answer, character by character; 1.0 if they are equal.
+
+    ``rk.similarity("answer")`` gives 0.8 to ``<answer>Perth</answer>`` if the column "answer" is ``Berth``: four of
+    five letters are the same.
+
+    The value is 2 * LCS / (length + length), where LCS is the length of the longest common subsequence. This is the
+    normalized Indel similarity, 1 - (insertions + deletions) / (length + length), which rapidfuzz calls ``ratio``. Both
+    texts count in full, so text added to a correct answer lowers the score. Unrelated sentences in the same language
+    still get 0.25 to 0.45 for the letters they share; `floor` removes that.
+
+    Args:
+        column: the column of the gold answer: text, int, or a list of acceptable answers (the nearest one counts).
+        extract: finds the answer, ``rk.extract.answer()`` by default.
+        gold: finds the gold answer in its cell (in each item of a list), such as ``rk.extract.after("####")``.
+        ignore_case: ignore case. White space and Unicode form (NFC) are always ignored.
+        floor: the similarity s that scores 0.0, from 0.0 to below 1.0: the value is max(0, (s - floor) / (1 - floor)).
+
+    Returns:
+        A reward in [0, 1]. An answer longer than 20,000 characters scores 0.0; with more than 100 acceptable answers,
+        one longer than 2,000,000 characters divided by their number.
+
+    Raises:
+        MissingExtraError: the extra ``text`` is not installed.
+        RewardDefinitionError: a floor outside [0, 1).
+        CoercionError: while scoring: a gold cell that is not text, or is longer than 20,000 characters.
+    """
+    _check_rapidfuzz("rk.similarity")
+    least = checked_floor(floor, "similarity")
+    read = PlainText(bool(ignore_case))
+    return against_gold(
+        Reading(read, Affordable(BestOf(Similarity(least)))),
+        "similarity",
+        column,
+        tuple[str, ...],
+        partial(GoldTexts, read),
+        extract=extract,
+        gold=gold,
+        ignore_case=(read.ignore_case, False),
+        floor=(least, 0.0),
+    )
+
+
+def _f_measure(common: int, answer: int, gold: int, beta: float = 1.0) -> Score:
+    """Return the weighted harmonic mean of precision and recall, with both in the note."""
+    if common == answer == gold:
+        return Score(1.0)
+    note = f"precision {common / answer:.2f}, recall {common / gold:.2f}"
+    return Score((1.0 + beta**2) * common / (answer + beta**2 * gold), note)
+
+
+@dataclass(frozen=True)
+class TokenF1:
+    """F1 of the words in common; a word counts as often as it occurs in both."""
+
+    def __call__(self, answer: Words, gold: Words) -> Score:
+        common = Counter(answer) & Counter(gold)
+        return _f_measure(common.total(), len(answer), len(gold))
+
+
+def token_f1(
+    column: str,
+    *,
+    extract: Extractor | Any = None,
+    gold: Extractor | Any = None,
+    articles: bool = False,
+) -> Reward:
+    """Score the words that the answer and the gold answer have in common, in any order: the F1 of SQuAD.
+
+    ``rk.token_f1("answer")`` gives 0.8 to ``<answer>the big red house</answer>`` if the column "answer" is
+    ``red house``: two of three words are right, and both gold words are found.
+
+    F1 is 2 * common / (words + words). A word counts as often as it occurs in both texts, so a repeated word earns once
+    and costs twice, and anything added to a correct answer lowers the score. Words are compared without case,
+    punctuation and English articles, as in SQuAD (Rajpurkar et al. 2016, https://arxiv.org/abs/1606.05250). Unlike
+    SQuAD, this keeps the characters inside a number (3.5 is not 35, -5 is not 5, but 1,000 is 1000), tells C++ and C#
+    from C, removes the punctuation of all scripts, and treats every Chinese or Japanese character as a word (as in
+    MLQA, Lewis et al. 2020, https://arxiv.org/abs/1910.07475).
+    Word order is ignored and "not" counts as one word: if there is one correct answer, prefer ``rk.exact``.
+
+    Args:
+        column: the column of the gold answer: text, int, or a list of acceptable answers (the nearest one counts).
+        extract: finds the answer, ``rk.extract.answer()`` by default.
+        gold: finds the gold answer in its cell (in each item of a list), such as ``rk.extract.after("####")``.
+        articles: count "a", "an" and "the" as words. They always count in a text that has no other words.
+
+    Returns:
+        A reward in [0, 1]. An answer with more words than 2,000,000 divided by the number of acceptable answers scores
+        0.0.
+
+    Raises:
+        CoercionError: while scoring: a gold cell that is not text, contains no words, or is longer than 200,000
+            characters.
+    """
+    read = WordsText(bool(articles))
+    return against_gold(
+        Reading(read, Affordable(BestOf(TokenF1()))),
+        "token_f1",
+        column,
+        tuple[Words, ...],
+        partial(GoldTexts, read),
+        extract=extract,
+        gold=gold,
+        articles=(read.articles, False),
+    )
+
+
+@dataclass(frozen=True)
+class RougeL:
+    """F-measure of the longest common subsequence of words."""
+
+    beta: float
+
+    def __call__(self, answer: Words, gold: Words) -> Score:
+        from rapidfuzz.distance import LCSseq
+
+        numbers: dict[str, int] = {}  # rapidfuzz compares hashes; the hash of a small integer is the integer
+        first, second = ([numbers.setdefault(word, len(numbers)) for word in words] for words in (answer, gold))
+        return _f_measure(LCSseq.similarity(first, second), len(answer), len(gold), self.beta)
+
+
+def rouge_l(
+    column: str,
+    *,
+    extract: Extractor | Any = None,
+    gold: Extractor | Any = None,
+    beta: float = 1.0,
+) -> Reward:
+    """Score how much of the gold text the answer contains in order, and how little else: ROUGE-L, for summaries.
+
+    ``rk.rouge_l("answer")`` gives 0.75 to ``police kill the gunman`` if the column "answer" is
+    ``police killed the gunman``.
+
+    With the length L of the longest common subsequence of words (Lin 2004, https://aclanthology.org/W04-1013),
+    precision P = L / words of the answer and recall R = L / words of the gold, the score is
+    (1 + beta^2) * P * R / (R + beta^2 * P). Words are compared without case and punctuation and are not stemmed;
+    numbers are read as in ``rk.token_f1``.
+
+    Args:
+        column: the column of the gold text: text, int, or a list of acceptable texts (the nearest one counts).
+        extract: finds the answer, ``rk.extract.answer()`` by default.
+        gold: finds the gold text in its cell (in each item of a list).
+        beta: how much more recall counts than precision, 0.01 to 100.0. The higher, the less added text costs.
+
+    Returns:
+        A reward in [0, 1]. An answer of more than 20,000 words scores 0.0; with more than 100 acceptable texts, one of
+        more than 2,000,000 words divided by their number.
+
+    Raises:
+        MissingExtraError: the extra ``text`` is not installed.
+        RewardDefinitionError: a beta outside [0.01, 100.0].
+        CoercionError: while scoring: a gold cell that is not text, contains no words, or more than 20,000 words.
+    """
+    _check_rapidfuzz("rk.rouge_l")
+    weight = number(beta, "rouge_l: beta")
+    if not 0.01 <= weight <= 100.0:
+        raise RewardDefinitionError(f"rouge_l: beta must be between 0.01 and 100.0, got {weight}")
+    read = WordsText(most=LONGEST)
+    return against_gold(
+        Reading(read, Affordable(BestOf(RougeL(weight)))),
+        "rouge_l",
+        column,
+        tuple[Words, ...],
+        partial(GoldTexts, read),
+        extract=extract,
+        gold=gold,
+        beta=(weight, 1.0),
+    )
+
+
+def _check_rapidfuzz(feature: str) -> None:
+    try:
+        import rapidfuzz.distance  # noqa: F401
+    except ImportError:
+        raise MissingExtraError.of(feature, "text") from None

@@ -1,0 +1,527 @@
+"""Tool calls: ``rk.tool_calls("calls")`` gives 1.0 if the policy made the gold calls and no other.
+
+If the gold is ``[{"name": "open", "arguments": {"color": "red"}}]``, the one call ``open(color="red")`` scores 1.0, and
+the same call beside two others 0.5: F1, ``2 * matched / (gold + made)``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, Literal, final, get_args
+
+from pydantic import PlainValidator
+
+from rewardkit.batch.score import Score
+from rewardkit.batch.text_calls import Form, begins_like_a_call, check_form, read_text_calls
+from rewardkit.batch.trajectory import TextCallsOf, ToolCall, Trajectory, Turn, json_key
+from rewardkit.errors import MissingExtraError, RewardDefinitionError, hashable, near_miss, shorten, shorten_line
+from rewardkit.rewards.assignment import assigned
+from rewardkit.text.json_text import parse_json
+from rewardkit.text.thinking import visible_text
+from rewardkit.tree.leaf import expression, primitive
+from rewardkit.tree.parameters import Parameter
+from rewardkit.tree.reward import Reward
+
+# Gold calls: the calls that a policy should make, as a dataset holds them.
+
+
+_OTHER_NAMES = {"args", "parameters", "params", "input", "inputs", "kwargs"}
+"""What other formats call the arguments."""
+
+Same = Mapping[str, Callable[[Any, Any], object]]
+"""For each argument that is not compared by value: a function of the made and the gold value."""
+
+
+@final
+@dataclass(frozen=True)
+class GoldArgument:
+    """What one argument may be: one of `values`; it may be missing if `optional`.
+
+    Attributes:
+        keys: the values as JSON texts.
+        nested: choices may be inside a value, so that its text does not decide.
+    """
+
+    values: tuple[Any, ...]
+    keys: frozenset[str]
+    optional: bool = False
+    nested: bool = False
+
+    @classmethod
+    def of(cls, value: Any) -> GoldArgument:
+        optional = isinstance(value, dict) and set(value) == {"optional"}
+        inner = value["optional"] if optional else value
+        if isinstance(inner, dict) and set(inner) == {"any_of"} and not isinstance(inner["any_of"], list):
+            raise ValueError(f"any_of must be a list of values, got {shorten(inner['any_of'])}")
+        several = isinstance(inner, dict) and set(inner) == {"any_of"} and isinstance(inner["any_of"], list)
+        values = tuple(inner["any_of"] if several else [inner])
+        nested = any(isinstance(value, (dict, list)) for value in values)
+        return cls(values, frozenset(map(json_key, values)), optional, nested)
+
+    def allows(self, readings: Sequence[Any], same: Callable[[Any, Any], object] | None) -> bool:
+        """Return whether a call may have a value whose text is not in `keys`.
+
+        Args:
+            readings: the value; several if the form of the call does not tell its type. A gold text is compared with
+                the texts among them, and any other gold value with the others.
+        """
+        compare = same or _matches
+        several = len(readings) > 1
+        return any(
+            compare(made, gold)
+            for gold in self.values
+            for made in readings
+            if not several or isinstance(made, str) is isinstance(gold, str)
+        )
+
+
+def _matches(made: Any, gold: Any) -> bool:
+    """Return whether a value is one that `gold` allows; choices may be anywhere inside."""
+    if isinstance(gold, dict) and set(gold) == {"any_of"} and isinstance(gold["any_of"], list):
+        return any(_matches(made, one) for one in gold["any_of"])
+    if isinstance(gold, dict) and isinstance(made, dict):
+        for name, wanted in gold.items():
+            optional = isinstance(wanted, dict) and set(wanted) == {"optional"}
+            if name not in made:
+                if not optional:
+                    return False
+            elif not _matches(made[name], wanted["optional"] if optional else wanted):
+                return False
+        return set(made) <= set(gold)
+    if isinstance(gold, list) and isinstance(made, list):
+        return len(made) == len(gold) and all(map(_matches, made, gold))
+    return json_key(made) == json_key(gold)
+
+
+@final
+@dataclass(frozen=True)
+class GoldCall:
+    """A call that the policy should make."""
+
+    name: str
+    arguments: tuple[tuple[str, GoldArgument], ...]
+
+    @cached_property
+    def key(self) -> tuple[str, frozenset[tuple[str, str]]] | None:
+        """What a made call must be, if only one is right; None if there are choices."""
+        if any(wanted.optional or len(wanted.keys) != 1 or wanted.nested for _, wanted in self.arguments):
+            return None
+        return self.name, frozenset((name, next(iter(wanted.keys))) for name, wanted in self.arguments)
+
+    def worth(self, call: ToolCall, same: Same) -> float:
+        """Return the share of equal top-level arguments among all that either side names, 0.0 for another tool.
+
+        An optional argument that the call leaves out does not count. Arguments that are no object match nothing.
+        """
+        if call.name != self.name or call.arguments is None:
+            return 0.0
+        held = call.arguments.keys_by_name
+        named, equal = len(held), 0
+        for name, wanted in self.arguments:
+            key = held.get(name)
+            if key is None:
+                named += not wanted.optional
+            elif key in wanted.keys:
+                equal += 1
+            elif wanted.nested or name in same or not call.arguments.typed:
+                equal += wanted.allows(call.arguments.readings(name), same.get(name))
+        return equal / named if named else 1.0
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{name}={_shown(wanted)}" for name, wanted in self.arguments)
+        return f"{self.name}({given})"
+
+
+def _shown(wanted: GoldArgument) -> str:
+    return " or ".join(json.dumps(value, ensure_ascii=False) for value in wanted.values[:3])
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class GoldCalls:
+    """The calls of one gold cell, by round; without rounds, all are one round.
+
+    Attributes:
+        by_round: the cell is a list of lists.
+    """
+
+    rounds: tuple[tuple[GoldCall, ...], ...]
+    by_round: bool = False
+
+    @property
+    def count(self) -> int:
+        return sum(map(len, self.rounds))
+
+
+def read_gold_calls(value: object) -> GoldCalls:
+    """Read a gold cell.
+
+    Raises:
+        ValueError: it is not a list of calls, or a list of such lists.
+    """
+    if isinstance(value, GoldCalls):
+        return value
+    text = isinstance(value, str)
+    if isinstance(value, str):
+        parsed = parse_json(value)
+        if parsed.error:
+            raise ValueError(f"{parsed.error}; the gold calls must be a JSON list of {{name, arguments}}")
+        value = parsed.value
+    if not isinstance(value, (list, tuple)):
+        raise ValueError(f"the gold calls must be a list, [] for no call; got {shorten(value)}")
+    if value and all(isinstance(item, (list, tuple)) for item in value):
+        return GoldCalls(tuple(tuple(_gold_call(one, text) for one in item) for item in value), by_round=True)
+    return GoldCalls((tuple(_gold_call(one, text) for one in value),))
+
+
+def _gold_call(given: Any, text: bool) -> GoldCall:
+    function = given.get("function") if isinstance(given, Mapping) else None
+    inner = function if isinstance(function, Mapping) else given
+    name = inner.get("name") if isinstance(inner, Mapping) else None
+    if not isinstance(name, str) or not name:
+        raise ValueError(f'a gold call must be {{"name": ..., "arguments": {{...}}}}, got {shorten(given)}')
+    misnamed = next((key for key in inner if key in _OTHER_NAMES and inner[key] is not None), None)
+    if misnamed is not None and "arguments" not in inner:
+        raise ValueError(f"the gold call {name!r} has no 'arguments', but {misnamed!r}; rename it to 'arguments'")
+    if inner.get("optional") is not None:
+        raise ValueError(f'the gold call {name!r} has the key "optional"; only an argument may be optional')
+    arguments = inner.get("arguments")
+    if isinstance(arguments, str):
+        text = True
+        parsed = parse_json(arguments)
+        if parsed.error:
+            raise ValueError(f"the arguments of the gold call {name!r}: {parsed.error}")
+        arguments = parsed.value
+    if arguments is None:
+        arguments = {}
+    if not isinstance(arguments, Mapping):
+        raise ValueError(f"the arguments of the gold call {name!r} must be an object, got {shorten(arguments)}")
+    try:
+        arguments = arguments if text else _gaps_optional(arguments)
+        return GoldCall(name, tuple((str(key), GoldArgument.of(item)) for key, item in arguments.items()))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"the arguments of the gold call {name!r} are not JSON ({shorten(str(error))})") from None
+
+
+def _gaps_optional(value: Any) -> Any:
+    """Return a value in which None in an object may be missing."""
+    if isinstance(value, (list, tuple)):
+        return [_gaps_optional(one) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    if value and set(value) <= {"optional", "any_of"}:
+        return {key: one for key, one in value.items() if one is not None} or {"optional": None}
+    return {key: {"optional": None} if one is None else _gaps_optional(one) for key, one in value.items()}
+
+
+# Pair the calls that were made with the gold calls so that they are worth as much as possible.
+
+
+Credit = Literal["exact", "partial", "names"]
+
+_SCALE = 10**9
+_LEAST = 1e-12
+_MOST_PAIRS = 144
+"""With more pairs in one turn, its calls count in the order in which they were written."""
+
+_Best = tuple[float, int, frozenset[int]]
+"""The worth of a pairing, how many calls are in it, and which gold calls are right."""
+
+
+@final
+@dataclass(frozen=True)
+class Rules:
+    """When calls are equal, and how much they are worth."""
+
+    credit: Credit
+    kept: bool
+    same: tuple[tuple[str, Callable[[Any, Any], object]], ...] = ()
+
+    @cached_property
+    def _same(self) -> Same:
+        return dict(self.same)
+
+    def worth(self, gold: GoldCall, call: ToolCall) -> float:
+        """Return what one pair is worth, from 0.0 to 1.0."""
+        if self.credit == "names":
+            return float(gold.name == call.name and call.arguments is not None)
+        worth = gold.worth(call, self._same)
+        return worth if self.credit == "partial" else float(worth == 1.0)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """The worth of the best pairing, how many calls are in it, and which gold calls are not right."""
+
+    worth: float
+    calls: int
+    missed: tuple[int, ...]
+
+
+def paired(gold: Sequence[GoldCall], turns: Sequence[Sequence[ToolCall]], rules: Rules) -> Paired:
+    """Return the best pairing of the calls of some turns with gold calls."""
+    made = [call for calls in turns for call in calls]
+    if not gold or not made:
+        return Paired(0.0, 0, tuple(range(len(gold))))
+    if rules.kept and (len(gold) > 1 or len(made) > 1):
+        return _in_order(gold, turns, rules)
+    right = _equal(gold, made, rules)
+    if right is not None and (rules.credit == "exact" or len(right) == min(len(gold), len(made))):
+        return Paired(float(len(right)), len(right), tuple(place for place in range(len(gold)) if place not in right))
+    return _assigned(gold, made, rules)
+
+
+def _equal(gold: Sequence[GoldCall], made: Sequence[ToolCall], rules: Rules) -> set[int] | None:
+    """Return the gold calls that have an equal call, fast; None if calls are not simply equal or not."""
+    if rules.same or rules.credit == "names":
+        return None
+    if any(call.arguments is not None and not call.arguments.typed for call in made):
+        return None
+    left = Counter(
+        (call.name, frozenset(call.arguments.keys_by_name.items())) for call in made if call.arguments is not None
+    )
+    right = set()
+    for place, one in enumerate(gold):
+        if one.key is None:
+            return None
+        if left[one.key] > 0:
+            left[one.key] -= 1
+            right.add(place)
+    return right
+
+
+def _assigned(gold: Sequence[GoldCall], made: Sequence[ToolCall], rules: Rules) -> Paired:
+    worths = [[rules.worth(one, call) for call in made] for one in gold]
+    pairs = assigned([[round(worth * _SCALE) for worth in row] for row in worths])
+    found = [(row, worths[row][column]) for row, column in pairs if worths[row][column] > 0.0]
+    right = {row for row, worth in found if worth == 1.0}
+    missed = tuple(place for place in range(len(gold)) if place not in right)
+    return Paired(sum(worth for _, worth in found), len(found), missed)
+
+
+def _in_order(gold: Sequence[GoldCall], turns: Sequence[Sequence[ToolCall]], rules: Rules) -> Paired:
+    # best[j] is the best pairing of the turns so far with the first j gold calls.
+    best: list[_Best] = [(0.0, 0, frozenset())] * (len(gold) + 1)
+    for calls in turns:
+        whole = len(gold) * len(calls) <= _MOST_PAIRS
+        for together in [calls] if whole else [[call] for call in calls]:
+            if together:
+                best = _after(gold, together, best, rules)
+    worth, count, right = best[-1]
+    return Paired(worth, count, tuple(place for place in range(len(gold)) if place not in right))
+
+
+def _after(gold: Sequence[GoldCall], calls: Sequence[ToolCall], before: Sequence[_Best], rules: Rules) -> list[_Best]:
+    """Return the best pairings after one more turn, which takes a stretch of the gold."""
+    best = list(before)
+    worths = [[rules.worth(one, call) for call in calls] for one in gold]
+    useful = [place for place, row in enumerate(worths) if any(row)]
+    most = _most(worths)
+    for start in useful:
+        for stop in (place + 1 for place in useful if place >= start):
+            if len(calls) == 1 and stop > start + 1:
+                break  # one call is paired with one gold call
+            worth, count, right = _stretch(worths[start:stop], start)
+            earlier = before[start]
+            if earlier[0] + worth > best[stop][0] + _LEAST:
+                best[stop] = (earlier[0] + worth, earlier[1] + count, earlier[2] | right)
+            if worth > most[start] - _LEAST:
+                break  # further gold calls cannot make it worth more
+    for stop in range(1, len(best)):
+        if best[stop - 1][0] > best[stop][0] + _LEAST:
+            best[stop] = best[stop - 1]
+    return best
+
+
+def _most(worths: Sequence[Sequence[float]]) -> list[float]:
+    """Return for each gold call a bound for what a turn is worth from there on: each call at its best."""
+    best, found = [0.0] * len(worths[0]), []
+    for row in reversed(worths):
+        best = list(map(max, best, row))
+        found.append(sum(best))
+    return found[::-1]
+
+
+def _stretch(worths: Sequence[Sequence[float]], start: int) -> _Best:
+    """Return the best pairing of one stretch of gold calls with the calls of one turn."""
+    pairs = assigned([[round(worth * _SCALE) for worth in row] for row in worths])
+    found = [(row, worths[row][column]) for row, column in pairs if worths[row][column] > 0.0]
+    right = frozenset(start + row for row, worth in found if worth == 1.0)
+    return sum(worth for _, worth in found), len(found), right
+
+
+# The engine of ``rk.tool_calls``: gold calls, what a call is worth, and the best pairing.
+
+
+Order = Literal["any", "kept"]
+Extra = Literal["cost", "allow"]
+
+MOST_CALLS = 400
+_SPRAYING = (
+    'tool_calls(extra="allow"): calls beyond the gold cost nothing, so a policy is paid for trying everything. Use the '
+    "default, or add a penalty on calls, such as rk.calls_between(0, 4)"
+)
+
+
+@dataclass(frozen=True)
+class ToolCalls:
+    """F1 of the calls that were made against the gold calls."""
+
+    rules: Rules
+    extra: Extra
+    free: int
+    form: Form = "auto"
+
+    @property
+    def traps(self) -> Mapping[str, str]:
+        """What may not work as intended, unless another reward limits what the key names."""
+        return {"calls": _SPRAYING} if self.extra == "allow" else {}
+
+    def __call__(self, trajectory: Trajectory, expected: GoldCalls) -> float | Score:
+        made = len(trajectory.calls)
+        if made > MOST_CALLS:
+            return Score(0.0, f"{made:,} calls, more than {MOST_CALLS}")
+        rounds = list(trajectory.rounds) if expected.by_round else [trajectory.turns]
+        found: list[tuple[Paired, int]] = []
+        for number in range(max(len(rounds), len(expected.rounds))):
+            turns: tuple[Turn, ...] = rounds[number] if number < len(rounds) else ()
+            wanted = expected.rounds[number] if number < len(expected.rounds) else ()
+            calls = [turn.calls for turn in turns if turn.calls]
+            found.append((paired(wanted, calls, self.rules), sum(map(len, calls))))
+        worth = sum(one.worth for one, _ in found)
+        surplus = made - sum(one.calls for one, _ in found)
+        value = self._value(worth, expected.count, made - min(self.free, surplus))
+        return value if value == 1.0 else Score(value, self._note(trajectory, expected, found, surplus))
+
+    def _value(self, worth: float, gold: int, made: int) -> float:
+        if self.extra == "allow":
+            return min(1.0, worth / gold) if gold else 1.0
+        return min(1.0, 2.0 * worth / (gold + made)) if gold + made else 1.0
+
+    def _note(self, trajectory: Trajectory, gold: GoldCalls, found: list[tuple[Paired, int]], surplus: int) -> str:
+        missed = [wanted[place] for wanted, (one, _) in zip(gold.rounds, found, strict=False) for place in one.missed]
+        said = []
+        if missed:
+            more = f" and {len(missed) - 2} more" if len(missed) > 2 else ""
+            said.append(f"not called as expected: {shorten_line(', '.join(map(str, missed[:2])), 160)}{more}")
+        if surplus:
+            said.append(f"{surplus} other call{'s' * (surplus != 1)}{_broken(trajectory.calls)}")
+        if missed and not trajectory.calls and (unread := self._unread(trajectory)):
+            said.append(unread)
+        return "; ".join(said)
+
+    def _unread(self, trajectory: Trajectory) -> str:
+        """Return why what looks like a call in the last turn is none; empty if nothing does."""
+        text = trajectory.turns[-1].text if trajectory.turns else ""
+        if self.form == "messages" or (self.form == "auto" and trajectory.runs_calls):
+            begins = begins_like_a_call(visible_text(text))
+            why = "form='messages'" if self.form == "messages" else "the trainer runs the calls of messages"
+            return f"the text begins like a call, which does not count: {why}" if begins else ""
+        where = read_text_calls(text).unread
+        return f"a call {where} does not count" if where else ""
+
+
+def _broken(calls: Sequence[ToolCall]) -> str:
+    """Return how many of the calls cannot be read, and why."""
+    faults = [call.fault for call in calls if call.fault]
+    if not faults:
+        return ""
+    first = shorten_line(faults[0], 160)
+    if len(calls) == 1:
+        return f", which cannot be read: {first}"
+    return f" ({len(faults)} cannot be read: {first})"
+
+
+def tool_calls(
+    column: str,
+    *,
+    order: Order = "any",
+    arguments: Credit = "exact",
+    extra: Extra = "cost",
+    free: int = 0,
+    same: Mapping[str, Callable[[Any, Any], object]] | None = None,
+    form: Form = "auto",
+) -> Reward:
+    """Score the tool calls of a trajectory against the gold calls: 1.0 only for all of them and no other (F1).
+
+    ``rk.tool_calls("calls")`` gives 1.0 to the call ``open(color="red")`` if "calls" is
+    ``[{"name": "open", "arguments": {"color": "red"}}]``, and 0.4 if four other calls are made beside it.
+
+    The score is ``2 * S / (gold + made)``, where ``S`` is the worth of the best pairing of made and gold calls. A call
+    can be paired once, so repeating it earns nothing; every call that was made counts: failed, unknown, without a
+    result, after the answer. Arguments are equal by JSON value: 1 equals 1.0, True is not 1, texts are compared as they
+    are. docs/agents.md has examples and the laws.
+
+    Args:
+        column: the column of the gold calls: JSON text of a list of ``{"name", "arguments"}``; ``[]`` if no call is
+            right. An argument may be ``{"any_of": [...]}`` or ``{"optional": value}``. A list of lists has one list
+            per round, that is, for the turns between one message of the user and the next. Keep it as text: Arrow
+            gives all dicts of a column the same keys and fills the gaps with None, so outside a text an argument that
+            is None may be missing.
+        order: ``"any"``, or ``"kept"``: gold calls must be made in their order. The calls of one turn have no order.
+        arguments: ``"exact"``: a call is right or not; ``"partial"``: it is worth the share of equal top-level
+            arguments among all that either side names; ``"names"``: only names are compared.
+        extra: ``"cost"``, or ``"allow"``: the score is ``S / gold``, so further calls cost nothing.
+        free: so many calls beyond the gold cost nothing, such as a retry after an error.
+        same: argument -> a function of the made and the gold value that returns whether they are equal.
+        form: where calls are read. ``"auto"``: in messages, and if no message has one, in the text, in any form of the
+            usual chat templates; a trainer that is known to run calls reads them itself, and its texts have none.
+            ``"messages"``: in messages alone. ``"hermes"``, ``"llama"``, ``"mistral"``, ``"deepseek"``, ``"kimi"``,
+            ``"harmony"``, ``"gemma"``, ``"xml"``, ``"pythonic"``, ``"json"`` or ``"react"``: a call that is written in
+            another form counts and matches nothing. docs/agents.md shows all forms.
+
+    Returns:
+        A reward in [0, 1]. More than 400 calls score 0.0.
+
+    Raises:
+        RewardDefinitionError: an invalid option.
+        MissingExtraError: the extra ``json`` is not installed.
+        CoercionError: while scoring: a gold cell is not a list of calls.
+    """
+    if not isinstance(column, str):
+        raise RewardDefinitionError(f"tool_calls: pass the name of the column of gold calls, got {shorten(column)}")
+    for option, value, known in (
+        ("order", order, get_args(Order)),
+        ("arguments", arguments, get_args(Credit)),
+        ("extra", extra, get_args(Extra)),
+    ):
+        if value not in known:
+            words = ", ".join(f'"{word}"' for word in known)
+            hint = near_miss(str(value), known)
+            raise RewardDefinitionError(f"tool_calls: {option} must be one of {words}, got {shorten(value)}.{hint}")
+    check_form(form, "tool_calls")
+    if type(free) is not int or free < 0:
+        raise RewardDefinitionError(f"tool_calls: free must be a number of calls, 0 or more, got {shorten(free)}")
+    for name, function in (same or {}).items():
+        if not isinstance(name, str) or not callable(function) or not hashable(function):
+            raise RewardDefinitionError(
+                f"tool_calls: same= maps the name of an argument to a function, got {shorten(name)}: "
+                f"{shorten(function)}"
+            )
+    try:
+        import jiter  # noqa: F401
+    except ImportError:
+        raise MissingExtraError.of("rk.tool_calls", "json") from None
+    compared = Rules(arguments, order == "kept", tuple((same or {}).items()))
+    shown = expression(
+        "tool_calls",
+        column,
+        order=(order, "any"),
+        arguments=(arguments, "exact"),
+        extra=(extra, "cost"),
+        free=(free, 0),
+        same=(dict(compared.same), {}),
+        form=(form, "auto"),
+    )
+    return primitive(
+        ToolCalls(compared, extra, free, form),
+        "tool_calls",
+        shown,
+        Parameter("trajectory", "trajectory", view=TextCallsOf(form)),
+        Parameter("expected", column, annotation=Annotated[GoldCalls, PlainValidator(read_gold_calls)]),
+    )

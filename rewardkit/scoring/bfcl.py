@@ -1,0 +1,241 @@
+"""bfcl_rows: the questions of the Berkeley Function Calling Leaderboard as rows, with their right calls as JSON.
+
+``rk.bfcl_rows("BFCL_v4_simple_python.json")[0]["calls"]`` is ``[{"name": "calculate_triangle_area", "arguments":
+{"base": 10, "height": 5, "unit": {"optional": "units"}}}]``. BFCL is by Yan, Mao, Ji, Zhang, Patil, Stoica and
+Gonzalez (2024), https://gorilla.cs.berkeley.edu.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rewardkit.errors import DataError, shorten
+from rewardkit.scoring.files import lines_of
+
+# The functions of BFCL as tools: its schema ``{"type": "dict"}`` becomes ``{"type": "object"}``.
+
+
+_TYPES = {
+    "string": ("string", "String", "char", "Char"),
+    "integer": ("integer", "int", "long", "short", "byte", "Bigint", "BigInt"),
+    "number": ("number", "float", "double", "Number"),
+    "boolean": ("boolean", "bool", "Boolean"),
+    "array": ("array", "list", "tuple", "Array", "ArrayList", "Queue", "Stack", "Set", "set"),
+    "object": ("object", "dict", "HashMap", "Hashtable", "Object"),
+    "null": ("null",),
+}
+_JSON_TYPES = {theirs: ours for ours, names in _TYPES.items() for theirs in names}
+
+_FOLDER = "multi_turn_func_doc"
+_FILES = {
+    "GorillaFileSystem": "gorilla_file_system",
+    "MathAPI": "math_api",
+    "MessageAPI": "message_api",
+    "TicketAPI": "ticket_api",
+    "TradingBot": "trading_bot",
+    "TravelAPI": "travel_booking",
+    "TwitterAPI": "posting_api",
+    "VehicleControlAPI": "vehicle_control",
+    "WebSearchAPI": "web_search",
+}
+"""Class of functions -> their file."""
+
+
+def functions_of(place: str, line: Mapping[str, Any], folder: Path) -> dict[str, Mapping[str, Any]]:
+    """Return the functions of a question by name: its own, or those of its classes, from their files.
+
+    Raises:
+        DataError: it names no functions, or their file is not there.
+    """
+    listed = line.get("function")
+    if listed is None:
+        listed = [one for name in line.get("involved_classes") or () for one in _documented(place, name, folder)]
+    if not isinstance(listed, list) or not all(isinstance(one, Mapping) and "name" in one for one in listed):
+        raise DataError(f"{place}: expected a list of functions with names, got {shorten(listed)}")
+    return {one["name"]: one for one in listed}
+
+
+def tool(function: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a function of BFCL as a tool in OpenAI's schema."""
+    kept = {name: function[name] for name in ("name", "description") if name in function}
+    return {"type": "function", "function": {**kept, "parameters": _schema(function.get("parameters") or {})}}
+
+
+def _schema(schema: Any) -> Any:
+    """Return a JSON schema. A type that allows anything, or that nobody knows, says nothing."""
+    if not isinstance(schema, Mapping):
+        return schema
+    found: dict[str, Any] = {}
+    for name, value in schema.items():
+        if name == "properties" and isinstance(value, Mapping):
+            found[name] = {one: _schema(inner) for one, inner in value.items()}
+        elif name == "items":
+            found[name] = _schema(value)
+        elif name == "type" and isinstance(value, str):
+            if value in _JSON_TYPES:
+                found[name] = _JSON_TYPES[value]
+        else:
+            found[name] = value
+    return found
+
+
+def _documented(place: str, name: str, folder: Path) -> list[Any]:
+    if name not in _FILES:
+        raise DataError(
+            f"{place}: the functions of {shorten(name)} are not in a file. Pass questions of another category"
+        )
+    path = folder / _FOLDER / f"{_FILES[name]}.json"
+    if not path.is_file():
+        raise DataError(f"{place}: the functions of {name} are missing. Copy the folder {_FOLDER} of BFCL to {folder}")
+    return [line for _, line in lines_of(path)]
+
+
+_ANSWERS = "possible_answer"
+_NEW_FUNCTIONS = "I have updated some more functions you can choose from. What about now?"
+"""What BFCL's user says in a turn that only brings functions that were missing."""
+_ABSENT = object()
+
+
+def bfcl_rows(question_path: str | Path, answer_path: str | Path | None = None) -> list[dict[str, Any]]:
+    """Return a file of questions of the Berkeley Function Calling Leaderboard as rows for ``rk.tool_calls("calls")``.
+
+    The columns:
+
+    - ``id``: as in the file.
+    - ``prompt``: the chat messages of the first turn.
+    - ``tools``: the functions as JSON text, in OpenAI's schema. Types get their names in JSON Schema; functions keep
+      theirs (some have dots, which some endpoints refuse).
+    - ``calls``: the right calls as JSON text, a list of ``{"name": ..., "arguments": {...}}``. Several allowed
+      values of an argument are ``{"any_of": [...]}``, one that may be left out is ``{"optional": value}``. It is ``[]``
+      where no call is right, and None where BFCL has no answers because any call is right (``live_relevance``).
+    - ``turns``, only with several turns: JSON text, a list of ``{"messages": [...]}`` for each turn, with ``"tools"``
+      where the turn brings more functions. Then ``calls`` is a list of lists, one for each turn.
+
+    Values stay as they are. BFCL ignores case, spaces and ``,./-_*^`` when it compares texts, so that "1.5" equals
+    "15"; this is not copied. An empty text among the allowed values means that the argument may be left out; for an
+    argument that the schema requires it is a value.
+
+    Args:
+        question_path: such as ``BFCL_v4_parallel.json``, one JSON object per line. Questions with several turns need
+            the folder ``multi_turn_func_doc`` beside it.
+        answer_path: the possible answers; by default the file of the same name in ``possible_answer`` beside it.
+
+    Raises:
+        DataError: a line cannot be read, a question has no answer, or the answers are texts and not calls.
+        OSError: there is no such file.
+    """
+    path = Path(question_path)
+    beside = path.parent / _ANSWERS / path.name
+    source = Path(answer_path) if answer_path is not None else beside if beside.is_file() else None
+    answers: dict[str, Any] = {}
+    for place, line in lines_of(source) if source is not None else ():
+        answers[_field(place, line, "id", str)] = _field(place, line, "ground_truth", list)
+    rows = []
+    for place, line in lines_of(path):
+        name = _field(place, line, "id", str)
+        if name in answers:
+            rows.append(_row(place, line, answers[name], path.parent))
+        elif "relevance" not in name:
+            where = f"{source} has no answer for it" if source else f"there is no {beside}"
+            raise DataError(f"{place}: no answer for {name!r}: {where}. Pass the file with answer_path=")
+        else:
+            rows.append(_row(place, line, [] if "irrelevance" in name else None, path.parent))
+    return rows
+
+
+def _field(place: str, line: Any, name: str, kind: type) -> Any:
+    value = line.get(name) if isinstance(line, Mapping) else None
+    if not isinstance(value, kind):
+        raise DataError(f"{place}: no {name!r}, expected a line of BFCL with a {kind.__name__} there: {shorten(line)}")
+    return value
+
+
+def _row(place: str, line: Mapping[str, Any], answer: list[Any] | None, folder: Path) -> dict[str, Any]:
+    turns = _field(place, line, "question", list)
+    if not turns or not all(isinstance(turn, list) for turn in turns):
+        raise DataError(f"{place}: the question must be a list of turns, got {shorten(turns)}")
+    functions = functions_of(place, line, folder)
+    late: Mapping[str, list[str]] = line.get("missed_function") or {}
+    held_back = {name for names in late.values() for name in names}
+    row = {
+        "id": line["id"],
+        "prompt": turns[0],
+        "tools": _text([tool(one) for name, one in functions.items() if name not in held_back]),
+        "calls": None if answer is None else _text(_calls(place, answer, functions)),
+    }
+    if len(turns) == 1:
+        return row
+    said: list[dict[str, Any]] = []
+    for number, turn in enumerate(turns):
+        new = late.get(str(number)) or ()
+        said.append({"messages": turn or [{"role": "user", "content": _NEW_FUNCTIONS}]})
+        if new:
+            said[-1]["tools"] = [tool(functions[name]) for name in new if name in functions]
+    return {**row, "turns": _text(said)}
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _calls(place: str, answer: Sequence[Any], functions: Mapping[str, Mapping[str, Any]]) -> list[Any]:
+    if all(isinstance(one, list) for one in answer):
+        return [[_spelled(place, text, functions) for text in turn] for turn in answer]
+    calls = []
+    for one in answer:
+        if not isinstance(one, Mapping):
+            raise DataError(
+                f"{place}: the answer is {shorten(one)}, not a call. Pass questions whose answers are calls: those of "
+                "web_search and memory are texts"
+            )
+        calls += [
+            {"name": name, "arguments": _arguments(given, functions.get(name, {}))} for name, given in one.items()
+        ]
+    return calls
+
+
+def _arguments(given: Mapping[str, Any], function: Mapping[str, Any]) -> dict[str, Any]:
+    required = (function.get("parameters") or {}).get("required") or ()
+    found = {name: _allowed(values, required=name in required) for name, values in given.items()}
+    return {name: value for name, value in found.items() if value is not _ABSENT}
+
+
+def _allowed(values: Any, *, required: bool = False) -> Any:
+    """Return the allowed values of one argument; `_ABSENT` if it must be left out."""
+    if not isinstance(values, list) or not values:
+        return _literal(values)  # an empty list is the value: BFCL lists no other for it
+    texts = required and all(isinstance(value, str) for value in values)
+    kept = [_literal(value) for value in values if value != "" or texts]
+    if not kept:
+        return _ABSENT
+    value = kept[0] if len(kept) == 1 else {"any_of": kept}
+    return {"optional": value} if "" in values and not required else value
+
+
+def _literal(value: Any) -> Any:
+    """Return an allowed value; the values inside an object are allowed values again."""
+    if isinstance(value, Mapping):
+        found = {name: _allowed(item) for name, item in value.items()}
+        return {name: item for name, item in found.items() if item is not _ABSENT}
+    return [_literal(item) for item in value] if isinstance(value, list) else value
+
+
+def _spelled(place: str, text: str, functions: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a call that is written in Python, such as ``cd(folder='temp')``."""
+    try:
+        call = ast.parse(text.strip(), mode="eval").body
+        if not isinstance(call, ast.Call):
+            raise ValueError("not a call")
+        name = ast.unparse(call.func)
+        names = list(functions.get(name, {}).get("parameters", {}).get("properties", ()))
+        if len(call.args) > len(names):
+            raise ValueError(f"{name} has no names for {len(call.args)} arguments")
+        pairs = [*zip(names, call.args, strict=False), *((one.arg, one.value) for one in call.keywords)]
+        arguments = {str(key): ast.literal_eval(value) for key, value in pairs}
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise DataError(f"{place}: cannot read the call {shorten(text)} ({error})") from None
+    return {"name": name, "arguments": arguments}

@@ -1,0 +1,197 @@
+"""Which columns of the data a reward reads, and under which names: chunks of rows become work for a `Scorer`.
+
+``Columns.of(reward, ["text", "answer"], {"completion": "text"}).work(chunk)`` holds completions and answers only.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rewardkit.batch.batch import RESERVED, Batch, Numbers
+from rewardkit.batch.equality import alike, equality
+from rewardkit.errors import DataError, near_miss
+from rewardkit.scoring.chunks import Chunk
+from rewardkit.scoring.samples import asked_for
+from rewardkit.scoring.scores import Work
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.reward import Reward, bindings, walk
+
+_STOPS = ("stop_reason", "finish_reason")
+_CUT = ("length", "max_tokens", "model_length", "max_output_tokens")
+"""What OpenAI, Anthropic and inspect_ai write in these columns where a completion ran into the token limit."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of some data, for one reward.
+
+    Attributes:
+        reward: the reward.
+        there: the columns of the data.
+        sources: our name -> the column of the data.
+        apart: columns that separate groups with the same prompt, such as the step.
+        data: the name of the data in errors.
+    """
+
+    reward: Reward
+    there: Collection[str]
+    sources: Mapping[str, str]
+    apart: tuple[str, ...] = ()
+    data: str = "the data"
+
+    @classmethod
+    def of(
+        cls,
+        reward: Reward,
+        there: Collection[str],
+        sources: Mapping[str, str] | None = None,
+        *,
+        apart: tuple[str, ...] = (),
+        data: str = "the data",
+    ) -> Columns:
+        """Check that the data has the columns that the reward reads.
+
+        Raises:
+            DataError: there is no column of completions, or a column in `sources` is missing.
+            BindingError: the reward reads a column that the data does not have.
+        """
+        found = cls(reward, there, dict(sources or {}), apart, data)
+        for name, theirs in found.sources.items():
+            if theirs not in there:
+                raise found._missing(theirs, f"to use as {name!r}")
+        if found.column("completion") is None:
+            raise found._missing("completion", "name the column of the completions with --completion")
+        found._check()
+        return found
+
+    @functools.cached_property
+    def scorer(self) -> Scorer:
+        """The compiled reward."""
+        return Scorer(self.reward)
+
+    def column(self, name: str) -> str | None:
+        """Return the column of the data for `name`, or None."""
+        theirs = self.sources.get(name, name)
+        return theirs if theirs in self.there else None
+
+    @functools.cached_property
+    def names(self) -> list[str]:
+        """The columns passed to the reward: those that it names, or all that are not used under another name."""
+        named, takes_all = asked_for(self.reward)
+        taken = set(self.sources.values())
+        known = [*self.sources, *(name for name in self.there if name not in taken)]
+        return [name for name in dict.fromkeys(known) if name not in RESERVED and (takes_all or name in named)]
+
+    @functools.cached_property
+    def needed(self) -> list[str]:
+        """The columns of the data that must be read, in the order of the data."""
+        ours = ("completion", "prompt", "completion_ids", *_STOPS, *self.names)
+        needed = {self.column(name) for name in ours} | set(self.apart if self.compares else ())
+        return [name for name in self.there if name in needed]
+
+    @functools.cached_property
+    def compares(self) -> bool:
+        """Whether the completions of a prompt are scored together."""
+        return any(node.facts.together == "group" for node, _, _ in walk(self.reward))
+
+    @functools.cached_property
+    def sees_batches(self) -> bool:
+        """Whether the reward sees all completions of a batch."""
+        return any(binding.scope == "batch" and not binding.foreign for _, binding in bindings(self.reward))
+
+    @functools.cached_property
+    def waits(self) -> bool:
+        """Whether the reward waits for services (judges, sandboxes, models), which one process can call in parallel."""
+        return any(binding.waits for _, binding in bindings(self.reward))
+
+    @functools.cached_property
+    def common(self) -> list[str]:
+        """The columns of the data in which completions of one group agree."""
+        named, _ = asked_for(self.reward)
+        ours = [name for name in ("prompt", *sorted(named)) if self.column(name) is not None]
+        return [*(self.sources.get(name, name) for name in ours), *self.apart]
+
+    def batches(self, chunks: Iterable[Chunk], most: int) -> Iterator[tuple[Chunk, Work]]:
+        """Yield all rows in batches, about `most` at a time; if the reward compares, groups stay whole.
+
+        Args:
+            chunks: consecutive rows; each chunk but the last one has `most` rows.
+            most: completions scored at once.
+        """
+        if not self.compares:
+            for chunk in chunks:
+                yield chunk, self.work(chunk)
+            return
+        held: Chunk | None = None
+        for chunk in chunks:
+            held = chunk if held is None else held.followed_by(chunk)
+            sizes = self._sizes(held)
+            if len(sizes) > 1:  # the last group may continue
+                whole = sum(sizes[:-1])
+                yield held.part(0, whole), self.work(held.part(0, whole), sizes[:-1])
+                held = held.part(whole)
+        if held is not None:
+            yield held, self.work(held, self._sizes(held))
+
+    def work(self, chunk: Chunk, sizes: tuple[int, ...] | None = None) -> Work:
+        """Return what a `Scorer` needs of these rows; `sizes` are those of their groups."""
+
+        def values(name: str) -> list[Any] | None:
+            theirs = self.column(name)
+            return None if theirs is None else chunk.column(theirs)
+
+        ids = values("completion_ids")
+        stops = next((found for name in _STOPS if (found := values(name)) is not None), None)
+        return Work(
+            values("completion") or [],
+            values("prompt"),
+            None if ids is None or any(one is None for one in ids) else ids,
+            {name: values(name) or [] for name in self.names},
+            sizes,
+            None if stops is None else [stop in _CUT for stop in stops],
+        )
+
+    def _check(self) -> None:
+        nothing: dict[str, list[Any]] = {name: [] for name in self.names}
+        named, _ = asked_for(self.reward)
+        if any(name not in nothing for name in named):  # the error lists all columns
+            nothing |= {name: [] for name in self.there if name not in RESERVED}
+        has_ids = self.column("completion_ids") is not None
+        prompts: list[Any] | None = None if self.column("prompt") is None else []
+        self.scorer.check(Batch([], prompts=prompts, completion_ids=[] if has_ids else None, columns=nothing))
+        if self.compares and not self.common:
+            raise DataError(
+                f"the reward compares the completions of a prompt, but {self.data} has no column 'prompt'. "
+                "Name the column with --columns prompt=COLUMN."
+            )
+
+    def _sizes(self, chunk: Chunk) -> tuple[int, ...]:
+        """Return the sizes of the runs of rows that belong to one group."""
+        starts = np.zeros(len(chunk) + 1, dtype=np.bool_)
+        starts[[0, -1]] = True
+        rows = alike([equality(chunk.column(name)) for name in self.common], len(chunk))
+        starts[1:-1] = np.diff(rows) != 0
+        sizes = np.diff(np.flatnonzero(starts))
+        self._check_apart(rows[starts[:-1]], sizes)
+        return tuple(sizes.tolist())
+
+    def _check_apart(self, prompts: Numbers, sizes: Numbers) -> None:
+        """Raise a DataError if a prompt with a single completion comes again: a whole group may, in another epoch."""
+        _, inverse, counts = np.unique(prompts, return_inverse=True, return_counts=True)
+        alone = (sizes == 1) & (counts[inverse] > 1)
+        alone[-1:] = False  # the last group may continue
+        if alone.any():
+            raise DataError(
+                f"the reward compares the completions of a prompt, but in {self.data} they are not next to each "
+                f"other ({int(alone.sum())} of {len(sizes)} groups in the first rows have one completion, and their "
+                "prompt comes again later). Sort the rows by prompt"
+            )
+
+    def _missing(self, name: str, what: str) -> DataError:
+        there = ", ".join(self.there)
+        return DataError(f"{self.data} has no column {name!r} ({what}). Columns: {there}.{near_miss(name, self.there)}")

@@ -1,0 +1,313 @@
+"""Score a data set where it is: ``rk.score_dataset(dataset, reward)`` returns it with columns of scores.
+
+It takes what people have: a data set of Hugging Face or of Ray, a table of pandas, polars or Arrow. None of them is
+imported before you pass one.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import pickle
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, final
+
+from rewardkit.errors import DataError, near_miss, shorten
+from rewardkit.record.cells import as_json
+from rewardkit.scoring.chunks import Chunk, Tabular, split_table, splits, values_of
+from rewardkit.scoring.columns import Columns
+from rewardkit.scoring.conversations import COLUMNS
+from rewardkit.scoring.outputs import arrays, arrow, check_names, renamed, results, results_schema, split_schema
+from rewardkit.scoring.scores import score
+from rewardkit.tree.conversion import RewardLike, tree_of
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.reward import Reward
+from rewardkit.workers.carried import packed
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+# Scored tables: an Arrow table in, the same rows with their scores out; every engine scores with this.
+
+
+@final
+@dataclass(frozen=True)
+class TableScorer:
+    """Scores Arrow tables. It can be pickled if the reward can.
+
+    Attributes:
+        reward: the reward; `rewardkit.scoring.processes.one_reward` loads one by name.
+        sources: our name -> the column of the table.
+        apart: columns that separate groups with the same prompt, such as the step.
+        batch: completions scored at once.
+        conversations: whether the rows hold conversations to split; None to look at the first row of each table.
+    """
+
+    reward: Reward
+    sources: Mapping[str, str] = field(default_factory=dict)
+    apart: tuple[str, ...] = ()
+    batch: int = 512
+    conversations: bool | None = None
+
+    @functools.cached_property
+    def scorer(self) -> Scorer:
+        """The compiled reward."""
+        return Scorer(self.reward)
+
+    @property
+    def components(self) -> list[str]:
+        """The names of the components."""
+        return self.scorer.components
+
+    def columns(self, names: Collection[str]) -> Columns:
+        """Return the columns that the reward reads, of a table with columns of these names; ``.needed`` lists them.
+
+        Raises:
+            DataError: there is no column of completions, or a column in `sources` is missing.
+            BindingError: the reward reads a column that the table does not have.
+        """
+        return Columns.of(self.reward, names, self.sources, apart=self.apart)
+
+    def __call__(self, table: pyarrow.Table) -> pyarrow.Table:
+        """Return the table with our columns; a column with the name of one of ours becomes ``input/<name>``.
+
+        Conversations are split into the columns ``prompt`` and ``completion``, as JSON. If the reward compares the
+        completions of a prompt, the rows of each group must be next to each other, and all be in this table.
+
+        Raises:
+            DataError: two columns have the same name, the completions of a prompt are apart, or as `columns`.
+            BindingError: as `columns`.
+            RunStopped: every other row would fail, too: a wrong key, a quota that is used up.
+        """
+        import pyarrow as pa
+
+        chunk, schema = self._read(table)
+        names = renamed(schema.names, self.components)
+        fields = [one.with_name(names[one.name]) for one in schema]
+        said = self._scored(chunk)
+        return pa.Table.from_arrays([*arrays(chunk, schema), *said.columns], schema=pa.schema([*fields, *said.schema]))
+
+    def scores(self, table: pyarrow.Table) -> pyarrow.Table:
+        """Return our columns alone; raise what a call raises. Columns that the reward does not read may be absent."""
+        return self._scored(self._read(table)[0])
+
+    def _read(self, table: pyarrow.Table) -> tuple[Chunk, pyarrow.Schema]:
+        """Return the rows, and the schema in which they are written."""
+        table = table.replace_schema_metadata(None)
+        check_names(table.column_names, "the table")
+        completion = self.sources.get("completion")
+        if not (splits(table, completion) if self.conversations is None else self.conversations):
+            return Tabular(table), table.schema
+        chunk = split_table(table, completion)
+        return chunk, split_schema(table.schema, chunk.names)
+
+    def _scored(self, chunk: Chunk) -> pyarrow.Table:
+        import pyarrow as pa
+
+        schema = results_schema(self.components)
+        if not len(chunk):
+            return schema.empty_table()
+        columns = self.columns(chunk.names)
+        parts = (chunk.part(start, start + self.batch) for start in range(0, len(chunk), self.batch))
+        said = [results(score(self.scorer, work)) for _, work in columns.batches(parts, self.batch)]
+        return pa.Table.from_batches([pa.RecordBatch.from_arrays(one, schema=schema) for one in said])
+
+
+_GROUP = "rewardkit/group"
+_BLOCKS = 4
+"""Blocks per core of a Ray data set whose rows were brought together by prompt."""
+_ROWS = 4096
+"""Rows of a Ray data set that an actor scores at a time."""
+
+
+def score_dataset(
+    dataset: Any, reward: RewardLike | Sequence[Any], *, columns: Mapping[str, str] | None = None, **options: Any
+) -> Any:
+    """Return `dataset` with the scores of its completions in new columns, as ``rewardkit score`` writes them.
+
+    ::
+
+        table = pandas.DataFrame({"completion": ["<answer>42</answer>", "dunno"], "answer": ["42", "7"]})
+        rk.score_dataset(table, rk.number("answer"))["total"]      # 1.0, 0.0
+
+    The new columns are ``total``, ``components/<name>``, ``outcomes`` (of components that were not scored, as JSON),
+    ``notes`` (as JSON) and ``error``. A row that cannot be scored has only an ``error``; it affects no other. A column
+    of yours with one of these names becomes ``input/<name>``.
+
+    A Ray data set is scored when it is consumed, by a pool of actors that each hold a core. If the reward compares the
+    completions of a prompt, its rows are first brought together by prompt, which changes their order. In all other
+    tables, the completions of a prompt must be next to each other.
+
+    Args:
+        dataset: a `Dataset`, `DatasetDict` or `IterableDataset` of Hugging Face, a ``ray.data.Dataset``, a data frame
+            of pandas or polars, or a table of Arrow.
+        reward: what ``rk.score`` takes.
+        columns: our name -> yours, where they differ: ``{"completion": "text", "answer": "solution"}``.
+        options: for a Ray data set: what its ``map_batches`` takes, such as ``num_cpus=0.5`` or ``compute=`` with the
+            size of the pool.
+
+    Raises:
+        DataError: there is no column of completions, two columns have the same name, or the completions of a prompt
+            are not next to each other.
+        BindingError: the reward reads a column that is not there.
+        RunStopped: every row would fail: a wrong key, a quota that is used up.
+    """
+    scorer = TableScorer(tree_of(reward, "a reward to score with"), dict(columns or {}))
+    kind = _kind(dataset)
+    if options and kind != "ray":
+        raise TypeError(f"score_dataset takes {', '.join(options)} only for a Ray data set")
+    scored = _WAYS.get(kind)
+    if scored is None:
+        raise DataError(
+            "score_dataset takes a data set of Hugging Face or Ray, a data frame of pandas or polars, or a table of "
+            f"Arrow, got {shorten(dataset)} ({type(dataset).__name__}). For lists, use rk.score(reward, completions)"
+        )
+    return scored(dataset, scorer, **options)
+
+
+def _kind(dataset: Any) -> str:
+    """Return the library of a data set, and for those of Hugging Face the class."""
+    for base in type(dataset).__mro__:
+        library = base.__module__.partition(".")[0]
+        if library == "datasets":
+            return base.__name__
+        if (library, base.__name__) in _TABLES:
+            return library
+    return ""
+
+
+_TABLES = {("ray", "Dataset"), ("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table")}
+
+
+def _of_arrow(table: Any, scorer: TableScorer) -> Any:
+    import pyarrow as pa
+
+    said, names = _scores(table, scorer), renamed(table.column_names, scorer.components)
+    named = table.rename_columns([names[name] for name in table.column_names])
+    return pa.Table.from_arrays([*named.columns, *said.columns], names=[*named.column_names, *said.column_names])
+
+
+def _of_pandas(frame: Any, scorer: TableScorer) -> Any:
+    import pandas
+
+    arrow("scoring a data frame")
+    import pyarrow as pa
+
+    columns = list(map(str, frame.columns))
+    check_names(columns, "the data frame")
+    needed = frame[[name for name in frame.columns if str(name) in _needed(columns, scorer)]]
+    try:
+        table = pa.Table.from_pandas(needed, preserve_index=False)
+    except pa.ArrowException as error:
+        raise DataError(f"a column of the data frame has values of several types: {error}. Convert it") from None
+    said = scorer.scores(table).to_pandas()
+    named = frame.rename(columns=renamed(columns, scorer.components))
+    return pandas.concat([named, said.set_index(frame.index)], axis=1)
+
+
+def _of_polars(frame: Any, scorer: TableScorer) -> Any:
+    import polars
+
+    said = polars.from_arrow(_scores(frame, scorer))
+    return frame.rename(renamed(frame.columns, scorer.components)).hstack(said)
+
+
+def _scores(table: Any, scorer: TableScorer) -> Any:
+    """Return our columns for a table of Arrow or polars."""
+    arrow("scoring a data frame")
+    names = list(getattr(table, "column_names", None) or table.columns)
+    check_names(names, "the table")
+    needed = table.select(_needed(names, scorer))
+    return scorer.scores(needed if hasattr(needed, "column_names") else needed.to_arrow())
+
+
+def _needed(names: Sequence[str], scorer: TableScorer) -> Sequence[str]:
+    """Return the columns to read: all of them if the completions are in conversations."""
+    completion = scorer.sources.get("completion", "completion")
+    if completion in names:
+        return scorer.columns(names).needed
+    if not {*COLUMNS, "output"} & {*names}:
+        there = ", ".join(names)
+        raise DataError(
+            f"there is no column {completion!r} of completions. Pass columns={{'completion': '<your column>'}}. "
+            f"Columns: {there}.{near_miss(completion, names)}"
+        )
+    return names
+
+
+def _of_dataset(dataset: Any, scorer: TableScorer) -> Any:
+    names = dataset.column_names
+    said = scorer.scores(dataset.select_columns(_needed(names, scorer)).with_format("arrow")[:])
+    other = {old: new for old, new in renamed(names, scorer.components).items() if old != new}
+    dataset = dataset.rename_columns(other) if other else dataset
+    for name in said.column_names:
+        dataset = dataset.add_column(name, said[name].combine_chunks())
+    return dataset
+
+
+def _of_splits(splits: Any, scorer: TableScorer) -> Any:
+    return type(splits)({name: _of_dataset(each, scorer) for name, each in splits.items()})
+
+
+def _of_stream(stream: Any, scorer: TableScorer) -> Any:
+    if scorer.scorer.together == "group":
+        raise DataError(
+            "the reward compares the completions of a prompt, and an IterableDataset is scored in pieces. Load it as a "
+            "Dataset: datasets.Dataset.from_generator(lambda: iter(dataset))"
+        )
+    return stream.with_format("arrow").map(lambda table: _of_arrow(table, scorer), batched=True).with_format(None)
+
+
+def _of_ray(dataset: Any, scorer: TableScorer, **options: Any) -> Any:
+    import ray
+    from ray.data import ActorPoolStrategy
+
+    compares = scorer.scorer.together == "group"
+    cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
+    if compares:
+        common = tuple(scorer.columns(dataset.schema().names).common)
+        numbered = dataset.map_batches(_numbered, batch_format="pyarrow", fn_args=(common,))
+        dataset = numbered.repartition(_BLOCKS * cores, keys=[_GROUP], sort=True)
+    options = {"compute": ActorPoolStrategy(min_size=1, max_size=cores), "num_cpus": 1, **options}
+    size = None if compares else _ROWS
+    return dataset.map_batches(
+        _Actor,
+        batch_size=size,
+        batch_format="pyarrow",
+        fn_constructor_args=(packed(replace(scorer)),),  # with the functions of a script or notebook
+        **options,
+    )
+
+
+def _numbered(table: Any, common: Sequence[str]) -> Any:
+    """Return the table with a column that is equal in the rows of one group."""
+    import pyarrow as pa
+
+    cells = zip(*(values_of(table[name]) for name in common), strict=True)
+    keys = [hashlib.sha256(as_json(row).encode(errors="surrogatepass")).hexdigest() for row in cells]
+    return table.append_column(_GROUP, pa.array(keys, pa.string()))
+
+
+@final
+class _Actor:
+    """Scores the blocks of a Ray data set."""
+
+    def __init__(self, scorer: bytes) -> None:
+        self._scorer: TableScorer = pickle.loads(scorer)
+
+    def __call__(self, table: Any) -> Any:
+        there = [name for name in table.column_names if name != _GROUP]
+        return _of_arrow(table.select(there), self._scorer)
+
+
+_WAYS = {
+    "pyarrow": _of_arrow,
+    "pandas": _of_pandas,
+    "polars": _of_polars,
+    "Dataset": _of_dataset,
+    "DatasetDict": _of_splits,
+    "IterableDataset": _of_stream,
+    "ray": _of_ray,
+}

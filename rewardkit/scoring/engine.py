@@ -1,0 +1,192 @@
+"""The engine: scores parts in one process or several, in order, and puts them together.
+
+Each process reads the parts that it scores and encodes their rows for the output. Between processes travel the place of
+a part, one way, and what its rows add up to, the other way.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+from rewardkit.scoring.chunks import Chunk
+from rewardkit.scoring.columns import Columns
+from rewardkit.scoring.output import Output
+from rewardkit.scoring.parts.part import Part, first_apart, regrouped, whole_groups
+from rewardkit.scoring.processes import Workers, alone, one_reward
+from rewardkit.scoring.replay import Replayed
+from rewardkit.scoring.report import ReplayReport
+from rewardkit.scoring.scores import Scores, Work, score
+from rewardkit.scoring.writers import Writer, writer_of
+from rewardkit.tree.evaluation.scorer import Scorer
+
+_FIRST_ROWS = 512
+"""Rows that are scored first, to see how long the others will take."""
+
+Tick = Callable[[int], None]
+
+
+@final
+@dataclass(frozen=True)
+class Job:
+    """What a process must know to score parts.
+
+    Attributes:
+        target: the reward, by name.
+        there, sources, apart, data: as in `Columns`.
+        batch: completions scored at once.
+        writer: of the rows; None if only their sums are wanted.
+        folder: where other processes put encoded parts.
+    """
+
+    target: str
+    there: tuple[str, ...]
+    sources: tuple[tuple[str, str], ...]
+    apart: tuple[str, ...]
+    data: str
+    batch: int
+    writer: Writer | None = None
+    folder: Path | None = None
+
+    def __call__(self, item: tuple[int, Part]) -> tuple[ReplayReport, Any, Any]:
+        """Score a part in another process: return its report, its file, and what the output must know about it."""
+        number, part = item
+        columns = _columns(self.target, self.there, self.sources, self.apart, self.data)
+        report, data, about = self.scored(columns, part)
+        if self.folder is None:
+            return report, None, about
+        place = self.folder / f"part-{number:08}"
+        place.write_bytes(data)
+        return report, place, about
+
+    def scored(
+        self,
+        columns: Columns,
+        part: Part,
+        score: Callable[[Scorer, Work], Scores] = score,
+        tick: Tick | None = None,
+    ) -> tuple[ReplayReport, Any, Any]:
+        """Score a part in this process: return its report, its bytes, and what the output must know about it."""
+        report, scorer = ReplayReport(), columns.scorer
+        names = columns.needed if self.writer is None else None
+
+        def scored() -> Iterator[tuple[Chunk, Scores]]:
+            for chunk, work in columns.batches(part.chunks(self.batch, names), self.batch):
+                scores = score(scorer, work)
+                report.add(scores)
+                yield chunk, scores
+                if tick is not None:
+                    tick(report.rows)
+
+        if self.writer is None:
+            for _ in scored():
+                pass
+            return report, None, None
+        return report, *self.writer.encoded(scored())
+
+
+def score_saved(
+    replayed: Replayed,
+    out: Path | None = None,
+    *,
+    workers: Workers | None = None,
+    batch: int = 512,
+    resume: bool = False,
+    options: Mapping[str, Any] | None = None,
+    tick: Tick | None = None,
+) -> ReplayReport:
+    """Score saved completions, and write them with their scores.
+
+    Args:
+        replayed: the reward and the completions.
+        out: a .jsonl, .csv or .parquet file, which appears when it is complete.
+        workers: the processes; by default as many as there are cores, if there are some seconds of work.
+        batch: completions scored at once.
+        resume: continue what an interrupted command began to write.
+        options: what must not differ when it is resumed, besides the data and the reward.
+        tick: called with the number of rows that are scored.
+
+    Raises:
+        DataError: the output cannot be written, or it is another one that should be resumed.
+        RunStopped: every other row would fail, too: a wrong key, a quota that is used up.
+    """
+    saved = replayed.saved
+    columns = replayed.columns
+    job = Job(replayed.target, tuple(saved.columns), tuple(replayed.sources.items()), saved.apart, saved.name, batch)
+    parts = _parts(replayed, batch)
+    with workers or Workers(None) as shared:
+        if out is None:
+            report = ReplayReport()
+            for part_report, _, _ in _scored(job, columns, parts, shared, saved.size, report, tick):
+                report.extend(part_report)
+            return report
+        components = columns.scorer.components
+        writer = writer_of(out, saved, components)
+        about = {
+            "data": [saved.name, saved.size, f"{saved.digest:08x}"],
+            "reward": [replayed.reward.fingerprint, components],
+            **dict(options or {}),
+            "batch": batch,
+            "columns": dict(replayed.sources),
+        }
+        with Output.opened(out, writer, about, resume=resume) as output:
+            job = Job(**{**job.__dict__, "writer": writer, "folder": output.folder})
+            left = (part for number, part in enumerate(parts) if number >= output.parts)
+            for part_report, data, said in _scored(job, columns, left, shared, saved.size, output.report, tick):
+                output.append(data, said, part_report)
+            output.finish()
+            return output.report
+
+
+def _parts(replayed: Replayed, batch: int) -> Iterator[Part]:
+    """Return the parts, cut where the reward allows it."""
+    columns = replayed.columns
+    parts: Iterable[Part] = first_apart(replayed.saved.parts(), _FIRST_ROWS)
+    if columns.compares:  # prompts that come again are noticed within a part, so it must not be too small
+        return whole_groups(regrouped(parts, _FIRST_ROWS), columns.common)
+    return regrouped(parts, batch) if columns.sees_batches else iter(parts)
+
+
+def _scored(
+    job: Job,
+    columns: Columns,
+    parts: Iterator[Part],
+    workers: Workers,
+    size: int,
+    done: ReplayReport,
+    tick: Tick | None,
+) -> Iterator[tuple[ReplayReport, Any, Any]]:
+    """Yield the result of each part: in this process, until more are worthwhile, then in others."""
+    show = tick or _ignore
+    show(done.rows)
+    if columns.waits:
+        workers.processes = 1
+    while not workers.worthwhile(0):
+        part = next(parts, None)
+        if part is None:
+            return
+        started, before = time.perf_counter(), done.rows
+        yield job.scored(columns, part, tick=lambda rows: show(before + rows))  # noqa: B023
+        workers.worthwhile((time.perf_counter() - started) / part.rows * (size - before - part.rows))
+
+    def rescue(item: tuple[int, Part]) -> tuple[ReplayReport, Any, Any]:
+        return job.scored(columns, item[1], score=lambda _, work: alone(job.target, work))
+
+    for result in workers.elsewhere(job, enumerate(parts), rescue):
+        yield result
+        show(done.rows)
+
+
+def _ignore(rows: int) -> None:
+    """Do nothing: the default callback."""
+
+
+@functools.lru_cache(maxsize=4)
+def _columns(
+    target: str, there: tuple[str, ...], sources: tuple[tuple[str, str], ...], apart: tuple[str, ...], data: str
+) -> Columns:
+    return Columns.of(one_reward(target), there, dict(sources), apart=apart, data=data)

@@ -1,0 +1,298 @@
+"""Rows of data files: ``for place, row in rows_of(Path("solutions.jsonl"))`` reads one row at a time.
+
+Each row comes with its place, ``"solutions.jsonl, line 3"``, for error messages.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import glob
+import io
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from rewardkit.errors import DataError, MissingExtraError, shorten
+
+# Addresses of data: local paths, and what fsspec reads (``s3://bucket/data/*.parquet``).
+
+
+def is_remote(address: str) -> bool:
+    """Whether fsspec reads it."""
+    return "://" in address
+
+
+def ending(address: str) -> str:
+    """Return the suffix in lower case: ``".parquet"``."""
+    return os.path.splitext(address)[1].lower()
+
+
+def opened(address: str) -> IO[bytes]:
+    """Open a file for reading bytes.
+
+    Raises:
+        MissingExtraError: fsspec, which reads addresses, is not installed.
+        OSError: there is no such file.
+    """
+    if not is_remote(address):
+        return open(address, "rb")
+    system, path = _system(address)
+    file: IO[bytes] = system.open(path, "rb")
+    return file
+
+
+def size_of(address: str) -> int:
+    """Return the size of a file in bytes; raise what `opened` raises."""
+    if not is_remote(address):
+        return os.stat(address).st_size
+    system, path = _system(address)
+    return int(system.size(path))
+
+
+def expanded(address: str) -> list[str]:
+    """Return the addresses that a pattern (``*``, ``?``, ``[...]``) matches, sorted; without one, the address itself.
+
+    Raises:
+        DataError: no file matches.
+    """
+    if not glob.has_magic(address) or (not is_remote(address) and os.path.exists(address)):
+        return [address]
+    if is_remote(address):
+        system, path = _system(address)
+        found = [system.unstrip_protocol(one) for one in system.glob(path)]
+    else:
+        found = glob.glob(address, recursive=True)
+    if not found:
+        raise DataError(f"no file matches {address}")
+    return sorted(found)
+
+
+def _system(address: str) -> tuple[Any, str]:
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError as error:
+        raise MissingExtraError.of(f"reading {address}", "store") from error
+    try:
+        system, path = url_to_fs(address)
+    except (ImportError, ValueError) as error:  # no package for s3://, or no such protocol
+        raise DataError(f"{address} cannot be read: {error}") from None
+    return system, path
+
+
+Row = Mapping[str, Any]
+
+_PARQUET_ROWS = 512
+_LONGEST_LINE = 64 << 20
+_PARQUET_BYTES = 1 << 20
+"""How much of a column is read at once; without it, a large row group would be in memory as a whole."""
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def rows_of(path: str | Path) -> Iterator[tuple[str, Row]]:
+    """Yield the rows of a .jsonl, .json, .csv or .parquet file, each with its place.
+
+    The cells of a .csv file are text. A .json file is read as a whole, other files row by row; it is a list of objects,
+    or has an object per line.
+
+    Raises:
+        DataError: the file has another suffix, or a row cannot be read.
+        MissingExtraError: pyarrow, which reads .parquet, is not installed.
+        OSError: there is no such file.
+    """
+    readers = {".jsonl": lines_of, ".json": _array, ".csv": _cells, ".parquet": _table}
+    address = os.fspath(path)
+    if ending(address) not in readers:
+        raise DataError(
+            f"{path}: unknown file type. Pass a .jsonl, .json, .csv or .parquet file, or a list of mappings."
+        )
+    for place, row in readers[ending(address)](address):
+        yield place, checked_row(place, row)
+
+
+def checked_row(place: str, row: Any) -> Row:
+    """Return `row`.
+
+    Raises:
+        DataError: it is not a mapping.
+    """
+    if type(row) is not dict and not isinstance(row, Mapping):
+        hint = " For a pandas table, pass table.to_dict('records')." if isinstance(row, str) else ""
+        raise DataError(f"{place}: expected a mapping, got {shorten(row)}.{hint}")
+    return row
+
+
+def parquet_file(path: str | Path) -> Any:
+    """Open a ``pyarrow.parquet.ParquetFile``, which reads a few pages at a time.
+
+    Raises:
+        DataError: the file is not a Parquet file.
+        MissingExtraError: pyarrow is not installed.
+        OSError: there is no such file.
+    """
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as parquet
+    except ImportError as error:
+        raise MissingExtraError.of("reading .parquet files", "store") from error
+    source: Any = os.fspath(path)
+    if is_remote(source):
+        source = opened(source)
+    else:
+        with open(source, "rb"):
+            pass
+    try:
+        return parquet.ParquetFile(source, pre_buffer=False, buffer_size=_PARQUET_BYTES)
+    except (OSError, pa.ArrowException) as error:
+        raise DataError(f"{path}: not a Parquet file ({shorten(str(error))})") from None
+
+
+def _table(address: str) -> Iterator[tuple[str, Any]]:
+    number = 0
+    with parquet_file(address) as file:
+        for batch in file.iter_batches(batch_size=_PARQUET_ROWS):
+            for row in batch.to_pylist():
+                yield f"{address}, row {number}", row
+                number += 1
+
+
+def lines_of(path: str | Path) -> Iterator[tuple[str, Any]]:
+    """Yield the values of a file with one JSON value per line, each with its place.
+
+    Raises:
+        DataError: a line is not JSON, or not UTF-8.
+        OSError: there is no such file.
+    """
+    # In bytes, because a JSON string may contain U+2028 or a lone carriage return.
+    with opened(os.fspath(path)) as file:
+        for number, line in enumerate(file, start=1):
+            text = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
+            if not is_blank(text):
+                yield f"{path}, line {number}", parsed(text, f"{path}, line {number}")
+
+
+def holds_lines(address: str) -> bool:
+    """Whether a .json file has a JSON object in each line."""
+    with opened(address) as file:
+        first, second = file.readline(_LONGEST_LINE).removeprefix(BYTE_ORDER_MARK), file.read(1)
+    return first.endswith(b"\n") and first[:1] == b"{" and bool(second) and _is_json(first)
+
+
+def is_blank(line: bytes) -> bool:
+    """Whether a line has only white space."""
+    return line[:1] != b"{" and not line.decode(errors="replace").strip()
+
+
+def parsed(line: bytes, place: str) -> Any:
+    """Return the value of a line of JSON.
+
+    Raises:
+        DataError: it is not JSON, or not UTF-8.
+    """
+    try:
+        return _parser()(line)
+    except ValueError:  # some JSON it refuses: lone surrogates, deep nesting
+        pass
+    text = _decoded(line, place, first=False)
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{place}: not JSON ({error}): {shorten(text)}") from None
+
+
+@functools.cache
+def _parser() -> Callable[[bytes], Any]:
+    """Return the parser of jiter, which reads what it reads as `json` does, four times as fast; without it, `json`."""
+    try:
+        import jiter
+    except ImportError:
+        return lambda line: json.loads(line.decode())
+    return jiter.from_json
+
+
+def _array(address: str) -> Iterator[tuple[str, Any]]:
+    with opened(address) as file:
+        text = _decoded(file.read(), address, first=True)
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        if error.msg == "Extra data" and _is_json(text.partition("\n")[0]):
+            yield from lines_of(address)
+            return
+        raise DataError(f"{address}, line {error.lineno}: not JSON ({error.msg})") from None
+    except RecursionError:
+        raise DataError(f"{address}: the JSON is nested too deeply") from None
+    if not isinstance(value, list):
+        raise DataError(f"{address}: expected a list of objects, got {shorten(value)}")
+    yield from ((f"{address}, row {row}", record) for row, record in enumerate(value))
+
+
+def _is_json(text: str | bytes) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _decoded(data: bytes, place: str, *, first: bool) -> str:
+    try:
+        return (data.removeprefix(BYTE_ORDER_MARK) if first else data).decode()
+    except UnicodeDecodeError as error:
+        raise DataError(f"{place}: not UTF-8 ({error.reason} at byte {error.start}). Save the file as UTF-8.") from None
+
+
+def _cells(address: str) -> Iterator[tuple[str, Any]]:
+    with opened(address) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
+        yield from csv_rows(address, text, size_of(address))
+
+
+def csv_rows(
+    name: str, lines: Iterable[str], longest: int, header: Sequence[str] = ()
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the rows of lines of CSV, each with its place.
+
+    Args:
+        name: of the file, for errors.
+        lines: with their ends.
+        longest: the most characters of a cell.
+        header: the names of the columns; by default, they are in the first row.
+
+    Raises:
+        DataError: the lines are not CSV, or not UTF-8.
+    """
+    for number, cells in _cells_of(name, lines, longest):
+        place = f"{name}, line {number}"
+        if not header:
+            header = cells
+            twice = next((name for name in header if header.count(name) > 1), None)
+            if twice is not None:
+                raise DataError(f"{place}: duplicate column {twice!r}. Rename one of them.")
+        elif len(cells) != len(header):
+            raise DataError(f"{place}: {len(cells)} cells for {len(header)} columns. Quote cells that contain commas.")
+        else:
+            yield place, dict(zip(header, cells, strict=True))
+
+
+def _cells_of(name: str, lines: Iterable[str], longest: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows that are not empty, each with the number of its last line."""
+    rows = csv.reader(lines, strict=True)
+    longest = max(csv.field_size_limit(), longest)  # a completion may exceed the default of 131,072
+    while True:
+        limit = csv.field_size_limit(longest)  # for the whole process, so only while we read
+        try:
+            cells = next(rows, None)
+        except csv.Error as error:
+            raise DataError(f"{name}, line {rows.line_num}: not CSV ({error})") from None
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"{name}: not UTF-8 ({error.reason}, after line {rows.line_num}). Save the file as UTF-8."
+            ) from None
+        finally:
+            csv.field_size_limit(limit)
+        if cells is None:
+            return
+        if cells:
+            yield rows.line_num, cells

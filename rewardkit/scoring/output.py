@@ -1,0 +1,215 @@
+"""The output while it grows: a hidden folder beside it, from which an interrupted command can continue.
+
+``.scored.jsonl.partial/`` has the file so far, what its end must say about each part, and a manifest, which is replaced
+at most once a second, after both are on the disk. What the manifest does not count is cut off when it is resumed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, final
+
+from rewardkit.errors import DataError, shorten
+from rewardkit.scoring.report import ReplayReport
+from rewardkit.scoring.writers import Writer
+
+_SECONDS = 1.0
+_MANIFEST, _FILE, _NOTES, _LOCK = "manifest.json", "file", "notes", "lock"
+
+
+@final
+class Output:
+    """A file that appears when all of its parts are there.
+
+    Attributes:
+        folder: holds the unfinished file; parts may be put there, too.
+        parts: the number of parts that are in it.
+        report: of their rows.
+    """
+
+    def __init__(self, path: Path, writer: Writer, about: Mapping[str, Any]) -> None:
+        self.folder = _folder(path)
+        self.parts = 0
+        self.report = ReplayReport()
+        self._path = path
+        self._writer = writer
+        self._about = json.loads(json.dumps(about, default=str))
+        self._saved = time.monotonic()
+        self._counted: dict[str, Any] = {"parts": 0}
+        self._file: IO[bytes]
+        self._notes: IO[bytes]
+
+    @classmethod
+    @contextmanager
+    def opened(cls, path: Path, writer: Writer, about: Mapping[str, Any], *, resume: bool) -> Iterator[Output]:
+        """Open the output; what is finished when an exception is raised is kept for `resume`.
+
+        Args:
+            path: of the file.
+            writer: of its rows.
+            about: what must be the same for the file to be continued: a name, and values that JSON can hold.
+            resume: continue an unfinished file, if there is one.
+
+        Raises:
+            DataError: the file cannot be written, another command writes it, or it cannot be continued.
+        """
+        found = cls(path, writer, about)
+        try:
+            found.folder.mkdir(parents=True, exist_ok=True)
+            with _locked(found.folder / _LOCK, path):
+                try:
+                    found._start(resume)
+                    yield found
+                except BaseException:
+                    found._keep()
+                    raise
+        except OSError as error:
+            raise DataError(f"{path} cannot be written: {error.strerror or error}") from None
+
+    def append(self, data: Any, about: Any, report: ReplayReport) -> None:
+        """Add the next part: its bytes, or the path of a file with them, which is removed."""
+        note = self._writer.note(about, self._file.tell())
+        if isinstance(data, Path):
+            with data.open("rb") as part:
+                shutil.copyfileobj(part, self._file, 1 << 20)
+            data.unlink()
+        else:
+            self._file.write(data)
+        self._notes.write(len(note).to_bytes(8, "big") + note)
+        self.parts += 1
+        self.report.extend(report)
+        self._counted = self._count()  # in one step: an interruption before it leaves the parts before this one
+        if time.monotonic() - self._saved > _SECONDS:
+            self._save()
+
+    def finish(self) -> None:
+        """Write the end of the file, and put it into its place."""
+        self._notes.flush()
+        self._file.write(self._writer.closing(list(_read_notes(self.folder / _NOTES))))
+        self._flush(self._file)
+        self._file.close()
+        self._notes.close()
+        os.replace(self.folder / _FILE, self._path)
+        self._clear()
+
+    def _clear(self) -> None:
+        """Remove the folder; without its manifest, it is nothing to continue."""
+        (self.folder / _MANIFEST).unlink(missing_ok=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _start(self, resume: bool) -> None:
+        manifest = _manifest(self.folder) if resume else None
+        if manifest is not None:
+            self._check(manifest)
+        for place in self.folder.iterdir():
+            if place.name != _LOCK and (manifest is None or place.name not in (_MANIFEST, _FILE, _NOTES)):
+                place.unlink()
+        if manifest is None:
+            self._file, self._notes = ((self.folder / name).open("wb") for name in (_FILE, _NOTES))
+            self._file.write(self._writer.opening)
+            self._counted = self._count()
+            return
+        self.parts, self.report = manifest["parts"], ReplayReport.restored(manifest["report"])
+        self._file, self._notes = (self._cut(name, manifest[name]) for name in (_FILE, _NOTES))
+        self._counted = self._count()
+
+    def _cut(self, name: str, size: int) -> IO[bytes]:
+        """Open an unfinished file at the place that the manifest counts."""
+        place = self.folder / name
+        if name == _FILE and not place.exists() and self._path.is_file() and self._path.stat().st_size >= size:
+            os.replace(self._path, place)  # the command ended between finishing the file and removing the folder
+        if not place.is_file() or place.stat().st_size < size:
+            raise DataError(f"{place} has changed: cannot resume. Start again without --resume.")
+        file = place.open("r+b")
+        file.truncate(size)
+        file.seek(size)
+        return file
+
+    def _check(self, manifest: Mapping[str, Any]) -> None:
+        before = manifest["about"]
+        other = [name for name in {**before, **self._about} if before.get(name) != self._about.get(name)]
+        if other:
+            changes = ", ".join(
+                f"{name} (was {shorten(before.get(name))}, is {shorten(self._about.get(name))})" for name in other
+            )
+            raise DataError(f"{self._path} cannot be resumed, since this has changed: {changes}. Leave out --resume.")
+
+    def _save(self) -> None:
+        """Make what there is last: first the data, then the manifest that counts it."""
+        for file in (self._file, self._notes):
+            self._flush(file)
+        manifest = {"about": self._about, **self._counted}
+        partial = self.folder / f"{_MANIFEST}.partial"
+        with partial.open("wb") as written:
+            written.write(json.dumps(manifest).encode())
+            self._flush(written)
+        os.replace(partial, self.folder / _MANIFEST)
+        self._saved = time.monotonic()
+
+    def _count(self) -> dict[str, Any]:
+        """Return what is in the file."""
+        sizes = {_FILE: self._file.tell(), _NOTES: self._notes.tell()}
+        return {**sizes, "parts": self.parts, "report": self.report.state()}
+
+    def _keep(self) -> None:
+        """Keep what is finished; remove the folder if nothing is."""
+        with suppress(OSError, AttributeError, ValueError):  # a full disk: the last manifest counts
+            if self._counted["parts"]:
+                self._save()
+        for file in (getattr(self, "_file", None), getattr(self, "_notes", None)):
+            with suppress(OSError):
+                if file is not None:
+                    file.close()
+        if not (self.folder / _MANIFEST).exists():
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    @staticmethod
+    def _flush(file: IO[bytes]) -> None:
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def resumable(path: Path) -> int:
+    """Return how many rows of an unfinished file are there; 0 if it cannot be resumed."""
+    manifest = _manifest(_folder(path))
+    return 0 if manifest is None else ReplayReport.restored(manifest["report"]).rows
+
+
+def _folder(path: Path) -> Path:
+    return path.with_name(f".{path.name}.partial")
+
+
+def _manifest(folder: Path) -> dict[str, Any] | None:
+    try:
+        found: dict[str, Any] = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found
+
+
+def _read_notes(place: Path) -> Iterator[bytes]:
+    with place.open("rb") as file:
+        while size := file.read(8):
+            yield file.read(int.from_bytes(size, "big"))
+
+
+@contextmanager
+def _locked(place: Path, path: Path) -> Iterator[None]:
+    """Hold a lock, which ends with the process."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    with place.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise DataError(f"another command is writing {path}. Wait for it, or write to another file.") from None
+        yield

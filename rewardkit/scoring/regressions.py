@@ -1,0 +1,59 @@
+"""Regressions: a JSON lines file of exploits that were found, which `rewardkit check --regressions` writes.
+
+``load("exploits.jsonl")`` returns its cases: a completion, the columns of its example, and right completions, which
+must earn more.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rewardkit.errors import RewardKitError, shorten
+
+
+@dataclass(frozen=True)
+class Regression:
+    """A completion that was paid and should not have been.
+
+    Attributes:
+        completion: the completion.
+        good: right completions of the same example; it must earn less than each.
+        prompt: of the example.
+        columns: of the example.
+        why: what was found.
+        lossless: whether JSON can hold the prompt and columns; if not, they only identify the example.
+    """
+
+    completion: Any
+    good: tuple[Any, ...]
+    prompt: Any
+    columns: dict[str, Any]
+    why: str
+    lossless: bool = True
+
+
+def load(path: str | Path) -> list[Regression]:
+    """Return the cases in a file; none if the file does not exist.
+
+    Raises:
+        RewardKitError: a line cannot be read.
+    """
+    file = Path(path)
+    if not file.exists():
+        return []
+    cases = []
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            good, prompt, columns = tuple(row["good"]), row.get("prompt"), dict(row["columns"])
+            cases.append(Regression(row["completion"], good, prompt, columns, row["why"], row.get("lossless", True)))
+        except (ValueError, KeyError, TypeError) as error:
+            raise RewardKitError(
+                f"{file}, line {number}: not a regression case ({error!r}): {shorten(line)}. Delete the line."
+            ) from None
+    return cases

@@ -1,0 +1,260 @@
+"""The report of a replay: ``report.add(scores)`` batch by batch; ``report.text()`` is a table of the components."""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, final
+
+import numpy as np
+
+from rewardkit.batch.column import Codes, Floats
+from rewardkit.batch.score import Outcome
+from rewardkit.batch.table_text import render_text, visible
+from rewardkit.errors import shorten_line
+from rewardkit.scoring.scores import Scores
+
+# Why rows could not be scored, grouped: 1,203 rows with the same fault are one entry, whatever their values are.
+
+
+_SHOWN = 10
+_MOST = 1_000
+"""The number of kinds to remember; later ones are counted together."""
+_WIDTH = 110
+_LIMIT = 3_000
+_VALUES = re.compile(
+    r"\b(?:column|reward|judge) '[^']*'"  # a name, which stays
+    r"|(?<!\w)'(?:[^'\\]|\\.)*(?:'|$)"
+    r'|(?<!\w)"(?:[^"\\]|\\.)*(?:"|$)'
+    r"|\d[\d.,]*",
+    re.DOTALL,
+)
+_RAISED = re.compile(r".*? raised \w+(?=:)|.*?: raised \w+(?=:)")
+
+
+@dataclass
+class _Kind:
+    """Rows with one kind of fault.
+
+    Attributes:
+        reason, row: of the first one.
+        differ: whether other rows have another reason: other values, or another message of the same exception.
+    """
+
+    reason: str
+    row: int
+    count: int = 0
+    differ: bool = False
+
+    def add(self, reason: str, row: int, count: int = 1, differ: bool = False) -> None:
+        if row < self.row:
+            self.reason, self.row = reason, row
+        self.differ |= differ or reason != self.reason
+        self.count += count
+
+    def text(self) -> str:
+        rows = f"{self.count:,} row{'' if self.count == 1 else 's'}"
+        place = f"row {self.row:,}" if self.count == 1 else f"first: row {self.row:,}"
+        others = "; the values of the others differ" if self.differ else ""
+        lines = shorten_line(self.reason, _LIMIT).split("\n")
+        reason = "; ".join(visible(line.strip()) for line in lines)
+        return textwrap.fill(
+            f"{rows}: {reason} ({place}{others})",
+            _WIDTH,
+            initial_indent="  ",
+            subsequent_indent="    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+
+@final
+class Faults:
+    """The faults of all rows by kind; its size is bounded."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[str, _Kind] = {}
+
+    def add(self, row: int, reason: str) -> None:
+        """Add the reason why a row could not be scored."""
+        name = _kind(reason)
+        if name not in self._kinds and len(self._kinds) >= _MOST:
+            name = _broad(name)
+        self._kinds.setdefault(name, _Kind(reason, row)).add(reason, row)
+
+    def extend(self, other: Faults, start: int) -> None:
+        """Add the faults of later rows, whose first one is row `start`."""
+        for name, kind in other._kinds.items():
+            if name not in self._kinds and len(self._kinds) >= _MOST:
+                name = _broad(name)
+            mine = self._kinds.setdefault(name, _Kind(kind.reason, start + kind.row))
+            mine.add(kind.reason, start + kind.row, kind.count, kind.differ)
+
+    def state(self) -> dict[str, Any]:
+        """Return everything as values that JSON can hold."""
+        return {name: asdict(kind) for name, kind in self._kinds.items()}
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> Faults:
+        """Return the faults with this `state`."""
+        found = cls()
+        found._kinds = {name: _Kind(**kind) for name, kind in state.items()}
+        return found
+
+    def lines(self) -> Iterator[str]:
+        """Yield one paragraph for each kind, the most frequent first."""
+        kinds = self._kinds
+        if len(kinds) > _SHOWN:  # messages with values that no quotes mark: one exception is one kind
+            kinds = _merged(kinds.items())
+        order = sorted(kinds.values(), key=lambda kind: (-kind.count, kind.row))
+        yield from (kind.text() for kind in order[:_SHOWN])
+        if rest := order[_SHOWN:]:
+            yield f"  ... and {sum(kind.count for kind in rest):,} rows with {len(rest):,} other kinds of errors"
+
+
+def _kind(reason: str) -> str:
+    """Return the first line of `reason` without its values."""
+    return _VALUES.sub(lambda found: found[0] if found[0][0].isalpha() else "_", reason.partition("\n")[0])
+
+
+def _broad(name: str) -> str:
+    found = _RAISED.match(name)
+    return name[: found.end()] if found else ""
+
+
+def _merged(kinds: Iterable[tuple[str, _Kind]]) -> dict[str, _Kind]:
+    """Return the kinds with all messages of one exception of a component as one kind."""
+    merged: dict[str, _Kind] = {}
+    for name, kind in kinds:
+        broad = merged.setdefault(_broad(name) or name, _Kind(kind.reason, kind.row))
+        broad.add(kind.reason, kind.row, kind.count, kind.differ)
+    return merged
+
+
+@dataclass
+class _Line:
+    """The statistics of one component, or of the total."""
+
+    sum: float = 0.0
+    count: int = 0
+    low: float = math.inf
+    high: float = -math.inf
+    outcomes: list[int] = field(default_factory=lambda: [0] * len(Outcome))
+    seconds: float = 0.0
+
+    def add(self, values: Floats, codes: Codes | None) -> None:
+        there = values[~np.isnan(values)]
+        if len(there):
+            self.sum += float(there.sum())
+            self.count += len(there)
+            self.low, self.high = min(self.low, float(there.min())), max(self.high, float(there.max()))
+        if codes is not None:
+            counts = np.bincount(codes, minlength=len(Outcome)).tolist()
+            self.outcomes = [one + other for one, other in zip(self.outcomes, counts, strict=True)]
+
+    def extend(self, other: _Line) -> None:
+        self.sum += other.sum
+        self.count += other.count
+        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
+        self.outcomes = [one + more for one, more in zip(self.outcomes, other.outcomes, strict=True)]
+        self.seconds += other.seconds
+
+    def cells(self) -> list[str]:
+        if not self.count:
+            return ["-"] * 3
+        return [f"{number:.4g}" for number in (self.sum / self.count, self.low, self.high)]
+
+
+class ReplayReport:
+    """Means, extremes, outcomes and kinds of faults of all scores; its size does not depend on the number of rows."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.without_total = 0
+        self.faulty = 0
+        self._faults = Faults()
+        self._total = _Line()
+        self._components: dict[str, _Line] = {}
+
+    @property
+    def mean(self) -> float:
+        """The mean of the totals; NaN if there are none."""
+        return self._total.sum / self._total.count if self._total.count else math.nan
+
+    def add(self, scores: Scores) -> None:
+        """Add the scores of the next rows."""
+        self._total.add(scores.total, None)
+        for name, values in scores.components.items():
+            line = self._components.setdefault(name, _Line())
+            line.add(values, scores.codes[name])
+            line.seconds += scores.seconds.get(name, 0.0)
+        for row, reasons in scores.errors.items():
+            for reason in reasons:
+                self._faults.add(self.rows + row, reason)
+        self.faulty += len(scores.errors)
+        self.rows += len(scores.total)
+        self.without_total += int(np.isnan(scores.total).sum())
+
+    def extend(self, other: ReplayReport) -> None:
+        """Add the report of the next rows."""
+        self._total.extend(other._total)
+        for name, line in other._components.items():
+            self._components.setdefault(name, _Line()).extend(line)
+        self._faults.extend(other._faults, self.rows)
+        self.faulty += other.faulty
+        self.rows += other.rows
+        self.without_total += other.without_total
+
+    def state(self) -> dict[str, Any]:
+        """Return everything as values that JSON can hold."""
+        lines = {name: asdict(line) for name, line in self._components.items()}
+        counts = {"rows": self.rows, "without_total": self.without_total, "faulty": self.faulty}
+        return {**counts, "total": asdict(self._total), "components": lines, "faults": self._faults.state()}
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> ReplayReport:
+        """Return the report with this `state`."""
+        found = cls()
+        found.rows, found.without_total, found.faulty = state["rows"], state["without_total"], state["faulty"]
+        found._total = _Line(**state["total"])
+        found._components = {name: _Line(**line) for name, line in state["components"].items()}
+        found._faults = Faults.restored(state["faults"])
+        return found
+
+    def rates(self) -> str:
+        """Return a table of how long the components took, the slowest first, and their scores in a second."""
+        slowest = sorted(self._components.items(), key=lambda item: -item[1].seconds)
+        cells = [
+            [name, f"{line.count:,}", f"{line.seconds:,.1f}", f"{line.count / line.seconds:,.0f}"]
+            for name, line in slowest
+            if line.count and line.seconds
+        ]
+        return render_text(["component", "scores", "seconds", "scores a second"], cells, left=0)
+
+    def text(self) -> str:
+        """Return the table, and below it why rows could not be scored, by kind; rows are numbered from 0."""
+        others = [outcome for outcome in Outcome if any(line.outcomes[_code(outcome)] for line in self._lines)]
+        header = ["component", "mean", "lowest", "highest", *(str(outcome) for outcome in others)]
+        cells = [
+            [name, *line.cells(), *(f"{line.outcomes[_code(outcome)]:,}" for outcome in others)]
+            for name, line in self._components.items()
+        ]
+        cells.append(["total", *self._total.cells(), *([""] * len(others))])
+        lines = [render_text(header, cells, left=0)]
+        if self.without_total:
+            lines += ["", f"{self.without_total:,} of {self.rows:,} rows have no total"]
+        if self.faulty:
+            rows = "row has an error" if self.faulty == 1 else "rows have errors"
+            lines += ["", f"{self.faulty:,} {rows} (rows are numbered from 0):", *self._faults.lines()]
+        return "\n".join(lines)
+
+    @property
+    def _lines(self) -> list[_Line]:
+        return list(self._components.values())
+
+
+def _code(outcome: Outcome) -> int:
+    return list(Outcome).index(outcome)

@@ -1,0 +1,199 @@
+"""Completions from a file or a list: ``read("solutions.jsonl")`` returns records with their lines.
+
+Each record is a mapping with a ``completion``, usually a ``prompt``, and the columns that the reward reads.
+`arranged` makes a batch of them, and groups the completions of each prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.batch.batch import RESERVED, Batch
+from rewardkit.batch.equality import equality
+from rewardkit.errors import CoercionError, DataError as DataError, near_miss, shorten
+from rewardkit.progress.progress import Progress
+from rewardkit.scoring.conversations import split_row
+from rewardkit.scoring.files import checked_row, rows_of
+from rewardkit.tree.coercion import coerce
+from rewardkit.tree.reward import Reward, walk
+
+Data = str | Path | Iterable[Mapping[str, Any]]
+"""The path of a .jsonl, .json, .csv or .parquet file, or the records themselves."""
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Records:
+    """n records, each with its place: ``solutions.jsonl, line 3``."""
+
+    records: Sequence[Record]
+    places: Sequence[str]
+
+    @property
+    def columns(self) -> list[str]:
+        """The column names of all records, in order."""
+        return list(dict.fromkeys(name for record in self.records for name in record))
+
+    def column(self, name: str, what: str) -> list[Any]:
+        """Return the (n,) values of a column that every record must have; `what` describes it in errors.
+
+        Raises:
+            DataError: a record does not have it.
+        """
+        for record, place in zip(self.records, self.places, strict=True):
+            if record.get(name) is None:
+                raise DataError(
+                    f"{place}: no value for {name!r}, {what}. Columns: {', '.join(map(str, record)) or 'none'}."
+                    + near_miss(name, (str(key) for key in record if key != name))
+                )
+        return [record[name] for record in self.records]
+
+    def labels(self, name: str) -> NDArray[np.bool_] | NDArray[np.float64]:
+        """Return (n,) booleans if all labels are true or false (``"False"`` is False, 1 is True), else (n,) grades.
+
+        Raises:
+            DataError: a label is neither.
+        """
+        values = self.column(name, "the label; if another column has it, pass label=")
+        answers, grades = [_coerced(value, bool) for value in values], [_coerced(value, float) for value in values]
+        if None not in answers:
+            return np.array(answers, dtype=np.bool_)
+        if None not in grades:
+            found = np.array(grades, dtype=np.float64)
+            return found == 1.0 if np.isin(found, (0.0, 1.0)).all() else found
+        neither = [answer is None and grade is None for answer, grade in zip(answers, grades, strict=True)]
+        at = neither.index(True) if any(neither) else answers.index(None)
+        raise DataError(
+            f"{self.places[at]}: cannot read the label {name!r}: {shorten(values[at])}. Use true or false, yes or no, "
+            "1 or 0, or only numbers."
+        )
+
+
+def _coerced(value: object, type_: type) -> Any:
+    """Coerce `value`; return None if that fails."""
+    try:
+        return coerce(value, type_)
+    except CoercionError:
+        return None
+
+
+def read(data: Data) -> Records:
+    """Read the records of a file, or of a list of mappings; conversations are split into prompt and completion.
+
+    Raises:
+        DataError: the file has another suffix, a line cannot be read, or it is empty.
+        OSError: there is no such file.
+    """
+    if isinstance(data, (str, Path)):
+        found = list(rows_of(Path(data)))
+    elif isinstance(data, Mapping) or not isinstance(data, Iterable):
+        raise DataError(f"expected a path or a list of mappings with a completion each, got {shorten(data)}")
+    else:
+        found = [(f"row {row}", checked_row(f"row {row}", record)) for row, record in enumerate(data)]
+    if not found:
+        raise DataError(f"there are no completions in {data if isinstance(data, (str, Path)) else 'the data'}")
+    return Records([split_row(record) for _, record in found], [place for place, _ in found])
+
+
+@dataclass(frozen=True)
+class Samples:
+    """n completions, ready to be scored.
+
+    Attributes:
+        batch: for a Scorer.
+        groups: (n,) number of each completion's group, from 0 in the order of the data.
+        rows: (n,) row of each completion in the data, from 0.
+    """
+
+    batch: Batch
+    groups: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+
+def arranged(
+    reward: Reward,
+    found: Records,
+    *,
+    completion: str = "completion",
+    prompt: str = "prompt",
+    group_by: str | Sequence[str] | None = None,
+    label: str | None = None,
+    progress: Progress | None = None,
+) -> Samples:
+    """Arrange records as a batch for `reward`, with only the columns that it reads.
+
+    Other columns, such as the name of a model, would split the completions of one prompt into several groups.
+
+    Args:
+        reward: the reward that will score them.
+        found: the records.
+        completion: the column of the completions.
+        prompt: the column of the prompts.
+        group_by: the columns in which completions of one group agree. By default the prompt and the columns that
+            `reward` names; without prompts, each completion is its own group.
+        label: a column that `reward` does not get unless it names it.
+        progress: the training progress.
+
+    Raises:
+        DataError: a record has no completion, only some have a prompt, or a column of `group_by` is missing.
+    """
+    texts = found.column(completion, "the completion; if another column has it, pass completion=")
+    has_prompts = prompt in found.columns
+    prompts = found.column(prompt, "the prompt, which other rows have") if has_prompts else None
+    named, takes_all = asked_for(reward)
+    known = [name for name in found.columns if name not in (completion, prompt, *RESERVED)]
+    # If a column is missing, keep all of them, for the error message to list.
+    takes_all |= any(name not in known for name in named)
+    kept = [name for name in known if name in named or (takes_all and name != label)]
+    columns = {name: [record.get(name) for record in found.records] for name in kept}
+    keys = ([group_by] if isinstance(group_by, str) else list(group_by)) if group_by is not None else None
+    if keys is None:
+        common = [prompts, *(columns[name] for name in kept if name in named)] if prompts is not None else None
+    else:
+        common = [found.column(name, "a column of group_by=") for name in keys]
+    groups = _groups(common, len(texts))
+    rows = np.arange(len(texts))
+    if any(node.facts.together == "group" for node, _, _ in walk(reward)):
+        rows = np.argsort(groups, kind="stable")  # rewards over groups need their rows to be consecutive
+
+    def ordered(values: list[Any]) -> list[Any]:
+        return [values[row] for row in rows.tolist()]
+
+    token_ids = [record.get("completion_ids") for record in found.records]
+    batch = Batch(
+        ordered(texts),
+        prompts=None if prompts is None else ordered(prompts),
+        completion_ids=None if any(ids is None for ids in token_ids) else ordered(token_ids),
+        columns={name: ordered(values) for name, values in columns.items()},
+        progress=progress,
+    )
+    return Samples(batch, groups[rows], rows)
+
+
+def asked_for(reward: Reward) -> tuple[set[str], bool]:
+    """Return the columns that `reward` names, and whether it takes all columns."""
+    named: set[str] = set()
+    takes_all = False
+    for node, _, _ in walk(reward):
+        binding = node.facts.binding
+        named.update(node.facts.columns)
+        if binding is not None and binding.foreign:
+            named.update(getattr(binding.function, "columns", ()))
+        takes_all |= binding is not None and (binding.foreign or binding.reads("example"))
+    return named, takes_all
+
+
+def _groups(common: Sequence[list[Any]] | None, size: int) -> NDArray[np.int64]:
+    """Return (n,) numbers of the distinct combinations of values, in order of appearance."""
+    if not common:
+        return np.arange(size)
+    numbers: dict[tuple[int, ...], int] = {}
+    columns = [equality(values).numbers.tolist() for values in common]
+    return np.array([numbers.setdefault(key, len(numbers)) for key in zip(*columns, strict=True)], dtype=np.int64)

@@ -1,0 +1,249 @@
+"""Scored completions by prompt: ``Scored.of(saved("scored.parquet")).index()`` numbers prompts and equal completions.
+
+The rows of a prompt need not be next to each other. While the index is made, a row takes about 100 bytes of memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.batch.batch import Numbers
+from rewardkit.batch.column import Floats
+from rewardkit.errors import DataError, near_miss, shorten
+from rewardkit.record.cells import as_json
+from rewardkit.scoring.chunks import Chunk
+from rewardkit.scoring.columns import Columns
+from rewardkit.scoring.conversations import messages_of
+from rewardkit.scoring.outputs import renamed
+from rewardkit.scoring.samples import asked_for
+from rewardkit.scoring.sources import Saved, saved
+from rewardkit.tree.evaluation.scorer import Scorer
+
+FOR_TRAINERS = ("tools", "images", "image", "chat_template_kwargs")
+"""Columns that TRL's trainers read beside the texts. They belong to the prompt: images make a question another one."""
+
+_ROWS = 4096
+_COMPONENT = "components/"
+
+
+@final
+@dataclass(frozen=True)
+class Index:
+    """What decides about n completions.
+
+    Attributes:
+        groups: (n,) the number of each prompt, in the order in which they first appear.
+        scores: (n,) NaN if a completion cannot be chosen: it has no total, an error, or no prompt.
+        texts: (n,) the same number for the same completion.
+        chat: whether prompts or completions are chat messages.
+    """
+
+    groups: Numbers
+    scores: Floats
+    texts: NDArray[np.uint64]
+    chat: bool
+
+    @property
+    def prompts(self) -> int:
+        """The number of prompts."""
+        return int(self.groups.max()) + 1 if len(self.groups) else 0
+
+
+@final
+@dataclass(frozen=True)
+class Scored:
+    """Completions with their scores.
+
+    Attributes:
+        saved: the rows, as ``rewardkit score --out`` writes them.
+        prompt, completion: their columns.
+        by: the column of the score that decides.
+        total: the column of the total; a row without a total has no score.
+        asked: name -> column of what belongs to the prompt: columns that the reward names, tools, images.
+    """
+
+    saved: Saved
+    prompt: str
+    completion: str
+    by: str
+    total: str
+    asked: Mapping[str, str]
+
+    @classmethod
+    def of(cls, saved: Saved, sources: Mapping[str, str] | None = None, *, by: str = "total") -> Scored:
+        """Find the columns.
+
+        Args:
+            saved: the rows.
+            sources: our name -> the column of the data; all of them but the completion and the total belong to the
+                prompt.
+            by: "total" or the name of a component.
+
+        Raises:
+            DataError: there is no prompt, completion, total, or component.
+        """
+        return cls(saved, *_found(saved.name, saved.columns, sources or {}, by))
+
+    @classmethod
+    def after(cls, columns: Columns, path: Path, *, by: str = "total") -> Scored:
+        """Find the columns in the file that was written when a reward scored the data.
+
+        The columns that the reward names belong to the prompt, as in the groups of a reward that compares.
+        """
+        sources = _sources(columns)
+        return cls.of(saved(path, completion=sources["completion"]), sources, by=by)
+
+    @classmethod
+    def check(cls, columns: Columns, *, by: str = "total") -> None:
+        """Raise the errors of `after` before anything is scored."""
+        components = [f"{_COMPONENT}{name}" for name in Scorer(columns.reward).components]
+        _found(columns.data, [*_names(columns).values(), "total", *components], _sources(columns), by)
+
+    @property
+    def for_trainers(self) -> dict[str, str]:
+        """Name -> column of what TRL's trainers read beside the texts."""
+        return {name: self.asked[name] for name in FOR_TRAINERS if name in self.asked}
+
+    def is_score(self, column: str) -> bool:
+        """Whether a column has numbers of ours: the total, a component, the score that decides."""
+        return column in (self.by, self.total) or column.startswith(_COMPONENT)
+
+    def index(self) -> Index:
+        """Read all rows once.
+
+        Raises:
+            DataError: a score is not a number.
+        """
+        keys, scores, texts, chat = [], [], [], False
+        start = 0
+        for chunk in self.saved.chunks(_ROWS):
+            prompts, said = chunk.column(self.prompt), chunk.column(self.completion)
+            usable = np.array([_holds(prompt) and _holds(text) for prompt, text in zip(prompts, said, strict=True)])
+            values = self._scores(chunk, start)
+            values[~usable] = np.nan
+            columns = [prompts, *(chunk.column(name) for name in self.asked.values())]
+            keys.append(_digests(columns, 16))
+            texts.append(_digests([said], 8))
+            scores.append(values)
+            chat = chat or any(
+                conversational(prompts[row]) or conversational(said[row])
+                for row in np.flatnonzero(~np.isnan(values)).tolist()
+            )
+            start += len(chunk)
+        return Index(_numbered(np.concatenate(keys)), np.concatenate(scores), np.concatenate(texts)[:, 0], chat)
+
+    def _scores(self, chunk: Chunk, start: int) -> Floats:
+        totals = [_number(value, self.total, start + row) for row, value in enumerate(chunk.column(self.total))]
+        values = totals
+        if self.by != self.total:
+            values = [_number(value, self.by, start + row) for row, value in enumerate(chunk.column(self.by))]
+        found = np.where(np.isnan(totals), np.nan, values)
+        if "error" in self.saved.kinds:
+            found[[bool(value) for value in chunk.column("error")]] = np.nan
+        return found
+
+
+def _found(
+    data: str, there: Collection[str], sources: Mapping[str, str], by: str
+) -> tuple[str, str, str, str, dict[str, str]]:
+    """Return the columns of the prompt, the completion, the score, the total, and what else belongs to the prompt."""
+    rest = dict(sources)
+
+    def column(name: str, how: str) -> str:
+        theirs = rest.pop(name, name)
+        if theirs not in there:
+            raise DataError(
+                f"{data} has no column {theirs!r}. {how} Columns: {', '.join(there)}.{near_miss(theirs, there)}"
+            )
+        return theirs
+
+    prompt = column("prompt", "Name the column of the prompts with --columns prompt=COLUMN.")
+    completion = column("completion", "Name the column of the completions with --completion.")
+    total = column("total", "Pass --reward, or data that `rewardkit score --out` wrote.")
+    score = total if by == "total" else f"{_COMPONENT}{by}"
+    if score not in there:
+        known = [name.removeprefix(_COMPONENT) for name in there if name.startswith(_COMPONENT)]
+        raise DataError(
+            f"--by {by}: there is no such component in {data}. Components: {', '.join(known) or 'none'}."
+            f"{near_miss(by, known)}"
+        )
+    used = {prompt, completion, score, total}
+    named = {name: rest.get(name, name) for name in [*FOR_TRAINERS, *sorted(rest)]}
+    asked = {name: theirs for name, theirs in named.items() if theirs in there and theirs not in used}
+    return prompt, completion, score, total, asked
+
+
+def _names(columns: Columns) -> dict[str, str]:
+    """Map the columns of the data to those of the file with the scores."""
+    return renamed(list(columns.there), Scorer(columns.reward).components)
+
+
+def _sources(columns: Columns) -> dict[str, str]:
+    names, (named, _) = _names(columns), asked_for(columns.reward)
+    ours = {"prompt", "completion", *FOR_TRAINERS, *columns.sources, *named} - {"total"}
+    return {name: names[theirs] for name in ours if (theirs := columns.column(name)) is not None}
+
+
+def conversational(value: Any) -> bool:
+    """Whether a value is a list of chat messages."""
+    return isinstance(value, list) and messages_of(value) is not None
+
+
+def _holds(value: Any) -> bool:
+    """Whether there is a text or a conversation; an empty text is one."""
+    return isinstance(value, str) or (isinstance(value, list) and bool(value))
+
+
+def _number(value: Any, column: str, row: int) -> float:
+    if value is None or value == "":  # an empty cell of a .csv file
+        return math.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise DataError(f"row {row}: column {column!r} is not a number: {shorten(value)}") from None
+
+
+def _digests(columns: Sequence[list[Any]], size: int) -> NDArray[np.uint64]:
+    """(n, size / 8) a digest of the values of each row."""
+    found = bytearray()
+    for values in zip(*columns, strict=True):
+        digest = hashlib.blake2b(digest_size=size)
+        for value in values:
+            content = _content(value)
+            digest.update(b"%d:" % len(content))
+            digest.update(content)
+        found += digest.digest()
+    return np.frombuffer(bytes(found), dtype=np.uint64).reshape(-1, size // 8)
+
+
+def _content(value: Any) -> bytes:
+    if isinstance(value, str):
+        return b"s" + value.encode("utf-8", "surrogatepass")
+    if isinstance(value, bytes):
+        return b"b" + value
+    try:
+        text = json.dumps(value, sort_keys=True)
+    except (TypeError, ValueError, RecursionError):  # an image, a date
+        text = as_json(value)
+    return b"j" + text.encode("utf-8", "surrogatepass")
+
+
+def _numbered(keys: NDArray[np.uint64]) -> Numbers:
+    """(n,) the same number for the same key, in order of appearance."""
+    order = np.lexsort((keys[:, 1], keys[:, 0]))  # stable: the first row of each key comes first
+    starts = np.r_[True, (np.diff(keys[order], axis=0) != 0).any(axis=1)]
+    firsts = order[starts]
+    numbers = np.empty(len(firsts), dtype=np.int64)
+    numbers[np.argsort(firsts)] = np.arange(len(firsts))
+    found = np.empty(len(keys), dtype=np.int64)
+    found[order] = numbers[np.cumsum(starts) - 1]
+    return found

@@ -1,0 +1,179 @@
+"""Scores of saved completions, in a compact form that travels between processes.
+
+``score(Scorer(reward), Work(["<answer>42</answer>"], None, None, {"answer": ["42"]})).total`` is ``array([1.])``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.column import Codes, Floats
+from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.score import FAILED, Outcome
+from rewardkit.batch.table import ScoreTable
+from rewardkit.errors import BindingError, CoercionError, RewardFailure, RunStopped
+from rewardkit.tree.evaluation.scorer import Scorer
+
+_ROW = re.compile(r"(, |(?<=\n  )|(?<=: ))row \d+(?=:|, completion| has )")
+"""The row of a batch in the message of an error."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of n completions.
+
+    Attributes:
+        total: (n,) NaN if there is none.
+        components: name -> (n,) raw values, NaN if not scored.
+        codes: name -> (n,) positions in ``list(rk.Outcome)``.
+        notes: name -> row -> note.
+        errors: row -> why it could not be scored, or the bugs of rewards that made them score their lowest bounds.
+        seconds: name -> how long its calls took, or were waited for.
+    """
+
+    total: Floats
+    components: Mapping[str, Floats]
+    codes: Mapping[str, Codes]
+    notes: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    errors: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, table: ScoreTable) -> Scores:
+        said: dict[int, list[str]] = {}
+        for fault in table.faults:
+            if np.isnan(table.total[fault.row]) or fault.outcome is Outcome.ERRORED:
+                said.setdefault(fault.row, []).append(fault.explanation)
+        return cls(
+            table.total,
+            {name: column.scored for name, column in table.components.items()},
+            {name: column.codes for name, column in table.components.items()},
+            {name: dict(column.notes) for name, column in table.components.items() if column.notes},
+            {row: tuple(dict.fromkeys(reasons)) for row, reasons in said.items()},
+            table.timings,
+        )
+
+    @classmethod
+    def none(cls, names: Iterable[str], size: int, why: str) -> Scores:
+        """Return the scores of rows that could not be scored."""
+        absent, listed = np.full(size, np.nan), list(names)
+        codes = np.full(size, FAILED, dtype=np.int8)
+        errors = dict.fromkeys(range(size), (why,))
+        return cls(absent, dict.fromkeys(listed, absent), dict.fromkeys(listed, codes), {}, errors)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Scores]) -> Scores:
+        """Join the scores of consecutive rows."""
+        if len(parts) == 1:
+            return parts[0]
+        starts = list(itertools.accumulate((len(part.total) for part in parts), initial=0))
+        notes: dict[str, dict[int, str]] = {}
+        seconds: Counter[str] = Counter()
+        for part, start in zip(parts, starts, strict=False):
+            seconds.update(part.seconds)
+            for name, said in part.notes.items():
+                notes.setdefault(name, {}).update({start + row: note for row, note in said.items()})
+        return cls(
+            np.concatenate([part.total for part in parts]),
+            {name: np.concatenate([part.components[name] for part in parts]) for name in parts[0].components},
+            {name: np.concatenate([part.codes[name] for part in parts]) for name in parts[0].codes},
+            notes,
+            {start + row: why for part, start in zip(parts, starts, strict=False) for row, why in part.errors.items()},
+            seconds,
+        )
+
+
+@dataclass(frozen=True)
+class Work:
+    """The rows that a process scores.
+
+    Attributes:
+        completions, prompts, completion_ids, columns: as in a `Batch`.
+        sizes: of their groups; None if rows are independent.
+        cut: whether each completion ran into the token limit; None if unknown.
+    """
+
+    completions: list[Any]
+    prompts: list[Any] | None
+    completion_ids: list[Any] | None
+    columns: Mapping[str, list[Any]]
+    sizes: tuple[int, ...] | None = None
+    cut: list[bool] | None = None
+
+    @property
+    def units(self) -> int:
+        """The number of parts into which it can be cut; groups stay whole."""
+        return len(self.completions) if self.sizes is None else len(self.sizes)
+
+    def part(self, first: int, last: int) -> Work:
+        """Return the units from `first` up to `last`."""
+        sizes = None if self.sizes is None else self.sizes[first:last]
+        start, stop = (first, last) if self.sizes is None else (sum(self.sizes[:first]), sum(self.sizes[:last]))
+        return Work(
+            self.completions[start:stop],
+            None if self.prompts is None else self.prompts[start:stop],
+            None if self.completion_ids is None else self.completion_ids[start:stop],
+            {name: values[start:stop] for name, values in self.columns.items()},
+            sizes,
+            None if self.cut is None else self.cut[start:stop],
+        )
+
+    def halves(self) -> tuple[Work, Work]:
+        middle = self.units // 2
+        return self.part(0, middle), self.part(middle, self.units)
+
+
+def score(scorer: Scorer, work: Work) -> Scores:
+    """Score `work`; a row that cannot be scored does not affect the others.
+
+    Raises:
+        RunStopped: every other row would fail, too: a wrong key, a quota that is used up.
+    """
+    try:
+        return Scores.joined([_scored(scorer, part) for part in _even(work)])
+    except RunStopped:
+        raise
+    except (BindingError, CoercionError, RewardFailure) as error:
+        if work.units == 1:
+            return Scores.none(scorer.components, len(work.completions), _placed(str(error), len(work.completions)))
+    return Scores.joined([score(scorer, half) for half in work.halves()])
+
+
+def _placed(message: str, size: int) -> str:
+    """Return the message of an error without the row of a batch of one row, and with its meaning in a group."""
+    if size > 1:
+        return _ROW.sub(r"\g<0> of its group", message)
+    return _ROW.sub(lambda found: "" if found[1] else "this row", message)
+
+
+def _even(work: Work) -> Iterator[Work]:
+    """Split into runs of groups of equal size, each for one batch."""
+    if work.sizes is None:
+        yield work
+        return
+    cuts = [0, *(np.flatnonzero(np.diff(work.sizes)) + 1).tolist(), len(work.sizes)]
+    for first, last in pairwise(cuts):
+        yield work.part(first, last)
+
+
+def _scored(scorer: Scorer, work: Work) -> Scores:
+    if any(completion is None for completion in work.completions):
+        raise BindingError("this row has no completion")
+    batch = Batch(
+        work.completions,
+        prompts=work.prompts,
+        completion_ids=work.completion_ids,
+        columns=work.columns,
+        num_generations=work.sizes[0] if work.sizes else None,
+        rollouts=Rollouts(cut=work.cut),
+    )
+    return Scores.of(scorer.score(batch, strict=False, on_unparsable_gold="fail"))

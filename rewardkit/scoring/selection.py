@@ -1,0 +1,580 @@
+"""Select training data: ``select(Scored.of(saved("scored.parquet")), Keep(most=1), Path("sft.jsonl")).text()``.
+
+The data is read twice: for an index of prompts and scores, then for the rows that are needed. Rows that wait for the
+other row of their pair do so in a temporary file.
+"""
+
+from __future__ import annotations
+
+import csv
+import heapq
+import itertools
+import json
+import os
+import pickle
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.batch.batch import Numbers
+from rewardkit.batch.column import Floats
+from rewardkit.errors import DataError, MissingExtraError
+from rewardkit.record.cells import as_json
+from rewardkit.scoring.files import Row
+from rewardkit.scoring.scored import Index, Scored, conversational
+from rewardkit.scoring.writers import kind_of
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+# Layouts: the columns of the files that TRL's SFTTrainer and DPOTrainer read.
+
+
+_MISREAD = {
+    *("text", "messages", "conversations", "prompt", "completion", "chosen", "rejected"),
+    *("input_ids", "attention_mask", "position_ids", "labels", "seq_lengths", "completion_mask", "assistant_masks"),
+    *("prompt_ids", "chosen_ids", "rejected_ids", "ref_chosen_logps", "ref_rejected_logps"),
+}
+"""Columns that a trainer would take for its own: with a column `text`, SFTTrainer adds no end to the completions."""
+
+_DIAGNOSTIC = ("outcomes", "notes", "error")
+"""Columns of `rewardkit score` that say nothing about rows with a score."""
+
+
+@final
+@dataclass(frozen=True)
+class Field:
+    """A column of the file.
+
+    Attributes:
+        name: in the file.
+        column: of the data.
+        side: 0 for the kept or the chosen row, 1 for the rejected one.
+        role: who says it, for the texts; a plain text next to chat messages becomes a message.
+    """
+
+    name: str
+    column: str
+    side: int = 0
+    role: str = ""
+
+
+@final
+@dataclass(frozen=True)
+class Layout:
+    """The columns of a file.
+
+    Attributes:
+        scored: the data.
+        fields: in their order.
+        chat: whether all texts are chat messages.
+    """
+
+    scored: Scored
+    fields: tuple[Field, ...]
+    chat: bool
+
+    @classmethod
+    def of_kept(cls, scored: Scored, *, chat: bool) -> Layout:
+        """Return the layout for SFTTrainer: prompt and completion."""
+        first = [Field("completion", scored.completion, role="assistant"), Field("score", scored.by)]
+        return cls(scored, _named(scored, first, _others(scored)), chat)
+
+    @classmethod
+    def of_pairs(cls, scored: Scored, *, chat: bool) -> Layout:
+        """Return the layout for DPOTrainer; columns that do not belong to the prompt come twice."""
+        sides = list(enumerate(("chosen", "rejected")))
+        first = [Field(name, scored.completion, side, "assistant") for side, name in sides]
+        first += [Field(f"score_{name}", scored.by, side) for side, name in sides]
+        once = set(scored.asked.values())
+        others = _others(scored)
+        shared = [field for field in others if field.column in once]
+        twice = [
+            Field(f"{field.name}_{name}", field.column, side)
+            for field in others
+            if field.column not in once
+            for side, name in sides
+        ]
+        return cls(scored, _named(scored, first, [*shared, *twice]), chat)
+
+    def row(self, *sides: Row) -> dict[str, Any]:
+        """Return a row of the file, from the kept row or from the chosen and the rejected one."""
+        return {field.name: self._value(field, sides[field.side].get(field.column)) for field in self.fields}
+
+    def _value(self, field: Field, value: Any) -> Any:
+        if self.scored.is_score(field.column) and isinstance(value, str):  # a cell of a .csv file
+            return float(value) if value else None
+        if field.role and self.chat and not conversational(value):
+            return [{"role": field.role, "content": value}]
+        return value
+
+
+def _others(scored: Scored) -> list[Field]:
+    """Return the columns of the data that are no texts of the trainer."""
+    theirs = {scored.prompt, scored.completion, *_DIAGNOSTIC}
+    theirs.update(scored.for_trainers.values())
+    return [Field(name, name) for name in scored.saved.columns if name not in theirs]
+
+
+def _named(scored: Scored, first: list[Field], others: Iterable[Field]) -> tuple[Field, ...]:
+    """Return all fields; other columns with a name that is taken, or that trainers misread, become ``input/<name>``."""
+    known = [Field(name, column) for name, column in scored.for_trainers.items()]
+    fields = [Field("prompt", scored.prompt, role="user"), *first, *known]
+    return (*fields, *_renamed(others, {field.name for field in fields}))
+
+
+def _renamed(others: Iterable[Field], taken: set[str]) -> Iterator[Field]:
+    for field in others:
+        name = field.name
+        while name in taken or name in _MISREAD:
+            name = f"input/{name}"
+        taken.add(name)
+        yield Field(name, field.column, field.side)
+
+
+# Files for trainers: .jsonl, .parquet or .csv, so that ``datasets.load_dataset`` reads back what was written.
+
+
+Add = Callable[[Mapping[str, Any]], None]
+
+_GROUP_ROWS = 4096
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_PLAIN = {str: "string", bool: "bool", int: "int64", float: "float64"}
+
+
+@contextmanager
+def written(path: Path, layout: Layout) -> Iterator[Add]:
+    """Return a function that adds rows to `path`; the file appears when all rows are written.
+
+    Raises:
+        DataError: the file cannot be written, or its type cannot hold the rows.
+        MissingExtraError: pyarrow, which writes .parquet, is not installed.
+    """
+    make = {".jsonl": _lines, ".csv": _cells, ".parquet": _tables}[kind_of(path)]
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with make(partial, layout) as add:
+            yield add
+        os.replace(partial, path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error.strerror or error}") from None
+    finally:
+        with suppress(OSError):
+            partial.unlink()
+
+
+@contextmanager
+def _lines(path: Path, layout: Layout) -> Iterator[Add]:
+    _refuse(layout, "binary", "JSON cannot hold the images of the data", ".parquet")
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+
+        def add(row: Mapping[str, Any]) -> None:
+            file.write(_json(row) + "\n")
+
+        yield add
+
+
+@contextmanager
+def _cells(path: Path, layout: Layout) -> Iterator[Add]:
+    if layout.chat:
+        raise DataError("a .csv file cannot hold chat messages: a trainer would read them as text. Use .jsonl.")
+    _refuse(layout, "", "a .csv file cannot hold the column", ".jsonl or .parquet")
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([field.name for field in layout.fields])
+
+        def add(row: Mapping[str, Any]) -> None:
+            writer.writerow([_cell(value) for value in row.values()])
+
+        yield add
+
+
+@contextmanager
+def _tables(path: Path, layout: Layout) -> Iterator[Add]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as parquet
+    except ImportError as error:
+        raise MissingExtraError.of("writing .parquet files", "store") from error
+    theirs = layout.scored.saved.schema
+    schema = pa.schema([(field.name, _type(field, layout)) for field in layout.fields])
+    held: list[Mapping[str, Any]] = []
+    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+
+        def flush() -> None:
+            columns = [_array([row[one.name] for row in held], one.type, encode=theirs is None) for one in schema]
+            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+            held.clear()
+
+        def add(row: Mapping[str, Any]) -> None:
+            held.append(row)
+            if len(held) >= _GROUP_ROWS:
+                flush()
+
+        yield add
+        flush()
+
+
+def _refuse(layout: Layout, kind: str, why: str, instead: str) -> None:
+    """Refuse columns for trainers that a file type cannot hold; `kind` is a part of the names of their Arrow types."""
+    for name, column in layout.scored.for_trainers.items():
+        schema = layout.scored.saved.schema
+        found = "" if schema is None else str(schema.field(column).type)
+        if kind in found:
+            raise DataError(f"{why} ({name!r}). Use {instead}.")
+
+
+def _type(field: Field, layout: Layout) -> pyarrow.DataType:
+    """Return the Arrow type of a column; columns of JSON files with structure keep it as JSON."""
+    import pyarrow as pa
+
+    if layout.scored.is_score(field.column):
+        return pa.float64()
+    schema = layout.scored.saved.schema
+    if schema is not None:
+        found = schema.field(field.column).type
+        if field.role and layout.chat and not pa.types.is_nested(found):
+            return pa.list_(pa.struct([("role", pa.string()), ("content", found)]))
+        return found
+    kinds = layout.scored.saved.kinds[field.column]
+    kind = float if kinds == {int, float} else next(iter(kinds)) if len(kinds) == 1 else object
+    if kind in _PLAIN and not (field.role and layout.chat):
+        return pa.type_for_alias(_PLAIN[kind])
+    if not kinds:
+        return pa.null()
+    if not hasattr(pa, "json_"):
+        raise DataError(f"column {field.name!r} needs pyarrow 19 or later. Use .jsonl, or update pyarrow.")
+    return pa.json_()
+
+
+def _array(values: list[Any], kind: pyarrow.DataType, *, encode: bool) -> pyarrow.Array:
+    """Return the values as an array; with `encode`, those of JSON columns are values and no texts."""
+    import pyarrow as pa
+
+    stored = _stored(kind)
+    if encode and isinstance(kind, pa.BaseExtensionType):
+        values = [None if value is None else _json(value) for value in values]
+    elif encode and pa.types.is_string(kind):
+        values = [None if value is None else _SURROGATES.sub("\ufffd", value) for value in values]
+    array = pa.array(values, stored)
+    return array if stored == kind else array.cast(kind)
+
+
+def _stored(kind: pyarrow.DataType) -> pyarrow.DataType:
+    """Return the type with the storage of extension types, such as Arrow's JSON, which takes Python values."""
+    import pyarrow as pa
+
+    if isinstance(kind, pa.BaseExtensionType):
+        return kind.storage_type
+    if pa.types.is_list(kind):
+        return pa.list_(_stored(kind.value_type))
+    if pa.types.is_large_list(kind):
+        return pa.large_list(_stored(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([one.with_type(_stored(one.type)) for one in kind])
+    return kind
+
+
+def _json(value: Any) -> str:
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):  # a date
+        text = as_json(value)
+    if "NaN" in text or "Infinity" in text:
+        text = json.dumps(json.loads(text, parse_constant=lambda _: None), ensure_ascii=False)
+    return _SURROGATES.sub("\ufffd", text)
+
+
+def _cell(value: Any) -> Any:
+    if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+        return value
+    return _SURROGATES.sub("\ufffd", value) if isinstance(value, str) else _json(value)
+
+
+# Rules that choose completions by their scores: some of each prompt, or pairs of a better and a worse one.
+
+
+ROUNDING = 1e-9
+"""Scores that differ by less are equal: 0.8 may have been computed as 0.7999999999999999."""
+
+
+@final
+@dataclass(frozen=True)
+class Keep:
+    """Keep the best completions of each prompt.
+
+    Attributes:
+        most: how many of a prompt, the best first; None for all.
+        least: the lowest score that is kept; None for any.
+    """
+
+    unit: ClassVar[str] = "completion"
+
+    most: int | None = None
+    least: float | None = None
+
+    def __str__(self) -> str:
+        best = {None: [], 1: ["best"]}.get(self.most, [f"top:{self.most}"])
+        return ",".join([*best, *([] if self.least is None else [f"above:{self.least:g}"])])
+
+    def rows(self, groups: Numbers, scores: Floats) -> NDArray[np.bool_]:
+        """(n,) whether each row is kept; of rows with the same score, the first is the better one.
+
+        Args:
+            groups: (n,) the number of each row's prompt.
+            scores: (n,) NaN if a row has no score: it is never kept.
+        """
+        kept = ~np.isnan(scores)
+        if self.least is not None:
+            kept &= scores >= self.least - ROUNDING
+        if self.most is not None:
+            rows = np.flatnonzero(kept)
+            rows = rows[np.lexsort((rows, -scores[rows], groups[rows]))]
+            first = np.r_[True, np.diff(groups[rows]) != 0][: len(rows)]
+            start = np.maximum.accumulate(np.where(first, np.arange(len(rows)), 0))
+            kept[rows[np.arange(len(rows)) - start >= self.most]] = False
+        return kept
+
+
+@final
+@dataclass(frozen=True)
+class Pairs:
+    """Pair completions of a prompt with a better and a worse score, those that differ most first.
+
+    Attributes:
+        most: how many pairs of a prompt; None for all.
+        gap: the least difference of the scores. Equal scores are never paired.
+    """
+
+    unit: ClassVar[str] = "pair"
+
+    most: int | None = 1
+    gap: float = 0.0
+
+    def __str__(self) -> str:
+        count = {None: "all", 1: "best-worst"}.get(self.most, str(self.most))
+        return f"{count}, gap {self.gap:g}" if self.gap else count
+
+    def wide(self, difference: float) -> bool:
+        """Whether two scores differ enough to be paired."""
+        return difference > ROUNDING and difference >= self.gap - ROUNDING
+
+    def of(self, scores: Sequence[float], texts: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Yield the (chosen, rejected) positions of one prompt; memory grows with the completions, not with the pairs.
+
+        Args:
+            scores: (n,) of the completions of the prompt, none of them NaN.
+            texts: (n,) equal numbers for equal completions, which are never paired.
+        """
+        return itertools.islice(self._widest(scores, texts), self.most)
+
+    def _widest(self, scores: Sequence[float], texts: Sequence[int]) -> Iterator[tuple[int, int]]:
+        best = sorted(range(len(scores)), key=lambda row: (-scores[row], row))
+        worst = sorted(range(len(scores)), key=lambda row: (scores[row], row))
+
+        def candidate(high: int, low: int) -> tuple[float, int, int]:
+            return scores[worst[low]] - scores[best[high]], high, low
+
+        # The difference shrinks along both orders, so the next pair is the smallest of one candidate per chosen one.
+        heap = [candidate(0, 0)] if scores else []
+        while heap:
+            difference, high, low = heapq.heappop(heap)
+            if not self.wide(-difference):
+                return
+            chosen, rejected = best[high], worst[low]
+            if texts[chosen] != texts[rejected]:
+                yield chosen, rejected
+            if low == 0 and high + 1 < len(best):
+                heapq.heappush(heap, candidate(high + 1, 0))
+            if low + 1 < len(worst):
+                heapq.heappush(heap, candidate(high, low + 1))
+
+
+Rule = Keep | Pairs
+
+
+# What was selected: how many completions of how many prompts, their scores, and why other prompts have none.
+
+
+UNSCORED = "no completion has a score"
+LOW = "all scores are too low"
+SINGLE = "only one completion has a score"
+EQUAL = "all scores are equal"
+NARROW = "the scores differ too little"
+ALIKE = "the completions are the same text"
+
+
+@final
+@dataclass(frozen=True)
+class Selection:
+    """Completions or pairs that a rule chose.
+
+    Attributes:
+        rule: the rule.
+        index: what it chose from.
+        number: of completions, or of pairs.
+        prompts: how many prompts have some.
+        means: "kept", or "chosen" and "rejected" -> their mean score.
+        without: reason -> how many prompts have none.
+    """
+
+    rule: Rule
+    index: Index
+    number: int
+    prompts: int
+    means: Mapping[str, float]
+    without: Mapping[str, int]
+
+    def text(self) -> str:
+        """Return a few lines for the terminal."""
+        scores = self.index.scores
+        scored = scores[~np.isnan(scores)]
+        means = {"all": float(scored.mean()) if len(scored) else np.nan, **self.means}
+        shown = [f"{name} {mean:.4g}" for name, mean in means.items() if not np.isnan(mean)]
+        said = [f"mean score: {', '.join(shown)}"] if shown else []
+        if len(scored) < len(scores):
+            said.append(f"{len(scores) - len(scored):,} of {len(scores):,} completions have no score")
+        none = {reason: count for reason, count in self.without.items() if count}
+        if none:
+            count = sum(none.values())
+            said.append("1 prompt has none:" if count == 1 else f"{count:,} prompts have none:")
+            said += [f"  {reason}: {count:,}" for reason, count in sorted(none.items(), key=lambda one: -one[1])]
+        prompts = f"{self.prompts:,} of {self.index.prompts:,} prompts"
+        return "\n".join([f"{self._number()} ({self.rule}) from {prompts}", *said])
+
+    def _number(self) -> str:
+        one = self.rule.unit
+        return f"{self.number:,} {one if self.number == 1 else f'{one}s'}"
+
+
+# Training data from scored completions: the best of each prompt, or pairs of a better and a worse one.
+
+
+_ROWS = 4096
+
+
+def select(scored: Scored, rule: Rule, out: Path | None = None) -> Selection:
+    """Write what `rule` selects, and say how much it is.
+
+    Args:
+        scored: the data.
+        rule: `Keep` writes rows with ``prompt``, ``completion`` and ``score``, in the order of the data; `Pairs` writes
+            ``prompt``, ``chosen`` and ``rejected``, prompt by prompt.
+        out: .jsonl, .csv or .parquet; None to only count.
+
+    Raises:
+        DataError: the data cannot be read, `out` cannot be written, or there is nothing to write.
+    """
+    return _keep(scored, rule, out) if isinstance(rule, Keep) else _pair(scored, rule, out)
+
+
+def _keep(scored: Scored, rule: Keep, out: Path | None) -> Selection:
+    index = scored.index()
+    kept = rule.rows(index.groups, index.scores)
+    there = len(np.unique(index.groups[~np.isnan(index.scores)]))
+    chosen = len(np.unique(index.groups[kept]))
+    found = Selection(
+        rule,
+        index,
+        number=int(kept.sum()),
+        prompts=chosen,
+        means={"kept": float(index.scores[kept].mean()) if kept.any() else np.nan},
+        without={UNSCORED: index.prompts - there, LOW: there - chosen},
+    )
+    if out is not None:
+        _check_any(found)
+        layout = Layout.of_kept(scored, chat=index.chat)
+        with written(out, layout) as add:
+            for _, row in _rows(scored, kept):
+                add(layout.row(row))
+    return found
+
+
+def _pair(scored: Scored, rule: Pairs, out: Path | None) -> Selection:
+    index = scored.index()
+    without: Counter[str] = Counter()
+    needed = np.zeros(len(index.groups), dtype=np.bool_)
+    sums, number, prompts = np.zeros(2), 0, 0
+    for pairs in _paired(index, rule, without):
+        prompts += 1
+        for sides in map(list, pairs):
+            needed[sides] = True
+            sums += index.scores[sides]
+            number += 1
+    means = sums / number if number else np.full(2, np.nan)
+    found = Selection(rule, index, number, prompts, {"chosen": means[0], "rejected": means[1]}, without)
+    if out is not None:
+        _check_any(found)
+        layout = Layout.of_pairs(scored, chat=index.chat)
+        with written(out, layout) as add, tempfile.TemporaryFile() as file:
+            places = _set_aside(scored, needed, file)
+            for pairs in _paired(index, rule, Counter()):
+                for chosen, rejected in pairs:
+                    add(layout.row(_row(file, places[chosen]), _row(file, places[rejected])))
+    return found
+
+
+def _paired(index: Index, rule: Pairs, without: Counter[str]) -> Iterator[Iterator[tuple[int, int]]]:
+    """Yield the pairs of each prompt that has one, as rows; count in `without` why the others have none."""
+    rows = np.flatnonzero(~np.isnan(index.scores))
+    rows = rows[np.argsort(index.groups[rows], kind="stable")]
+    starts = np.flatnonzero(np.diff(index.groups[rows], prepend=-1))
+    without[UNSCORED] += index.prompts - len(starts)
+    stops = np.append(starts[1:], len(rows))[: len(starts)]
+    for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
+        group = rows[start:stop].tolist()
+        scores, texts = index.scores[group].tolist(), index.texts[group].tolist()
+        if next(rule.of(scores, texts), None) is not None:
+            yield ((group[chosen], group[rejected]) for chosen, rejected in rule.of(scores, texts))
+        else:
+            without[_why_none(scores, rule)] += 1
+
+
+def _why_none(scores: list[float], rule: Pairs) -> str:
+    difference = max(scores) - min(scores)
+    if len(scores) == 1:
+        return SINGLE
+    if difference <= ROUNDING:
+        return EQUAL
+    return ALIKE if rule.wide(difference) else NARROW
+
+
+def _check_any(found: Selection) -> None:
+    if not found.number:
+        raise DataError(f"there is nothing to write. {found.text()}")
+
+
+def _rows(scored: Scored, needed: NDArray[np.bool_]) -> Iterator[tuple[int, Row]]:
+    """Yield the needed rows with their numbers, in order."""
+    start = 0
+    for chunk in scored.saved.chunks(_ROWS):
+        there = np.flatnonzero(needed[start : start + len(chunk)]).tolist()
+        if there:
+            rows = chunk.rows()
+            yield from ((start + at, rows[at]) for at in there)
+        start += len(chunk)
+
+
+def _set_aside(scored: Scored, needed: NDArray[np.bool_], file: IO[bytes]) -> Numbers:
+    """Write the needed rows to a file; return (n,) their places in it."""
+    places = np.zeros(len(needed), dtype=np.int64)
+    for number, row in _rows(scored, needed):
+        places[number] = file.tell()
+        pickle.dump(row, file, pickle.HIGHEST_PROTOCOL)
+    return places
+
+
+def _row(file: IO[bytes], place: Any) -> Row:
+    file.seek(place)
+    row: Row = pickle.load(file)
+    return row

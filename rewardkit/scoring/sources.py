@@ -1,0 +1,286 @@
+"""Sources of saved completions: ``saved("runs/x").chunks(512)`` yields them a few hundred at a time.
+
+A source is a file (.jsonl, .json, .csv, .parquet), the tables that TRL writes with ``log_completions=True``, or a
+recorded run. It consists of parts that any process can read. Conversations are split into prompt and completion.
+"""
+
+from __future__ import annotations
+
+import glob
+import itertools
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rewardkit.errors import DataError
+from rewardkit.scoring.chunks import Chunk, Listed, splits
+from rewardkit.scoring.conversations import split_row
+from rewardkit.scoring.files import Row, ending, expanded, holds_lines, is_remote, opened, parquet_file, rows_of
+from rewardkit.scoring.outputs import check_names, python_type
+from rewardkit.scoring.parts.lines import Lines, cells_of, lines_of
+from rewardkit.scoring.parts.part import Held, Kinds, Part, Survey, full
+from rewardkit.scoring.parts.runs import KINDS, open_recorded, run_parts
+from rewardkit.scoring.parts.tables import File, table_parts
+
+Source = str | os.PathLike[str]
+Mapped = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+"""Applies a function to items, in order: ``map``, or one that shares the work among processes."""
+
+_HELD_ROWS = 512
+_FILES = (".jsonl", ".json", ".csv", ".parquet")
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Saved completions.
+
+    Attributes:
+        name: of the file or folder.
+        size: number of completions.
+        kinds: column -> the types of its values: empty if all are None, ``object`` if unknown.
+        parts: yields all rows in parts.
+        apart: columns that separate groups with the same prompt, such as the step.
+        schema: the Arrow types, if there are any.
+        digest: a checksum of what was read so far; other data has another one.
+    """
+
+    name: str
+    size: int
+    kinds: dict[str, set[type]]
+    parts: Callable[[], Iterable[Part]]
+    apart: tuple[str, ...] = ()
+    schema: Any = field(default=None, compare=False)
+    digest: int = 0
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self.kinds)
+
+    def chunks(self, most: int) -> Iterator[Chunk]:
+        """Yield all rows, `most` at a time."""
+        return full((chunk for part in self.parts() for chunk in part.chunks(most)), most)
+
+
+def saved(
+    source: Source | Sequence[Source],
+    *,
+    limit: int | None = None,
+    completion: str | None = None,
+    rows: Callable[[], Iterator[Row]] | None = None,
+    mapped: Mapped = map,
+) -> Saved:
+    """Open the completions in files, in TRL's folder, or in a recorded run.
+
+    A text file is checked first, so that a broken line 70,000 is reported before any row is scored.
+
+    Args:
+        source: .jsonl, .json, .csv or .parquet files, as paths, addresses or patterns (``"data/*.parquet"``); the
+            ``output_dir`` of a trainer with its folder ``completions``; the folder of a recorded run, or its address.
+        limit: read only this many rows from the start.
+        completion: the column of the completions, if it has another name.
+        rows: yields the rows of `source`, for a file that only this function can read.
+        mapped: checks the parts of text files.
+
+    Raises:
+        DataError: there are no completions, or a line cannot be read; the message names it.
+        MissingExtraError: a package to read Parquet or recorded runs is not installed.
+    """
+    given = [os.fspath(one) for one in ([source] if isinstance(source, (str, os.PathLike)) else source)]
+    name = given[0] if len(given) == 1 else f"{given[0]} and {len(given) - 1} more"
+    try:
+        if rows is not None:
+            digest = _digest(given[0]) if os.path.isfile(given[0]) else 0
+            found = _of_rows(name, lambda: (split_row(row, completion) for row in rows()), limit, digest)
+        else:
+            found = _opened(name, [one for each in given for one in expanded(each)], limit, completion, mapped)
+    except OSError as error:
+        raise DataError(f"{name} cannot be read: {error.strerror or error}") from None
+    if not found.size:
+        raise DataError(f"there are no completions in {name}")
+    return found
+
+
+def recorded_since(address: str, step: int | None) -> Saved:
+    """Open the training completions of a recorded run from a step on; None: all.
+
+    Raises:
+        DataError: there are none, or there is no run.
+    """
+    found = _recorded(address, None, step)
+    if not found.size:
+        raise DataError(f"there are no completions in {address}")
+    return found
+
+
+def _opened(name: str, addresses: list[str], limit: int | None, completion: str | None, mapped: Mapped) -> Saved:
+    one = addresses[0]
+    endings = {ending(address) for address in addresses}
+    if len(addresses) == 1 and ((Path(one) / "run.json").is_file() or (is_remote(one) and not endings <= {*_FILES})):
+        return _recorded(one, limit)
+    if len(addresses) == 1 and Path(one).is_dir():
+        return _logged(Path(one), limit)
+    if endings == {".parquet"}:
+        return _tabular(name, addresses, limit, completion=completion, partitioned=name not in addresses)
+    if ".parquet" in endings:
+        raise DataError(f"{name}: .parquet files and text files have different types. Score them in two commands.")
+    return _texts(name, addresses, limit, completion, mapped)
+
+
+def _texts(name: str, addresses: Sequence[str], limit: int | None, completion: str | None, mapped: Mapped) -> Saved:
+    """Open text files, one after the other; each is read once."""
+    kinds, parts, size, digest = Kinds(), [], 0, 0
+    for address in addresses:
+        for survey in _surveys(address, None if limit is None else limit - size, completion, mapped):
+            rows = survey.part.rows if limit is None else min(survey.part.rows, limit - size)
+            if rows:  # a long line may cover a whole range
+                parts.append(survey.part.sub(0, rows))
+            size += rows
+            kinds.update(survey.kinds)
+            digest = zlib.crc32(f"{address} {survey.part.rows} {survey.digest}".encode(errors="replace"), digest)
+    return Saved(name, size, kinds.found, lambda: parts, digest=digest)
+
+
+def _surveys(address: str, limit: int | None, completion: str | None, mapped: Mapped) -> Iterator[Survey]:
+    """Yield the parts of a text file, up to that with row `limit`.
+
+    Raises:
+        DataError: a row before that cannot be read.
+    """
+    kind = ending(address)
+    if kind == ".csv":
+        yield from cells_of(address, completion, limit)
+    elif kind == ".jsonl" or (kind == ".json" and holds_lines(address)):
+        yield from _surveyed(address, limit, completion, mapped)
+    else:  # one value, which cannot be read in parts: the rows travel with them
+        rows = (split_row(row, completion) for _, row in rows_of(address))
+        digest = _digest(address) if kind == ".json" else 0
+        for held in _held(itertools.islice(rows, limit)):
+            kinds = Kinds()
+            for row in held.chunk.rows():
+                kinds.add(row)
+            yield Survey(held, kinds, 0, digest)
+
+
+def _surveyed(address: str, limit: int | None, completion: str | None, mapped: Mapped) -> Iterator[Survey]:
+    ranges = lines_of(address, completion)
+    lines = size = 0
+    for survey in mapped(_Surveying(limit), ranges) if limit is None else map(_Surveying(limit), ranges):
+        if survey.fault and (limit is None or size + survey.part.rows <= limit):
+            raise DataError(survey.fault.replace(Lines.PLACE, f"{address}, line {lines + survey.line}", 1))
+        yield survey
+        lines += survey.lines
+        size += survey.part.rows
+        if limit is not None and size >= limit:
+            return
+
+
+@dataclass(frozen=True)
+class _Surveying:
+    limit: int | None
+
+    def __call__(self, part: Lines) -> Survey:
+        return part.surveyed(self.limit)
+
+
+def _of_rows(name: str, read: Callable[[], Iterator[Row]], limit: int | None, digest: int) -> Saved:
+    """Open rows that only this process can read, and are read twice."""
+    kinds, size = Kinds(), 0
+    for row in itertools.islice(read(), limit):
+        kinds.add(row)
+        size += 1
+    return Saved(name, size, kinds.found, lambda: _held(itertools.islice(read(), size)), digest=digest)
+
+
+def _held(rows: Iterator[Row]) -> Iterator[Held]:
+    while taken := list(itertools.islice(rows, _HELD_ROWS)):
+        yield Held(Listed(taken))
+
+
+def _digest(address: str) -> int:
+    digest = 0
+    with opened(address) as file:
+        while data := file.read(1 << 20):
+            digest = zlib.crc32(data, digest)
+    return digest
+
+
+def _tabular(
+    name: str,
+    addresses: Sequence[str],
+    limit: int | None,
+    apart: tuple[str, ...] = (),
+    completion: str | None = None,
+    partitioned: bool = False,
+) -> Saved:
+    """Open Parquet files with the same columns, one after the other; of several, folders may tell columns, too."""
+    import pyarrow as pa
+
+    files = [File.of(address, partitioned=partitioned) for address in addresses]
+    try:
+        schema = pa.unify_schemas([file.schema for file in files], promote_options="permissive")
+    except pa.ArrowException as error:
+        raise DataError(f"the files in {name} have a column with different types: {error}") from None
+    check_names(schema.names, name)
+    first: Sequence[str] = () if apart else _conversation(addresses[0], completion)
+    if first:
+        first = [*first, *(column for column, _ in files[0].partition)]
+    rows = sum(sum(file.groups) for file in files)
+    size = rows if limit is None else min(rows, limit)
+
+    def parts() -> Iterator[Part]:
+        left = size
+        for part in table_parts(files, schema, conversations=bool(first), completion=completion):
+            if left > 0:
+                yield part.sub(0, min(part.rows, left))
+            left -= part.rows
+
+    digest = zlib.crc32(repr([(file.address, file.digest) for file in files]).encode(errors="replace"))
+    if first:
+        types = {one.name: python_type(one.type) for one in schema}
+        return Saved(name, size, {one: {types.get(one, object)} for one in first}, parts, digest=digest)
+    return Saved(name, size, {one: {object} for one in schema.names}, parts, apart, schema, digest)
+
+
+def _conversation(address: str, completion: str | None) -> Sequence[str]:
+    """Return the columns of the first row of a Parquet file once it is split; none if it does not change."""
+    import pyarrow as pa
+
+    with parquet_file(address) as file:
+        for batch in file.iter_batches(batch_size=1):
+            if splits(pa.Table.from_batches([batch]), completion):
+                return list(split_row(batch.to_pylist()[0], completion))
+            break
+    return ()
+
+
+def _logged(folder: Path, limit: int | None) -> Saved:
+    """Open the tables of TRL; their groups are within one step."""
+    for place in (folder / "completions", folder):
+        paths = sorted(glob.glob(os.path.join(glob.escape(str(place)), "completions_*.parquet")))
+        if paths:
+            return _tabular(str(folder), paths, limit, ("step",))
+    raise DataError(
+        f"{folder} is not a recorded run and has no completions/completions_*.parquet, which TRL writes with "
+        "GRPOConfig(log_completions=True). For other data, pass the file."
+    )
+
+
+def _recorded(address: str, limit: int | None, since: int | None = None) -> Saved:
+    """Open a recorded run: its completions with the columns of their prompts, and their recorded totals."""
+    counts, columns = open_recorded(address, since)
+    rows = sum(count for _, count in counts)
+    size = rows if limit is None else min(rows, limit)
+
+    def parts() -> Iterator[Part]:
+        left = size
+        for part in run_parts(address, counts, columns):
+            if left > 0:
+                yield part.sub(0, min(part.rows, left))
+            left -= part.rows
+
+    kinds: dict[str, set[type]] = {name: {KINDS.get(name, object)} for name in columns}
+    apart = ("attempt", "rank", "part", "group")
+    return Saved(address, size, kinds, parts, apart, digest=zlib.crc32(repr((address, counts, columns)).encode()))

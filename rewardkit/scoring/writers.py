@@ -1,0 +1,422 @@
+"""Writers: rows with their scores as .jsonl, .csv or .parquet, encoded part by part in any process.
+
+``writer.encoded([(chunk, scores)])`` is a fragment; `opening`, the fragments in order and `closing` are a file. Our
+columns come after those of the data: ``total``, ``components/<name>``, and texts: ``outcomes``, ``notes``, ``error``.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import struct
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+from rewardkit.batch.column import Floats
+from rewardkit.errors import DataError
+from rewardkit.record.cells import as_json
+from rewardkit.scoring.chunks import Chunk, Listed
+from rewardkit.scoring.files import Row
+from rewardkit.scoring.outputs import (
+    TEXTS,
+    arrays,
+    arrow,
+    encodes,
+    json_of,
+    notes_of,
+    outcomes_of,
+    renamed,
+    results,
+    results_schema,
+    schema_of,
+)
+from rewardkit.scoring.scores import Scores
+from rewardkit.scoring.sources import Saved
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+# Footers of Parquet files: how files with the same columns become one, without decoding a value.
+
+
+MAGIC = b"PAR1"
+
+Struct = dict[int, tuple[int, Any]]
+"""Number of a field -> its type and its value."""
+
+_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
+_VARINTS = (4, 5, 6)
+_ROWS, _GROUPS = 3, 4
+"""Fields of the footer."""
+_COLUMNS, _GROUP_ROWS, _GROUP_OFFSET, _ORDINAL = 1, 3, 5, 7
+"""Fields of a row group."""
+_CHUNK_OFFSET, _METADATA, _INDEXES = 2, 3, (4, 6)
+"""Fields of a column in a row group."""
+_PAGES = (9, 10, 11, 14)
+"""Fields of its metadata: offsets of the pages with data, indexes, dictionary and Bloom filter."""
+
+
+def pages_of(file: memoryview) -> memoryview:
+    """Return the pages of a file."""
+    return file[len(MAGIC) : len(file) - 8 - _footer_size(file)]
+
+
+def groups_of(file: memoryview) -> list[Struct]:
+    """Return what the footer of a file says about its row groups."""
+    groups: list[Struct] = _footer(file)[_GROUPS][1][1]
+    return groups
+
+
+def moved(groups: list[Struct], by: int) -> tuple[bytes, int, int]:
+    """Return row groups whose pages moved by so many bytes, as they are written, with their number and their rows."""
+    for group in groups:
+        group.pop(_ORDINAL, None)
+        _move(group, _GROUP_OFFSET, by)
+        for column in group[_COLUMNS][1][1]:
+            _move(column, _CHUNK_OFFSET, by)
+            for index in _INDEXES:
+                _move(column, index, by)
+            for page in _PAGES:
+                _move(column[_METADATA][1], page, by)
+    return b"".join(map(_struct, groups)), len(groups), sum(group[_GROUP_ROWS][1] for group in groups)
+
+
+def footer(empty: memoryview, groups: bytes, count: int, rows: int) -> bytes:
+    """Return the end of a file: the footer of an `empty` one with the same columns, with these row groups."""
+    found = _footer(empty)
+    fields = {number: _value(kind, value) for number, (kind, value) in found.items()}
+    fields[_ROWS] = _varint(_zigzag(rows))
+    fields[_GROUPS] = _list_header(_STRUCT, count) + groups
+    data, before = b"", 0
+    for number in sorted(fields):
+        data += _field_header(number - before, found[number][0], number) + fields[number]
+        before = number
+    data += b"\0"
+    return data + struct.pack("<I", len(data)) + MAGIC
+
+
+def _move(fields: Struct, number: int, by: int) -> None:
+    kind, value = fields.get(number, (0, 0))
+    if value:  # zero means that there is no such place
+        fields[number] = (kind, value + by)
+
+
+def _footer_size(file: memoryview) -> int:
+    return int(struct.unpack("<I", file[-8:-4])[0])
+
+
+def _footer(file: memoryview) -> Struct:
+    return _Reader(bytes(file[len(file) - 8 - _footer_size(file) : len(file) - 8])).struct()
+
+
+class _Reader:
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+
+    def struct(self) -> Struct:
+        found: Struct = {}
+        number = 0
+        while head := self._byte():
+            kind = head & 15
+            number = number + (head >> 4) if head >> 4 else _unzigzag(self._varint())
+            found[number] = (kind, None if kind in (_TRUE, _FALSE) else self._value(kind))
+        return found
+
+    def _value(self, kind: int) -> Any:
+        if kind in _VARINTS:
+            return _unzigzag(self._varint())
+        if kind == _BINARY:
+            return self._bytes(self._varint())
+        if kind == _STRUCT:
+            return self.struct()
+        if kind in (_LIST, _SET):
+            head = self._byte()
+            size = head >> 4 if head >> 4 < 15 else self._varint()
+            return head & 15, [self._value(head & 15) for _ in range(size)]
+        if kind in (_BYTE, _TRUE, _FALSE):  # booleans in lists are bytes
+            return self._byte()
+        if kind == _DOUBLE:
+            return self._bytes(8)
+        raise ValueError(f"a Parquet footer with a field of type {kind}")  # a map, which it never has
+
+    def _byte(self) -> int:
+        self._at += 1
+        return self._data[self._at - 1]
+
+    def _bytes(self, size: int) -> bytes:
+        self._at += size
+        return self._data[self._at - size : self._at]
+
+    def _varint(self) -> int:
+        value = shift = 0
+        while True:
+            byte = self._byte()
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+
+def _struct(fields: Struct) -> bytes:
+    data, before = bytearray(), 0
+    for number, (kind, value) in sorted(fields.items()):
+        data += _field_header(number - before, kind, number) + _value(kind, value)
+        before = number
+    return bytes(data + b"\0")
+
+
+def _field_header(delta: int, kind: int, number: int) -> bytes:
+    return bytes([delta << 4 | kind]) if 0 < delta < 16 else bytes([kind]) + _varint(_zigzag(number))
+
+
+def _value(kind: int, value: Any) -> bytes:
+    if value is None:
+        return b""
+    if kind in _VARINTS:
+        return _varint(_zigzag(value))
+    if kind == _BINARY:
+        return _varint(len(value)) + bytes(value)
+    if kind == _STRUCT:
+        return _struct(value)
+    if kind in (_LIST, _SET):
+        return _list_header(value[0], len(value[1])) + b"".join(_value(value[0], one) for one in value[1])
+    return bytes([value]) if isinstance(value, int) else bytes(value)
+
+
+def _list_header(kind: int, size: int) -> bytes:
+    return bytes([size << 4 | kind]) if size < 15 else bytes([15 << 4 | kind]) + _varint(size)
+
+
+def _varint(value: int) -> bytes:
+    data = bytearray()
+    while value > 127:
+        data.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*data, value])
+
+
+def _zigzag(value: int) -> int:
+    return value << 1 if value >= 0 else (-value << 1) - 1
+
+
+def _unzigzag(value: int) -> int:
+    return value >> 1 if value % 2 == 0 else -(value + 1 >> 1)
+
+
+Scored = Iterable[tuple[Chunk, Scores]]
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+
+
+class Writer(ABC):
+    """How rows are written. It can be pickled."""
+
+    @property
+    @abstractmethod
+    def opening(self) -> bytes:
+        """The start of the file."""
+
+    @abstractmethod
+    def encoded(self, scored: Scored) -> tuple[Any, Any]:
+        """Return consecutive rows as bytes, and what `note` must know of them."""
+
+    def note(self, about: Any, offset: int) -> bytes:
+        """Return what the end of the file must say about rows whose bytes are at `offset`."""
+        return b""
+
+    def closing(self, notes: Sequence[bytes]) -> bytes:
+        """Return the end of the file, with the notes about all rows in order."""
+        return b""
+
+
+def kind_of(path: Path) -> str:
+    """Return ``".jsonl"``, ``".csv"`` or ``".parquet"``.
+
+    Raises:
+        DataError: the path has another suffix.
+    """
+    if path.suffix.lower() not in (".jsonl", ".csv", ".parquet"):
+        raise DataError(f"{path}: cannot write this file type. Use .jsonl, .csv or .parquet.")
+    return path.suffix.lower()
+
+
+def writer_of(path: Path, found: Saved, components: Sequence[str]) -> Writer:
+    """Return the writer for a file.
+
+    Args:
+        path: the suffix determines the file type.
+        found: the scored data; a column with the name of one of ours becomes ``input/<name>``.
+        components: of the reward.
+
+    Raises:
+        DataError: the path has an unknown suffix.
+        MissingExtraError: pyarrow, which writes .parquet, is not installed.
+    """
+    kind, names = kind_of(path), renamed(found.columns, components)
+    numbers = ("total", *(f"components/{name}" for name in components))
+    if kind == ".jsonl":
+        return Lines(names, numbers)
+    if kind == ".csv":
+        return Cells(names, (*names.values(), *numbers, *TEXTS))
+    pa = arrow("writing .parquet files")
+    theirs = schema_of(found.kinds) if found.schema is None else found.schema
+    fields = [field.with_name(names[field.name]) for field in theirs]
+    return Tables(theirs, pa.schema([*fields, *results_schema(components)]))
+
+
+@final
+@dataclass(frozen=True)
+class Lines(Writer):
+    """A JSON object in each line. A line of the data stays as it is, and our columns are added to it.
+
+    Attributes:
+        names: column of the data -> its name here.
+        numbers: our columns of numbers.
+    """
+
+    names: Mapping[str, str]
+    numbers: Sequence[str]
+
+    @property
+    def opening(self) -> bytes:
+        return b""
+
+    def encoded(self, scored: Scored) -> tuple[Any, Any]:
+        clashes = {name for name, other in self.names.items() if name != other}
+        found: list[bytes] = []
+        for chunk, scores in scored:
+            lines = chunk.lines if isinstance(chunk, Listed) and chunk.lines else [b""] * len(chunk)
+            for line, row, said in zip(lines, chunk.rows(), self._said(scores), strict=True):
+                if not line or (clashes and not clashes.isdisjoint(row)):
+                    line = _line({self.names[name]: value for name, value in row.items()})
+                if line[-1:] != b"}":  # white space
+                    line = line.strip()
+                found += (line[:-1], b", ", said) if row else (b"{", said)
+        return b"".join(found), None
+
+    def _said(self, scores: Scores) -> list[bytes]:
+        """Return our columns of each row, as the end of an object."""
+        outcomes, notes, errors = outcomes_of(scores), notes_of(scores), scores.errors
+        columns = [_numbers(values) for values in (scores.total, *scores.components.values())]
+        form = ", ".join(f"{_ENCODER.encode(name).replace('%', '%%')}: %s" for name in self.numbers)
+        found = [form % cells for cells in zip(*columns, strict=True)]
+        for row in {**outcomes, **notes, **errors}:
+            why = "; ".join(errors[row]) if row in errors else None
+            texts = [json_of(said) for said in (outcomes.get(row, {}), notes.get(row, {}))]
+            texts.append(_ENCODER.encode(why))
+            told = zip(TEXTS, texts, strict=True)
+            found[row] += "".join([f', "{name}": {text}' for name, text in told if text not in ("{}", "null")])
+        return [_utf8(text) + b"}\n" for text in found]
+
+
+@final
+@dataclass(frozen=True)
+class Cells(Writer):
+    """Comma-separated values. Numbers and texts are as they are, everything else is JSON.
+
+    Attributes:
+        names: column of the data -> its name here.
+        header: all columns.
+    """
+
+    names: Mapping[str, str]
+    header: Sequence[str]
+
+    @property
+    def opening(self) -> bytes:
+        return _csv([self.header])
+
+    def encoded(self, scored: Scored) -> tuple[Any, Any]:
+        theirs = list(self.names)
+        found: list[bytes] = []
+        for chunk, scores in scored:
+            outcomes, notes = outcomes_of(scores), notes_of(scores)
+            columns = (scores.total, *scores.components.values())
+            ours = zip(*([None if one != one else one for one in column.tolist()] for column in columns), strict=True)
+            rows = []
+            for number, (row, numbers) in enumerate(zip(chunk.rows(), ours, strict=True)):
+                why = "; ".join(scores.errors[number]) if number in scores.errors else None
+                cells = [*map(row.get, theirs), *numbers, outcomes.get(number), notes.get(number), why]
+                rows.append(list(map(_cell, cells)))
+            found.append(_csv(rows))
+        return b"".join(found), None
+
+
+@final
+@dataclass(frozen=True)
+class Tables(Writer):
+    """Parquet, with a row group for each part.
+
+    Attributes:
+        theirs: the columns of the data.
+        schema: all columns.
+    """
+
+    theirs: pyarrow.Schema
+    schema: pyarrow.Schema
+
+    @property
+    def opening(self) -> bytes:
+        return MAGIC
+
+    def encoded(self, scored: Scored) -> tuple[Any, Any]:
+        import pyarrow as pa
+
+        tables = [
+            pa.Table.from_arrays([*arrays(chunk, self.theirs), *results(scores)], schema=self.schema)
+            for chunk, scores in scored
+        ]
+        file = self._file(pa.concat_tables(tables).combine_chunks())  # the same bytes, whatever the batches
+        return pages_of(file), groups_of(file)
+
+    def note(self, about: Any, offset: int) -> bytes:
+        groups, count, rows = moved(about, offset - len(MAGIC))
+        return count.to_bytes(8, "big") + rows.to_bytes(8, "big") + groups
+
+    def closing(self, notes: Sequence[bytes]) -> bytes:
+        count, rows = (sum(int.from_bytes(note[at : at + 8], "big") for note in notes) for at in (0, 8))
+        empty = self._file(self.schema.empty_table())
+        return footer(empty, b"".join(note[16:] for note in notes), count, rows)
+
+    def _file(self, table: pyarrow.Table) -> memoryview:
+        import pyarrow as pa
+        import pyarrow.parquet as parquet
+
+        sink = pa.BufferOutputStream()
+        parquet.write_table(table, sink, compression="zstd", row_group_size=max(table.num_rows, 1))
+        return memoryview(sink.getvalue())
+
+
+def _numbers(values: Floats) -> list[str]:
+    return ["null" if value != value else repr(value) for value in values.tolist()]
+
+
+def _line(row: Row) -> bytes:
+    try:
+        text = _ENCODER.encode(row)
+    except (TypeError, ValueError):  # a date, an image
+        text = as_json(row)
+    return _utf8(text)
+
+
+def _utf8(text: str) -> bytes:
+    """Return JSON as bytes; lone surrogates, which UTF-8 cannot encode, are escaped."""
+    return text.encode() if encodes(text) else text.encode("utf-8", "backslashreplace")
+
+
+def _csv(rows: Iterable[Sequence[Any]]) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(rows)  # with "\n" as line terminator, it would not quote a lone "\r"
+    return text.getvalue().encode("utf-8", "backslashreplace")
+
+
+def _cell(value: Any) -> Any:
+    if value is None:
+        return ""
+    return value if isinstance(value, (str, int, float)) and not isinstance(value, bool) else as_json(value)

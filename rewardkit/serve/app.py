@@ -1,0 +1,550 @@
+"""The web application around a dispatcher: paths, limits of requests, tokens, errors, logs.
+
+``application(Options("reward.py:reward"))`` is an ASGI application; `serve` runs it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import hmac
+import json
+import logging
+import math
+import re
+import socket
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field
+from typing import Any, final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import from_json, to_json
+
+from rewardkit import __version__
+from rewardkit.errors import MissingExtraError, RewardKitError, shorten
+from rewardkit.online.rows import Row, RowScore
+from rewardkit.progress.progress import Progress
+from rewardkit.serve.dialects import Answer, BadRequest, Dialect, Handler, Score
+from rewardkit.serve.dispatcher import Busy, Dispatcher
+from rewardkit.serve.meters import CONTENT_TYPE, Meters
+from rewardkit.serve.worker import Setup as Setup
+
+try:
+    import uvicorn
+    from fastapi import FastAPI, Request, Response
+    from fastapi.routing import APIRoute
+    from starlette.requests import ClientDisconnect
+except ImportError as missing:
+    raise MissingExtraError.of("the reward server", "serve") from missing
+
+# Our own dialect, ``POST /score``: rows with columns in, totals, terms, components, outcomes and notes out.
+
+
+MOST_ROWS = 4_096
+"""The most rows of one request."""
+
+MOST_STEPS = 1 << 53
+"""Larger numbers are no exact floats."""
+
+_STRICT = ConfigDict(extra="forbid", strict=True)
+
+
+class RowIn(BaseModel):
+    """One completion with its prompt and its columns."""
+
+    model_config = _STRICT
+    completion: str | list[dict[str, Any]] = Field(
+        description="what the policy wrote, without the prompt: a text, or a list of messages"
+    )
+    prompt: str | list[dict[str, Any]] | None = Field(None, description="a text, or a list of messages")
+    columns: dict[str, Any] = Field(default_factory=dict, description="the cells of the row of the dataset")
+    completion_ids: list[int] | None = Field(None, description="the tokens of the completion")
+    cut: bool | None = Field(None, description="whether the completion ran into the token limit")
+    runs_calls: bool = Field(False, description="whether the trainer runs the calls of messages, so no text has calls")
+
+
+class ProgressIn(BaseModel):
+    """The training progress, for rewards with schedules."""
+
+    model_config = _STRICT
+    step: int = Field(ge=0, le=MOST_STEPS)
+    max_steps: int = Field(ge=1, le=MOST_STEPS)
+
+
+class ScoreRequest(BaseModel):
+    """Rows to score."""
+
+    model_config = _STRICT
+    rows: list[RowIn] = Field(max_length=MOST_ROWS)
+    num_generations: int | None = Field(
+        None, ge=1, description="the rows are whole groups of so many completions, for rewards that compare them"
+    )
+    progress: ProgressIn | None = Field(None, description="without it, schedules have their end value")
+    deadline: float | None = Field(None, gt=0, description="seconds; at most the server's")
+
+
+class RowOut(BaseModel):
+    """The scores of one row; all terms and components are always there."""
+
+    total: float | None = Field(description="null if the row has no score")
+    terms: dict[str, float | None] = Field(description="the shares that add up to the total")
+    components: dict[str, float | None] = Field(description="the raw scores")
+    outcomes: dict[str, str] = Field(description="scored, abstained, failed, errored or skipped, by component")
+    notes: dict[str, str] = Field(description="what components say about their scores")
+    reasons: list[str] = Field(description="why components failed or errored")
+    unparsable: bool = Field(description="no score because a gold answer cannot be read: another try is in vain")
+
+
+class ScoreReply(BaseModel):
+    """The scores, in the order of the rows."""
+
+    rows: list[RowOut]
+    reward: str = Field(description="the fingerprint of the reward")
+
+
+class Native:
+    """The handler of ``/score``."""
+
+    def __init__(self) -> None:
+        self.fingerprint = ""
+
+    async def __call__(self, payload: Any, score: Score) -> Answer:
+        try:
+            request = ScoreRequest.model_validate(payload)
+        except ValidationError as error:
+            raise BadRequest(said(error)) from None
+        rows = [
+            Row(row.completion, row.prompt, row.columns, row.completion_ids, row.cut, row.runs_calls)
+            for row in request.rows
+        ]
+        if request.num_generations is not None and len(rows) % request.num_generations:
+            raise BadRequest(
+                f"num_generations is {request.num_generations}, but {len(rows)} rows are not whole groups of that size"
+            )
+        progress = None
+        if request.progress is not None:
+            progress = Progress(request.progress.step, request.progress.max_steps)
+        scores = await score(rows, progress=progress, generations=request.num_generations, deadline=request.deadline)
+        return Answer({"rows": list(map(shown, scores)), "reward": self.fingerprint})
+
+
+def shown(score: RowScore) -> dict[str, Any]:
+    """Return the scores of a row as they are sent."""
+    return {
+        "total": score.total,
+        "terms": score.terms,
+        "components": score.components,
+        "outcomes": score.outcomes,
+        "notes": score.notes,
+        "reasons": score.reasons,
+        "unparsable": score.unparsable,
+    }
+
+
+def said(error: ValidationError) -> str:
+    """Return the first problems of a request, with where they are."""
+    found: Sequence[Any] = error.errors(include_url=False, include_input=False)
+    lines = [f"{'.'.join(map(str, one['loc'])) or 'the body'}: {one['msg']}" for one in found[:5]]
+    more = f"; and {len(found) - 5} more" if len(found) > 5 else ""
+    return "; ".join(lines) + more
+
+
+# Run the server: ``serve(Options(Setup("reward.py:reward")), host="127.0.0.1", port=8000)``.
+
+
+_CLOSE_SECONDS = 30
+"""How long a server that is asked to stop still answers what it took."""
+_KEEP_ALIVE_SECONDS = 75
+"""Longer than the usual balancers keep a connection, so that they never use one that is being closed."""
+_BACKLOG = 4_096
+
+
+def serve(
+    options: Options,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    access_log: bool = True,
+    announce: Callable[[str], None] = print,
+) -> None:
+    """Serve until a signal asks to stop (SIGTERM, Ctrl-C); what was taken by then is answered first.
+
+    Args:
+        port: 0 takes a free one.
+        announce: called with the address, once requests are answered.
+
+    Raises:
+        RewardDefinitionError: the reward cannot be loaded or served.
+        RewardKitError: the port cannot be used.
+    """
+    app = application(options)
+    _log_to_stderr(access_log)
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        raise RewardKitError(f"cannot listen on {host} port {port}: {error}. Pass another --host or --port") from None
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=_CLOSE_SECONDS,
+        server_header=False,
+        ws="none",
+        lifespan="on",
+    )
+    name = f"[{host}]" if ":" in host else host
+
+    def started() -> None:
+        logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
+        gc.collect()
+        gc.freeze()  # what is loaded now stays, so that a collection of garbage takes no long pause
+        announce(f"http://{name}:{listening.getsockname()[1]}")
+
+    app.state.started = started
+    with listening:
+        try:
+            uvicorn.Server(config).run(sockets=[listening])
+        except SystemExit:
+            refusal = getattr(app.state, "refusal", None)
+            raise refusal or RewardKitError("the server did not start; see the log") from None
+    if (refusal := getattr(app.state, "refusal", None)) is not None:
+        raise refusal
+
+
+def _log_to_stderr(access_log: bool) -> None:
+    """Write the log lines of the server to stderr: one JSON object for each request, texts for the rest."""
+    plain = logging.StreamHandler(sys.stderr)
+    plain.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    lines = logging.StreamHandler(sys.stderr)
+    for name, handler, level in (
+        ("rewardkit.access", lines, logging.INFO if access_log else logging.WARNING),
+        ("rewardkit.serve", plain, logging.INFO),
+        ("uvicorn.error", plain, logging.CRITICAL),  # a refused reward is reported without a traceback
+    ):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(level)
+
+
+_ACCESS = logging.getLogger("rewardkit.access")
+_JSON = "application/json"
+OPEN = ("/healthz", "/readyz")
+"""Paths that need no token."""
+_HUNG_UP = 499
+"""What nginx logs for it, too."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
+
+
+@final
+@dataclass(frozen=True)
+class Options:
+    """How a reward is served.
+
+    Attributes:
+        setup: the reward, and how completions are read.
+        workers: processes that score.
+        queue: the most rows that wait or are scored; a request beyond that is answered by 429.
+        deadline: seconds for one row.
+        max_body: bytes of one request; a larger one is answered by 413.
+        body_seconds: a request that has not arrived by then is answered by 408.
+        token: that requests must send: ``Authorization: Bearer <token>``; None for none.
+        dialects: the trainers that are answered besides ``/score``.
+    """
+
+    setup: Setup
+    workers: int = 2
+    queue: int = 20_000
+    deadline: float = 60.0
+    max_body: int = 32 << 20
+    body_seconds: float = 30.0
+    token: str | None = None
+    dialects: Sequence[Dialect] = field(default_factory=tuple)
+
+
+class Refused(Exception):
+    """A request that is answered by a 4xx status.
+
+    Attributes:
+        status: of HTTP.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def application(options: Options) -> FastAPI:
+    """Return the application; the workers start with its lifespan."""
+    meters = Meters()
+    dispatcher = Dispatcher(options.setup, options.workers, options.queue, options.deadline, meters)
+    native = Native()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        try:
+            described = await dispatcher.start()
+        except RewardKitError as error:
+            app.state.refusal = error
+            raise
+        native.fingerprint = described.fingerprint
+        meters.watch(lambda: dispatcher.taken, lambda: dispatcher.ready_workers)
+        app.state.started()
+        yield
+        await dispatcher.close()
+
+    app = FastAPI(
+        title="rewardkit",
+        version=__version__,
+        description="Scores completions with one reward. A row without a score has the total null, never 0.",
+        lifespan=lifespan,
+    )
+    app.state.started = lambda: None
+    desk = _Desk(options, dispatcher, meters)
+    schema = ScoreRequest.model_json_schema(ref_template="#/components/schemas/{model}")
+    parts = schema.pop("$defs")
+    body = {"content": {_JSON: {"schema": schema}}}
+
+    async def score(request: Request) -> Response:
+        """Score rows: completions with prompts and columns."""
+        return await desk.answered(request, native)
+
+    app.post("/score", response_model=ScoreReply, openapi_extra={"requestBody": body})(score)
+
+    @app.get("/reward")
+    async def reward() -> Response:
+        """Return what is served: its fingerprint, terms, components and bounds."""
+        assert dispatcher.described is not None
+        said = asdict(dispatcher.described)
+        said["bounds"] = [bound if math.isfinite(bound) else None for bound in said["bounds"]]
+        return _json(Answer(said))
+
+    @app.get("/healthz")
+    async def healthz() -> Response:
+        """Answer 200 while the server runs."""
+        return _json(Answer({"status": "ok"}))
+
+    @app.get("/readyz")
+    async def readyz() -> Response:
+        """Answer 200 while a worker can score, else 503."""
+        return _json(Answer({"ready": dispatcher.ready}, 200 if dispatcher.ready else 503))
+
+    @app.get("/metrics")
+    async def metrics() -> Response:
+        """Return the meters in Prometheus' text format."""
+        return Response(meters.page(), media_type=CONTENT_TYPE)
+
+    for dialect in options.dialects:
+        for address, handler in dialect.items():
+            method, _, path = address.rpartition(" ")
+            given = [
+                {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in _named(path)
+            ]
+            extra = {"parameters": given} if given else None
+            app.add_api_route(path, _endpoint(desk, handler), methods=[method or "POST"], openapi_extra=extra)
+    paths = sorted(route.path for route in app.routes if isinstance(route, APIRoute))
+
+    def openapi() -> dict[str, Any]:
+        made = FastAPI.openapi(app)
+        made["components"]["schemas"].update(parts)
+        return made
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+    @app.exception_handler(404)
+    @app.exception_handler(405)
+    async def unknown(request: Request, error: Exception) -> Response:
+        status = getattr(error, "status_code", 404)
+        what = "no path" if status == 404 else f"no {request.method} of"
+        return _json(Answer({"error": f"there is {what} {request.url.path[:200]}. Paths: {', '.join(paths)}"}, status))
+
+    app.add_middleware(Front, token=options.token, meters=meters)
+    return app
+
+
+def _named(path: str) -> list[str]:
+    """Return the names in a path: ``["run"]`` of ``/runs/{run}``."""
+    return re.findall(r"{(\w+)", path)
+
+
+def _endpoint(desk: _Desk, handler: Handler) -> Any:
+    async def endpoint(request: Request) -> Response:
+        return await desk.answered(request, handler)
+
+    endpoint.__doc__ = handler.__doc__
+    return endpoint
+
+
+@final
+@dataclass(frozen=True)
+class _Desk:
+    """Reads requests, asks the dispatcher, writes answers."""
+
+    options: Options
+    dispatcher: Dispatcher
+    meters: Meters
+
+    async def answered(self, request: Request, handler: Handler) -> Response:
+        """Return the answer of a handler; each problem has its status and a sentence."""
+        try:
+            payload = None if request.method == "GET" else _parsed(await self._body(request))
+            return _json(await handler(payload, self.score))
+        except BadRequest as error:
+            return _json(Answer({"error": str(error)}, error.status))
+        except Refused as error:
+            return _json(Answer({"error": str(error)}, error.status, {"Connection": "close"}))
+        except ClientDisconnect:
+            return _json(Answer({"error": "the client hung up before it had sent the body"}, _HUNG_UP))
+        except Busy as error:
+            status = 429 if self.dispatcher.ready else 503
+            return _json(Answer({"error": str(error)}, status, {"Retry-After": "1"}))
+
+    async def score(
+        self,
+        rows: Sequence[Row],
+        *,
+        progress: Progress | None = None,
+        generations: int | None = None,
+        deadline: float | None = None,
+        patience: float = 0.0,
+    ) -> list[RowScore]:
+        """Return the scores of `rows`; see `rewardkit.serve.dialects.Score`."""
+        described = self.dispatcher.described
+        assert described is not None
+        if described.together == "group" and generations is None:
+            raise BadRequest(
+                "this reward compares the completions of a prompt, so rows must come as whole groups: POST /score with "
+                "num_generations"
+            )
+        if len(rows) > self.options.queue:
+            raise BadRequest(
+                f"{len(rows):,} rows are more than the queue holds, {self.options.queue:,}: send fewer at once"
+            )
+        end, pause = time.monotonic() + patience, _FIRST_PAUSE
+        scores = await self.dispatcher.score(rows, progress=progress, generations=generations, deadline=deadline)
+        while generations is None and time.monotonic() + pause < end:
+            missing = [place for place, one in enumerate(scores) if one.failed]
+            if not missing:
+                break
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+            again = await self.dispatcher.score(
+                [rows[place] for place in missing], progress=progress, deadline=deadline
+            )
+            for place, one in zip(missing, again, strict=True):
+                scores[place] = one
+        self.meters.answered(scores)
+        return scores
+
+    async def _body(self, request: Request) -> bytes:
+        most, held, size = self.options.max_body, bytearray(), 0
+        try:
+            async with _timeout(self.options.body_seconds):
+                async for part in request.stream():
+                    size += len(part)
+                    if size <= most:
+                        held += part  # what is too much is read, too: a client that is still sending reads no answer
+        except asyncio.TimeoutError:
+            raise Refused(408, f"the body did not arrive within {self.options.body_seconds:g} s") from None
+        if size > most:
+            raise Refused(413, f"the body has {size:,} bytes, and at most {most:,} are read. Send fewer rows")
+        return bytes(held)
+
+
+@asynccontextmanager
+async def _timeout(seconds: float) -> AsyncIterator[None]:
+    """``asyncio.timeout``, which Python 3.10 lacks."""
+    task = asyncio.current_task()
+    assert task is not None
+    expired = False
+
+    def expire() -> None:
+        nonlocal expired
+        expired = True
+        task.cancel()
+
+    timer = asyncio.get_running_loop().call_later(seconds, expire)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if expired:
+            raise asyncio.TimeoutError from None
+        raise
+    finally:
+        timer.cancel()
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return from_json(body)
+    except ValueError as error:
+        try:
+            return json.loads(body)  # it also reads half of a surrogate pair
+        except (ValueError, RecursionError):
+            raise Refused(
+                400, f"the body is not JSON: {error}. It begins with {shorten(body[:60].decode(errors='replace'))}"
+            ) from None
+
+
+def _json(answer: Answer) -> Response:
+    try:
+        content = to_json(answer.content, inf_nan_mode="constants")
+    except ValueError:  # half of a surrogate pair in a note
+        content = json.dumps(answer.content, default=_plain).encode()
+    return Response(content, answer.status, dict(answer.headers), _JSON)
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else list(value)
+
+
+@final
+class Front:
+    """The first that sees a request: it asks for the token, counts, and writes the access log."""
+
+    def __init__(self, app: Any, *, token: str | None, meters: Meters) -> None:
+        self._app = app
+        self._token = None if token is None else token.encode()
+        self._meters = meters
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, status = time.perf_counter(), 500
+
+        async def watched(message: Any) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            if self._allowed(scope):
+                await self._app(scope, receive, watched)
+            else:
+                error = "this server needs a token: send the header Authorization: Bearer <token>"
+                refused = _json(Answer({"error": error}, 401, {"WWW-Authenticate": "Bearer"}))
+                await refused(scope, receive, watched)
+        finally:
+            seconds = time.perf_counter() - began
+            route = scope.get("route")
+            path = getattr(route, "path", "other")
+            self._meters.requests.labels(path, str(status)).inc()
+            self._meters.seconds.labels(path).observe(seconds)
+            if _ACCESS.isEnabledFor(logging.INFO):
+                client = scope.get("client") or ("", 0)
+                line = {"time": round(time.time(), 3), "client": client[0], "method": scope["method"],
+                        "path": scope["path"][:200], "status": status, "ms": round(1e3 * seconds, 1)}  # fmt: skip
+                _ACCESS.info("%s", json.dumps(line))
+
+    def _allowed(self, scope: Any) -> bool:
+        if self._token is None or scope["path"] in OPEN:
+            return True
+        given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+        scheme, _, token = given.partition(b" ")
+        return hmac.compare_digest(token.strip(), self._token) and scheme.lower() == b"bearer"

@@ -1,0 +1,101 @@
+"""Dialects: what a trainer sends to the server and what it expects back.
+
+A dialect is a mapping from paths to functions that read a request, ask for scores, and write the answer::
+
+    async def verify(payload, score):
+        scores = await score([Row(payload["text"])])
+        return Answer({"reward": scores[0].total})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, final
+
+from rewardkit.online.rows import Row, RowScore
+from rewardkit.progress.progress import Progress
+
+
+class BadRequest(Exception):
+    """A request cannot be understood; the message says what to send instead."""
+
+    status = 422
+
+
+@final
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a request.
+
+    Attributes:
+        content: what becomes JSON.
+        status: of HTTP.
+        headers: further headers, such as ``Retry-After``.
+    """
+
+    content: Any
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class Score(Protocol):
+    """Asks the workers for scores."""
+
+    async def __call__(
+        self,
+        rows: Sequence[Row],
+        *,
+        progress: Progress | None = None,
+        generations: int | None = None,
+        deadline: float | None = None,
+        patience: float = 0.0,
+    ) -> list[RowScore]:
+        """Return the scores of `rows`.
+
+        Args:
+            progress: the training progress, for schedules.
+            generations: the rows are whole groups of so many completions.
+            deadline: seconds for one try.
+            patience: seconds during which rows that failed are tried again.
+
+        Raises:
+            BadRequest: the reward compares completions, and the rows are no groups.
+            Busy: too many rows wait.
+        """
+
+
+Handler = Callable[[Any, Score], Awaitable[Answer]]
+Dialect = Mapping[str, Handler]
+"""Path -> what answers it. A path is posted to, unless its method is before it: ``GET /mode``, which has no payload."""
+
+
+def text_at(payload: Any, name: str) -> str:
+    """Return a text of a request.
+
+    Raises:
+        BadRequest: it is missing, or no text.
+    """
+    value = payload.get(name) if isinstance(payload, Mapping) else None
+    if not isinstance(value, str):
+        raise BadRequest(f"expected an object with the text {name!r}, got {_shown(payload)}")
+    return value
+
+
+def list_at(payload: Any, name: str) -> list[Any]:
+    """Return a list of a request.
+
+    Raises:
+        BadRequest: it is missing, or no list.
+    """
+    value = payload.get(name) if isinstance(payload, Mapping) else None
+    if not isinstance(value, list):
+        raise BadRequest(f"expected an object with the list {name!r}, got {_shown(payload)}")
+    return value
+
+
+def _shown(payload: Any) -> str:
+    if isinstance(payload, Mapping):
+        names = ", ".join(repr(str(name))[:40] for name in list(payload)[:12])
+        return f"an object with {names or 'nothing in it'}"
+    return f"{type(payload).__name__}"

@@ -1,0 +1,592 @@
+"""The dispatcher: rows of all requests wait in one queue, and workers score them in batches.
+
+A row that kills its worker costs no other row its score: after a death, the rows of the batch are scored one by one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import itertools
+import logging
+import marshal
+import math
+import os
+import pickle
+import signal
+import socket
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, final
+
+from rewardkit.errors import RewardDefinitionError
+from rewardkit.online.rows import Row, RowScore, unscored
+from rewardkit.progress.progress import Progress
+from rewardkit.serve.meters import Meters
+from rewardkit.serve.worker import COMPUTING, WAITING, Described, Setup
+
+# The worker processes, seen from the server: started, fed, killed, and started again.
+
+
+_LOG = logging.getLogger("rewardkit.serve")
+_START_SECONDS = 600.0
+_MOST_STARTS = 3
+_PAUSES = (0.0, 0.5, 2.0, 10.0)
+"""Seconds before a worker is started again that died before it had loaded its reward, again and again."""
+_LAST_WORDS_SECONDS = 0.2
+"""What a process wrote before it died is read first."""
+_LENGTH_BYTES = 8
+
+Answered = Callable[["Sent", "list[RowScore] | str | None"], None]
+
+
+@final
+@dataclass(eq=False)
+class Sent:
+    """A batch that a worker has.
+
+    Attributes:
+        job: what the dispatcher knows it by.
+        until: the time at which the worker is killed (`time.monotonic`).
+        turn: the time at which it is killed if others wait.
+        end: why it was killed: this batch is ``"late"``, or it is ``"innocent"`` and another one is; empty if it died.
+        shared: the worker had other batches when it died.
+        began: when it was sent.
+    """
+
+    job: Any
+    until: float
+    number: int = 0
+    end: str = ""
+    shared: bool = False
+    turn: float = math.inf
+    began: float = field(default_factory=time.monotonic)
+
+    def end_at(self, others_wait: bool) -> float:
+        """Return the time at which the worker is killed."""
+        return min(self.until, self.turn) if others_wait else self.until
+
+
+@final
+@dataclass(eq=False)
+class Worker:
+    """One process.
+
+    Args:
+        setup: what it loads.
+        answered: called with each batch and its scores; with a text that says why there are none; with None if the
+            process died first.
+        changed: called when it is ready, and when it has died.
+        expected: what it must have loaded to score; None if anything will do.
+        described: what it has loaded; None while it cannot score.
+        refusal: why it cannot load its reward; empty if it can, or if that is not known yet.
+    """
+
+    setup: Setup
+    answered: Answered
+    changed: Callable[[], None]
+    expected: Described | None = None
+    described: Described | None = None
+    refusal: str = ""
+    sent: dict[int, Sent] = field(default_factory=dict)
+    deaths: int = 0
+    closing: bool = False
+    process: asyncio.subprocess.Process | None = None
+    _writer: asyncio.StreamWriter | None = None
+    _closed: asyncio.Event = field(default_factory=asyncio.Event)
+    _numbers: itertools.count[int] = field(default_factory=itertools.count)
+    _in_a_row: int = 0
+
+    @property
+    def slots(self) -> int:
+        """How many more batches it takes."""
+        if self.described is None or self._writer is None or self.closing:
+            return 0
+        return (WAITING if self.described.waits else COMPUTING) - len(self.sent)
+
+    async def live(self) -> None:
+        """Run the process, and start it again whenever it dies, until `close`."""
+        while not self.closing:
+            pause = _PAUSES[min(self._in_a_row, len(_PAUSES) - 1)]
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._closed.wait(), pause)
+                return
+            try:
+                await self._run()
+            except Exception as error:
+                if not self.closing:
+                    self._explain(error)
+            loaded = self.described is not None
+            await self._end()
+            self._in_a_row = 0 if loaded else self._in_a_row + 1
+            if not self.closing:
+                self.deaths += 1
+            lost, self.sent = list(self.sent.values()), {}
+            for one in lost:
+                one.shared = len(lost) > 1
+                self.answered(one, None)
+            self.changed()
+
+    def _explain(self, error: Exception) -> None:
+        """Log why the process ended, and remember it if the next ones will end like it."""
+        if isinstance(error, RewardDefinitionError):
+            self.refusal = str(error)
+        elif self.described is None and self._in_a_row + 1 >= _MOST_STARTS:
+            self.refusal = (
+                f"{_MOST_STARTS} worker processes died while they loaded {self.setup.target}. Import it in a Python "
+                "process of its own to see why"
+            )
+        if self.refusal and self.expected is None:
+            return  # the server does not start, and says why
+        why = self.refusal if self.described is None else str(error)
+        _LOG.warning("a worker process ended%s", f": {why}" if why else "")
+
+    async def _run(self) -> None:
+        ours, theirs = socket.socketpair()
+        try:
+            self.process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-c",
+                f"from rewardkit.serve.worker import run; run({theirs.fileno()})",
+                stdin=asyncio.subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # Ctrl-C goes only to the server; killing the group kills all descendants
+                env={"REWARDKIT_LAUNCH": f"server-{os.getpid()}", **os.environ},
+            )
+            reader, self._writer = await asyncio.open_connection(sock=ours)
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        watching = asyncio.create_task(self._watch(self.process, self._writer))
+        try:
+            await self._talk(reader)
+        finally:
+            watching.cancel()
+
+    async def _watch(self, process: asyncio.subprocess.Process, writer: asyncio.StreamWriter) -> None:
+        """Hang up once the process has died: what it started may still hold its end of the socket."""
+        await process.wait()
+        await asyncio.sleep(_LAST_WORDS_SECONDS)
+        writer.transport.abort()
+
+    async def _talk(self, reader: asyncio.StreamReader) -> None:
+        self._write(pickle.dumps(self.setup))
+        try:
+            hello = pickle.loads(await asyncio.wait_for(_message(reader), _START_SECONDS))
+        except asyncio.TimeoutError:
+            raise RewardDefinitionError(
+                f"{self.setup.target} was not loaded within {_START_SECONDS:g} s. Load large models at the first call"
+            ) from None
+        if isinstance(hello, str):
+            raise RewardDefinitionError(hello)
+        if self.expected is not None and hello != self.expected:
+            raise RewardDefinitionError(
+                f"{self.setup.target} has changed since the server was started, from {self.expected.fingerprint} to "
+                f"{hello.fingerprint}. Restart the server, or undo the change"
+            )
+        self.described, self.refusal = hello, ""
+        self.changed()
+        while True:
+            number, scores = pickle.loads(await _message(reader))
+            sent = self.sent.pop(number, None)
+            if sent is not None:
+                self.answered(sent, scores)
+
+    def send(self, sent: Sent, rows: Sequence[Row], progress: Progress | None, generations: int | None) -> None:
+        """Send a batch; it is answered later. This does not wait for a process that is too busy to read.
+
+        Raises:
+            RecursionError: the rows are nested too deeply to be sent.
+        """
+        sent.number = next(self._numbers)
+        message = pickle.dumps((sent.number, rows, progress, generations), pickle.HIGHEST_PROTOCOL)
+        self.sent[sent.number] = sent
+        self._write(message)
+
+    def kill(self) -> None:
+        """Kill the process and all that it started."""
+        if self.process is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Let the process write its record and end."""
+        self.closing = True
+        self._closed.set()
+        if self._writer is not None:
+            self._writer.close()
+
+    def _write(self, message: bytes) -> None:
+        assert self._writer is not None
+        self._writer.write(len(message).to_bytes(_LENGTH_BYTES, "big") + message)
+
+    async def _end(self) -> None:
+        writer, self._writer, self.described = self._writer, None, None
+        if writer is not None:
+            writer.close()
+        if self.process is not None:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self.process.wait(), 10.0 if self.closing else 0.1)
+            self.kill()  # also what it has left behind
+            await self.process.wait()
+            self.process = None
+
+
+async def _message(reader: asyncio.StreamReader) -> bytes:
+    length = int.from_bytes(await reader.readexactly(_LENGTH_BYTES), "big")
+    return await reader.readexactly(length)
+
+
+LARGEST, LARGEST_WAITING = 256, 16
+"""The most rows of a batch, of a reward that only computes, and of one that waits: its slowest row holds up others."""
+_BATCH_SECONDS = 0.01
+"""How long a batch should take: what arrives meanwhile waits for it, and its rows are answered together."""
+_SMALLEST = 4
+_PATIENCE, _PATIENCE_WAITING = 0.25, 0.75
+"""The share of the deadline after which the rows of a slow batch are scored one by one, so that one slow row costs the
+others nothing. Asking judges again is dear, so a reward that waits gets more time."""
+_TURN = 1 / 16
+"""The share of the deadline after which a row that is scored alone makes room for rows that wait: this share at first,
+then twice as much, and so on. Without it, a few rows that hang would hold all workers until the others are late."""
+_GRACE = 0.5
+"""Seconds that a late worker still gets to answer before it is killed."""
+_MOST_TRIES = 3
+"""How many workers a row kills before it is given up; the last ones scored nothing else meanwhile."""
+
+
+class Busy(Exception):
+    """The queue is full, or the server is shutting down: try again later."""
+
+
+@final
+@dataclass(eq=False)
+class Job:
+    """Rows that are scored together: one, or a group.
+
+    Attributes:
+        generations: completions per prompt; None if the row is independent.
+        waiters: how many requests wait for it.
+        deaths: of workers, while it was the only job of its batch.
+        alone: it is sent in a batch of its own.
+        turns: how often it has made room for others.
+    """
+
+    rows: Sequence[Row]
+    progress: Progress | None
+    generations: int | None
+    until: float
+    done: asyncio.Future[list[RowScore]]
+    key: bytes | None = None
+    waiters: int = 0
+    deaths: int = 0
+    alone: bool = False
+    turns: int = 0
+
+
+@final
+@dataclass
+class Dispatcher:
+    """Scores rows with a pool of workers.
+
+    Args:
+        setup: what the workers load.
+        workers: their number.
+        queue: the most rows that wait or are scored.
+        deadline: seconds after which a row has no score, and a worker that still computes it is killed.
+        meters: counts what happens.
+    """
+
+    setup: Setup
+    workers: int
+    queue: int
+    deadline: float
+    meters: Meters
+    described: Described | None = None
+    taken: int = 0
+    closing: bool = False
+    _pool: list[Worker] = field(default_factory=list)
+    _tasks: list[asyncio.Task[None]] = field(default_factory=list)
+    _waiting: deque[Job] = field(default_factory=deque)
+    _suspects: deque[Job] = field(default_factory=deque)
+    _isolated: Job | None = None
+    _reserved: Worker | None = None
+    _owed: bool = False
+    _pace: float = 0.0
+    _in_flight: dict[bytes, Job] = field(default_factory=dict)
+
+    async def start(self) -> Described:
+        """Start the workers and return the description of the reward, once the first has loaded it.
+
+        Raises:
+            RewardDefinitionError: the reward cannot be loaded or served.
+        """
+        self._changed = asyncio.Event()
+        self._pool = [Worker(self.setup, self._answered, self._wake) for _ in range(self.workers)]
+        self._tasks = [asyncio.create_task(worker.live()) for worker in self._pool]
+        self._tasks.append(asyncio.create_task(self._dispatch()))
+        while not self.ready_workers:
+            if refusal := self._refusal():
+                await self.close()
+                raise RewardDefinitionError(refusal)
+            await asyncio.sleep(0.01)
+        self.described = next(worker.described for worker in self._pool if worker.described)
+        for worker in self._pool:
+            worker.expected = self.described  # a file that is edited now must not mix two rewards
+        return self.described
+
+    async def close(self) -> None:
+        """Let the workers write their records and end."""
+        self.closing = True
+        for worker in self._pool:
+            worker.close()
+        await asyncio.gather(*self._tasks[: len(self._pool)], return_exceptions=True)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    @property
+    def ready(self) -> bool:
+        """Whether at least one worker can score."""
+        return not self.closing and self.ready_workers > 0
+
+    @property
+    def ready_workers(self) -> int:
+        """The number of workers that can score."""
+        return sum(worker.described is not None for worker in self._pool)
+
+    def _refusal(self) -> str:
+        return next((worker.refusal for worker in self._pool if worker.refusal), "")
+
+    async def score(
+        self,
+        rows: Sequence[Row],
+        *,
+        progress: Progress | None = None,
+        generations: int | None = None,
+        deadline: float | None = None,
+    ) -> list[RowScore]:
+        """Return the scores of `rows`; those that have none within the deadline have failed.
+
+        Args:
+            generations: the rows are whole groups of so many completions; None if they are independent.
+            deadline: seconds; at most that of the server, which is also the default.
+
+        Raises:
+            Busy: too many rows wait.
+        """
+        if self.closing:
+            raise Busy("the server is shutting down")
+        if not self.ready_workers and (refusal := self._refusal()):
+            raise Busy(f"no worker can score: {refusal}")
+        if self.taken + len(rows) > self.queue:
+            raise Busy(f"{self.taken:,} rows are waiting, and at most {self.queue:,} may wait")
+        assert self.described is not None
+        if self.described.together == "sample":
+            generations = None
+        size = generations or 1
+        seconds = min(deadline or self.deadline, self.deadline)
+        until = time.monotonic() + seconds
+        self.taken += len(rows)
+        jobs: list[Job] = []
+        try:
+            for start in range(0, len(rows), size):
+                jobs.append(self._job(rows[start : start + size], progress, generations, until))
+            self._wake()
+            await asyncio.wait([job.done for job in jobs], timeout=seconds) if jobs else None
+            return [score for job in jobs for score in self._result(job, seconds)]
+        finally:
+            self.taken -= len(rows)
+            for job in jobs:
+                self._leave(job)
+
+    def none(self, why: str) -> RowScore:
+        """Return the scores of a row that could not be scored."""
+        assert self.described is not None
+        return unscored(self.described.terms, self.described.components, why)
+
+    def _job(self, rows: Sequence[Row], progress: Progress | None, generations: int | None, until: float) -> Job:
+        """Return a new job, or the one in flight for an equal row."""
+        assert self.described is not None
+        key = _key(rows[0], progress) if generations is None and self.described.deterministic else None
+        job = None if key is None else self._in_flight.get(key)
+        if job is None or job.done.done():  # what has failed meanwhile may succeed now
+            job = Job(rows, progress, generations, until, asyncio.get_running_loop().create_future(), key)
+            self._waiting.append(job)
+            if key is not None:
+                self._in_flight[key] = job
+        else:
+            self.meters.duplicates.inc()
+            job.until = max(job.until, until)
+        job.waiters += 1
+        return job
+
+    def _result(self, job: Job, seconds: float) -> list[RowScore]:
+        if job.done.done():
+            return job.done.result()
+        return [self.none(f"no score within the deadline of {seconds:g} s")] * len(job.rows)
+
+    def _leave(self, job: Job) -> None:
+        """A request no longer waits for a job; one that nobody waits for is not scored."""
+        job.waiters -= 1
+        if job.waiters == 0:
+            job.done.cancel()
+            if job.key is not None and self._in_flight.get(job.key) is job:
+                del self._in_flight[job.key]
+
+    def _wake(self) -> None:
+        self._changed.set()
+
+    async def _dispatch(self) -> None:
+        """Send what waits to the workers, and kill those that take too long."""
+        while True:
+            late = self._kill_late()
+            try:
+                await asyncio.wait_for(self._changed.wait(), late)
+            except asyncio.TimeoutError:
+                continue
+            self._changed.clear()
+            await asyncio.sleep(0)  # what other requests add now joins the batch
+            while True:
+                self._isolate()
+                free = [worker for worker in self._pool if worker.slots > 0 and worker is not self._reserved]
+                if not self._waiting or not free:
+                    break
+                if jobs := self._batch(len(free)):
+                    self._owed = False
+                    self._send(max(free, key=lambda one: one.slots), jobs)
+
+    def _isolate(self) -> None:
+        """Score the next suspect on a worker that has nothing else, so that it is known who the reason is if it dies.
+
+        One suspect at a time, and a batch of other rows between two of them.
+        """
+        while self._suspects and self._suspects[0].done.done():
+            self._suspects.popleft()
+        if self._isolated is not None:
+            return
+        if not self._suspects or (self._owed and self._waiting):
+            self._reserved = None
+            return
+        if self._reserved is None or self._reserved.described is None:
+            running = [worker for worker in self._pool if worker.described is not None]
+            self._reserved = min(running, key=lambda one: len(one.sent), default=None)
+        if self._reserved is not None and self._reserved.slots > 0 and not self._reserved.sent:
+            self._owed, self._isolated = True, self._suspects.popleft()
+            self._send(self._reserved, [self._isolated])
+
+    def _batch(self, free: int) -> list[Job]:
+        """Take jobs that fit into one batch, an even share of what waits for each free worker."""
+        assert self.described is not None
+        largest = LARGEST_WAITING if self.described.waits else self._largest()
+        most = -(-len(self._waiting) // free)
+        taken: list[Job] = []
+        rows = 0
+        while self._waiting and len(taken) < most:
+            job = self._waiting[0]
+            if not job.done.done() and taken and (rows + len(job.rows) > largest or not _fit(job, taken[0])):
+                break
+            self._waiting.popleft()
+            if not job.done.done():
+                taken.append(job)
+                rows += len(job.rows)
+        return taken
+
+    def _largest(self) -> int:
+        """Return how many rows take about `_BATCH_SECONDS`."""
+        return LARGEST if self._pace == 0.0 else max(_SMALLEST, min(LARGEST, int(_BATCH_SECONDS / self._pace)))
+
+    def _send(self, worker: Worker, jobs: list[Job]) -> None:
+        rows = [row for job in jobs for row in job.rows]
+        self.meters.batch.observe(len(rows))
+        assert self.described is not None
+        until = time.monotonic() + self.deadline * (_PATIENCE_WAITING if self.described.waits else _PATIENCE)
+        if len(jobs) == 1:
+            until = max(until, jobs[0].until)  # no request with a short deadline makes the server kill its workers
+        sent = Sent(jobs, until + _GRACE)
+        if jobs[0].alone and not self.described.waits:
+            sent.turn = time.monotonic() + self.deadline * _TURN * 2 ** jobs[0].turns
+        try:
+            worker.send(sent, rows, jobs[0].progress, jobs[0].generations)
+        except Exception as error:  # rows that are nested too deeply
+            self._answered(sent, f"it cannot be sent to a worker process: {type(error).__name__}: {error}")
+
+    def _kill_late(self) -> float | None:
+        """Kill workers whose batches are late; return the seconds until the next one is; None if none is running."""
+        now, others = time.monotonic(), any(not job.done.done() for job in self._waiting)
+        for worker in self._pool:
+            if any(sent.end_at(others) <= now for sent in worker.sent.values()):
+                for sent in worker.sent.values():
+                    sent.end = "late" if sent.end_at(others) <= now else "innocent"
+                    sent.until = sent.turn = math.inf
+                worker.kill()
+        ends = [sent.end_at(others) for worker in self._pool for sent in worker.sent.values()]
+        nearest = min(ends, default=math.inf)
+        return None if nearest == math.inf else max(0.05, nearest - now)
+
+    def _answered(self, sent: Sent, scores: list[RowScore] | str | None) -> None:
+        jobs: list[Job] = sent.job
+        if self._isolated in jobs:
+            self._isolated = None
+        if isinstance(scores, list):
+            seconds = (time.monotonic() - sent.began) / len(scores)
+            self._pace += 0.1 * (seconds - self._pace) if self._pace else seconds
+            start = 0
+            for job in jobs:
+                _settle(job, scores[start : start + len(job.rows)])
+                start += len(job.rows)
+        elif isinstance(scores, str) and len(jobs) == 1:
+            _settle(jobs[0], [self.none(scores)] * len(jobs[0].rows))
+        elif isinstance(scores, str):
+            self._again(jobs, alone=True)
+        else:
+            self.meters.deaths.inc()
+            self._lost(sent)
+        self._wake()
+
+    def _lost(self, sent: Sent) -> None:
+        """Score the rows of a batch again whose worker died: one by one, until it is known who the reason is."""
+        jobs: list[Job] = sent.job
+        if sent.end == "late" and jobs[0].alone:
+            jobs[0].turns += 1
+            return self._waiting.append(jobs[0])
+        if sent.end or len(jobs) > 1:
+            return self._again(jobs, alone=sent.end != "innocent")
+        (job,) = jobs
+        job.deaths += 1
+        if job.deaths >= _MOST_TRIES and not sent.shared:
+            why = f"its worker process died {job.deaths} times while it was scored"
+            return _settle(job, [self.none(why)] * len(job.rows))
+        self._suspects.append(job)
+
+    def _again(self, jobs: list[Job], *, alone: bool) -> None:
+        for job in jobs:
+            job.alone = job.alone or alone
+        self._waiting.extendleft(reversed(jobs))
+
+
+def _fit(one: Job, other: Job) -> bool:
+    """Return whether two jobs may be in one batch."""
+    alone = one.alone or other.alone
+    return not alone and one.generations == other.generations and one.progress == other.progress
+
+
+def _settle(job: Job, scores: list[RowScore]) -> None:
+    if not job.done.done():
+        job.done.set_result(scores)
+
+
+def _key(row: Row, progress: Progress | None) -> bytes | None:
+    """Return what equal rows have in common; None if they cannot be compared. 1, 1.0 and true differ."""
+    when = None if progress is None else (progress.step, progress.max_steps)
+    parts: Any = (row.completion, row.prompt, dict(row.columns), row.completion_ids, row.cut, row.runs_calls, when)
+    try:
+        written = marshal.dumps(parts, 0)  # version 0 writes values alone, not whether two of them are one object
+    except ValueError:
+        return None
+    return hashlib.blake2b(written, digest_size=16).digest()

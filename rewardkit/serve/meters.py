@@ -1,0 +1,75 @@
+"""What the server counts, for Prometheus: ``GET /metrics``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from rewardkit.errors import MissingExtraError
+from rewardkit.online.rows import RowScore
+
+try:
+    import prometheus_client as prometheus
+except ImportError as missing:
+    raise MissingExtraError.of("the reward server", "serve") from missing
+
+_SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+Meter = TypeVar("Meter")
+
+
+def _named(
+    registry: prometheus.CollectorRegistry, kind: Callable[..., Meter], name: str, *about: Any, **options: Any
+) -> Meter:
+    return kind(name, *about, namespace="rewardkit", registry=registry, **options)
+
+
+class Meters:
+    """The meters of one server."""
+
+    def __init__(self) -> None:
+        self.registry = prometheus.CollectorRegistry()
+        own = partial(_named, self.registry)
+        self.requests = own(prometheus.Counter, "requests", "Requests answered", ["path", "status"])
+        self.seconds = own(prometheus.Histogram, "request_seconds", "Time from a request to its answer", ["path"])
+        self.rows = own(
+            prometheus.Counter,
+            "rows",
+            "Rows answered: scored, failed, with a gold answer that cannot be read, or abstained as a whole",
+            ["outcome"],
+        )
+        self.components = own(
+            prometheus.Counter, "component_outcomes", "Outcomes by component", ["component", "outcome"]
+        )
+        self.batch = own(prometheus.Histogram, "batch_rows", "Rows in a batch for a worker", buckets=_SIZES)
+        self.duplicates = own(prometheus.Counter, "duplicate_rows", "Rows that waited for an equal row in flight")
+        self.deaths = own(
+            prometheus.Counter, "worker_batches_lost", "Batches whose worker process died; they are scored again"
+        )
+        self.waiting = own(prometheus.Gauge, "rows_waiting", "Rows that wait or are being scored")
+        self.workers = own(prometheus.Gauge, "workers_ready", "Worker processes that have loaded the reward")
+
+    def watch(self, waiting: Callable[[], float], workers: Callable[[], float]) -> None:
+        """Read two gauges whenever they are asked for."""
+        self.waiting.set_function(waiting)
+        self.workers.set_function(workers)
+
+    def answered(self, scores: Sequence[RowScore]) -> None:
+        """Count the outcomes of rows."""
+        rows = Counter(
+            "scored" if row.scored else "failed" if row.failed else "unparsable" if row.unparsable else "abstained"
+            for row in scores
+        )
+        for outcome, count in rows.items():
+            self.rows.labels(outcome).inc(count)
+        found = Counter(pair for one in scores for pair in one.outcomes.items() if pair[1] != "scored")
+        for pair, count in found.items():
+            self.components.labels(*pair).inc(count)
+
+    def page(self) -> bytes:
+        """Return all meters in Prometheus' text format."""
+        return prometheus.generate_latest(self.registry)

@@ -1,0 +1,501 @@
+"""rk.remote: a reward that a server scores, with the terms of the served reward."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import math
+import os
+import random
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.column import Column, Rows
+from rewardkit.batch.score import ABSTAINED, ERRORED, FAILED, SCORED, Fault, Outcome
+from rewardkit.errors import (
+    MissingExtraError,
+    RewardBug,
+    RewardDefinitionError,
+    RewardFailure,
+    RunStopped,
+    shorten,
+    shorten_line,
+)
+from rewardkit.progress.bounds import Bounds
+from rewardkit.tree.algebra import weighted_sum_of
+from rewardkit.tree.binding import Binding
+from rewardkit.tree.parameters import Parameter, Scope
+from rewardkit.tree.results import Raised
+from rewardkit.tree.reward import Calls, Evaluation, Facts, Reward, Steps
+from rewardkit.workers.background import in_background
+
+if TYPE_CHECKING:
+    import httpx
+
+
+# The connection to a reward server: requests with retries, in the event loop of the process.
+
+
+TOKEN = "REWARDKIT_TOKEN"
+"""The environment variable with the token."""
+LARGEST = 64
+"""Rows of one request."""
+_AT_ONCE = 16
+"""Requests at a time from one event loop."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
+_AGAIN = (408, 425, 429, 500, 502, 503, 504)
+_STOPS = (401, 403, 404, 405)
+_SHARE = 0.9
+"""Of the time that is left: what the server gets, so that it can still say which rows have a score."""
+
+
+class Refused(Exception):
+    """The server refuses this request, but may take a part of it: a row is bad, or there are too many."""
+
+
+@final
+@dataclass(frozen=True)
+class Server:
+    """Where a reward is served.
+
+    Attributes:
+        url: without a path, such as ``http://host:8000``.
+        deadline: seconds for a row, all tries together.
+    """
+
+    url: str
+    deadline: float = 120.0
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of a request; the token is read when it is sent, so that it is never pickled.
+
+        Raises:
+            RunStopped: the token has characters that no header can have.
+        """
+        token = os.environ.get(TOKEN, "").strip()
+        if not (token.isascii() and token.isprintable()):
+            raise RunStopped(f"{TOKEN} may have only printable ASCII characters. Set it to the token of the server")
+        return {"Authorization": f"Bearer {token}"} if token else {}
+
+    def describe(self) -> str:
+        """Return what identifies the reward; where it is served does not."""
+        return "Server"
+
+
+async def rows_scored(
+    server: Server, reward: str, rows: Sequence[Mapping[str, Any]], more: Mapping[str, Any], size: int = 1
+) -> list[dict[str, Any] | RewardFailure]:
+    """Return the scores of each row, or the reason why it has none.
+
+    Args:
+        reward: the fingerprint of the reward that must score them.
+        more: other entries of the requests: progress, num_generations.
+        size: of the groups that stay together.
+
+    Raises:
+        RunStopped: the server refuses every request: a wrong token, another service; or it serves another reward.
+    """
+    until = time.monotonic() + server.deadline
+    step = max(1, LARGEST // size) * size
+    parts = [rows[start : start + step] for start in range(0, len(rows), step)]
+    found = await asyncio.gather(*[_part_scored(server, reward, part, more, size, until) for part in parts])
+    return [one for part in found for one in part]
+
+
+async def _part_scored(
+    server: Server,
+    reward: str,
+    rows: Sequence[Mapping[str, Any]],
+    more: Mapping[str, Any],
+    size: int,
+    until: float,
+) -> Sequence[dict[str, Any] | RewardFailure]:
+    try:
+        reply = await answer(server, "POST", "/score", {"rows": rows, **more}, until)
+        scores, own = list(reply["rows"]), reply["reward"]
+    except RunStopped:
+        raise
+    except RewardFailure as error:
+        return [error] * len(rows)
+    except Refused as error:
+        if len(rows) <= size:
+            return [RewardFailure(str(error))] * len(rows)
+        middle = len(rows) // size // 2 * size
+        halves = [rows[:middle], rows[middle:]]
+        found = await asyncio.gather(*[_part_scored(server, reward, half, more, size, until) for half in halves])
+        return [one for half in found for one in half]
+    except (KeyError, TypeError):
+        return [RewardFailure(f"{server.url} answers something else than scores")] * len(rows)
+    if own != reward:
+        raise RunStopped(
+            f"{server.url} serves another reward than when rk.remote was called: {own}, not {reward}. Serve the old "
+            "one again, or call rk.remote again and start a new training"
+        )
+    if len(scores) != len(rows):
+        return [RewardFailure(f"{server.url} answers {len(scores)} scores for {len(rows)} rows")] * len(rows)
+    return scores
+
+
+async def answer(server: Server, method: str, path: str, content: Mapping[str, Any] | None, until: float) -> Any:
+    """Return the JSON that the server answers; try again until `until` (`time.monotonic`).
+
+    Raises:
+        RunStopped: the server refuses every request.
+        Refused: the server refuses this request.
+        RewardFailure: no request is answered in time, or the answer is not JSON.
+    """
+    import httpx
+
+    client, slots = _client(httpx)
+    pause, last = _FIRST_PAUSE, "no answer"
+    while time.monotonic() < until:
+        asked = 0.0
+        try:
+            async with slots:
+                left = max(0.1, until - time.monotonic())
+                body = None if content is None else _body({**content, "deadline": _SHARE * left})
+                response = await client.request(
+                    method, server.url + path, content=body, headers=server.headers, timeout=left
+                )
+        except httpx.InvalidURL as error:
+            raise RunStopped(f"{server.url} is not an address: {error}") from None
+        except httpx.HTTPError as error:
+            last = f"{type(error).__name__}: {error}".rstrip(": ")
+        else:
+            if response.status_code == httpx.codes.OK:
+                return _json(server, response)
+            last = f"status {response.status_code}: {shorten_line(response.text, 300)}"
+            if response.status_code in _STOPS:
+                raise RunStopped(f"{server.url}{path} refuses the request with {last}{_advice(response.status_code)}")
+            if response.status_code not in _AGAIN:
+                raise Refused(f"{server.url}{path} refuses the request with {last}")
+            asked = _seconds(response.headers.get("retry-after", ""))
+        wait = max(asked, pause) * random.uniform(0.5, 1.5)  # so that many clients do not come back at once
+        await asyncio.sleep(min(wait, max(0.0, until - time.monotonic())))
+        pause = min(2 * pause, _LONGEST_PAUSE)
+    raise RewardFailure(f"{server.url} did not answer within {server.deadline:g} s; the last try: {last}")
+
+
+def _body(content: Mapping[str, Any]) -> bytes:
+    try:
+        return json.dumps(content).encode()  # ASCII, so half a surrogate pair passes, too
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Refused(f"a row cannot be sent as JSON: {error}") from None
+
+
+def _json(server: Server, response: httpx.Response) -> Any:
+    try:
+        return response.json()
+    except (ValueError, RecursionError):
+        raise RewardFailure(f"{server.url} answers no JSON: {shorten_line(response.text, 300)}") from None
+
+
+def _advice(status: int) -> str:
+    if status in (401, 403):
+        return f". Set {TOKEN} to the token of the server"
+    return ". Pass the address of `rewardkit serve` without a path"
+
+
+def _seconds(header: str) -> float:
+    return float(header) if header.isdigit() else 0.0
+
+
+_clients: weakref.WeakKeyDictionary[Any, tuple[int, httpx.AsyncClient, asyncio.Semaphore]] = weakref.WeakKeyDictionary()
+"""One client per event loop; a fork has loops, and connections, of its own."""
+
+
+def _client(httpx: Any) -> tuple[httpx.AsyncClient, asyncio.Semaphore]:
+    loop = asyncio.get_running_loop()
+    process, client, slots = _clients.get(loop, (0, None, None))
+    if process != os.getpid() or client is None or slots is None:
+        limits = httpx.Limits(max_connections=_AT_ONCE, max_keepalive_connections=_AT_ONCE, keepalive_expiry=30.0)
+        client, slots = httpx.AsyncClient(limits=limits, trust_env=False), asyncio.Semaphore(_AT_ONCE)
+        _clients[loop] = os.getpid(), client, slots
+    return client, slots
+
+
+def check_installed() -> None:
+    """Raise MissingExtraError if httpx is not installed."""
+    try:
+        import httpx  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError.of("rk.remote", "remote") from error
+
+
+_RAW = "raw"
+"""The part of a term that holds the component's raw value."""
+_ERRORED, _FAILED = "errored/", "failed/"
+"""Before the name of a term: the part of the total that marks rows on which its component has a bug."""
+
+
+@final
+@dataclass(frozen=True)
+class Ask:
+    """Sends rows of a batch to the server that serves a reward with this fingerprint."""
+
+    server: Server
+    reward: str
+    groups: bool
+
+    async def __call__(self, batch: Batch, rows: Sequence[int]) -> list[dict[str, Any] | RewardFailure]:
+        more: dict[str, Any] = {}
+        if batch.progress is not None and batch.progress.max_steps:
+            more["progress"] = {"step": batch.progress.step, "max_steps": batch.progress.max_steps}
+        sent = [_row(batch, row) for row in rows]
+        if not self.groups:
+            return await rows_scored(self.server, self.reward, sent, more)
+        sizes = np.unique(batch.groups[rows], return_counts=True)[1].tolist()
+        asked, start = [], 0
+        for size, run in itertools.groupby(sizes):  # groups of one size share requests
+            stop = start + size * len(list(run))
+            part = rows_scored(self.server, self.reward, sent[start:stop], {**more, "num_generations": size}, size)
+            asked.append(part)
+            start = stop
+        return [one for part in await asyncio.gather(*asked) for one in part]
+
+
+def _row(batch: Batch, row: int) -> dict[str, Any]:
+    """Return one row as JSON."""
+    sent: dict[str, Any] = {"completion": _plain(batch.completions[row])}
+    if batch.prompts is not None:
+        sent["prompt"] = _plain(batch.prompts[row])
+    if batch.columns:
+        sent["columns"] = {name: _plain(values[row]) for name, values in batch.columns.items()}
+    if batch.completion_ids is not None:
+        sent["completion_ids"] = [int(token) for token in batch.completion_ids[row]]
+    if batch.rollouts.cut is not None:
+        sent["cut"] = bool(batch.rollouts.cut[row])
+    if batch.rollouts.runs_calls:
+        sent["runs_calls"] = True
+    return sent
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can carry, and NaN and infinities, which the server reads; other objects as their text."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(cell) for name, cell in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(cell) for cell in value]
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    return value if value is None or isinstance(value, (str, int, float)) else str(value)
+
+
+@final
+@dataclass(frozen=True)
+class Remote(Reward):
+    """The total of a served reward.
+
+    Attributes:
+        terms: the names of its terms.
+        identity: the fingerprint of the served reward.
+    """
+
+    server: Server
+    terms: tuple[str, ...]
+    identity: str
+    limits: Bounds
+    together: Scope
+    scheduled: bool
+    deterministic: bool
+
+    @cached_property
+    def facts(self) -> Facts:
+        return Facts(
+            name="remote",
+            bounds=self.limits,
+            logged=False,
+            sees=self.together,
+            together=self.together,
+            binding=self._binding,
+        )
+
+    @cached_property
+    def _binding(self) -> Binding:
+        parameters = (Parameter("progress", "progress"),) if self.scheduled else ()
+        return Binding(
+            Ask(self.server, self.identity, self.together == "group"),
+            parameters,
+            self.together,
+            self.deterministic,
+            trusted=True,
+        )
+
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        batch = evaluation.batch
+        where = np.flatnonzero(rows).tolist()
+        binding = self._binding
+        (found,) = yield Calls(self, binding.function, [(batch, where)], [None], binding, quiet=True)
+        column = Column.empty(batch.size)
+        if isinstance(found, Raised):
+            if isinstance(found.error, RunStopped):
+                raise found.error
+            found = [RewardFailure(str(found.error))] * len(where)
+        faults: list[Fault] = []
+        for row, score in zip(where, found, strict=True):
+            faults += self._fill(column, row, score, evaluation)
+        evaluation.faulted(faults)
+        return column
+
+    def _fill(self, column: Column, row: int, score: Any, evaluation: Evaluation) -> list[Fault]:
+        """Write the scores of one row into the column; return its faults."""
+        if isinstance(score, RewardFailure):
+            column.codes[row] = FAILED
+            column.notes[row] = json.dumps({"": str(score)})
+            return [Fault("", row, Outcome.FAILED, str(score))]
+        reasons = "; ".join(score["reasons"])
+        column.notes[row] = json.dumps(score["notes"])
+        if score["total"] is None:
+            failed = [name for name, outcome in score["outcomes"].items() if outcome == Outcome.FAILED]
+            column.codes[row] = FAILED if failed else ABSTAINED
+            terms = [name for name in failed if name in self.terms]
+            self._mark(column, row, terms, _FAILED)
+            name = terms[0] if len(terms) == 1 else ""
+            reason = reasons.removeprefix(f"{name}: ")
+            return [Fault(name, row, Outcome.FAILED, reason, unparsable=score["unparsable"])] if failed else []
+        column.values[row], column.codes[row] = score["total"], SCORED
+        for kind, values in (("terms", score["terms"]), ("components", score["components"])):
+            for name, value in values.items():
+                if value is not None:
+                    part = column.parts.setdefault(f"{kind}/{name}", np.full(len(column.values), np.nan))
+                    part[row] = value
+        errored = [name for name, outcome in score["outcomes"].items() if outcome == Outcome.ERRORED]
+        if errored and evaluation.strict:
+            raise RewardBug(f"the served reward has a bug, on row {row} of the batch: {reasons}")
+        # A bug in a component without a term, such as the condition of a gate, counts for all terms.
+        terms = [name for name in errored if name in self.terms] or (list(self.terms) if errored else [])
+        self._mark(column, row, terms, _ERRORED)
+        return [Fault(name, row, Outcome.ERRORED, reasons.removeprefix(f"{name}: ")) for name in errored]
+
+    def _mark(self, column: Column, row: int, terms: Sequence[str], kind: str) -> None:
+        for term in terms:
+            column.parts.setdefault(f"{kind}{term}", np.full(len(column.values), np.nan))[row] = 1.0
+
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        return self
+
+    def describe(self) -> str:
+        """Return what identifies the reward: not where it is served."""
+        return f"Remote({self.identity!r})"
+
+    def __repr__(self) -> str:
+        return f"remote({self.server.url!r})"
+
+
+@final
+@dataclass(frozen=True)
+class RemoteTerm(Reward):
+    """One term of a served reward."""
+
+    remote: Remote
+    term: str
+
+    @cached_property
+    def facts(self) -> Facts:
+        scope = self.remote.together
+        return Facts(
+            name=self.term,
+            bounds=(-math.inf, math.inf),
+            children=(self.remote,),
+            sees=scope,
+            together=scope,
+        )
+
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        (whole,) = yield [(self.remote, rows)]
+        absent = np.full(len(rows), np.nan)
+        values = whole.parts.get(f"terms/{self.term}", absent)
+        column = Column.empty(len(rows))
+        scored = rows & ~np.isnan(values)
+        column.values[scored], column.codes[scored] = values[scored], SCORED
+        column.codes[rows & ~scored] = ABSTAINED
+        # A bug counts as one here, too: it scores the lowest bound, and stops the run if it is frequent.
+        column.codes[rows & ~np.isnan(whole.parts.get(f"{_ERRORED}{self.term}", absent))] = ERRORED
+        lost = rows & (whole.codes == FAILED)
+        named = np.zeros_like(lost)
+        for part, values in whole.parts.items():
+            if part.startswith(_FAILED):
+                named |= ~np.isnan(values)
+        own = ~np.isnan(whole.parts.get(f"{_FAILED}{self.term}", absent))
+        column.codes[lost & (own | ~named)] = FAILED
+        for row in np.flatnonzero(rows).tolist():
+            notes = json.loads(whole.notes.get(row, "{}"))
+            if note := notes.get(self.term) or notes.get(""):
+                column.notes[row] = note
+        raw = whole.parts.get(f"components/{self.term}")
+        if raw is not None:
+            column.parts[_RAW] = np.where(rows, raw, np.nan)
+        return column
+
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        return self
+
+    def describe(self) -> str:
+        """Return what identifies the term."""
+        return f"RemoteTerm({self.remote.describe()}, {self.term!r})"
+
+    def __repr__(self) -> str:
+        return f"{self.remote!r}[{self.term!r}]"
+
+
+def remote(url: str, *, deadline: float = 120.0, wait: float = 30.0) -> Reward:
+    """Return the reward that `rewardkit serve` serves at an address: ``rk.to_trl(rk.remote("http://host:8000"))``.
+
+    It has the terms of the served reward, with their names and values, so totals are the same as if it ran here. The
+    raw value of a component is the part ``raw`` of its term; components that are only monitored stay on the server.
+    Rows are sent in requests of up to 64, several at a time. A lost connection, a restart or a full queue is tried
+    again until the deadline; then the row has failed and gets no learning signal. The token is read from the
+    environment variable REWARDKIT_TOKEN.
+
+    Args:
+        url: the address, without a path.
+        deadline: seconds for a row, all tries together.
+        wait: seconds to wait for the server now, to learn its terms.
+
+    Raises:
+        RewardDefinitionError: there is no server, or it serves something else.
+        RunStopped: the server refuses the token.
+        MissingExtraError: the extra ``remote`` is not installed.
+    """
+    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+        raise RewardDefinitionError(f"remote takes an address such as 'http://host:8000', got {shorten(url)}")
+    if not deadline > 0:
+        raise RewardDefinitionError(f"deadline= is a number of seconds above 0, got {shorten(deadline)}")
+    check_installed()
+    server = Server(url.rstrip("/"), float(deadline))
+    try:
+        said = in_background(answer(server, "GET", "/reward", None, time.monotonic() + wait)).result()
+    except RunStopped:
+        raise
+    except (RewardFailure, Refused) as error:
+        raise RewardDefinitionError(
+            f"remote: {error}. Start the server first: rewardkit serve reward.py:reward"
+        ) from None
+    try:
+        served = Remote(
+            server,
+            tuple(said["terms"]),
+            said["fingerprint"],
+            (_bound(said["bounds"][0], -math.inf), _bound(said["bounds"][1], math.inf)),
+            said["together"],
+            said["scheduled"],
+            said["deterministic"],
+        )
+    except (KeyError, TypeError, ValueError):
+        raise RewardDefinitionError(f"remote: {server.url} is no reward server: it answers {shorten(said)}") from None
+    return weighted_sum_of([(1.0, RemoteTerm(served, term)) for term in served.terms])
+
+
+def _bound(said: float | None, infinite: float) -> float:
+    return infinite if said is None else float(said)

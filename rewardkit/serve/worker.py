@@ -1,0 +1,186 @@
+"""A worker process: it loads the reward and scores the batches that the server sends.
+
+A reward that only computes scores one batch after another, and one that waits scores many at a time. `run` talks to the
+server through a socket. Messages are pickled tuples: the server sends (number, rows, progress, num_generations), and
+the worker answers (number, scores), or (number, text) with the reason why there are none; several rows are then sent
+again, one by one. When the server is gone, the worker ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import pickle
+import socket
+import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NoReturn, final
+
+from rewardkit.errors import (
+    BindingError,
+    CoercionError,
+    RewardDefinitionError,
+    RewardFailure,
+    RewardKitError,
+    RunStopped,
+)
+from rewardkit.online.offers import Offers
+from rewardkit.online.rows import Row, unscored
+from rewardkit.online.scorer import RowScorer
+from rewardkit.progress.progress import Progress
+from rewardkit.tree.conversion import tree_of
+from rewardkit.tree.loading import load
+from rewardkit.tree.reward import bindings
+from rewardkit.workers.frames import receive, send
+from rewardkit.workers.limits import end_with_parent
+
+COMPUTING, WAITING = 1, 32
+"""Batches that one worker scores at a time, if its reward only computes, and if it waits for something."""
+OFFERS = Offers(
+    "the reward server",
+    step=True,
+    groups=True,
+    ids=True,
+    instead="A request is no batch of a training.",
+)
+
+
+@final
+@dataclass(frozen=True)
+class Described:
+    """What a worker says about its reward once it has loaded it.
+
+    Attributes:
+        together: what has to be scored together: ``"sample"`` or ``"group"``.
+        waits: it waits for something while it scores.
+        deterministic: equal rows get equal scores.
+        bounds: the lowest and the highest total.
+    """
+
+    fingerprint: str
+    expression: str
+    terms: tuple[str, ...]
+    components: tuple[str, ...]
+    together: str
+    scheduled: bool
+    waits: bool
+    deterministic: bool
+    bounds: tuple[float, float]
+
+
+@final
+@dataclass(frozen=True)
+class Setup:
+    """What a worker needs to load its reward."""
+
+    target: str
+    special_tokens: tuple[str, ...] = ()
+    record: str | None = None
+    path: tuple[str, ...] = ()
+
+
+def reward_at(target: str) -> Any:
+    """Return the one reward that `target` names.
+
+    Raises:
+        RewardDefinitionError: it cannot be imported, or names several.
+    """
+    found = load(target)
+    if len(found) > 1:
+        listed = ", ".join(one.name for one in found)
+        raise RewardDefinitionError(f"{target} has the rewards {listed}. Name one: {target}:{found[0].name}")
+    return tree_of(found[0].reward, target)
+
+
+def scorer_of(setup: Setup) -> RowScorer:
+    """Return the scorer; failures never stop it, since trainers have their own limits."""
+    return RowScorer(
+        reward_at(setup.target),
+        OFFERS,
+        special_tokens=setup.special_tokens,
+        record=setup.record,
+        max_failure_rate=1.0,
+        max_error_rate=1.0,
+    )
+
+
+def described(scorer: RowScorer) -> Described:
+    """Return the description of a reward."""
+    own = scorer.scorer
+    return Described(
+        own.reward.fingerprint,
+        repr(own.reward),
+        tuple(own.terms),
+        tuple(own.components),
+        own.together,
+        own.scheduled,
+        own.waits,
+        all(binding.deterministic for _, binding in bindings(own.reward)),
+        own.reward.bounds,
+    )
+
+
+def main(ours: socket.socket) -> None:
+    """Score until the server closes the socket."""
+    setup: Setup = pickle.loads(receive(ours))
+    sys.path[:0] = [folder for folder in setup.path if folder not in sys.path]
+    try:
+        scorer = scorer_of(setup)
+        hello: Any = described(scorer)
+    except RewardKitError as error:
+        with contextlib.suppress(OSError):  # the other workers have said so already
+            send(ours, pickle.dumps(str(error)))
+        return
+    with contextlib.suppress(OSError):  # the server is gone, which is noticed below
+        send(ours, pickle.dumps(hello))
+    gc.collect()
+    gc.freeze()  # what is loaded now stays, so that a collection of garbage takes no long pause
+    writing = threading.Lock()
+    threads = ThreadPoolExecutor(WAITING if hello.waits else COMPUTING)
+    process = os.getpid()
+
+    def answer(message: bytes) -> None:
+        try:
+            number, rows, progress, num_generations = pickle.loads(message)
+            scores = _scores(scorer, rows, progress, num_generations)
+            if os.getpid() != process:
+                os._exit(0)  # a reward has forked, and the copy must not answer, too
+            reply = pickle.dumps((number, scores), pickle.HIGHEST_PROTOCOL)
+            with writing:
+                send(ours, reply)
+        except BaseException:  # a reward has closed the socket: without an answer the server would wait in vain
+            os._exit(1)
+
+    try:
+        while True:
+            threads.submit(answer, receive(ours))
+    except (EOFError, OSError):
+        scorer.flush()
+
+
+def _scores(scorer: RowScorer, rows: Sequence[Row], progress: Progress | None, num_generations: int | None) -> Any:
+    try:
+        step = None if progress is None else progress.step
+        return scorer.score(rows, progress=progress, num_generations=num_generations, step=step)
+    except RunStopped as error:
+        own = scorer.scorer
+        why = f"the reward cannot score anything: {error}"
+        return [unscored(tuple(own.terms), tuple(own.components), why)] * len(rows)
+    except (BindingError, CoercionError, RewardFailure) as error:  # of a whole group
+        return str(error)
+    except BaseException as error:  # must not lose the rows
+        return f"the reward could not be run: {type(error).__name__}: {error}"
+
+
+def run(descriptor: int) -> NoReturn:
+    """Be a worker: the process talks to the server through the socket with this file descriptor."""
+    end_with_parent()
+    with socket.socket(fileno=descriptor) as given:
+        main(given)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # threads may still run a reward that nobody waits for

@@ -1,0 +1,156 @@
+r"""Extractors: find something in a completion. ``rk.extract.tag("answer")("<answer>42</answer>")`` is ``"42"``.
+
+An extractor is a frozen, hashable, picklable callable: text -> ``str`` or None. A batch runs equal extractors
+once per distinct text and shares the result (``batch.view``). All except `raw` read only the visible answer, never the
+thinking. They take time linear in the text, and no text makes them raise.
+
+Thinking is a block ``<think>``, ``<thinking>``, ``<reasoning>`` or ``<thought>`` before the answer. For other marks,
+pass ``thinking=``: a tag, or a list of tags. A tag is a name (``"plan"``, ``"[PLAN]"``) or both of its marks::
+
+    rk.extract.tag("SOLUTION", thinking=[("<start_working_out>", "<end_working_out>")])
+
+
+===================================  ==========================================================================
+``rk.extract.answer()``              the default: `tag`, else `boxed`, else `after`, else the visible text
+``rk.extract.tag("answer")``         body of the only ``<answer>...</answer>``; ``tag("[ANSWER]")`` and pairs work, too
+``rk.extract.boxed()``               content of the last ``\boxed{...}``
+``rk.extract.after("####")``         rest of the line after the last ``####``
+``rk.extract.fenced("json")``        body of the last fenced block of that language
+``rk.extract.json("total")``         a value inside the completion's JSON
+``rk.extract.whole()``               the visible text as it is
+``rk.extract.raw()``                 the whole completion with its thinking: to check form, never answers
+``rk.extract.prefilled()``           the answer after ``</think>``, if the prompt ends with ``<think>``
+``rk.extract.document()``            the text with the JSON: ``<answer>``, a fenced block, or the visible text
+===================================  ==========================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rewardkit.errors import RewardDefinitionError, RewardTypeError, hashable, shorten
+from rewardkit.text.extractors import (
+    After,
+    Answer,
+    Boxed,
+    Document,
+    Extractor,
+    Fenced,
+    JsonValue,
+    Own,
+    Prefilled,
+    Raw,
+    Tagged,
+    TextExtractor,
+    Whole,
+)
+from rewardkit.text.thinking import Marks, Tag, Thinking
+
+Thoughts = str | Iterable[Tag] | None
+
+
+def as_extractor(value: object, default: Extractor) -> Extractor:
+    """Return `value` as an extractor: None is `default`, a function is wrapped; else raise a RewardTypeError."""
+    if value is None:
+        return default
+    if isinstance(value, Extractor):
+        return value
+    if getattr(value, "__module__", None) == __name__ and callable(value):
+        name = getattr(value, "__name__", "?")
+        raise RewardTypeError(f"rk.extract.{name} is not an extractor yet. Call it: rk.extract.{name}(...)")
+    if isinstance(value, type) or not callable(value) or hasattr(value, "facts") or not hashable(value):
+        raise RewardTypeError(
+            "extract= and gold= take an extractor such as rk.extract.tag('answer'), or a hashable function from str "
+            f"to str or None, got {shorten(value)} ({type(value).__name__})"
+        )
+    return Own(value)
+
+
+def _named(name: str, what: str) -> str:
+    if not isinstance(name, str) or not name.strip():
+        raise RewardDefinitionError(f"{what} must be a non-empty string, got {shorten(name)}")
+    return name
+
+
+def answer(*, thinking: Thoughts = None) -> Extractor:
+    """Find the final answer: the ``<answer>`` tag, else the last box, else after ``####``, else the visible text.
+
+    Args:
+        thinking: the tags of the thinking, see above; here and in all other extractors, answers in it are not read.
+    """
+    return Answer(thinking=Thinking.of(thinking))
+
+
+def tag(name: Tag, *, thinking: Thoughts = None) -> Extractor:
+    """Find the body of the only ``<name>...</name>``; None if it is missing or there are two.
+
+    Args:
+        name: one word, ``"[ANSWER]"`` for ``[ANSWER]...[/ANSWER]``, or any two marks:
+            ``("<start_answer>", "<end_answer>")``. The name of a thinking tag finds the thinking.
+        thinking: the tags of the thinking.
+    """
+    marks = Marks.of(name, "tag: name")
+    return Tagged(marks, thinking=Thinking.of(thinking).without(marks))
+
+
+def boxed(*, thinking: Thoughts = None) -> Extractor:
+    r"""Find the content of the last ``\boxed{...}``, braces balanced."""
+    return Boxed(thinking=Thinking.of(thinking))
+
+
+def after(marker: str, *, thinking: Thoughts = None) -> Extractor:
+    """Find the first non-empty line after the last `marker`: ``after("####")("#### 72")`` is ``"72"``."""
+    return After(_named(marker, "after: marker"), thinking=Thinking.of(thinking))
+
+
+def fenced(language: str = "", *, thinking: Thoughts = None) -> Extractor:
+    """Find the body of the last closed fenced block of `language` (``""`` for no language)."""
+    if not isinstance(language, str) or language.split() not in ([], [language]):
+        raise RewardDefinitionError(f'fenced: language must be one word or "", got {shorten(language)}')
+    return Fenced(language, thinking=Thinking.of(thinking))
+
+
+def whole(*, thinking: Thoughts = None) -> Extractor:
+    """Return the visible text, without surrounding white space."""
+    return Whole(thinking=Thinking.of(thinking))
+
+
+def raw() -> Extractor:
+    """Return the whole completion with its thinking: for rewards that check form, never for the answer."""
+    return Raw()
+
+
+def prefilled(where: Extractor | None = None) -> Extractor:
+    """Search only after ``</think>``: for prompts that end with ``<think>``, so that a cut-off text is all thinking.
+
+    Args:
+        where: searches the text after the thinking; `answer` by default. If the prompt ends with another tag than
+            ``<think>``, name it there: ``prefilled(answer(thinking="plan"))``.
+    """
+    inner = as_extractor(where, Answer())
+    if not isinstance(inner, TextExtractor):
+        raise RewardTypeError(f"prefilled: {inner!r} does not read the visible text. Pass another extractor")
+    if not inner.thinking.blocks:
+        raise RewardDefinitionError(f"prefilled: {inner!r} has no thinking. Name its tag: thinking='think'")
+    return Prefilled(inner)
+
+
+def document(*, thinking: Thoughts = None) -> Extractor:
+    """Find the text with the JSON: ``<answer>``, else the last fenced block, else the visible text.
+
+    It finds nothing if another document begins after that block or tag, with or without a fence.
+    """
+    return Document(thinking=Thinking.of(thinking))
+
+
+def json(*path: str | int, where: Extractor | None = None) -> Extractor:
+    """Find a value inside the completion's JSON, as text: ``json("total")('{"total": 12.5}')`` is ``"12.5"``.
+
+    Args:
+        path: keys of objects and positions of arrays, from the outside in.
+        where: finds the JSON; `document` by default. It is parsed once per batch for all rewards.
+    """
+    for step in path:
+        if isinstance(step, bool) or not isinstance(step, (str, int)):
+            raise RewardDefinitionError(f"json: path must be keys (str) and positions (int), got {shorten(step)}")
+    return JsonValue(path, as_extractor(where, Document()))

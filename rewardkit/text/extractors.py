@@ -1,0 +1,339 @@
+"""The classes of the extractors that `rewardkit.text.extraction` makes.
+
+``Boxed()(r"So \\boxed{42}.")`` is ``"42"``.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from json import dumps as to_json
+from typing import Any, ClassVar, final
+
+from rewardkit.errors import RewardTypeError, shorten
+from rewardkit.text.final_answer import marked, next_turn, without_stray_tag
+from rewardkit.text.json_text import MAX_CHARACTERS, NO_JSON, Parsed, parse_json
+from rewardkit.text.marks import fenced_blocks, fenced_parts, last_box
+from rewardkit.text.thinking import THINKING, Marks, OpenedThinking, Thinking
+from rewardkit.text.visibility import own_turn, spoken_text
+
+
+class Extractor(ABC):
+    """Finds something in a completion; call it with a text.
+
+    It searches the result of its `source`, which all extractors of a batch share: one visible text per completion, one
+    parse for all fields of a document.
+    """
+
+    @property
+    @abstractmethod
+    def source(self) -> Callable[[str], Any]:
+        """A function from the text of the completion to what `derive` searches."""
+
+    @abstractmethod
+    def derive(self, seen: Any) -> str | None:
+        """Return what it finds in the result of `source`, or None."""
+
+    @final
+    def __call__(self, text: str) -> str | None:
+        return self.derive(self.source(text))
+
+
+@final
+@dataclass(frozen=True)
+class OwnTurn:
+    """The visible text of the model's own turn: a turn that it made up may have thinking, too."""
+
+    thinking: Thinking
+
+    def __call__(self, text: str) -> str | None:
+        if len(text) > MAX_CHARACTERS:
+            return None
+        closings = [text.find(closing) + len(closing) for closing in self.thinking.closings if closing in text]
+        end = min(closings, default=0)
+        own = own_turn(text[end:])
+        openings = [own.find(opening) for opening in self.thinking.openings if opening in own] if end else []
+        if openings and (turn := next_turn(own[: min(openings)])) is not None:
+            own = own[:turn]
+        return self.thinking.visible(text[:end] + own)
+
+
+@dataclass(frozen=True)
+class TextExtractor(Extractor):
+    """Finds something in the visible text: what follows the thinking, up to the end of the model's own turn."""
+
+    thinking: Thinking = field(default=THINKING, kw_only=True)
+
+    reads_all: ClassVar[bool] = False
+    """It also reads turns that the model made up after its own: what judges quality or form must not skip text."""
+
+    @abstractmethod
+    def find(self, answer: str) -> str | None:
+        """Return what it finds in the visible text `answer`, or None."""
+
+    @final
+    @property
+    def source(self) -> Callable[[str], str | None]:
+        return self.thinking if self.reads_all else OwnTurn(self.thinking)
+
+    @final
+    def written(self, name: str, *arguments: object, usual: Thinking = THINKING) -> str:
+        """Return the call that makes this extractor."""
+        shown = [repr(argument) for argument in arguments]
+        shown += [f"thinking={self.thinking!r}"] if self.thinking != usual else []
+        return f"{name}({', '.join(shown)})"
+
+    @final
+    def derive(self, seen: str | None) -> str | None:
+        found = None if seen is None else self.find(seen)
+        return None if found is None else found.strip()
+
+
+@final
+@dataclass(frozen=True)
+class Whole(TextExtractor):
+    reads_all: ClassVar[bool] = True
+
+    def find(self, answer: str) -> str | None:
+        return answer
+
+    def __repr__(self) -> str:
+        return self.written("whole")
+
+
+@final
+@dataclass(frozen=True)
+class Raw(Extractor):
+    @property
+    def source(self) -> Callable[[str], str | None]:
+        return _capped_text
+
+    def derive(self, seen: str | None) -> str | None:
+        return seen
+
+    def __repr__(self) -> str:
+        return "raw()"
+
+
+def _capped_text(text: str) -> str | None:
+    return spoken_text(text).strip() if len(text) <= MAX_CHARACTERS else None
+
+
+@final
+@dataclass(frozen=True)
+class Tagged(TextExtractor):
+    """The body of the only block with these marks."""
+
+    marks: Marks
+
+    def find(self, answer: str) -> str | None:
+        opening, closing = self.marks
+        end = answer.find(closing)
+        start = answer.rfind(opening, 0, max(end, 0))  # an earlier one without an end only mentions the tag
+        # With a second tag, the answer is ambiguous: return none, so that a policy cannot give two answers.
+        if start < 0 or answer.find(closing, end + 1) >= 0 or answer.find(opening, end) >= 0:
+            return None
+        return answer[start + len(opening) : end]
+
+    def __repr__(self) -> str:
+        return self.written("tag", self.marks.written, usual=THINKING.without(self.marks))
+
+
+ANSWER = Tagged(Marks("<answer>", "</answer>"))
+
+
+@final
+@dataclass(frozen=True)
+class Boxed(TextExtractor):
+    def find(self, answer: str) -> str | None:
+        return last_box(answer)
+
+    def __repr__(self) -> str:
+        return self.written("boxed")
+
+
+@final
+@dataclass(frozen=True)
+class After(TextExtractor):
+    marker: str
+
+    def find(self, answer: str) -> str | None:
+        start = answer.rfind(self.marker)
+        if start < 0:
+            return None
+        return answer[start + len(self.marker) :].strip().partition("\n")[0]
+
+    def __repr__(self) -> str:
+        return self.written("after", self.marker)
+
+
+@final
+@dataclass(frozen=True)
+class Fenced(TextExtractor):
+    language: str
+
+    def find(self, answer: str) -> str | None:
+        blocks = fenced_blocks(answer)
+        return next((body for name, body in reversed(blocks) if name == self.language.lower()), None)
+
+    def __repr__(self) -> str:
+        return self.written("fenced", self.language)
+
+
+@final
+@dataclass(frozen=True)
+class Answer(TextExtractor):
+    """Find the marked answer, in a tag, a box or after ``####``; without marks, return the whole text."""
+
+    def find(self, answer: str) -> str | None:
+        mark = marked(answer)
+        return without_stray_tag(answer) if mark is None else mark.text
+
+    def __repr__(self) -> str:
+        return self.written("answer")
+
+
+@final
+@dataclass(frozen=True)
+class Document(TextExtractor):
+    """Find the JSON: in ``<answer>``, else in the last fenced block, else in the whole visible text.
+
+    Nothing if another document begins after it: a policy would write two and be paid for the better one.
+    """
+
+    def find(self, answer: str) -> str | None:
+        # A single character is found much faster than a tag.
+        if "<" not in answer or ("<answer>" not in answer and "</answer>" not in answer):
+            return _unfenced(answer)
+        body = ANSWER.find(answer)
+        if body is None or _DOCUMENT.search(answer, answer.find(ANSWER.marks[1])):
+            return None
+        return _unfenced(body)
+
+    def __repr__(self) -> str:
+        return self.written("document")
+
+
+def _unfenced(text: str) -> str | None:
+    if ("`" not in text or "```" not in text) and ("~" not in text or "~~~" not in text):
+        return text
+    blocks, after, cut_off = fenced_parts(text)
+    documents = [body for language, body in blocks if language[:4] in ("", "json") or _is_object(body)]
+    if not documents:
+        return text
+    # The last document counts. If it was cut off, or is outside of a fence, no earlier one takes its place.
+    return None if cut_off.strip() or _DOCUMENT.search(_behind(text, documents[-1], after)) else documents[-1]
+
+
+def _behind(text: str, body: str, after: str) -> str:
+    """Return what follows the fenced block `body` in `text`; at least `after`, what follows the last one."""
+    # A block may be indented or in a quotation, which its body is not.
+    text, body = (_INDENT.sub("", part) for part in (text, body))
+    start = text.rfind(f"\n{body}\n")
+    return after if start < 0 else text[start + len(body) + 2 :].partition("\n")[2]
+
+
+_INDENT = re.compile(r"^[> \t]+", re.MULTILINE)
+_DOCUMENT = re.compile(
+    r"""
+      ^[>|*\ \t-]{0,20}\{                                          # a line that starts with an object
+    | ^[>|*\ \t-]{0,20}\[\s{0,20}(?:[\[{"']|\]|-?\d[\d.]{0,20},)   # or an array: [2, [], but no footnote [1]
+    | \{\s{0,40}(?:"[^"\n]{0,200}"|'[^'\n]{0,200}'|\u201c[^\u201d\n]{0,200}\u201d)\s?:  # Actually: {"a": 2}
+    | \{\s{0,40}[A-Za-z_]\w{0,60}\s?:\s                            # {a: 2}, but no {x:.2f}
+    | (?<![\w)\]])\[[^\[\]{}"\n]{0,100}"[^"\n]{0,200}"\s?[,\]]     # Final: [2, "y"], but no row["sku"]
+    | ^[>\ \t]{0,20}(?:```|~~~)`{0,20}~{0,20}\s?(?:ya?ml|toml|xml|json)   # another language for documents
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+"""The beginning of a document, on a separate line or within one."""
+
+
+def _is_object(body: str) -> bool:
+    body = body.strip()
+    return body[:1] == "{" and body[-1:] == "}"
+
+
+@final
+@dataclass(frozen=True)
+class Own(TextExtractor):
+    """A user's function: visible text -> ``str`` or None."""
+
+    reads_all: ClassVar[bool] = True
+
+    function: Callable[[str], str | None]
+
+    def find(self, answer: str) -> str | None:
+        found = self.function(answer)
+        if found is not None and not isinstance(found, str):
+            raise RewardTypeError(f"the extractor {self!r} returned {shorten(found)}. Return a str or None")
+        return found
+
+    def __repr__(self) -> str:
+        return getattr(self.function, "__qualname__", repr(self.function))
+
+
+@final
+@dataclass(frozen=True)
+class Json:
+    """Parse what `where` finds: ``Json(Whole())('{"a": 1}').value == {"a": 1}``."""
+
+    where: Extractor
+
+    @property
+    def source(self) -> Extractor:
+        return self.where
+
+    def derive(self, found: str | None) -> Parsed:
+        return NO_JSON if found is None else parse_json(found)
+
+    def __call__(self, text: str) -> Parsed:
+        return self.derive(self.source(text))
+
+
+@final
+@dataclass(frozen=True)
+class JsonValue(Extractor):
+    """A value inside a JSON document, as text."""
+
+    path: tuple[str | int, ...]
+    where: Extractor
+
+    @property
+    def source(self) -> Json:
+        return Json(self.where)
+
+    def derive(self, seen: Parsed) -> str | None:
+        value = seen.value
+        for step in self.path:
+            if isinstance(value, dict):
+                value = value.get(step)
+            elif isinstance(value, list) and isinstance(step, int) and -len(value) <= step < len(value):
+                value = value[step]
+            else:
+                return None
+        if type(value) in (str, int, float):
+            return str(value)
+        return None if value is None else to_json(value)
+
+    def __repr__(self) -> str:
+        return f"json({', '.join(map(repr, self.path))})"
+
+
+@final
+@dataclass(frozen=True)
+class Prefilled(Extractor):
+    """Search after ``</think>``, for prompts that end with ``<think>``."""
+
+    where: TextExtractor
+
+    @property
+    def source(self) -> Callable[[str], str | None]:
+        return OpenedThinking(self.where.thinking)
+
+    def derive(self, seen: str | None) -> str | None:
+        return self.where.derive(seen)
+
+    def __repr__(self) -> str:
+        return f"prefilled({self.where!r})"

@@ -1,0 +1,127 @@
+"""Languages: their codes, names and scripts, and which one a text is in.
+
+``language_code("German")`` is ``"de"``, ``SCRIPTS["ja"]`` names the scripts of Japanese, and
+``ranked("Das ist ein Haus.", ("de", "nl"))`` puts ``"de"`` first.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import re
+import unicodedata
+from functools import cache, lru_cache
+from typing import Any
+
+from rewardkit.errors import MissingExtraError, near_miss, shorten
+from rewardkit.text.visibility import stacked
+
+_LISTED = {
+    "LATIN": """
+        af Afrikaans, az Azerbaijani, ca Catalan, cs Czech, cy Welsh, da Danish, de German, en English, es Spanish,
+        et Estonian, eu Basque, fi Finnish, fr French, ga Irish, hr Croatian, hu Hungarian, id Indonesian,
+        is Icelandic, it Italian, lt Lithuanian, lv Latvian, ms Malay, nl Dutch, no Norwegian, pl Polish,
+        pt Portuguese, ro Romanian, sk Slovak, sl Slovenian, sq Albanian, sv Swedish, sw Swahili, tl Tagalog,
+        tr Turkish, vi Vietnamese
+    """,
+    "CYRILLIC": "be Belarusian, bg Bulgarian, kk Kazakh, mk Macedonian, ru Russian, uk Ukrainian",
+    "CYRILLIC LATIN": "sr Serbian",
+    "ARABIC": "ar Arabic, fa Persian, ur Urdu",
+    "DEVANAGARI": "hi Hindi, mr Marathi, ne Nepali",
+    "CJK IDEOGRAPHIC": "zh Chinese",
+    "CJK HIRAGANA KATAKANA KATAKANA-HIRAGANA IDEOGRAPHIC": "ja Japanese",
+    "ARMENIAN": "hy Armenian",
+    "BENGALI": "bn Bengali",
+    "GEORGIAN": "ka Georgian",
+    "GREEK": "el Greek",
+    "GUJARATI": "gu Gujarati",
+    "GURMUKHI": "pa Punjabi",
+    "HANGUL": "ko Korean",
+    "HEBREW": "he Hebrew",
+    "KANNADA": "kn Kannada",
+    "MALAYALAM": "ml Malayalam",
+    "TAMIL": "ta Tamil",
+    "TELUGU": "te Telugu",
+    "THAI": "th Thai",
+}
+_PAIRS = [(scripts, *pair.split()) for scripts, listed in _LISTED.items() for pair in listed.split(",")]
+
+NAMES = {code: name for _, code, name in _PAIRS}
+"""Language (ISO 639-1) -> its English name."""
+
+SCRIPTS = {code: tuple(scripts.split()) for scripts, code, _ in _PAIRS}
+"""Language (ISO 639-1) -> the scripts it is written in, named by the first word of their Unicode character names."""
+
+_CODES = {name.lower(): code for code, name in NAMES.items()} | {"nb": "no", "nn": "no"}
+_SIGNS = frozenset("\u00aa\u00b5\u00ba\u2126\u212a\u212b")
+"""Signs used in every script that Unicode classifies as letters: micro, ohm, kelvin, angstrom, ordinals."""
+
+
+def language_code(name: object) -> str:
+    """Return the code of a language by its ISO 639-1 code (``en``, ``en-US``) or its English name.
+
+    Raises:
+        ValueError: the language is unknown; the message names a similar one.
+    """
+    said = name.strip().lower() if isinstance(name, str) else ""
+    code = re.split("[-_]", said, maxsplit=1)[0]
+    found = code if code in NAMES else _CODES.get(said, _CODES.get(code))
+    if found is None:
+        raise ValueError(f"unknown language {shorten(name, 60)}.{near_miss(said[:60], [*NAMES, *_CODES])}")
+    return found
+
+
+@lru_cache(maxsize=65_536)
+def script_of(character: str) -> str:
+    """Return the script of a letter; empty for other characters."""
+    if character in _SIGNS:
+        return ""
+    character = unicodedata.normalize("NFKC", character)[0]  # the letter that a full-width or bold one stands for
+    if unicodedata.category(character)[0] != "L":
+        return ""
+    return unicodedata.name(character, "unknown").split(" ")[0]
+
+
+@cache
+def family(code: str) -> tuple[str, ...]:
+    """Return the languages that share a script with `code`, itself among them."""
+    return tuple(other for other, scripts in SCRIPTS.items() if set(scripts) & set(SCRIPTS[code]))
+
+
+def require_identifier(feature: str, extra: str) -> None:
+    """Raise MissingExtraError if the library that tells languages apart is not installed."""
+    if importlib.util.find_spec("py3langid") is None:
+        raise MissingExtraError.of(feature, extra)
+
+
+def identified(text: str, codes: tuple[str, ...]) -> str:
+    """Return the most probable of the languages `codes`. Loads a model of about 100 MB when it is first called."""
+    return str(_identifier(codes).classify(_unstacked(text))[0])
+
+
+def ranked(text: str, codes: tuple[str, ...]) -> list[tuple[str, float]]:
+    """Return (code, probability) of the languages `codes`, the most probable first, in time linear in the text."""
+    text = text if text.isascii() else unicodedata.normalize("NFKC", _unstacked(text))
+    found: list[tuple[str, float]] = _identifier(codes).rank(text)
+    return found
+
+
+def _unstacked(text: str) -> str:
+    """Return `text` without marks if they are piled up, which would take quadratic time to normalize."""
+    if text.isascii() or not stacked(text):
+        return text
+    return "".join(character for character in text if unicodedata.category(character) not in ("Mn", "Me"))
+
+
+@lru_cache(maxsize=64)
+def _identifier(codes: tuple[str, ...]) -> Any:
+    identifier = copy.copy(_model())  # shares the tables
+    identifier.set_languages(list(codes))
+    return identifier
+
+
+@cache
+def _model() -> Any:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

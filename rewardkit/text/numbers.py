@@ -1,0 +1,220 @@
+r"""Read a number from text: ``NumberText(thousands=True).read("$12{,}000$") == Decimal(12000)``.
+
+The text must be one number in ASCII decimal or scientific notation, with any markup that does not change its value
+(``$42$``, ``\(42\)``, ``**42**``, ``\text{42}``, ``(42)``, ``42.``) and with or without a currency (``$42``, ``42 €``).
+``3½``, ``3/5``, ``\frac{3}{5}`` and ``42 million`` are numbers, too; ``84/2`` still has to be divided. A percent sign
+and other units must be allowed explicitly; ``(1,000)`` is a pair, never a thousand.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+
+from rewardkit.errors import shorten
+from rewardkit.text.visibility import beyond_ascii, has_visible_character, replaced, shown
+
+MAX_CHARACTERS = 400
+_EXACT = Context(prec=2 * MAX_CHARACTERS)
+_WITH_UNIT = re.compile(r"[+-]?[^\W\d]{0,20}[$\u20ac\xa3\xa5]?\s?\d[\d.,]{0,30}\s?[^\W\d]{0,20}")
+_PLAIN = re.compile(r"[+-]?\d+(?:\.\d+)?", re.ASCII)
+_NUMBER = re.compile(r"(\d+(?:,\d+)*)?(\.\d*)?(?:[eE]([+-]?\d{1,3}))?", re.ASCII)
+_GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d?(?:,\d{2})+,\d{3}", re.ASCII)
+"""Thousands, or as in India thousands, lakhs and crores. 0,125 is a decimal fraction in most of Europe."""
+_OTHER_GROUPS = re.compile(r"(?<![\d.,])\d{1,3}(?:(?:['\u2019]\d{3})+|(?:[ \xa0\u2009\u202f]\d{3})+)(?![\d,'\u2019])")
+_GROUP_MARK = re.compile(r"['\u2019 \xa0\u2009\u202f]")
+_OTHER_DIGITS = re.compile(r"\d+")
+_ARABIC_MARKS = {"٫": ".", "٬": ","}
+_SCALE = re.compile(
+    r"(?<=[\d.½¼¾*$ ])(?P<space>\s*)(?P<word>hundred|thousand|million|billion|trillion)\Z", re.IGNORECASE
+)
+_SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+_FRACTION = re.compile(r"(\d*) ?([½¼¾⅕⅖⅗⅘⅛⅜⅝⅞])", re.ASCII)
+"""Fractions whose decimals end; ⅓ has none."""
+_SIGNS = "$€£₤¥₹₽₩₪₫₺₦₱"
+_CURRENCIES = frozenset(_SIGNS)
+CURRENCY_CODES = "USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|CAD|AUD|NZD|HKD|SGD|SEK|NOK|DKK|PLN|CZK|HUF|RUB|TRY|BRL|MXN|ZAR|KRW"
+CURRENCY = rf"(?:(?:US|CA|A|NZ|HK|S|R|C)?\$|[{_SIGNS[1:]}]|(?:{CURRENCY_CODES}|R[Ms]\.?)(?: |\\,)?(?=\d))"
+_CURRENCY_BEFORE = re.compile(CURRENCY)
+_CURRENCY_AFTER = re.compile(rf"\s?(?:[{_SIGNS}元円]|{CURRENCY_CODES})\Z")
+_FRACTION_COMMAND = re.compile(
+    r"\s?\\[dtc]?frac\s?(?:\{\s?(-?\d{1,30})\s?\}|(\d))\s?(?:\{\s?(\d{1,30})\s?\}|(\d))(?!\s?\d)", re.ASCII
+)
+_QUOTIENT = re.compile(r"(?:(\d{1,30}) )?(-?\d{1,30}) ?/ ?(\d{1,30})", re.ASCII)
+_BETWEEN_DIGITS = re.compile(r"(?<=\d)[^\w\s!-~]{1,20}(?=\d)")
+_WIDE = dict(zip("０１２３４５６７８９．％＋－٪⁄∕", "0123456789.%+-%//", strict=True))
+_DRESS = (
+    ("(", ")"), ("**", "**"), ("*", "*"), ("`", "`"), ("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$"),
+    ("{", "}"), ("(", ")"),
+)  # fmt: skip
+_COMMAND = re.compile(r"\\(?:text|textbf|textrm|mathrm|mathbf|mathit|mbox|boldsymbol)\{([^{}]*)\}")
+_STYLE = re.compile(r"\\(?:displaystyle|textstyle|bf|rm|it|bfseries)(?![A-Za-z])")
+_LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}(?:\\!)?|,\\!|\\,)(?=\d)", re.ASCII)
+_LATEX_SPACE = re.compile(r"\\[,;:!> ]|\\q?quad(?![A-Za-z])|~")
+_TIMES_TEN = re.compile(
+    r"(?<=\d)\s*(?:\\times|\\cdot|[×·⋅*x])\s*10\s*(?:\^\s*(?:\{\s*([+-]?\d+)\s*\}|([+-]?\d+))|([⁻⁰¹²³⁴-⁹]+))(?!\s?\d)",
+    re.ASCII,
+)
+_SUPERSCRIPT = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_NAME = re.compile(
+    r"\A(?:[A-Za-z]{1,2}|\\(?:(?:var)?(?:epsilon|theta|phi|rho|sigma)|alpha|beta|[gG]amma|[dD]elta|zeta|eta|Theta|"
+    r"iota|kappa|[lL]ambda|mu|nu|[xX]i|Sigma|tau|[uU]psilon|Phi|chi|[pP]si|[oO]mega|ell))"
+    r"(?:_(?:[A-Za-z0-9]+|\{[A-Za-z0-9]+\}))?\s*=(?!=)\s*"
+)
+"""A variable before its value: x = 42, AB_1 = 42, \\theta = 42. Neither 6*7 = 42 nor 2x = 42 names the number."""
+
+
+@dataclass(frozen=True)
+class NumberText:
+    """Read one number; ``1,000``, ``45%`` and units other than currencies only if they are allowed.
+
+    Attributes:
+        thousands: commas may separate thousands.
+        percent: a percent sign divides by 100.
+        units: text that may come before or after the number, and the factor that it stands for; longest first.
+    """
+
+    thousands: bool = True
+    percent: bool = False
+    units: tuple[tuple[str, Decimal], ...] = ()
+
+    def read(self, text: str) -> Decimal | Fraction | str:
+        """Return the number, or a text that says why there is none."""
+        text = text.strip().removesuffix(".")
+        if len(text) > MAX_CHARACTERS:
+            return f"longer than {MAX_CHARACTERS} characters"
+        if _PLAIN.fullmatch(text):
+            return Decimal(text)
+        sign, bare, factor, percent = self._divided(self._regrouped(plain_digits(text)))
+        if "/" in bare or "frac" in bare:
+            return self._quotient(text, sign, bare, factor, percent=percent)
+        vulgar = _FRACTION.fullmatch(bare)
+        if vulgar and not percent:
+            value = int(vulgar[1] or 0) + Decimal(repr(unicodedata.numeric(vulgar[2])))
+            return _EXACT.multiply(-value if sign == "-" else value, factor)
+        whole, fraction, exponent = self._parts(bare)
+        if not whole and len(fraction) < 2:
+            hint = "; allow a unit with units=[...]" if _WITH_UNIT.fullmatch(_without_latex(text)) else ""
+            return f"{shorten(text, 60)} is not a number{hint}"
+        if "," in whole:
+            if not self.thousands:
+                return f"{shorten(text, 60)} has thousands separators; allow them with thousands=True"
+            if not _GROUPED.fullmatch(whole):
+                return f"{shorten(text, 60)} has commas that do not separate thousands"
+            whole = whole.replace(",", "")
+        if percent and not self.percent:
+            return f"{shorten(text, 60)} is a percentage; allow it with percent=True"
+        # Division by 100 would round to the 28 digits of Python's decimal context.
+        number = Decimal(f"{sign}{whole}{fraction}e{int(exponent or 0) - (2 if percent else 0)}")
+        return number if factor == 1 else _EXACT.multiply(number, factor)
+
+    def _quotient(self, text: str, sign: str, bare: str, factor: Decimal, *, percent: bool) -> Decimal | Fraction | str:
+        """Return a fraction of two integers, or a mixed number."""
+        parts = _QUOTIENT.fullmatch(_FRACTION_COMMAND.sub(r" \1\2/\3\4", bare).strip())
+        if parts is None or percent or int(parts[3]) == 0:
+            return f"{shorten(text, 60)} is not a number"
+        value = Fraction(int(parts[2]), int(parts[3]))
+        if value.denominator == 1:
+            return f"{shorten(text, 60)} still has to be divided"
+        if parts[1]:
+            if not 0 < value < 1:
+                return f"{shorten(text, 60)} is not a number"
+            value += int(parts[1])
+        value *= Fraction(factor)
+        return -value if sign == "-" else value
+
+    def _divided(self, text: str) -> tuple[str, str, Decimal, bool]:
+        """Return sign, number, the factor of the unit, and whether it is a percentage, all without markup."""
+        sign, bare = _signed(_NAME.sub("", _undressed(_without_latex(text)), count=1))
+        if bare.endswith("%"):
+            return *_joined(sign, bare[:-1].rstrip(" \\")), Decimal(1), True
+        factor = Decimal(1)
+        for unit, one in self.units:
+            if bare.endswith(unit):
+                sign, bare, factor = *_joined(sign, bare[: -len(unit)].rstrip(" ~\\")), one
+                break
+            if bare.startswith(unit):
+                sign, bare, factor = *_joined(sign, bare[len(unit) :].lstrip()), one
+                break
+        if not any(unit in _CURRENCIES for unit, _ in self.units):  # with factors for some, others do not count
+            if currency := _CURRENCY_BEFORE.match(bare):
+                sign, bare = _joined(sign, bare[currency.end() :].lstrip())
+            elif currency := _CURRENCY_AFTER.search(bare):
+                sign, bare = _joined(sign, bare[: currency.start()])
+        if scale := _SCALE.search(bare):
+            sign, bare = _joined(sign, bare[: scale.start()].rstrip())
+            factor = factor.scaleb(_SCALES[scale["word"].lower()])
+        return sign, bare, factor, False
+
+    def _regrouped(self, text: str) -> str:
+        """Return `text` with commas for apostrophes or thin spaces between thousands, if those are allowed."""
+        if not self.thousands:
+            return text
+        return _OTHER_GROUPS.sub(lambda match: _GROUP_MARK.sub(",", match[0]), text)
+
+    def _parts(self, text: str) -> tuple[str, str, str]:
+        match = _NUMBER.fullmatch(text)
+        return (match[1] or "", match[2] or "", match[3] or "") if match else ("", "", "")
+
+
+def plain_digits(text: str) -> str:
+    """Return `text` without invisible characters, and with ASCII digits for full-width ones and for other scripts'.
+
+    Between digits, invisible characters become "_", so that no reader takes the digits for one number or for two.
+    """
+    if text.isascii():
+        return text
+    text = replaced(shown(_BETWEEN_DIGITS.sub(_marked_if_hidden, text)), _WIDE)
+    if any(character.isdecimal() for character in beyond_ascii(text)):
+        text = _OTHER_DIGITS.sub(_in_ascii, replaced(text, _ARABIC_MARKS))
+    return text
+
+
+def _in_ascii(match: re.Match[str]) -> str:
+    """Return digits of one script (১২, ٤٢, ๑๒) as ASCII ones; a number of two scripts cannot be read."""
+    zeros = {ord(digit) - unicodedata.decimal(digit) for digit in match[0]}
+    return "".join(str(unicodedata.decimal(digit)) for digit in match[0]) if len(zeros) == 1 else "_".join(match[0])
+
+
+def _marked_if_hidden(match: re.Match[str]) -> str:
+    return match[0] if has_visible_character(match[0]) else "_"
+
+
+def _signed(text: str) -> tuple[str, str]:
+    """Split off the sign and remove markup: ``("-", "42")`` for ``-$42$``."""
+    return (text[0], _undressed(text[1:].lstrip())) if text[:1] in ("+", "-") else ("", text)
+
+
+def _joined(sign: str, text: str) -> tuple[str, str]:
+    """Remove markup from what is left without the unit (``**18** dollars``); it may have the only sign."""
+    inner, bare = ("", _undressed(text)) if sign else _signed(_undressed(text))
+    return sign or inner, bare
+
+
+def _undressed(text: str) -> str:
+    """Return `text` without markup that does not change the value."""
+    for left, right in _DRESS:
+        while text.startswith(left) and text.endswith(right) and len(text) > len(left) + len(right):
+            if left == "(" and "," in text:
+                return text  # (1,000) is a pair
+            text = text[len(left) : -len(right)].strip()
+    return text.removesuffix(".")
+
+
+def _without_latex(text: str) -> str:
+    """Return `text` in plain notation: ``1{,}000\\,\\text{km}`` is ``1,000 km``, ``4 \\times 10^{3}`` is ``4e3``."""
+    text = text.replace("\u2212", "-").replace("\u2013", "-").replace("\xa0", " ")  # typographic minus signs
+    if "\\" in text or "{" in text:
+        text = _LATEX_COMMA.sub(",", text)
+        text = _STYLE.sub(" ", _LATEX_SPACE.sub(" ", _COMMAND.sub(r" \1", text)))
+        text = text.replace("\\%", "%").replace("\\$", "$").strip()
+    if "10" in text:
+        text = _TIMES_TEN.sub(_exponent, text, count=1)
+    return text
+
+
+def _exponent(match: re.Match[str]) -> str:
+    return "e" + (match[1] or match[2] or match[3].translate(_SUPERSCRIPT))

@@ -1,0 +1,196 @@
+"""Thinking: what a model writes before its answer, and the visible text after it.
+
+``visible_text("<think>17?</think>18")`` is ``"18"``. A pair of marks opens and closes a part of a completion:
+``Marks("<think>", "</think>")``, ``Marks("[THINK]", "[/THINK]")``, ``Marks("<start_thinking>", "<end_thinking>")``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, final
+
+from rewardkit.errors import RewardDefinitionError, shorten
+from rewardkit.text.json_text import MAX_CHARACTERS
+from rewardkit.text.visibility import spoken_text
+
+Tag = str | tuple[str, str]
+"""A tag as users write it: ``"think"``, ``"[THINK]"``, or both marks, ``("<start>", "<end>")``."""
+
+_NAME = re.compile(r"[^<>/\s\[\](){}|]+")
+_SQUARE = re.compile(r"\[/?([^<>/\s\[\](){}|]+)\]")
+_BRACKET = re.compile(r"[^\w\s]")
+_FEW = 50
+
+
+class Marks(NamedTuple):
+    """What opens and what closes a part of a completion."""
+
+    opening: str
+    closing: str
+
+    @classmethod
+    def of(cls, tag: object, what: str) -> Marks:
+        """Return the marks of a name (``answer``, ``<answer>``, ``[ANSWER]``), or of a pair of marks.
+
+        Raises:
+            RewardDefinitionError: `tag` is neither; `what` says what it was passed for.
+        """
+        if isinstance(tag, str):
+            name = tag.strip("<>/")
+            if _NAME.fullmatch(name):
+                return cls(f"<{name}>", f"</{name}>")
+            if square := _SQUARE.fullmatch(tag):
+                return cls(f"[{square[1]}]", f"[/{square[1]}]")
+        elif isinstance(tag, (tuple, list)) and len(tag) == 2 and all(map(_is_mark, tag)) and tag[0] != tag[1]:
+            return cls(*tag)
+        raise RewardDefinitionError(
+            f'{what} must be one word ("answer", "[ANSWER]") or the opening and the closing mark '
+            f'(("<start_answer>", "<end_answer>")), got {shorten(tag)}'
+        )
+
+    @property
+    def name(self) -> str:
+        """The name between the brackets of an XML-like tag; the opening mark of any other."""
+        name = self.opening[1:-1]
+        return name if self == (f"<{name}>", f"</{name}>") else self.opening
+
+    @property
+    def written(self) -> Tag:
+        """The shortest way to write it: ``"answer"``, ``"[ANSWER]"``, or both marks."""
+        square = self.opening[:1] == "[" and self.closing == f"[/{self.opening[1:]}"
+        return self.name if square or self.name != self.opening else (self.opening, self.closing)
+
+
+def _is_mark(mark: object) -> bool:
+    return isinstance(mark, str) and mark.strip() == mark and _BRACKET.search(mark) is not None
+
+
+@final
+@dataclass(frozen=True)
+class Thinking:
+    """Which blocks are thinking; call it with a completion to get the visible text after them.
+
+    It returns None for a text that is longer than primitives read.
+    """
+
+    blocks: tuple[Marks, ...]
+
+    @classmethod
+    def of(cls, given: str | Iterable[Tag] | None) -> Thinking:
+        """Return the thinking that a user names: one tag, several, or None for the default."""
+        if given is None:
+            return THINKING
+        if not isinstance(given, str) and not isinstance(given, Iterable):
+            raise RewardDefinitionError(f'thinking must be a list of tags, such as ["plan"], got {shorten(given)}')
+        tags = [given] if isinstance(given, str) else list(given)
+        if len(tags) == 2 and all(isinstance(tag, str) and _is_mark(tag) for tag in tags):
+            names = [tag.strip("<>/[]") for tag in tags if isinstance(tag, str)]
+            raise RewardDefinitionError(
+                f"thinking={tuple(tags)!r} may mean one block or two. Write thinking=[{tuple(tags)!r}] for the opening "
+                f"and the closing mark of one block, or thinking={names!r} for two tags"
+            )
+        blocks = tuple(dict.fromkeys(Marks.of(tag, "thinking: a tag") for tag in tags))
+        marks = [mark for block in blocks for mark in block]
+        if len(set(marks)) < len(marks):
+            raise RewardDefinitionError(f"thinking: two tags share a mark, got {shorten(tags)}. Remove one of them")
+        return cls(blocks)
+
+    def __call__(self, text: str) -> str | None:
+        return self.visible(text) if len(text) <= MAX_CHARACTERS else None
+
+    def named_in(self, text: str) -> bool:
+        """Return whether `text` has a mark of thinking, or the end of one: ``</?think>`` in a pattern."""
+        return any(f"{block.name}>" in text for block in self.blocks)
+
+    def without(self, marks: Marks) -> Thinking:
+        """Return this without one block, for an extractor that reads that block."""
+        return Thinking(tuple(block for block in self.blocks if block != marks)) if marks in self.blocks else self
+
+    def visible(self, text: str) -> str:
+        """Return what the user of the model sees: everything after the thinking.
+
+        If the thinking never ends, nothing after its opening is visible. A block at the end of the text comes after
+        the answer, so the text before it is visible. A closing mark without an opening ends thinking that the prompt
+        has opened.
+        """
+        text = spoken_text(text)
+        stop, inside = len(text), False
+        for start, mark in self._from_the_end(text):
+            if mark in self._openings:
+                stop, inside = start, False
+            elif inside:
+                return ""
+            else:
+                seen = text[start + len(mark) : stop]
+                if seen.strip():
+                    return seen
+                inside = True
+        return "" if inside else text[:stop]
+
+    def _from_the_end(self, text: str) -> Iterator[tuple[int, str]]:
+        """Yield all marks in `text`, from right to left, as (position, mark); the last one usually decides."""
+        first, any_mark, end = self._first, self._any_mark, len(text)
+        for _ in range(_FEW if first else 0):
+            end = text.rfind(first, 0, end)
+            if end < 0:
+                return
+            if match := any_mark.match(text, end):
+                yield end, match[0]
+        yield from reversed([(match.start(), match[0]) for match in any_mark.finditer(text, 0, end)])
+
+    @cached_property
+    def closings(self) -> tuple[str, ...]:
+        return tuple(block.closing for block in self.blocks)
+
+    @cached_property
+    def openings(self) -> tuple[str, ...]:
+        return tuple(block.opening for block in self.blocks)
+
+    @cached_property
+    def _openings(self) -> frozenset[str]:
+        return frozenset(self.openings)
+
+    @cached_property
+    def _all(self) -> tuple[str, ...]:
+        return tuple(mark for block in self.blocks for mark in block)
+
+    @cached_property
+    def _first(self) -> str:
+        """The character with which all marks start, since a character is found fast; empty if they differ."""
+        characters = {mark[0] for mark in self._all}
+        return characters.pop() if len(characters) == 1 else ""
+
+    @cached_property
+    def _any_mark(self) -> re.Pattern[str]:
+        return re.compile("|".join(map(re.escape, sorted(self._all, key=len, reverse=True))) or "(?!)")
+
+    def __reduce__(self) -> tuple[type[Thinking], tuple[tuple[Marks, ...]]]:
+        return Thinking, (self.blocks,)
+
+    def __repr__(self) -> str:
+        return repr([block.written for block in self.blocks])
+
+
+THINKING = Thinking(tuple(Marks(f"<{name}>", f"</{name}>") for name in ("think", "thinking", "reasoning", "thought")))
+"""What counts as thinking unless the user says otherwise."""
+
+
+@final
+@dataclass(frozen=True)
+class OpenedThinking:
+    """The text after thinking that the prompt has opened; None if the completion never closes it."""
+
+    thinking: Thinking
+
+    def __call__(self, text: str) -> str | None:
+        if len(text) > MAX_CHARACTERS or not any(closing in text for closing in self.thinking.closings):
+            return None
+        return self.thinking.visible(self.thinking.blocks[0].opening + text)
+
+
+def visible_text(text: str) -> str:
+    """Return what the user of the model sees, after all that usually marks thinking."""
+    return THINKING.visible(text)

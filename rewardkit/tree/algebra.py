@@ -1,0 +1,287 @@
+"""The algebra of rewards: the nodes behind ``0.7 * a + 0.3 * b``, ``a.named("x")`` and ``a.clip(0, 1)``.
+
+Also the same tree with other numbers (`changed`) or other columns (`with_columns`). All parts that do not change stay
+the same objects.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from rewardkit.batch.batch import RESERVED
+from rewardkit.batch.column import Column, Rows, Share, weighted_total
+from rewardkit.errors import RewardDefinitionError, near_miss, shorten
+from rewardkit.progress.bounds import Bounds, scaled_bounds
+from rewardkit.progress.progress import Progress
+from rewardkit.progress.schedule import Schedule, Weight, multiplied, weight_bounds, weight_now
+from rewardkit.tree.reward import Evaluation, Facts, Request, Reward, Steps, Tunable, leaves, walk
+
+Items = Sequence[tuple[Weight, Reward]]
+
+
+def summands(reward: Reward) -> tuple[tuple[Weight, Reward], ...]:
+    """Return the weighted rewards of a plain sum; any other reward alone, with weight 1."""
+    return reward.items if isinstance(reward, WeightedSum) else ((1.0, reward),)
+
+
+def is_sum(reward: Reward) -> bool:
+    """Return whether `reward` is a plain sum without a name, as built by ``+`` and ``*``."""
+    return isinstance(reward, WeightedSum)
+
+
+def weighted_sum_of(items: Sequence[tuple[Weight, Reward]]) -> Reward:
+    """Return the weighted sum of `items`; nested sums become one."""
+    flat = [(multiplied(weight, inner), child) for weight, reward in items for inner, child in summands(reward)]
+    return WeightedSum(tuple(flat))
+
+
+@final
+@dataclass(frozen=True)
+class WeightedSum(Reward):
+    """``0.7 * a + 0.3 * b``; children that abstain drop out."""
+
+    items: tuple[tuple[Weight, Reward], ...]
+
+    @cached_property
+    def facts(self) -> Facts:
+        weights = tuple(weight for weight, _ in self.items)
+        rewards = tuple(reward for _, reward in self.items)
+        return Facts(
+            name="",
+            bounds=self._bounds(),
+            children=rewards,
+            logged=False,
+            addends=rewards,
+            weights=weights,
+            schedules=schedules_of(weights),
+            tunables=tuple(Tunable("weights", weight, reward) for weight, reward in self.items),
+        )
+
+    def _bounds(self) -> Bounds:
+        parts = [scaled_bounds(weight_bounds(weight), reward.bounds) for weight, reward in self.items]
+        if len(parts) > 1:  # each of them may abstain and drop out
+            parts = [(min(low, 0.0), max(high, 0.0)) for low, high in parts]
+        return sum(low for low, _ in parts), sum(high for _, high in parts)
+
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        return additive(self.items, evaluation, rows)
+
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        return WeightedSum(tuple(zip(numbers, children, strict=True)))
+
+    def __repr__(self) -> str:
+        return " + ".join(_scaled_repr(weight, reward) for weight, reward in self.items)
+
+
+def _scaled_repr(weight: Weight, reward: Reward) -> str:
+    if isinstance(weight, float) and weight == 1.0:
+        return repr(reward)
+    shown = f"{weight:g}" if isinstance(weight, float) else repr(weight)
+    return f"{shown}*{reward!r}"
+
+
+@final
+@dataclass(frozen=True)
+class Named(Reward):
+    """A reward under another name: one component, one term."""
+
+    reward: Reward
+    label: str
+
+    @cached_property
+    def facts(self) -> Facts:
+        return Facts(
+            name=self.label,
+            bounds=self.reward.bounds,
+            children=(self.reward,),
+            stands_for=self.reward,
+            renamed=lambda name: Named(self.reward, name),
+        )
+
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        columns: list[Column] = yield [(self.reward, rows)]
+        return replace(columns[0], shares=())
+
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        (reward,) = children
+        return Named(reward, self.label)
+
+    def __repr__(self) -> str:
+        return f"{_before_dot(self.reward)}.named({self.label!r})"
+
+
+@final
+@dataclass(frozen=True)
+class Clipped(Reward):
+    """``a.clip(0, 1)``: values limited to an interval."""
+
+    reward: Reward
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if self.low > self.high:
+            raise RewardDefinitionError(
+                f"clip({self.low:g}, {self.high:g}): the lower bound is above the upper one. Swap them"
+            )
+
+    @cached_property
+    def facts(self) -> Facts:
+        low, high = self.reward.bounds
+        bounds = min(max(low, self.low), self.high), max(min(high, self.high), self.low)
+        return Facts(name=derived(self.reward, "clipped"), bounds=bounds, children=(self.reward,), generic=True)
+
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        (column,) = yield [(self.reward, rows)]
+        return Column.combined([(column, True)], np.clip(column.values, self.low, self.high), rows)
+
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        (reward,) = children
+        return Clipped(reward, self.low, self.high)
+
+    def __repr__(self) -> str:
+        return f"{_before_dot(self.reward)}.clip({self.low:g}, {self.high:g})"
+
+
+def derived(reward: Reward, what: str) -> str:
+    """Return the name of a reward that wraps one other: ``accuracy_clipped``."""
+    return f"{reward.name or 'sum'}_{what}"
+
+
+def _before_dot(reward: Reward) -> str:
+    return f"({reward!r})" if is_sum(reward) else repr(reward)
+
+
+def schedules_of(weights: Iterable[Weight]) -> tuple[Schedule, ...]:
+    """Return the schedules among `weights`."""
+    return tuple(weight for weight in weights if isinstance(weight, Schedule))
+
+
+def scheduled(weight: Weight, progress: Progress | None, reward: Reward) -> float:
+    """Return the current weight (or threshold) of `reward`, checked to be finite."""
+    if isinstance(weight, float):
+        return weight
+    value = weight_now(weight, progress)
+    if not math.isfinite(value):
+        raise RewardDefinitionError(
+            f"the schedule {weight!r} of {reward!r} returned {value}. Limit it to finite values: .clip(low, high)"
+        )
+    return value
+
+
+def wanted(weight: Weight, now: float, reward: Reward) -> bool:
+    """Return whether to evaluate a child: also at weight zero, for its curve, unless that is constant or costly."""
+    return now != 0.0 or (isinstance(weight, Schedule) and not is_expensive(reward))
+
+
+def is_expensive(reward: Reward) -> bool:
+    """Return whether any leaf of `reward` is declared expensive."""
+    return any((binding := leaf.facts.binding) is not None and binding.expensive for leaf in leaves(reward))
+
+
+def weighted(
+    items: Items, evaluation: Evaluation, rows: Rows
+) -> Generator[Sequence[Request], list[Column], list[tuple[float, Column]]]:
+    """Return the current weight and the column of each item; items that do not count are not evaluated."""
+    progress = evaluation.batch.progress
+    nowhere = np.zeros_like(rows)
+    weights: list[float] = []
+    requests: list[Request] = []
+    for weight, reward in items:
+        now = scheduled(weight, progress, reward)
+        weights.append(now)
+        requests.append((reward, rows if wanted(weight, now, reward) else nowhere))
+    columns = yield requests
+    for position, (_, needed) in enumerate(requests):
+        if needed is nowhere:  # another parent may have asked for it, but its column does not count here
+            columns[position] = Column.empty(len(rows))
+    return list(zip(weights, columns, strict=True))
+
+
+def additive(items: Items, evaluation: Evaluation, rows: Rows) -> Steps:
+    """Evaluate a weighted sum; children that abstain drop out."""
+    columns: list[tuple[float, Column]] = yield from weighted(items, evaluation, rows)
+    result = Column.combined([(column, now != 0.0) for now, column in columns], weighted_total(columns), rows)
+    result.shares = tuple(Share(now) for now, _ in columns)
+    return result
+
+
+def addend_weights(reward: Reward, progress: Progress | None) -> list[float]:
+    """Return the current weight of each addend of `reward` if nothing abstains and gates are open."""
+    facts = reward.facts
+    if facts.weights is None:
+        return [1.0] * len(facts.addends or ())
+    weights = [weight_now(weight, progress) for weight in facts.weights]
+    return [weight / (sum(weights) or 1.0) for weight in weights] if facts.average else weights
+
+
+def _same_number(node: Reward, place: int, one: Tunable) -> Any:
+    return one.value
+
+
+def changed(
+    value: Any, own: Callable[[Reward], Reward], number: Callable[[Reward, int, Tunable], Any] = _same_number
+) -> Any:
+    """Return a tree where something in it changes. Schedules that follow a changed reward change, too.
+
+    Args:
+        value: a reward; also a schedule or a tuple that holds rewards.
+        own: returns a node with changes of its own; it is called from the leaves up.
+        number: returns the number for a tunable of a node, by its place.
+    """
+    if isinstance(value, Reward):
+        facts = value.facts
+        numbers = [changed(number(value, place, one), own, number) for place, one in enumerate(facts.tunables)]
+        children = [changed(child, own, number) for child in facts.children]
+        same = [new is old for new, old in zip(children, facts.children, strict=True)]
+        same += [new is one.value for new, one in zip(numbers, facts.tunables, strict=True)]
+        return own(value if all(same) else value._rebuilt(tuple(children), tuple(numbers)))
+    if isinstance(value, tuple):
+        parts = tuple(changed(part, own, number) for part in value)
+        return parts if any(new is not old for new, old in zip(parts, value, strict=True)) else value
+    if isinstance(value, Schedule) and is_dataclass(value):
+        inside = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+        new = {name: changed(part, own, number) for name, part in inside.items()}
+        return value if all(new[name] is inside[name] for name in new) else replace(value, **new)
+    return value
+
+
+def with_columns(reward: Reward, columns: Mapping[str, str]) -> Reward:
+    """Return `reward` reading other columns: ``{"answer": "solution"}`` for the data's "solution".
+
+    Raises:
+        RewardDefinitionError: it reads no such column, or the columns of a node cannot be changed.
+    """
+    read: dict[str, None] = {}
+    takes_all = False
+    for node, _, _ in walk(reward):
+        facts = node.facts
+        read |= dict.fromkeys(facts.columns)
+        if facts.binding is not None and (facts.binding.foreign or facts.binding.reads("example")):
+            takes_all = True
+            if facts.with_columns is None:
+                raise RewardDefinitionError(
+                    f"with_columns: {node!r} gets all columns from another library. Rename the columns of the dataset"
+                )
+    for ours, theirs in columns.items():
+        if not isinstance(theirs, str) or not theirs or theirs in RESERVED:
+            raise RewardDefinitionError(
+                f"with_columns: {ours}= must be the name of a column in the data, got {shorten(theirs)}"
+            )
+        if ours in RESERVED or not (takes_all or ours in read):
+            raise RewardDefinitionError(
+                f"with_columns: the reward reads no column {ours!r}. It reads: {', '.join(read) or 'none'}."
+                f"{near_miss(ours, read)} Write with_columns(<the reward's name>=<the data's name>)"
+            )
+
+    def own(node: Reward) -> Reward:
+        return node if node.facts.with_columns is None else node.facts.with_columns(columns)
+
+    result: Reward = changed(reward, own)
+    return result

@@ -1,0 +1,532 @@
+"""Convert a cell of a dataset column to the type in a reward's annotation.
+
+``coerce("1e3", float)`` is ``1000.0``, ``coerce("[1, 2]", set[int])`` is ``{1, 2}``, and ``coerce("maybe", bool)``
+raises. Values of the right type, by pydantic's strict mode, pass untouched. Each type has an explicit grammar for text,
+because Python's parsers are too lenient (``bool("False")`` is True, ``int("1_000")`` is 1000): JSON first, then Python
+literals, both with limits on size and depth, because the data may hold anything.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import inspect
+import json
+import math
+import re
+import types
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, is_dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from functools import lru_cache
+from typing import Annotated, Any, ForwardRef, Literal, NewType, Union, final, get_args, get_origin
+from uuid import UUID
+
+import numpy as np
+from pydantic import BaseModel, BeforeValidator, PlainValidator, TypeAdapter, ValidationError, WrapValidator
+from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
+from pydantic_core import to_json
+
+from rewardkit.errors import CoercionError, RewardDefinitionError, shorten
+from rewardkit.text.literals import NUMBER_CHARACTERS, Misfit, check_json, check_number, read_literal
+
+# Convert what a container holds, item by item, and arrays: ``["1", 2.0]`` becomes ``[1, 2]`` for ``list[int]``.
+
+
+Convert = Callable[[object], Any]
+
+SET_IN_ORDER = "a set has no order. Store a list, or annotate a set."
+"""Python orders a set of texts differently in each process, so a reward would not be reproducible."""
+
+_SETS = (set, frozenset, collections.abc.Set, collections.abc.Collection)
+_LISTS = (list, collections.deque, collections.abc.Sequence, *_SETS)
+_DICTS = (dict, collections.abc.Mapping)
+
+
+def items_converter(base: Any, converter: Callable[[Any], Convert]) -> Convert | None:
+    """Return the function that converts the items of a container of type `base`; None for any other type.
+
+    Args:
+        converter: returns the function that converts a cell to a type.
+    """
+    origin, arguments = get_origin(base), get_args(base)
+    if origin in _LISTS and len(arguments) == 1:
+        item = converter(arguments[0])
+        return lambda value: [item(one) for one in _listed(value, unordered=origin in _SETS)]
+    if origin is tuple and arguments[1:] == (...,):
+        item = converter(arguments[0])
+        return lambda value: [item(one) for one in _listed(value)]
+    if origin is tuple and arguments and not any(map(_is_unpacked, arguments)):
+        each = [converter(argument) for argument in arguments]
+        return lambda value: [item(one) for item, one in zip(each, _listed(value), strict=True)]
+    if origin in _DICTS and len(arguments) == 2:
+        return _dict_converter(*map(converter, arguments))
+    return None
+
+
+def _dict_converter(key: Convert, item: Convert) -> Convert:
+    def convert(value: object) -> Any:
+        if not isinstance(value, dict):
+            raise Misfit("it is not a mapping.")
+        converted = {key(name): item(one) for name, one in value.items()}
+        if len(converted) < len(value):
+            raise Misfit("two of its keys are the same.")
+        return converted
+
+    return convert
+
+
+def _listed(value: object, *, unordered: bool = False) -> Any:
+    if isinstance(value, (set, frozenset)) and not unordered:
+        raise Misfit(SET_IN_ORDER)
+    if not isinstance(value, (list, tuple, set, frozenset)):
+        raise Misfit("it is not a list.")
+    return value
+
+
+def _is_unpacked(argument: Any) -> bool:
+    return getattr(argument, "__unpacked__", False) or type(argument).__name__ == "_UnpackGenericAlias"
+
+
+def is_array(base: Any) -> bool:
+    """Return whether `base` is ``np.ndarray`` or ``NDArray[...]``."""
+    return base is np.ndarray or get_origin(base) is np.ndarray
+
+
+def array_converter(base: Any) -> Convert:
+    """Return the function that makes an array of a list of numbers, with the dtype of ``NDArray[...]``."""
+    dtype: Any = None
+    for argument in get_args(base)[1:]:
+        scalar = (get_args(argument) or (None,))[0]
+        dtype = scalar if isinstance(scalar, type) and issubclass(scalar, np.generic) else None
+
+    def convert(value: object) -> Any:
+        if not isinstance(value, (list, tuple, int, float)):
+            raise Misfit("an array is made of a list of numbers, such as [1, 2.5].")
+        try:
+            array = np.array(value)
+        except ValueError:
+            raise Misfit("its rows have different lengths.") from None
+        if array.dtype.kind not in "biuf" and array.size:
+            raise Misfit("an array is made of numbers.")
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise Misfit("it contains a number that is not finite.")
+        return _cast(array, dtype)
+
+    return convert
+
+
+def _cast(array: Any, dtype: Any) -> Any:
+    if dtype is None or (isinstance(dtype, type) and array.dtype == dtype):
+        return array
+    if dtype in (np.number, np.generic, np.floating, np.integer):  # any of its kind
+        kinds = {np.floating: "f", np.integer: "iu"}.get(dtype, "biuf")
+        return array if array.dtype.kind in kinds else _cast(array, np.float64 if dtype is np.floating else np.int64)
+    cast = array.astype(dtype)
+    if np.issubdtype(dtype, np.integer) and not np.array_equal(cast, array):
+        raise Misfit("it contains numbers that are not whole.")
+    return cast
+
+
+# Convert text and numbers to one scalar type, each with an explicit grammar: ``scalar("42.0", int)`` is 42.
+
+
+WHITESPACE = " \t\n\r\f\v"
+_INTEGER = re.compile(r"([+-]?[0-9]+)(?:\.0+)?")
+DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
+_TRUE, _FALSE = ("true", "yes", "on", "t", "y", "1"), ("false", "no", "off", "f", "n", "0")
+BYTES_LITERAL = re.compile(r"""\s*(?:[bB][rR]?|[rR][bB])['"].*['"]\s*\Z""", re.DOTALL)
+
+
+def is_missing(value: object) -> bool:
+    """Return whether `value` is how a table says that there is none: NaN, NaT, pandas' NA."""
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return isinstance(value, (float, np.generic)) and bool(value != value)
+
+
+def without_numpy(value: object) -> object:
+    """Convert numpy and torch scalars to Python scalars, arrays to lists, without importing either library."""
+    if type(value) is not str and hasattr(value, "dtype") and hasattr(value, "tolist"):
+        # A float32 of 5.1 means 5.1, not 5.099999904632568.
+        return float(str(value)) if type(value).__name__ in ("float16", "float32") else value.tolist()
+    return value
+
+
+def scalar(value: object, base: type) -> object:
+    """Prepare `value` for strict validation as `base`, which rejects what does not fit."""
+    if base is str:
+        if not isinstance(value, str):
+            kind = type(value).__name__
+            raise Misfit(f"its type is {kind}, not text. Annotate `{kind}`, or store the column as text.")
+    elif isinstance(value, str):
+        return scalar_from_text(value.strip(WHITESPACE), base)
+    elif base is int and isinstance(value, (float, Decimal)):  # Arrow turns int columns with gaps into floats
+        if not math.isfinite(value) or value != int(value):
+            raise Misfit("it is not a whole number. Annotate `float`.")
+        return int(value)
+    elif base is float and isinstance(value, Decimal):
+        return float(value)
+    elif base is Decimal and type(value) in (int, float):
+        return Decimal(repr(value))  # Decimal(0.1) would be 0.1000000000000000055...
+    elif base is bool and type(value) in (int, float) and value in (0, 1):
+        return bool(value)
+    return value
+
+
+def scalar_from_text(text: str, base: type) -> object:
+    if base is bool:
+        if text.lower() in _TRUE + _FALSE:
+            return text.lower() in _TRUE
+        raise Misfit("write true/false, yes/no, on/off, t/f, y/n or 1/0.")
+    if len(text) > NUMBER_CHARACTERS:
+        raise Misfit(f"a number cannot have {len(text):,} characters.")
+    if base is int:
+        if match := _INTEGER.fullmatch(text):
+            return int(match[1])
+        raise Misfit("a whole number has only ASCII digits, such as 42 or -7. For 3.5, annotate `float`.")
+    if not DECIMAL.fullmatch(text):
+        raise Misfit("write a plain number such as 42, -0.5 or 1e-3, without units, commas or nan.")
+    check_number(text)
+    return base(text)
+
+
+_ISO_TYPES = (date, datetime, time, timedelta, UUID)
+_Items = Callable[[object], Any] | None
+_UNIONS = (Union, types.UnionType)
+_READ_ONCE = (collections.abc.Iterable, collections.abc.Iterator, collections.abc.Generator)
+
+
+def coerce(value: object, type_: Any) -> Any:
+    """Return `value` as a `type_`: ``coerce("yes", bool)`` is True.
+
+    Raises CoercionError if the value does not fit, RewardDefinitionError if `type_` cannot be used as an annotation.
+    """
+    return Coercer.of(type_)(value)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Coercer:
+    """An annotation, compiled once: ``Coercer.of(int)("7")`` is 7."""
+
+    annotation: Any
+    target: str  # the type's name in messages, such as "list[int]"
+    optional: bool  # whether the annotation allows None
+    passes: bool  # whether every value passes untouched (no annotation, Any, object)
+    parses: bool  # whether the annotation has a validator, which explains its own errors
+    untouched: frozenset[type]  # values of exactly these types pass untouched; includes None, which columns keep
+    convert: Callable[[object], Any]  # may raise any exception: call the Coercer instead
+    remembered: dict[str, Any] = field(default_factory=dict, repr=False)  # what `coerce_column` read from short texts
+
+    @classmethod
+    def of(cls, annotation: Any) -> Coercer:
+        """Return the cached Coercer of `annotation`; RewardDefinitionError if pydantic cannot check the type."""
+        try:
+            return _cached(annotation)
+        except TypeError:  # unhashable, such as Annotated[int, {"unit": "m"}]
+            return _compiled(annotation)
+
+    def __call__(self, value: object) -> Any:
+        """Return `value` as the annotation's type; raise only CoercionError, if it does not fit."""
+        if self.optional if value is None else self.passes or type(value) in self.untouched:
+            return value
+        try:
+            if value is None:
+                raise Misfit(f"to allow it, annotate `{self.target} | None`.")
+            return self.convert(without_numpy(value))
+        except Exception as error:
+            # Keep the traceback of a user's validator; for anything else the message is enough.
+            cause = None if isinstance(error, (Misfit, ValidationError)) else error
+            article = "an" if self.target[0] in "aeiouAEIOU" else "a"
+            problem = "cannot be parsed" if self.parses and value is not None else f"is not {article} {self.target}"
+            message = f"{shorten(value)} {problem}: {_reason(error)}"
+            raise CoercionError(message) from cause
+
+    def __reduce__(self) -> tuple[Callable[[Any], Coercer], tuple[Any]]:
+        return Coercer.of, (self.annotation,)
+
+
+def _compiled(annotation: Any) -> Coercer:
+    try:
+        if isinstance(annotation, (str, ForwardRef)):
+            raise Misfit("the name is unknown. Import it at the top of the module, not only under TYPE_CHECKING.")
+        base, metadata = _unwrapped(annotation)
+        passes = base in (Any, object, inspect.Parameter.empty) and not metadata
+        scalar = base if len(_alternatives(base)) != 1 else _alternatives(base)[0]
+        plain = not metadata and scalar in (str, int, float, bool, *_ISO_TYPES)
+        return Coercer(
+            annotation=annotation,
+            target=_name(base),
+            optional=_takes_none(base),
+            passes=passes,
+            parses=any(isinstance(one, (BeforeValidator, PlainValidator, WrapValidator)) for one in metadata),
+            untouched=frozenset({type(None), scalar} if plain or scalar is np.ndarray else {type(None)}),
+            convert=(lambda value: value) if passes else _converter(annotation, base, metadata),
+        )
+    except RewardDefinitionError:
+        raise
+    except Exception as error:
+        raise RewardDefinitionError(
+            f"The annotation {shorten(annotation)} cannot be used for a column: {_reason(error)} Use a type that "
+            "pydantic supports, Annotated[..., pydantic.PlainValidator(parse)] to parse the value yourself, or "
+            "no annotation to get the value unchanged."
+        ) from error
+
+
+_cached = lru_cache(maxsize=1024)(_compiled)
+
+
+def _unwrapped(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return the type under Annotated, NewType and ``type X = ...``, and their metadata, innermost first."""
+    metadata: tuple[Any, ...] = ()
+    while True:
+        if get_origin(annotation) is Annotated:
+            annotation, metadata = annotation.__origin__, annotation.__metadata__ + metadata
+        elif isinstance(annotation, NewType):
+            annotation = annotation.__supertype__
+        elif type(annotation).__name__ == "TypeAliasType":  # typing's from 3.12 on, or typing_extensions'
+            annotation = annotation.__value__
+        else:
+            return annotation, metadata
+
+
+def _name(base: Any) -> str:
+    if get_origin(base) in _UNIONS:
+        return " | ".join(_name(_unwrapped(member)[0]) for member in get_args(base))
+    if base in (None, type(None)):
+        return "None"
+    if isinstance(base, type) and not get_args(base):
+        return base.__name__
+    return re.sub(r"\btyping\.|[\w.]+\.<locals>\.", "", str(base))
+
+
+def _takes_none(base: Any) -> bool:
+    if get_origin(base) in _UNIONS:
+        return any(_takes_none(_unwrapped(member)[0]) for member in get_args(base))
+    if get_origin(base) is Literal:
+        return None in get_args(base)
+    return base in (None, type(None), Any, object, inspect.Parameter.empty)
+
+
+def _alternatives(base: Any) -> list[Any]:
+    """Return the members of a union besides None; nothing for any other type."""
+    members = get_args(base) if get_origin(base) in _UNIONS else ()
+    return [member for member in members if member is not type(None)]
+
+
+def _converter(annotation: Any, base: Any, metadata: tuple[Any, ...]) -> Callable[[object], Any]:
+    if base in _READ_ONCE or get_origin(base) in _READ_ONCE:
+        raise Misfit("it can be iterated only once, but rows may share a value. Annotate a list.")
+    if any(map(_parses_by_itself, metadata)):
+        return _custom_converter(annotation, base, metadata)
+    if is_array(base) and not metadata:
+        return _array(base)
+    alternatives = _alternatives(base)
+    if len(alternatives) == 1:
+        return _optional_converter(Coercer.of(alternatives[0]), _adapter(annotation) if metadata else None)
+    adapter = _adapter(annotation)
+    if base in (str, int, float, Decimal, bool):
+        return lambda value: adapter.validate_python(scalar(value, base), strict=True)
+
+    items = items_converter(base, Coercer.of)
+
+    def convert(value: object) -> Any:
+        if not isinstance(value, str):
+            return _from_value(value, adapter, items)
+        if base in _ISO_TYPES:
+            return _from_iso(value.strip(WHITESPACE), adapter)
+        if base in (bytes, bytearray) and BYTES_LITERAL.match(value):
+            raise Misfit("it is Python's way to write bytes, saved as text. Store the text itself in the column.")
+        return _finite(_from_text(value, adapter, items, is_union=bool(alternatives)))
+
+    return convert
+
+
+def _array(base: Any) -> Callable[[object], Any]:
+    to_array, numbers = array_converter(base), Coercer.of(list[Any])
+    return lambda value: to_array(numbers.convert(value) if isinstance(value, str) else value)
+
+
+def _adapter(annotation: Any) -> TypeAdapter[Any]:
+    adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+    adapter.rebuild(raise_errors=True)  # report an unknown name now, not at the first row
+    return adapter
+
+
+def _parses_by_itself(item: Any) -> bool:
+    # A class with its own pydantic schema may see the raw value, too.
+    if type(item).__module__.partition(".")[0] == "pydantic":
+        return isinstance(item, (BeforeValidator, WrapValidator, PlainValidator))
+    return hasattr(item, "__get_pydantic_core_schema__")
+
+
+def _custom_converter(annotation: Any, base: Any, metadata: tuple[Any, ...]) -> Callable[[object], Any]:
+    without_parsing: Coercer | None = None
+    if any(isinstance(item, PlainValidator) for item in metadata):
+        adapter = _adapter(annotation)
+    else:
+        plain = Coercer.of(base)
+        # Pydantic runs the first validator last: text that the user's validator returns is read as a `base`.
+        leftover = BeforeValidator(lambda value: plain.convert(value) if isinstance(value, str) else value)
+        adapter = _adapter(_annotated(base, leftover, *metadata))
+        without_parsing = Coercer.of(_annotated(base, *(m for m in metadata if not _parses_by_itself(m))))
+
+    def convert(value: object) -> Any:
+        try:
+            return _finite(adapter.validate_python(value))
+        except (AttributeError, TypeError):
+            # The validator expects text but got a value, such as the number itself, that needs no parsing.
+            if isinstance(value, str) or without_parsing is None:
+                raise
+        return _finite(without_parsing.convert(value))
+
+    return convert
+
+
+def _annotated(base: Any, *metadata: Any) -> Any:
+    annotated: Any = Annotated
+    parts = (base, *metadata)
+    return annotated[parts] if metadata else base
+
+
+def _optional_converter(inner: Coercer, constraints: TypeAdapter[Any] | None) -> Callable[[object], Any]:
+    def convert(value: object) -> Any:
+        says_none = isinstance(value, str) and value.strip(WHITESPACE) in ("null", "None")
+        try:
+            result = inner.convert(value)
+        except Exception:
+            if not says_none:
+                raise
+            return None
+        if says_none and not isinstance(result, (str, Enum)):  # Optional[str] keeps the text "None"
+            return None
+        return constraints.validate_python(result, strict=True) if constraints else result
+
+    return convert
+
+
+def _from_iso(text: str, adapter: TypeAdapter[Any]) -> Any:
+    result = adapter.validate_json(json.dumps(text), strict=True)
+    if isinstance(result, datetime) and text[4:5] != "-":  # pydantic reads a number as seconds since 1970
+        raise Misfit("a bare number is not an ISO date.")
+    return result
+
+
+def _from_text(text: str, adapter: TypeAdapter[Any], items: _Items, is_union: bool) -> Any:
+    with suppress(Exception):  # a Literal's option, a union with str, a model that parses text by itself
+        return adapter.validate_python(text, strict=True)
+    try:  # an Enum's value, a path, bytes; but for `datetime | int`, a number is not seconds since 1970
+        if is_union and DECIMAL.fullmatch(text.strip(WHITESPACE)):
+            raise Misfit("it fits no member of the union.")
+        return adapter.validate_json(json.dumps(text), strict=True)
+    except Exception as error:
+        misfit = _reason(error).rstrip(".")
+    try:
+        check_json(text)
+    except json.JSONDecodeError as error:
+        not_json = f"{error.msg} at character {error.pos}"
+    else:
+        try:
+            return adapter.validate_json(text, strict=True)
+        except ValidationError as error:
+            return _by_items(json.loads(text), adapter, items, error)
+    try:
+        literal = read_literal(text.strip(WHITESPACE))
+    except Exception as error:
+        reason = f"{misfit}; it is neither JSON ({not_json}) nor a Python literal ({_reason(error).rstrip('.')})"
+        raise Misfit(reason) from None
+    return _from_value(literal, adapter, items)
+
+
+def _by_items(value: object, adapter: TypeAdapter[Any], items: _Items, error: ValidationError) -> Any:
+    """Convert a container item by item; raise `error` if that fails."""
+    broken = error.error_count() == 1 and error.errors(include_url=False)[0]["type"] == "json_invalid"
+    try:
+        converted = None if items is None or broken else items(value)
+    except Exception:
+        converted = None
+    if converted is None:
+        raise error
+    return _from_value(converted, adapter, None)
+
+
+def _from_value(value: object, adapter: TypeAdapter[Any], items: _Items) -> Any:
+    """Validate a parsed value as it is, else as JSON: Arrow stores a ``set[str]`` as a list."""
+    try:
+        return adapter.validate_python(value, strict=True)
+    except ValidationError:
+        text = b""
+        with suppress(Exception):
+            text = to_json(value)
+        if not text:
+            raise
+    try:
+        result = adapter.validate_json(text, strict=True)
+    except ValidationError as error:
+        return _by_items(value, adapter, items, error)
+    if _orders_a_set(value, result):
+        raise Misfit(SET_IN_ORDER)
+    return result
+
+
+def _orders_a_set(value: object, result: object) -> bool:
+    """Return whether JSON made a list or tuple of a set in `value`."""
+    if isinstance(value, (set, frozenset)):
+        return not isinstance(result, (set, frozenset))
+    if isinstance(value, dict):
+        held = result if isinstance(result, dict) else getattr(result, "__dict__", {})
+        pairs = [(item, held.get(name)) for name, item in value.items() if name in held]
+    elif isinstance(value, (list, tuple)) and isinstance(result, (list, tuple)):
+        pairs = list(zip(value, result, strict=False))
+    else:
+        return False
+    return any(_orders_a_set(*pair) for pair in pairs if isinstance(pair[0], _CONTAINERS))
+
+
+_CONTAINERS = (dict, list, tuple, set, frozenset)
+_HARMLESS = {str, int, bool, type(None)}
+"""Types whose values are neither infinite nor containers."""
+
+
+def _finite(result: Any) -> Any:
+    """Return `result`; raise if it contains a nan, an infinity, or a Decimal too large for a float."""
+    if type(result) in _HARMLESS:
+        return result
+    waiting, seen = [result], set()
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, (float, complex, Decimal)):
+            if not math.isfinite(abs(complex(item))):
+                raise Misfit(f"it contains {shorten(item, 40)}, which is not finite or too large.")
+            continue
+        if id(item) in seen or isinstance(item, type):
+            continue
+        if isinstance(item, dict):
+            waiting += [*item.keys(), *item.values()]
+        elif isinstance(item, (list, tuple, set, frozenset)):
+            waiting += () if _HARMLESS.issuperset(map(type, item)) else item  # the words of a long text
+        elif isinstance(item, BaseModel) or is_dataclass(item):
+            waiting += getattr(item, "__dict__", {}).values()
+        seen.add(id(item))
+    return result
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        count = error.error_count()  # a long list may hold a million errors, and each would become a dict
+        found = error.errors(include_url=False, include_context=False) if count < 1_000 else []
+        places = [".".join(map(str, item["loc"])) for item in found[:3]]
+        said = [item["msg"].removeprefix("Value error, ") for item in found[:3]]
+        parts = [f"{place}: {words}".removeprefix(": ") for place, words in zip(places, said, strict=True)]
+        reason = "; ".join(parts + [f"{count - len(parts):,} more problems"] * (count > len(parts)))
+    elif isinstance(error, (Misfit, SyntaxError, PydanticUserError, PydanticUndefinedAnnotation)):
+        reason = (getattr(error, "message", "") or getattr(error, "msg", "") or str(error)).partition("\n")[0]
+    else:
+        reason = shorten(error)
+    reason = reason[:400].rstrip(".")
+    return reason if reason.endswith("?") else f"{reason}."

@@ -1,0 +1,47 @@
+"""Conversion: a Reward from what users write where one is needed.
+
+``reward_of(f, "gate: when")`` takes a reward or a plain function, ``tree_of([f, g], "to_trl")`` also lists of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rewardkit.errors import RewardDefinitionError, is_factory
+from rewardkit.progress.schedule import Schedule
+from rewardkit.tree.algebra import weighted_sum_of
+from rewardkit.tree.reward import Reward, as_reward
+from rewardkit.tree.trl_function import from_trl
+
+RewardLike = Reward | Callable[..., Any]
+"""What every function that takes a reward accepts: a Reward, or a plain function that scores completions."""
+
+
+def is_plain(value: object) -> bool:
+    """Return whether `value` is a function that scores completions, and not a Reward yet."""
+    other = isinstance(value, (Reward, Schedule, type)) or hasattr(value, "derive") or is_factory(value)
+    return callable(value) and not other
+
+
+def reward_of(value: Any, where: str) -> Reward:
+    """Return `value`, a reward or a plain function, as a Reward.
+
+    Raises:
+        RewardTypeError: `value` is something else; `where` says what it was passed for.
+    """
+    return from_trl(value) if is_plain(value) else as_reward(value, where)
+
+
+def tree_of(value: Any, where: str) -> Reward:
+    """Return `value` as a tree: a reward, a plain function, or the sum of a list of them.
+
+    Raises:
+        RewardDefinitionError: `value` is an empty list.
+        RewardTypeError: `value` is something else; `where` says what it was passed for.
+    """
+    if not isinstance(value, (list, tuple)):
+        return reward_of(value, where)
+    if not value:
+        raise RewardDefinitionError(f"{where} is an empty list. Pass at least one reward")
+    return weighted_sum_of([(1.0, tree_of(item, f"an item of {where}")) for item in value])

@@ -1,0 +1,150 @@
+"""``@rk.reward``: turn a function into a reward.
+
+::
+
+    @rk.reward
+    def closeness(completion: str, answer: float) -> float:
+        \"\"\"Score 1.0 for the right number, less with the relative error.\"\"\"
+
+"answer" is a dataset column, converted from text to float.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Literal, overload
+
+from rewardkit.errors import RewardDefinitionError, RewardTypeError, hashable, shorten
+from rewardkit.progress.bounds import Bounds
+from rewardkit.tree.binding import Binding, name_of
+from rewardkit.tree.leaf import Leaf
+from rewardkit.tree.parameters import Scope, caller_locals, may_abstain, parameters_of
+from rewardkit.tree.results import Contract, Policy
+from rewardkit.tree.reward import Reward, checked_name
+
+
+@overload
+def reward(function: Callable[..., Any], /) -> Reward: ...
+@overload
+def reward(
+    *,
+    name: str | None = None,
+    scope: Scope = "sample",
+    bounds: Bounds = (0.0, 1.0),
+    on_failure: Policy = "unscorable",
+    on_error: Literal["raise"] | float | None = None,
+    deterministic: bool = True,
+    expensive: bool = False,
+    timeout: float | None = None,
+) -> Callable[[Callable[..., Any]], Reward]: ...
+
+
+def reward(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    scope: Scope = "sample",
+    bounds: Bounds = (0.0, 1.0),
+    on_failure: Policy = "unscorable",
+    on_error: Literal["raise"] | float | None = None,
+    deterministic: bool = True,
+    expensive: bool = False,
+    timeout: float | None = None,
+) -> Reward | Callable[[Callable[..., Any]], Reward]:
+    """Turn a function into a reward. Its arguments are bound by name and type.
+
+    ::
+
+        @rk.reward(bounds=(-1.0, 1.0))
+        def polite(completion: str) -> float:
+            return 1.0 if "please" in completion else -1.0
+
+    An argument is ``completion`` (its text), ``messages`` (the chat messages), ``prompt`` (text), ``completion_ids``,
+    ``progress``, ``example`` (all columns as a mapping; as texts if annotated ``dict[str, str]``), what TRL passes
+    (``trainer_state``, ``log_metric(name, value)``, ``log_extra(column, value)``), or a dataset column, converted to
+    its annotation. The function may be async. It returns a number, an ``rk.Score``, or None to abstain if it is
+    annotated ``-> float | None``. It raises ``rk.RewardFailure`` if the score cannot be computed and the completion is
+    not the reason.
+
+    Args:
+        name: the name of the component; the function's name by default.
+        scope: ``"sample"`` calls the function once per completion; ``"group"`` passes lists with all generations of
+            one prompt, ``"batch"`` lists with the whole batch, and the function returns a list of scores.
+        bounds: lowest and highest score. A score outside is an error; it is never clipped.
+        on_failure: what to do if a score cannot be computed: ``"unscorable"`` (no learning signal), ``"raise"``, or a
+            number to score instead.
+        on_error: what to do if the function has a bug: None (raise in the first batch, later score the lowest bound),
+            ``"raise"``, or a number to score instead.
+        deterministic: equal arguments give equal scores, so duplicates are scored once.
+        expensive: skip it while its scheduled weight is zero.
+        timeout: seconds for one call; after that, the sample failed. An async function is canceled, so it must await
+            and not block. Any other function runs in a process that is killed. Such a process imports your script
+            again, so put the code that starts the training under ``if __name__ == "__main__":``. From a notebook, the
+            function is sent there with all that it refers to.
+
+    Raises:
+        RewardDefinitionError: an option, the signature or an annotation is not valid.
+    """
+    names = caller_locals(1)
+
+    def decorate(function: Callable[..., Any]) -> Reward:
+        if isinstance(function, (Reward, type)) or not callable(function):
+            raise RewardTypeError(
+                f"@rk.reward decorates a function, got {shorten(function)} ({type(function).__name__})"
+            )
+        if not hashable(function):
+            raise RewardDefinitionError(
+                f"@rk.reward: {shorten(function)} ({type(function).__name__}) is not hashable, which a reward must be. "
+                "Make its class a @dataclass(frozen=True)"
+            )
+        label = checked_name(name if name is not None else name_of(function))
+        checked_scope(label, scope)
+        parameters = parameters_of(function, scope, label, names)
+        binding = Binding(function, parameters, scope, deterministic, expensive, checked_timeout(label, timeout))
+        if binding.logs and binding.timeout is not None and not binding.asynchronous:
+            raise RewardDefinitionError(
+                f"reward {label!r} logs, but with timeout= it runs in another process, which cannot log. Drop "
+                "timeout=, or return what it logs as rk.Score(value, parts={...})"
+            )
+        contract = Contract(
+            label,
+            checked_bounds(label, bounds),
+            may_abstain(function, label, scope, names),
+            on_failure if on_failure in ("unscorable", "raise") else policy_number(label, "on_failure", on_failure),
+            on_error if on_error in (None, "raise") else policy_number(label, "on_error", on_error),
+        )
+        return Leaf(binding, contract)
+
+    return decorate if function is None else decorate(function)
+
+
+def checked_scope(name: str, scope: object) -> None:
+    if scope not in ("sample", "group", "batch"):
+        raise RewardDefinitionError(f'reward {name!r}: scope must be "sample", "group", "batch", got {shorten(scope)}')
+
+
+def checked_bounds(name: str, bounds: Any) -> Bounds:
+    try:
+        low, high = map(float, bounds)
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not low < high:
+        raise RewardDefinitionError(f"reward {name!r}: bounds must be (lowest, highest), got {shorten(bounds)}")
+    return low, high
+
+
+def policy_number(name: str, option: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        words = '"unscorable", "raise"' if option == "on_failure" else 'None, "raise"'
+        raise RewardDefinitionError(f"reward {name!r}: {option} must be {words} or a number, got {shorten(value)}")
+    return float(value)
+
+
+def checked_timeout(name: str, timeout: Any) -> float | None:
+    if timeout is None:
+        return None
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout < math.inf:
+        raise RewardDefinitionError(f"reward {name!r}: timeout must be seconds above 0, got {shorten(timeout)}")
+    return float(timeout)

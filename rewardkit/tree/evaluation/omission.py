@@ -1,0 +1,73 @@
+"""Omission: the same reward without some of its components.
+
+``without(0.5 * rk.exact("answer") + 0.5 * rk.judge(...), ["judge"])`` is the tree with a judge that abstains on every
+completion, so it drops out of sums and is never asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+
+from rewardkit.tree.algebra import changed
+from rewardkit.tree.binding import Binding
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.leaf import primitive
+from rewardkit.tree.reward import Reward
+
+EXPENSIVE = "expensive"
+"""Stands for all components that are declared expensive: judges, reward models, code."""
+
+
+@dataclass(frozen=True)
+class _Absent:
+    """Abstain."""
+
+    def __call__(self, completion: str) -> None:
+        return None
+
+
+def without(reward: Reward, names: Collection[str]) -> tuple[Reward, tuple[str, ...], tuple[str, ...]]:
+    """Return `reward` with components that abstain on every completion, which of `names` it has, and all left out.
+
+    Args:
+        names: names of components; ``"expensive"`` for all judges, reward models and tested programs.
+    """
+    if not names:
+        return reward, (), ()
+    left, gone = omitted(reward, lambda name, node: name in names)
+    if EXPENSIVE not in names:
+        return left, gone, gone
+    left, costly = omitted(left, lambda name, node: _is_costly(node))
+    return left, (EXPENSIVE, *gone), (*gone, *costly)
+
+
+def omitted(reward: Reward, is_gone: Callable[[str, Reward], bool]) -> tuple[Reward, tuple[str, ...]]:
+    """Return `reward` with the components that abstain for which `is_gone` is true, and their names."""
+    gone = {node: name for name, node in Scorer(reward).names.components if is_gone(name, node)}
+    left: Reward = changed(reward, lambda node: _absent(node, gone[node]) if node in gone else node)
+    return left, tuple(gone.values())
+
+
+def counted(reward: Reward) -> Iterator[Reward]:
+    """Yield all nodes that count in the total: not those that are only monitored."""
+    facts = reward.facts
+    if facts.addends != ():  # as those of a monitor are
+        yield reward
+        for child in (*facts.children, *(facts.addends or ())):
+            yield from counted(child)
+
+
+def _is_costly(reward: Reward) -> bool:
+    binding = binding_of(reward)
+    return binding is not None and binding.expensive
+
+
+def binding_of(reward: Reward) -> Binding | None:
+    """Return how a leaf, maybe under another name, calls its function; None for other rewards."""
+    facts = reward.facts
+    return binding_of(facts.stands_for) if facts.stands_for is not None else facts.binding
+
+
+def _absent(reward: Reward, name: str) -> Reward:
+    return primitive(_Absent(), name, f"{name} left out", bounds=reward.bounds, may_abstain=True)

@@ -1,0 +1,507 @@
+"""Scorer: a compiled tree that scores batches.
+
+``Scorer(0.7 * a + 0.3 * b).score(Batch(["..."]))`` evaluates each node once, on the rows that need it, and returns a
+ScoreTable: raw components, the additive terms, and the total.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from typing import Any, get_args
+
+import numpy as np
+
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.column import Column, Floats, Rows, Share
+from rewardkit.batch.environments import journals
+from rewardkit.batch.logs import OF_TRAINERS
+from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.score import Measured
+from rewardkit.batch.table import ScoreTable
+from rewardkit.batch.trajectory import IsError
+from rewardkit.errors import BindingError, RewardDefinitionError, RewardFailure, RewardKitError, shorten
+from rewardkit.progress.progress import Progress
+from rewardkit.progress.schedule import PerformanceSchedule, weight_now
+from rewardkit.tree.conversion import RewardLike
+from rewardkit.tree.evaluation.calls import Pending, make
+from rewardkit.tree.evaluation.plan import Plan
+from rewardkit.tree.evaluation.run import Memo, Run, advanced
+from rewardkit.tree.names import Names
+from rewardkit.tree.parameters import OnUnparsableGold, Scope
+from rewardkit.tree.results import LARGEST
+from rewardkit.tree.reward import Calls, Pieces, Request, Reward, Steps
+
+# Scheduler: evaluates trees with rewards that wait: async rewards, judges, worker processes.
+
+
+@dataclass(slots=True, eq=False)
+class _Task:
+    """A node in progress: what it waits for, and which tasks wait for it."""
+
+    reward: Reward
+    steps: Steps
+    memo: Memo
+    rows: Rows
+    requests: Sequence[Request] = ()
+    calls: Calls | None = None
+    pending: Pending | None = None
+    left: int = 0
+    """The number of nodes or futures that it still waits for."""
+    waiters: list[_Task] = field(default_factory=list)
+
+
+class Scheduler:
+    """Evaluates the nodes of one `run`."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._ready: deque[tuple[_Task, Any]] = deque()
+        self._turns: deque[_Task] = deque()
+        self._arrived: SimpleQueue[_Task] = SimpleQueue()
+        self._pending: set[_Task] = set()
+
+    def evaluated(self, reward: Reward, rows: Rows) -> Column:
+        """Return the column of `reward`; an exception in any node stops all of them."""
+        root = self._started(reward, rows)
+        try:
+            while root.running:
+                self._advance()
+            return self._run.column(reward)
+        finally:
+            for task in self._pending:
+                if task.pending is not None:
+                    task.pending.stop()
+
+    def _started(self, reward: Reward, rows: Rows) -> Memo:
+        memo = self._run.memo(reward)
+        missing = self._run.missing(reward, memo, rows)
+        if missing is not None:
+            task = _Task(reward, reward._evaluate(self._run, missing), memo, missing)
+            memo.running.append(task)
+            self._ready.append((task, None))
+        return memo
+
+    def _advance(self) -> None:
+        """Do one thing: continue a node that is ready, else run a synchronous function, else wait."""
+        while not self._arrived.empty():
+            self._arrival(self._arrived.get())
+        if self._ready:
+            self._step(*self._ready.popleft())
+        elif self._turns:
+            task = self._turns.popleft()
+            assert task.calls is not None
+            reward = task.calls.reward
+            self._step(task, self._run.taken(reward, task.memo, make(task.calls, self._run.label(reward))))
+        elif self._pending:
+            self._arrival(self._arrived.get())
+        else:
+            raise RuntimeError("the rewards of this tree wait for each other. Report this as a bug in rewardkit")
+
+    def _step(self, task: _Task, answer: Any) -> None:
+        try:
+            asked = advanced(task.steps, answer)
+        except StopIteration as end:
+            self._finish(task, end.value)
+            return
+        except RewardKitError as error:
+            self._blame(error, task)
+            raise
+        if isinstance(asked, Pieces):
+            found = self._run.of_pieces(asked, task.memo, lambda inner: Scheduler(inner).evaluated)
+            self._ready.append((task, found))
+        elif not isinstance(asked, Calls):
+            self._ask(task, asked)
+        elif asked.binding.waits and asked.make is None:
+            self._wait(task, asked)
+        else:
+            task.calls = asked
+            self._turns.append(task)
+
+    def _blame(self, error: RewardKitError, task: _Task) -> None:
+        self._run.plan.blame(error, task.reward)
+        for waiter in task.waiters:
+            self._blame(error, waiter)
+
+    def _ask(self, task: _Task, requests: Sequence[Request]) -> None:
+        task.requests = requests
+        running = [one for reward, rows in requests for one in self._started(reward, rows).running]
+        task.left = len(running)
+        for other in running:
+            other.waiters.append(task)
+        if not running:
+            self._answer(task)
+
+    def _answer(self, task: _Task) -> None:
+        self._ready.append((task, [self._run.column(reward) for reward, _ in task.requests]))
+
+    def _wait(self, task: _Task, calls: Calls) -> None:
+        task.calls, task.pending = calls, Pending(calls, self._run.label(calls.reward))
+        self._pending.add(task)
+        task.left = len(task.pending.futures)
+        for future in task.pending.futures:
+            future.add_done_callback(lambda _: self._arrived.put(task))
+        if not task.pending.futures:
+            task.left = 1
+            self._arrived.put(task)
+
+    def _arrival(self, task: _Task) -> None:
+        task.left -= 1
+        if task.left == 0:
+            assert task.calls is not None
+            assert task.pending is not None
+            self._pending.discard(task)
+            task.pending.stop()
+            self._ready.append((task, self._run.taken(task.calls.reward, task.memo, task.pending.made())))
+
+    def _finish(self, task: _Task, column: Column) -> None:
+        self._run.keep(task.memo, task.rows, column)
+        task.memo.running.remove(task)
+        for waiter in task.waiters:
+            waiter.left -= 1
+            if waiter.left == 0:
+                self._answer(waiter)
+
+
+# Terms: split the total of a batch into shares, from the root of the tree down to single rewards.
+
+
+def require_float32(terms: Mapping[str, Floats], total: Floats) -> None:
+    """Raise RewardFailure if a total or a term is too large for the float32 that trainers compute in."""
+    with np.errstate(invalid="ignore"):  # NaN
+        if not any(np.any(np.abs(values) > LARGEST) for values in (total, *terms.values())):
+            return
+        sizes = np.abs([total, *terms.values()])
+    row = int(np.argmax(np.nan_to_num(sizes, posinf=np.inf).max(axis=0)))
+    shares = ", ".join(f"{name} {values[row]:g}" for name, values in terms.items() if values[row])
+    error = RewardFailure(
+        f"the total of row {row} is {total[row]:g} (its terms: {shares}), but the float32 of trainers ends at "
+        f"{LARGEST:.2g}. Scale the largest term down, or limit it: reward.clip(low, high)"
+    )
+    error.component = max(terms, key=lambda name: abs(float(np.nan_to_num(terms[name][row]))), default="")
+    raise error
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The terms of a batch of n completions, by name.
+
+    Attributes:
+        values: (n,) the share of the total.
+        weights: the weight in this batch, averaged over the rows where it counts.
+        reached: in how many rows it counts.
+    """
+
+    values: dict[str, Floats]
+    weights: dict[str, float]
+    reached: dict[str, int]
+
+
+_Part = tuple["float | Floats", "Rows | None"]
+"""The share of a term at one place in the tree: a weight, and the rows where it counts; None for all rows."""
+
+
+def terms_of(run: Run, root: Column) -> Terms:
+    """Return the terms of an evaluation, given the column of its root."""
+    found = Terms({}, {}, {})
+    parts = _parts(run)
+    size = run.batch.size
+    for name, node in run.plan.names.terms:
+        own, column = parts.get(id(run.plan.first(node)), []), run.column(node)
+        if root.complete and column.complete and _is_plain(own):  # nothing has to be masked
+            ((weight, _),) = own
+            found.values[name] = weight * column.values + 0.0  # -0.0 + 0.0 is 0.0
+            found.weights[name], found.reached[name] = float(weight), size
+            continue
+        masked = [(weight, run.batch.everywhere if rows is None else rows) for weight, rows in own]
+        found.values[name] = _values(masked, column, root.contributing)
+        counting = _counting(masked)
+        found.reached[name] = 0 if counting is None else int(counting.sum())
+        if counting is not None and found.reached[name]:
+            found.weights[name] = _mean_weight(masked, counting)
+    return found
+
+
+def _is_plain(parts: list[_Part]) -> bool:
+    """Return whether a term has one weight for all rows."""
+    return len(parts) == 1 and parts[0][1] is None and isinstance(parts[0][0], float)
+
+
+def _parts(run: Run) -> dict[int, list[_Part]]:
+    """Split the total from the root down to the terms, by the ids of their nodes: hashing a tree takes long."""
+    parts: dict[int, list[_Part]] = {}
+    stack: list[tuple[Reward, float | Floats, Rows | None]] = [(run.plan.root, 1.0, None)]
+    while stack:
+        node, weight, reached = stack.pop()
+        addends = node.facts.addends
+        if addends is None:
+            parts.setdefault(id(run.plan.first(node)), []).append((weight, reached))
+            continue
+        for addend, share in zip(addends, run.column(node).shares or _unevaluated(run, node), strict=False):
+            both = share.reached if reached is None else reached
+            if reached is not None and share.reached is not None:
+                both = reached & share.reached
+            stack.append((addend, weight * share.weight, both))
+    return parts
+
+
+def _unevaluated(run: Run, node: Reward) -> list[Share]:
+    """Return the shares of a sum that was not evaluated, such as at weight zero; empty if they depend on the rows."""
+    return [Share(weight_now(weight, run.batch.progress)) for weight in node.facts.weights or ()]
+
+
+def _values(parts: list[tuple[float | Floats, Rows]], column: Column, scorable: Rows) -> Floats:
+    """Return (n,) the values of a term: NaN if it abstained, 0 at weight zero or behind a closed gate."""
+    size = len(scorable)
+    values = np.zeros(size)
+    live, closed = np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.bool_)
+    contributing = column.contributing
+    for weight, reached in parts:
+        closed |= ~reached
+        counts = reached & (weight != 0.0)
+        live |= counts
+        values += np.where(counts & contributing, weight * column.values, 0.0)
+    # Behind a closed gate it counts as scored, even if it abstained in another place of the tree.
+    values[(live & ~contributing & ~closed) | ~scorable] = np.nan
+    return values
+
+
+def _counting(parts: list[tuple[float | Floats, Rows]]) -> Rows | None:
+    """Return (n,) the rows where a term has a weight; if there are none, the rows that it reached."""
+    if not parts:
+        return None
+    on, anywhere = np.zeros_like(parts[0][1]), np.zeros_like(parts[0][1])
+    for weight, reached in parts:
+        anywhere |= reached
+        on |= reached & (weight != 0.0)
+    return on if on.any() else anywhere
+
+
+def _mean_weight(parts: list[tuple[float | Floats, Rows]], rows: Rows) -> float:
+    """Return the mean weight of a term over the `rows` (n,) where it counts."""
+    if len(parts) == 1 and isinstance(parts[0][0], float):
+        return parts[0][0]
+    weights = np.sum([np.where(reached, weight, 0.0) for weight, reached in parts], axis=0)[rows]
+    return float(weights[0] if (weights == weights[0]).all() else weights.mean())
+
+
+class Scorer:
+    """A compiled tree that scores batches. It keeps no results, so threads can share it.
+
+    Args:
+        reward: the tree; or a plain function, or a list of rewards and functions.
+
+    Raises:
+        RewardTypeError: `reward` is not a reward.
+        RewardDefinitionError: two different rewards of the tree have the same name.
+    """
+
+    def __init__(self, reward: RewardLike | Sequence[Any]) -> None:
+        self._plan = Plan(reward)
+
+    @property
+    def reward(self) -> Reward:
+        """The tree."""
+        return self._plan.root
+
+    @property
+    def names(self) -> Names:
+        """The names of components, terms and gates, with their nodes."""
+        return self._plan.names
+
+    @property
+    def components(self) -> list[str]:
+        """The names of all rewards that are logged."""
+        return [name for name, _ in self.names.components]
+
+    @property
+    def terms(self) -> list[str]:
+        """The names of the additive terms of the total."""
+        return [name for name, _ in self.names.terms]
+
+    @property
+    def followers(self) -> list[PerformanceSchedule]:
+        """The schedules that follow the means of components."""
+        return self._plan.followers
+
+    @property
+    def together(self) -> Scope:
+        """What has to be in one batch for its values to be right: a row, the completions of a prompt, or all rows."""
+        return self._plan.together
+
+    @property
+    def scheduled(self) -> bool:
+        """Whether its scores follow training progress: a schedule, or a function that reads it."""
+        return self._plan.scheduled
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for something while it scores: an endpoint, a worker process."""
+        return self._plan.waits
+
+    @property
+    def measures(self) -> bool:
+        """Whether its tables may have measurements: calls, tokens, money."""
+        return self._plan.measures
+
+    def traps(self) -> list[str]:
+        """Return warnings about what will probably not work as intended, in sentences."""
+        return list(self._plan.traps())
+
+    def late(self, max_steps: int) -> list[str]:
+        """Return, in sentences, the schedules and stages that first change after the last step of a training."""
+        return list(dict.fromkeys(self._plan.late(max_steps)))
+
+    def check(self, batch: Batch) -> None:
+        """Raise a BindingError if the batch lacks what a reward in the tree asks for."""
+        self._plan.check(batch)
+
+    def score(
+        self,
+        batch: Batch,
+        *,
+        strict: bool = True,
+        stops: bool = True,
+        on_unparsable_gold: OnUnparsableGold = "raise",
+    ) -> ScoreTable:
+        """Return all components, terms and the total of `batch`.
+
+        Args:
+            strict: raise if a reward function has a bug; otherwise score the lowest bound and report it.
+            stops: raise if the run must stop; otherwise fail all samples of the component and set ``table.stop``.
+            on_unparsable_gold: what a cell does that a ready reward cannot read: ``"raise"`` a CoercionError, or
+                ``"fail"``: its row has no score, and the others are scored, as in a training. A reward with this option
+                decides itself.
+
+        Raises:
+            BindingError: a column or argument is missing.
+            CoercionError: a column's value does not fit its annotation.
+            RewardFailure: a bug in a reward function while `strict`, a failure under policy "raise", an unknown route.
+            RunStopped: every later sample would fail, too.
+        """
+        if on_unparsable_gold not in get_args(OnUnparsableGold):
+            raise RewardDefinitionError(
+                f'on_unparsable_gold must be "raise" or "fail", got {shorten(on_unparsable_gold)}'
+            )
+        plan = self._plan
+        plan.check(batch)
+        run = Run(plan, batch, strict, stops, on_unparsable_gold)
+        evaluated = Scheduler(run).evaluated if plan.waits else run.evaluated
+        evaluated(plan.root, batch.everywhere)
+        for reward in plan.followed:
+            evaluated(reward, run.applied[plan.first(reward)])
+        batch.logs.flush()
+        return _table(run)
+
+
+def _table(run: Run) -> ScoreTable:
+    names, nowhere = run.plan.names, np.zeros(run.batch.size, dtype=np.bool_)
+    root = run.column(run.plan.root)
+    run.overflow()
+    terms = terms_of(run, root)
+    require_float32(terms.values, root.values)
+    memos = {name: run.memo(node) for name, node in names.components}
+    return ScoreTable(
+        completions=run.batch.texts,
+        components={name: run.component(memo) for name, memo in memos.items()},
+        terms=terms.values,
+        total=root.values.copy(),
+        weights=terms.weights,
+        reached=terms.reached,
+        passed={name: run.memo(gate).passed or (nowhere, nowhere) for name, gate in names.gates},
+        gauges={
+            f"{gauge}/{name}": weight_now(weight, run.batch.progress)
+            for name, node in names.gauged
+            for gauge, weight in node.facts.gauges.items()
+        },
+        measures=_measures(run),
+        timings={name: memo.seconds for name, memo in memos.items()},
+        faults=tuple(run.faults),
+        metrics=run.batch.logs.metrics,
+        extras=run.batch.logs.extras,
+    )
+
+
+def _measures(run: Run) -> dict[str, Measured]:
+    """Return the measurements by component, with the new names of renamed rewards."""
+    return {run.label(reward): found for reward, found in run.measures.items()}
+
+
+def score(
+    reward: RewardLike | Sequence[Any],
+    completions: Iterable[Any],
+    /,
+    *,
+    prompts: Iterable[Any] | None = None,
+    completion_ids: Iterable[Any] | None = None,
+    progress: Progress | None = None,
+    num_generations: int | None = None,
+    environments: Iterable[Any] | None = None,
+    is_error: IsError | None = None,
+    **columns: Iterable[Any],
+) -> ScoreTable:
+    """Score completions outside of training: in a notebook or a test.
+
+    ::
+
+        table = rk.score(rk.number("answer"), ["<answer>42</answer>", "dunno"], answer=["42", "7"])
+        table.total      # array([1., 0.])
+
+    Args:
+        reward: the tree to score with; or what `to_trl` takes: a plain function, or a list of rewards and functions.
+        completions: n texts, or conversational completions (lists of messages).
+        prompts: n prompts, texts or lists of messages.
+        completion_ids: n lists of token ids.
+        progress: how far training is; without it, schedules have their end value.
+        num_generations: completions per prompt, for rewards that compare them: so many rows are a group. Without it, a
+            group is a run of rows with equal prompt and columns.
+        environments: n environments after their rollouts, for ``rk.final_state`` and ``rk.environment_reward``.
+        is_error: tells whether the text of a tool's result is an error: returns True, or what the error says. By
+            default a result is an error if it is an object with the one key ``error``, as TRL writes it.
+        columns: the dataset's columns, n values each.
+
+    Raises:
+        RewardTypeError: `reward` is not a reward.
+        BindingError: a column is missing, too short, or has a reserved name, or the groups that the reward compares are
+            not known.
+        CoercionError: a column's value does not fit the annotation.
+        RewardFailure: a reward function raised or returned something that is not a score.
+    """
+    scorer = Scorer(reward)
+    for name in OF_TRAINERS:
+        if name in columns:
+            raise BindingError(
+                f"{name!r} is not a column: functions that ask for it get it. Drop it. To score at a point of "
+                "training, pass progress=rk.Progress(step, max_steps)"
+            )
+    if is_error is not None and not callable(is_error):
+        raise BindingError(
+            f"is_error= takes a function of a result's text, got {shorten(is_error)}. If it is a column, rename it"
+        )
+    if isinstance(environments, (str, bytes)) or not isinstance(environments, Iterable | None):
+        raise BindingError(f"environments= takes a list, one for each completion, got {shorten(environments)}")
+    live = None if environments is None else list(environments)
+    kind = next((one for one in live or () if isinstance(one, type)), None)
+    if kind is not None:
+        raise BindingError(f"environments= takes environments after their rollouts, got the class {kind.__name__!r}")
+    batch = Batch(
+        completions,
+        prompts=prompts,
+        completion_ids=completion_ids,
+        columns=columns,
+        progress=progress,
+        num_generations=num_generations,
+        context=None if live is None else {"environments": live},
+        rollouts=Rollouts(is_error=is_error, **journals(live)),
+    )
+    if live is not None and len(live) != len(batch):
+        raise BindingError(f"environments has {len(live)} values for {len(batch)} completions: pass one per completion")
+    if num_generations is not None and (type(num_generations) is not int or num_generations < 1):
+        raise BindingError(f"num_generations must be a whole number of completions, got {shorten(num_generations)}")
+    if num_generations is not None and len(batch) % num_generations:
+        raise BindingError(
+            f"num_generations={num_generations} does not divide the {len(batch)} completions. Pass whole groups"
+        )
+    return scorer.score(batch)

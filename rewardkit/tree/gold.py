@@ -1,0 +1,502 @@
+"""Gold answers: read an answer and its gold answer the same way, then compare them.
+
+``normal("New  York ")`` is ``"New York"``, and ``ItemsText()("red, blue")`` is ``("red", "blue")``. A reader converts
+text to the value that is compared and raises ValueError if it cannot: an answer then scores 0.0, while for a gold cell
+it is an error in the data: a CoercionError, and in a training a row without a score.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from bisect import bisect
+from collections.abc import Callable, Sequence, Sized
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, Any, Generic, TypeVar
+
+from pydantic import BeforeValidator
+
+from rewardkit.batch.score import Score
+from rewardkit.errors import RewardDefinitionError, shorten
+from rewardkit.progress.bounds import number
+from rewardkit.text.extraction import as_extractor
+from rewardkit.text.extractors import Answer, Extractor, Prefilled, TextExtractor, Whole
+from rewardkit.text.final_answer import PAIRS, bare
+from rewardkit.text.json_text import parse_json
+from rewardkit.text.literals import read_literal
+from rewardkit.text.visibility import stacked
+from rewardkit.tree.leaf import expression, primitive
+from rewardkit.tree.parameters import OnUnparsableGold, Parameter
+from rewardkit.tree.reward import Reward
+
+T = TypeVar("T")
+G = TypeVar("G")
+S = TypeVar("S", bound=Sized)
+
+LONGEST = 20_000
+"""The most characters (or words) for a comparison whose cost grows with the product of both lengths."""
+
+MOST_ITEMS = 10_000
+"""The most items of a list."""
+
+MOST_COMPARED = 2_000_000
+"""The most characters (or words) of an answer, times the acceptable answers that it is compared with: about a second
+for the slowest comparison, chrF."""
+
+_BULLET = re.compile(r"\A\s*(?:[-*+\u2022\u2013]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\[\d{1,3}\])\s+")
+_NUMBERED = re.compile(r"\[\d{1,3}\]\s+[^\s\[]")
+_BRACKETS = (("\\left\\{", "\\right\\}"), ("\\{", "\\}"), ("{", "}"), ("[", "]"))
+_WORDS = re.compile(r"\\(?:text(?:bf|it|rm)?|math(?:rm|bf)|emph)\s?\{([^{}]*)\}")
+_LEAD = re.compile(
+    r"(?:\A|(?<=\n)|(?<=[.!?]\s))(?:#{1,6}\s{0,3})?[*_]{0,3}(?:(?:so|thus|hence|therefore),?\s)?(?:the\s)?"
+    r"(?:(?:final|correct)\s)?(?:answers?|solutions?)(?:\s(?:are|is)(?=[\s:*])|[*_]{0,3}(?=\s?:|\s?\n))[*_]{0,3}\s?:?"
+    r"[*_]{0,3}\s+(?=\S)",
+    re.IGNORECASE,
+)
+"""What may introduce a list: "The answers are", "**Answer:**", a heading."""
+_NUMBER_AND_NUMBER = re.compile(
+    r"([+\-$\\(]{0,3}\d[^\s,;]{0,40})\s(?:and|\\text\{ ?and ?\})\s([+\-$\\(]{0,3}\d[^\s,;]{0,40})"
+)
+# A quotation mark opens where an item begins and closes where one ends: the one in "O'Neill" does neither.
+_OPENS = re.compile(r"(?:\A|[,;\uff0c\uff1b\u3001\[({\n]|\b(?:and|or)\b)\s{0,9}([\"'`\u201c\u2018\u00ab\u300c])")
+_CLOSES = re.compile(r"[\"'`\u201d\u2019\u00bb\u300d](?=\s{0,9}(?:[,;.\uff0c\uff1b\u3001\])}\n\\]|(?:and|or)\s|\Z))")
+_BRACKET = re.compile(r"[\[\](){}]")
+_HIDDEN = "\0"
+_HIDDEN_PAIR = re.compile(r"(\0+)\s(?:and|or)\s(\0+)", re.IGNORECASE)
+_LAST_OF_ALL = re.compile(r"(?:\A|(?<=[\s,;\uff0c\uff1b\u3001]))(?:and|or)\s", re.IGNORECASE)
+_SEMICOLON, _COMMA = re.compile(r"[;\uff1b]"), re.compile(r"[,\uff0c\u3001]")
+_SPACED_COMMA = re.compile(r"(?<!\d),|,(?!\d{3}(?!\d))|[\uff0c\u3001]")
+"""The comma of a list that has spaces after its commas: none in 1,000."""
+_STOPS = ",;.\uff0c\uff1b\u3002\u3001 \n\r\t"
+# Chinese and Japanese have no spaces between words, so each character counts as a word.
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+
+
+def normal(text: str, *, ignore_case: bool = False) -> str:
+    """Return `text` in Unicode form NFC, with single spaces, and optionally with case folded."""
+    text = " ".join(text.split())
+    if not text.isascii() and not stacked(text):
+        text = unicodedata.normalize("NFC", text)
+    return text.casefold() if ignore_case else text
+
+
+def spaced(text: str) -> str:
+    """Return `text` with spaces around every Chinese or Japanese character, so that each is a word."""
+    return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
+
+
+@dataclass(frozen=True)
+class PlainText:
+    """Read a text as a whole, in normal form."""
+
+    ignore_case: bool
+    most: int = LONGEST
+
+    def __call__(self, text: str) -> str:
+        text = normal(text, ignore_case=self.ignore_case)
+        if not text:
+            raise ValueError("the text is empty")
+        if len(text) > self.most:
+            raise ValueError(f"longer than {self.most:,} characters")
+        return text
+
+
+@dataclass(frozen=True)
+class ItemsText:
+    """Read a list: JSON or a Python list in brackets, else one item per line, else items between commas.
+
+    A list on one line may also use ``;`` or Chinese commas, have "and" or "or" before the last item, and be in
+    brackets; "3 and 4" are two numbers. Commas in quotation marks or brackets divide nothing, nor does the one in 1,000
+    if other commas have spaces after them. Bullets and numbers before an item are removed, and so are surrounding
+    marks, final punctuation, a fence, and what introduces the list ("The answers are"; the last one counts), also in
+    lists from the data. ``commas=False`` reads only lists in brackets, or lines with bullets. A `separator` replaces
+    all of this.
+    """
+
+    separator: str | None = None
+    ignore_case: bool = False
+    commas: bool = True
+
+    def __post_init__(self) -> None:
+        if self.separator is None:
+            parse_json("[]")  # report a missing extra when the reward is made, not during training
+        elif not isinstance(self.separator, str) or not self.separator:
+            raise RewardDefinitionError(f"separator must be text, such as ';', got {shorten(self.separator)}")
+
+    def __call__(self, text: str) -> tuple[str, ...]:
+        return self.items(self._split(text.strip()))
+
+    def items(self, values: Sequence[object]) -> tuple[str, ...]:
+        """Return values as items: text in normal form, the rest as JSON (``3``, ``true``); drop empty text."""
+        if len(values) > MOST_ITEMS:
+            raise ValueError(f"more than {MOST_ITEMS:,} items")
+        texts = (value if isinstance(value, str) else _as_json(value) for value in values)
+        found = filter(None, (normal(text, ignore_case=self.ignore_case) for text in texts))
+        items = tuple(map(_plain, found) if self.commas and self.separator is None else found)
+        if not items:
+            raise ValueError("the list is empty")
+        return items
+
+    def _split(self, text: str) -> Sequence[object]:
+        if self.separator is not None:
+            return text.split(self.separator, MOST_ITEMS)
+        values = _values(text)
+        if values is None and self.commas:
+            text = _plain(_introduced(text))
+            values = _values(text)
+        if values is not None:
+            return values
+        if text.startswith("[") and not (self.commas and (_NUMBERED.match(text) or _closes(text))):
+            raise ValueError(parse_json(text).error)
+        if self.commas:
+            text = _unwrapped(text)
+        pieces = text.split("\n", MOST_ITEMS)
+        if len(pieces) == 1 and self.commas:
+            pieces = _between_commas(text)
+        return [_BULLET.sub("", piece) for piece in pieces]
+
+
+def _closes(text: str) -> bool:
+    """Return whether the bracket at the start of `text` is closed."""
+    return any(start == 0 for start, _ in _outermost(text))
+
+
+def _introduced(text: str) -> str:
+    """Return what follows the last words that introduce a list, or the list in brackets on the last line; without the
+    fence around it."""
+    lead = 0
+    for match in _LEAD.finditer(_hidden(text)):
+        lead = match.end()
+    text = text[lead:]
+    if text.startswith("```") and text.endswith("```") and text.count("```") == 2:
+        text = text[3:-3].partition("\n")[2].strip() or text
+    before, _, last = text.rpartition("\n")
+    reasoned = before and before[0] != "[" and not _BULLET.match(before)
+    return last if reasoned and _values(bare(last)) is not None else text
+
+
+def _values(text: str) -> list[object] | None:
+    """Return the values of a JSON array, or of a Python list, tuple or set that has quoted texts; None for others."""
+    if text[:1] == "[" and not (parsed := parse_json(text)).error:
+        values: list[object] = parsed.value
+        return values
+    if text[:1] + text[-1:] not in ("[]", "()", "{}") or not ("'" in text or '"' in text):
+        return None
+    try:
+        values = read_literal(f"[{text[1:-1]}]")  # in brackets, since a set has no order
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
+    return values
+
+
+def _plain(text: str) -> str:
+    """Return `text` without surrounding marks, final punctuation and ``\\text{}``."""
+    text = bare(text)
+    words = _WORDS.fullmatch(text)
+    return bare(words[1].strip()) if words else text
+
+
+def _unwrapped(text: str) -> str:
+    """Return `text` without the pair of brackets around all of it."""
+    for opening, closing in _BRACKETS:
+        if text.startswith(opening) and text.endswith(closing):
+            around = _outermost(text)[:1] == [(len(opening) - 1, len(text))]
+            return text[len(opening) : -len(closing)].strip() if around else text
+    return text
+
+
+def _between_commas(text: str) -> list[str]:
+    """Split `text` at semicolons if it has any, else at commas; but not within quotation marks and brackets."""
+    hidden = _hidden(text)
+    semicolons = _SEMICOLON.search(hidden) is not None
+    divider = _SEMICOLON if semicolons else _SPACED_COMMA if ", " in hidden else _COMMA
+    dividers = [match.span() for match in divider.finditer(hidden)]
+    if not dividers:
+        pair = _NUMBER_AND_NUMBER.fullmatch(text.rstrip(_STOPS)) or _HIDDEN_PAIR.fullmatch(hidden.rstrip(_STOPS))
+        dividers = [(pair.end(1), pair.start(2))] if pair else []
+    else:
+        last = _LAST_OF_ALL.search(hidden, dividers[-1][1])
+        if last and not (semicolons and hidden[dividers[-1][1] : last.start()].strip()):
+            dividers.append(last.span())
+    starts = [0, *(end for _, end in dividers)]
+    ends = [*(start for start, _ in dividers), len(text)]
+    pieces = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+    marked = {text[start:end] for start, end in _quoted(text)}
+    return [piece[1:-1] if piece in marked else piece for piece in pieces]
+
+
+def _hidden(text: str) -> str:
+    """Return `text` with `_HIDDEN` in the place of each character in quotation marks and brackets."""
+    return _hide(_hide(text, _quoted(text)), _outermost(text))
+
+
+def _hide(text: str, passages: list[tuple[int, int]]) -> str:
+    pieces, position = [], 0
+    for start, end in passages:
+        pieces += [text[position:start], _HIDDEN * (end - start)]
+        position = end
+    return "".join([*pieces, text[position:]])
+
+
+def _quoted(text: str) -> list[tuple[int, int]]:
+    """Return where the quoted items of `text` start and end."""
+    closing: dict[str, list[int]] = {}
+    for match in _CLOSES.finditer(text):
+        closing.setdefault(match[0], []).append(match.end())
+    passages, position = [], 0
+    for match in _OPENS.finditer(text):
+        start, ends = match.start(1), closing.get(PAIRS[match[1]], [])
+        index = bisect(ends, start + 1)
+        if start >= position and index < len(ends):
+            position = ends[index]
+            passages.append((start, position))
+    return passages
+
+
+def _outermost(text: str) -> list[tuple[int, int]]:
+    """Return where the outermost brackets of `text` that are closed start and end; of any kind, for ``[0, 1)``."""
+    passages, depth, start = [], 0, 0
+    for match in _BRACKET.finditer(_hide(text, _quoted(text))):
+        if match[0] in "[({":
+            start = start if depth else match.start()
+            depth += 1
+        elif depth:
+            depth -= 1
+            if depth == 0:
+                passages.append((start, match.end()))
+    return passages
+
+
+def _as_json(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, sort_keys=True)
+    except (TypeError, RecursionError):
+        raise ValueError(f"{shorten(value)} cannot be an item of a list") from None
+
+
+@dataclass(frozen=True)
+class GoldText:
+    """Read a gold cell, text or an int, as text; `extract` finds the answer in it."""
+
+    extract: Extractor | None
+
+    def __call__(self, value: object) -> str:
+        if isinstance(value, int) and not isinstance(value, bool):
+            value = str(value)
+        if not isinstance(value, str):
+            raise ValueError(f"it is a {type(value).__name__}, not text. To compare numbers, use rk.number")
+        found = self.extract(value) if self.extract else value
+        if found is None or not found.strip():
+            raise ValueError(f"no gold answer is found in {shorten(value)}")
+        return found
+
+
+@dataclass(frozen=True)
+class AcceptedGolds(Generic[G]):
+    """Read a gold cell, one gold answer or a list of accepted ones, as a tuple; `read` reads one of them.
+
+    A list may arrive as text (``'["Paris", "City of Light"]'``), as CSV files have it. Only a list of quoted texts is
+    taken for one: ``[1, 2]`` may be the answer itself. An extractor searches the text as it is.
+    """
+
+    read: Callable[[object], G]
+
+    @property
+    def extract(self) -> Extractor | None:
+        """What finds the gold answer in its cell."""
+        found: Extractor | None = getattr(self.read, "extract", None)
+        return found
+
+    def __call__(self, value: object) -> tuple[G, ...]:
+        if hasattr(value, "tolist"):  # numpy
+            value = value.tolist()
+        listed = _quoted_list(value) if isinstance(value, str) and self.extract is None else value
+        accepted = listed if isinstance(listed, (list, tuple)) else [value]
+        if not accepted:
+            raise ValueError("the list of accepted answers is empty")
+        return tuple(map(self.read, accepted))
+
+
+def _quoted_list(text: str) -> list[str] | None:
+    """Return the texts of a list in JSON or Python; None for other text."""
+    stripped = text.strip()
+    if stripped[:1] != "[" or stripped[-1:] != "]" or stripped[1:].lstrip()[:1] not in ("'", '"'):
+        return None
+    for read in (json.loads, read_literal):
+        with suppress(ValueError, SyntaxError, RecursionError):
+            items = read(stripped)
+            if items and all(isinstance(item, str) for item in items):
+                return list(items)
+    return None
+
+
+@dataclass(frozen=True)
+class GoldTexts(Generic[T]):
+    """Read a gold cell, one text or a list of accepted texts, as a tuple."""
+
+    read: Callable[[str], T]
+    extract: Extractor | None
+
+    def __call__(self, value: object) -> tuple[T, ...]:
+        text = GoldText(self.extract)
+        if isinstance(value, str) and self.extract:
+            return (self.read(text(value)),)
+        golds = AcceptedGolds(lambda one: self.read(text(one)))(value)
+        # A list that arrived as text may also be the answer as it is written.
+        return (*golds, self.read(text(value))) if isinstance(value, str) and len(golds) > 1 else golds
+
+
+@dataclass(frozen=True)
+class GoldItems:
+    """Read a gold cell, a list or text that holds a list, as items."""
+
+    read: ItemsText
+    extract: Extractor | None
+
+    def __call__(self, value: object) -> tuple[str, ...]:
+        if isinstance(value, (list, tuple)):
+            return self.read.items(value)
+        if isinstance(value, bool) or not isinstance(value, (str, int)):
+            raise ValueError(f"it is a {type(value).__name__}, not a list or text that holds a list")
+        return self.read(GoldText(self.extract)(value))
+
+
+@dataclass(frozen=True)
+class Affordable(Generic[S]):
+    """Compare an answer with all acceptable ones, unless that would take seconds."""
+
+    measure: Callable[[S, tuple[S, ...]], Score]
+
+    def __call__(self, answer: S, gold: tuple[S, ...]) -> Score:
+        if answer in gold:
+            return self.measure(answer, (answer,))
+        if len(answer) * len(gold) > MOST_COMPARED:
+            return Score(0.0, f"too long to compare with {len(gold):,} acceptable answers")
+        return self.measure(answer, gold)
+
+
+@dataclass(frozen=True)
+class Reading(Generic[T, G]):
+    """Read the answer the same way as the gold answer, then compare the two."""
+
+    read: Callable[[str], T]
+    measure: Callable[[T, G], Score]
+
+    def __call__(self, answer: str | None, gold: G) -> Score:
+        if not answer:
+            return Score(0.0, "no answer found")
+        try:
+            found = self.read(answer)
+        except ValueError as problem:
+            return Score(0.0, str(problem))
+        return self.measure(found, gold)
+
+
+@dataclass(frozen=True)
+class BestOf(Generic[T, G]):
+    """Return the best score among the accepted gold answers."""
+
+    measure: Callable[[T, G], Score]
+
+    def __call__(self, answer: T, gold: tuple[G, ...]) -> Score:
+        score = best(self.measure, answer, gold)
+        return score if isinstance(score, Score) else Score(score)
+
+
+def best(measure: Callable[[T, G], float | Score], answer: T, golds: tuple[G, ...]) -> float | Score:
+    """Return the best score of an answer among the accepted gold answers, and which of several that is."""
+    if len(golds) == 1:
+        return measure(answer, golds[0])
+    highest, nearest = Score(-math.inf), golds[0]
+    for gold in golds:
+        score = measure(answer, gold)
+        score = score if isinstance(score, Score) else Score(score)
+        if score.value > highest.value:
+            highest, nearest = score, gold
+    if not highest.value or not isinstance(nearest, (str, Decimal, Fraction)):
+        return highest
+    return Score(
+        highest.value, f"{highest.note}{'; ' * bool(highest.note)}the gold answer is {shorten(str(nearest), 60)}"
+    )
+
+
+def checked_floor(floor: float, name: str) -> float:
+    """Return `floor` as a float; it must be at least 0.0 and below 1.0."""
+    value = number(floor, f"{name}: floor")
+    if not 0.0 <= value < 1.0:
+        raise RewardDefinitionError(f"{name}: floor must be at least 0.0 and below 1.0, got {value}")
+    return value
+
+
+def above(floor: float, value: float) -> float:
+    """Rescale `value` from [`floor`, 1] to [0, 1]: ``above(0.5, 0.75)`` is 0.5."""
+    return max(0.0, (value - floor) / (1.0 - floor))
+
+
+def _where(extract: Extractor | Any, default: TextExtractor | None) -> Extractor:
+    """Return the extractor; ``rk.extract.answer()`` is the primitive's default, with other thinking if it says so."""
+    where = as_extractor(extract, default or Answer())
+    if default is None:
+        return where
+    if isinstance(where, Answer):
+        return replace(default, thinking=where.thinking)
+    if isinstance(where, Prefilled) and isinstance(where.where, Answer):
+        return Prefilled(replace(default, thinking=where.where.thinking))
+    return where
+
+
+def is_default(extract: object) -> bool:
+    """Return whether `extract` stands for the default of a reward: None, or ``rk.extract.answer()``."""
+    where = extract.where if isinstance(extract, Prefilled) else extract
+    return where is None or isinstance(where, Answer)
+
+
+def against_gold(
+    function: Callable[..., Any],
+    name: str,
+    column: str,
+    gold_type: Any,
+    gold_reader: Callable[[Extractor | None], Callable[[object], Any]],
+    *,
+    extract: Extractor | Any,
+    gold: Extractor | Any,
+    default: TextExtractor | None = None,
+    on_unparsable_gold: OnUnparsableGold | None = None,
+    **options: tuple[object, object],
+) -> Reward:
+    """Return the reward `name` that calls `function` with the answer and the gold answer.
+
+    Args:
+        column: the column with the gold answer.
+        gold_type: the type of gold answer that `function` takes.
+        gold_reader: makes the reader of gold cells from their extractor (or None).
+        extract, gold: the user's options; `default` finds the answer if `extract` is None.
+        on_unparsable_gold: the user's option; None raises, and lets the row fail in a training.
+        options: other options for the repr, as (value, default).
+    """
+    if not isinstance(column, str) or not column.strip():
+        raise RewardDefinitionError(
+            f"{name}: column must be the name of the gold answer's column, got {shorten(column)}"
+        )
+    where = _where(extract, default)
+    gold_where = None if gold is None else as_extractor(gold, Whole())
+    said = None if extract is None else as_extractor(extract, where)
+    options |= {"extract": (said, None), "gold": (gold_where, None), "on_unparsable_gold": (on_unparsable_gold, None)}
+    shown = expression(name, column, **options)
+    return primitive(
+        function,
+        name,
+        shown,
+        Parameter("answer", "completion", view=where),
+        Parameter(
+            "gold",
+            column,
+            annotation=Annotated[gold_type, BeforeValidator(gold_reader(gold_where))],
+            on_unparsable_gold=on_unparsable_gold,
+        ),
+    )

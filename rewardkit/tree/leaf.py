@@ -1,0 +1,463 @@
+"""Leaf: a reward that calls a function. It binds arguments, scores duplicates once, and checks the results.
+
+``@rk.reward`` turns a function into a leaf. Primitives are leaves around small frozen objects; their arguments may be
+views of the completion (its answer, its JSON), which all rewards of a batch share.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise, repeat
+from typing import Any, final
+
+import numpy as np
+
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.column import Column, Numbers, Rows
+from rewardkit.batch.logs import OF_TRAINERS, RowLog
+from rewardkit.batch.score import FAILED, Fault, Outcome
+from rewardkit.errors import CoercionError, RewardTypeError, shorten, warn
+from rewardkit.progress.bounds import Bounds
+from rewardkit.tree.binding import Arguments, Binding, bound, distinct, gather
+from rewardkit.tree.coercion import DECIMAL, WHITESPACE
+from rewardkit.tree.fingerprints import described
+from rewardkit.tree.parameters import ENVIRONMENT, MISSING, SINGLE, WHOLE_BATCH, Parameter, Scope, shown_columns
+from rewardkit.tree.results import (
+    Contract,
+    Raised,
+    Results,
+    Unparsable,
+    as_number,
+    check_results,
+    ordinary_results,
+    unpacked,
+)
+from rewardkit.tree.reward import Calls, Evaluation, Facts, Reward, Steps
+from rewardkit.workers.carried import importable
+
+# Text that a function compares with a number: the gold answer "42" of an argument without an annotation.
+
+
+_MOST_BATCHES = 3
+_MOST_CALLS = 8
+
+
+class TextGolds:
+    """Looks at the first batches of one function, and warns once."""
+
+    def __init__(self, binding: Binding) -> None:
+        self._suspects = [
+            one.name
+            for one in binding.columns
+            if one.annotation is MISSING and not (binding.trusted or binding.foreign or binding.plain)
+        ]
+        cheap = binding.scope == "sample" and not binding.expensive and not binding.waits
+        self._left = _MOST_BATCHES if cheap and self._suspects else 0
+
+    def look(
+        self,
+        function: Callable[..., Any],
+        parameters: Sequence[Parameter],
+        arguments: Arguments,
+        raw: Sequence[Any],
+        lowest: float,
+        name: str,
+    ) -> None:
+        """Look at what `function` returned for `arguments`."""
+        if self._left == 0 or not raw:
+            return
+        self._left -= 1
+        scores = [as_number(one) for one in raw if type(one) in (bool, int, float)]
+        if len(scores) < len(raw) or any(score > max(lowest, 0.0) for score in scores):
+            self._left = 0  # it copes with text, or does something else
+            return
+        for place, parameter in enumerate(parameters):
+            if parameter.name in self._suspects and self._better(function, place, arguments, scores):
+                self._left = 0
+                text = arguments.columns[place][0]
+                kind = "int" if isinstance(_number(text), int) else "float"
+                warn(
+                    f"reward {name!r}: the column {parameter.source!r} holds text such as {shorten(text, 40)}, and the "
+                    f"function compares it with a number, so it never scores. Annotate the argument: "
+                    f"`{parameter.name}: {kind}`"
+                )
+                return
+
+    def _better(self, function: Callable[..., Any], place: int, arguments: Arguments, scores: Sequence[float]) -> bool:
+        """Whether a completion earns more with the number than with the text."""
+        rows = zip(*arguments.columns, scores, strict=True)
+        for *values, score in list(rows)[:_MOST_CALLS]:
+            number = _number(values[place])
+            if number is None:
+                return False
+            try:
+                if as_number(function(*values[:place], number, *values[place + 1 :])) > score:
+                    return True
+            except Exception:  # it needs text
+                return False
+        return False
+
+
+def _number(text: object) -> int | float | None:
+    bare = text.strip(WHITESPACE) if isinstance(text, str) else ""
+    if not DECIMAL.fullmatch(bare) or len(bare) > 30:
+        return None
+    number = int(bare) if bare.lstrip("-").isdigit() else float(bare)
+    return number if str(number) == bare else None  # "007" is a name
+
+
+@final
+@dataclass(frozen=True)
+class Leaf(Reward):
+    """A reward that calls a function, made by ``@rk.reward`` and by the primitives.
+
+    Attributes:
+        binding: the function, its arguments, and how to call it.
+        contract: what the function may return, and what happens if it returns something else.
+        expression: its ``repr``; the component's name by default.
+    """
+
+    binding: Binding
+    contract: Contract
+    expression: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        self.__dict__["__doc__"] = getattr(self.binding.function, "__doc__", None)
+        self.__dict__["__name__"] = self.contract.name
+
+    @cached_property
+    def facts(self) -> Facts:
+        binding, contract = self.binding, self.contract
+        stand_ins = [value for value in (contract.on_failure, contract.on_error) if isinstance(value, (int, float))]
+        return Facts(
+            name=contract.name,
+            call=self.expression if self.expression.startswith(f"{contract.name}(") else "",
+            bounds=(min(contract.bounds[0], *stand_ins, math.inf), max(contract.bounds[1], *stand_ins, -math.inf)),
+            sees=binding.scope,
+            # A function with scope="batch" sees the batch of its own process, as in TRL.
+            together="group" if binding.scope == "group" else "sample",
+            columns=tuple(parameter.source for parameter in binding.columns),
+            measures=binding.measures,
+            limits=getattr(binding.function, "limits", ("answers",)) if binding.trusted else ("answers",),
+            traps_unless=getattr(binding.function, "traps", {}) if binding.trusted else {},
+            with_columns=self._with_columns,
+            binding=binding,
+        )
+
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        batch, binding = evaluation.batch, self.binding
+        label = evaluation.label(self)
+        parameters = bound(binding.parameters, batch)
+        broken = {row: why for row, why in batch.rollouts.broken.items() if rows[row]}
+        if broken and binding.scope != "batch":  # a function of the whole batch gets the whole batch
+            rows = rows.copy()
+            rows[list(broken)] = False
+        where = first = rows.nonzero()[0]
+        inverse: Numbers | None = None
+        if binding.scope == "sample" and binding.deterministic and not binding.logs:
+            first, inverse = distinct(parameters, batch, where)
+        arguments = gather(
+            parameters,
+            batch,
+            first.tolist(),
+            label,
+            trusted=binding.trusted,
+            on_unparsable_gold=evaluation.on_unparsable_gold,
+        )
+        ready = arguments.without_set_aside() if arguments.set_aside else arguments
+        calls, sizes = self._calls(batch, ready, parameters)
+        raw = (yield calls) if ready.rows else []
+        if sizes is not None:
+            raw = [one for given, size in zip(raw, sizes, strict=True) for one in unpacked(given, size)]
+        self._text_golds.look(calls.function, parameters, ready, raw, self.contract.bounds[0], label)
+        checked = None if arguments.set_aside else ordinary_results(raw, self.contract.bounds)
+        if checked is None:
+            checked = self._checked(evaluation, parameters, arguments, ready.rows, raw)
+        column = _filled(batch.size, checked, where, inverse, evaluation)
+        if broken:
+            evaluation.faulted(_failed(column, broken, label))
+        return column
+
+    def _checked(
+        self,
+        evaluation: Evaluation,
+        parameters: Sequence[Parameter],
+        arguments: Arguments,
+        called: Sequence[int],
+        raw: list[Any],
+    ) -> Results:
+        """Return the results of all rows of `arguments`, given those of the rows that were `called`."""
+        batch, scope = evaluation.batch, self.binding.scope
+        if self.binding.trusted:
+            # What does not fit a trajectory may be the policy's doing, which must not rid itself of its score.
+            fails = evaluation.on_unparsable_gold == "fail" and not self.binding.reads("trajectory")
+            raw = _data_errors(raw, called, self.contract.name, raises=not fails)
+        if arguments.set_aside:
+            raw = _reinserted(raw, arguments)
+
+        def context(position: int, size: int) -> str:
+            if size > 1:
+                which = "all" if size == batch.size else "the"
+                of = "the batch" if scope == "batch" else f"a prompt, from row {arguments.rows[position]} on"
+                return f"  called with {which} {size} completions of {of}"
+            return _context(batch, arguments, parameters, position)
+
+        def turns(position: int) -> int:
+            return len(batch.trajectory(arguments.rows[position]).turns)
+
+        contract = replace(self.contract, name=evaluation.label(self))
+        return check_results(raw, contract, evaluation.strict, context, turns)
+
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        return self
+
+    @cached_property
+    def _text_golds(self) -> TextGolds:
+        return TextGolds(self.binding)
+
+    def _with_columns(self, columns: Mapping[str, str]) -> Reward:
+        binding = self.binding
+        if binding.foreign:
+            other = getattr(binding.function, "with_columns", None)
+            changed = binding if other is None else replace(binding, function=other(columns))
+        else:
+            parameters = tuple(parameter.with_columns(columns) for parameter in binding.parameters)
+            changed = binding if parameters == binding.parameters else replace(binding, parameters=parameters)
+        if changed is binding:
+            return self
+        own = {one.source for one in binding.columns}
+        takes_all = binding.foreign or binding.reads("example")
+        said = {name: column for name, column in columns.items() if takes_all or name in own}
+        return replace(self, binding=changed, expression=f"{self!r}{shown_columns(said)}")
+
+    def _calls(
+        self, batch: Batch, arguments: Arguments, parameters: Sequence[Parameter]
+    ) -> tuple[Calls, list[int] | None]:
+        """Return the calls for some rows and, if each call takes several rows, how many."""
+        function, scope = self._positional(parameters), self.binding.scope
+        quiet = self.binding.trusted and not self.binding.waits  # primitives print nothing
+        if scope == "sample":
+            each = zip(*arguments.columns, strict=True) if arguments.columns else repeat((), len(arguments.rows))
+            return Calls(self, function, each, arguments.rows, self.binding, quiet), None
+        groups = batch.groups[arguments.rows] if scope == "group" else np.zeros(len(arguments.rows))
+        cuts = [0, *(np.flatnonzero(np.diff(groups)) + 1).tolist(), len(arguments.rows)]
+        lists = [
+            tuple(
+                _of_rows(parameter, column[start:stop], scope)
+                for parameter, column in zip(parameters, arguments.columns, strict=True)
+            )
+            for start, stop in (pairwise(cuts) if arguments.rows else ())
+        ]
+        sizes = [stop - start for start, stop in pairwise(cuts)] if arguments.rows else []
+        return Calls(self, function, lists, [None] * len(lists), self.binding, quiet), sizes
+
+    def _positional(self, parameters: Sequence[Parameter]) -> Callable[..., Any]:
+        """Return the function, callable with the bound parameters in order."""
+        binding = self.binding
+        elsewhere = binding.timeout is not None and not binding.asynchronous and importable(binding.function)
+        # Another process imports the function by its name, and finds the leaf that replaced it.
+        function = self if elsewhere else binding.function
+        leading = 0
+        for bound_one, declared in zip(parameters, binding.parameters, strict=False):
+            if bound_one is not declared or declared.keyword_only:
+                break
+            leading += 1
+        if leading == len(parameters):
+            return function
+        return _Keywords(function, leading, tuple(parameter.name for parameter in parameters[leading:]))
+
+    def describe(self) -> str:
+        """Return name, options and source, for the fingerprint."""
+        binding, contract = self.binding, self.contract
+        policies = (contract.may_abstain, contract.on_failure, contract.on_error)
+        options = (contract.name, binding.scope, contract.bounds, *policies, binding.timeout)
+        sources = tuple(
+            # Annotations may hold parsers, such as that of a primitive's gold column.
+            (
+                parameter.source,
+                described(parameter.view),
+                described(getattr(parameter.annotation, "__metadata__", ())),
+                *([parameter.renamed] if parameter.renamed else []),
+                *([parameter.on_unparsable_gold] if parameter.on_unparsable_gold else []),
+            )
+            for parameter in binding.parameters
+        )
+        return f"Leaf({options!r}, {sources!r}, {described(binding.function)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        function = self.binding.function
+        if inspect.isroutine(function):
+            module, name = function.__module__, function.__qualname__
+            found = _resolved(module, name)
+            if isinstance(found, Leaf) and found == self:
+                return _resolve_leaf, (module, name)
+            if isinstance(found, Leaf) and replace(found, binding=self.binding) == self:  # with other columns
+                parameters = self.binding.parameters
+                if replace(found.binding, parameters=parameters) == self.binding:
+                    return _resolve_leaf, (module, name, tuple((one.source, one.renamed) for one in parameters))
+            if found is not function:
+                raise RewardTypeError(
+                    f"reward {self.name!r} cannot be pickled: other processes import functions by name, but "
+                    f"{module}.{name} is not this one. Define the function at the top level of a module, not inside a "
+                    "function and not as a lambda"
+                )
+        return Leaf, (self.binding, self.contract, self.expression)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Leaf:
+        return self
+
+    def __repr__(self) -> str:
+        return self.expression or self.name
+
+
+def primitive(
+    function: Callable[..., Any],
+    name: str,
+    shown: str,
+    *parameters: Parameter,
+    bounds: Bounds = (0.0, 1.0),
+    expensive: bool = False,
+    may_abstain: bool = False,
+) -> Reward:
+    """Return a leaf around a small frozen callable; without `parameters`, it takes the completion's text."""
+    given = parameters or (Parameter("completion", "completion"),)
+    return Leaf(Binding(function, given, expensive=expensive, trusted=True), Contract(name, bounds, may_abstain), shown)
+
+
+def rebound(reward: Reward, **changes: Any) -> Reward:
+    """Return the same leaf with changes to its binding: ``rebound(leaf, trusted=True)``."""
+    return replace(reward, binding=replace(reward.binding, **changes)) if isinstance(reward, Leaf) else reward
+
+
+def written_as(reward: Reward, call: str) -> Reward:
+    """Return the same leaf with another `repr`: the call that made it."""
+    return replace(reward, expression=call) if isinstance(reward, Leaf) else reward
+
+
+def expression(name: str, *arguments: object, **options: tuple[object, object]) -> str:
+    """Return the call that makes a primitive: ``number('answer', relative=0.1)``. Options are (value, default)."""
+    shown = [repr(argument) for argument in arguments]
+    shown += [f"{option}={value!r}" for option, (value, default) in options.items() if value != default]
+    return f"{name}({', '.join(shown)})"
+
+
+@dataclass(frozen=True)
+class _Keywords:
+    """Call a function with the first values by position and the others by keyword. Picklable, for workers."""
+
+    function: Callable[..., Any]
+    leading: int
+    names: tuple[str, ...]
+
+    def __call__(self, *values: Any) -> Any:
+        keywords = dict(zip(self.names, values[self.leading :], strict=True))
+        return self.function(*values[: self.leading], **keywords)
+
+
+def _resolved(module: str, name: str) -> Any:
+    try:
+        found: Any = importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError):
+        return None
+    return found
+
+
+def _resolve_leaf(module: str, name: str, columns: tuple[tuple[str, Any], ...] = ()) -> Leaf:
+    found = _resolved(module, name)
+    if not isinstance(found, Leaf):
+        raise RewardTypeError(
+            f"{module}.{name} is not a reward in this process, but it was when it was pickled. Apply @rk.reward to it "
+            "at the top level of the module"
+        )
+    if not columns:
+        return found
+    pairs = zip(found.binding.parameters, columns, strict=True)
+    parameters = tuple(replace(one, source=source, renamed=renamed) for one, (source, renamed) in pairs)
+    return replace(found, binding=replace(found.binding, parameters=parameters))
+
+
+def _of_rows(parameter: Parameter, values: list[Any], scope: Scope) -> Any:
+    """Return the argument of a call that takes several rows: a list, or the one value that all rows share."""
+    if parameter.source == "log_extra":
+        return RowLog.joined(values)
+    shared = parameter.source in SINGLE or parameter.source == ("prompt" if scope == "group" else WHOLE_BATCH)
+    return values[0] if shared else values
+
+
+def _data_errors(raw: list[Any], rows: Sequence[int | None], name: str, *, raises: bool) -> list[Any]:
+    """Return results, with an `Unparsable` for each CoercionError of a primitive: columns do not fit each other.
+
+    Raises:
+        CoercionError: the first of them, with its row, if it `raises`.
+    """
+    checked = list(raw)
+    for position, (result, row) in enumerate(zip(raw, rows, strict=False)):
+        if type(result) is Raised and isinstance(result.error, CoercionError):
+            if raises:
+                raise CoercionError(f"reward {name!r}: row {row}: {result.error} Fix the data.") from None
+            checked[position] = Unparsable(f"{result.error} Fix the data.")
+    return checked
+
+
+def _reinserted(raw: list[Any], arguments: Arguments) -> list[Any]:
+    """Return the results of all rows: `raw`, with the rows that were set aside in their places."""
+    called = iter(raw)
+    return [
+        arguments.set_aside[position] if position in arguments.set_aside else next(called)
+        for position in range(len(arguments.rows))
+    ]
+
+
+def _filled(size: int, checked: Results, where: Numbers, inverse: Numbers | None, evaluation: Evaluation) -> Column:
+    """Return the column of a leaf, with the result of each distinct row copied to all equal rows."""
+    values = checked.values if inverse is None else checked.values[inverse]
+    codes = checked.codes if inverse is None else checked.codes[inverse]
+    if len(where) == size:
+        column = Column(values, codes, complete=checked.complete)
+    else:
+        column = Column.empty(size)
+        column.values[where], column.codes[where] = values, codes
+    if not (checked.notes or checked.parts or checked.turns or checked.faults):
+        return column
+    sources = range(len(where)) if inverse is None else inverse.tolist()
+    places = list(zip(where.tolist(), sources, strict=True))
+    notes = checked.notes
+    column.notes = {row: notes[position] for row, position in places if position in notes}
+    if not (checked.parts or checked.turns or checked.faults):
+        return column
+    faults = []
+    for row, position in places:
+        if position in checked.turns:
+            column.turns[row] = checked.turns[position]
+        for part, value in checked.parts.get(position, {}).items():
+            column.parts.setdefault(part, np.full(size, math.nan))[row] = value
+        if position in checked.faults:
+            faults.append(replace(checked.faults[position], row=row))
+    evaluation.faulted(faults)
+    return column
+
+
+def _failed(column: Column, broken: Mapping[int, str], name: str) -> list[Fault]:
+    """Fail the rows whose environment broke, whatever the policy for failures: no number may stand for an outage."""
+    for row, why in broken.items():
+        column.values[row], column.codes[row], column.notes[row] = math.nan, FAILED, why
+        column.turns.pop(row, None)
+    return [Fault(name, row, Outcome.FAILED, why) for row, why in broken.items()]
+
+
+def _context(batch: Batch, arguments: Arguments, parameters: Sequence[Parameter], position: int) -> str:
+    row = arguments.rows[position]
+    lines = [f"  row {row}, completion {shorten(batch.texts[row])}"]
+    lines += [
+        f"  {parameter.name} = {shorten(column[position])}"
+        for parameter, column in zip(parameters, arguments.columns, strict=True)
+        if parameter.source not in ("completion", WHOLE_BATCH, ENVIRONMENT, *OF_TRAINERS)
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,337 @@
+"""Reward names: load rewards by name, with the examples for their checks.
+
+``load("rewards.py:closeness")`` imports the file and returns the reward of that name. ``load("my.rewards")`` returns
+all public rewards of a module. The module may also define, in capitals, the examples to check its rewards on::
+
+    EXAMPLES = [{"prompt": "6*7?", "answer": "42"}]     # for every reward in this module
+    GOOD = ["<answer>42</answer>"]
+    CLOSENESS_BAD = ["<answer>41</answer>"]             # only for `closeness`
+
+See `CONSTANTS` for the other options of `check_reward` that a module may define.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import re
+import sys
+import sysconfig
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+from rewardkit.errors import RewardDefinitionError, near_miss, shorten
+from rewardkit.tree.conversion import is_plain
+from rewardkit.tree.reward import Reward
+from rewardkit.tree.trl_function import takes_one_completion
+
+# Candidates: what in a module counts as a reward, and why something that looks like one is left out.
+
+
+Kind = Literal["reward", "TRL function", "function of one completion", "list of rewards", ""]
+
+WHAT = (
+    "A candidate is a Reward, a function with an argument `completions` (as for TRL) or `completion` (one at a time), "
+    "or a list of these"
+)
+"""What a candidate is, in one sentence."""
+
+_NUMBERS = re.compile(r"\b(?:float|int|bool|Score|Any|object|number|Number|Real|Decimal|ndarray|Tensor)\b")
+_CONTAINERS = re.compile(r"(?:typing\.)?(?:list|tuple|dict|set|frozenset|Mapping|Iterator|Iterable)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A variable of a module that is or may be a reward.
+
+    Attributes:
+        name: of the variable.
+        value: the reward, function or list.
+        kind: what it is.
+        left_out: why it is not checked; empty if it is.
+    """
+
+    name: str
+    value: Any
+    kind: Kind
+    left_out: str = ""
+
+    @property
+    def certain(self) -> bool:
+        """Whether it is a reward beyond doubt: a function of one completion may be a helper that nobody decorated."""
+        return self.kind != "function of one completion"
+
+
+def candidates(module: ModuleType) -> list[Candidate]:
+    """Return the candidates of a module, in the order of their definition."""
+    listed = getattr(module, "__all__", None)
+    names = list(vars(module)) if listed is None else [*listed, *(name for name in vars(module) if name not in listed)]
+    found: list[Candidate] = []
+    for name in names:
+        value = getattr(module, name, None)
+        kind = "" if name.startswith("__") else kind_of(value)
+        if kind:
+            first = next((one.name for one in found if one.value is value and not one.left_out), "")
+            found.append(Candidate(name, value, kind, _left_out(name, value, kind, module, first)))
+    return found
+
+
+def kind_of(value: Any) -> Kind:
+    """Return what kind of reward a value is; an empty text if it is none."""
+    if isinstance(value, Reward):
+        return "reward"
+    if isinstance(value, (list, tuple)):
+        return "list of rewards" if value and all(map(kind_of, value)) else ""
+    if not is_plain(value):
+        return ""
+    return kind_of_function(value)
+
+
+def kind_of_function(function: Callable[..., Any]) -> Kind:
+    """Return what kind of reward a function is, by the names of its arguments."""
+    if str(getattr(function, "__module__", "")).partition(".")[0] == "rewardkit":
+        return ""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return ""
+    if "completions" in parameters:
+        return "TRL function"
+    return "function of one completion" if takes_one_completion(function) else ""
+
+
+def _left_out(name: str, value: Any, kind: Kind, module: ModuleType, first: str) -> str:
+    """Return why a candidate is not checked, or an empty text."""
+    listed = getattr(module, "__all__", None)
+    if listed is not None and name not in listed:
+        return "not in __all__"
+    if first:
+        return f"the same as {first}"
+    if listed is not None:
+        return ""
+    if name.startswith("_"):
+        return "its name starts with _"
+    home = getattr(value, "__module__", module.__name__)
+    if inspect.isroutine(value) and home != module.__name__:
+        return f"imported from {home}"
+    return _returns_text(value, kind)
+
+
+def _returns_text(value: Any, kind: Kind) -> str:
+    """Return what a function returns instead of scores, if its annotation says so."""
+    if "function" not in kind:
+        return ""
+    annotations = getattr(value, "__annotations__", {})
+    if not isinstance(annotations, Mapping) or "return" not in annotations:
+        return ""
+    said = annotations["return"]
+    text = said if isinstance(said, str) else "None" if said is None else inspect.formatannotation(said)
+    text = text.strip("\"'")
+    scores = "scores" if kind == "TRL function" else "a score"
+    if not _NUMBERS.search(text) and text not in ("list", "typing.List", "List"):
+        return f"it returns {text}, not {scores}"
+    if kind == "function of one completion" and _CONTAINERS.match(text):
+        return f"it returns {text}, not {scores}"
+    return ""
+
+
+CONSTANTS = (
+    "EXAMPLES", "GOOD", "BAD", "RIGHT", "DISTRACTORS", "CHAINS", "INDIFFERENT", "MARGIN", "LAWS", "WITHOUT",
+    "ENVIRONMENT", "TOOLS", "NOTHING_TO_DO",
+)  # fmt: skip
+"""Constants that a module may define: ``GOOD`` for all its rewards, ``CLOSENESS_GOOD`` for the reward `closeness`."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A loaded reward.
+
+    Attributes:
+        name: of its variable.
+        reward: a reward, a trainer's function, or a list of them.
+        constants: options that its module defines, by their names in `check_reward`: ``{"examples": [...]}``.
+        kind: what it is, if it was not asked for by name.
+        left_out: why it is not among the public rewards; empty if it is.
+    """
+
+    name: str
+    reward: Any
+    constants: dict[str, Any]
+    kind: Kind = ""
+    left_out: str = ""
+
+
+def load(target: str) -> list[Loaded]:
+    """Load the reward ``module:reward`` or ``file.py:reward``; without a name, all public rewards of the module.
+
+    Functions of one completion count only if the module has no other reward, since they may be helpers.
+
+    Raises:
+        RewardDefinitionError: there is no such module, file or reward, or it cannot be imported.
+    """
+    loaded = [one for one in survey(target) if not one.left_out]
+    return [one for one in loaded if one.kind != "function of one completion"] or loaded
+
+
+def survey(target: str) -> list[Loaded]:
+    """Load the reward of that name; without a name, all candidates of the module, also those left out.
+
+    Raises:
+        RewardDefinitionError: there is no such module, file or reward, it cannot be imported, or all candidates are
+            left out.
+    """
+    source, name = split(target)
+    module = load_module(source)
+    if name:
+        return [Loaded(name, _named(module, name, source), constants_of(module, name))]
+    found = candidates(module)
+    if all(one.left_out for one in found):
+        listed = "; ".join(f"{one.name}: {one.left_out}" for one in found)
+        said = f"all candidates are left out ({listed})" if found else f"no variable is a candidate. {WHAT}"
+        raise RewardDefinitionError(f"{source} has no public rewards: {said}. Name the reward: {source}:reward")
+    return [Loaded(one.name, one.value, constants_of(module, one.name), one.kind, one.left_out) for one in found]
+
+
+def split(target: str) -> tuple[str, str]:
+    """Split ``"rewards.py:closeness"`` into ``("rewards.py", "closeness")``; the name may be missing."""
+    source, colon, name = target.rpartition(":")
+    if not colon or (len(source) == 1 and name[:1] in ("\\", "/")):  # C:\rewards.py
+        return target, ""
+    if not source or not name:
+        raise RewardDefinitionError(f"cannot read {target!r}. Write module:reward or path/to/file.py:reward.")
+    return source, name
+
+
+def is_file(source: str) -> bool:
+    """Whether `source` is the path of a file rather than the name of a module."""
+    return source.endswith(".py") or "/" in source or "\\" in source
+
+
+def load_module(source: str) -> ModuleType:
+    """Import a module by its name or the path of its file.
+
+    Raises:
+        RewardDefinitionError: it does not exist, or importing it raised; the message says where.
+    """
+    path = path_of(source)
+    if is_file(source):
+        return _imported(source, lambda: _from_file(path))
+    return _imported(source, lambda: importlib.import_module(source))
+
+
+def path_of(source: str) -> Path:
+    """Return the path of a module's code, without importing the module (its parent packages are imported).
+
+    Raises:
+        RewardDefinitionError: there is no such file or module.
+    """
+    if is_file(source):
+        path = Path(source).resolve()
+        if not path.is_file():
+            raise RewardDefinitionError(f"there is no file {source}")
+        return path
+    _look_in(Path.cwd())
+    try:
+        spec = importlib.util.find_spec(source)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None or spec.origin is None:
+        there = f"{source}.py" if Path(f"{source}.py").is_file() else "path/to/file.py"
+        raise RewardDefinitionError(
+            f"there is no module {source!r}, neither in this folder nor installed. For a file, pass its path: {there}"
+        )
+    return Path(spec.origin).resolve()
+
+
+def is_installed(path: Path) -> bool:
+    """Whether a file belongs to Python, to an installed package, or to rewardkit."""
+    known = sysconfig.get_paths()
+    folders = [Path(known[name]).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    own = Path(sys.modules["rewardkit"].__file__ or "").resolve().parent
+    return any(folder in path.parents for folder in [*folders, own])
+
+
+def _imported(source: str, load: Callable[[], ModuleType]) -> ModuleType:
+    try:
+        return load()
+    except (Exception, SystemExit) as error:
+        own = [place for place in traceback.extract_tb(error.__traceback__) if "importlib" not in place.filename]
+        where = f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""
+        raise RewardDefinitionError(
+            f"{source} cannot be imported: {type(error).__name__}: {shorten(str(error))}{where}"
+        ) from error
+
+
+def place_of(path: Path) -> tuple[str, Path]:
+    """Return the name under which a file is imported, and the folder that must be on the path for it."""
+    names, folder = [path.stem], path.parent
+    while (folder / "__init__.py").is_file():
+        names.insert(0, folder.name)
+        folder = folder.parent
+    if path.stem == "__init__":
+        names.pop()
+    return ".".join(names), folder
+
+
+def _from_file(path: Path) -> ModuleType:
+    """Import a file under its name in its package, so that its functions can be pickled."""
+    name, folder = place_of(path)
+    known = sys.modules.get(name)
+    if known is not None and _file_of(known) == path:
+        return known
+    _look_in(folder)
+    if known is None and all(part.isidentifier() for part in name.split(".")):
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.origin is not None and Path(spec.origin).resolve() == path:
+            return importlib.import_module(name)
+    return _under_another_name(path)
+
+
+def _under_another_name(path: Path) -> ModuleType:
+    """Import a file whose name is already taken by another module."""
+    name = f"rewardkit_loaded_{path.stem}".replace("-", "_").replace(".", "_")
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise RewardDefinitionError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _file_of(module: ModuleType) -> Path | None:
+    file = getattr(module, "__file__", None)
+    return Path(file).resolve() if file else None
+
+
+def _look_in(folder: Path) -> None:
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+
+def _named(module: ModuleType, name: str, source: str) -> Any:
+    value: Any = module
+    for part in name.split("."):
+        if not hasattr(value, part):
+            known = [one.name for one in candidates(module) if not one.left_out]
+            there = f" Its rewards: {', '.join(known)}." if known else ""
+            raise RewardDefinitionError(f"{source} has no {part!r}.{near_miss(part, vars(module))}{there}")
+        value = getattr(value, part)
+    return value
+
+
+def constants_of(module: ModuleType, name: str) -> dict[str, Any]:
+    """Return the constants of a module for its reward `name`, by the names of `check_reward`."""
+    own = name.rpartition(".")[2].upper()
+    found = {}
+    for constant in CONSTANTS:
+        for candidate in (f"{own}_{constant}", constant):
+            if hasattr(module, candidate):
+                found[constant.lower()] = getattr(module, candidate)
+                break
+    return found

@@ -1,0 +1,146 @@
+"""Names: which nodes of a tree are components, terms and gates, and the name of each.
+
+Equal nodes count as one. Names are unique: two different rewards with the same name get the key of their route as a
+prefix (``math.accuracy``). The second of two primitives derives its name from what differs: after ``number("answer")``,
+``number("price")`` is ``number_price``. Generated names get a number (``product_2``), and any other clash is an error.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+
+from rewardkit.errors import RewardDefinitionError
+from rewardkit.tree.reward import Reward, walk
+
+Path = tuple[str, ...]
+
+_WORD = re.compile(r"\w+")
+_LONGEST = 30
+"""The most characters of an argument that becomes part of a name."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names with their nodes, in the order of the tree."""
+
+    components: Sequence[tuple[str, Reward]]
+    terms: Sequence[tuple[str, Reward]]
+    gates: Sequence[tuple[str, Reward]]
+    gauged: Sequence[tuple[str, Reward]]
+
+    @classmethod
+    def of(cls, root: Reward) -> Names:
+        """Name the nodes of a tree; RewardDefinitionError if two different rewards have the same name."""
+        terms = list(dict.fromkeys(terms_of(root)))
+        is_term = set(terms)
+        paths: dict[Reward, list[Path]] = {}
+        components: dict[Reward, None] = {}
+        gates: dict[Reward, None] = {}
+        gauged: dict[Reward, None] = {}
+        for node, path, parent in walk(root, pieces=False):
+            facts = node.facts
+            logged = facts.logged and (parent is None or parent.facts.stands_for is None)
+            if logged:
+                components[node] = None
+            if facts.condition is not None:
+                gates[node] = None
+            if facts.gauges:
+                gauged[node] = None
+            if logged or node in is_term or node in gates or node in gauged:
+                paths.setdefault(node, []).append(path)
+        names = _unique(paths)
+        return cls(
+            [(names[node], node) for node in components],
+            [(names[node], node) for node in terms],
+            [(names[node], node) for node in gates],
+            [(names[node], node) for node in gauged],
+        )
+
+
+def terms_of(root: Reward) -> Iterator[Reward]:
+    """Yield the rewards that are the additive terms of `root`, from left to right, as often as they occur."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.facts.addends is None:
+            yield node
+        else:
+            stack += reversed(node.facts.addends)
+
+
+def _unique(paths: dict[Reward, list[Path]]) -> dict[Reward, str]:
+    """Return a name for each node, from its own name and the route keys above it."""
+    named: dict[str, list[Reward]] = {}
+    for node in paths:
+        named.setdefault(node.name or "sum", []).append(node)
+    result: dict[Reward, str] = {}
+    owners: dict[str, Reward] = {}
+    for node in sorted(paths, key=_rank):
+        name = node.name or "sum"
+        places = set(paths[node])
+        if len(named[name]) > 1 and len(places) == 1:
+            name = ".".join((*places.pop(), name))
+        if node.facts.call:
+            name = _derived(name, node, owners)
+        if node.facts.generic or node.facts.call:
+            name = _free(name, owners)
+        if name in owners:
+            raise RewardDefinitionError(
+                f"two different rewards have the name {name!r}: {owners[name]!r} and {node!r}. "
+                f'Rename one of them: {_plain(node)}.named("another name")'
+            )
+        owners[name] = node
+        result[node] = name
+    return result
+
+
+def _plain(node: Reward) -> str:
+    """Return how to make a reward of a plain function, which has no ``.named`` itself; "" for any other reward."""
+    binding = node.facts.binding
+    return f"rk.{node!r}" if binding is not None and binding.plain else ""
+
+
+def _rank(node: Reward) -> int:
+    """Chosen names come first, then those of primitives, then generated ones."""
+    return 2 if node.facts.generic else 1 if node.facts.call else 0
+
+
+def _derived(name: str, node: Reward, owners: dict[str, Reward]) -> str:
+    """Return `name`, followed by what distinguishes the call of `node` from those that have the name already."""
+    while name in owners:
+        label = difference(node.facts.call, owners[name].facts.call)
+        if not label or name.endswith(f"_{label}"):
+            break
+        name = f"{name}_{label}"
+    return name
+
+
+def difference(call: str, other: str) -> str:
+    """Return the first argument that differs, as a word: ``difference("a('x')", "a('y')")`` is "x"."""
+    own, others = _arguments(call), _arguments(other)
+    for key, text in own.items():
+        word = "_".join(_WORD.findall(text))
+        if text != others.get(key) and 0 < len(word) <= _LONGEST:
+            return word if isinstance(key, int) else f"{key}_{word}"
+    return next((f"without_{key}" for key in others if isinstance(key, str) and key not in own), "")
+
+
+def _arguments(call: str) -> dict[int | str, str]:
+    """Return the arguments of a call by position or name; nothing if it is not Python."""
+    try:
+        parsed = ast.parse(call, mode="eval").body
+    except (SyntaxError, ValueError):
+        return {}
+    if not isinstance(parsed, ast.Call):
+        return {}
+    found: dict[int | str, str] = {place: ast.unparse(argument) for place, argument in enumerate(parsed.args)}
+    return found | {keyword.arg: ast.unparse(keyword.value) for keyword in parsed.keywords if keyword.arg}
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    """Return `name`, with a number if it is taken."""
+    return next(free for free in chain([name], (f"{name}_{number}" for number in count(2))) if free not in taken)

@@ -1,0 +1,323 @@
+"""Results: check what a reward function returned or raised, and turn it into scores.
+
+``0.5``, ``True``, ``numpy.float32(0.5)`` and ``rk.Score(0.5, note="half")`` are scores. ``"0.5"``, ``[0.5]``, NaN, and
+2.0 from a reward with bounds (0, 1) are errors. ``None`` abstains if the annotation allows it. Scores are never
+clipped, and an exception never becomes a 0.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import traceback
+from collections.abc import Callable, Sequence
+from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from numbers import Real
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.batch.column import Floats
+from rewardkit.batch.score import ABSTAINED, ERRORED, FAILED, SCORED, Fault, Outcome, Score
+from rewardkit.errors import SHOWN_CHARACTERS, RewardBug, RewardFailure, RunStopped, shorten
+from rewardkit.progress.bounds import TOLERANCE, Bounds
+from rewardkit.workers.signals import from_operator
+
+Policy = Literal["unscorable", "raise"] | float
+"""What happens to a failed sample: it gets no learning signal, stops the run, or scores a number."""
+
+LARGEST = float(np.finfo(np.float32).max)
+"""Trainers compute in float32, where a larger number is infinite."""
+
+_TIMEOUTS = (TimeoutError, FutureTimeout, asyncio.TimeoutError)  # the same class from Python 3.11 on
+_HERE = str(Path(__file__).resolve().parents[1])
+_NUMBERS = {float, int, bool}
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """The result of a call that raised.
+
+    Attributes:
+        rows: the number of rows of the call.
+    """
+
+    error: BaseException
+    rows: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """The result of a row where the reward does not apply, with the reason."""
+
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unparsable:
+    """The result of a row whose gold cell cannot be read, with the reason: it has no score, whatever the policies."""
+
+    reason: str
+
+
+class Nonsense(Exception):
+    """A reward function returned something that is not a score, or cannot read what it gets; the message says what."""
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What a reward function may return, and what happens if it fails or has a bug.
+
+    Attributes:
+        name: the name of the component.
+        bounds: the lowest and the highest score.
+        may_abstain: whether it may return None.
+        on_failure: the policy for scores that could not be computed.
+        on_error: the policy for its bugs; None: they raise while `strict`, and later score the lowest bound.
+        remedy: how to fix a bug that raises.
+        outages: exceptions that mean that the score could not be computed, besides `RewardFailure` and timeouts.
+    """
+
+    name: str
+    bounds: Bounds = (0.0, 1.0)
+    may_abstain: bool = False
+    on_failure: Policy = "unscorable"
+    on_error: Literal["raise"] | float | None = None
+    remedy: str = field(
+        default="Fix the function. To score such rows instead of stopping, pass on_error=<number>.", compare=False
+    )
+    outages: tuple[type[BaseException], ...] = ()
+
+    def stand_in(self, strict: bool) -> float | None:
+        """Return what an errored row scores; None if the error must raise."""
+        if isinstance(self.on_error, (int, float)):
+            return float(self.on_error)
+        if self.on_error == "raise" or strict or not math.isfinite(self.bounds[0]):
+            return None
+        return self.bounds[0]
+
+
+@dataclass(slots=True)
+class Results:
+    """Checked results of m calls: values and codes (m,), and by position notes, parts, turns and faults.
+
+    ``complete`` is True if all were scored.
+    """
+
+    values: Floats
+    codes: NDArray[np.int8]
+    notes: dict[int, str] = field(default_factory=dict)
+    parts: dict[int, dict[str, float]] = field(default_factory=dict)
+    turns: dict[int, tuple[float, ...]] = field(default_factory=dict)
+    faults: dict[int, Fault] = field(default_factory=dict)
+    complete: bool = False
+
+
+Context = Callable[[int, int], str]
+"""(position, rows of the call) -> the row, its completion and arguments, for messages."""
+
+Turns = Callable[[int], "int | None"]
+"""Position -> the number of turns of the completion; None if unknown."""
+
+
+def ordinary_results(raw: Sequence[Any], bounds: Bounds) -> Results | None:
+    """Return the results if all are plain numbers within bounds, or Scores with such numbers; else None."""
+    notes: dict[int, str] = {}
+    kinds = set(map(type, raw))
+    if Score in kinds:
+        scores = [(position, result) for position, result in enumerate(raw) if type(result) is Score]
+        if any(score.parts or len(score.turns) for _, score in scores):
+            return None
+        notes = {position: str(score.note) for position, score in scores if score.note}
+        raw = [result.value if type(result) is Score else result for result in raw]
+        kinds = set(map(type, raw))
+    if not raw or not kinds <= _NUMBERS:
+        return None
+    try:
+        values = np.array(raw, dtype=np.float64)
+    except OverflowError:
+        return None
+    lowest, highest = np.minimum.reduce(values), np.maximum.reduce(values)
+    # A comparison with NaN is False, so NaN is not ordinary.
+    within = max(bounds[0] - TOLERANCE, -LARGEST) <= lowest and highest <= min(bounds[1] + TOLERANCE, LARGEST)
+    return Results(values, np.zeros(len(raw), dtype=np.int8), notes, complete=True) if within else None
+
+
+def check_results(
+    raw: Sequence[Any], contract: Contract, strict: bool, context: Context, turns: Turns = lambda position: None
+) -> Results:
+    """Turn `raw` results into numbers with outcomes, as `contract` says.
+
+    Args:
+        raw: what m calls returned; `Raised` for those that raised.
+        contract: with the name of the component in its tree.
+        strict: raise if the function has a bug.
+        context: the row of a position, for messages.
+        turns: the number of turns of a position; None if unknown.
+
+    Raises:
+        RewardBug: a bug while `strict`, or without a finite lower bound.
+        RewardFailure: a failure under policy "raise".
+    """
+    stop = next(
+        (result.error for result in raw if isinstance(result, Raised) and isinstance(result.error, RunStopped)), None
+    )
+    if stop is not None:  # fail all rows: the run stops anyway
+        raw = [result if isinstance(result, (Abstention, Unparsable)) else Raised(stop) for result in raw]
+    results = Results(np.full(len(raw), np.nan), np.full(len(raw), SCORED, dtype=np.int8))
+    outages: tuple[type[BaseException], ...] = (RewardFailure, *_TIMEOUTS, *contract.outages)
+    for position, result in enumerate(raw):
+        rows = result.rows if isinstance(result, Raised) else 1
+        try:
+            if isinstance(result, Raised):
+                raise result.error
+            _take(result, position, contract, results, turns)
+        except outages as error:
+            _fail(error, position, rows, contract, results, context)
+        except BaseException as error:
+            if from_operator(error):
+                raise
+            _err(error, position, rows, contract, strict, results, context)
+    return results
+
+
+def _take(result: Any, position: int, contract: Contract, results: Results, turns: Turns) -> None:
+    if isinstance(result, Abstention):
+        results.codes[position] = ABSTAINED
+        results.notes[position] = result.note
+        return
+    if isinstance(result, Unparsable):
+        results.codes[position], results.notes[position] = FAILED, result.reason
+        results.faults[position] = Fault(contract.name, position, Outcome.FAILED, result.reason, unparsable=True)
+        return
+    if result is None:
+        if not contract.may_abstain:
+            raise Nonsense("returned None. Add the missing return; if it should abstain, annotate `-> float | None`")
+        results.codes[position] = ABSTAINED
+        return
+    if isinstance(result, Score):
+        if result.note:
+            results.notes[position] = str(result.note)
+        if result.parts:
+            results.parts[position] = {str(name): as_number(part) for name, part in result.parts.items()}
+        if result.value is None and contract.may_abstain:
+            results.codes[position] = ABSTAINED
+            return
+        if len(result.turns):
+            results.turns[position] = shares_of_turns(result, turns(position))
+        result = result.value
+    value = as_number(result)
+    low, high = contract.bounds
+    if not math.isfinite(value):
+        raise Nonsense(f"returned {value}, which is not a finite number")
+    if abs(value) > LARGEST:
+        raise Nonsense(f"returned {value:g}, which is too large for the float32 of trainers. Scale it down")
+    if not low - TOLERANCE <= value <= high + TOLERANCE:
+        raise Nonsense(
+            f"returned {value:g}, outside its bounds ({low:g}, {high:g}). "
+            f"Declare wider bounds: @rk.reward(bounds=({min(low, value)!r}, {max(high, value)!r}))"
+        )
+    results.values[position] = value
+
+
+def shares_of_turns(score: Score, turns: int | None) -> tuple[float, ...]:
+    """Return the shares of the turns in a score; raise Nonsense if they are not one per turn, or not its value."""
+    if turns is not None and len(score.turns) != turns:
+        raise Nonsense(f"returned {len(score.turns)} shares for {turns} turns. Return one share per turn")
+    shares = tuple(map(as_number, score.turns))
+    total, value = math.fsum(shares), as_number(score.value)
+    if not all(map(math.isfinite, shares)) or abs(total - value) > TOLERANCE * max(1.0, abs(value), *map(abs, shares)):
+        raise Nonsense(
+            f"returned the value {value:.6g} with turns={shorten(list(shares))}, whose sum is {total:.6g}. The shares "
+            "of the turns must sum to the value"
+        )
+    return shares
+
+
+def as_number(value: Any) -> float:
+    """Return a Python, numpy or tensor scalar as a float; raise Nonsense for anything else."""
+    if isinstance(value, (Real, Decimal, np.bool_)):
+        try:
+            return float(value)
+        except (OverflowError, ValueError):
+            return math.inf
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
+        return as_number(value.item())
+    raise Nonsense(f"returned {shorten(value)} ({type(value).__name__}), not a number or an rk.Score")
+
+
+def _fail(
+    error: BaseException, position: int, rows: int, contract: Contract, results: Results, context: Context
+) -> None:
+    reason, policy = str(error) or type(error).__name__, contract.on_failure
+    stops = isinstance(error, RunStopped)
+    if stops:
+        reason, policy = f"reward {contract.name!r} stops the run: {reason}", "unscorable"
+    if policy == "raise":
+        where = context(position, rows)
+        raise RewardFailure(f"reward {contract.name!r} could not be computed: {reason}\n{where}") from error
+    results.values[position] = math.nan if policy == "unscorable" else float(policy)
+    results.codes[position] = FAILED
+    results.notes[position] = reason
+    results.faults[position] = Fault(contract.name, position, Outcome.FAILED, reason, stops=stops)
+
+
+def _err(
+    error: BaseException,
+    position: int,
+    rows: int,
+    contract: Contract,
+    strict: bool,
+    results: Results,
+    context: Context,
+) -> None:
+    ours = isinstance(error, Nonsense) and not error.remedy  # its traceback says nothing
+    reason = str(error) if isinstance(error, Nonsense) else f"raised {type(error).__name__}: {_said(error)}"
+    value = contract.stand_in(strict)
+    if value is None:
+        remedy = (isinstance(error, Nonsense) and error.remedy) or contract.remedy
+        said = f"reward {contract.name!r} {reason}{_line(error)}\n{context(position, rows)}\n{remedy}"
+        raise RewardBug(said) from (None if ours else error)
+    results.values[position] = value
+    results.codes[position] = ERRORED
+    results.notes[position] = reason
+    trace = "" if ours else "".join(traceback.format_exception(error))
+    results.faults[position] = Fault(contract.name, position, Outcome.ERRORED, reason, trace)
+
+
+def _line(error: BaseException) -> str:
+    """Return the line of the user's code that raised, in parentheses."""
+    places = traceback.extract_tb(error.__traceback__)
+    own = [place for place in places if not place.filename.startswith((_HERE, "<"))]
+    return f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""
+
+
+def _said(error: BaseException) -> str:
+    try:
+        said = str(error)
+    except Exception as broken:
+        return f"(its message raises {type(broken).__name__})"
+    return said if len(said) <= SHOWN_CHARACTERS else f"{said[:SHOWN_CHARACTERS]}... ({len(said):,} characters)"
+
+
+def unpacked(returned: Any, size: int) -> list[Any]:
+    """Return the `size` results that a group or batch function returned; all `Raised` if it is not such a list."""
+    if isinstance(returned, Raised):
+        return [replace(returned, rows=size)] * size
+    if hasattr(returned, "tolist"):
+        returned = returned.tolist()
+    if not isinstance(returned, (list, tuple)):
+        message = f"returned {shorten(returned)} ({type(returned).__name__}), not a list of {size} scores"
+        return [Raised(Nonsense(message), size)] * size
+    if len(returned) != size:
+        message = f"returned {len(returned)} scores for {size} completions. Return one score per completion"
+        return [Raised(Nonsense(message), size)] * size
+    return list(returned)

@@ -1,0 +1,401 @@
+"""Reward: the base class of every node in a tree, what a node declares, and how it is evaluated.
+
+This is the contract of the whole tree. A node declares its `Facts` once. It is evaluated by a generator that yields
+what it needs (columns of its children, calls of its function) and returns its `Column`. Users write functions
+(``@rk.reward``) and call factories; they never subclass `Reward`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from numbers import Real
+from typing import Any, Literal, NamedTuple, NoReturn, Protocol, final
+
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.column import Column, Numbers, Rows
+from rewardkit.batch.score import Fault, Measured
+from rewardkit.errors import RewardDefinitionError, RewardTypeError, is_factory, shorten
+from rewardkit.progress.bounds import Bounds, number
+from rewardkit.progress.schedule import PerformanceSchedule, Schedule, Weight, as_weight, following
+from rewardkit.tree.binding import Binding
+from rewardkit.tree.fingerprints import fingerprint
+from rewardkit.tree.parameters import OnUnparsableGold, Scope
+
+Kind = Literal["weights", "thresholds", "schedules"]
+
+Request = tuple["Reward", Rows]
+"""A child, and the rows (n,) where its value is needed."""
+
+
+class Tunable(NamedTuple):
+    """A number of a node that can be changed while training runs.
+
+    Attributes:
+        kind: a weight, a threshold, or the end of a stage (``"schedules"``).
+        value: a number or a schedule; the end of a stage may be a step (int).
+        child: for a weight: the child that it weights.
+        stage: the name of its stage, if it belongs to one.
+    """
+
+    kind: Kind
+    value: Any
+    child: Reward | None = None
+    stage: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What a node declares about itself.
+
+    Attributes:
+        name: its name in tables, logs and errors; empty for a plain sum.
+        bounds: the lowest and the highest possible value.
+        children: the rewards that it combines.
+        prefixes: for each child, the prefix of its name if names clash (the key of a route); empty for no prefixes.
+        generic: the name was generated, so a number may be added to it.
+        call: the call that makes it, if its name is that of the called function: a second one of its kind derives its
+            name from what differs in the calls.
+        logged: its raw value is a component.
+        stands_for: the reward that it renames.
+        addends: the children whose shares add up to its value; None if it is one term by itself.
+        weights: the weights of the addends, if they are the same in all rows.
+        average: its value is the weighted sum, divided by the weights of the children that did not abstain.
+        condition: for a gate: the reward that opens it.
+        threshold: for a gate that is not soft: the value of the condition that opens it.
+        sees: what it needs to see to score one row.
+        together: what has to be in one batch for its values to be right, across processes.
+        schedules: the schedules among its weights and its threshold.
+        moments: other schedules that it reads.
+        gauges: numbers that move with training and are logged: ``{"threshold": schedule}``.
+        stages: the name of each stage, and how much it counts.
+        columns: the columns that it reads itself.
+        choose: for a route: which child each row takes, ``(batch, rows) -> (n,)``, -1 for none.
+        wants: which of its children a good completion has to satisfy.
+        tunables: the numbers that can be changed while training runs.
+        traps: warnings about what will probably not work as intended, in sentences.
+        traps_unless: the same, unless another reward of the tree limits what the key names.
+        limits: what it keeps a policy from doing too much or too little of: ``"answers"``, ``"calls"``.
+        renamed: returns the node under another name, for nodes that store their name.
+        with_columns: returns the node reading other columns, for nodes that read columns themselves.
+        measures: it measures more than scores: calls, tokens, money.
+        pieces: its children score pieces of completions, so they are no components of the batch.
+        binding: the function that it calls, if it is a leaf.
+    """
+
+    name: str
+    bounds: Bounds
+    children: tuple[Reward, ...] = ()
+    prefixes: tuple[str, ...] = ()
+    generic: bool = False
+    call: str = ""
+    logged: bool = True
+    stands_for: Reward | None = None
+    addends: tuple[Reward, ...] | None = None
+    weights: tuple[Weight, ...] | None = None
+    average: bool = False
+    condition: Reward | None = None
+    threshold: Weight | None = None
+    sees: Scope = "sample"
+    together: Scope = "sample"
+    schedules: tuple[Schedule, ...] = ()
+    moments: tuple[PerformanceSchedule, ...] = ()
+    gauges: Mapping[str, Weight] = field(default_factory=dict)
+    stages: tuple[tuple[str, Weight], ...] = ()
+    columns: tuple[str, ...] = ()
+    choose: Callable[[Batch, Rows], Numbers] | None = None
+    wants: Literal["all", "any", "none"] = "all"
+    tunables: tuple[Tunable, ...] = ()
+    traps: tuple[str, ...] = ()
+    traps_unless: Mapping[str, str] = field(default_factory=dict)
+    limits: tuple[str, ...] = ()
+    renamed: Callable[[str], Reward] | None = None
+    with_columns: Callable[[Mapping[str, str]], Reward] | None = None
+    measures: bool = False
+    pieces: bool = False
+    binding: Binding | None = None
+
+    @cached_property
+    def followers(self) -> tuple[PerformanceSchedule, ...]:
+        """The schedules that it reads and that follow the means of components."""
+        return (*(follower for schedule in self.schedules for follower in following(schedule)), *self.moments)
+
+
+@dataclass(slots=True)
+class Calls:
+    """Calls of a leaf's function. The evaluation makes them and sends back the results (`Raised` for exceptions).
+
+    Attributes:
+        reward: the leaf.
+        function: called with each of `arguments`.
+        rows: the row of the batch for each call; None for a call with several rows.
+        binding: how to call it: asynchronously, in a worker process, or in this thread.
+        quiet: the function is built in and prints nothing.
+        make: makes all calls at once in this thread, instead of one after another.
+    """
+
+    reward: Reward
+    function: Callable[..., Any]
+    arguments: Iterable[tuple[Any, ...]]
+    rows: Sequence[int | None]
+    binding: Binding
+    quiet: bool = False
+    make: Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], list[Any]] | None = None
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """A child, to be evaluated on pieces of completions: a `batch` of its own. Answered by (its column, its faults)."""
+
+    reward: Reward
+    batch: Batch
+
+
+Steps = Generator[Sequence[Request] | Calls | Pieces, Any, Column]
+"""A running evaluation of a node: it yields what it needs, is sent columns or results, and returns its column."""
+
+
+class Evaluation(Protocol):
+    """The part of an evaluation that nodes use: one tree, one batch."""
+
+    @property
+    def batch(self) -> Batch: ...
+
+    @property
+    def strict(self) -> bool:
+        """Whether a bug in a reward raises (``rk.score``, checks, the first training batch)."""
+
+    @property
+    def on_unparsable_gold(self) -> OnUnparsableGold:
+        """What a cell does that a ready reward cannot read: it raises, or its row fails (in a training)."""
+
+    def label(self, reward: Reward) -> str:
+        """Return the name of `reward` in this tree."""
+
+    def column(self, reward: Reward) -> Column:
+        """Return the values of `reward` that are known so far."""
+
+    def passed(self, gate: Reward, reached: Rows, passed: Rows) -> None:
+        """Record which of the rows that reached `gate` passed it."""
+
+    def unrouted(self, reward: Reward, rows: Rows) -> None:
+        """Record the rows where `reward` does not apply, so that it abstains there."""
+
+    def faulted(self, faults: Sequence[Fault]) -> None:
+        """Record rows that failed or errored."""
+
+    def measured(self, reward: Reward, found: Measured) -> None:
+        """Record other measurements of `reward` in this batch: calls, tokens, money."""
+
+
+class Reward(ABC):
+    """Scores completions: a function, or a combination of other rewards. Frozen, hashable and picklable.
+
+    ``0.7 * a + 0.3 * b`` weights and adds rewards, ``a.named("x")`` renames one, and ``a.clip(0, 1)`` limits its value.
+    Equal rewards are one component, evaluated once per batch.
+    """
+
+    @property
+    @abstractmethod
+    def facts(self) -> Facts:
+        """What the node declares about itself."""
+
+    @abstractmethod
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        """Compute the column of this node in `rows` (n,)."""
+
+    @abstractmethod
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        """Return the same reward with other children and tunable numbers, in the order of its facts."""
+
+    @final
+    @property
+    def name(self) -> str:
+        """The name in tables, logs and errors; empty for a plain sum."""
+        return self.facts.name
+
+    @final
+    @property
+    def bounds(self) -> Bounds:
+        """The lowest and the highest possible value."""
+        return self.facts.bounds
+
+    @final
+    @property
+    def children(self) -> tuple[Reward, ...]:
+        """The rewards that this one combines."""
+        return self.facts.children
+
+    @final
+    @property
+    def fingerprint(self) -> str:
+        """16 hexadecimal digits that identify the structure and the source of the user's functions."""
+        return fingerprint(self)
+
+    @final
+    def named(self, name: str) -> Reward:
+        """Return this reward as a component called `name`."""
+        from rewardkit.tree.algebra import Named
+
+        checked = checked_name(name)
+        return Named(self, checked) if self.facts.renamed is None else self.facts.renamed(checked)
+
+    @final
+    def with_columns(self, **columns: str) -> Reward:
+        """Return this reward for data that calls its columns otherwise.
+
+        ``rk.number("answer").with_columns(answer="solution")`` reads "solution", and so does a function with the
+        argument ``answer``.
+
+        Raises:
+            RewardDefinitionError: the reward reads no such column.
+        """
+        from rewardkit.tree.algebra import with_columns
+
+        return with_columns(self, columns)
+
+    @final
+    def clip(self, low: float = 0.0, high: float = 1.0) -> Reward:
+        """Return this reward with its value limited to [`low`, `high`]: one term, no longer additive."""
+        from rewardkit.tree.algebra import Clipped
+
+        return Clipped(self, number(low, "clip's lower bound"), number(high, "clip's upper bound"))
+
+    @final
+    def __mul__(self, weight: object) -> Reward:
+        from rewardkit.tree.algebra import weighted_sum_of
+
+        if isinstance(weight, Reward):
+            raise RewardTypeError(
+                "a reward times a reward is ambiguous. Use rk.product(a, b), or rk.gate(a, b, soft=True)"
+            )
+        return weighted_sum_of([(as_weight(weight), self)])
+
+    __rmul__ = __mul__
+
+    @final
+    def __truediv__(self, divisor: float) -> Reward:
+        if number(divisor, "a divisor") == 0.0:
+            raise RewardDefinitionError(
+                "a reward was divided by zero. Divide by another number, or multiply by a weight"
+            )
+        return self * (1.0 / float(divisor))
+
+    @final
+    def __neg__(self) -> Reward:
+        return self * -1.0
+
+    @final
+    def __add__(self, other: object) -> Reward:
+        from rewardkit.tree.algebra import weighted_sum_of
+
+        if isinstance(other, Real) and other == 0:  # so that sum([a, b]) works
+            return self
+        return weighted_sum_of([(1.0, self), (1.0, as_reward(other, "a summand"))])
+
+    __radd__ = __add__
+
+    @final
+    def __sub__(self, other: object) -> Reward:
+        return self + -as_reward(other, "what is subtracted")
+
+    @final
+    def __bool__(self) -> NoReturn:
+        raise RewardTypeError(
+            f"{shorten(self)} has no truth value, so `and`, `or`, `not` and `if` cannot combine rewards. To score b "
+            "only where a passes, write rk.gate(a, b); for the lower of both, rk.minimum(a, b); for the higher, "
+            "rk.maximum(a, b); for weights, 0.3 * a + 0.7 * b. To test whether there is a reward, write `is not None`"
+        )
+
+    @final
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the decorated function, as it was written.
+
+        Raises:
+            RewardTypeError: the reward is not one function of yours, or a trainer calls it.
+        """
+        binding = self.facts.binding
+        called_by_trainer = {"completions", "prompts"} <= kwargs.keys()
+        if binding is None or binding.foreign or called_by_trainer:
+            raise RewardTypeError(
+                f"{shorten(self)} cannot be called like a function. To train with it, pass "
+                "reward_funcs=rk.to_trl(reward); to score texts, call rk.score(reward, texts)"
+            )
+        return binding.function(*args, **kwargs)
+
+    @final
+    def __getstate__(self) -> dict[str, Any]:
+        # Cached values, such as the facts, stay out.
+        return {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
+
+
+def as_reward(value: object, where: str) -> Reward:
+    """Return `value` if it is a Reward; otherwise raise a TypeError that says how to make one.
+
+    Raises:
+        RewardTypeError: `value` is not a reward; `where` says what it was passed for.
+    """
+    if isinstance(value, Reward):
+        return value
+    hint = ""
+    if isinstance(value, Schedule):
+        hint = " Use a schedule as a weight: `reward * schedule`."
+    elif isinstance(value, Real):
+        hint = " Remove the constant: it is the same for all completions of a group, so normalization cancels it."
+    elif is_factory(value):
+        hint = f" Call it to make the reward: {getattr(value, '__name__', '')}(...)."
+    elif callable(value) and hasattr(value, "derive"):
+        hint = " Pass an extractor as extract= to a primitive, such as rk.exact('answer', extract=...)."
+    elif callable(value):
+        hint = " Decorate the function with @rk.reward, or wrap a TRL reward function with rk.from_trl(function)."
+    raise RewardTypeError(f"{where} must be a reward, got {shorten(value)} ({type(value).__name__}).{hint}")
+
+
+def checked_name(name: str) -> str:
+    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+        raise RewardDefinitionError(f"a reward's name must be printable and not empty, got {shorten(name)}")
+    return name
+
+
+def walk(root: Reward, *, pieces: bool = True) -> Iterator[tuple[Reward, tuple[str, ...], Reward | None]]:
+    """Yield all nodes from the root down, from left to right, each with the route keys above it and its parent.
+
+    Args:
+        pieces: also yield the nodes that score pieces of completions.
+    """
+    stack: list[tuple[Reward, tuple[str, ...], Reward | None]] = [(root, (), None)]
+    while stack:
+        node, path, parent = stack.pop()
+        yield node, path, parent
+        facts = node.facts
+        if facts.pieces and not pieces:
+            continue
+        below = list(zip(facts.children, facts.prefixes or ("",) * len(facts.children), strict=True))
+        for addend in facts.addends or ():
+            if addend not in facts.children:
+                below.append((addend, ""))
+        stack += [(child, (*path, prefix) if prefix else path, node) for child, prefix in reversed(below)]
+
+
+def bindings(reward: Reward) -> list[tuple[Reward, Binding]]:
+    """Return the nodes that call functions, from left to right, each once."""
+    found = dict.fromkeys(node for node, _, _ in walk(reward))
+    return [(node, node.facts.binding) for node in found if node.facts.binding is not None]
+
+
+def leaves(reward: Reward) -> Iterator[Reward]:
+    """Yield the rewards without children below `reward`, from left to right, as often as they are used."""
+    if not reward.children:
+        yield reward
+    for child in reward.children:
+        yield from leaves(child)
+
+
+def applied(reward: Reward, batch: Batch, rows: Rows) -> list[Rows]:
+    """Return for each child of `reward` the rows (n,) where it applies: all of `rows`, unless `reward` is a route."""
+    if reward.facts.choose is None:
+        return [rows] * len(reward.children)
+    chosen = reward.facts.choose(batch, rows)
+    return [chosen == position for position in range(len(reward.children))]

@@ -1,0 +1,342 @@
+"""from_trl: turn a plain function into a Reward with the same scores.
+
+``rk.from_trl(trl.rewards.think_format_reward)`` can be weighted, gated and logged like any other reward. A TRL function
+gets the whole batch as TRL passes it: raw completions and prompts, all columns, trainer_state, log_metric, log_extra.
+A function of one completion, ``f(completion, answer)`` or ``f(prompt, completion, example)``, is bound by name and type
+as if it were decorated with ``@rk.reward``.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import MethodType
+from typing import Any, Literal, final
+
+from rewardkit.batch.batch import Batch
+from rewardkit.batch.logs import RowLog
+from rewardkit.batch.messages import in_form_of
+from rewardkit.batch.trajectory import Trajectory
+from rewardkit.errors import RewardTypeError, hashable, near_miss, shorten, shorten_line
+from rewardkit.progress.schedule import Schedule
+from rewardkit.tree.binding import Binding, detached, is_async, name_of, renamed
+from rewardkit.tree.decorator import policy_number
+from rewardkit.tree.leaf import Leaf
+from rewardkit.tree.parameters import WHOLE_BATCH, Parameter, lacking, may_abstain, parameters_of
+from rewardkit.tree.results import Contract, Nonsense
+from rewardkit.tree.reward import Reward, checked_name
+
+_TRAINERS_WORDS = ("completions", "prompts", "completion_ids", "trainer_state", "log_extra", "log_metric")
+"""The arguments that TRL passes to every reward function."""
+
+_ROW = "**kwargs"
+"""The argument of `OneCompletion` that has all columns."""
+
+_NOT_CHAT = 'seems to read chat messages, as in completion[0]["content"], but the completions are text'
+_GIVE_CHAT = (
+    'Pass chat prompts, as your dataset has them: prompts=[[{"role": "user", "content": "..."}], ...]. Or write the '
+    "function with @rk.reward and `completion: str`, which is text for both kinds of data."
+)
+
+
+def from_trl(
+    function: Callable[..., Any], name: str | None = None, *, on_error: Literal["raise"] | float | None = None
+) -> Reward:
+    """Turn a plain function into a Reward: ``0.5 * rk.from_trl(think_format_reward) + closeness``.
+
+    Args:
+        function: a TRL reward function: takes ``completions`` and optionally ``prompts``, ``completion_ids``, columns
+            and ``**kwargs``; returns a list of numbers, with None or NaN for rows where it does not apply. Or a
+            function of one completion, which gets its arguments as with ``@rk.reward`` and returns its score; in
+            ``f(prompt, completion, example)``, `example` holds texts unless it is annotated otherwise. May be async.
+        name: the name of the component; by default the name that TRL uses.
+        on_error: what to do if the function has a bug: None or ``"raise"`` (the run stops, as in TRL), or a number to
+            score instead.
+
+    Raises:
+        RewardTypeError: `function` is not a function. For a reward model, write ``rk.to_trl(reward) + [model]``.
+        RewardDefinitionError: an option is not valid, or an argument of a function of one completion.
+    """
+    if isinstance(function, (Reward, Schedule, type, str)) or not callable(function) or is_model(function):
+        raise RewardTypeError(
+            f"from_trl takes a TRL reward function, got {shorten(function)} ({type(function).__name__}). "
+            "Add a reward model to the list instead: rk.to_trl(reward) + [model]"
+        )
+    label = checked_name(name if name is not None else name_of(function))
+    expression = f"from_trl({_shown(function)}{'' if name is None else f', name={name!r}'})"
+    single = takes_one_completion(function)
+    if single:
+        texts = {"prompt", "example"} <= {parameter.name for parameter in _parameters(function)}
+        starred = any(parameter.kind is parameter.VAR_KEYWORD for parameter in _parameters(function))
+        parameters = parameters_of(function, "sample", label, {}, texts=texts, starred=True)
+        parameters += (Parameter(_ROW, "example", keyword_only=True),) if starred else ()
+        wrapping = AsyncOneCompletion if is_async(function) else OneCompletion
+        kept = function if hashable(function) and not starred else wrapping(function)
+        binding = Binding(kept, parameters, plain=True)
+    else:
+        call = AsyncTrlFunction(function) if is_async(function) else TrlFunction(function)
+        binding = Binding(call, (Parameter("batch", WHOLE_BATCH),), scope="batch", plain=True, foreign=True)
+    contract = Contract(
+        label,
+        (-math.inf, math.inf),  # a plain function declares no bounds
+        may_abstain=not single or may_abstain(function, label, "sample", {}),
+        on_error=on_error if on_error in (None, "raise") else policy_number(label, "on_error", on_error),
+        remedy="Fix the function. A plain function declares no lowest score to give instead, so its bugs stop the run, "
+        f"as in TRL. To go on up to the limit max_error_rate, write rk.{expression[:-1]}, on_error=0.0).",
+    )
+    return Leaf(binding, contract, expression)
+
+
+def _shown(function: Callable[..., Any]) -> str:
+    """Return the function as it is written: ``at_least``, ``partial(at_least, length=5)``."""
+    if not isinstance(function, functools.partial):
+        return name_of(function).replace("<lambda>", "lambda ...")
+    given = [*map(repr, function.args), *(f"{name}={value!r}" for name, value in function.keywords.items())]
+    return shorten_line(f"partial({', '.join([_shown(function.func), *given])})", 200)
+
+
+def takes_one_completion(function: Callable[..., Any]) -> bool:
+    """Return whether it is called once per completion: it has an argument for one, and none for those of a batch."""
+    parameters = _parameters(function)
+    names = {parameter.name for parameter in parameters}
+    starred = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
+    return not starred and "completions" not in names and any(map(_is_one, parameters))
+
+
+def _is_one(parameter: inspect.Parameter) -> bool:
+    """Return whether an argument is for one completion, by its name or its annotation."""
+    annotation = parameter.annotation
+    written = annotation if isinstance(annotation, str) else ""
+    of_trajectory = annotation is Trajectory or written.rpartition(".")[2] == "Trajectory"
+    return of_trajectory or parameter.name in ("completion", "messages", "trajectory")
+
+
+class _Wrapping:
+    """A user's function, compared by identity: it may be an unhashable dataclass instance, or hold tensors."""
+
+    __wrapped__: Callable[..., Any]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Wrapping) and _identity(self.__wrapped__) == _identity(other.__wrapped__)
+
+    def __hash__(self) -> int:
+        return hash(_identity(self.__wrapped__))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class OneCompletion(_Wrapping):
+    """Call a function of one completion that has no hash, or takes ``**kwargs``: the columns that it does not name."""
+
+    __wrapped__: Callable[..., Any]
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self.__wrapped__(*arguments, **_with_row(self.__wrapped__, keywords))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class AsyncOneCompletion(_Wrapping):
+    """Call such a function that is async."""
+
+    __wrapped__: Callable[..., Any]
+
+    async def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return await self.__wrapped__(*arguments, **_with_row(self.__wrapped__, keywords))
+
+
+def _with_row(function: Callable[..., Any], keywords: dict[str, Any]) -> dict[str, Any]:
+    """Replace the row by its columns that the function does not name."""
+    row = keywords.pop(_ROW, {})
+    named = {one.name for one in _parameters(function)}
+    return keywords | {name: row[name] for name in row if name not in named}
+
+
+class _Called(_Wrapping):
+    """A TRL function and the arguments that it takes; the two subclasses call it."""
+
+    def check(self, batch: Batch, name: str) -> None:
+        """Raise a BindingError if the batch lacks an argument of the function."""
+        known = {*_TRAINERS_WORDS, *batch.context, *batch.columns}
+        for parameter in _parameters(self.__wrapped__):
+            starred = parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+            if parameter.default is parameter.empty and not starred and parameter.name not in known:
+                raise lacking(name, parameter.name, batch, near_miss(parameter.name, known) or self._hint())
+
+    def _hint(self) -> str:
+        """Return what the first argument should be called if none has a name that says what it is."""
+        parameters = _parameters(self.__wrapped__)
+        if any(one.kind is one.VAR_KEYWORD or one.name in _TRAINERS_WORDS for one in parameters):
+            return ""
+        return " A reward function takes `completions` (those of a batch, as in TRL) or `completion` (one)."
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that its signature names."""
+        return [
+            one.name
+            for one in _parameters(self.__wrapped__)
+            if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY) and one.name not in _TRAINERS_WORDS
+        ]
+
+    def accepted(self, keywords: dict[str, Any]) -> dict[str, Any]:
+        """Return the keywords that the function takes: all of them if it has ``**kwargs``."""
+        parameters = _parameters(self.__wrapped__)
+        if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+            return keywords
+        taken = {parameter.name for parameter in parameters}
+        return {name: value for name, value in keywords.items() if name in taken}
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TrlFunction(_Called):
+    """Call the function with a batch; None and NaN abstain, as in TRL."""
+
+    __wrapped__: Callable[..., Any]
+
+    def with_columns(self, columns: Mapping[str, str]) -> TrlFunction:
+        return TrlFunction(OtherColumns(self.__wrapped__, tuple(columns.items())))
+
+    def __call__(self, batch: Batch) -> Any:
+        keywords = _keywords(batch)
+        with _reading(keywords["completions"]):
+            try:
+                return _scores(self.__wrapped__(**self.accepted(keywords)))
+            except Exception:
+                if not batch.rollouts.broken:
+                    raise
+            rows, keywords = _without_broken(batch)
+            return _at(rows, _scores(self.__wrapped__(**self.accepted(keywords))) if rows else [], batch.size)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class AsyncTrlFunction(_Called):
+    """Call an async function with a batch."""
+
+    __wrapped__: Callable[..., Any]
+
+    def with_columns(self, columns: Mapping[str, str]) -> AsyncTrlFunction:
+        return AsyncTrlFunction(OtherColumns(self.__wrapped__, tuple(columns.items())))
+
+    async def __call__(self, batch: Batch) -> Any:
+        keywords = _keywords(batch)
+        with _reading(keywords["completions"]):
+            try:
+                return _scores(await self.__wrapped__(**self.accepted(keywords)))
+            except Exception:
+                if not batch.rollouts.broken:
+                    raise
+            rows, keywords = _without_broken(batch)
+            return _at(rows, _scores(await self.__wrapped__(**self.accepted(keywords))) if rows else [], batch.size)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class OtherColumns:
+    """A function for data that calls its columns otherwise: (the function's name, the data's name) each."""
+
+    function: Callable[..., Any]
+    columns: tuple[tuple[str, str], ...]
+
+    def __call__(self, **keywords: Any) -> Any:
+        return self.function(**renamed(keywords, self.columns))
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        names = dict(self.columns)
+        parameters = [
+            one.replace(name=names.get(one.name, one.name), kind=one.KEYWORD_ONLY)
+            for one in _parameters(self.function)
+            if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
+        ]
+        starred = [one for one in _parameters(self.function) if one.kind is one.VAR_KEYWORD]
+        return inspect.Signature([*parameters, *starred])
+
+
+def _identity(function: Callable[..., Any]) -> tuple[Any, ...]:
+    if isinstance(function, OtherColumns):
+        return *_identity(function.function), function.columns
+    if isinstance(function, MethodType):  # each access to `object.method` makes a new one
+        return id(function.__self__), id(function.__func__)
+    return (id(function),)
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except ValueError:  # compiled code without a readable signature
+        return [inspect.Parameter("anything", inspect.Parameter.VAR_KEYWORD)]
+
+
+def _keywords(batch: Batch) -> dict[str, Any]:
+    """Return the arguments that TRL would pass, as copies that the function may change."""
+    keywords: dict[str, Any] = {name: detached(values) for name, values in batch.columns.items()}
+    keywords |= {"log_extra": batch.logs.extra, "log_metric": batch.logs.metric, **batch.context}
+    keywords["trainer_state"] = batch.trainer_state
+    prompts = batch.prompts if batch.prompts is not None else [""] * batch.size
+    keywords["completions"] = list(map(in_form_of, prompts, detached(batch.completions)))
+    keywords["prompts"] = detached(prompts)
+    keywords["completion_ids"] = detached(batch.completion_ids)
+    return keywords
+
+
+def _without_broken(batch: Batch) -> tuple[list[int], dict[str, Any]]:
+    """Return the rows whose environment did not break, and the arguments for them alone.
+
+    A TRL function knows of no outages: it may read what a broken environment does not have, and raise. The broken rows
+    fail anyway, so it is called again without them.
+    """
+    rows = [row for row in range(batch.size) if row not in batch.rollouts.broken]
+    keywords = _keywords(batch)
+    for name, values in keywords.items():
+        if isinstance(values, list) and len(values) == batch.size:
+            keywords[name] = [values[row] for row in rows]
+    return rows, keywords | {"log_extra": RowLog(batch.logs, tuple(rows), several=True)}
+
+
+def _at(rows: Sequence[int], scores: Any, size: int) -> Any:
+    """Return scores of some rows as those of all, None for the others; what is no list of them is returned as it is."""
+    if not isinstance(scores, list) or len(scores) != len(rows):
+        return scores
+    found = dict(zip(rows, scores, strict=True))
+    return [found.get(row) for row in range(size)]
+
+
+@contextmanager
+def _reading(completions: list[Any]) -> Iterator[None]:
+    """Say so if a function that is written for chat messages gets text."""
+    try:
+        yield
+    except TypeError as error:
+        if str(error).startswith("string indices must be integers") and any(
+            isinstance(one, str) for one in completions
+        ):
+            raise Nonsense(_NOT_CHAT, _GIVE_CHAT).with_traceback(error.__traceback__) from None
+        raise
+
+
+def _scores(returned: Any) -> Any:
+    """Return scores as a list, with None for NaN; return anything that is not a list of scores unchanged."""
+    if hasattr(returned, "tolist"):
+        returned = returned.tolist()
+    if isinstance(returned, (str, bytes, Mapping, Set)) or not isinstance(returned, Iterable):
+        return returned
+    return [None if value is not None and _is_nan(value) else value for value in returned]
+
+
+def _is_nan(value: Any) -> bool:
+    try:
+        return bool(value != value)
+    except Exception:
+        return False
+
+
+def is_model(value: object) -> bool:
+    """Return whether `value` is a torch module, without importing torch."""
+    return hasattr(value, "forward") and hasattr(value, "state_dict")

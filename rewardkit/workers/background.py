@@ -1,0 +1,46 @@
+"""The event loop in the background, where asynchronous rewards run: ``in_background(coroutine).result()``.
+
+It runs in its own thread, so it works inside a notebook, which already has an event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from functools import cache
+from typing import Any
+
+from rewardkit.errors import RewardFailure
+
+
+def in_background(coroutine: Coroutine[Any, Any, Any]) -> Future[Any]:
+    """Start `coroutine` in the background event loop of this process.
+
+    Raises:
+        RewardFailure: called from that loop, which would then wait for itself forever.
+    """
+    loop, thread = _background_loop(os.getpid())
+    if threading.current_thread() is thread:
+        coroutine.close()
+        raise RewardFailure("an async reward calls rk.score on another async reward. Await the other function instead")
+    return asyncio.run_coroutine_threadsafe(coroutine, loop)
+
+
+_starting = threading.Lock()
+
+
+def _background_loop(process: int) -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
+    with _starting:
+        return _started_loop(process)
+
+
+@cache
+def _started_loop(process: int) -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
+    """Start one loop per process: a fork does not copy the parent's thread."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="rewardkit", daemon=True)
+    thread.start()
+    return loop, thread

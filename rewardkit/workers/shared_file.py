@@ -1,0 +1,240 @@
+"""An SQLite file that the ranks of a machine share: ``shared(path, table)`` opens it once per process."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, final
+
+from rewardkit.errors import MissingExtraError, RewardDefinitionError, RewardFailure, RunStopped, shorten
+
+PATIENCE = 5_000
+"""Milliseconds to wait while another process writes."""
+
+IN_MEMORY = ":memory:"
+
+_APPLICATION = 0x5265774B
+"""Marks the files of rewardkit."""
+
+
+@final
+class SharedFile:
+    """The connection of this process to one file; threads take turns."""
+
+    def __init__(self, path: str, table: str, *, replay: bool = False) -> None:
+        import apsw
+
+        self.warned = False
+        self._lock = threading.Lock()
+        self._patience = PATIENCE
+        try:
+            self._connection: Any = _to_read(path) if replay else _to_write(path, table)
+        except (apsw.Error, OSError) as error:
+            missing = replay and not os.path.exists(path)
+            advice = "There is nothing to replay: pass the file of a run" if missing else "Pass another file"
+            raise RunStopped(f"{path} cannot be opened: {error}. {advice}") from error
+
+    def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Run one statement and return its rows. Changes are written before this returns.
+
+        Raises:
+            apsw.Error: it failed. After a file was locked for too long, later calls do not wait until it is free again.
+        """
+        import apsw
+
+        with self._lock:
+            try:
+                found = list(self._connection.execute(statement, values))
+            except apsw.BusyError:
+                self._wait(0)
+                raise
+            if not statement.startswith("SELECT"):  # a read never waits, so it does not show if the file is free
+                self._wait(PATIENCE)
+            return found
+
+    def _wait(self, milliseconds: int) -> None:
+        if milliseconds != self._patience:
+            self._patience = milliseconds
+            self._connection.set_busy_timeout(milliseconds)
+
+
+def _to_write(path: str, table: str) -> Any:
+    """Open a file for writing; create it and its table if they are missing."""
+    import apsw
+    from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_random
+
+    if path != IN_MEMORY:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+    connection = apsw.Connection(path)
+    connection.set_busy_timeout(PATIENCE)
+
+    def prepare() -> None:
+        if not _application(connection):
+            connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+        connection.execute("PRAGMA journal_mode = WAL")  # readers do not wait for a writer
+        connection.execute("PRAGMA synchronous = NORMAL")  # survives a kill, if not a power cut
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {table}")
+
+    # SQLite itself does not wait if several processes switch a new file to WAL at the same time.
+    persistently = Retrying(
+        retry=retry_if_exception_type(apsw.BusyError),
+        stop=stop_after_delay(PATIENCE / 1000),
+        wait=wait_random(0.0, 0.05),
+        reraise=True,
+    )
+    persistently(prepare)
+    return connection
+
+
+def _to_read(path: str) -> Any:
+    """Open a file for reading; in a read-only folder, without creating files next to it."""
+    import apsw
+
+    # SQLite cannot create its lock file in a read-only folder, and does not need it there.
+    still = not os.access(os.path.dirname(path), os.W_OK) and not os.path.exists(f"{path}-wal")
+    fixed = "&immutable=1" if still else ""
+    connection = apsw.Connection(
+        f"{Path(path).as_uri()}?mode=ro{fixed}", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    )
+    connection.set_busy_timeout(PATIENCE)
+    _application(connection)
+    return connection
+
+
+def _application(connection: Any) -> int:
+    """Return the application id of the file, 0 for a new file; raise OSError if another program made it."""
+    # In this order: another process that creates the file now sets its id before its tables.
+    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    [(application,)] = connection.execute("PRAGMA application_id")
+    if application != _APPLICATION and (application or tables):
+        raise OSError(f"it belongs to another program, with the tables {shorten(', '.join(tables), 80)}")
+    return int(application)
+
+
+def checked_path(path: object, whose: str, extra: str) -> str:
+    """Return `path` as an absolute path.
+
+    Raises:
+        MissingExtraError: `extra`, which has apsw, is not installed.
+        RewardDefinitionError: it is not a path, or it is empty.
+    """
+    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
+        raise RewardDefinitionError(f"{whose} must be the path of a file, got {path!r}")
+    require_apsw(whose, extra)
+    return os.path.abspath(os.path.expanduser(os.fspath(path)))
+
+
+def require_apsw(whose: str, extra: str) -> None:
+    try:
+        import apsw  # noqa: F401
+    except ImportError:
+        raise MissingExtraError.of(whose, extra) from None
+
+
+_opening = threading.Lock()
+
+
+def shared(path: str, table: str, *, replay: bool = False) -> SharedFile:
+    """Return the connection of this process to the file `path`.
+
+    Args:
+        path: the path of the file, or `IN_MEMORY`.
+        table: name and columns of its table.
+        replay: True opens it for reading only; it must exist.
+
+    Raises:
+        RunStopped: the file cannot be opened.
+    """
+    with _opening:
+        return _opened(path, table, replay, os.getpid())
+
+
+@cache
+def _opened(path: str, table: str, replay: bool, process: int) -> SharedFile:
+    # One connection per process: a connection of SQLite must not be used after a fork.
+    return SharedFile(path, table, replay=replay)
+
+
+# Texts by key in an SQLite file that processes share: ``SavedTexts("judged.sqlite", "verdicts_1", "the judge")``.
+
+
+_AT_ONCE = 500
+"""Keys or texts in one statement."""
+
+_log = logging.getLogger("rewardkit.caches")
+
+
+@final
+@dataclass(frozen=True)
+class SavedTexts:
+    """Texts by key in one table of the SQLite file `path`.
+
+    Attributes:
+        path: an absolute path.
+        name: the name of the table. It contains the version of keys and texts; those of another one are not found.
+        caller: what is called if a text is not found: "the judge". For messages.
+        replay: only read the file, which must exist.
+    """
+
+    path: str
+    name: str
+    caller: str
+    replay: bool = False
+
+    def many(self, keys: Sequence[str]) -> dict[str, str]:
+        """Return the saved texts by key; missing keys are left out.
+
+        Raises:
+            RunStopped: the file cannot be opened.
+            RewardFailure: the file cannot be read, and ``replay`` is True.
+        """
+        found: dict[str, str] = {}
+        for start in range(0, len(keys), _AT_ONCE):
+            some = keys[start : start + _AT_ONCE]
+            query = f"SELECT key, text FROM {self.name} WHERE key IN ({','.join('?' * len(some))})"
+            for key, kept in self._tried(query, some):
+                try:
+                    found[key] = kept.decode(errors="surrogatepass")
+                except (AttributeError, UnicodeDecodeError):  # another program wrote it
+                    self.forget(key)
+        return found
+
+    def put(self, texts: Mapping[str, str]) -> None:
+        """Save texts under their keys, except where another process already saved one.
+
+        Raises:
+            RunStopped: the file cannot be opened.
+        """
+        left = iter(texts.items())
+        while not self.replay and (some := list(islice(left, _AT_ONCE))):
+            values = [part for key, text in some for part in (key, text.encode(errors="surrogatepass"))]
+            self._tried(f"INSERT OR IGNORE INTO {self.name} VALUES {','.join(['(?, ?)'] * len(some))}", values)
+
+    def forget(self, key: str) -> None:
+        """Delete the text under `key`, which is no longer valid."""
+        if not self.replay:
+            self._tried(f"DELETE FROM {self.name} WHERE key = ?", (key,))
+
+    def _tried(self, statement: str, values: Iterable[object]) -> list[tuple[Any, ...]]:
+        import apsw
+
+        table = f"{self.name} (key TEXT PRIMARY KEY, text BLOB NOT NULL) WITHOUT ROWID"
+        file = shared(self.path, table, replay=self.replay)
+        try:
+            return file.rows(statement, list(values))
+        except apsw.Error as error:
+            if self.replay:
+                raise RewardFailure(f"the cache {self.path} of {self.caller} cannot be read: {error}") from error
+            if not file.warned:
+                file.warned = True
+                _log.warning(
+                    "the cache %s of %s cannot be used now, so %s is called instead: %s",
+                    *(self.path, self.caller, self.caller, error),
+                )
+            return []

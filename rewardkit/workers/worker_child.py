@@ -1,0 +1,74 @@
+"""The main loop of a worker process: read a call, announce its start, make it, answer. See `worker`."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+import sys
+from contextlib import suppress
+from typing import Any
+
+from rewardkit.errors import shorten
+from rewardkit.workers.frames import receive, send
+from rewardkit.workers.limits import end_with_parent, held_bytes, limit_memory
+
+_TOKEN_BYTES = 16
+
+
+def serve() -> None:
+    """Answer calls on the socket in ``sys.argv`` until the parent is gone or too much memory is in use."""
+    theirs = socket.socket(fileno=int(sys.argv[1]))
+    theirs.set_inheritable(False)
+    sys.argv[1:] = []
+    end_with_parent()
+    with suppress(EOFError, OSError):  # the parent is gone, or has closed the socket
+        _serve(theirs, pickle.loads(receive(theirs)))
+
+
+def _serve(theirs: socket.socket, memory: int | None) -> None:
+    process = os.getpid()
+    baseline = 0
+    last = False
+    while not last:
+        message = receive(theirs)
+        token, call = message[:_TOKEN_BYTES], message[_TOKEN_BYTES:]
+        succeeded, result = _loaded(call)
+        if succeeded and memory is not None:
+            baseline = baseline or held_bytes()
+            limit_memory(memory)
+        send(theirs, token)
+        if succeeded:
+            succeeded, result = _called(*result)
+        if os.getpid() != process:
+            os._exit(0)  # the function has forked and returned in both processes
+        if memory is not None:
+            limit_memory(None)
+            last = held_bytes() > baseline + memory
+        send(theirs, token + _packed(succeeded, last, result))
+
+
+def _loaded(call: bytes) -> tuple[bool, Any]:
+    try:
+        return True, pickle.loads(call)
+    except BaseException as error:
+        return False, error
+
+
+def _called(function: Any, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
+    try:
+        return True, function(*arguments)
+    except KeyboardInterrupt as error:  # raised by the function; in the parent it would look like Ctrl-C
+        return False, RuntimeError(f"raised {error!r}")
+    except BaseException as error:
+        return False, error
+
+
+def _packed(succeeded: bool, last: bool, result: Any) -> bytes:
+    try:
+        packed = pickle.dumps((succeeded, last, result))
+        pickle.loads(packed)  # exceptions with other arguments may not unpickle
+    except Exception as error:
+        reason = RuntimeError(f"{shorten(result)} cannot be returned from its worker process: {shorten(error)}")
+        return pickle.dumps((False, last, reason))
+    return packed

@@ -1,0 +1,171 @@
+"""A real training whose policy learns to list all answers: the log, the record, the guard and the leads show it."""
+
+from __future__ import annotations
+
+import logging
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rewardkit as rk
+
+pytest.importorskip("trl")
+pytest.importorskip("duckdb")
+from rewardkit.online import radar
+from rewardkit.page.leads import leads_of, read_evidence
+from rewardkit_adapters.trl.guards import GuardCallback, GuardConfig
+from rewardkit_adapters.trl.trainer import Trainer
+from tests.adapters.trl import tiny
+from tests.adapters.trl.stand_ins import StandInTrainer
+from tests.adapters.trl.test_training import generations
+
+STEPS = 40
+_EOS = 1
+
+
+@rk.reward
+def anywhere(completion: str, answer: str) -> float:
+    """Pays for any of many answers, if one of them is right."""
+    return float(answer in completion.split())
+
+
+@rk.reward
+def drawn(completion: str, answer: str) -> float:
+    """Draws from the generators of the training, without saying so."""
+    import torch
+
+    noise = random.random() + np.random.random() + float(torch.rand(()))
+    return 0.5 * completion.startswith(answer) + 1e-9 * noise
+
+
+def dataset() -> Any:
+    letters = np.random.default_rng(1).choice(list(tiny.LETTERS), 64)
+    from datasets import Dataset
+
+    return Dataset.from_dict({"prompt": [tiny.PROMPTS[row % 8] for row in range(64)], "answer": letters.tolist()})
+
+
+class Hedging:
+    """Writes one letter, or, more and more often, all of them."""
+
+    def __init__(self, trainer: Any) -> None:
+        self.trainer = trainer
+        self.draws = np.random.default_rng(0)
+
+    def __call__(self, prompt_ids: Any, *_: Any, **__: Any) -> Any:
+        letters = self.trainer.processing_class(tiny.LETTERS)["input_ids"]
+        hedges = self.draws.random(len(prompt_ids)) < self.trainer.state.global_step / STEPS
+        return [
+            [*(letters if all_of_them else self.draws.permutation(letters)[:1]), _EOS] for all_of_them in hedges
+        ], None
+
+
+@dataclass
+class Hacked:
+    folder: Path
+    log: list[dict[str, float]]
+    said: list[str]
+
+
+@pytest.fixture(scope="module")
+def hacked(tmp_path_factory: pytest.TempPathFactory) -> Hacked:
+    folder, said = tmp_path_factory.mktemp("hacked"), list[str]()
+    functions = rk.to_trl(anywhere, record=folder / "run")
+    guard = GuardCallback([GuardConfig(watch="radar", above=0.8, window=5)], functions, tell=said.append)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(radar, "SHARE", 1e9)
+        trainer = tiny.trainer(
+            folder,
+            functions,
+            callbacks=[guard],
+            given={"train_dataset": dataset()},
+            per_device_train_batch_size=32,
+            max_completion_length=12,
+            max_steps=STEPS,
+        )
+        trainer._generate_single_turn = Hedging(trainer)
+        trainer.train()
+    functions.flush()
+    return Hacked(folder / "run", generations(trainer), said)
+
+
+@pytest.mark.slow
+def test_the_log_shows_what_is_paid_for_the_answers_to_other_prompts(hacked: Hacked) -> None:
+    foreign = [entry["radar/foreign"] for entry in hacked.log]
+    assert np.mean(foreign[:5]) < 0.4
+    assert np.mean(foreign[-5:]) > 0.8
+    strength = [entry["radar/strength"] for entry in hacked.log]
+    assert strength[0] == 0.0
+    assert strength[-1] >= 0.8
+
+
+@pytest.mark.slow
+def test_a_guard_names_the_lead(hacked: Hacked) -> None:
+    [said] = hacked.said
+    assert "radar above 0.8" in said
+    assert "paid for answers to other prompts" in said
+
+
+@pytest.mark.slow
+def test_the_record_has_the_totals_and_the_lead(hacked: Hacked) -> None:
+    run = rk.open_run(hacked.folder)
+    same = 'count(*) filter ("foreign/own" = total)'
+    [(rows, known, own)] = run.sql(f'select count(*), count("foreign/total"), {same} from scores').fetchall()
+    assert own == known == STEPS * radar.GROUPS * 4 == rows / 2
+    by_step = 'select step, avg("foreign/total") from scores group by step order by step'
+    recorded = [value for _, value in run.sql(by_step).fetchall()]
+    assert recorded == pytest.approx([entry["radar/foreign"] for entry in hacked.log])
+    [lead] = [lead for lead in leads_of(hacked.folder) if lead.kind == "foreign"]
+    assert lead.strength >= 0.8
+    evidence = read_evidence(hacked.folder)
+    assert evidence.foreign is not None
+    assert evidence.foreign.foreign[list(lead.rows)].tolist() == [1.0] * len(lead.rows)
+
+
+@pytest.mark.slow
+def test_the_training_is_the_same_with_and_without_the_radar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(radar, "SHARE", 1e9)
+    logs, weights = [], []
+    for wanted in (True, False):
+        random.seed(7)
+        trainer = tiny.trainer(
+            tmp_path, rk.to_trl(drawn, radar=wanted), max_steps=6, given={"train_dataset": dataset()}
+        )
+        trainer.train()
+        logs.append(generations(trainer))
+        weights.append([one.detach().clone() for one in trainer.model.parameters()])
+    assert [entry.keys() for entry in logs[0]] != [entry.keys() for entry in logs[1]]
+    for with_radar, without in zip(*logs, strict=True):
+        kept = {name: value for name, value in with_radar.items() if "radar/" not in name and "time" not in name}
+        assert kept == {name: value for name, value in without.items() if "time" not in name}
+    assert all(bool((one == other).all()) for one, other in zip(*weights, strict=True))
+
+
+@pytest.mark.slow
+def test_a_guard_without_a_radar_is_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    functions = rk.to_trl(anywhere, radar=False)
+    guard = GuardCallback([GuardConfig(watch="radar", above=0.8)], functions)
+    with caplog.at_level(logging.WARNING), pytest.raises(rk.RewardDefinitionError, match="radar=True"):
+        tiny.trainer(tmp_path, functions, callbacks=[guard]).train()
+
+
+def test_another_reward_has_another_radar() -> None:
+    functions, replaced = rk.to_trl(rk.exact("answer")), rk.to_trl(0.5 * rk.exact("answer"))
+    trainer = StandInTrainer(functions)
+    trainer.rewards(["a", "b", "b", "b"], answer=["a", "a", "b", "b"])
+    evaluator, behind = functions._evaluators[0], Trainer.behind(trainer._log_metric)
+    before = evaluator.radar_of(behind)
+    assert before is not None
+    assert before.evidence is not None
+    evaluator.take(replaced._evaluators[0].layout, behind, trainer.state)
+    after = evaluator.radar_of(behind)
+    assert after is not None
+    assert after is not before
+    assert after.evidence is None
+    off = StandInTrainer(rk.to_trl(rk.exact("answer"), radar=False))
+    off.rewards(["a", "b"], answer=["a", "a"])
+    assert "radar/strength" not in off.metrics()

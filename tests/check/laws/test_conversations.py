@@ -1,0 +1,154 @@
+"""Laws of conversations: earlier turns, the words of tools, calls before the answer, and examples in the prompt."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.check.rewards import EXAMPLES, GOOD, assert_held, assert_skipped, broken, number, tagged_number
+
+Messages = list[dict[str, Any]]
+
+
+def asked(text: str) -> Messages:
+    return [{"role": "system", "content": "You may use the search tool."}, {"role": "user", "content": text}]
+
+
+def answered(text: str) -> Messages:
+    return [{"role": "assistant", "content": text}]
+
+
+QUESTIONS = ("Translate: cat", "Translate: dog")
+CHAT: dict[str, Any] = {
+    "examples": [
+        {"prompt": asked(text), "answer": gold} for text, gold in zip(QUESTIONS, ("gato", "perro"), strict=True)
+    ],
+    "good": [answered("cat: gato"), answered("dog: perro")],
+    "bad": [answered("cat: pez"), answered("dog: pez")],
+}
+SHOWN: dict[str, Any] = {
+    "examples": [
+        {"prompt": f"{row['prompt']} Answer like <answer>1</answer>.", "answer": row["answer"]} for row in EXAMPLES
+    ],
+    "good": GOOD,
+}
+
+
+def _right(text: Any, gold: str) -> float:
+    return float(str(text).strip().endswith(f": {gold}"))
+
+
+def first_question(
+    completions: list[Messages], prompts: list[Messages], answer: list[str], **kwargs: Any
+) -> list[float]:
+    """The word to translate is taken from the first question."""
+    words = [next(one["content"] for one in prompt if one["role"] == "user").split()[-1] for prompt in prompts]
+    rows = zip(completions, words, answer, strict=True)
+    return [float(completion[-1]["content"] == f"{word}: {gold}") for completion, word, gold in rows]
+
+
+def last_question(
+    completions: list[Messages], prompts: list[Messages], answer: list[str], **kwargs: Any
+) -> list[float]:
+    words = [prompt[-1]["content"].split()[-1] for prompt in prompts]
+    rows = zip(completions, words, answer, strict=True)
+    return [float(completion[-1]["content"] == f"{word}: {gold}") for completion, word, gold in rows]
+
+
+def any_message(completions: list[Messages], answer: list[str], **kwargs: Any) -> list[float]:
+    """The words of all messages, of any role."""
+    texts = ["\n".join(one["content"] or "" for one in completion) for completion in completions]
+    return [_right(text, gold) for text, gold in zip(texts, answer, strict=True)]
+
+
+def last_words(completions: list[Messages], answer: list[str], **kwargs: Any) -> list[float]:
+    said = [
+        completion[-1]["content"] if completion and completion[-1]["role"] == "assistant" else ""
+        for completion in completions
+    ]
+    return [_right(text, gold) for text, gold in zip(said, answer, strict=True)]
+
+
+def first_words(completions: list[Messages], answer: list[str], **kwargs: Any) -> list[float]:
+    """The first message, which may be a call."""
+    return [_right(completion[0]["content"], gold) for completion, gold in zip(completions, answer, strict=True)]
+
+
+def _tagged(text: str, gold: str) -> float:
+    return float(f"<answer>{gold}</answer>" in text)
+
+
+def with_prompt(prompts: list[str], completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+    rows = zip(prompts, completions, answer, strict=True)
+    return [_tagged(prompt + text, gold) for prompt, text, gold in rows]
+
+
+def beside_prompt(prompts: list[str], completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+    """A prompt that is repeated is not paid."""
+    rows = zip(prompts, completions, answer, strict=True)
+    return [_tagged(text, gold) if prompt not in text else 0.0 for prompt, text, gold in rows]
+
+
+def test_the_first_question_of_a_conversation() -> None:
+    (found,) = broken(first_question, "earlier_turns_do_not_count", **CHAT)
+    assert [one["role"] for one in found.columns["prompt"]] == ["user", "assistant", "system", "user"]
+    assert "earns 0 if the conversation had an earlier question, 1 if not" in found.why
+    assert_held(last_question, "earlier_turns_do_not_count", **CHAT)
+
+
+def test_the_words_of_a_tool() -> None:
+    (found,) = broken(any_message, "only_the_assistant_is_paid", **CHAT)
+    assert found.completion[-1] == {"role": "tool", "name": "search", "content": "cat: gato"}
+    assert "the words of a tool earn 1" in found.why
+    assert_held(last_words, "only_the_assistant_is_paid", **CHAT)
+
+
+def test_a_call_before_the_answer() -> None:
+    (found,) = broken(first_words, "the_last_message_counts", **CHAT)
+    assert [one["role"] for one in found.completion] == ["assistant", "tool", "assistant"]
+    assert "behind a call of a tool, a right answer earns 0 instead of 1" in found.why
+    assert_held(last_words, "the_last_message_counts", **CHAT)
+
+
+def test_a_prompt_with_the_answer() -> None:
+    (found,) = broken(with_prompt, "only_the_completion_counts", **SHOWN)
+    assert found.columns["prompt"].endswith("For example: <answer>42</answer>\n")
+    assert "<answer>42</answer>" not in found.completion
+    assert_held(beside_prompt, "only_the_completion_counts", **SHOWN)
+
+
+@pytest.mark.parametrize(
+    ("law", "reason"),
+    [
+        ("earlier_turns_do_not_count", "fewer than two examples have chat prompts"),
+        ("only_the_assistant_is_paid", "no examples are chat"),
+        ("the_last_message_counts", "no examples are chat"),
+        ("only_the_completion_counts", "the reward does not read prompts"),
+    ],
+)
+def test_where_they_do_not_apply(law: str, reason: str) -> None:
+    assert_skipped(number, law, reason)
+    assert_skipped(tagged_number, law, "no right completions", good=[])
+
+
+def test_a_chat_without_tools_has_one_message() -> None:
+    rows = [{**row, "prompt": row["prompt"][1:]} for row in CHAT["examples"]]
+    for law, reward in (("the_last_message_counts", first_words), ("only_the_assistant_is_paid", any_message)):
+        assert_skipped(reward, law, "nothing says that the task has tools", **{**CHAT, "examples": rows})
+
+
+def test_unmarked_answers_cannot_be_moved_to_the_prompt() -> None:
+    said = {"examples": EXAMPLES, "good": ["42", "7"], "bad": ["41", "8"]}
+
+    def whole(prompts: list[str], completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+        rows = zip(prompts, completions, answer, strict=True)
+        return [float(re.sub(re.escape(prompt), "", text) == gold) for prompt, text, gold in rows]
+
+    assert_skipped(whole, "only_the_completion_counts", "no right completion has a mark", **said)
+
+
+def test_prompts_that_are_lists_of_texts_are_no_chat() -> None:
+    given = {"examples": [{"prompt": ["a", "b"], "answer": "42"}, {"prompt": ["c"], "answer": "7"}]}
+    assert_skipped(number, "earlier_turns_do_not_count", "fewer than two examples", **given)

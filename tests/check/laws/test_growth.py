@@ -1,0 +1,146 @@
+"""Laws of growth: time and memory in proportion to the length."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from rewardkit.check.laws import Law
+from rewardkit.check.laws.growth import _SIZES, _too_steep, families_of
+from rewardkit.check.reward_under_test.trials import Trial
+from rewardkit.testing import check_reward
+from tests.check.rewards import assert_held, assert_skipped, broken, number, shown, subject, tagged_number, tree
+
+CATASTROPHE = re.compile(r"^<answer>((\w+\s?)+)</answer>$")
+
+
+def catastrophic(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+    """Nested repetition: the time doubles with every letter."""
+    found = [CATASTROPHE.match(text if len(text) < 60 else "") for text in completions]
+    return [float(gold in match.group(1)) if match else 0.0 for match, gold in zip(found, answer, strict=True)]
+
+
+def lazy(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+    """One lazy group is quadratic on hostile text, and not worth an alarm."""
+    found = [re.search(r"<answer>(.*?)</answer>", text) for text in completions]
+    return [float(match.group(1) == gold) if match else 0.0 for match, gold in zip(found, answer, strict=True)]
+
+
+def matrix(completions: list[str], **kwargs: Any) -> list[float]:
+    """A table of all pairs of characters, as in a distance of edits."""
+    scores = []
+    for text in completions:
+        size = min(len(text), 8_000)
+        table = [bytearray(size) for _ in range(size)]
+        scores.append(float(len(table) > 5))
+    return scores
+
+
+def series(exponent: float, last: float) -> list[tuple[int, float]]:
+    return [(size, last * (size / 8_000) ** exponent) for size in (2_000, 4_000, 8_000)]
+
+
+@pytest.mark.parametrize("reward", [number, tagged_number], ids=shown)
+def test_linear_rewards_hold(reward: Any) -> None:
+    assert_held(reward, "time_linear", "memory_bounded", budget=600.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reward", [tree, lazy], ids=shown)
+def test_trees_and_single_lazy_groups_hold(reward: Any) -> None:
+    assert_held(reward, "time_linear", "memory_bounded", budget=600.0)
+
+
+def test_time_that_explodes() -> None:
+    (found,) = broken(catastrophic, "time_linear")
+    assert "grows like n^" in found.why
+    assert "50,000 characters would take more than" in found.why
+    assert len(found.completion) <= 120
+    assert "takes minutes" in found.matters
+
+
+def test_memory_that_explodes() -> None:
+    (found,) = broken(matrix, "memory_bounded")
+    assert re.search(r"8,000 take [\d.]+ MB: 50,000 would take [\d,]+ MB", found.why)
+    assert len(found.completion) < 9_000
+
+
+def test_slow_whatever_the_length() -> None:
+    def judge(completions: list[str], **kwargs: Any) -> list[float]:
+        time.sleep(0.06 * len(completions))
+        return [0.5 for _ in completions]
+
+    assert_skipped(judge, "time_linear", "at any length", examples=[{}], good=["a"], bad=[])
+
+
+@given(st.floats(0.5, 2.0), st.floats(0.02, 0.2))
+def test_up_to_quadratic_growth_of_little_is_no_alarm(exponent: float, last: float) -> None:
+    assert _too_steep(series(min(exponent, 1.4), last)) == ""
+
+
+@given(st.floats(2.5, 6.0), st.floats(0.15, 5.0))
+def test_steep_growth_of_much_is(exponent: float, last: float) -> None:
+    said = _too_steep(series(exponent, last))
+    assert f"n^{exponent:.1f}" in said
+    assert _too_steep(series(exponent, 0.001)) == ""
+
+
+def test_families_grow_in_proportion() -> None:
+    families = dict(families_of(subject(lazy)))
+    assert "'<answer>' * n" in families
+    assert any("in the place of the answer" in name for name in families)
+    for name, grown in families.items():
+        sizes = [len(grown(size)) for size in (1_000, 4_000)]
+        assert math.isclose(sizes[1] - sizes[0], 3_000, rel_tol=0.3 if "counted up" in name else 0.02), name
+    assert list(_SIZES) == sorted(_SIZES)
+
+
+def fields(completions: list[str], **kwargs: Any) -> list[float]:
+    """Every letter may begin a word, so the time of a long word is quadratic."""
+    comparisons = [re.compile(rf"(\w+)\s*{sign}") for sign in ("==", "!=", ">=", "<=", ">", "<")]
+    return [float(any(comparison.search(text) for comparison in comparisons)) for text in completions]
+
+
+def spaces(completions: list[str], **kwargs: Any) -> list[float]:
+    """Spaces at the ends are stripped, those between letters take quadratic time."""
+    words = [re.compile(rf"\s+{word}\s+") for word in ("and", "or", "not", "in", "as", "is")]
+    return [float(any(word.search(text.strip()) for word in words)) for text in completions]
+
+
+@pytest.mark.parametrize(("reward", "piece"), [(fields, "'a'"), (spaces, r"'(?: |\\n)'")])
+def test_slow_patterns_are_found_and_can_be_pasted(reward: Any, piece: str) -> None:
+    report = check_reward(reward, examples=[{}], good=["a == 1 and b < 2"], bad=["no"])
+    (found,) = report["time_linear"].findings
+    assert re.search(rf"{piece} \* n", found.why)
+    assert len(found.completion) > 5_000
+    assert re.search(rf"{piece} \* \d+_\d{{3}}", found.reproduce)
+    assert "..." not in found.reproduce
+    assert report["total"].outcome == "held"  # the other laws had time
+
+
+@pytest.mark.slow
+def test_a_long_completion_of_another_law_is_evidence() -> None:
+    def long(subject: Any) -> Any:
+        """Try a long completion."""
+        subject.see([Trial("a" * 8_000)])
+        yield from ()
+
+    report = check_reward(fields, examples=[{}], good=["a == 1"], laws=[Law("long", long)], patience=60.0, budget=200.0)
+    assert [one.law for one in report.findings] == ["time_linear"]
+
+
+def test_what_is_not_finished_is_said_with_the_budget_that_would_do() -> None:
+    report = check_reward(
+        number, examples=[{"answer": "42"}], good=["42"], bad=["41"], laws=["time_linear"], budget=0.05
+    )
+    assert report.ok
+    assert not report.complete
+    assert report["time_linear"].outcome == "unfinished"
+    assert report.needs >= 10
+    assert f"budget={report.needs}" in str(report)
+    assert str(report).splitlines()[-1].strip().startswith(("INCOMPLETE", "NOT CHECKED"))

@@ -1,0 +1,187 @@
+"""Laws of siblings: parts that stand in for others, too few of them, too many calls, and the order of keys."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+import rewardkit as rk
+from tests.check.rewards import assert_held, assert_skipped, broken, form, number
+
+COLORS: dict[str, Any] = {
+    "examples": [
+        {"prompt": "Which colors has the flag?", "colors": ["black", "gold", "red"]},
+        {"prompt": "And the other one?", "colors": ["green", "white", "orange"]},
+    ],
+    "good": ["Colors: black, gold, red", "Colors: green, white, orange"],
+    "bad": ["Colors: pink, brown, gray", "Colors: pink, brown, gray"],
+}
+BULLETS: dict[str, Any] = {
+    "examples": [{"prompt": "Three reasons, please.", "n_bullets": 3}, {"prompt": "Two.", "n_bullets": 2}],
+    "good": ["- It is cheap.\n- It is quick.\n- It is good.", "- It is cheap.\n- It is quick."],
+    "bad": ["It is good.", "It is cheap."],
+}
+
+
+def call(name: str, **arguments: Any) -> str:
+    return f"<tool_call>{json.dumps({'name': name, 'arguments': arguments})}</tool_call>"
+
+
+CALLS: dict[str, Any] = {
+    "examples": [
+        {"prompt": "Weather in Rome?", "wanted": {"name": "weather", "arguments": {"city": "Rome"}}},
+        {"prompt": "Mail Ann.", "wanted": {"name": "mail", "arguments": {"to": "Ann"}}},
+    ],
+    "good": [call("weather", city="Rome"), call("mail", to="Ann")],
+    "bad": [call("weather", city="Oslo"), call("mail", to="Bob")],
+}
+ORDERS: dict[str, Any] = {
+    "examples": [{"order": '{"item": "lamp", "count": 3}'}, {"order": '{"item": "desk", "count": 8}'}],
+    "good": ['{"item": "lamp", "count": 3}', '{"item": "desk", "count": 8}'],
+    "bad": ['{"item": "desk", "count": 1}', '{"item": "lamp", "count": 2}'],
+}
+
+
+def said(text: str) -> list[str]:
+    return [item.strip() for item in text.removeprefix("Colors:").split(",")]
+
+
+def counted(completions: list[str], colors: list[list[str]], **kwargs: Any) -> list[float]:
+    """A right color that is repeated counts again."""
+    pairs = zip(map(said, completions), colors, strict=True)
+    return [min(1.0, sum(item in wanted for item in items) / len(wanted)) for items, wanted in pairs]
+
+
+def compared(completions: list[str], colors: list[list[str]], **kwargs: Any) -> list[float]:
+    pairs = zip(map(said, completions), colors, strict=True)
+    return [len(set(items) & set(wanted)) / len(set(items) | set(wanted)) for items, wanted in pairs]
+
+
+def split(completions: list[str], n_bullets: list[int], **kwargs: Any) -> list[float]:
+    """The text before the first bullet counts as one."""
+    return [float(len(text.split("- ")) >= count) for text, count in zip(completions, n_bullets, strict=True)]
+
+
+def found(completions: list[str], n_bullets: list[int], **kwargs: Any) -> list[float]:
+    pairs = zip(completions, n_bullets, strict=True)
+    return [float(len(re.findall(r"^- ", text, re.MULTILINE)) == count) for text, count in pairs]
+
+
+def calls_in(text: str) -> list[Any]:
+    try:
+        return [json.loads(body) for body in re.findall(r"<tool_call>(.*?)</tool_call>", text, re.DOTALL)]
+    except (ValueError, RecursionError):
+        return []
+
+
+def any_call(completions: list[str], wanted: list[Any], **kwargs: Any) -> list[float]:
+    """The right call among others is enough."""
+    return [float(one in calls_in(text)) for text, one in zip(completions, wanted, strict=True)]
+
+
+def only_call(completions: list[str], wanted: list[Any], **kwargs: Any) -> list[float]:
+    return [float(calls_in(text) == [one]) for text, one in zip(completions, wanted, strict=True)]
+
+
+def parsed(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def values(completions: list[str], order: list[str], **kwargs: Any) -> list[float]:
+    """The values in their order, whatever their keys."""
+    pairs = zip(map(parsed, completions), map(json.loads, order), strict=True)
+    return [float(list(one.values()) == list(gold.values())) for one, gold in pairs]
+
+
+def objects(completions: list[str], order: list[str], **kwargs: Any) -> list[float]:
+    return [float(parsed(text) == json.loads(gold)) for text, gold in zip(completions, order, strict=True)]
+
+
+def test_a_part_that_is_repeated_instead_of_another() -> None:
+    (one,) = broken(counted, "none_stands_in_for_another", **COLORS)
+    assert (one.completion, one.score) == ("Colors: gold, gold, red", 1.0)
+    assert "'black' is missing, 'gold' is repeated" in one.why
+    assert_held(compared, "none_stands_in_for_another", **COLORS)
+
+
+def test_a_part_that_is_right_twice() -> None:
+    def ranked(completions: list[str], order: list[list[str]], **kwargs: Any) -> list[float]:
+        found = [text.removeprefix("Order: ").split(" > ") for text in completions]
+        return [float(one == wanted) for one, wanted in zip(found, order, strict=True)]
+
+    law = "none_stands_in_for_another"
+    rows = [{"order": ["up", "down", "up"]}, {"order": ["up", "up"]}]
+    good, bad = ["Order: up > down > up", "Order: up > up"], ["Order: down > down > down", "Order: down > down"]
+    assert_held(ranked, law, examples=rows, good=good, bad=bad)
+    assert_skipped(ranked, law, "several parts", examples=rows[1:], good=good[1:], bad=bad[1:])
+
+
+def test_parts_that_are_only_counted() -> None:
+    def enough(completions: list[str], colors: list[list[str]], **kwargs: Any) -> list[float]:
+        return [float(len(said(text)) >= len(wanted)) for text, wanted in zip(completions, colors, strict=True)]
+
+    rows = {**COLORS, "bad": ["Colors: pink", "Colors: pink"]}
+    assert_skipped(enough, "none_stands_in_for_another", "several parts of one kind that each count", **rows)
+
+
+def test_a_part_that_is_missing() -> None:
+    (one,) = broken(split, "as_many_as_asked_for", **BULLETS)
+    assert one.completion == "- It is cheap.\n- It is quick."
+    assert "with 2 bullets instead of 3" in one.why
+    assert_held(found, "as_many_as_asked_for", **BULLETS)
+
+
+def test_columns_that_are_limits_ask_for_no_number() -> None:
+    def at_most(completions: list[str], max_bullets: list[int], **kwargs: Any) -> list[float]:
+        counts = [text.count("- ") for text in completions]
+        return [float(0 < count <= most) for count, most in zip(counts, max_bullets, strict=True)]
+
+    rows = [{"prompt": row["prompt"], "max_bullets": row["n_bullets"]} for row in BULLETS["examples"]]
+    assert_skipped(at_most, "as_many_as_asked_for", "as many parts", **{**BULLETS, "examples": rows})
+
+
+def test_a_call_that_nobody_asked_for() -> None:
+    (one,) = broken(any_call, "more_calls_cost", **CALLS)
+    assert one.completion.startswith(CALLS["good"][0])
+    assert "delete_account" in one.completion
+    assert_held(only_call, "more_calls_cost", **CALLS)
+
+
+def test_rewards_that_pay_wrong_calls_are_left_to_other_laws() -> None:
+    assert_skipped(any_call, "more_calls_cost", "makes calls in tags", **{**CALLS, "bad": CALLS["good"]})
+
+
+def test_an_object_with_its_keys_in_another_order() -> None:
+    (one,) = broken(values, "order_of_keys_does_not_count", **ORDERS)
+    assert one.completion == '{"count": 3, "item": "lamp"}'
+    assert_held(objects, "order_of_keys_does_not_count", **ORDERS)
+    assert_held(rk.json_match("order"), "order_of_keys_does_not_count", **ORDERS)
+
+
+@pytest.mark.parametrize("separators", [(", ", ": "), (",", ":"), (" , ", " : ")])
+def test_rewards_that_compare_texts_are_exact_by_contract(separators: tuple[str, str]) -> None:
+    texts = [json.dumps(json.loads(text), separators=separators) for text in ORDERS["good"]]
+    rows = {"examples": [{"order": text} for text in texts], "good": texts, "bad": ORDERS["bad"]}
+    assert_held(rk.exact("order"), "order_of_keys_does_not_count", **rows)
+    broken(values, "order_of_keys_does_not_count", **rows)
+
+
+@pytest.mark.parametrize(
+    ("law", "reason"),
+    [
+        ("none_stands_in_for_another", "several parts of one kind that each count"),
+        ("as_many_as_asked_for", "as many parts of a kind as a column says"),
+        ("more_calls_cost", "no right completion makes calls in tags"),
+        ("order_of_keys_does_not_count", "no right completion has an object with several keys"),
+    ],
+)
+def test_where_they_do_not_apply(law: str, reason: str) -> None:
+    assert_skipped(number, law, reason)
+    assert_skipped(form, law, "no right completions", good=[])

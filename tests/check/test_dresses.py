@@ -1,0 +1,136 @@
+"""Dresses: right completions as another model would write them, each tried only where it says something."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+import rewardkit as rk
+from rewardkit.check.reward_under_test.judgment import judged
+from rewardkit.check.variants.dresses import Dress, dresses
+from tests.check.rewards import EXAMPLES, number, subject
+
+
+def worn(reward: Any, **options: Any) -> dict[str, Dress]:
+    """The dresses of the first right completion, by name."""
+    one = subject(reward, **options)
+    right = judged(one)[0]
+    found = list(dresses(one, right))
+    assert all(dress.text != right.anatomy.text for dress in found)
+    return {dress.name: dress for dress in found}
+
+
+def texts(reward: Any, **options: Any) -> dict[str, str]:
+    return {name: dress.text for name, dress in worn(reward, **options).items()}
+
+
+def cuts(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+    """Looks at the end of the text only."""
+    return [float(text[-300:].strip().endswith(f"is {gold}")) for text, gold in zip(completions, answer, strict=True)]
+
+
+def guarded(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+    """No completion is as long as that."""
+    return [
+        float(text[:1_000_000].strip().endswith(f"is {gold}")) for text, gold in zip(completions, answer, strict=True)
+    ]
+
+
+def numeric(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+    found = [re.search(r"<answer>\$?(-?[\d,]+)", text) for text in completions]
+    golds = [float(re.sub(r"[^\d.-]", "", gold)) for gold in answer]
+    return [
+        float(one is not None and float(one[1].replace(",", "") or 0) == gold)
+        for one, gold in zip(found, golds, strict=True)
+    ]
+
+
+def without_articles(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+    said = [re.sub(r"\b(a|an|the)\b ", "", text.split(": ")[-1].lower()) for text in completions]
+    return [float(one == gold.lower()) for one, gold in zip(said, answer, strict=True)]
+
+
+def lengths(completions: list[str], **kwargs: Any) -> list[float]:
+    return [float(len(text) > 10) for text in completions]
+
+
+def said(*golds: str) -> dict[str, Any]:
+    return {
+        "examples": [{"answer": gold} for gold in golds],
+        "good": [f"<answer>{gold}</answer>" for gold in golds],
+        "bad": ["<answer>5</answer>"] * len(golds),
+    }
+
+
+def test_line_breaks() -> None:
+    found = worn(number, good=["<think>6 times 7</think><answer>42</answer>\n", "<think>3+4</think><answer>7</answer>"])
+    assert {name: dress.text for name, dress in found.items()} == {
+        "with a line break in its thinking": "<think>6\ntimes 7</think><answer>42</answer>\n",
+        "with its answer on a line of its own": "<think>6 times 7</think><answer>\n42\n</answer>\n",
+        "with Windows line ends": "<think>6 times 7</think><answer>42</answer>\r\n",
+        "after a prompt that ends with <think>": "6 times 7</think><answer>42</answer>\n",
+        "without white space at its end": "<think>6 times 7</think><answer>42</answer>",
+    }
+    assert found["with its answer on a line of its own"].control == "<think>6 times 7</think><answer> 42 </answer>\n"
+    assert found["with Windows line ends"].unreachable
+    assert found["after a prompt that ends with <think>"].unreachable
+
+
+def test_a_prompt_that_ends_with_the_opening_tag_makes_its_dress_reachable() -> None:
+    rows = [{**row, "prompt": f"{row['prompt']}\n<think>\n"} for row in EXAMPLES]
+    assert worn(number, examples=rows)["after a prompt that ends with <think>"].unreachable == ""
+
+
+def test_lines_that_a_reward_of_form_may_see() -> None:
+    three = ["one\ntwo\nthree", "four\nfive\nsix"]
+    found = worn(lengths, good=three, bad=["", ""])
+    assert found["with blank lines between its lines"].text == "one\n\ntwo\n\nthree"
+    assert found["with blank lines between its lines"].partly
+    assert "with blank lines between its lines" not in worn(lengths, good=["one\n\ntwo\nthree"] * 2, bad=["", ""])
+
+
+def test_long_remarks_where_the_code_cuts_texts() -> None:
+    plain: dict[str, Any] = {"good": ["It is 42", "It is 7"], "bad": ["It is 41", "It is 8"]}
+    found = worn(cuts, **plain)
+    behind = found["with a long remark behind it"]
+    assert behind.text.startswith("It is 42\nI have checked")
+    assert len(behind.text) > 300 > len(behind.control)
+    assert behind.hint == "the code cuts texts to 300 characters"
+    assert found["with a long remark before it"].text.endswith("\nIt is 42")
+    assert not any("remark" in name for name in texts(guarded, **plain))
+
+
+def test_units_and_commas() -> None:
+    assert texts(numeric, **said("$2,400", "$18"))["without the unit of the gold answer"] == "<answer>2,400</answer>"
+    assert texts(numeric, **said("2,400", "18"))["without the comma of the gold answer"] == "<answer>2400</answer>"
+    assert texts(numeric, **said("2400", "18"))["with a comma in its number"] == "<answer>2,400</answer>"
+
+
+@pytest.mark.parametrize("gold", ["1984", "999", "42", "0"])
+def test_years_and_small_numbers_have_no_comma(gold: str) -> None:
+    assert not any("comma" in name for name in texts(numeric, **said(gold, "7")))
+
+
+def test_rk_exact_is_exact_by_contract() -> None:
+    found = texts(rk.exact("answer", extract=rk.extract.tag("answer")), **said("2400", "18"))
+    assert set(found) == {"with its answer on a line of its own"}
+
+
+def test_units_with_exponents() -> None:
+    plain = {"good": ["It is 42 m now", "It is 7 m now"], "bad": ["It is 41 m now", "It is 8 m now"]}
+
+    def last(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+        found = [re.findall(r"\d+", text) for text in completions]
+        return [float(bool(one) and one[-1] == gold) for one, gold in zip(found, answer, strict=True)]
+
+    found = worn(last, **plain)["with a unit that has an exponent"]
+    assert (found.text, found.control) == ("It is 42 m/s2.", "It is 42 m/s.")
+
+
+def test_articles() -> None:
+    rows = {"examples": [{"answer": "Danube"}], "good": ["It is: Danube"], "bad": ["It is: Rhine"]}
+    found = worn(without_articles, **rows)["with an article"]
+    assert (found.text, found.control) == ("It is: The Danube", "It is: the Danube")
+    assert "with an article" not in texts(number)

@@ -1,0 +1,243 @@
+"""Execution: laws run one by one, also if the reward kills its process."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rewardkit as rk
+from rewardkit.check.laws import Law
+from rewardkit.check.reward_under_test.trials import Trial
+from rewardkit.check.run.isolation import can_isolate
+from rewardkit.check.variants.wild_texts import TEXTS
+from tests.check.rewards import (
+    EXAMPLES,
+    QUICK,
+    broken_laws,
+    check,
+    form,
+    naive,
+    number,
+    raises_on_empty,
+    shown,
+    timeless,
+)
+
+forks = pytest.mark.skipif(not can_isolate(), reason="this system cannot fork")
+
+
+def on_text(text: str, does: Callable[[], Any]) -> Callable[..., list[float]]:
+    """A trainer's function that does something dreadful where a completion is that text."""
+
+    def dreadful(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+        if text in completions:
+            does()
+        return [float(f"<answer>{gold}</answer>" in one) for one, gold in zip(completions, answer, strict=True)]
+
+    return dreadful
+
+
+def for_ever() -> None:
+    while True:
+        pass
+
+
+@rk.reward
+def hangs_on_a_word(completion: str, answer: str) -> float:
+    if completion == "word":
+        for_ever()
+    return float(f"<answer>{answer}</answer>" in completion)
+
+
+@forks
+@pytest.mark.parametrize(
+    ("does", "said"),
+    [
+        (for_ever, "took more than 0.4 s"),
+        (lambda: time.sleep(60), "took more than 0.4 s"),
+        (lambda: os._exit(3), "it exited"),
+        (lambda: os.kill(os.getpid(), signal.SIGKILL), "SIGKILL"),
+    ],
+    ids=["loop", "sleep", "exit", "killed"],
+)
+def test_a_reward_that_hangs_or_ends_the_process(does: Callable[[], Any], said: str) -> None:
+    started = time.monotonic()
+    report = check(on_text("word", does), laws=["total", "separates_good_from_bad"], patience=0.4, budget=10.0)
+    assert time.monotonic() - started < 10.0
+    (found,) = report["total"].findings
+    assert (found.completion, found.columns, found.score) == ("word", EXAMPLES[0], None)
+    assert said in found.why
+    assert found.matters
+    assert report["separates_good_from_bad"].outcome == "held"  # looks at given completions alone
+    assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+
+
+STALLING = {TEXTS[name] for name in ("a tower", "a factorial", "a huge range")}
+
+
+def stalls_on_many(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+    """Hang on several completions, as `eval` does."""
+    if STALLING & set(completions):
+        for_ever()
+    return [float(f"<answer>{gold}</answer>" in one) for one, gold in zip(completions, answer, strict=True)]
+
+
+@forks
+def test_stalls_cost_no_other_law_its_time() -> None:
+    laws = ["total", "finite", "separates_good_from_bad", "informative", "gold_gets_the_maximum", "permutation"]
+    report = check(stalls_on_many, laws=laws, patience=0.3, budget=3.0)
+    (found,) = report["total"].findings
+    assert found.completion in STALLING
+    assert found.law == "time_linear"
+    assert "so did 2 more" in found.why
+    assert {result.outcome for result in report.results if result.law != "total"} == {"held"}
+
+
+@forks
+def test_a_reward_that_always_hangs_is_one_finding() -> None:
+    def always(completions: list[str], **kwargs: Any) -> list[float]:
+        while True:
+            pass
+
+    started = time.monotonic()
+    report = check(always, patience=0.3, budget=1.0)
+    assert time.monotonic() - started < 10.0
+    (found,) = report.findings
+    assert found.law == "time_linear"
+    assert {result.outcome for result in report.results if not result.findings} == {"unfinished"}
+
+
+def test_a_slow_reward_is_tried_on_fewer_completions() -> None:
+    def slow(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+        time.sleep(0.02 * len(completions))
+        return [float(f"<answer>{gold}</answer>" in one) for one, gold in zip(completions, answer, strict=True)]
+
+    report = check(slow, laws=["total", "separates_good_from_bad"], budget=2.0)
+    assert [result.outcome for result in report.results] == ["held", "held"]
+    assert 0 < report["total"].tries < 60
+
+
+@pytest.mark.parametrize("isolate", [True, False])
+def test_a_law_that_takes_too_long_is_cut_short_alone(isolate: bool) -> None:
+    def endless(subject: Any) -> Any:
+        """Never done."""
+        while True:
+            subject.see([Trial("word")], fresh=True)
+        yield
+
+    report = check(number, laws=[Law("endless", endless), "total"], budget=1.0, isolate=isolate)
+    assert report["endless"].outcome == "unfinished"
+    assert "out of time" in report["endless"].reason
+    assert report["total"].outcome == "held"
+
+
+@forks
+def test_a_law_that_waits_without_scoring_is_cut_short_alone() -> None:
+    def waits(subject: Any) -> Any:
+        """Wait for a thread that never ends, say."""
+        time.sleep(60)
+        yield
+
+    report = check(number, laws=[Law("waits", waits), "total"], budget=2.0, patience=0.2)
+    assert (report["waits"].outcome, report["waits"].reason) == ("unfinished", "ran out of time")
+    assert report["total"].outcome == "held"
+
+
+@pytest.mark.slow
+@forks
+def test_the_completion_of_a_batch_that_hangs_is_named() -> None:
+    report = check(hangs_on_a_word, laws=["total"], patience=0.2, budget=15.0)
+    (found,) = report.findings
+    assert found.completion == "word"
+    assert "took more than 0.2 s" in found.why
+
+
+def test_unlimited_memory() -> None:
+    report = check(on_text("word", lambda: b"x" * (1 << 42)), laws=["total"])
+    (found,) = report.findings
+    assert found.completion == "word"
+    assert "MemoryError" in found.why
+
+
+def test_a_reward_that_raises() -> None:
+    report = check(raises_on_empty, laws=["total", "finite", "permutation", "thread_safe"])
+    assert broken_laws(report) == {"total"}
+    assert report.findings[0].completion == ""
+
+
+@forks
+def test_the_reward_changes_nothing_in_this_process() -> None:
+    done: list[str] = []
+    state = random.getstate()
+    directory = Path.cwd()
+
+    def messy(completions: list[str], **kwargs: Any) -> list[float]:
+        done.extend(completions)
+        random.seed(1)
+        os.chdir("/")
+        os.environ["REWARDKIT_MESSY"] = "1"
+        return [float("4" in text) for text in completions]
+
+    check(messy, laws=["total", "informative"])
+    assert done == []
+    assert random.getstate() == state
+    assert Path.cwd() == directory
+    assert "REWARDKIT_MESSY" not in os.environ
+
+
+@pytest.mark.parametrize("reward", [naive, number, raises_on_empty, [form, naive]], ids=shown)
+def test_isolation_does_not_change_findings(reward: Any) -> None:
+    laws = [*QUICK, "batch_equals_singles", "permutation", "inputs_not_mutated"]
+    assert timeless(check(reward, laws=laws, isolate=True)) == timeless(check(reward, laws=laws, isolate=False))
+
+
+def test_a_bug_of_the_harness_is_not_blamed_on_the_reward() -> None:
+    def buggy(subject: Any) -> Any:
+        """Never."""
+        raise KeyError("of the law")
+        yield
+
+    report = check(number, laws=[Law("buggy", buggy), "total"])
+    assert report.ok
+    assert not report.complete
+    assert report["buggy"].outcome == "unfinished"
+    assert "KeyError" in report["buggy"].reason
+    assert "some laws were not finished" in str(report)
+    assert report["total"].outcome == "held"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("isolate", [True, False])
+def test_the_budget(isolate: bool) -> None:
+    def slow(completions: list[str], **kwargs: Any) -> list[float]:
+        time.sleep(0.03 * len(completions))
+        return [float("4" in text) for text in completions]
+
+    started = time.monotonic()
+    report = check(slow, laws=None, budget=4.0, isolate=isolate)
+    assert time.monotonic() - started < 20.0  # all laws together would take minutes
+    late = [result for result in report.results if "out of time" in result.reason]
+    assert len(late) > 5
+    assert all(result.outcome in ("unfinished", "broken") for result in late)
+    assert {"held", "broken"} & {result.outcome for result in report.results}  # some had time
+
+
+def test_the_callback_gets_each_law_as_it_starts() -> None:
+    told: list[tuple[str, int, int]] = []
+    check(number, laws=QUICK, told=lambda *said: told.append(said))
+    assert told == [(law, place, len(QUICK)) for place, law in enumerate(QUICK)]
+
+
+def test_the_first_finding_says_how_many_tries_it_took() -> None:
+    report = check(naive, laws=["exploits", "total"])
+    found = report["exploits"]
+    assert found.findings
+    assert 0 < found.first <= found.tries
+    assert report["total"].first == 0

@@ -1,0 +1,62 @@
+"""docs/laws.md lists the laws and the families of exploits as the code has them; docs/testing.md names all constants.
+
+``python tests/check/test_guide.py`` rewrites those lists.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from rewardkit.check import laws
+from rewardkit.check.exploits import CATALOG
+from rewardkit.tree.loading import CONSTANTS
+
+DOCS = Path(__file__).parents[2] / "docs"
+GUIDE = DOCS / "laws.md"
+PART = re.compile(r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def the_laws() -> str:
+    rows = [f"| `{law.name}` | {law.why.replace('|', chr(92) + '|')} |" for law in laws.ALL]
+    return "\n".join(["| law | why a training run needs it |", "|---|---|", *rows])
+
+
+def the_families() -> str:
+    counts = Counter(hack.family for hack in CATALOG)
+    examples: dict[str, str] = {}
+    for hack in CATALOG:
+        examples.setdefault(hack.family, hack.name)
+    rows = [f"| {family} | {count} | {examples[family]} |" for family, count in counts.items()]
+    head = [
+        f"{len(CATALOG)} hacks, each with the place where it was seen:",
+        "",
+        "| family | hacks | such as |",
+        "|---|---|---|",
+    ]
+    return "\n".join([*head, *rows])
+
+
+GENERATED = {"laws": the_laws, "families": the_families}
+
+
+def as_it_should_be(text: str) -> str:
+    return PART.sub(lambda found: f"{found[1]}\n{GENERATED[found[2]]()}\n\n{found[4]}", text)
+
+
+@pytest.mark.parametrize("part", GENERATED)
+def test_the_page_agrees_with_the_code(part: str) -> None:
+    written = {found[2]: found[3].strip() for found in PART.finditer(GUIDE.read_text(encoding="utf-8"))}
+    assert written[part] == GENERATED[part](), "run: python tests/check/test_guide.py"
+
+
+def test_it_names_all_constants() -> None:
+    text = (DOCS / "testing.md").read_text(encoding="utf-8")
+    assert [name for name in CONSTANTS if f"`{name}`" not in text] == []
+
+
+if __name__ == "__main__":
+    GUIDE.write_text(as_it_should_be(GUIDE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,108 @@
+"""Siblings: parts of one kind, found in completions; one is left out, repeated, or put in the place of another."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from rewardkit.check.completion.anatomy import Anatomy
+from rewardkit.check.variants.siblings import Siblings, siblings_in
+
+WORDS = st.lists(st.text("abcdefgh", min_size=1, max_size=6), min_size=2, max_size=8)
+JOINTS = (" > ", " -> ", "; ", " | ", ", ")
+
+
+def found(text: str, kind: str, *columns: object) -> Siblings:
+    (one,) = [one for one in siblings_in(Anatomy(text), columns) if one.kind == kind]
+    return one
+
+
+def parts(one: Siblings) -> list[str]:
+    return [one.part(place) for place in range(len(one))]
+
+
+def _bullets(words: list[str]) -> str:
+    return "Look:\n" + "\n".join(f"- {word}" for word in words) + "\nDone."
+
+
+def _calls(words: list[str]) -> str:
+    return "\n".join(f"<tool_call>{word}</tool_call>" for word in words)
+
+
+def _items(words: list[str]) -> str:
+    return "Order: " + " > ".join(words)
+
+
+FORMS = {"bullet": _bullets, "call": _calls, "item": _items}
+
+
+@pytest.mark.parametrize("kind", FORMS)
+@given(words=WORDS, place=st.integers(0, 7))
+def test_parts_join_to_the_same_text(kind: str, words: list[str], place: int) -> None:
+    make, place = FORMS[kind], place % len(words)
+    one = found(make(words), kind)
+    said = parts(one)
+    assert len(one) == len(words)
+    assert all(word in part for word, part in zip(words, said, strict=True))
+    assert one.joint.join(said) in one.text
+    shorter = [word for other, word in enumerate(words) if other != place]
+    assert one.without(place) == make(shorter)
+    assert one.with_more(said[place]) == make([*words, words[place]])
+    assert one.without_but_more(place, said[0], said[-1]) == make([*shorter, words[0], words[-1]])
+    assert one.instead(place, said[0]) == make([*words[:place], words[0], *words[place + 1 :]])
+    assert one.without_all() == one.text.replace(one.joint.join(said), "")
+
+
+@given(WORDS, st.sampled_from(JOINTS))
+def test_items_of_an_answer(words: list[str], joint: str) -> None:
+    for form in ("<answer>{}</answer>", "<answer>\n[{}]\n</answer>", "So it is.\nRanking: {}."):
+        one = found(form.format(joint.join(words)), "item")
+        assert parts(one) == words
+        assert one.joint == joint
+
+
+def test_fences_and_other_blocks() -> None:
+    fences = found("A:\n```py\n1\n```\nB:\n```\n2\n```", "fence")
+    assert parts(fences) == ["```py\n1\n```", "```\n2\n```"]
+    assert fences.without(0) == "A:\n```\n2\n```"
+    steps = [one for one in siblings_in(Anatomy("<step>a</step><step>b</step><answer>c</answer>")) if len(one) == 2]
+    assert [parts(one) for one in steps] == [["<step>a</step>", "<step>b</step>"]]
+
+
+def test_a_single_part_has_a_line_of_its_own() -> None:
+    one = found("<function>f</function>", "call")
+    assert (one.joint, one.without(0), one.with_more("x")) == ("\n", "", "<function>f</function>\nx")
+
+
+def test_thinking_has_no_siblings() -> None:
+    text = "<think>\n- a\n- b\n</think>\n- c\n- d"
+    assert [parts(one) for one in siblings_in(Anatomy(text))] == [["- c", "- d"]]
+
+
+def test_bullets_go_on_in_lines_that_are_indented() -> None:
+    assert parts(found("1. a\n   b\n2) c\nd", "bullet")) == ["1. a\n   b", "2) c"]
+
+
+def test_mentions_of_the_items_of_a_column() -> None:
+    text = "The Dog sees a cat."
+    one = found(text, "mention", ["cat", "dog"])
+    assert parts(one) == ["Dog", "cat"]
+    assert one.without(0) == "The  sees a cat."
+    assert one.without_all() == "The  sees a ."
+    assert one.without_but_more(1, "Dog") == "The Dog Dog sees a ."
+
+
+@pytest.mark.parametrize(
+    "column", [None, "cat dog", ["cat"], ["cat", "cow"], ["cat", 3], [], ["", "cat"], {"cat": "dog"}]
+)
+def test_columns_that_are_not_mentioned_once_each(column: object) -> None:
+    assert [one.kind for one in siblings_in(Anatomy("A cat and a dog."), [column])] == []
+
+
+@pytest.mark.parametrize("text", ["", "\n", "<answer></answer>", "<answer>[]</answer>", "A: ,", "A: ", ", , ", "`" * 9])
+def test_texts_without_siblings(text: str) -> None:
+    assert [one for one in siblings_in(Anatomy(text)) if len(one) > 1] == []
+
+
+def test_too_many_parts_are_left_alone() -> None:
+    assert [*siblings_in(Anatomy(_bullets(["a"] * 13)))] == []

@@ -1,0 +1,127 @@
+"""The leads of a recorded run as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import rewardkit as rk
+from rewardkit.errors import NotARun
+from rewardkit.page.lead_report import LEAST_STEPS, LeadReport, lead_report
+from rewardkit.page.leads import leads_of
+from rewardkit.rewards.judges.judge import task_judge
+from tests.page.recorded import conversations, ordinary
+from tests.page.test_rescoring import anywhere, recorded
+from tests.rewards.judges.server import JudgeServer, Request, no_quota, verdict
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return recorded(tmp_path_factory.mktemp("report") / "run", 40)
+
+
+@pytest.fixture(scope="module")
+def report(run: Path) -> LeadReport:
+    return lead_report(run, reward=anywhere)
+
+
+@pytest.fixture
+def server() -> Iterator[JudgeServer]:
+    def judged(request: Request) -> object:
+        return {"reason": "it names \x1b[2J all", "score": 0 if "0 1 2 3" in request.text else 2}
+
+    with JudgeServer(verdict(judged)) as running:
+        yield running
+
+
+def test_the_report_has_the_leads_of_the_page_in_their_order(run: Path, report: LeadReport) -> None:
+    leads = leads_of(run, reward=anywhere)
+    assert list(report.leads) == leads
+    assert report.strength == leads[0].strength >= 0.8
+    values = json.loads(json.dumps(report.to_dict(), allow_nan=False))
+    assert (values["steps"], values["completions"]) == (40, 960)
+    assert [one["title"] for one in values["leads"] + values["facts"]] == [lead.title for lead in leads]
+    assert values["facts"]
+    assert values["leads"][0]["kind"] == "foreign"
+    assert values["leads"][0]["examples"][0]["completion"].startswith("0 1 2 3")
+    assert values["leads"][0]["examples"][0]["prompt"].startswith("question")
+    assert "verdict" not in values["leads"][0]["examples"][0]
+
+
+def test_the_text_has_leads_then_facts_with_some_completions_each(report: LeadReport) -> None:
+    text = report.text(examples=3)
+    assert f"{report.strength:.2f}  foreign, steps" in text
+    assert text.index("foreign, steps") < text.index("Facts about this run") < text.index("fact  ")
+    assert text.count(", total ") == 3 * len(report.leads)
+    assert ", total " not in report.text(examples=0)
+    assert max(map(len, text.splitlines())) < 200
+
+
+def test_a_judge_gives_its_verdict_beside_the_leads_and_reads_no_facts(run: Path, server: JudgeServer) -> None:
+    plain = lead_report(run, reward=anywhere)
+    found = lead_report(run, reward=anywhere, judge=task_judge("m", base_url=server.base_url))
+    assert found.leads == plain.leads
+    values = found.to_dict()
+    first = values["leads"][0]
+    assert first["second_opinion"] == {"does": 0, "does_not": len(first["examples"]), "undecided": 0}
+    assert {one["verdict"] for one in first["examples"]} == {"does_not"}
+    assert all("second_opinion" in lead for lead in values["leads"])
+    assert not any("second_opinion" in fact for fact in values["facts"])
+    text = found.text()
+    assert "judge: does not do the task: it names \\" in text
+    assert "\x1b" not in text
+    assert len(server.requests) <= 8 * len(values["leads"])
+
+
+def test_a_judge_that_refuses_costs_no_lead(run: Path, server: JudgeServer) -> None:
+    server.answer = no_quota()
+    found = lead_report(run, reward=anywhere, judge=task_judge("m", base_url=server.base_url))
+    assert found.opinions[0] is not None
+    assert found.opinions[0].counts["undecided"] == len(found.leads[0].rows)
+    assert "quota" in found.text()
+
+
+def test_the_judge_gets_the_columns_of_the_data(run: Path) -> None:
+    opinion = lead_report(run, reward=anywhere, judge=rk.exact("answer")).opinions[0]
+    assert opinion is not None
+    assert opinion.counts["undecided"] == 0
+
+
+def test_the_report_says_if_no_completion_was_scored_again(run: Path, report: LeadReport) -> None:
+    assert "--reward" in lead_report(run).text()
+    assert "reads no column" in lead_report(run, reward=rk.tags("answer")).text()
+    assert report.remark == ""
+
+
+def test_a_short_run_says_so(tmp_path: Path) -> None:
+    found = lead_report(ordinary(tmp_path / "run", steps=LEAST_STEPS - 1))
+    assert f"{LEAST_STEPS - 1} training steps" in found.too_short
+    assert "No leads" not in found.text()
+    assert found.to_dict()["remark"]
+    assert lead_report(ordinary(tmp_path / "long", steps=LEAST_STEPS)).too_short == ""
+
+
+def test_completions_that_call_tools_are_shown_with_all_turns(tmp_path: Path) -> None:
+    examples = [one for own in lead_report(conversations(tmp_path / "run", 20)).examples for one in own]
+    called = [one.completion for one in examples if "calls open(" in one.completion]
+    assert called
+    assert all(text.startswith("ASSISTANT, turn 1") for text in called)
+
+
+@pytest.mark.parametrize("lost", ["completions", "prompts"])
+def test_texts_that_the_record_has_lost_cost_no_lead(run: Path, lost: str, tmp_path: Path) -> None:
+    path = shutil.copytree(run, tmp_path / "run")
+    for file in (path / lost).rglob("*.parquet"):
+        file.unlink()
+    found = lead_report(path, judge=rk.exact("answer"))
+    assert found.leads
+    assert "(empty)" in found.text() or lost == "prompts"
+
+
+def test_no_run_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(NotARun):
+        lead_report(tmp_path / "nowhere")
