@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from rewardkit.analyze.calibration import misjudged
-from rewardkit.analyze.discrimination import settled
-from rewardkit.analyze.reliability import (
+from rewardkit.analyze.calibration import (
     Confusion,
     Saturation,
     best_threshold,
     calibration_error,
     confusion,
     is_share,
+    misjudged,
     reliability,
     saturation,
 )
+from rewardkit.analyze.discrimination import settled
 from rewardkit.batch.column import Column, Floats
 from rewardkit.batch.score import SCORED
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from rewardkit.check.mutants.nodes import called, number
+from rewardkit.check.mutants.operators import called, number
 from rewardkit.check.mutants.sites import Site
 from rewardkit.check.reading.places import places
 from rewardkit.tree.reward import Reward

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
 
-from rewardkit.check.mutants.nodes import called, grouped
+from rewardkit.check.mutants.operators import called, grouped
 from rewardkit.check.mutants.sites import Site
 from rewardkit.check.reading.places import closed_over
 from rewardkit.tree.reward import Reward, bindings

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rewardkit.check.mutants.nodes import called, number
+from rewardkit.check.mutants.operators import called, number
 from rewardkit.check.mutants.sites import Site
 from rewardkit.check.reading.places import places
 from rewardkit.tree.reward import Reward

@@ -17,17 +17,22 @@ from typing import Any, ClassVar, final
 from rewardkit.batch.score import Score
 from rewardkit.errors import MissingExtraError, RewardDefinitionError, WorkerDied, shorten
 from rewardkit.progress.bounds import number as checked_number
-from rewardkit.rewards.math_equal import words
+from rewardkit.rewards.math_equal import statements as words
 from rewardkit.rewards.math_equal.closed_form import arithmetic, decide, letters, value
-from rewardkit.rewards.math_equal.families import Family, are_least, families, same_families
 from rewardkit.rewards.math_equal.notation import clean, compact, is_about, is_name, sides, split_at, wrapped
 from rewardkit.rewards.math_equal.plain_numbers import Numeral, read, remainder
-from rewardkit.rewards.math_equal.precheck import TOO_HIGH, TOWER, refusal
 from rewardkit.rewards.math_equal.statements import (
+    TOO_HIGH,
+    TOWER,
+    Family,
     Stated,
+    are_least,
+    families,
     is_other,
     option,
+    refusal,
     renamed,
+    same_families,
     stated,
     stated_once,
     with_argument_of,

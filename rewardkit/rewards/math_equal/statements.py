@@ -7,10 +7,364 @@ Phrases that lead to an answer ("The answers are"), labels ("Minimum: 1"), and w
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import gcd, lcm, prod
 
-from rewardkit.rewards.math_equal.notation import split_at, words_of_name, wrapped
+from rewardkit.rewards.math_equal.closed_form import (
+    Formula,
+    difference,
+    formula,
+    quotient,
+    rational,
+    split_by,
+    variables,
+)
+from rewardkit.rewards.math_equal.grammar import is_product
+from rewardkit.rewards.math_equal.notation import compact, split_at, words_of_name, wrapped
 from rewardkit.rewards.math_equal.plain_numbers import read
+from rewardkit.rewards.math_equal.structure import LEAF, LIST, SET, Node, parse
+
+# Answers in words: ``\text{(C)}`` is ``c``, ``the derivative`` is ``derivative``, ``3:30 pm`` is ``15:30``.
+
+
+MAX_WORDS = 4
+"""The most words of a gold answer that is not in ``\\text{}``. Sentences can be said in too many ways."""
+
+MISSING = frozenset(("nan", "nat", "null", "<na>", "n/a"))
+
+_TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
+_COMMAND = re.compile(r"\\[A-Za-z]+")
+_CHOICE = re.compile(r"\(?\s*([A-Za-z])\s*[.)]?\s*\)?")
+_OPTIONS = frozenset("ABCDEFGHIJ")
+_LONG_WORD = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{3,}")
+_ARTICLE = re.compile(r"\A(?:the|an?)\s+(?=[a-z]{2})")
+_LISTED = re.compile(r"\s*(?:,\s*and\b|,|\band\b)\s*")
+_BASED = re.compile(r"(-?[0-9A-Za-z]+)_\{([0-9]+)\}")
+_CLOCK = re.compile(
+    r"(?:\\text\s*\{\s*)?([01]?[0-9]|2[0-4]):([0-5][0-9])(?::([0-5][0-9]))?\s*(?:\}|\\text\s*\{)?\s*(?:([ap])\.?\s*m\.?)?\s*\}?",
+    re.IGNORECASE,
+)
+_NOTATION = re.compile(
+    r"\\(?:forall|exists|to|Rightarrow|Leftrightarrow|wedge|vee|neg|equiv|perp|parallel|angle|triangle|sim|cong|subset|"
+    r"subseteq|mathbb|circ|sum|prod|int|lim|mapsto|leftrightarrow|vec|begin|frac\{d)(?![A-Za-z])|[A-Za-z]'|[A-Z]{2}|:"
+)
+_DENIAL = re.compile(
+    r"\b(?:not|isn|aren|doesn|never|neither|nor|no|cannot|wrong|incorrect|false|untrue|except|excluding|without|unless|"
+    r"too (?:many|few|much|little|big|small|large|high|low)|versus|vs|alternatively|o)\b"
+    r"|(?<=[\d})])\s*\\text\s*\{\s*[a-z]+(?:ed|ly|[ai]ble)\s*\}",
+    re.IGNORECASE,
+)
+"""What takes an answer back, or names another one. A single word like "rejected" or "allegedly" counts nothing."""
+
+_SAME = (
+    ("\\infty", "infinitely many", "infinite"), ("\\emptyset", "no solution", "no solutions", "none"),
+    ("does not exist", "dne"),
+)  # fmt: skip
+_SYNONYMS = {word: group for group in _SAME for word in group} | {"true": ("t", "T"), "false": ("f", "F")}
+
+
+def spelled(cleaned: str) -> str:
+    """Return words in one spelling."""
+    text = _TEXT.sub(r"\1", cleaned).strip(' ."`*')
+    if choice := _CHOICE.fullmatch(text):
+        return choice[1]
+    words = " ".join(text.casefold().split())
+    return _LISTED.sub(", ", _ARTICLE.sub("", words))
+
+
+def plain(cleaned: str) -> str:
+    """Return a text without ``\\text{}`` and without spaces that mean nothing: ``300 K`` for ``300\\text{ K}``."""
+    return compact(" ".join(_TEXT.sub(r" \1 ", cleaned).split()))
+
+
+def spellings(cleaned: str) -> tuple[tuple[str, ...], bool]:
+    """Return the accepted spellings of an answer in words, and whether it can only be words."""
+    if (based := _BASED.fullmatch(cleaned)) and _is_in_base(based[1], int(based[2])):
+        return (cleaned.casefold(), based[1].casefold()), True
+    said = spelled(cleaned)
+    if said.upper() in _OPTIONS and (said.isupper() or "(" in cleaned):
+        return (said.lower(), said.upper()), True  # the letter of an option; c alone is a variable, and not C
+    if cleaned in _SYNONYMS and cleaned.startswith("\\"):
+        return _SYNONYMS[cleaned], False
+    if "\\text" in cleaned and not _TEXT.sub("", cleaned).strip(" .()"):
+        return (said, *_SYNONYMS.get(said, ())), True
+    if _CHOICE.fullmatch(cleaned):
+        return (said,), True
+    if is_prose(cleaned):
+        return (said, *_SYNONYMS.get(said, ())), True
+    return (), False
+
+
+def _is_in_base(digits: str, base: int) -> bool:
+    """Return whether it is a number in that base, such as ``1011_2``; ``a_1`` is a name."""
+    digits = digits.removeprefix("-")
+    return 1 < base <= 36 and any(map(str.isdigit, digits)) and all(int(digit, 36) < base for digit in digits)
+
+
+def is_prose(cleaned: str) -> bool:
+    """Return whether a text is words rather than a formula: ``line segment``, not ``xyz``."""
+    bare = _TEXT.sub(" ", _COMMAND.sub(" ", cleaned.replace("\\text", "\\text ")))
+    words = _LONG_WORD.findall(bare)
+    return any(not is_product(word) for word in words) and not re.search(r"[=<>^_\\+]|\d", cleaned)
+
+
+def denials(cleaned: str) -> set[str]:
+    """Return the words with which a text denies something."""
+    return {word.lower() for word in _DENIAL.findall(cleaned)}
+
+
+def as_written_only(cleaned: str) -> bool:
+    """Return whether a text has notation that only means something as a whole: ``p \\to q``, ``\\angle ABC``."""
+    return _NOTATION.search(cleaned) is not None
+
+
+def clock(cleaned: str) -> tuple[int, int, int, str] | None:
+    """Return a time of day as hours, minutes, seconds and "a" or "p" or ""; None for other texts."""
+    match = _CLOCK.fullmatch(cleaned)
+    if match is None:
+        return None
+    hours, half = int(match[1]), (match[4] or "").lower()
+    if half and hours > 12:
+        return None
+    return hours, int(match[2]), int(match[3] or 0), half
+
+
+def same_clock(gold: tuple[int, int, int, str], answer: tuple[int, int, int, str]) -> bool:
+    """Return whether two times are the same; a.m. or p.m. may be missing."""
+    if gold[3] and answer[3]:
+        return gold == answer
+    if not (gold[3] or answer[3]):
+        return gold == answer
+    return gold[:3] == answer[:3] or _full(gold) == _full(answer)
+
+
+def _full(time: tuple[int, int, int, str]) -> tuple[int, int, int]:
+    hours = time[0] % 12 + 12 * (time[3] == "p") if time[3] else time[0]
+    return hours, time[1], time[2]
+
+
+# Refuse dangerous input before parsing it: ``refusal("9^{9^{9^{9}}}")`` is "has a tower of powers".
+
+
+MAX_CHARACTERS = 500
+MAX_DEPTH = 12
+MAX_DIGITS = 100
+MAX_EXPONENT = 1_000
+TOO_HIGH = f"has a power of more than {MAX_EXPONENT:,}"
+TOWER = "has a tower of powers"
+MAX_POWERS_OF_POWERS = 10_000
+MAX_FACTORIAL = 100
+
+_LONG_NUMBER = re.compile(rf"[0-9]{{{MAX_DIGITS + 1}}}")
+_TOWER = re.compile(r"\^\{[^{}]*\}\s*\^|\^\{[^{}A-Za-z]*\^|\^\{[^{}]*\^\{[^{}]*\^|\^\s*[^{\\\s]")
+_SMALL_TOWER = re.compile(r"(?<=\^\{)\s*([0-9]{1,4})\s*\^\s*\{\s*([0-9]{1,3})\s*\}\s*(?=\})")
+_EXPONENT = re.compile(r"\^\s*\{([^{}^]*)")
+_POWER_OF_GROUP = re.compile(r"[)}\]|]\s*\^\s*\{\s*([0-9]{1,4})\s*\}")
+_NUMBER = re.compile(r"[0-9]+")
+_FACTORIAL = re.compile(r"([0-9]*)\s*!")
+_BEFORE_FACTORIAL = re.compile(r"(?:[A-Za-z0-9]|[A-Za-z][^A-Za-z]{0,9}\))\s*$")
+# An answer may leave these unevaluated only if the gold answer does.
+_UNFINISHED = re.compile(
+    r"\\(?:begin\{vmatrix\}|(?:sum|prod|coprod|i*nt|oint|lim|limsup|liminf|[dt]?binom|choose|det|gcd|lcm|max|min|sup|inf"
+    r"|p?mod|lfloor|lceil|partial|nabla|approx|sim|cong|propto|div|arg|Re|Im)(?![A-Za-z])"
+    r"|text\s*\{\s*(?:gcd|lcm|mod|rank|tr|trace|arg|Re|Im)\s*\})|!"
+)
+
+_OF_LETTERS = re.compile(
+    r"\\binom\{[^{}]*[A-Za-z][^{}]*\}\{[^{}]*\}|(?:(?<![A-Za-z0-9])[A-Za-z]|\([^()]*[A-Za-z][^()]*\))\s*!"
+)
+"""What counts things of which there are n has no value that could be written out."""
+
+_COUNTING = ("!", "\\binom")
+"""Factorials and binomials are written with each other."""
+
+
+def refusal(cleaned: str, gold: str | None = None) -> str | None:
+    """Return why a cleaned text must not be parsed; None if it may be.
+
+    Args:
+        gold: for an answer, the gold answer: the answer may leave unevaluated what the gold answer does.
+    """
+    if len(cleaned) > MAX_CHARACTERS:
+        return f"is longer than {MAX_CHARACTERS} characters"
+    if not (cleaned.isascii() and cleaned.isprintable()):
+        return "has characters that are not mathematics"
+    if _depth(cleaned) > MAX_DEPTH:
+        return f"is nested deeper than {MAX_DEPTH} levels"
+    if _LONG_NUMBER.search(cleaned):
+        return f"has a number of more than {MAX_DIGITS} digits"
+    cleaned = _without_small_towers(cleaned)
+    if _TOWER.search(cleaned):
+        return TOWER
+    exponents = _NUMBER.findall(" ".join(_EXPONENT.findall(cleaned)))
+    if any(int(exponent) > MAX_EXPONENT for exponent in exponents):
+        return TOO_HIGH
+    if prod(max(1, int(power)) for power in _POWER_OF_GROUP.findall(cleaned)) > MAX_POWERS_OF_POWERS:
+        return "has powers of powers"
+    if any(not _small_factorial(cleaned, match) for match in _FACTORIAL.finditer(cleaned)):
+        return f"has a factorial of a number that may be above {MAX_FACTORIAL}"
+    if gold is not None:
+        for unfinished in _UNFINISHED.findall(_OF_LETTERS.sub("", cleaned)):
+            counted = unfinished in _COUNTING and any(sign in gold for sign in _COUNTING)
+            if unfinished not in gold and not counted:
+                return f"has {unfinished}, which still has to be evaluated"
+    return None
+
+
+def _without_small_towers(text: str) -> str:
+    """Return `text` with the value of a small power in an exponent: ``2^{8}`` for ``2^{2^{3}}``."""
+    for _ in range(MAX_DEPTH if "^" in text else 0):
+        smaller = _SMALL_TOWER.sub(_evaluated, text)
+        if smaller == text:
+            break
+        text = smaller
+    return text
+
+
+def _evaluated(match: re.Match[str]) -> str:
+    base, exponent = int(match[1]), int(match[2])
+    small = base < 2 or exponent * base.bit_length() <= MAX_EXPONENT.bit_length() + base.bit_length()
+    return str(base**exponent) if small and base**exponent <= MAX_EXPONENT else match[0]
+
+
+def _depth(text: str) -> int:
+    depth = deepest = 0
+    for bracket in text:
+        if bracket in "([{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif bracket in ")]}":
+            depth = max(0, depth - 1)
+    return deepest
+
+
+def _small_factorial(text: str, match: re.Match[str]) -> bool:
+    """Return whether it is the factorial of a small number, a variable, or brackets like ``(n - 1)``."""
+    if match[1]:
+        return int(match[1]) <= MAX_FACTORIAL
+    return bool(_BEFORE_FACTORIAL.search(text[max(0, match.start() - 12) : match.start()]))
+
+
+# Families of solutions: ``\frac{\pi}{4} + \frac{k\pi}{2}`` is ``\frac{\pi}{4} + n\pi, \frac{3\pi}{4} + n\pi``.
+
+
+PARAMETERS = frozenset("klmnpt")
+MAX_RESIDUES = 64
+
+_VARIABLE = re.compile(r"(?:[A-Za-z]|\\(?:theta|alpha|beta|gamma|varphi|omega|phi))(?:_\{[A-Za-z0-9]+\})?")
+_CONGRUENT = re.compile(
+    r"(?:(?P<name>[A-Za-z])\s*)?\\equiv\s*(?P<residues>.+?)\s*[,(]*\s*(?:\\pmod|\\mod|\\text\s*\{\s*mod\s*\})\s*\{?\s*(?P<modulus>[0-9]{1,6})\s*\}?\)*"
+)
+_CONGRUENT_IN_WORDS = re.compile(
+    r"(?:\\text\s*\{\s*)?(?P<name>)[A-Za-z ]*congruent to\s*\}?(?P<residues>[-0-9, andor]{1,60})(?:\\text\s*\{\s*)?"
+    r"(?:modulo|mod)\s*\}?\s*(?P<modulus>[0-9]{1,6})\s*\}?",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Family:
+    """All numbers ``offset + k * period``, and the variable that they are the values of, if one is named."""
+
+    offset: Formula
+    period: Formula
+    name: str = ""
+
+
+def families(text: str, letters: str, *, is_stated: bool) -> list[Family] | None:
+    r"""Return the families that a text lists; None if it is no list of families.
+
+    Args:
+        letters: the parameters that the text declares.
+        is_stated: whether it is said that the parameter is an integer. Without that, only several multiples of pi or
+            degrees are families, since a single one may be a formula: the angles of a polygon add up to ``(n - 2)\pi``.
+    """
+    congruent = _CONGRUENT.fullmatch(text) or _CONGRUENT_IN_WORDS.fullmatch(text)
+    if congruent:
+        residues = [formula(part.text) for part in _parts(parse(congruent["residues"])) if part.kind == LEAF]
+        period = formula(congruent["modulus"])
+        if period is None or not all(residues):
+            return None
+        return [Family(residue, period, congruent["name"] or "") for residue in residues if residue]
+    found = []
+    listed = _parts(parse(text))
+    names = {part.parts[0].text for part in listed if part.kind == "="}
+    if (not is_stated and len(listed) < 2) or len(names) > 1 or not all(map(_VARIABLE.fullmatch, names)):
+        return None  # the parameter of x = 2t, y = 3t is the same in both
+    for part in listed:
+        value = part.parts[1] if part.kind == "=" else part
+        read = formula(value.text) if value.kind == LEAF else None
+        family = _family(read, letters, is_stated=is_stated) if read else None
+        if family is None:
+            return None
+        found.append(replace(family, name=part.parts[0].text if part.kind == "=" else ""))
+    return found
+
+
+def _parts(node: Node) -> tuple[Node, ...]:
+    if node.kind == "=" and node.parts[1].kind == LIST:
+        return tuple(Node("=", (node.parts[0], part)) for part in node.parts[1].parts)
+    return node.parts if node.kind in (LIST, SET) else (node,)
+
+
+def _family(value: Formula, letters: str, *, is_stated: bool) -> Family | None:
+    free = variables(value) - {"°"}
+    if len(free) != 1 or not free <= (set(letters) or PARAMETERS):
+        return None
+    parts = split_by(value, free.pop())
+    if parts is None:
+        return None
+    period, offset = parts
+    if not is_stated and not any(letter in ("\\pi", "°") for monomial in period.above for letter, _ in monomial):
+        return None
+    return Family(offset, period)
+
+
+def are_least(found: list[Family]) -> bool:
+    """Return whether all offsets are from zero up to the period: then a parameter may as well start at 0."""
+    pairs = [(rational(family.offset), rational(family.period)) for family in found]
+    return all(offset is not None and period is not None and 0 <= offset < period for offset, period in pairs)
+
+
+def same_families(gold: list[Family], answer: list[Family]) -> bool | None:
+    """Return whether two lists of families have the same members; None if they have no common period."""
+    if gold[0].name and answer[0].name and gold[0].name != answer[0].name:
+        return False
+    base = gold[0].period
+    lengths = [rational(quotient(family.period, base)) for family in (*gold, *answer)]
+    if any(length is None or length == 0 for length in lengths):
+        return None
+    steps = [abs(length) for length in lengths if length]
+    shared = Fraction(lcm(*(step.numerator for step in steps)), gcd(*(step.denominator for step in steps)))
+    sizes = [int(shared / step) for step in steps]
+    if sum(sizes) > MAX_RESIDUES:
+        return None
+    members = [
+        _members(family, base, step, size) for family, step, size in zip((*gold, *answer), steps, sizes, strict=True)
+    ]
+    ours = [member for row in members[: len(gold)] for member in row]
+    theirs = [member for row in members[len(gold) :] for member in row]
+    return all(_meets(one, theirs, base, shared) for one in ours) and all(
+        _meets(one, ours, base, shared) for one in theirs
+    )
+
+
+def _members(family: Family, base: Formula, step: Fraction, size: int) -> list[tuple[Formula, Fraction]]:
+    return [(family.offset, step * index) for index in range(size)]
+
+
+def _meets(
+    one: tuple[Formula, Fraction], others: list[tuple[Formula, Fraction]], base: Formula, shared: Fraction
+) -> bool:
+    """Return whether a member equals one of the others, modulo the shared period."""
+    for other in others:
+        gap = difference(one[0], other[0])
+        turns = rational(quotient(gap, base)) if gap else None
+        if turns is not None and ((turns + one[1] - other[1]) / shared).denominator == 1:
+            return True
+    return False
+
 
 TAIL = 200
 """The most characters in which a domain is looked for at the end of a text."""

@@ -13,7 +13,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.errors import RewardTypeError
-from rewardkit_adapters.verifiers.reward import run_here
+from rewardkit_adapters.verifiers.conversion import run_here
 from tests.adapters.verifiers.stand_ins import Parser, Rubric
 
 TEXTS = ["#### 4", "five", ""]

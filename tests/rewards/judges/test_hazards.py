@@ -11,7 +11,7 @@ import time
 import pytest
 
 import rewardkit as rk
-from rewardkit.rewards.judges.endpoint import limits as breaker, request as sending
+from rewardkit.rewards.judges.endpoint import client as sending, limits as breaker
 from rewardkit.rewards.judges.endpoint.failures import retry_after
 from tests.rewards.judges.server import (
     Answer,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rewardkit.rewards.math_equal.notation import clean
-from rewardkit.rewards.math_equal.precheck import refusal
+from rewardkit.rewards.math_equal.statements import refusal
 
 
 @pytest.mark.parametrize(

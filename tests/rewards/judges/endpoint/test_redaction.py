@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rewardkit.rewards.judges.endpoint.request import Redaction
+from rewardkit.rewards.judges.endpoint.client import Redaction
 
 
 @pytest.mark.parametrize("key", ["open sesame!", "sk-abcdef0123456789", "local"])
