@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -686,9 +685,7 @@ class _Text:
         if opening >= 0 and last.start - opening < _NEAR and ")" not in text[opening : last.start]:
             before = [piece for piece in line if piece.end <= opening]
             inner = line[len(before) :]
-            computed = len(inner) > 1 or (
-                not _is_plain(inner[0]) and not isinstance(self.reader.read(inner[0].found), Fraction)
-            )
+            computed = len(inner) > 1 or not (_is_plain(inner[0]) or self._is_quotient(inner[0]))
             listed = JOIN.search(text, opening, last.end) or any(map(self._beside, inner, inner[1:]))
             if before and computed and not listed:
                 return before[-1], before[:-1]
@@ -709,6 +706,9 @@ class _Text:
             ):
                 return other, line[:-count]
         return last, line[:-1]
+
+    def _is_quotient(self, piece: Piece) -> bool:
+        return ("/" in piece.found or "frac" in piece.found) and not isinstance(self.reader.read(piece.found), str)
 
     def _beside(self, first: Piece, second: Piece) -> bool:
         return COMMA.fullmatch(self.text, first.end, second.start) is not None
@@ -835,7 +835,7 @@ class _Text:
             share, percent = (other, one) if one.found.endswith("%") else (one, other)
             return _is_rounded(percent.found[:-1], share.found)
         values = [self.reader.read(piece.found) for piece in (one, other)]
-        return not any(isinstance(value, str) for value in values) and Fraction(values[0]) == Fraction(values[1])
+        return values[0] == values[1] and not isinstance(values[0], str)
 
     # what the number is part of
 
