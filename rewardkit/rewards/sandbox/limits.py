@@ -27,7 +27,7 @@ _CLONE3 = 435
 _PRLIMIT = {"x86_64": 302, "aarch64": 261}
 _FCNTL = {"x86_64": 72, "aarch64": 25}
 _SIGNALING = (8, 10, 15)  # F_SETOWN, F_SETSIG and F_SETOWN_EX, by which a pipe sends a signal to any process
-_OTHERS = {
+_LISTED = {
     "x86_64": """
         socket 41, fork 57, vfork 58, execve 59, execveat 322, kill 62, tkill 200, tgkill 234, rt_sigqueueinfo 129,
         rt_tgsigqueueinfo 297, setpriority 141, sched_setparam 142, sched_setscheduler 144, sched_setattr 314,
@@ -43,7 +43,11 @@ _OTHERS = {
         perf_event_open 241, bpf 280, userfaultfd 282
     """,
 }
-"""The numbers of further system calls that are refused."""
+_OTHERS = {
+    machine: {name: int(number) for name, number in map(str.split, listed.split(","))}
+    for machine, listed in _LISTED.items()
+}
+"""Further system calls that are refused, and their numbers."""
 
 _EVERYWHERE = {"pidfd_send_signal": 424, "io_uring_setup": 425, "pidfd_open": 434, "pidfd_getfd": 438}
 
@@ -78,8 +82,7 @@ def kernel_filter() -> bytes:
     machine = platform.machine()
     if machine not in _ARCHITECTURES:
         return b""
-    numbers = (int(call.split()[1]) for call in _OTHERS[machine].split(","))
-    refused = sorted({*numbers, *_EVERYWHERE.values()})
+    refused = sorted({**_OTHERS[machine], **_EVERYWHERE}.values())
     load, equal, above, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
     refuse, allow = (give, 0, 0, 0x50000 | _REFUSED), (give, 0, 0, 0x7FFF0000)
     code = [
