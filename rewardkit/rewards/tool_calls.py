@@ -18,9 +18,9 @@ from pydantic import PlainValidator
 from rewardkit.batch.score import Score
 from rewardkit.batch.text_calls import Form, begins_like_a_call, check_form, read_text_calls
 from rewardkit.batch.trajectory import TextCallsOf, ToolCall, Trajectory, Turn, json_key
-from rewardkit.errors import MissingExtraError, RewardDefinitionError, hashable, near_miss, shorten, shorten_line
+from rewardkit.errors import RewardDefinitionError, hashable, near_miss, shorten, shorten_line
 from rewardkit.rewards.assignment import assigned
-from rewardkit.text.json_text import parse_json
+from rewardkit.text.json_text import json_parser, parse_json
 from rewardkit.text.thinking import visible_text
 from rewardkit.tree.leaf import expression, primitive
 from rewardkit.tree.parameters import Parameter
@@ -498,10 +498,7 @@ def tool_calls(
                 f"tool_calls: same= maps the name of an argument to a function, got {shorten(name)}: "
                 f"{shorten(function)}"
             )
-    try:
-        import jiter  # noqa: F401
-    except ImportError:
-        raise MissingExtraError.of("rk.tool_calls", "json") from None
+    json_parser("rk.tool_calls")
     compared = Rules(arguments, order == "kept", tuple((same or {}).items()))
     shown = expression(
         "tool_calls",

@@ -11,12 +11,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from decimal import Context, Decimal
 from fractions import Fraction
 
 from rewardkit.errors import shorten
 from rewardkit.text.visibility import beyond_ascii, has_visible_character, replaced, shown
 
 MAX_CHARACTERS = 400
+_EXACT = Context(prec=2 * MAX_CHARACTERS)
 _WITH_UNIT = re.compile(r"[+-]?[^\W\d]{0,20}[$\u20ac\xa3\xa5]?\s?\d[\d.,]{0,30}\s?[^\W\d]{0,20}")
 _PLAIN = re.compile(r"[+-]?\d+(?:\.\d+)?", re.ASCII)
 
@@ -55,6 +57,12 @@ def value_of(match: re.Match[str]) -> Fraction | None:
     exponent = int(match["e"] or match["power"] or 0)
     value = Fraction(digits.removesuffix("."))
     return value * Fraction(10) ** exponent if exponent else value
+
+
+def number_text(value: Fraction) -> str:
+    """Return a number as a decimal without an exponent, if that is exact: ``0.5``, but ``1/3``."""
+    decimal = _EXACT.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return format(decimal, "f") if Fraction(decimal) == value else str(value)
 
 
 # Thousands, or as in India thousands, lakhs and crores. 0,125 is a decimal fraction in most of Europe.

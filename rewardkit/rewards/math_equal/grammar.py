@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any, Generic, Protocol, TypeVar
 
-from rewardkit.rewards.math_equal.characters import FUNCTIONS
+from rewardkit.rewards.math_equal.characters import FUNCTIONS, GREEK_NAMES
 
 MAX_DEPTH = 16
 
@@ -21,11 +21,7 @@ V = TypeVar("V", bound="Expression")
 _TOKEN = re.compile(
     r"\^\{\s*\\circ\s*\}|\\[A-Za-z]+|[0-9]*\.[0-9]+|[0-9]+\.(?![0-9])|[0-9]+|(?<![a-z])[A-Z]{2,}(?![a-z])|[A-Za-z]'*|'+|[-+*/^(){}_\[\]|!,]"
 )
-_GREEK = r"""
-\alpha \beta \gamma \delta \varepsilon \zeta \eta \theta \vartheta \iota \kappa \lambda \mu \nu \xi \rho \sigma \tau
-\upsilon \varphi \chi \psi \omega \pi \Gamma \Delta \Theta \Lambda \Xi \Pi \Sigma \Phi \Psi \Omega \ell \hbar
-"""
-LETTERS = frozenset(_GREEK.split())
+LETTERS = frozenset("\\" + name for name in (*GREEK_NAMES.split(), "vartheta", "ell", "hbar"))
 _ACCENTS = frozenset(("\\overline", "\\vec", "\\hat", "\\tilde", "\\dot", "\\overrightarrow", "\\widehat", "\\angle"))
 _TIMES = frozenset(("\\cdot", "\\times", "*"))
 _DIVIDED = frozenset(("/", "\\div"))
