@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from benchmarks.check.mutation_pools import Sound, of_public_lists, of_tests, of_fault_sets
+from benchmarks.check.mutation_pools import Sound, of_fault_sets, of_public_lists, of_tests
 from rewardkit.check.mutants.mutants import Mutant
 from rewardkit.tree.loading import load
 

@@ -1,7 +1,7 @@
 """Check the public reward functions of other packages, each in an environment of its own, and list what is found.
 
     python benchmarks/check/audit/audit.py                         # every package that needs no checkout
-    python benchmarks/check/audit/audit.py --checkouts FOLDER --out FILE  # also those that are run from a clone in FOLDER
+    python benchmarks/check/audit/audit.py --checkouts FOLDER --out FILE  # also those run from a clone in FOLDER
 
 A line per function says which laws it breaks. Only a person can decide whether a finding is a fault, a matter of
 contract or a false alarm: docs/audit.md has our verdicts, and `repros.py` runs the shortest proof of each fault.
