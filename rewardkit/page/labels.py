@@ -13,15 +13,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from rewardkit.page.label_file import OWN, VERDICT, Label, LabelFile, Line
-from rewardkit.page.prompts import Prompts
-from rewardkit.page.reader import completions, prompt_messages
-from rewardkit.page.scores import Key, Scores
+from rewardkit.page.scores import Scores
+from rewardkit.record.queries import text_or_messages, whole_rows
 from rewardkit.record.run import Run
+from rewardkit.record.schema import Key
 from rewardkit.scoring.regressions import Regression
 
 NONE = "none"
 """What a search calls a completion without a label."""
-_WHOLE = 1_000_000_000
 
 
 class Recorded(Protocol):
@@ -35,8 +34,6 @@ class Recorded(Protocol):
     def run(self) -> Run: ...
     @property
     def scores(self) -> Scores: ...
-    @property
-    def prompts(self) -> Prompts: ...
 
 
 class Labels:
@@ -132,27 +129,11 @@ def facts_of(watched: Recorded, row: int) -> dict[str, Any]:
 
 def columns_of(watched: Recorded, row: int) -> dict[str, Any]:
     """Return prompt, completion and the columns of the data, whole."""
-    scores, prompts = watched.scores, watched.prompts
-    code = int(scores.prompt[row])
-    prompt_id, key = scores.prompt_ids[code], scores.key(row)
-    found = completions(watched.run, prompt_id, [key], _WHOLE)[key]
-    said, asked = _messages(found.messages), _messages(prompt_messages(watched.run, prompt_id))
-    try:
-        columns = json.loads(prompts.columns[code])
-    except ValueError:
-        columns = {}
+    (found,) = whole_rows(watched.run, [watched.scores.key(row)])
     return {
-        **(columns if isinstance(columns, dict) else {}),
-        "prompt": prompts.texts[code] if asked is None else asked,
-        "completion": found.text if said is None else said,
+        **json.loads(found["columns"] or "{}"),
+        **{name: text_or_messages(found, name) for name in ("prompt", "completion")},
     }
-
-
-def _messages(text: str | None) -> Any:
-    try:
-        return None if text is None else json.loads(text)
-    except ValueError:
-        return None
 
 
 def calibration_data_of(lines: Iterable[Line]) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewardkit.batch.score import Outcome
+from rewardkit.record.schema import Key
 
 if TYPE_CHECKING:
     import pyarrow
@@ -26,7 +27,6 @@ Texts = NDArray[np.object_]
 
 OUTCOMES = [str(outcome) for outcome in Outcome]
 _UNKNOWN = len(OUTCOMES)
-Key = tuple[int, int, int, int]
 
 
 def key_text(key: Key) -> str:
@@ -203,6 +203,11 @@ class Scores:
 
     def key(self, row: int) -> Key:
         return int(self.attempt[row]), int(self.rank[row]), int(self.part[row]), int(self.row[row])
+
+    def keys(self, rows: Integers) -> list[Key]:
+        """Return the keys of some completions."""
+        columns = (self.attempt, self.rank, self.part, self.row)
+        return list(zip(*(column[rows].tolist() for column in columns), strict=True))
 
     def find(self, key: Key | None) -> int | None:
         """Return the row of a completion by its key."""
