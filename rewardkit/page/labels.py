@@ -58,8 +58,9 @@ class Labels:
         numbers = self.file.number, self.watched.number
         if self._rows[:2] != numbers:
             labels = self._labels()
-            found = zip(rows_of(self.watched.scores, labels), labels.values(), strict=True)
-            self._rows = *numbers, {row: label for row, label in found if row >= 0}
+            keys = np.array(list(labels), dtype=np.int64).reshape(-1, 4)
+            rows = self.watched.scores.index.places(keys).tolist()
+            self._rows = *numbers, {row: label for row, label in zip(rows, labels.values(), strict=True) if row >= 0}
         return self._rows[2]
 
     @property
@@ -97,19 +98,6 @@ class Labels:
             number, labels = self.file.number, self.file.of(self._run)
             self._known = number, self._run, labels
         return labels
-
-
-def rows_of(scores: Scores, keys: Iterable[Key]) -> list[int]:
-    """Return the row of each completion, or -1 if the run does not have it."""
-    asked = np.array(list(keys), dtype=np.int64).reshape(-1, 4)
-    known = (scores.attempt, scores.rank, scores.part, scores.row)
-    codes, wanted = np.zeros(len(scores), dtype=np.int64), np.zeros(len(asked), dtype=np.int64)
-    for column, given in zip(known, asked.T, strict=True):
-        width = 1 + int(max(column.max(initial=0), given.max(initial=0)))
-        codes, wanted = codes * width + column, wanted * width + given
-    there = np.flatnonzero(np.isin(codes, wanted))
-    row_of: dict[int, int] = dict(zip(codes[there].tolist(), there.tolist(), strict=True))
-    return [row_of.get(code, -1) for code in wanted.tolist()]
 
 
 def facts_of(watched: Recorded, row: int) -> dict[str, Any]:
