@@ -71,14 +71,15 @@ class Explanation(Tab):
         if self.list is None:
             await self.page.show(self.page.address)
             return
-        wanted = selection = self.selection
+        selection = self.selection
+        self._build_chips(selection)  # at once: what is clicked next must not be replaced by an earlier click
         spec = await asyncio.to_thread(self._spec)
-        await self.list.refresh()
-        if wanted != self.selection:
+        if selection != self.selection:
             return  # the user has selected other steps in the meantime
         self.chart.show(spec)
-        self._build_chips(selection)
-        self._say(selection, self.list.change)
+        await self.list.refresh()
+        if selection == self.selection:
+            self._say(selection, self.list.change)
 
     def _spec(self) -> dict[str, Any]:
         selection, scores = self.selection, self.watched.scores
@@ -239,6 +240,9 @@ class Contributions(PagedTable):
 
     def remark(self) -> str:
         return " completions"
+
+    def _query(self) -> tuple[object, ...]:
+        return (*super()._query(), selection_of(self.page, self.watched))
 
     def rows(self, numbers: list[int]) -> list[dict[str, Any]]:
         assert self.found is not None
