@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -114,14 +115,21 @@ def test_a_reward_that_always_hangs_is_one_finding() -> None:
     assert {result.outcome for result in report.results if not result.findings} == {"unfinished"}
 
 
-def test_a_slow_reward_is_tried_on_fewer_completions() -> None:
+def test_a_slow_reward_is_tried_on_fewer_completions(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0  # a clock that only the reward moves: on a busy machine, a real one says little about the reward
+    clock = SimpleNamespace(monotonic=lambda: now, perf_counter=lambda: now, process_time=lambda: now)
+    for module in ("check", "run.execution", "reward_under_test.subject", "reward_under_test.sensitivity"):
+        monkeypatch.setattr(f"rewardkit.check.{module}.time", clock)
+
     def slow(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
-        time.sleep(0.02 * len(completions))
+        nonlocal now
+        now += 0.02 * len(completions)
         return [float(f"<answer>{gold}</answer>" in one) for one, gold in zip(completions, answer, strict=True)]
 
-    report = check(slow, laws=["total", "separates_good_from_bad"], budget=2.0)
+    report = check(slow, laws=["total", "separates_good_from_bad"], budget=2.0, isolate=False)
     assert [result.outcome for result in report.results] == ["held", "held"]
     assert 0 < report["total"].tries < 60
+    assert report.seconds == pytest.approx(now)
 
 
 @pytest.mark.parametrize("isolate", [True, False])

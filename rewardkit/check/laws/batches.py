@@ -53,11 +53,15 @@ def _spoiled(subject: Subject) -> Iterator[Finding]:
                 first, last = scored_together(subject, [right, spoiling]), scored_together(subject, [spoiling, right])
                 if isinstance(first, list) and isinstance(last, list) and not first[0].same(last[1]):
                     why = f"scores {_value(first[0])}, but {_value(last[1])} behind a query that empties {table!r}"
-                    yield finding("batch_equals_singles", subject, right, last[1], why)
+                    yield finding(subject, right, last[1], why)
                     return
 
 
-@law
+@law(
+    advice="Score each completion by itself and build one score per row: zip(completions, column)",
+    fast=True,
+    every=True,
+)
 def batch_equals_singles(subject: Subject) -> Iterator[Finding]:
     """A trainer scores many prompts at once: a score that depends on the batch is noise or belongs to another row."""
     if subject.scope != "sample":
@@ -69,7 +73,7 @@ def batch_equals_singles(subject: Subject) -> Iterator[Finding]:
     if subject.plain and _compares(subject, trials):
         raise Skip("the reward compares the completions of a prompt")
     alone = [subject.see([trial])[0] for trial in trials]
-    yield from _differing(subject, "batch_equals_singles", trials, alone, "alone")
+    yield from _differing(subject, trials, alone, "alone")
     yield from _other_cells(subject)
 
 
@@ -86,7 +90,7 @@ def _other_cells(subject: Subject) -> Iterator[Finding]:
             cells = [{name: kind(value * factor)} for factor in (1000, 1, 3)]
             trials = [Trial(right.trial(text).completion, right.example, cell) for text in texts for cell in cells]
             alone = [subject.see([trial])[0] for trial in trials]
-            found = list(_differing(subject, "batch_equals_singles", trials, alone, "alone"))
+            found = list(_differing(subject, trials, alone, "alone"))
             if found:
                 yield found[0]
                 return
@@ -98,7 +102,10 @@ def _near(gold: str) -> Iterator[str]:
         yield format((number * Decimal(factor)).normalize(), "f")  # type: ignore[operator]
 
 
-@law
+@law(
+    advice="Keep no state between rows, and pair each completion with its own row: zip(completions, column)",
+    every=True,
+)
 def permutation(subject: Subject) -> Iterator[Finding]:
     """The order of the completions is random, so a score that depends on it is noise."""
     groups = [_mixed(subject)] if subject.scope == "sample" else groups_of(subject)
@@ -110,7 +117,6 @@ def permutation(subject: Subject) -> Iterator[Finding]:
             found = list(
                 _differing(
                     subject,
-                    "permutation",
                     [group[place] for place in order],
                     [expected[place] for place in order],
                     "in another order",
@@ -131,7 +137,10 @@ def _orders(subject: Subject, group: Sequence[Trial]) -> Iterator[list[int]]:
     yield order
 
 
-@law
+@law(
+    advice="Compare only completions of one prompt",
+    fast=True,
+)
 def neighbors_do_not_leak(subject: Subject) -> Iterator[Finding]:
     """GRPO compares the completions of one prompt; a score that depends on other prompts is noise."""
     groups = groups_of(subject)
@@ -156,7 +165,7 @@ def neighbors_do_not_leak(subject: Subject) -> Iterator[Finding]:
                 both = scored_together(subject, [*before, *group, *after])
                 if isinstance(both, str):
                     text = f"a batch that also has completions of another prompt raises: {both}"
-                    yield finding("neighbors_do_not_leak", subject, group[0], alone[0], text)
+                    yield finding(subject, group[0], alone[0], text)
                     return
                 both = both[len(before) :]
                 row = first_difference(alone, both)
@@ -165,7 +174,7 @@ def neighbors_do_not_leak(subject: Subject) -> Iterator[Finding]:
                         f"scores {_value(alone[row])} among the completions of its own prompt, but {_value(both[row])} "
                         f"with {len(before) + len(after)} of another prompt in the batch"
                     )
-                    yield finding("neighbors_do_not_leak", subject, group[row], both[row], text)
+                    yield finding(subject, group[row], both[row], text)
                     return
 
 
@@ -217,7 +226,7 @@ def _others_matter(subject: Subject, groups: list[list[Trial]]) -> Iterator[Find
                     f"scores {_value(one[row])} if the answers to another prompt in the batch are right, but "
                     f"{_value(two[row])} if they are wrong"
                 )
-                yield finding("neighbors_do_not_leak", subject, group[row], one[row], why)
+                yield finding(subject, group[row], one[row], why)
                 return
 
 
@@ -236,19 +245,19 @@ def _compares(subject: Subject, trials: Sequence[Trial]) -> bool:
 
 
 def _differing(
-    subject: Subject, name: str, trials: Sequence[Trial], expected: Sequence[Seen], condition: str
+    subject: Subject, trials: Sequence[Trial], expected: Sequence[Seen], condition: str
 ) -> Iterator[Finding]:
     found = scored_together(subject, trials)
     if isinstance(found, str):
         small = _smallest_raising(subject, trials)
         why = f"a batch of {len(small)} completions raises, though each scores alone: {scored_together(subject, small)}"
-        yield finding(name, subject, small[-1], expected[list(trials).index(small[-1])], why)
+        yield finding(subject, small[-1], expected[list(trials).index(small[-1])], why)
         return
     row = first_difference(expected, found)
     if row is not None:
         one, seen = expected[row], found[row]
         why = f"scores {_value(one)} {condition}, but {_value(seen)} in row {row} of a batch of {len(trials)}"
-        yield finding(name, subject, trials[row], seen, why)
+        yield finding(subject, trials[row], seen, why)
 
 
 def _smallest_raising(subject: Subject, trials: Sequence[Trial]) -> Sequence[Trial]:
@@ -260,6 +269,3 @@ def _smallest_raising(subject: Subject, trials: Sequence[Trial]) -> Sequence[Tri
 
 def _value(seen: Seen) -> str:
     return str(seen.outcome) if math.isnan(seen.value) else f"{seen.value:.6g}"
-
-
-ALL = (batch_equals_singles, permutation, neighbors_do_not_leak)

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from rewardkit.check.completion.anatomy import Span, as_number, numbers_in, replaced
 from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import Skip, finding, law
-from rewardkit.check.laws.golds import needs_good
+from rewardkit.check.laws.base import finding, law, needs_good
 from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.trials import Trial, text_of, with_text
 
@@ -20,15 +19,17 @@ _GAIN = 0.01
 """The share of the whole range that a wrong statement must earn more."""
 
 
-@law
-def confidence_is_honest(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Use a proper scoring rule, such as 1 - (confidence - right) ** 2, for 0 to 1",
+    skip="no completion states a confidence that changes its score",
+    applies=needs_good,
+)
+def confidence_is_honest(subject: Subject) -> Iterator[Finding | None]:
     """If claiming more certainty than one has earns more, the policy learns to be overconfident.
 
     The stated confidence of a right and of a wrong completion is varied. A scoring rule is proper (Gneiting and Raftery
     2007) if a model that is right with probability p expects the highest score for stating p.
     """
-    needs_good(subject)
-    looked = False
     forecasts: dict[bool, tuple[list[Trial], list[float]]] = {}
     for number, example in enumerate(subject.examples):
         for good, bad in zip(example.good, example.bad, strict=False):
@@ -47,7 +48,7 @@ def confidence_is_honest(subject: Subject) -> Iterator[Finding]:
                 if len(forecasts) < 2:
                     continue
                 (trials[0], right), (trials[1], wrong) = forecasts[True], forecasts[False]
-            looked = True
+            yield None
             told = _dishonest(right, wrong)
             if told is not None:
                 truth, said = told
@@ -58,10 +59,7 @@ def confidence_is_honest(subject: Subject) -> Iterator[Finding]:
                 )
                 trial = trials[0][place]
                 (seen,) = subject.see([trial])
-                yield finding("confidence_is_honest", subject, trial, seen, why)
-                return
-    if not looked:
-        raise Skip("no completion states a confidence that changes its score")
+                yield finding(subject, trial, seen, why)
 
 
 def _stated(text: str) -> Span | None:
@@ -92,6 +90,3 @@ def _dishonest(right: Sequence[float], wrong: Sequence[float]) -> tuple[float, f
         if abs(_SHARES[best] - truth) > _FAR and gain > _GAIN * whole:
             return truth, _SHARES[best]
     return None
-
-
-ALL = (confidence_is_honest,)

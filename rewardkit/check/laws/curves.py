@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from rewardkit.check.completion.anatomy import THINKING
 from rewardkit.check.exploits.documents import Document
 from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import Skip, finding, law
-from rewardkit.check.laws.golds import needs_good
+from rewardkit.check.laws.base import Skip, Variant, finding, law, needs_good
 from rewardkit.check.reward_under_test.judgment import Judged, judged
 from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.sweep import swept
-from rewardkit.check.reward_under_test.trials import Seen, Trial
+from rewardkit.check.reward_under_test.trials import Seen
 from rewardkit.check.variants.broken_texts import blocks_of
 from rewardkit.check.variants.wrong_answers import leaves, other_value, with_leaf
 
@@ -36,36 +36,33 @@ _MUCH = 0.2
 _MOST_STEPS = 12
 
 
-@law
-def damage_never_pays(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Look for a score that a missing part leaves out: give the lowest score if a part is missing",
+    skip="no right completion has two tags or a JSON object whose parts change the score",
+    applies=needs_good,
+    per=judged,
+)
+def damage_never_pays(subject: Subject, right: Judged) -> Iterator[Variant | None]:
     """Partial credit must point the way: if a completion with more things wrong earns more, the policy goes there.
 
     The tags of a right completion are removed one mark after the other, and the values of its JSON object are replaced
     one after the other. No step may earn more than the one before.
     """
-    needs_good(subject)
-    looked = False
-    for right in judged(subject):
-        for what, texts in _damaged(right):
-            trials = [right.trial(text) for text in (right.anatomy.text, *texts)]
-            seen = subject.see(trials)
-            values = [one.value for one in seen if one.scored]
-            if len(values) < len(seen) or len(values) < 3 or max(values) == min(values):
-                continue
-            looked = True
-            lowest, place = values[0], 0
-            for number, value in enumerate(values):
-                if value > lowest + (_MUCH if "tag" in what else _DEEP) * (max(values) - min(values)):
-                    why = (
-                        f"with {_counted(number, what)}, a right completion earns {value:.6g}; with "
-                        f"{_counted(place, what)}, {lowest:.6g}"
-                    )
-                    yield finding("damage_never_pays", subject, trials[number], seen[number], why)
-                    return
-                if value < lowest:
-                    lowest, place = value, number
-    if not looked:
-        raise Skip("no right completion has two tags or a JSON object whose parts change the score")
+    for what, texts in _damaged(right):
+        trials = [right.trial(text) for text in (right.anatomy.text, *texts)]
+        scores = subject.see(trials)
+        values = [score.value for score in scores]
+        if not all(score.scored for score in scores) or len(values) < 3 or max(values) == min(values):
+            continue
+        yield None
+        slack = (_MUCH if "tag" in what else _DEEP) * (max(values) - min(values))
+        for count, trial in enumerate(trials):
+            lowest = min(range(count + 1), key=lambda step: values[step])
+            why = (
+                f"with {_counted(count, what)}, a right completion earns {{score}}; with {_counted(lowest, what)}, "
+                "{base}"
+            )
+            yield Variant(trial, why, "no more", trials[lowest], slack)
 
 
 def _counted(number: int, what: str) -> str:
@@ -98,29 +95,29 @@ def _without(pieces: Sequence[str], places: Sequence[int]) -> list[str]:
     return ["" if place in places else piece for place, piece in enumerate(pieces)]
 
 
-@law
-def one_best_length(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Check the signs and the limits of the curve: it should rise up to the best length, then fall",
+    skip="the length of a right completion does not change its score",
+    applies=needs_good,
+    per=judged,
+)
+def one_best_length(subject: Subject, right: Judged) -> Iterator[Finding | None]:
     """If a longer completion earns less, and one that is longer still earns more, the policy runs away to it.
 
     Words are added to a right completion. Its score may rise and then fall, but it must not fall and then rise.
     """
-    needs_good(subject)
-    looked = False
-    for right in judged(subject):
-        curves = [[right.trial(text) for text in _longer(right, subject.seed + draw)] for draw in range(2)]
-        first, second = map(subject.see, curves)
-        looked = looked or len({round(one.value, 9) for one in first if one.scored}) > 2
-        gap = _DEEP * _range(subject)
-        if first[0].value - first[1].value > _MUCH * _range(subject):
-            continue  # it is not the length of a few words that costs so much
-        valley = _valley(first, gap)
-        if valley is not None and _falls_and_rises(second, valley, gap):
-            said = [f"with {_SIZES[place]} words added, it earns {first[place].value:.6g}" for place in valley]
-            why = f"a right completion loses by its length, and then wins: {'; '.join(said)}"
-            yield finding("one_best_length", subject, curves[0][valley[2]], first[valley[2]], why)
-            return
-    if not looked:
-        raise Skip("the length of a right completion does not change its score")
+    curves = [[right.trial(text) for text in _longer(right, subject.seed + draw)] for draw in range(2)]
+    first, second = map(subject.see, curves)
+    if len({round(score.value, 9) for score in first if score.scored}) > 2:
+        yield None
+    if first[0].value - first[1].value > _MUCH * _range(subject):
+        return  # it is not the length of a few words that costs so much
+    gap = _DEEP * _range(subject)
+    valley = _valley(first, gap)
+    if valley is not None and _falls_and_rises(second, valley, gap):
+        steps = [f"with {_SIZES[step]} words added, it earns {first[step].value:.6g}" for step in valley]
+        why = f"a right completion loses by its length, and then wins: {'; '.join(steps)}"
+        yield finding(subject, curves[0][valley[2]], first[valley[2]], why)
 
 
 def _range(subject: Subject) -> float:
@@ -157,65 +154,58 @@ def _longer(right: Judged, seed: int) -> list[str]:
     return [anatomy.text[:start] + " ".join([*words[:size], anatomy.text[start:]]) for size in _SIZES]
 
 
-@law
-def long_texts_like_short_ones(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Divide by the length, or limit what is counted",
+    skip="no gold answer is a text that is paid in part",
+    applies=needs_good,
+    per=judged,
+)
+def long_texts_like_short_ones(subject: Subject, right: Judged) -> Iterator[Variant]:
     """If one slip costs more in a long text than in a short one, something counts differently beyond a length.
 
     ``difflib.SequenceMatcher`` drops frequent letters from 200 characters on, for example. The gold text of a reward
     with partial credit is replaced by a long one, and its first word is left out, as of the short one.
     """
-    needs_good(subject)
-    looked = False
-    for right in judged(subject):
-        anatomy = right.anatomy
-        gold = anatomy.gold
-        if not right.judges or not isinstance(anatomy.value, str) or len(gold.split()) < 5 or gold != anatomy.value:
-            continue
-        short = right.trial(anatomy.saying(gold.split(" ", 1)[1]))
-        column = {anatomy.column: _PROSE}
-        whole, slip = (
-            Trial(right.trial(anatomy.saying(text)).completion, right.example, column)
-            for text in (_PROSE, _PROSE.split(" ", 1)[1])
+    anatomy = right.anatomy
+    gold = anatomy.gold
+    if not right.judges or not isinstance(anatomy.value, str) or len(gold.split()) < 5 or gold != anatomy.value:
+        return
+    short = right.trial(anatomy.saying(gold.split(" ", 1)[1]))
+    whole, slip = (
+        replace(right.trial(anatomy.saying(text)), columns={anatomy.column: _PROSE})
+        for text in (_PROSE, _PROSE.split(" ", 1)[1])
+    )
+    in_part, full, in_long = subject.see([short, whole, slip])
+    if right.paid(full) and in_part.scored and in_long.scored and not right.paid(in_part):
+        why = (
+            f"without its first word, a text of {len(_PROSE)} characters earns {{score}}, one of {len(gold)} "
+            "characters {base}"
         )
-        first, full, second = subject.see([short, whole, slip])
-        if not (right.paid(full) and first.scored and second.scored) or right.paid(first):
-            continue
-        looked = True
-        if second.value < first.value - _DEEP * _range(subject):
-            why = (
-                f"without its first word, a text of {len(_PROSE)} characters earns {second.value:.6g}, "
-                f"one of {len(gold)} characters {first.value:.6g}"
-            )
-            yield finding("long_texts_like_short_ones", subject, slip, second, why)
-            return
-    if not looked:
-        raise Skip("no gold answer is a text that is paid in part")
+        yield Variant(slip, why, "no less", short, _DEEP * _range(subject))
 
 
-@law
-def repetition_in_any_script(subject: Subject) -> Iterator[Finding]:
+def _not_in_english_alone(subject: Subject) -> None:
+    """Raise `Skip` if all examples are in English."""
+    needs_good(subject)
+    text = str([(example.shown, example.good, example.bad) for example in subject.examples])
+    if text.isascii() and not any("lang" in name for example in subject.examples for name in example.columns):
+        raise Skip("the examples are in English")
+
+
+@law(
+    advice="Count the repetition of characters, too, where a script has no spaces",
+    skip="repetition was not seen to cost something",
+    applies=_not_in_english_alone,
+    per=judged,
+)
+def repetition_in_any_script(subject: Subject, right: Judged) -> Iterator[Variant]:
     """A penalty on repeated words that looks for spaces does not see the ones of Chinese, Japanese or Thai.
 
     If a repeated English phrase costs something, the same is tried with a Chinese one. The law applies where the
     examples are not in English alone.
     """
-    needs_good(subject)
-    told = str([(example.shown, example.good, example.bad) for example in subject.examples])
-    if told.isascii() and not any("lang" in name for example in subject.examples for name in example.columns):
-        raise Skip("the examples are in English")
-    looked = False
-    for right in judged(subject):
-        english, chinese = (right.trial(text) for text in ("the sky is blue and " * 40, "天空是蓝色的海水也是" * 40))
-        first, second = subject.see([english, chinese])
-        if not (first.scored and second.scored) or first.value > right.value - _DEEP * _range(subject):
-            continue
-        looked = True
-        if second.value > (first.value + right.value) / 2:
-            why = f"a phrase repeated 40 times earns {first.value:.6g} in English, {second.value:.6g} in Chinese"
-            yield finding("repetition_in_any_script", subject, chinese, second, why)
-            return
-    if not looked:
-        raise Skip("repetition was not seen to cost something")
-
-
-ALL = (damage_never_pays, one_best_length, long_texts_like_short_ones, repetition_in_any_script)
+    english, chinese = (right.trial(text) for text in ("the sky is blue and " * 40, "天空是蓝色的海水也是" * 40))
+    first, second = subject.see([english, chinese])
+    if first.scored and second.scored and first.value <= right.value - _DEEP * _range(subject):
+        why = "a phrase repeated 40 times earns {base} in English, {score} in Chinese"
+        yield Variant(chinese, why, "no more", english, (right.value - first.value) / 2)

@@ -15,7 +15,9 @@ from rewardkit.errors import CoercionError, RewardKitError
 from rewardkit.tree.coercion import Coercer
 
 
-@law
+@law(
+    advice="Read the text of the last assistant message",
+)
 def chat_equals_text(subject: Subject) -> Iterator[Finding]:
     """Conversational data passes messages where other data has text; the score must not depend on that."""
     if subject.plain:
@@ -36,17 +38,20 @@ def chat_equals_text(subject: Subject) -> Iterator[Finding]:
             if not said.same(seen):
                 got = f"{said.value:.6g}" if said.scored else f"{said.outcome} ({said.reason})"
                 why = f"scores {seen.value:.6g} in its original form, but {got} {name}"
-                yield finding("chat_equals_text", subject, other, said, why)
+                yield finding(subject, other, said, why)
                 return
 
 
-@law
-def strings_equal_typed_columns(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Annotate the column with its type (answer: float), and rewardkit converts it",
+    every=True,
+    skip="no column is annotated with a type other than str",
+)
+def strings_equal_typed_columns(subject: Subject) -> Iterator[Finding | None]:
     """Text files give "False" and "42" where a table has False and 42; both must mean the same.
 
     This law checks columns whose argument is annotated with a type.
     """
-    looked = False
     for _, binding in subject.bindings:
         if binding.foreign:
             yield from _flags_as_text(subject)
@@ -57,13 +62,11 @@ def strings_equal_typed_columns(subject: Subject) -> Iterator[Finding]:
             for trial in given(subject)[: subject.affordable(40)]:
                 value = subject.examples[trial.example].columns.get(parameter.source)
                 for other in _other_forms(value, parameter.coercer):
-                    looked = True
+                    yield None
                     differing = _compared(subject, trial, parameter.source, value, other)
                     if differing is not None:
                         yield differing
                         return
-    if not looked:
-        raise Skip("no column is annotated with a type other than str")
 
 
 def _flags_as_text(subject: Subject) -> Iterator[Finding]:
@@ -79,7 +82,7 @@ def _flags_as_text(subject: Subject) -> Iterator[Finding]:
                 if text.same(yes) and not text.same(no):
                     changed = Trial(trial.completion, trial.example, {column: "False"})
                     why = f"scores {text.value:.6g} with {column}='False', as with True, but {no.value:.6g} with False"
-                    yield finding("strings_equal_typed_columns", subject, changed, text, why)
+                    yield finding(subject, changed, text, why)
                     return
 
 
@@ -92,7 +95,7 @@ def _compared(subject: Subject, trial: Trial, column: str, value: Any, other: An
     if before.same(after):
         return None
     why = f"scores {before.value:.6g} with {column}={value!r}, but {after.value:.6g} with {column}={other!r}"
-    return finding("strings_equal_typed_columns", subject, changed, after, why)
+    return finding(subject, changed, after, why)
 
 
 def _other_forms(value: Any, coercer: Coercer) -> Iterator[Any]:
@@ -117,6 +120,3 @@ def _other_forms(value: Any, coercer: Coercer) -> Iterator[Any]:
                 yield candidate
         except (CoercionError, TypeError, ValueError):
             continue
-
-
-ALL = (chat_equals_text, strings_equal_typed_columns)

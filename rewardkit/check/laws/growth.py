@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from math import log
 
 from rewardkit.check.completion.anatomy import Anatomy
-from rewardkit.check.findings import Finding
+from rewardkit.check.findings import Finding, Turn
 from rewardkit.check.laws.base import Skip, Unfinished, finding, law
 from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.sweep import anatomies
@@ -131,7 +131,11 @@ _STEEP = 2.7
 """Allowed factor in time for twice the length: linear growth gives 2, quadratic growth 4."""
 
 
-@law
+@law(
+    advice="Limit the length of what you parse, and use patterns without nested repetition; for a "
+    "time limit, @rk.reward(timeout=...)",
+    turn=Turn.SOON,
+)
 def time_linear(subject: Subject) -> Iterator[Finding]:
     """A policy finds the completion that takes minutes to score, and every process of the run waits for it."""
     if subject.cost > 0.05:
@@ -148,7 +152,7 @@ def time_linear(subject: Subject) -> Iterator[Finding]:
         if why and _too_steep([(size, _again(subject, grown(size), seconds)) for size, seconds in times[-2:]]):
             subject.skip_longer(_size_for(times, _SPENT))
             shown = Trial(subject.formed(grown(_size_for(times, SECONDS))), 0)
-            yield finding("time_linear", subject, shown, None, f"for {name}, the time {why}")
+            yield finding(subject, shown, None, f"for {name}, the time {why}")
             return
 
 
@@ -185,7 +189,7 @@ def took_long(subject: Subject) -> Iterator[Finding]:
     why = _too_steep(times) if len(text) >= _GLANCE[2] else ""
     if why:
         subject.skip_longer(_size_for(times, _SPENT))
-        yield finding("time_linear", subject, slow, None, f"for a completion of another law, the time {why}")
+        yield finding(subject, slow, None, f"for a completion of another law, the time {why}", law=time_linear)
 
 
 def _seconds(subject: Subject, text: str) -> float:
@@ -244,7 +248,10 @@ def _unfinished(tried: int, count: int) -> Unfinished:
     return Unfinished(f"only {tried} of {count} kinds of long completions were tried", tried, count)
 
 
-@law
+@law(
+    advice="Limit the size of numbers, ranges and repetitions before you compute them",
+    turn=Turn.LATE,
+)
 def memory_bounded(subject: Subject) -> Iterator[Finding]:
     """A completion that makes the reward allocate gigabytes kills the run and everything else on the machine."""
     if subject.cost > 0.05:
@@ -259,7 +266,7 @@ def memory_bounded(subject: Subject) -> Iterator[Finding]:
         peak = _peak(subject, text)
         if peak > MEGABYTES * 1e6 / 8:
             why = f"a completion of {len(text)} characters takes {peak / 1e6:,.0f} MB"
-            yield finding("memory_bounded", subject, Trial(subject.formed(text)), None, why)
+            yield finding(subject, Trial(subject.formed(text)), None, why)
             return
     families = list(families_of(subject))[:40]
     for tried, (name, grown) in enumerate(families[first:], start=first):
@@ -274,7 +281,7 @@ def memory_bounded(subject: Subject) -> Iterator[Finding]:
                 f"for {name}, 2,000 characters take {peaks[0] / 1e6:.1f} MB and 8,000 take {peaks[1] / 1e6:.1f} MB: "
                 f"{LONGEST:,} would take {projected:,.0f} MB"
             )
-            yield finding("memory_bounded", subject, Trial(subject.formed(grown(8_000)), 0), None, why)
+            yield finding(subject, Trial(subject.formed(grown(8_000)), 0), None, why)
             return
 
 
@@ -286,6 +293,3 @@ def _peak(subject: Subject, text: str) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-
-
-ALL = (time_linear, memory_bounded)

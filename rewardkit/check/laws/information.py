@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
 
 from rewardkit.batch.score import Outcome
 from rewardkit.check.completion.anatomy import Anatomy, marks
 from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import Skip, about_good, finding, law
-from rewardkit.check.laws.golds import needs_good
+from rewardkit.check.laws.base import Skip, Variant, about_good, finding, law, needs_good
 from rewardkit.check.reward_under_test.judgment import Judged, judged
 from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.sweep import given, swept
@@ -23,7 +24,12 @@ _ENOUGH = 20
 """Completions that must be scored before a constant value counts as a fault."""
 
 
-@law
+@law(
+    advice="Run the reward's pattern on a right completion; a missing re.DOTALL is the usual reason",
+    advice_on_calls="Play a right completion and read its calls and results: has a tool failed?",
+    fast=True,
+    every=True,
+)
 def informative(subject: Subject) -> Iterator[Finding]:
     """If all completions of a group earn the same, all advantages are zero: the step costs time and teaches nothing.
 
@@ -39,7 +45,7 @@ def informative(subject: Subject) -> Iterator[Finding]:
         value = next(iter(values), math.nan)
         why = f"all {len(seen)} completions tried earn {value:.6g}{about_good(subject)}"
         trial = (given(subject) or [seen[0][0]])[0]
-        yield finding("informative", subject, trial, subject.see([trial])[0], why, tip=_tip(subject))
+        yield finding(subject, trial, subject.see([trial])[0], why, advice=_tip(subject))
         return
     yield from _idle_groups(subject, seen)
     if subject.scope == "sample":
@@ -67,7 +73,7 @@ def _idle_groups(subject: Subject, seen: list[tuple[Trial, Seen]]) -> Iterator[F
                 continue
             why = f"all {len(values)} completions tried for this example earn {values[0]:.6g}"
             trial = Trial(example.good[0], number)
-            yield finding("informative", subject, trial, subject.see([trial])[0], why)
+            yield finding(subject, trial, subject.see([trial])[0], why)
             return
 
 
@@ -83,82 +89,72 @@ def _idle_components(subject: Subject) -> Iterator[Finding]:
         if len(values) == 1 and sum(name in one.components for one in seen) >= _ENOUGH:
             why = f"the component {name!r} gives {values.pop():.6g} to all {len(seen)} completions tried"
             trial = (given(subject) or [Trial(subject.formed("word"))])[0]
-            yield finding("informative", subject, trial, subject.see([trial])[0], why, component=name)
+            yield finding(subject, trial, subject.see([trial])[0], why, component=name)
 
 
-@law
-def reads_its_columns(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Compare the completion with the column, or remove the argument",
+    skip="the reward reads no gold column with two different values, and no flag",
+    applies=needs_good,
+    every=True,
+)
+def reads_its_columns(subject: Subject) -> Iterator[Finding | None]:
     """A reward that reads the gold answer but pays the same for any value of it teaches nothing about it.
 
     ``bool("False")`` is True, so a flag that comes as text from a file has no effect.
     """
-    needs_good(subject)
-    looked = False
     for column in sorted(subject.columns_read):
         values = _values_of(subject, column)
-        if len(values) < 2:
+        is_gold = any(right.anatomy.column == column for right in judged(subject))
+        if len(values) < 2 or not (is_gold or _is_flag(values)):
             continue
-        right = [one for one in judged(subject) if one.anatomy.column == column]
-        if not right and not _is_flag(values):
-            continue
-        looked = True
-        effect = False
+        yield None
         pairs = [(trial, seen) for trial, seen in swept(subject) if seen.scored][: subject.affordable(60)]
-        for trial, seen in pairs:
-            own = subject.examples[trial.example].columns.get(column)
-            for value in values:
-                if value == own and type(value) is type(own):
-                    continue
-                try:
-                    other = subject.see([Trial(trial.completion, trial.example, {column: value})])[0]
-                except RewardKitError:
-                    continue
-                effect = effect or not other.same(seen)
-            if effect:
-                break
-        if not effect and pairs:
+        if pairs and not any(_matters(subject, column, values, trial, score) for trial, score in pairs):
             trial = next(iter(given(subject)))
-            seen = subject.see([trial])[0]
             shown = ", ".join(repr(value)[:30] for value in values[:3])
             why = f"the column {column!r} has no effect on {len(pairs)} completions: scores are the same for {shown}"
-            yield finding("reads_its_columns", subject, trial, seen, why)
-    if not looked:
-        raise Skip("the reward reads no gold column with two different values, and no flag")
+            yield finding(subject, trial, subject.see([trial])[0], why)
 
 
-@law
-def rows_differ(subject: Subject) -> Iterator[Finding]:
+def _matters(subject: Subject, column: str, values: list[object], trial: Trial, score: Seen) -> bool:
+    """Whether a completion gets another score with another value of the column."""
+    own = subject.examples[trial.example].columns.get(column)
+    others = [value for value in values if value != own or type(value) is not type(own)]
+    changed = False
+    for value in others:
+        with suppress(RewardKitError):
+            (other,) = subject.see([replace(trial, columns={column: value})])
+            changed = changed or not other.same(score)
+    return changed
+
+
+@law(
+    advice="Pair each completion with its own row: zip(completions, column, strict=True)",
+    skip="no marked answers without words, or nothing is read from the rows",
+    applies=needs_good,
+    per=judged,
+)
+def rows_differ(subject: Subject, right: Judged) -> Iterator[Variant]:
     """A valid answer to another row, in the same form, must not be paid for this one: it may solve any of them.
 
     The law applies to marked answers without words, such as grids, where wrong ones of the same form are refused.
     """
-    needs_good(subject)
-    looked = False
-    columns = [example.columns for example in subject.examples]
-    for right in judged(subject):
-        anatomy = right.anatomy
-        bads = subject.examples[right.example].bad
-        refused = [bad for bad in bads if marks(text_of(bad)) == marks(anatomy.text)]
-        if not subject.columns_read or not anatomy.marked or anatomy.gold or not refused or not _is_no_text(anatomy):
-            continue
-        if any(right.paid(seen) for seen in subject.see([Trial(bad, right.example) for bad in refused])):
-            continue
-        others = [
-            other
-            for other in judged(subject)
-            if columns[other.example] != columns[right.example] and other.anatomy.region.kind == anatomy.region.kind
-        ]
-        trials = [Trial(other.completion, right.example) for other in others if _answer(other) != _answer(right)]
-        looked = looked or bool(trials)
-        seen = subject.see(trials)
-        if trials and all(map(right.paid, seen)):
-            why = (
-                f"the right answer to another row earns {seen[0].value:.6g} here, too: it is not compared with this row"
-            )
-            yield finding("rows_differ", subject, trials[0], seen[0], why)
-            return
-    if not looked:
-        raise Skip("no marked answers without words, or nothing is read from the rows")
+    anatomy, columns = right.anatomy, [example.columns for example in subject.examples]
+    bads = subject.examples[right.example].bad
+    alike = [Trial(bad, right.example) for bad in bads if marks(text_of(bad)) == marks(anatomy.text)]
+    if not subject.columns_read or not anatomy.marked or anatomy.gold or not alike or not _is_no_text(anatomy):
+        return
+    others = [
+        Trial(other.completion, right.example)
+        for other in judged(subject)
+        if columns[other.example] != columns[right.example]
+        and other.anatomy.region.kind == anatomy.region.kind
+        and _answer(other) != _answer(right)
+    ]
+    if others and not any(map(right.paid, subject.see(alike))):
+        why = "the right answer to another row earns {score} here, too: it is not compared with this row"
+        yield Variant(others[0], why, twins=tuple(others[1:]))
 
 
 def _answer(right: Judged) -> str:
@@ -170,7 +166,9 @@ def _is_no_text(anatomy: Anatomy) -> bool:
     return sum(letter.isalpha() for letter in said) * 4 < sum(not letter.isspace() for letter in said)
 
 
-@law
+@law(
+    advice="Read the column that the completion is compared with",
+)
 def reads_what_it_asks_for(subject: Subject) -> Iterator[Finding]:
     """A function that asks for a column and never reads it judges by something else, which may be a constant.
 
@@ -181,8 +179,7 @@ def reads_what_it_asks_for(subject: Subject) -> Iterator[Finding]:
     for column in sorted(subject.columns_forgotten):
         trial = next(iter(given(subject)), Trial(subject.formed("")))
         why = f"it asks for the column {column!r} and never reads it"
-        yield finding("reads_what_it_asks_for", subject, trial, subject.see([trial])[0], why)
-        return
+        yield finding(subject, trial, subject.see([trial])[0], why)
 
 
 def _values_of(subject: Subject, column: str) -> list[object]:
@@ -199,6 +196,3 @@ def _values_of(subject: Subject, column: str) -> list[object]:
 
 def _is_flag(values: list[object]) -> bool:
     return all(value in ("True", "False", "true", "false") for value in values)
-
-
-ALL = (informative, reads_its_columns, rows_differ, reads_what_it_asks_for)

@@ -32,7 +32,10 @@ _LIVE = frozenset(("messages", "completion_ids", "progress", "example", "trainer
 """Arguments that only the scorer can make."""
 
 
-@law
+@law(
+    advice="Copy a list before you sort, pop or change it: sorted(values), list(values)",
+    every=True,
+)
 def inputs_not_mutated(subject: Subject) -> Iterator[Finding]:
     """Trainers pass the same lists to every reward function; one that sorts or pops them corrupts the next."""
     trials = (given(subject) or [trial for trial, _ in swept(subject)[:4]])[:16]
@@ -41,7 +44,7 @@ def inputs_not_mutated(subject: Subject) -> Iterator[Finding]:
         if changed is not None:
             what, before, after = changed
             why = f"{leaf.name} changes its argument {what} from {before!r} to {after!r}"
-            yield finding("inputs_not_mutated", subject, trials[0], None, why[:600], component=leaf.name)
+            yield finding(subject, trials[0], None, why[:600], component=leaf.name)
 
 
 def _changed_by(subject: Subject, leaf: Reward, trials: list[Trial]) -> tuple[str, Any, Any] | None:
@@ -116,7 +119,9 @@ def _ignoring(call: Callable[[], Any]) -> None:
         call()
 
 
-@law
+@law(
+    advice="Define the function at the top level of a module, without lambdas and open files",
+)
 def picklable(subject: Subject) -> Iterator[Finding]:
     """Trainers that score in other processes pickle the reward to send it there."""
     nested = [leaf.name for leaf, binding in subject.bindings if _is_local(binding.original)]
@@ -128,7 +133,7 @@ def picklable(subject: Subject) -> Iterator[Finding]:
         if any(getattr(binding.original, "__module__", "") == "__main__" for _, binding in subject.bindings):
             raise Skip("the reward is defined in the script that runs the check") from None
         why = f"the reward cannot be pickled: {type(error).__name__}: {error}"
-        yield finding("picklable", subject, Trial(subject.formed(""), 0), None, why[:400])
+        yield finding(subject, Trial(subject.formed(""), 0), None, why[:400])
         return
     trials = [trial for trial, seen in swept(subject)[: subject.affordable(40)] if seen.scored]
     other = Subject(again, subject.examples, plain=subject.plain, stage=subject.stage)
@@ -136,7 +141,7 @@ def picklable(subject: Subject) -> Iterator[Finding]:
     for trial, one, two in zip(trials, subject.see(trials), other.see(trials), strict=True):
         if subject.deterministic and not one.same(two):
             why = f"scores {one.value:.6g}, but {two.value:.6g} after a round trip through pickle"
-            yield finding("picklable", subject, trial, one, why)
+            yield finding(subject, trial, one, why)
             return
 
 
@@ -145,7 +150,9 @@ def _is_local(function: Any) -> bool:
     return "<locals>" in name or "<lambda>" in name or "<locals>" in type(function).__qualname__
 
 
-@law
+@law(
+    advice="Keep state in local variables; for a time limit use @rk.reward(timeout=...), not signals",
+)
 def thread_safe(subject: Subject) -> Iterator[Finding]:
     """Asynchronous trainers score in several threads at once: a reward must not use signals or shared state."""
     if subject.stage.real:
@@ -185,14 +192,14 @@ def thread_safe(subject: Subject) -> Iterator[Finding]:
     for trial, error in raised[:1]:
         seen = _seen_of(error)
         why = f"outside the main thread, it {seen.reason[:300]}"
-        yield finding("thread_safe", subject, trial, seen, why)
+        yield finding(subject, trial, seen, why)
         return
     for said in results:
         for (trial, before), after in zip(pairs, said, strict=True):
             if subject.deterministic and not before.same(after):
                 got = f"{after.value:.6g}" if after.scored else f"{after.outcome}: {after.reason}"
                 why = f"scores {before.value:.6g} on the main thread, but {got} when several threads score"
-                yield finding("thread_safe", subject, trial, after, why)
+                yield finding(subject, trial, after, why)
                 return
 
 
@@ -209,6 +216,3 @@ def _seen_of(error: BaseException) -> Seen:
         return seen_of(error)
     reason = f"raised {type(error).__name__}: {error}"
     return Seen(math.nan, Outcome.ERRORED, reason, trace="".join(traceback.format_exception(error)))
-
-
-ALL = (inputs_not_mutated, picklable, thread_safe)

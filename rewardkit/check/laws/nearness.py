@@ -10,17 +10,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from itertools import islice, permutations, product
+from itertools import islice, pairwise, permutations, product
 from typing import Any
 
 from rewardkit.check.completion.anatomy import Anatomy, Span, as_number, replaced
-from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import Skip, finding, law
-from rewardkit.check.laws.golds import needs_good
+from rewardkit.check.findings import Turn
+from rewardkit.check.laws.base import Variant, law, needs_good
 from rewardkit.check.reward_under_test.judgment import Judged, judged
 from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.trials import Trial
-from rewardkit.check.reward_under_test.whole import covered
 
 # Arithmetic: the expression in a right completion of a countdown task, and others of the same numbers.
 
@@ -129,24 +127,21 @@ _GRADES = 4
 _SHARES = tuple(map(Decimal, ("0.001", "0.01", "0.04")))
 
 
-@law
-def improves_along_chains(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Make each step toward the right answer earn more",
+    skip="no chains: pass chains=[...]",
+)
+def improves_along_chains(subject: Subject) -> Iterator[Variant]:
     """Partial credit leads a policy uphill; if a better completion earns less, it leads downhill.
 
     This law checks the declared chains, and answers closer and closer to a gold answer that is a number, if it is
     annotated as one, or if they are seen to earn more and more.
     """
     chains = [([Trial(one, number) for one in chain], "declared better") for number, chain in subject.promises.chains]
-    chains += list(_closer(subject))
-    if not chains:
-        raise Skip("no chains: pass chains=[...]")
-    for trials, reason in chains:
-        seen = subject.see(trials)
-        for before, after, trial in zip(seen, seen[1:], trials[1:], strict=False):
-            if before.scored and after.scored and after.value < before.value - 1e-6:
-                why = f"is {reason} than a completion that earns {before.value:.6g}, but earns {after.value:.6g}"
-                yield finding("improves_along_chains", subject, trial, after, why)
-                return
+    for trials, reason in (*chains, *_closer(subject)):
+        for before, after in pairwise(trials):
+            why = f"is {reason} than a completion that earns {{base}}, but earns {{score}}"
+            yield Variant(after, why, "no less", before, slack=1e-6)
 
 
 def _closer(subject: Subject) -> Iterator[tuple[list[Trial], str]]:
@@ -175,72 +170,58 @@ def _numeric(subject: Subject, column: str) -> bool:
     )
 
 
-@law
-def errors_on_both_sides(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Take the distance as an absolute value: abs(said - gold)",
+    skip="no gold answer is a number that the reward was seen to judge",
+    applies=needs_good,
+    per=judged,
+    turn=Turn.EARLY,
+)
+def errors_on_both_sides(subject: Subject, right: Judged) -> Iterator[Variant | None]:
     """If 42.9 counts as 42 and 41.1 does not, digits are cut off, or a sign is lost: the policy learns to err upward.
 
     Numbers as far above the gold answer as below it earn the same, where one of them is paid in full.
     """
-    needs_good(subject)
-    looked = False
-    for right in judged(subject):
-        number = as_number(right.anatomy.gold)
-        if number is None or not right.judges or not _means_the_same(number, right):
+    gold = right.anatomy.gold
+    number = as_number(gold)
+    # The column must have the very number that the completion has: an estimate has errors of its own.
+    if number is None or not right.judges or as_number(right.anatomy.value) != number or abs(number) < 1:
+        return
+    yield None
+    for step in (*_STEPS, *(abs(number) * share for share in _SHARES)):
+        if step * 2 >= abs(number):
             continue
-        looked = True
-        for step in (*_STEPS, *(abs(number) * share for share in _SHARES)):
-            if step * 2 >= abs(number):
-                continue
-            trials = [right.trial(right.anatomy.saying(_written(number + one))) for one in (step, -step)]
-            above, below = subject.see(trials)
-            if above.scored and below.scored and right.paid(above) != right.paid(below):
-                paid, other = (0, 1) if right.paid(above) else (1, 0)
-                if covered(subject, right, trials[paid]):
-                    continue
-                texts = [_written(number + one) for one in (step, -step)]
-                seen = (above, below)[paid]
-                why = (
-                    f"for the gold answer {right.anatomy.gold}, {texts[paid]} earns {seen.value:.6g} and "
-                    f"{texts[other]}, which is as near, {(above, below)[other].value:.6g}"
-                )
-                yield finding("errors_on_both_sides", subject, trials[paid], seen, why)
-                return
-    if not looked:
-        raise Skip("no gold answer is a number that the reward was seen to judge")
+        texts = [format((number + error).normalize(), "f") for error in (step, -step)]
+        trials = [right.trial(right.anatomy.saying(text)) for text in texts]
+        scores = subject.see(trials)
+        paid = [right.paid(score) for score in scores]
+        if all(score.scored for score in scores) and paid[0] != paid[1]:
+            high, low = (0, 1) if paid[0] else (1, 0)
+            why = (
+                f"for the gold answer {gold}, {texts[high]} earns {{score}} and {texts[low]}, which is as near, "
+                f"{scores[low].value:.6g}"
+            )
+            yield Variant(trials[high], why)
 
 
-def _means_the_same(number: Decimal, right: Judged) -> bool:
-    """Whether the column has the very number that the completion has: an estimate has errors of its own."""
-    return as_number(right.anatomy.value) == number and abs(number) >= 1
-
-
-def _written(number: Decimal) -> str:
-    return format(number.normalize(), "f")
-
-
-@law
-def expressions_are_exact(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Compare the value exactly, with fractions.Fraction or a tolerance of 1e-6",
+    skip="no right completion is an expression of numbers whose value is in a column",
+    applies=needs_good,
+    per=judged,
+)
+def expressions_are_exact(subject: Subject, right: Judged) -> Iterator[Variant]:
     """In a countdown task, 23.5 is not 23, and the target itself is no way to make it.
 
     The numbers of a right expression are combined to values near the target, and to fractions, with the whole number
     below or above as the target.
     """
-    needs_good(subject)
-    looked = False
-    for right in (one for one in judged(subject) if one.judges):
-        columns = subject.examples[right.example].columns
-        found = expression_in(right.anatomy, columns)
-        for expression, target in _near_misses(found) if found is not None else ():
-            assert found is not None
-            looked = True
-            trial = Trial(right.trial(found.saying(expression)).completion, right.example, {found.target: target})
-            (seen,) = subject.see([trial])
-            if right.paid(seen) and not covered(subject, right, trial):
-                why = f"{expression} earns {seen.value:.6g} for the target {target}"
-                yield finding("expressions_are_exact", subject, trial, seen, why)
-                return
-    if not looked:
-        raise Skip("no right completion is an expression of numbers whose value is in a column")
+    written = expression_in(right.anatomy, subject.examples[right.example].columns) if right.judges else None
+    for expression, target in _near_misses(written) if written is not None else ():
+        assert written is not None
+        completion = right.trial(written.saying(expression)).completion
+        why = f"{expression} earns {{score}} for the target {target}"
+        yield Variant(Trial(completion, right.example, {written.target: target}), why)
 
 
 def _near_misses(right: Expression) -> Iterator[tuple[str, int]]:
@@ -254,6 +235,3 @@ def _near_misses(right: Expression) -> Iterator[tuple[str, int]]:
     broken = [(made, value) for made, value in others if value > 1 and _FAR < value % 1 < 1 - _FAR]
     for made, value in broken[:3]:
         yield from ((made, whole) for whole in (math.floor(value), math.ceil(value)))
-
-
-ALL = (improves_along_chains, errors_on_both_sides, expressions_are_exact)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from rewardkit.batch.messages import prompt_text
 from rewardkit.batch.score import Outcome
 from rewardkit.check.completion.anatomy import as_number
-from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import Skip, finding, law
-from rewardkit.check.laws.golds import needs_good
+from rewardkit.check.findings import Finding, Turn
+from rewardkit.check.laws.base import Variant, finding, law, needs_good
 from rewardkit.check.reward_under_test.judgment import Judged, judged
 from rewardkit.check.reward_under_test.sensitivity import atoms_of
 from rewardkit.check.reward_under_test.subject import Subject
-from rewardkit.check.reward_under_test.trials import EQUAL, Seen, Trial, text_of
-from rewardkit.check.reward_under_test.whole import covered
+from rewardkit.check.reward_under_test.trials import Seen, Trial, text_of
 from rewardkit.check.variants.other_golds import Gold, other_golds
 from rewardkit.check.variants.wrong_answers import equal
 from rewardkit.errors import RewardKitError, shorten
@@ -24,58 +24,42 @@ from rewardkit.errors import RewardKitError, shorten
 _SCALE = re.compile(r"\b(\d{1,3})\s?(?:to|-|–)\s?(\d{1,3})\b")
 
 
-@law
-def right_for_every_gold(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Look at how the code reads this gold answer: 0 and False are values, and a pattern needs re.escape",
+    skip="no gold answer of a kind that can be replaced, or another column goes with it",
+    applies=needs_good,
+    per=judged,
+    turn=Turn.EARLY,
+)
+def right_for_every_gold(subject: Subject, right: Judged) -> Iterator[Variant | Finding | None]:
     """A row whose gold answer the reward misreads teaches nothing, or the opposite: 0 counts as missing, say.
 
     The gold answer is replaced in the column and in a right completion, by values of the kind that the examples have.
     Where such a completion is paid, wrong answers must earn less.
     """
-    needs_good(subject)
-    looked = False
-    for right in judged(subject):
-        column = right.anatomy.column
-        if not right.judges or column not in subject.columns_read or subject.reads_prompts or not right.text_counts:
-            continue
-        tried = [*_tried(subject, right)]
-        if not any(right.paid(seen) for gold, seen, _ in tried if gold.certain):
-            continue  # it also judges something that goes with the gold answer
-        looked = True
-        wrong = max((seen.value for _, seen in right.honest if seen.scored and not right.paid(seen)), default=0.0)
-        for gold, seen, trial in tried:
-            if gold.certain and _loses(seen, (right.value + wrong) / 2):
-                earns = f"earns {seen.value:.6g}" if seen.scored else "gets no score"
-                why = f"a right completion {earns} for {_said(column, gold)}, {right.value:.6g} before"
-                yield finding("right_for_every_gold", subject, trial, seen, why)
-                return
-            found = _wrong_paid(subject, right, gold, seen)
-            if found is not None:
-                yield found
-                return
-    if not looked:
-        raise Skip("no gold answer of a kind that can be replaced, or another column goes with it")
+    anatomy = right.anatomy
+    if not right.judges or anatomy.column not in subject.columns_read or subject.reads_prompts or not right.text_counts:
+        return
+    tried = [*_tried(subject, right)]
+    if not any(right.paid(score) for gold, score, _ in tried if gold.certain):
+        return  # it also judges something that goes with the gold answer
+    yield None
+    wrong = max((score.value for _, score in right.honest if score.scored and not right.paid(score)), default=0.0)
+    for gold, score, trial in tried:
+        column = f"{anatomy.column}={shorten(gold.value)}"
+        if gold.certain and _loses(score, (right.value + wrong) / 2):
+            earns = f"earns {score.value:.6g}" if score.scored else "gets no score"
+            yield finding(subject, trial, score, f"a right completion {earns} for {column}, {right.value:.6g} before")
+        if right.paid(score):
+            before = [right.completion] if _is_marked_apart(right, gold) else []
+            for completion in (*before, *(right.saying(anatomy.saying(text)) for text in gold.wrong)):
+                why = f"a wrong answer earns {{score}} for {column}, the right one {{base}}"
+                yield Variant(Trial(completion, right.example, trial.columns), why, base=trial)
 
 
 def _loses(seen: Seen, limit: float) -> bool:
     """Whether a completion earns less than the limit, or is left out of the training."""
     return seen.value < limit if seen.scored else seen.outcome is Outcome.ABSTAINED
-
-
-def _wrong_paid(subject: Subject, right: Judged, gold: Gold, best: Seen) -> Finding | None:
-    """Return a finding if an answer that is wrong for another gold answer is paid, and the right one is."""
-    if not right.paid(best):
-        return None
-    columns = {right.anatomy.column: gold.value}
-    before = [right.completion] if _is_marked_apart(right, gold) else []
-    others = [right.saying(right.anatomy.saying(text)) for text in gold.wrong]
-    for completion in (*before, *others):
-        trial = Trial(completion, right.example, columns)
-        (seen,) = subject.see([trial])
-        if seen.scored and seen.value >= best.value - EQUAL and not covered(subject, right, trial):
-            said = _said(right.anatomy.column, gold)
-            why = f"a wrong answer earns {seen.value:.6g} for {said}, the right one {best.value:.6g}"
-            return finding("right_for_every_gold", subject, trial, seen, why)
-    return None
 
 
 def _is_marked_apart(right: Judged, gold: Gold) -> bool:
@@ -84,42 +68,36 @@ def _is_marked_apart(right: Judged, gold: Gold) -> bool:
     return right.anatomy.marked and gold.certain and gold.written not in said and not equal(gold.written, said)
 
 
-@law
-def rows_of_every_kind(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Let the branch for these rows compare the answer, too",
+    skip="its code compares no column of the examples with a value",
+    applies=needs_good,
+    per=judged,
+)
+def rows_of_every_kind(subject: Subject, right: Judged) -> Iterator[Variant | None]:
     """A branch for rows of one kind, which no example has, may pay every answer there.
 
     Wrong completions are tried with each value that the code compares a column with: ``if level == "easy": ...``.
     """
-    needs_good(subject)
-    looked = False
-    for right in judged(subject):
-        own = subject.examples[right.example].columns
-        wrong = [text for text, seen in right.honest if not right.paid(seen)][:4] if right.judges else []
-        for columns in (aim.columns for aim in subject.aims if wrong):
-            name = next(iter(columns), right.anatomy.column)
-            if name not in own or name == right.anatomy.column or type(own[name]) is not type(columns[name]):
-                continue
-            looked = True
-            trials = [Trial(right.saying(text), right.example, columns) for text in wrong]
-            seen = subject.see(trials)
-            if all(map(right.paid, seen)):
-                said = f"{name}={columns[name]!r}"
-                why = f"with {said}, a wrong answer earns {seen[0].value:.6g}, like the right one without it"
-                yield finding("rows_of_every_kind", subject, trials[0], seen[0], why)
-                return
-        if right.judges or any(not right.paid(seen) for seen in subject.see(_wrong_trials(subject, right))):
-            for column in _kinds(subject, right.example):
-                looked = True
-                found = _unknown_paid(subject, right, column)
-                if found is not None:
-                    yield found
-                    return
-    if not looked:
-        raise Skip("its code compares no column of the examples with a value")
-
-
-def _wrong_trials(subject: Subject, right: Judged) -> list[Trial]:
-    return [Trial(bad, right.example) for bad in subject.examples[right.example].bad]
+    own, bads = subject.examples[right.example].columns, subject.examples[right.example].bad
+    wrong = [text for text, score in right.honest if not right.paid(score)][:4] if right.judges else []
+    for columns in (aim.columns for aim in subject.aims if wrong):
+        name = next(iter(columns), right.anatomy.column)
+        if name in own and name != right.anatomy.column and type(own[name]) is type(columns[name]):
+            first, *twins = (Trial(right.saying(text), right.example, columns) for text in wrong)
+            why = f"with {name}={columns[name]!r}, a wrong answer earns {{score}}, like the right one without it"
+            yield Variant(first, why, twins=tuple(twins))
+    refuses = right.judges or not all(map(right.paid, subject.see([Trial(bad, right.example) for bad in bads])))
+    for column in _kinds(subject, right.example) if refuses else ():
+        yield None
+        value = own[column]
+        other: Any = ["no:such_kind"] * len(value) if isinstance(value, (list, tuple)) else "no such kind"
+        texts = ["word", *map(text_of, bads)]
+        first, *twins = (replace(right.trial(text), columns={column: other}) for text in texts)
+        with suppress(RewardKitError):  # its annotation admits no such value
+            subject.see([first])
+            why = f"with {column}={shorten(other)}, which the code does not know, any text earns {{score}}"
+            yield Variant(first, why, twins=tuple(twins))
 
 
 def _kinds(subject: Subject, example: int) -> list[str]:
@@ -131,22 +109,6 @@ def _kinds(subject: Subject, example: int) -> list[str]:
         if words and all(word.lower() in known for word in words):
             found.append(column)
     return found
-
-
-def _unknown_paid(subject: Subject, right: Judged, column: str) -> Finding | None:
-    """Return a finding if all completions are paid for a kind that the code does not know."""
-    value = subject.examples[right.example].columns[column]
-    other: Any = ["no:such_kind"] * len(value) if isinstance(value, (list, tuple)) else "no such kind"
-    texts = ["word", *(text_of(bad) for bad in subject.examples[right.example].bad)]
-    trials = [Trial(right.trial(text).completion, right.example, {column: other}) for text in texts]
-    try:
-        seen = subject.see(trials)
-    except RewardKitError:
-        return None
-    if not all(map(right.paid, seen)):
-        return None
-    why = f"with {column}={shorten(other)}, which the code does not know, any text earns {seen[0].value:.6g}"
-    return finding("rows_of_every_kind", subject, trials[0], seen[0], why)
 
 
 def _tried(subject: Subject, right: Judged) -> Iterator[tuple[Gold, Seen, Trial]]:
@@ -195,10 +157,3 @@ def _scale(subject: Subject, right: Judged) -> tuple[int, int] | None:
 
 def _is_letters(value: Any) -> bool:
     return isinstance(value, str) and re.fullmatch(r"[A-Z]{2,26}", value) is not None
-
-
-def _said(column: str, gold: Gold) -> str:
-    return f"{column}={shorten(gold.value)}"
-
-
-ALL = (right_for_every_gold, rows_of_every_kind)

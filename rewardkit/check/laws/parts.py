@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
-from typing import Any
 
 from rewardkit.check.completion.anatomy import as_number, replaced
-from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import Skip, finding, law
-from rewardkit.check.laws.golds import needs_good
+from rewardkit.check.findings import Turn
+from rewardkit.check.laws.base import Variant, law, needs_good, needs_good_alone
 from rewardkit.check.reward_under_test.judgment import Judged, is_penalty, judged, wrongness
 from rewardkit.check.reward_under_test.sensitivity import (
     Part,
@@ -22,7 +20,6 @@ from rewardkit.check.reward_under_test.sensitivity import (
     with_part,
 )
 from rewardkit.check.reward_under_test.subject import Subject
-from rewardkit.check.reward_under_test.whole import COVERED, covered
 from rewardkit.check.variants.values import values_in
 
 _BARE = re.compile(r"(?:\[+[^\[\]\n]*\]+|#+ [^\n]*|[A-Z][\w ]{0,30}:(?=\s|\Z)|[\s.,;*-])+")
@@ -31,36 +28,30 @@ _PROSE = 4
 """Words that a text has at least, for their loss to count."""
 
 
-@law
-def almost_right_is_wrong(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Make the tolerance of numbers small and absolute, and compare texts as wholes",
+    skip="no number and no word of a column was seen to change the score of a right completion",
+    applies=needs_good,
+    per=judged,
+    turn=Turn.EARLY,
+)
+def almost_right_is_wrong(subject: Subject, right: Judged) -> Iterator[Variant]:
     """If 100 counts where 10 must be, or "unsupported" for "supported", the policy learns to be vague.
 
     Each number and each word of a column on which the score of a right completion depends is replaced by one that
     begins or ends with it, or differs in its sign or by a factor of ten.
     """
-    needs_good(subject)
-    looked = False
-    for right in judged(subject):
-        graded = len({round(seen.value, 6) for _, seen in right.honest if seen.scored}) > 3
-        words = {word.lower() for name in subject.columns_read for word in _words(subject, right.example, name)}
-        golds = right.anatomy.places
-        for part in essential_parts(subject, right):
-            judged_here = (
-                part.text.lower() in words if part.kind == "number" else any(one.holds(part.span) for one in golds)
-            )
-            others = _almost(part, graded) if judged_here else ()
-            for other in (one for one in others if one.lower() not in words):
-                looked = True
-                trial = right.trial(with_part(right, part, other))
-                (seen,) = subject.see([trial])
-                if right.paid(seen) and not covered(subject, right, trial):
-                    why = f"with {other!r} for {part.text!r}, it earns {seen.value:.6g}, like the right completion"
-                    yield finding("almost_right_is_wrong", subject, trial, seen, why)
-                    return
-    if not looked:
-        raise Skip("no number and no word of a column was seen to change the score of a right completion")
-    if subject.covered:
-        raise Skip(COVERED)
+    graded = len({round(seen.value, 6) for _, seen in right.honest if seen.scored}) > 3
+    words = {word.lower() for name in subject.columns_read for word in _words(subject, right.example, name)}
+    for part in essential_parts(subject, right):
+        if part.kind == "number":
+            is_judged = part.text.lower() in words
+        else:
+            is_judged = any(gold.holds(part.span) for gold in right.anatomy.places)
+        for other in _almost(part, graded) if is_judged else ():
+            if other.lower() not in words:
+                why = f"with {other!r} for {part.text!r}, it earns {{score}}, like the right completion"
+                yield Variant(right.trial(with_part(right, part, other)), why)
 
 
 def _words(subject: Subject, example: int, column: str) -> Iterator[str]:
@@ -91,30 +82,23 @@ def _almost(part: Part, graded: bool) -> Iterator[str]:
         yield from (f"{text}0", f"{text[: len(text) - len(digits)]}1{digits}")
 
 
-@law
-def every_part_counts(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Ask for each part: all(...), and as many as there are, not any(...) or the first one",
+    skip="nothing can be cut from the right completions",
+    applies=needs_good,
+    per=judged,
+    turn=Turn.EARLY,
+)
+def every_part_counts(subject: Subject, right: Judged) -> Iterator[Variant | None]:
     """What is paid in full although a part of it is missing, the policy leaves out.
 
     A right completion is cut as long as it is paid in full. The essence that is left must have what it had of each
     list in a column, and more than headings, labels and citations.
     """
-    needs_good(subject)
-    looked = False
-    for right in judged(subject):
-        text = essence(subject, right)
-        if text == right.anatomy.text:
-            continue
-        looked = True
-        trial = right.trial(text)
-        (seen,) = subject.see([trial])
+    text = essence(subject, right)
+    if text != right.anatomy.text:
         why = _missing(subject, right, text)
-        if why and right.paid(seen) and not covered(subject, right, trial):
-            yield finding("every_part_counts", subject, trial, seen, f"{why}: it earns {seen.value:.6g}")
-            return
-    if not looked:
-        raise Skip("nothing can be cut from the right completions")
-    if subject.covered:
-        raise Skip(COVERED)
+        yield Variant(right.trial(text), f"{why}: it earns {{score}}") if why else None
 
 
 def _missing(subject: Subject, right: Judged, text: str) -> str:
@@ -162,37 +146,27 @@ def _amid_words(whole: str, text: str) -> bool:
     )
 
 
-@law
-def nonsense_earns_less(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Look for a score that is subtracted where it should be added, or for swapped arguments",
+    skip="no right completion has words beside its answer",
+    applies=needs_good_alone,
+    per=judged,
+)
+def nonsense_earns_less(subject: Subject, right: Judged) -> Iterator[Variant]:
     """If a right answer with nonsense around it earns more than with sense, a sign is wrong somewhere.
 
     All words of a right completion that are not its answer or a mark are replaced by others of the same length.
     """
-    needs_good(subject)
-    looked = False
-    if subject.scope != "sample":
-        raise Skip(f"the reward compares completions (scope {subject.scope!r})")
-    for right in judged(subject):
-        kept = {part.span for part in essential_parts(subject, right)}
-        parts = [part for part in parts_of(right.anatomy.text) if part.span not in kept and part.kind == "word"]
-        loose = [part for part in parts if not _in_a_mark(right, part)]
-        if len(loose) < _PROSE:
-            continue
-        looked = True
-        trial = right.trial(replaced(right.anatomy.text, [(part.span, unrelated(part)) for part in loose]))
-        (seen,) = subject.see([trial])
-        if seen.scored and seen.value > right.value + 0.05 * max(1.0, abs(right.value)):
-            why = f"with nonsense around its answer, it earns {seen.value:.6g}, with sense {right.value:.6g}"
-            yield finding("nonsense_earns_less", subject, trial, seen, why)
-            return
-    if not looked:
-        raise Skip("no right completion has words beside its answer")
+    kept = {part.span for part in essential_parts(subject, right)}
+    parts = [part for part in parts_of(right.anatomy.text) if part.span not in kept and part.kind == "word"]
+    loose = [part for part in parts if not _in_a_mark(right, part)]
+    if len(loose) >= _PROSE:
+        nonsense = replaced(right.anatomy.text, [(part.span, unrelated(part)) for part in loose])
+        why = "with nonsense around its answer, it earns {score}, with sense {base}"
+        yield Variant(right.trial(nonsense), why, "no more", slack=0.05 * max(1.0, abs(right.value)))
 
 
 def _in_a_mark(right: Judged, part: Part) -> bool:
     """Whether a word names a tag, or is a label."""
     text, span = right.anatomy.text, part.span
     return text[: span.start].endswith(("<", "</", "\\")) or text[span.end :].startswith((":", ">"))
-
-
-ALL: Sequence[Any] = (almost_right_is_wrong, every_part_counts, nonsense_earns_less)

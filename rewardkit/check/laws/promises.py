@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 from rewardkit.check.completion.anatomy import Span, numbers_in, replaced
 from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import Skip, finding, law
-from rewardkit.check.laws.golds import needs_good
+from rewardkit.check.laws.base import Skip, finding, law, needs_good
 from rewardkit.check.reward_under_test.judgment import Judged, judged
 from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.sweep import given, swept
@@ -40,22 +39,23 @@ def _said(subject: Subject) -> str:
     return "\n".join([*names, *(inspect.getdoc(one) or "" for one in functions)])
 
 
-@law
+@law(
+    advice="Limit the score to the range of its docstring: min(max(score, low), high)",
+    applies=needs_good,
+)
 def stays_in_its_range(subject: Subject) -> Iterator[Finding]:
     """A score outside the range that the docstring states outweighs everything it is added to.
 
     If it says "in [0, 1]", "from -1 to 1" or "share of ...", completions with repeated parts and with other numbers are
     tried. The range counts if the given completions keep to it, and right ones reach its upper end.
     """
-    needs_good(subject)
     low, high = _range(subject)
     for right in judged(subject):
         trials = [right.trial(text) for text in _extremes(subject, right)]
         for trial, seen in [*zip(trials, subject.see(trials), strict=True), *swept(subject)]:
             if seen.scored and not low - EQUAL <= seen.value <= high + EQUAL:
                 why = f"earns {seen.value:.6g}, and its docstring promises {low:g} to {high:g}"
-                yield finding("stays_in_its_range", subject, trial, seen, why)
-                return
+                yield finding(subject, trial, seen, why)
 
 
 def _range(subject: Subject) -> tuple[float, float]:
@@ -88,26 +88,32 @@ def _extremes(subject: Subject, right: Judged) -> Iterator[str]:
             yield replaced(text, [(Span(span.end, span.end), "%")])
 
 
-@law
-def length_is_of_the_text(subject: Subject) -> Iterator[Finding]:
+def _length_counts(subject: Subject) -> None:
+    """Raise `Skip` if neither the code nor the words of the reward speak of length."""
+    needs_good(subject)
+    if not subject.smells.counts_messages and not _LENGTH.search(_said(subject)):
+        raise Skip("nothing says that the length counts")
+
+
+@law(
+    advice='Measure the text of the message: len(completion[-1]["content"])',
+    applies=_length_counts,
+    per=judged,
+)
+def length_is_of_the_text(subject: Subject, right: Judged) -> Iterator[Finding]:
     """``len(completion)`` of chat messages is their number, so a limit of length never acts.
 
     If the code counts messages, or its name or docstring speaks of a penalty on length, many words are added to a right
     completion.
     """
-    needs_good(subject)
-    if not subject.smells.counts_messages and not _LENGTH.search(_said(subject)):
-        raise Skip("nothing says that the length counts")
-    for right in judged(subject):
-        trials = [_with_words(right, count) for count in _MANY]
-        seen = subject.see(trials)
-        if not all(one.same(right.seen) for one in seen):
-            continue
-        together = scored_together(subject, [right.trial(right.anatomy.text), *trials])
-        if not isinstance(together, str) and all(one.same(together[0]) for one in together):  # else by comparison
-            why = f"earns {seen[-1].value:.6g} with {_MANY[-1]:,} more words, as without: is it the length of the text?"
-            yield finding("length_is_of_the_text", subject, trials[0], seen[0], why)
-            return
+    trials = [_with_words(right, count) for count in _MANY]
+    scores = subject.see(trials)
+    if not all(score.same(right.seen) for score in scores):
+        return
+    together = scored_together(subject, [right.trial(right.anatomy.text), *trials])
+    if not isinstance(together, str) and all(score.same(together[0]) for score in together):  # else by comparison
+        why = f"earns {scores[-1].value:.6g} with {_MANY[-1]:,} more words, as without: is it the length of the text?"
+        yield finding(subject, trials[0], scores[0], why)
 
 
 def _with_words(right: Judged, count: int) -> Trial:
@@ -115,6 +121,3 @@ def _with_words(right: Judged, count: int) -> Trial:
     thinking = right.anatomy.thinking
     start = thinking.body.start if thinking is not None else 0
     return right.trial(f"{right.anatomy.text[:start]}{words}\n{right.anatomy.text[start:]}")
-
-
-ALL = (stays_in_its_range, length_is_of_the_text)

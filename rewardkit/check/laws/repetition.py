@@ -42,7 +42,9 @@ sys.stdout.buffer.write(pickle.dumps([(seen.value, seen.outcome.value) for seen 
 """
 
 
-@law
+@law(
+    advice="Remove the randomness or seed it with the completion; of a judge, set temperature 0",
+)
 def deterministic(subject: Subject) -> Iterator[Finding]:
     """Equal completions must get equal scores, or GRPO takes noise for an advantage; replay needs it, too.
 
@@ -63,7 +65,7 @@ def deterministic(subject: Subject) -> Iterator[Finding]:
                 why = f"scored {_said(before)} at first and {_said(seen)} the second time"
                 if values is not None:
                     why = f"scored {_said(values[0])} once and {_said(values[1])} another time"
-                yield finding("deterministic", subject, small, seen, why)
+                yield finding(subject, small, seen, why)
                 return
     if not _orders_sets(subject):
         return
@@ -76,7 +78,7 @@ def deterministic(subject: Subject) -> Iterator[Finding]:
                     f"scores {_said(here)} here and {value:.6g} in another process: it depends on the order of a set, "
                     "or on a hash"
                 )
-                yield finding("deterministic", subject, trial, here, why)
+                yield finding(subject, trial, here, why)
                 return
 
 
@@ -179,6 +181,3 @@ def _in_other_processes(subject: Subject, trials: list[Trial]) -> list[list[tupl
     if late:
         raise Unfinished(f"a second process did not score {len(trials)} completions within {_SECONDS:g} s")
     return found
-
-
-ALL = (deterministic,)

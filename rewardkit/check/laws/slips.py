@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import Skip, finding, law
+from rewardkit.check.laws.base import finding, law
 from rewardkit.check.reading.places import places
 from rewardkit.check.reading.slips import NotRepaired, Slip, repaired, slips
 from rewardkit.check.reward_under_test.judgment import judged
@@ -21,19 +21,20 @@ _LONGEST = 4_000
 _SHARE = 0.02
 
 
-@law
-def does_what_it_says(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Change the line as proposed, and check again",
+    skip="its code has no construction that is known to do something else than it says",
+    every=True,
+)
+def does_what_it_says(subject: Subject) -> Iterator[Finding | None]:
     """``re.sub(pattern, "", text, re.I)`` does not ignore the case, and no error says so.
 
     Each construction in the code that does something else than it says is repaired for a moment. If a completion gets
     another score then, the slip has an effect.
     """
-    looked = False
     for slip in slips(places(subject.reward)):
-        looked = True
+        yield None
         yield from _effect(subject, slip)
-    if not looked:
-        raise Skip("its code has no construction that is known to do something else than it says")
 
 
 def _effect(subject: Subject, slip: Slip) -> Iterator[Finding]:
@@ -59,7 +60,7 @@ def _effect(subject: Subject, slip: Slip) -> Iterator[Finding]:
             trial, seen = pairs[place]
             meant = f"with {slip.repairs[0]} {changed[0][place].value:.6g}"
             why = f"line {slip.line}: {slip.why}. It earns {seen.value:.6g}, {meant}"
-            yield finding("does_what_it_says", subject, trial, seen, why)
+            yield finding(subject, trial, seen, why)
             return
 
 
@@ -83,6 +84,3 @@ def _pool(subject: Subject) -> list[tuple[Trial, Seen]]:
                 trials.append(Trial(said, right.example, {right.anatomy.column: gold.value}))
     swept_pairs = [(trial, seen) for trial, seen in swept(subject) if len(text_of(trial.completion)) < _LONGEST]
     return [*zip(trials, subject.see(trials), strict=True), *swept_pairs]
-
-
-ALL = (does_what_it_says,)

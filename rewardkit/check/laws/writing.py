@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import NO_GOOD, Skip, finding, law
+from rewardkit.check.findings import Finding, Turn
+from rewardkit.check.laws.base import finding, law, needs_good_alone
 from rewardkit.check.reward_under_test.judgment import Judged, judged
 from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.sweep import anatomies, swept
@@ -18,17 +18,20 @@ _SOME = 0.05
 """The share of the pay that counts as a loss."""
 
 
-@law
+@law(
+    advice="Allow for it: re.DOTALL in the pattern, .strip() on the answer, commas and units removed from both sides",
+    fast=True,
+    turn=Turn.EARLY,
+    names_line=True,
+    applies=needs_good_alone,
+    every=True,
+)
 def right_however_written(subject: Subject) -> Iterator[Finding]:
     """A model writes a right answer as it likes: if it earns nothing on several lines, the policy learns a quirk.
 
     Right completions are tried with line breaks in the thinking and around the answer, on one line, with Windows line
     ends, after an opening tag that the prompt has, and with the answer without a comma or a unit of the gold answer.
     """
-    if not any(example.good for example in subject.examples):
-        raise Skip(NO_GOOD)
-    if subject.scope != "sample":
-        raise Skip(f"the reward compares completions (scope {subject.scope!r})")
     known: set[str] = set()
     for right in judged(subject):
         for dress in dresses(subject, right) if right.text_counts else ():
@@ -51,7 +54,7 @@ def _paid_less(subject: Subject, right: Judged, dress: Dress) -> Finding | None:
         return None
     hint = f": {dress.hint}" if dress.hint and (dress.hint != DOTALL or subject.mined.has_dots) else ""
     why = f"a right completion {dress.name} earns {seen.value:.6g} instead of {right.value:.6g}{hint}"
-    return finding("right_however_written", subject, trial, seen, why, unreachable=dress.unreachable, tip=_tip(subject))
+    return finding(subject, trial, seen, why, unreachable=dress.unreachable, advice=_tip(subject))
 
 
 def _tip(subject: Subject) -> str:
@@ -82,12 +85,9 @@ def _only_on_one_line(subject: Subject) -> Iterator[Finding]:
             if seen.scored and _is_more(other, seen) and seen.value <= _lowest(subject, number) + EQUAL:
                 why = f"a right completion earns {seen.value:.6g} on several lines, but {other.value:.6g} on one"
                 hint = f": {DOTALL}" if subject.mined.has_dots else ""
-                yield finding("right_however_written", subject, trial, seen, f"{why}{hint}", tip=_tip(subject))
+                yield finding(subject, trial, seen, f"{why}{hint}", advice=_tip(subject))
                 return
 
 
 def _is_more(one: Seen, other: Seen) -> bool:
     return one.scored and one.value > other.value + 1e-6
-
-
-ALL = (right_however_written,)

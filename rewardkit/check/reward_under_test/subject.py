@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewardkit.batch.batch import RESERVED, Batch
 from rewardkit.batch.environments import journals
@@ -23,8 +23,7 @@ from rewardkit.batch.rollouts import Rollouts
 from rewardkit.batch.score import Outcome
 from rewardkit.batch.table import ScoreTable
 from rewardkit.check.examples import Example
-from rewardkit.check.reading.aims import Aim, aims
-from rewardkit.check.reading.smells import Smells, smells
+from rewardkit.check.findings import Law
 from rewardkit.check.reward_under_test.trials import Seen, Trial, seen_in, seen_of, text_of, token_ids
 from rewardkit.check.reward_under_test.vocabulary import Mined, mined, only_zipped, uses_argument
 from rewardkit.check.variants.episodes.stage import Stage
@@ -33,6 +32,10 @@ from rewardkit.progress.progress import Progress
 from rewardkit.tree.binding import Binding
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import Reward, bindings
+
+if TYPE_CHECKING:
+    from rewardkit.check.reading.aims import Aim
+    from rewardkit.check.reading.smells import Smells
 
 # Arguments: which columns a function asks for, and which of them its code uses.
 
@@ -79,6 +82,7 @@ def is_argument(function: Any, name: str) -> bool:
     return asked and not (_OF_FORM.search(getattr(function, "__name__", "")) and only_zipped(function, name))
 
 
+_NO_LAW = Law("", lambda subject: iter(()))
 NOWHERE = Stage()
 """Without an environment or tools, calls have the results that their completion says."""
 
@@ -123,6 +127,13 @@ class Subject:
         promises: what its author declares.
         whole: the sum of all rewards of the run, if this is one of several.
         stage: where the calls of a completion run.
+        part: its name, if it is an addend of a sum that is checked by itself.
+        imports: statements that import the reward as ``reward``; empty if they are not known.
+
+    Attributes:
+        law: the law that is checked now.
+        covered: whether this law saw a wrong completion that this reward pays and the sum of all rewards does not.
+        slow: a completion that took long while this law was checked, and the seconds.
     """
 
     def __init__(
@@ -135,6 +146,8 @@ class Subject:
         promises: Promises | None = None,
         whole: Subject | None = None,
         stage: Stage = NOWHERE,
+        part: str = "",
+        imports: str = "",
     ) -> None:
         self.reward = reward
         self.examples = tuple(examples)
@@ -157,6 +170,9 @@ class Subject:
         self.whole = whole
         self.stage = stage
         self.covered = False
+        self.law = _NO_LAW
+        self.part = part
+        self.imports = imports
 
     def resume(self, results: Mapping[str, int]) -> None:
         """Let laws go on after so many kinds of completions, which they have tried."""
@@ -214,11 +230,15 @@ class Subject:
     @cached_property
     def aims(self) -> list[Aim]:
         """What the source of the reward's functions proposes to try."""
+        from rewardkit.check.reading.aims import aims
+
         return aims(self.reward)
 
     @cached_property
     def smells(self) -> Smells:
         """What the source of the reward's functions does that may go wrong."""
+        from rewardkit.check.reading.smells import smells
+
         return smells(self.reward)
 
     @cached_property

@@ -10,10 +10,9 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rewardkit.check.findings import Finding, LawOutcome, LawResult
-from rewardkit.check.laws import Law, Skip, Unfinished
-from rewardkit.check.laws.base import OVER, finding
-from rewardkit.check.laws.growth import time_linear, took_long
+from rewardkit.check.findings import Finding, Law, LawOutcome, LawResult
+from rewardkit.check.laws import find
+from rewardkit.check.laws.base import OVER, Skip, Unfinished, finding
 from rewardkit.check.reward_under_test.subject import OutOfTime, Subject
 from rewardkit.check.reward_under_test.trials import Trial, text_of, with_text
 from rewardkit.check.reward_under_test.whole import settle
@@ -36,6 +35,8 @@ _WORTH = 1.0
 """Seconds that must be left for laws that were not finished to go on."""
 _SHARE = 0.5
 """One law may take this share of the time left."""
+_OF_TIME = "time_linear"
+"""The law that a completion breaks on which the reward hangs or takes long."""
 
 
 def run_laws(
@@ -107,8 +108,7 @@ def run_law(law: Law, subject: Subject) -> LawResult:
             raise Unfinished(OVER)
         with subject.limited(subject.left * (1.0 if subject.reached(law.name) else _SHARE)):
             for one in _found(law, subject):
-                said = one if one.matters else replace(one, matters=law.why)
-                (asides if one.unreachable or one.of_data else found).append(said)
+                (asides if one.unreachable or one.of_data else found).append(one)
                 first = first or (subject.tries - before if found else 0)
     except Skip as skip:
         otherwise, reason = "skipped", str(skip)
@@ -143,13 +143,15 @@ def run_law(law: Law, subject: Subject) -> LawResult:
 
 def _found(law: Law, subject: Subject) -> Iterator[Finding]:
     """Yield what a law finds, and what its long completions say about the time."""
-    subject.slow, subject.covered = None, False
+    subject.law, subject.slow, subject.covered = law, None, False
     try:
         yield from law.check(subject)
     finally:
-        cut = subject.slow if law is not time_linear else None
-    if cut is not None:
-        yield from (replace(one, matters=time_linear.why) for one in took_long(subject))
+        slow = subject.slow if law.name != _OF_TIME else None
+    if slow is not None:
+        from rewardkit.check.laws.growth import took_long
+
+        yield from took_long(subject)
 
 
 def _isolated(
@@ -182,7 +184,7 @@ def _isolated(
                 if said.hung:
                     hangs, patience = True, min(patience, _STALLED)
                     reason = f"the reward hangs on {len(losses)} of its completions"
-                if trial is None or len(losses) == _LOSSES or (said.hung and laws[done] is time_linear):
+                if trial is None or len(losses) == _LOSSES or (said.hung and laws[done].name == _OF_TIME):
                     name, why = laws[done].name, laws[done].why
                     yield _with_losses(LawResult(name, "unfinished", reason=reason, why=why), losses)
                     done, losses = done + 1, []
@@ -198,7 +200,7 @@ def _with_losses(result: LawResult, losses: Sequence[Finding | None]) -> LawResu
     for name in dict.fromkeys(one.law for one in found):
         alike = [one for one in found if one.law == name]
         first = min(alike, key=lambda one: len(repr(one.completion)))
-        more = len(alike) - 1 + (losses.count(None) if name == "time_linear" else 0)
+        more = len(alike) - 1 + (losses.count(None) if name == _OF_TIME else 0)
         if more:
             first = replace(first, why=f"{first.why}; so did {more} more of the completions tried")
         result = replace(result, outcome="broken", findings=(*result.findings, first))
@@ -238,8 +240,8 @@ def _loss(subject: Subject, trial: Trial, lost: Lost, reason: str) -> Finding:
         if lost.hung
         else "A completion that ends the process ends the run, and everything unsaved is lost."
     )
-    law = "time_linear" if lost.hung else "total"
-    return finding(law, subject, trial, None, f"scoring {reason}", matters=matters)
+    law = find(_OF_TIME if lost.hung else "total")
+    return finding(subject, trial, None, f"scoring {reason}", law=law, matters=matters)
 
 
 def _culprit(subject: Subject, lost: Lost, patience: float, output: Output) -> tuple[Trial | None, str]:

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
-from rewardkit.check.laws import Unfinished, repetition
+from rewardkit.check.laws import repetition
+from rewardkit.check.laws.base import Unfinished
 from rewardkit.check.reward_under_test.trials import Trial
 from tests.check.rewards import (
     assert_held,
