@@ -204,8 +204,7 @@ def check_reward(
                 told(law, before + number, (1 + len(parts)) * count)
 
         laws_run: dict[str, LawResult] = {}
-        running = run_laws(one, todo, patience=patience, isolate=isolate, told=on_law, output=output)
-        with closing(running):
+        with closing(run_laws(one, todo, patience=patience, isolate=isolate, told=on_law, output=output)) as running:
             for result in running:
                 laws_run[result.law] = result  # a law that was not finished may go on later
                 if fail_fast and result.findings:

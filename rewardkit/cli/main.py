@@ -15,7 +15,8 @@ from rewardkit.batch.table_text import visible
 from rewardkit.errors import RewardKitError
 
 _VERBS = (
-    "check", "demo", "diff", "evaluate", "export", "init", "radar", "review", "score", "serve", "train", "update", "view",
+    "check", "demo", "diff", "evaluate", "export", "init", "radar", "review", "score", "serve", "train", "update",
+    "view",
 )  # fmt: skip
 _CLOSED = 141
 """The exit code of a command that SIGPIPE ends."""

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     ALL: tuple[Law, ...]
 
 _FAMILIES = (
-    "scores", "golds", "parts", "siblings", "nearness", "curves", "confidence", "promises", "conversations", "calls",
-    "turns", "call_forms", "environments", "other_rows", "information", "slips", "writing", "repetition", "batches",
-    "forms", "inputs", "trees", "judges", "growth", "programs",
+    "scores", "golds", "parts", "partial_credit", "promises", "conversations", "agents", "environments", "rows",
+    "forms", "processes", "batches", "trees", "judges", "growth", "programs",
 )  # fmt: skip
 """The files with laws. Laws with the same turn run in this order."""
 

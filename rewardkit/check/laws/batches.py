@@ -103,8 +103,7 @@ def _near(gold: str) -> Iterator[str]:
 
 
 @law(
-    advice="Keep no state between rows, and pair each completion with its own row: zip(completions, column)",
-    every=True,
+    advice="Keep no state between rows, and pair each completion with its own row: zip(completions, column)", every=True
 )
 def permutation(subject: Subject) -> Iterator[Finding]:
     """The order of the completions is random, so a score that depends on it is noise."""
@@ -137,10 +136,7 @@ def _orders(subject: Subject, group: Sequence[Trial]) -> Iterator[list[int]]:
     yield order
 
 
-@law(
-    advice="Compare only completions of one prompt",
-    fast=True,
-)
+@law(advice="Compare only completions of one prompt", fast=True)
 def neighbors_do_not_leak(subject: Subject) -> Iterator[Finding]:
     """GRPO compares the completions of one prompt; a score that depends on other prompts is noise."""
     groups = groups_of(subject)

@@ -83,11 +83,7 @@ def only_the_assistant_is_paid(subject: Subject, right: Judged) -> Iterator[Vari
         yield Variant(Trial(_searched(text_of(right.completion)), right.example), why)
 
 
-@law(
-    advice="Read the last assistant message: completion[-1], not completion[0]",
-    applies=_is_for_agents,
-    per=judged,
-)
+@law(advice="Read the last assistant message: completion[-1], not completion[0]", applies=_is_for_agents, per=judged)
 def the_last_message_counts(subject: Subject, right: Judged) -> Iterator[Variant]:
     """An agent calls its tools first: a reward that reads the first message never sees the answer.
 

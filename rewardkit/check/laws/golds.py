@@ -293,12 +293,7 @@ def _pays_any_answer(subject: Subject, right: Judged) -> Finding | None:
     return finding(subject, right.trial(text), seen, why)
 
 
-@law(
-    advice="Give the lowest score if there is no answer",
-    skip=_NOT_JUDGED,
-    applies=needs_good,
-    per=judged,
-)
+@law(advice="Give the lowest score if there is no answer", skip=_NOT_JUDGED, applies=needs_good, per=judged)
 def only_answers_are_paid(subject: Subject, right: Judged) -> Iterator[Variant | None]:
     """What has no answer, such as ``{"answer": null}``, half a tag or a hundred spaces, is easier than the right one.
 
@@ -412,12 +407,7 @@ def _objects(value: Any) -> list[tuple[Path, dict[str, Any]]]:
     return found[:6]
 
 
-@law(
-    advice=COMPARE,
-    skip="no wrong completion is refused",
-    applies=needs_good,
-    per=judged,
-)
+@law(advice=COMPARE, skip="no wrong completion is refused", applies=needs_good, per=judged)
 def wrong_stays_wrong(subject: Subject, right: Judged) -> Iterator[Variant]:
     """If a wrong completion becomes right by a stray letter, the policy learns to write the letter.
 

@@ -38,10 +38,7 @@ _PADDING = (
 )
 
 
-@law(
-    advice="Ask the judge in both orders and average",
-    every=True,
-)
+@law(advice="Ask the judge in both orders and average", every=True)
 def position_bias(subject: Subject) -> Iterator[Finding]:
     """A ranking judge must not favor a position, or completions are paid for where they happen to be listed.
 
@@ -67,10 +64,7 @@ def position_bias(subject: Subject) -> Iterator[Finding]:
             yield finding(subject, trials[0], None, why, component=judge.name)
 
 
-@law(
-    advice="Tell the judge that length does not count, or limit the length",
-    every=True,
-)
+@law(advice="Tell the judge that length does not count, or limit the length", every=True)
 def verbosity_bias(subject: Subject) -> Iterator[Finding]:
     """Empty words must not earn more, or the policy learns to write many of them.
 

@@ -16,11 +16,7 @@ _MOST = 4
 """Findings: one for each of so many examples."""
 
 
-@law(
-    advice="Add the proposed test to the row",
-    turn=Turn.LATE,
-    every=True,
-)
+@law(advice="Add the proposed test to the row", turn=Turn.LATE, every=True)
 def tests_reject_wrong_programs(subject: Subject) -> Iterator[Finding]:
     """A policy that passes weak tests with wrong programs is paid for them, and learns to write them.
 

@@ -56,17 +56,12 @@ def _broken(subject: Subject, *kinds: str) -> Iterator[Finding]:
             yield found(trial, seen, described)
 
 
-@law(
-    advice="Catch this case in the reward and return the lowest score for it",
-    fast=True,
-    every=True,
-)
+@law(advice="Catch this case in the reward and return the lowest score for it", fast=True, every=True)
 def total(subject: Subject) -> Iterator[Finding]:
     """A policy in training writes anything; a reward that raises stops the run or teaches it to hide behind errors.
 
     Every completion gets a score: an empty one, half a tag, any Unicode, messages of every shape that the data has.
     """
-
     yield from _broken(subject, "raised", "failed", "nonsense")
     if subject.scope != "sample":
         yield from _groups_of_equals(subject)
@@ -88,21 +83,13 @@ def _groups_of_equals(subject: Subject) -> Iterator[Finding]:
                 return
 
 
-@law(
-    advice="Guard the division or logarithm so that every score is a finite number",
-    fast=True,
-    every=True,
-)
+@law(advice="Guard the division or logarithm so that every score is a finite number", fast=True, every=True)
 def finite(subject: Subject) -> Iterator[Finding]:
     """One NaN or infinite score makes the advantages of its whole group NaN, and the weights after it."""
     yield from _broken(subject, "not finite")
 
 
-@law(
-    advice="Limit the score: min(score, limit), or .clip(low, high) on the reward",
-    fast=True,
-    every=True,
-)
+@law(advice="Limit the score: min(score, limit), or .clip(low, high) on the reward", fast=True, every=True)
 def bounded(subject: Subject) -> Iterator[Finding]:
     """A score outside its bounds outweighs everything it is added to; spam must not pay without limit."""
     yield from _broken(subject, "out of bounds")

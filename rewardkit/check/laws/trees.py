@@ -35,10 +35,7 @@ def nodes(reward: Reward) -> Iterator[Reward]:
         yield from nodes(child)
 
 
-@law(
-    advice="Set otherwise= of the gate to at most the lowest score behind it",
-    every=True,
-)
+@law(advice="Set otherwise= of the gate to at most the lowest score behind it", every=True)
 def gate_dominance(subject: Subject) -> Iterator[Finding]:
     """Failing a gate must not pay more than passing it, or the policy learns to fail.
 
@@ -74,9 +71,7 @@ def gate_dominance(subject: Subject) -> Iterator[Finding]:
                 break
 
 
-@law(
-    advice="Limit the schedule: .clip(low, high)",
-)
+@law(advice="Limit the schedule: .clip(low, high)")
 def schedule_bounds(subject: Subject) -> Iterator[Finding]:
     """A weight that leaves its bounds halfway through training is noticed too late.
 
@@ -152,11 +147,7 @@ def unicode_indifferent(subject: Subject, trial: Trial) -> Iterator[Variant]:
     return _edited(trial, {form: partial(unicodedata.normalize, form) for form in forms})
 
 
-@law(
-    advice="Compare text.casefold() on both sides",
-    applies=_declared("case"),
-    per=given,
-)
+@law(advice="Compare text.casefold() on both sides", applies=_declared("case"), per=given)
 def case_indifferent(subject: Subject, trial: Trial) -> Iterator[Variant]:
     """If case means nothing, capitals must not be paid.
 

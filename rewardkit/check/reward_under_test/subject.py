@@ -6,7 +6,6 @@ exception is part of the result, a `Seen`.
 
 from __future__ import annotations
 
-import inspect
 import json
 import math
 import re
@@ -25,7 +24,7 @@ from rewardkit.batch.table import ScoreTable
 from rewardkit.check.examples import Example
 from rewardkit.check.findings import Law
 from rewardkit.check.reward_under_test.trials import Seen, Trial, seen_in, seen_of, text_of, token_ids
-from rewardkit.check.reward_under_test.vocabulary import Mined, mined, only_zipped, uses_argument
+from rewardkit.check.reward_under_test.vocabulary import Mined, mined, only_zipped, parameters_of, uses_argument
 from rewardkit.check.variants.episodes.stage import Stage
 from rewardkit.errors import BindingError, CoercionError, RewardFailure
 from rewardkit.progress.progress import Progress
@@ -54,32 +53,24 @@ def columns_of(binding: Binding, code: Mined, known: set[str]) -> set[str]:
         if binding.reads("example"):
             return set(named) | (known & code.names)
         return {source for source, name in named.items() if binding.trusted or uses_argument(function, name)}
-    try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):
+    parameters = parameters_of(function)
+    if parameters is None:
         return set(known)
-    named_columns = named_arguments(function, known)
+    used = named_arguments(function, known)
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
-        named_columns |= known & code.names - set(parameters)
-    return named_columns
+        used |= known & code.names - set(parameters)
+    return used
 
 
 def named_arguments(function: Any, known: set[str]) -> set[str]:
     """Return the known columns that are arguments of a function and that its code uses."""
-    try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return set()
-    return {name for name in parameters if name in known and uses_argument(function, name)}
+    return {name for name in parameters_of(function) or () if name in known and uses_argument(function, name)}
 
 
 def is_argument(function: Any, name: str) -> bool:
     """Whether a function asks for a column; one of form may just zip it, as it was copied from a reward of answers."""
-    try:
-        asked = name in inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return False
-    return asked and not (_OF_FORM.search(getattr(function, "__name__", "")) and only_zipped(function, name))
+    is_of_form = _OF_FORM.search(getattr(function, "__name__", ""))
+    return name in (parameters_of(function) or ()) and not (is_of_form and only_zipped(function, name))
 
 
 _NO_LAW = Law("", lambda subject: iter(()))

@@ -23,8 +23,6 @@ from rewardkit.errors import RewardKitError
 Told = Callable[[str, int, int], None]
 """Called with the name of the law that starts, its number, and the number of laws."""
 
-_Runner = Callable[[Subject, Sequence[Law], float, Told, Output], Generator[LawResult, None, None]]
-
 _SHOWN = 200
 """If a reward ends the process on a completion with more characters, a shorter one is tried."""
 _STALLED = 1.0
@@ -40,28 +38,25 @@ _OF_TIME = "time_linear"
 
 
 def run_laws(
-    subject: Subject,
-    laws: Sequence[Law],
-    *,
-    patience: float = 8.0,
-    isolate: bool = True,
-    told: Told | None = None,
-    output: Output | None = None,
+    subject: Subject, laws: Sequence[Law], *, patience: float, isolate: bool, told: Told, output: Output
 ) -> Generator[LawResult, None, None]:
-    """Yield the result of each law as it arrives; what the reward prints goes to `output`."""
+    """Yield the result of each law as it arrives; one that was not finished goes on in the time that the others left.
+
+    Args:
+        subject: the reward under test.
+        laws: the laws, in the order in which they run.
+        patience: seconds that one completion may take.
+        isolate: run them in a child process, where the system allows it.
+        told: called as each law starts.
+        output: gets what the reward prints.
+    """
     run = _isolated if isolate and can_isolate() else _here
-    return _twice(run, subject, laws, patience, told or _ignore, output or Output())
-
-
-def _twice(
-    run: _Runner, subject: Subject, laws: Sequence[Law], patience: float, told: Told, output: Output
-) -> Generator[LawResult, None, None]:
-    """Yield the result of each law; laws that were not finished go on with the time that the others left."""
     cut: dict[str, LawResult] = {}
     for result in run(subject, laws, patience, told, output):
         if result.longest:
             subject.skip_longer(result.longest)  # for the next child process
-        cut |= {result.law: result} if result.outcome == "unfinished" and result.count else {}
+        if result.outcome == "unfinished" and result.count:
+            cut[result.law] = result
         yield result
     if not cut or subject.left < _WORTH:
         return
@@ -71,10 +66,6 @@ def _twice(
         tries, seconds = first.tries + again.tries, first.seconds + again.seconds
         kept = again if again.reason != OVER else replace(first, outcome=again.outcome)
         yield replace(kept, tries=tries, seconds=seconds)
-
-
-def _ignore(law: str, number: int, count: int) -> None:
-    """Do nothing: the default callback."""
 
 
 def _here(
@@ -101,37 +92,34 @@ def run_law(law: Law, subject: Subject) -> LawResult:
     before, started = subject.tries, time.monotonic()
     found: list[Finding] = []
     asides: list[Finding] = []
-    otherwise: LawOutcome = "held"
+    outcome: LawOutcome = "held"
     reason, reached, count, first = "", 0, 0, 0
     try:
         if subject.left <= 0:
             raise Unfinished(OVER)
         with subject.limited(subject.left * (1.0 if subject.reached(law.name) else _SHARE)):
-            for one in _found(law, subject):
-                (asides if one.unreachable or one.of_data else found).append(one)
+            for fault in _found(law, subject):
+                (asides if fault.unreachable or fault.of_data else found).append(fault)
                 first = first or (subject.tries - before if found else 0)
     except Skip as skip:
-        otherwise, reason = "skipped", str(skip)
+        outcome, reason = "skipped", str(skip)
     except Unfinished as unfinished:
-        otherwise, reason = "unfinished", str(unfinished)
-        reached, count = unfinished.reached, unfinished.count
+        outcome, reason, reached, count = "unfinished", str(unfinished), unfinished.reached, unfinished.count
     except OutOfTime:
-        otherwise, reason = "unfinished", OVER
+        outcome, reason = "unfinished", OVER
     except RewardKitError:
         raise
     except Exception as error:  # a bug of the law, not of the reward
         place = traceback.extract_tb(error.__traceback__)[-1]
-        otherwise = "unfinished"
+        outcome = "unfinished"
         reason = f"the law itself failed ({type(error).__name__}: {error}, {place.name}:{place.lineno})"
-    tries, seconds = subject.tries - before, time.monotonic() - started
-    outcome: LawOutcome = "broken" if found else otherwise
     return LawResult(
         law=law.name,
-        outcome=outcome,
-        tries=tries,
+        outcome="broken" if found else outcome,
+        tries=subject.tries - before,
         findings=tuple(found),
         reason=reason,
-        seconds=seconds,
+        seconds=time.monotonic() - started,
         why=law.why,
         asides=tuple(asides),
         reached=reached,
@@ -157,6 +145,7 @@ def _found(law: Law, subject: Subject) -> Iterator[Finding]:
 def _isolated(
     subject: Subject, laws: Sequence[Law], patience: float, told: Told, output: Output
 ) -> Generator[LawResult, None, None]:
+    """Run the laws in child processes, one after the other until all laws are done."""
     note = Note()
     subject.watch(note.write)
     patience *= 8.0 if any(binding.expensive for _, binding in subject.bindings) else 1.0
@@ -176,7 +165,9 @@ def _isolated(
                 trial, reason = _culprit(subject, said, patience, output)
                 if trial is not None:
                     losses.append(None if said.hung and hangs else _loss(subject, trial, said, reason))
-                    _avoid(subject, trial, said)
+                    example = subject.examples[trial.example]
+                    given = [*example.good, *example.bad]
+                    subject.avoid([trial, *(one for one in said.trials if one.completion not in given)])
                 # The time that a stall takes is not taken from the other laws, up to the budget once more.
                 spent = min(extra, time.monotonic() - started)
                 extra -= spent
@@ -225,12 +216,6 @@ def _work(subject: Subject, laws: Sequence[Law], settles: bool) -> Callable[[Cal
             send(error)
 
     return work
-
-
-def _avoid(subject: Subject, trial: Trial, lost: Lost) -> None:
-    """Do not score again what a child was lost on."""
-    given = [*subject.examples[trial.example].good, *subject.examples[trial.example].bad]
-    subject.avoid([trial, *(one for one in lost.trials if one.completion not in given)])
 
 
 def _loss(subject: Subject, trial: Trial, lost: Lost, reason: str) -> Finding:

@@ -11,7 +11,7 @@ import rewardkit as rk
 from rewardkit.check.laws import of_family
 from rewardkit.testing import check_reward
 
-OF_AGENTS = (*of_family("calls"), *of_family("turns"), *of_family("call_forms"))
+OF_AGENTS = of_family("agents")
 COLORS = ("red", "blue", "green")
 NUMBERS = ("18", "7", "42")
 Messages = list[dict[str, Any]]

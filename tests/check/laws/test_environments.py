@@ -254,7 +254,7 @@ def test_tools_give_real_results() -> None:
         "examples": [{"item": item} for item in ITEMS],
         "good": [[{"calls": [("look", {"item": item})], "answer": "Yes."}] for item in ITEMS],
     }
-    seen = check_reward(looked, **given, tools=[look], laws=of_family("calls"), isolate=False)
+    seen = check_reward(looked, **given, tools=[look], laws=of_family("agents"), isolate=False)
     assert seen.ok, seen
     assert set(ITEMS) <= set(calls)
 
