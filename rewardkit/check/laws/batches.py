@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,7 +11,7 @@ from itertools import pairwise
 from rewardkit.batch.score import Outcome
 from rewardkit.check.completion.anatomy import as_number
 from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import Skip, finding, law
+from rewardkit.check.laws.base import Skip, finding, law, shown
 from rewardkit.check.reward_under_test.judgment import judged
 from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.sweep import given, swept
@@ -52,7 +51,7 @@ def _spoiled(subject: Subject) -> Iterator[Finding]:
                 spoiling = Trial(with_text(good, query.saying(f"DELETE FROM {table}")), number)
                 first, last = scored_together(subject, [right, spoiling]), scored_together(subject, [spoiling, right])
                 if isinstance(first, list) and isinstance(last, list) and not first[0].same(last[1]):
-                    why = f"scores {_value(first[0])}, but {_value(last[1])} behind a query that empties {table!r}"
+                    why = f"scores {shown(first[0])}, but {shown(last[1])} behind a query that empties {table!r}"
                     yield finding(subject, right, last[1], why)
                     return
 
@@ -73,7 +72,9 @@ def batch_equals_singles(subject: Subject) -> Iterator[Finding]:
     if subject.plain and _compares(subject, trials):
         raise Skip("the reward compares the completions of a prompt")
     alone = [subject.see([trial])[0] for trial in trials]
-    yield from _differing(subject, trials, alone, "alone")
+    fault = _differing(subject, trials, alone, "alone")
+    if fault is not None:
+        yield fault
     yield from _other_cells(subject)
 
 
@@ -90,9 +91,9 @@ def _other_cells(subject: Subject) -> Iterator[Finding]:
             cells = [{name: kind(value * factor)} for factor in (1000, 1, 3)]
             trials = [Trial(right.trial(text).completion, right.example, cell) for text in texts for cell in cells]
             alone = [subject.see([trial])[0] for trial in trials]
-            found = list(_differing(subject, trials, alone, "alone"))
-            if found:
-                yield found[0]
+            fault = _differing(subject, trials, alone, "alone")
+            if fault is not None:
+                yield fault
                 return
 
 
@@ -113,16 +114,10 @@ def permutation(subject: Subject) -> Iterator[Finding]:
         if len(group) < 2 or isinstance(expected, str):
             continue
         for order in _orders(subject, group):
-            found = list(
-                _differing(
-                    subject,
-                    [group[place] for place in order],
-                    [expected[place] for place in order],
-                    "in another order",
-                )
-            )
-            if found:
-                yield from found
+            turned = [group[row] for row in order]
+            fault = _differing(subject, turned, [expected[row] for row in order], "in another order")
+            if fault is not None:
+                yield fault
                 break
 
 
@@ -167,11 +162,10 @@ def neighbors_do_not_leak(subject: Subject) -> Iterator[Finding]:
                 row = first_difference(alone, both)
                 if row is not None:
                     text = (
-                        f"scores {_value(alone[row])} among the completions of its own prompt, but {_value(both[row])} "
+                        f"scores {shown(alone[row])} among the completions of its own prompt, but {shown(both[row])} "
                         f"with {len(before) + len(after)} of another prompt in the batch"
                     )
                     yield finding(subject, group[row], both[row], text)
-                    return
 
 
 def _of_another_prompt(subject: Subject, group: list[Trial]) -> list[Trial]:
@@ -219,8 +213,8 @@ def _others_matter(subject: Subject, groups: list[list[Trial]]) -> Iterator[Find
             row = first_difference(one[: len(group)], two)
             if row is not None:
                 why = (
-                    f"scores {_value(one[row])} if the answers to another prompt in the batch are right, but "
-                    f"{_value(two[row])} if they are wrong"
+                    f"scores {shown(one[row])} if the answers to another prompt in the batch are right, but "
+                    f"{shown(two[row])} if they are wrong"
                 )
                 yield finding(subject, group[row], one[row], why)
                 return
@@ -240,20 +234,20 @@ def _compares(subject: Subject, trials: Sequence[Trial]) -> bool:
     return len({trial.example for trial in trials}) > 1 and same(everything, apart)
 
 
-def _differing(
-    subject: Subject, trials: Sequence[Trial], expected: Sequence[Seen], condition: str
-) -> Iterator[Finding]:
-    found = scored_together(subject, trials)
-    if isinstance(found, str):
+def _differing(subject: Subject, trials: Sequence[Trial], expected: Sequence[Seen], condition: str) -> Finding | None:
+    """Return a finding if a batch raises, or if one of its completions gets another score than expected."""
+    scores = scored_together(subject, trials)
+    if isinstance(scores, str):
         small = _smallest_raising(subject, trials)
         why = f"a batch of {len(small)} completions raises, though each scores alone: {scored_together(subject, small)}"
-        yield finding(subject, small[-1], expected[list(trials).index(small[-1])], why)
-        return
-    row = first_difference(expected, found)
-    if row is not None:
-        one, seen = expected[row], found[row]
-        why = f"scores {_value(one)} {condition}, but {_value(seen)} in row {row} of a batch of {len(trials)}"
-        yield finding(subject, trials[row], seen, why)
+        return finding(subject, small[-1], expected[list(trials).index(small[-1])], why)
+    row = first_difference(expected, scores)
+    if row is None:
+        return None
+    why = (
+        f"scores {shown(expected[row])} {condition}, but {shown(scores[row])} in row {row} of a batch of {len(trials)}"
+    )
+    return finding(subject, trials[row], scores[row], why)
 
 
 def _smallest_raising(subject: Subject, trials: Sequence[Trial]) -> Sequence[Trial]:
@@ -261,7 +255,3 @@ def _smallest_raising(subject: Subject, trials: Sequence[Trial]) -> Sequence[Tri
         if isinstance(scored_together(subject, trials[:size]), str):
             return trials[:size]
     return trials
-
-
-def _value(seen: Seen) -> str:
-    return str(seen.outcome) if math.isnan(seen.value) else f"{seen.value:.6g}"

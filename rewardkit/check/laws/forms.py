@@ -43,7 +43,6 @@ def chat_equals_text(subject: Subject) -> Iterator[Finding]:
                 got = f"{said.value:.6g}" if said.scored else f"{said.outcome} ({said.reason})"
                 why = f"scores {seen.value:.6g} in its original form, but {got} {name}"
                 yield finding(subject, other, said, why)
-                return
 
 
 @law(

@@ -141,7 +141,6 @@ def time_linear(subject: Subject) -> Iterator[Finding]:
             subject.skip_longer(_size_for(times, _SPENT))
             shown = Trial(subject.formed(grown(_size_for(times, SECONDS))), 0)
             yield finding(subject, shown, None, f"for {name}, the time {why}")
-            return
 
 
 def _times(subject: Subject, grown: Growing) -> list[tuple[int, float]]:
@@ -252,7 +251,6 @@ def memory_bounded(subject: Subject) -> Iterator[Finding]:
         if peak > MEGABYTES * 1e6 / 8:
             why = f"a completion of {len(text)} characters takes {peak / 1e6:,.0f} MB"
             yield finding(subject, Trial(subject.formed(text)), None, why)
-            return
     families = list(families_of(subject))[:40]
     for tried, (name, grown) in enumerate(families[first:], start=first):
         if time.monotonic() > stop:
@@ -267,7 +265,6 @@ def memory_bounded(subject: Subject) -> Iterator[Finding]:
                 f"{LONGEST:,} would take {projected:,.0f} MB"
             )
             yield finding(subject, Trial(subject.formed(grown(8_000)), 0), None, why)
-            return
 
 
 def _peak(subject: Subject, text: str) -> int:

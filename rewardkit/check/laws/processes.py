@@ -22,8 +22,9 @@ from types import CodeType
 from typing import Any
 
 from rewardkit.batch.score import Outcome
+from rewardkit.check.examples import Example
 from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import Skip, Unfinished, finding, law
+from rewardkit.check.laws.base import Skip, Unfinished, finding, law, shown
 from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.sweep import given, swept
 from rewardkit.check.reward_under_test.trials import Seen, Trial, seen_in, seen_of, text_of
@@ -75,11 +76,10 @@ def deterministic(subject: Subject) -> Iterator[Finding]:
             before = first.get(id(trial)) or next((old for other, old in pairs if other == trial), seen)
             if not before.same(seen):
                 small, values = _shrunk(subject, trial)
-                why = f"scored {_said(before)} at first and {_said(seen)} the second time"
+                why = f"scored {shown(before)} at first and {shown(seen)} the second time"
                 if values is not None:
-                    why = f"scored {_said(values[0])} once and {_said(values[1])} another time"
+                    why = f"scored {shown(values[0])} once and {shown(values[1])} another time"
                 yield finding(subject, small, seen, why)
-                return
     if not _orders_sets(subject):
         return
     sent = [one for one in (*_joined(subject), *_longer_cells(subject), *trials[:_SENT]) if not subject.skips(one)]
@@ -88,11 +88,10 @@ def deterministic(subject: Subject) -> Iterator[Finding]:
         for trial, here, (value, outcome) in zip(sent, known, said, strict=True):
             if not here.same(Seen(value, type(here.outcome)(outcome))):
                 why = (
-                    f"scores {_said(here)} here and {value:.6g} in another process: it depends on the order of a set, "
+                    f"scores {shown(here)} here and {value:.6g} in another process: it depends on the order of a set, "
                     "or on a hash"
                 )
                 yield finding(subject, trial, here, why)
-                return
 
 
 def _joined(subject: Subject) -> list[Trial]:
@@ -100,7 +99,7 @@ def _joined(subject: Subject) -> list[Trial]:
     return [
         Trial(subject.formed(f"{one}\n{other}"), number)
         for number, example in enumerate(subject.examples)
-        for one, other in islice(permutations(filter(_is_text, (*example.good, *example.bad)), 2), _JOINED)
+        for one, other in islice(permutations(_texts(example), 2), _JOINED)
     ]
 
 
@@ -116,8 +115,8 @@ def _longer_cells(subject: Subject) -> list[Trial]:
     return found
 
 
-def _is_text(completion: Any) -> bool:
-    return isinstance(completion, str)
+def _texts(example: Example) -> list[str]:
+    return [completion for completion in (*example.good, *example.bad) if isinstance(completion, str)]
 
 
 def _shrunk(subject: Subject, trial: Trial) -> tuple[Trial, tuple[Seen, Seen] | None]:
@@ -129,10 +128,6 @@ def _shrunk(subject: Subject, trial: Trial) -> tuple[Trial, tuple[Seen, Seen] | 
         if other is not None:
             return small, (seen[0], other)
     return trial, None
-
-
-def _said(seen: Seen) -> str:
-    return f"{seen.value:.6g}" if seen.scored else str(seen.outcome)
 
 
 def _orders_sets(subject: Subject) -> bool:
@@ -298,7 +293,6 @@ def picklable(subject: Subject) -> Iterator[Finding]:
             raise Skip("the reward is defined in the script that runs the check") from None
         why = f"the reward cannot be pickled: {type(error).__name__}: {error}"
         yield finding(subject, Trial(subject.formed(""), 0), None, why[:400])
-        return
     trials = [trial for trial, seen in swept(subject)[: subject.affordable(40)] if seen.scored]
     other = Subject(again, subject.examples, plain=subject.plain, stage=subject.stage)
     other.__dict__["scope"] = subject.scope
@@ -306,7 +300,6 @@ def picklable(subject: Subject) -> Iterator[Finding]:
         if subject.deterministic and not one.same(two):
             why = f"scores {one.value:.6g}, but {two.value:.6g} after a round trip through pickle"
             yield finding(subject, trial, one, why)
-            return
 
 
 def _is_local(function: Any) -> bool:
@@ -355,14 +348,12 @@ def thread_safe(subject: Subject) -> Iterator[Finding]:
         seen = _seen_of(error)
         why = f"outside the main thread, it {seen.reason[:300]}"
         yield finding(subject, trial, seen, why)
-        return
     for said in results:
         for (trial, before), after in zip(pairs, said, strict=True):
             if subject.deterministic and not before.same(after):
                 got = f"{after.value:.6g}" if after.scored else f"{after.outcome}: {after.reason}"
                 why = f"scores {before.value:.6g} on the main thread, but {got} when several threads score"
                 yield finding(subject, trial, after, why)
-                return
 
 
 def _alone(subject: Subject, trial: Trial) -> Seen:

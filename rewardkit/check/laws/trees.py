@@ -87,13 +87,11 @@ def schedule_bounds(subject: Subject) -> Iterator[Finding]:
             if not math.isfinite(weight) or not _within(weight, schedule.bounds):
                 why = f"the schedule {schedule!r} gives {weight!r} at {progress.fraction:.0%} of training"
                 yield finding(subject, trials[0], None, why)
-                return
         table = subject.table(trials, progress)
         for trial, value in zip(trials, table.total.tolist(), strict=True):
             if not math.isnan(value) and not _within(value, subject.bounds):
                 why = f"earns {value:.6g} at {progress.fraction:.0%} of training, outside {subject.bounds}"
                 yield finding(subject, trial, None, why)
-                return
 
 
 def _declared(what: str) -> Callable[[Subject], None]:
