@@ -160,7 +160,8 @@ def _tried(subject: Subject, right: Any, variant: Variant) -> Finding | None:
     others_judge = {"less": covered, "no more": refused_by_others}.get(variant.must)
     if others_judge is not None and others_judge(subject, start, variant.trial):
         return None
-    why = variant.why.replace("{score}", shown(scores[0])).replace("{base}", shown(base))
+    earned = f"{shown(scores[0])} ({scores[0].reason})" if scores[0].reason else shown(scores[0])
+    why = variant.why.replace("{score}", earned).replace("{base}", shown(base))
     return finding(subject, variant.trial, scores[0], why)
 
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from rewardkit.check.findings import Finding, Turn
-from rewardkit.check.laws.base import Skip, finding, law, needs_good_alone
+from rewardkit.check.laws.base import Skip, Variant, finding, law, needs_good_alone
 from rewardkit.check.reward_under_test.judgment import Judged, judged
 from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.sweep import anatomies, given, swept
@@ -22,7 +24,7 @@ from rewardkit.tree.coercion import Coercer
 
 
 @law(advice="Read the text of the last assistant message")
-def chat_equals_text(subject: Subject) -> Iterator[Finding]:
+def chat_equals_text(subject: Subject) -> Iterator[Variant]:
     """Conversational data passes messages where other data has text; the score must not depend on that."""
     if subject.plain:
         raise Skip("a trainer's function is written for only one of the two forms")
@@ -33,24 +35,21 @@ def chat_equals_text(subject: Subject) -> Iterator[Finding]:
         message = {"role": "assistant"} if isinstance(trial.completion, str) else trial.completion[0]
         if message.get("tool_calls") or not text:
             continue
-        parts = [{**message, "content": [{"type": "text", "text": text}]}]
-        said_alone = [{"role": "assistant", "content": text}]
-        forms: list[tuple[str, Any]] = [("as text", text), ("as a message", said_alone), ("as content in parts", parts)]
-        for name, completion in forms:
-            other = Trial(completion, trial.example)
-            said = subject.see([other])[0]
-            if not said.same(seen):
-                got = f"{said.value:.6g}" if said.scored else f"{said.outcome} ({said.reason})"
-                why = f"scores {seen.value:.6g} in its original form, but {got} {name}"
-                yield finding(subject, other, said, why)
+        forms = {
+            "as text": text,
+            "as a message": [{"role": "assistant", "content": text}],
+            "as content in parts": [{**message, "content": [{"type": "text", "text": text}]}],
+        }
+        for name, completion in forms.items():
+            why = f"scores {{base}} in its original form, but {{score}} {name}"
+            yield Variant(Trial(completion, trial.example), why, "same", trial)
 
 
 @law(
     advice="Annotate the column with its type (answer: float), and rewardkit converts it",
-    every=True,
     skip="no column is annotated with a type other than str",
 )
-def strings_equal_typed_columns(subject: Subject) -> Iterator[Finding | None]:
+def strings_equal_typed_columns(subject: Subject) -> Iterator[Variant | Finding | None]:
     """Text files give "False" and "42" where a table has False and 42; both must mean the same.
 
     This law checks columns whose argument is annotated with a type.
@@ -66,10 +65,12 @@ def strings_equal_typed_columns(subject: Subject) -> Iterator[Finding | None]:
                 value = subject.examples[trial.example].columns.get(parameter.source)
                 for other in _other_forms(value, parameter.coercer):
                     yield None
-                    differing = _compared(subject, trial, parameter.source, value, other)
-                    if differing is not None:
-                        yield differing
-                        return
+                    changed = replace(trial, columns={parameter.source: other})
+                    with suppress(RewardKitError):
+                        subject.see([trial, changed])
+                        column = parameter.source
+                        why = f"scores {{base}} with {column}={value!r}, but {{score}} with {column}={other!r}"
+                        yield Variant(changed, why, "same", trial)
 
 
 def _flags_as_text(subject: Subject) -> Iterator[Finding]:
@@ -87,18 +88,6 @@ def _flags_as_text(subject: Subject) -> Iterator[Finding]:
                     why = f"scores {text.value:.6g} with {column}='False', as with True, but {no.value:.6g} with False"
                     yield finding(subject, changed, text, why)
                     return
-
-
-def _compared(subject: Subject, trial: Trial, column: str, value: Any, other: Any) -> Finding | None:
-    changed = Trial(trial.completion, trial.example, {column: other})
-    try:
-        before, after = subject.see([trial])[0], subject.see([changed])[0]
-    except RewardKitError:
-        return None
-    if before.same(after):
-        return None
-    why = f"scores {before.value:.6g} with {column}={value!r}, but {after.value:.6g} with {column}={other!r}"
-    return finding(subject, changed, after, why)
 
 
 def _other_forms(value: Any, coercer: Coercer) -> Iterator[Any]:

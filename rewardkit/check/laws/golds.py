@@ -15,7 +15,7 @@ from rewardkit.check.completion.tag_violations import misspelled
 from rewardkit.check.findings import COMPARE, Finding, Turn
 from rewardkit.check.laws.base import Skip, Variant, about_good, finding, law, needs_good, shortest
 from rewardkit.check.reward_under_test.judgment import Judged, concerns, foreign_trials, is_penalty, judged, wrongness
-from rewardkit.check.reward_under_test.subject import Subject, is_foreign
+from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.sweep import given, swept
 from rewardkit.check.reward_under_test.trials import EQUAL, Seen, Trial, text_of
 from rewardkit.check.reward_under_test.whole import covered, tells_apart
@@ -36,9 +36,7 @@ from rewardkit.tree.reward import Reward
 def gated(subject: Subject) -> Iterator[tuple[str, Subject]]:
     """Yield the name and the subject of each addend of a sum behind a gate."""
     for reward in _behind_gates(subject.reward):
-        whole, foreign = subject.whole or subject, is_foreign(reward)
-        own = Subject(reward, subject.examples, plain=foreign, seed=subject.seed, whole=whole, stage=subject.stage)
-        yield reward.name or shorten(reward), own
+        yield reward.name or shorten(reward), subject.addend(reward)
 
 
 def _behind_gates(tree: Reward, inside: bool = False) -> Iterator[Reward]:

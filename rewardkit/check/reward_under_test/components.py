@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from rewardkit.check.findings import Finding, LawResult
 from rewardkit.check.reports.report import Report
-from rewardkit.check.reward_under_test.subject import Promises, Subject, is_foreign
+from rewardkit.check.reward_under_test.subject import Promises, Subject
 from rewardkit.errors import shorten
 from rewardkit.progress.schedule import weight_bounds
 from rewardkit.tree.algebra import summands, weighted_sum_of
@@ -35,17 +35,7 @@ def components_of(subject: Subject) -> list[Subject]:
     for weight, reward in items:
         # A penalty, -0.1 * repetition, is judged as such.
         part = reward if weight_bounds(weight)[0] >= 0 else weighted_sum_of([(weight, reward)])
-        own = Subject(
-            part,
-            subject.examples,
-            plain=is_foreign(part),
-            seed=subject.seed,
-            promises=promises,
-            whole=subject.whole or subject,
-            stage=subject.stage,
-            part=reward.name or shorten(reward),
-        )
-        found.append(own)
+        found.append(subject.addend(part, name=reward.name or shorten(reward), promises=promises))
     return found
 
 

@@ -165,6 +165,19 @@ class Subject:
         self.part = part
         self.imports = imports
 
+    def addend(self, reward: Reward, *, name: str = "", promises: Promises | None = None) -> Subject:
+        """Return a part of this reward as a subject, with the same examples; the whole judges beside it."""
+        return Subject(
+            reward,
+            self.examples,
+            plain=is_foreign(reward),
+            seed=self.seed,
+            promises=promises,
+            whole=self.whole or self,
+            stage=self.stage,
+            part=name,
+        )
+
     def resume(self, results: Mapping[str, int]) -> None:
         """Let laws go on after so many kinds of completions, which they have tried."""
         self._reached.update(results)
