@@ -17,8 +17,8 @@ from rewardkit.alerts.arrangement import ranks
 from rewardkit.alerts.evidence import Integers, Lead, ramp, weakest
 from rewardkit.alerts.texts import MARKUP, Hashes, Sample, among, chained, mixed, spans
 from rewardkit.alerts.wins import discoveries, one_sided, wins
-from rewardkit.analyze.presentation import excerpt
 from rewardkit.batch.column import Floats
+from rewardkit.report.values import excerpt
 
 LONGEST = 4
 """The number of words of the longest n-gram."""

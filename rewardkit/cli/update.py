@@ -14,23 +14,21 @@ from rewardkit.cli.arguments import REWARD, count
 if TYPE_CHECKING:
     from rewardkit_adapters.live.mailbox import Mailbox
 
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
-
 _WAIT = 120.0
 _KINDS = ("weights", "thresholds", "schedules")
 _UNITS = ((86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes"), (1.0, "seconds"))
 
 
-def add_to(verbs: Verbs) -> None:
-    """Add the verb and its options."""
-    verb = verbs.add_parser(
-        "update",
-        help="change the reward of a running training",
-        description="Asks a running training to change its reward: to another reward, to other weights, thresholds or "
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
+    verb.description = (
+        "Asks a running training to change its reward: to another reward, to other weights, thresholds or "
         "schedules, or back to an earlier version. The training tries the change on its last batch. At its next step "
-        "it applies the change, or refuses it and says why.",
-        epilog="Exit code 0: applied, or printed what you asked for; 1: refused; 2: the request is not possible; 3: no "
-        "answer in time (the request stays until the training takes it).",
+        "it applies the change, or refuses it and says why."
+    )
+    verb.epilog = (
+        "Exit code 0: applied, or printed what you asked for; 1: refused; 2: the request is not possible; 3: no "
+        "answer in time (the request stays until the training takes it)."
     )
     verb.add_argument("folder", metavar="RUN", help="the folder of the run")
     verb.add_argument("reward", nargs="?", metavar="REWARD", help=f"the new reward: {REWARD}")
@@ -73,7 +71,6 @@ def add_to(verbs: Verbs) -> None:
         metavar="SECONDS",
         help=f"the time to wait for the answer (default: {_WAIT:g})",
     )
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

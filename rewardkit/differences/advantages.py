@@ -6,12 +6,14 @@ reverse.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 
 from rewardkit.analyze.advantages import Spread, moments_of
 from rewardkit.batch.column import Floats, Numbers, Rows
+from rewardkit.report.values import json_ready
 
 _DIGITS = 6
 """Advantages are rounded to this many digits before their signs are compared: sums of floats are not exact."""
@@ -54,6 +56,12 @@ class Gradients:
     voiced: int
     rank_correlation: float | None
     largest_change: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as JSON values."""
+        arrays = ("groups", "before", "after", "sizes")
+        counts = {one.name: json_ready(getattr(self, one.name)) for one in fields(self) if one.name not in arrays}
+        return {"count": self.count, "completions": self.compared, **counts}
 
     @property
     def compared(self) -> int:

@@ -16,11 +16,11 @@ import numpy as np
 from rewardkit.alerts import Evidence, Lead, suspicious
 from rewardkit.alerts.second_opinion import RowVerdict, SecondOpinion, second_opinions
 from rewardkit.alerts.series import STEPS
-from rewardkit.analyze.presentation import excerpt, json_ready
 from rewardkit.batch.batch import Batch
 from rewardkit.batch.table_text import visible
 from rewardkit.page.leads import evidence_of, recorded_batch, watched_run
 from rewardkit.page.watcher import Watched
+from rewardkit.report.values import excerpt, json_ready
 from rewardkit.rewards.judges.transcripts import Transcript
 from rewardkit.tree.conversion import RewardLike
 

@@ -13,7 +13,8 @@ from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.analyze.calibration import Calibration, calibration_of
-from rewardkit.analyze.presentation import aligned, excerpt, percent
+from rewardkit.report.document import aligned
+from rewardkit.report.values import excerpt, percent
 
 
 @rk.reward

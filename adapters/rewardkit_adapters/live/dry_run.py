@@ -12,9 +12,7 @@ import numpy as np
 
 from rewardkit.batch.column import Floats
 from rewardkit.differences.differences import Differences, compared as differences_of
-from rewardkit.differences.examples import examples_of
-from rewardkit.differences.record import side_of
-from rewardkit.differences.side import Side
+from rewardkit.differences.side import Side, side_of
 from rewardkit.errors import RewardKitError
 from rewardkit.progress.progress import Progress
 from rewardkit.record.run import Run, open_run
@@ -36,7 +34,6 @@ select scores.*, completions.completion, completions.messages as said, prompts.p
     )
 order by scores.step, scores.rank, scores.part, scores.row
 """
-_EXAMPLES = 10
 
 
 @dataclass(frozen=True)
@@ -119,8 +116,7 @@ def dry_run_on(run: str, target: str, steps: int) -> Differences:
     starts = {key: number for number, key in enumerate(dict.fromkeys(map(_group, found.rows)))}
     groups = np.array([starts[_group(row)] for row in found.rows])
     data = saved(f"the last {len(found.samples)} steps of {run}", rows=found.texts)
-    differences = differences_of(before, after, data.name, groups)
-    return replace(differences, examples=examples_of(differences, data, {}, _EXAMPLES))
+    return differences_of(before, after, data, name=data.name, groups=groups)
 
 
 def _loaded(target: str) -> Any:
