@@ -103,6 +103,18 @@ class Arrangement:
         """Return how the means by step of (m,) values differ between windows."""
         return changes(self.series(values), self.starts)
 
+    def within(self, steps: tuple[int, int]) -> NDArray[np.bool_]:
+        """(m,) whether a row is in these steps, the last one included."""
+        return (self.steps >= steps[0]) & (self.steps <= steps[1])
+
+    def correlation(self, values: Floats, others: Floats) -> float:
+        """Return the rank correlation of two (m,) values within groups, pooled; 0 if nothing varies."""
+        first, second = ranks(values, self.groups), ranks(others, self.groups)
+        known = ~np.isnan(first) & ~np.isnan(second)
+        first, second = first[known], second[known]
+        scale = float(np.sqrt((first**2).sum() * (second**2).sum()))
+        return float((first * second).sum()) / scale if scale > 1e-9 else 0.0
+
     @staticmethod
     def spread(values: Floats) -> float:
         """Return the range of values between the first and the last hundredth of the rows; 0 if none is known."""
