@@ -18,7 +18,8 @@ import numpy as np
 from rewardkit.batch.column import Numbers
 from rewardkit.differences.differences import Differences, compared
 from rewardkit.differences.process import Data, Job, scored_elsewhere
-from rewardkit.differences.side import Recorded, Side, recorded, scored
+from rewardkit.differences.record import Recorded, recorded
+from rewardkit.differences.side import Side, scored
 from rewardkit.differences.targets import Placed, target_of
 from rewardkit.errors import DataError, near_miss, shorten
 from rewardkit.scoring.files import Row

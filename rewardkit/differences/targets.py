@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from rewardkit.differences.record import Recorded, is_run
 from rewardkit.differences.revisions import Tree, checked_out
-from rewardkit.differences.side import Recorded, is_run
 from rewardkit.errors import RewardDefinitionError
 from rewardkit.scoring.processes import one_reward
 from rewardkit.tree.loading import is_file, split

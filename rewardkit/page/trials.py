@@ -19,7 +19,7 @@ import numpy as np
 
 from rewardkit.differences.advantages import gradients
 from rewardkit.differences.process import done_elsewhere
-from rewardkit.differences.side import Recorded
+from rewardkit.differences.record import Recorded
 from rewardkit.differences.targets import Placed, Target, split_named, target_of
 from rewardkit.differences.trial import Trial as Scoring, TriedPart, read_parts
 from rewardkit.errors import DataError, RewardKitError

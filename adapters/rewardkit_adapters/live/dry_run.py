@@ -12,7 +12,8 @@ import numpy as np
 
 from rewardkit.batch.column import Floats
 from rewardkit.differences.differences import Differences, compared as differences_of
-from rewardkit.differences.side import Side, side_of
+from rewardkit.differences.record import side_of
+from rewardkit.differences.side import Side
 from rewardkit.errors import RewardKitError
 from rewardkit.progress.progress import Progress
 from rewardkit.record.run import Run, open_run

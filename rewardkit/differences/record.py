@@ -1,0 +1,106 @@
+"""A side without code: what a run recorded for its completions while it trained.
+
+``recorded("runs/x", saved("runs/x"), [])`` has the totals of the rewards that were in force.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rewardkit.batch.column import Floats
+from rewardkit.batch.score import SKIPPED, Outcome
+from rewardkit.differences.side import Side
+from rewardkit.errors import DataError
+from rewardkit.scoring.sources import Saved
+
+if TYPE_CHECKING:
+    from rewardkit.record.run import Run
+
+_PLACES = {str(outcome): place for place, outcome in enumerate(Outcome)}
+
+
+def is_run(address: str) -> bool:
+    """Whether `address` is the folder of a recorded run."""
+    return os.path.isfile(os.path.join(address, "run.json"))
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The scores that a run recorded, of whichever rewards were in force."""
+
+    run: str
+
+    def check(self, address: str) -> None:
+        """Raise a DataError if the completions at `address` are not those of this run."""
+        if os.path.realpath(self.run) != os.path.realpath(address):
+            raise DataError(
+                f"{self.run} has recorded the scores of its own completions alone. Compare on them: --on {self.run}"
+            )
+
+
+def recorded(address: str, found: Saved, leave_out: Sequence[str]) -> Side:
+    """Return the recorded scores of the first completions of a run, in its order; see `side_of`.
+
+    Args:
+        found: the completions of the run.
+
+    Raises:
+        DataError: the record has other rows.
+    """
+    from rewardkit.record.run import open_run
+
+    run = open_run(address)
+    kinds = {"components": run.components, "outcomes": run.components, "terms": run.terms}
+    chosen = ["total", *(f"{kind}/{name}" for kind, names in kinds.items() for name in names)]
+    quoted = ", ".join('s."' + name.replace('"', '""') + '"' for name in chosen)
+    table = run.sql(
+        f"select {quoted} from scores s join completions c using (attempt, rank, part, row) where s.training "
+        f"order by s.step, s.attempt, s.rank, s.part, s.row limit {found.size}"
+    ).fetchnumpy()
+    if len(table["total"]) != found.size:
+        raise DataError(
+            f"{address} has {len(table['total'])} recorded completions, but {found.size} were read. Try again"
+        )
+    return side_of(run, address, table, leave_out)
+
+
+def side_of(run: Run, address: str, table: Mapping[str, Any], leave_out: Sequence[str]) -> Side:
+    """Return the recorded scores of some completions.
+
+    Args:
+        table: (n,) columns of the table ``scores``: total, components, outcomes, terms.
+        leave_out: terms to subtract from the totals; names that the record does not have are ignored.
+
+    Raises:
+        DataError: a component to leave out is no term.
+    """
+    left_out = tuple(name for name in leave_out if name in run.terms)
+    inside = [name for name in leave_out if name in run.components and name not in run.terms]
+    if inside:
+        raise DataError(
+            f"{inside[0]} is no term of its own in {address}, so it cannot be subtracted from the recorded totals. "
+            "Compare with the reward's code instead: rewardkit diff takes its file, also at a git revision"
+        )
+    total = _floats(table["total"])
+    for name in left_out:
+        total = total - np.nan_to_num(_floats(table[f"terms/{name}"]))
+    values = {name: _floats(table[f"components/{name}"]) for name in run.components if name not in left_out}
+    known = {name: column for name, column in values.items() if not np.isnan(column).all()}
+    codes = {name: _codes(table[f"outcomes/{name}"]) for name in known}
+    return Side(f"{address}, as recorded", total, known, codes, left_out=left_out, omitted=left_out)
+
+
+def _floats(column: Any) -> Floats:
+    if isinstance(column, list):
+        return np.array([np.nan if value is None else value for value in column], dtype=np.float64)
+    return np.ma.filled(np.ma.asarray(column).astype(np.float64), np.nan)
+
+
+def _codes(column: Any) -> np.typing.NDArray[np.int8]:
+    texts: Any = np.ma.filled(np.ma.asarray(column, dtype=object), None)
+    return np.array([_PLACES.get(str(text), SKIPPED) for text in texts], dtype=np.int8)
