@@ -334,7 +334,7 @@ def _markdown_blocks(blocks: Sequence[Block], level: int) -> Iterator[str]:
 
 
 def _markdown_table(rows: Sequence[Sequence[Cell]], head: Sequence[str], left: int) -> str:
-    names = head or [""] * len(rows[0])
+    names = list(map(plain, head)) or [""] * len(rows[0])
     rule = [":--" if column < left else "--:" for column in range(len(names))]
     lines = [names, rule, *(list(map(_markdown_cell, row)) for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -77,15 +77,10 @@ def _blocks(blocks: Iterable[Block], level: int) -> Iterator[str]:
                 yield from _blocks(inner, level)
                 yield "</details>"
             case Part(title, inner, anchor):
-                named = f' id="{_anchor(anchor)}"' if anchor else ""
-                yield (
-                    f"<section{named}><h2>{_text(title)}</h2>"
-                    if level == 2
-                    else f"<h{level}{named}>{_text(title)}</h{level}>"
-                )
+                tag = "section" if level == 2 else "div"
+                yield f"<{tag}{_identity(anchor)}><h{level}>{_text(title)}</h{level}>"
                 yield from _blocks(inner, level + 1)
-                if level == 2:
-                    yield "</section>"
+                yield f"</{tag}>"
 
 
 def _table(table: Table) -> str:
@@ -144,3 +139,7 @@ def _lines(text: str) -> str:
 
 def _anchor(text: str) -> str:
     return "".join(letter if letter.isalnum() else "-" for letter in text)
+
+
+def _identity(anchor: str) -> str:
+    return f' id="{_anchor(anchor)}"' if anchor else ""
