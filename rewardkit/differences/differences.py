@@ -178,7 +178,7 @@ class Differences:
         size = counted(len(self), "completion")
         if self.gradients is not None:
             size += f", {counted(self.gradients.count, 'group')}"
-        sides = [("old", self.before.name), ("new", self.after.name), ("on", f"{self.data} ({size})")]
+        sides = [("old", self.before.name), ("new", self.after.name), ("on", self.data), ("size", size)]
         verdict = Verdict(self.verdict, "held" if self.same else "unfinished")
         notes = [Paragraph(warning, "note") for warning in self.warnings]
         return Document("Reward difference", [verdict, Facts(sides), *self._parts(), *notes, *self._cards()])
