@@ -93,7 +93,7 @@ def add_to(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Check each reward; return 0 if no fault was found, 1 if one was, 2 if a reward could not be checked."""
-    from rewardkit.check.reports import json_of, page_of, text_of
+    from rewardkit.check.reports import json_of, text_of
     from rewardkit.check.run.targets import targets_of
 
     # Bind all rewards before the first check, so that a misspelled law is reported at once and not after a minute.
@@ -116,9 +116,12 @@ def run(options: argparse.Namespace) -> int:
         for targets in found:
             for reward in targets.bound:
                 print(f"\n{_mutants_of(targets.target, reward)}", flush=True)
-    for path, text in ((options.json, json_of), (options.html, page_of)):
-        if path is not None:
-            write(path, text(sections, left_out))
+    if options.json is not None:
+        write(options.json, json_of(sections, left_out))
+    if options.html is not None:
+        from rewardkit.check.reports.page import page_of
+
+        write(options.html, page_of(sections, left_out))
     if not all(section.report.ok for section in sections):
         return 1
     if any(one.certain for one in left_out):

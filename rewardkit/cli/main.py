@@ -39,7 +39,7 @@ def parser(verb: str = "") -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; return its exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
-    options = parser(given[0] if given else "").parse_args(given)
+    options = parser(*given[:1]).parse_args(given)
     try:
         code = int(options.run(options))
         sys.stdout.flush()

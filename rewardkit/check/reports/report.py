@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from rewardkit.check.findings import Finding, LawResult
-from rewardkit.check.reports.page import page_of
 from rewardkit.check.reports.sections import Section, budget_for
 from rewardkit.check.reports.text import text_of
 from rewardkit.check.run.output import Printed
@@ -138,4 +137,6 @@ class Report:
 
     def to_html(self, path: str | Path) -> None:
         """Write a self-contained page: no scripts, nothing fetched, everything escaped."""
+        from rewardkit.check.reports.page import page_of
+
         Path(path).write_text(page_of([Section(self)]), encoding="utf-8")
