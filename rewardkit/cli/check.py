@@ -22,20 +22,18 @@ if TYPE_CHECKING:
     from rewardkit.check.reward_under_test.bound_reward import BoundReward
     from rewardkit.check.run.execution import Told
 
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
-
-def add_to(verbs: Verbs) -> None:
-    """Add the verb and its options."""
-    verb = verbs.add_parser(
-        "check",
-        help="check rewards against laws and search for exploits",
-        description="Checks rewards against laws and searches for exploits: completions that earn a high reward "
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
+    verb.description = (
+        "Checks rewards against laws and searches for exploits: completions that earn a high reward "
         "without doing the task. Examples of right and wrong completions are EXAMPLES, GOOD and BAD in the reward's "
-        "module, or come from a file.",
-        epilog="Exit code 0: no fault was found; 1: a law is broken or an exploit was found; 2: it could not run, or a "
+        "module, or come from a file."
+    )
+    verb.epilog = (
+        "Exit code 0: no fault was found; 1: a law is broken or an exploit was found; 2: it could not run, or a "
         "reward of the module could not be checked; 3: no fault was found, but some laws were not finished: the report "
-        "says which --budget they need (with --fast, this is 0).",
+        "says which --budget they need (with --fast, this is 0)."
     )
     verb.add_argument(
         "targets",
@@ -88,12 +86,11 @@ def add_to(verbs: Verbs) -> None:
         "--budget", type=seconds, metavar="SECONDS", help="the time for each reward (default: 40; with --fast, 2)"
     )
     add_seed(verb)
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Check each reward; return 0 if no fault was found, 1 if one was, 2 if a reward could not be checked."""
-    from rewardkit.check.reports import json_of, text_of
+    from rewardkit.check.reports import json_of, page_of, text_of
     from rewardkit.check.run.targets import targets_of
 
     # Bind all rewards before the first check, so that a misspelled law is reported at once and not after a minute.
@@ -116,12 +113,9 @@ def run(options: argparse.Namespace) -> int:
         for targets in found:
             for reward in targets.bound:
                 print(f"\n{_mutants_of(targets.target, reward)}", flush=True)
-    if options.json is not None:
-        write(options.json, json_of(sections, left_out))
-    if options.html is not None:
-        from rewardkit.check.reports.page import page_of
-
-        write(options.html, page_of(sections, left_out))
+    for path, text in ((options.json, json_of), (options.html, page_of)):
+        if path is not None:
+            write(path, text(sections, left_out))
     if not all(section.report.ok for section in sections):
         return 1
     if any(one.certain for one in left_out):

@@ -12,8 +12,7 @@ import pytest
 from rewardkit.check.exploits import CATALOG
 from rewardkit.check.findings import Finding, Law, advice_for
 from rewardkit.check.laws.base import finding
-from rewardkit.check.reports import Section
-from rewardkit.check.reports.page import page_of
+from rewardkit.check.reports import Section, page_of
 from rewardkit.check.reward_under_test.trials import Trial
 from rewardkit.check.run.selection import selected
 from rewardkit.testing import check_reward

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
-from rewardkit.check.reports import Section
-from rewardkit.check.reports.page import page_of
+from rewardkit.check.reports import Section, page_of
 from rewardkit.check.run.isolation import can_isolate
 from rewardkit.testing import Report, parametrize_with_laws
 from tests.check.rewards import BAD, EXAMPLES, GOOD, broken_laws, check, form, naive, number, tagged_number

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from rewardkit.check.reports import Section
-from rewardkit.check.reports.page import page_of
+from rewardkit.check.reports import Section, page_of
 from rewardkit.check.run.isolation import can_isolate
 from rewardkit.check.run.output import Output, Printed, diverted
 from rewardkit.testing import Report, check_reward
