@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from rewardkit.batch.column import Column
 from rewardkit.batch.score import SCORED
 from rewardkit.batch.table import ScoreTable
-from rewardkit.page.reader import Latency, completions, latencies, prompt_messages, shares_of_turns
+from rewardkit.record.queries import Latency, completions, latencies, prompt_messages, shares_of_turns
 from rewardkit.record.records import Record
 from rewardkit.record.run import open_run
 from tests.page.recorded import conversations

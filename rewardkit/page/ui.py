@@ -1,7 +1,7 @@
 """The building blocks of the page: a frame, a table, a text in pieces, a graph, and plain HTML elements.
 
 Everything reaches the browser as text: no block accepts HTML. Only the public API of NiceGUI is used here and in
-`pages`: `ui`, `props`, `classes`, `on`, `run_method` and `background_tasks`.
+`tabs`: `ui`, `props`, `classes`, `on`, `run_method` and `background_tasks`.
 """
 
 from __future__ import annotations
@@ -9,29 +9,37 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from nicegui import ui
+from nicegui.ui import (
+    dialog as dialog,
+    download as download,
+    echart,
+    element as element,
+    notify as notify,
+    query as query,
+    timer as timer,
+)
 
 from rewardkit.page.escapes import escape
 from rewardkit.page.rendering import Node
 
 Handler = Callable[..., Any]
 Row = Mapping[str, Any]
-Made = TypeVar("Made", bound=ui.element)
+Made = TypeVar("Made", bound=element)
 
-# NiceGUI bundles ECharts, and looking up `ui.echart` makes it serve that copy to the page as the module
+# NiceGUI bundles ECharts, and importing `echart` makes it serve that copy to the page as the module
 # "nicegui-echart", which browser/rewardkit_chart.js imports. NiceGUI does not document the module's name, but the
 # alternative is to ship a second copy of ECharts.
-_SERVES_ECHARTS = ui.echart
+_SERVES_ECHARTS = echart
 
 
 # The files in browser/ have a prefix because older versions of NiceGUI reject the file names of its own components.
 
 
-class Shell(ui.element, component="browser/rewardkit_shell.js"):
+class Shell(element, component="browser/rewardkit_shell.js"):
     """Keyboard shortcuts, browser history, links inside the page, and dark mode."""
 
 
-class Label(ui.element):
+class Label(element):
     """A plain HTML element that contains only text."""
 
     def __init__(self, content: str, tag: str = "span") -> None:
@@ -40,11 +48,16 @@ class Label(ui.element):
 
     def show(self, content: str) -> None:
         """Replace the text."""
-        # `ui.element` has no text. The browser displays `textContent` as is and never parses it as HTML.
+        # `element` has no text. The browser displays `textContent` as is and never parses it as HTML.
         self.props["textContent"] = escape(content)
 
+    def say(self, *sentences: str) -> None:
+        """Replace the text, and hide the element if there is none."""
+        self.show(" ".join(sentences))
+        self.set_visibility(bool(sentences))
 
-class Text(ui.element, component="browser/rewardkit_text.js"):
+
+class Text(element, component="browser/rewardkit_text.js"):
     """A text in pieces. The pieces that changed are highlighted in the color of `tone`."""
 
     def __init__(self, pieces: Sequence[tuple[str, bool]], tone: str = "", together: str = "") -> None:
@@ -52,7 +65,7 @@ class Text(ui.element, component="browser/rewardkit_text.js"):
         self.props.update({"pieces": [list(piece) for piece in pieces], "tone": tone, "together": together})
 
 
-class Rendered(ui.element, component="browser/rewardkit_rendered.js", esm={"rewardkit-nodes": "browser/nodes"}):
+class Rendered(element, component="browser/rewardkit_rendered.js", esm={"rewardkit-nodes": "browser/nodes"}):
     """A text as Markdown and mathematics: what `rendering.rendered` returns."""
 
     def __init__(self, nodes: Sequence[Node], together: str = "") -> None:
@@ -60,7 +73,7 @@ class Rendered(ui.element, component="browser/rewardkit_rendered.js", esm={"rewa
         self.props.update({"nodes": nodes, "together": together})
 
 
-class Advantage(ui.element, component="browser/rewardkit_advantage.js"):
+class Advantage(element, component="browser/rewardkit_advantage.js"):
     """The steps to an advantage: what `advantage.Explained.props` returns. Calls `compare` with the key of a dot."""
 
     def __init__(self, shown: Row, other: str, compare: Handler) -> None:
@@ -69,7 +82,7 @@ class Advantage(ui.element, component="browser/rewardkit_advantage.js"):
         self.on("compare", lambda arguments: compare(str(arguments.args)))
 
 
-class Alarm(ui.element, component="browser/rewardkit_alarm.js"):
+class Alarm(element, component="browser/rewardkit_alarm.js"):
     """A line that names the strongest lead of a run and links to `url`; nothing until `show` is called."""
 
     def __init__(self, run: str, url: str) -> None:
@@ -81,7 +94,7 @@ class Alarm(ui.element, component="browser/rewardkit_alarm.js"):
         self.props["lead"] = escape(lead)
 
 
-class Command(ui.element, component="browser/rewardkit_command.js"):
+class Command(element, component="browser/rewardkit_command.js"):
     """A command for the terminal that can be copied."""
 
     def __init__(self, command: str) -> None:
@@ -89,7 +102,7 @@ class Command(ui.element, component="browser/rewardkit_command.js"):
         self.props["command"] = escape(command)
 
 
-class Phrase(ui.element, component="browser/rewardkit_phrase.js"):
+class Phrase(element, component="browser/rewardkit_phrase.js"):
     """A note that a phrase is highlighted in the texts of the page, with a button that calls `ended`."""
 
     def __init__(self, phrase: str, ended: Handler) -> None:
@@ -98,7 +111,7 @@ class Phrase(ui.element, component="browser/rewardkit_phrase.js"):
         self.on("ended", lambda _: ended(), args=[])
 
 
-class Transcripts(ui.element, component="browser/rewardkit_transcript.js"):
+class Transcripts(element, component="browser/rewardkit_transcript.js"):
     """Two conversations side by side, aligned by turn; each is what `transcript.as_props` returns."""
 
     def __init__(self, left: Row, right: Row) -> None:
@@ -106,7 +119,7 @@ class Transcripts(ui.element, component="browser/rewardkit_transcript.js"):
         self.props["sides"] = [dict(left), dict(right)]
 
 
-class Changes(ui.element, component="browser/rewardkit_changes.js"):
+class Changes(element, component="browser/rewardkit_changes.js"):
     """The lines of two versions of a file: sign, old number, new number, pieces, how many are left out."""
 
     def __init__(self, lines: Sequence[Sequence[Any]], label: str) -> None:
@@ -114,12 +127,22 @@ class Changes(ui.element, component="browser/rewardkit_changes.js"):
         self.props.update({"lines": list(lines), "label": label})
 
 
-class Table(ui.element, component="browser/rewardkit_table.js"):
-    """A table. The server sorts the rows and selects the current page."""
+def column(name: str, label: str, kind: str = "number", **options: Any) -> dict[str, Any]:
+    """Return a column of a table.
+
+    Args:
+        kind: how its cells look: number, text, value, soft, name, badge, bar, spark, link, buttons or check.
+        options: sortable, title, color, width, and swatch: whether the color is shown in the heading.
+    """
+    return {"name": name, "label": label, "kind": kind, **options}
+
+
+class Table(element, component="browser/rewardkit_table.js"):
+    """A table. The server sorts the rows and selects the current page; the browser moves the highlight."""
 
     def __init__(self, columns: Sequence[Row], rows: Sequence[Row] = (), *, empty: str = "") -> None:
         super().__init__()
-        self.props.update({"columns": list(columns), "rows": list(rows), "empty": empty})
+        self.props.update({"columns": list(columns), "rows": list(rows), "empty": empty, "selected": {}})
 
     def show(
         self,
@@ -129,14 +152,22 @@ class Table(ui.element, component="browser/rewardkit_table.js"):
         descending: bool = False,
         columns: Sequence[Row] | None = None,
         empty: str | None = None,
+        selected: Mapping[str, str] | None = None,
     ) -> None:
-        """Replace the rows, and the columns and the text of an empty table if they are given."""
-        shown: dict[str, Any] = {"rows": list(rows), "sort": sort, "descending": descending}
-        if columns is not None:
-            shown["columns"] = list(columns)
-        if empty is not None:
-            shown["empty"] = empty
-        self.props.update(shown)
+        """Replace the rows, and the columns, the text of an empty table and the highlight if they are given."""
+        given = {"columns": columns, "empty": empty, "selected": selected}
+        shown = {name: value for name, value in given.items() if value is not None}
+        self.props.update({"rows": list(rows), "sort": sort, "descending": descending, **shown})
+
+    def select(self, selected: Mapping[str, str]) -> None:
+        """Move the highlight, in the browser: the rows are neither built nor sent again.
+
+        Args:
+            selected: the name of a button (or any name, if the rows have none) -> the key of the row that has it.
+        """
+        with self.props.suspend_updates():
+            self.props["selected"] = dict(selected)
+        self.run_method("select", dict(selected))
 
     def when(self, event: str, handler: Handler) -> Table:
         """Call `handler` with the payload of an event: sort, open, press or check."""
@@ -146,7 +177,7 @@ class Table(ui.element, component="browser/rewardkit_table.js"):
         return self
 
 
-class Chart(ui.element, component="browser/rewardkit_chart.js"):
+class Chart(element, component="browser/rewardkit_chart.js"):
     """A graph over training steps."""
 
     def __init__(self, spec: Row) -> None:
@@ -158,7 +189,7 @@ class Chart(ui.element, component="browser/rewardkit_chart.js"):
         self.props["spec"] = spec
 
 
-class Field(ui.element, component="browser/rewardkit_field.js"):
+class Field(element, component="browser/rewardkit_field.js"):
     """A text input. Calls `typed` with the text shortly after the last keystroke; if `late`, on leaving it."""
 
     def __init__(
@@ -169,7 +200,7 @@ class Field(ui.element, component="browser/rewardkit_field.js"):
         self.on("typed", lambda arguments: typed(str(arguments.args)[:2_000]))
 
 
-class Choice(ui.element, component="browser/rewardkit_choice.js"):
+class Choice(element, component="browser/rewardkit_choice.js"):
     """A menu. `options` maps each value to its text."""
 
     def __init__(self, value: str, options: Mapping[str, str], chosen: Handler, label: str) -> None:
@@ -179,7 +210,7 @@ class Choice(ui.element, component="browser/rewardkit_choice.js"):
         self.on("chosen", lambda arguments: chosen(str(arguments.args)))
 
 
-class Checks(ui.element, component="browser/rewardkit_checks.js"):
+class Checks(element, component="browser/rewardkit_checks.js"):
     """A menu of check boxes: (name, text, whether it is checked) each. Calls `checked` with a name and on or off."""
 
     def __init__(self, options: Sequence[tuple[str, str, bool]], checked: Handler, label: str, tooltip: str) -> None:
@@ -193,7 +224,7 @@ class Checks(ui.element, component="browser/rewardkit_checks.js"):
         self.props["options"] = [[name, escape(text), checked] for name, text, checked in options]
 
 
-class Slider(ui.element, component="browser/rewardkit_slider.js"):
+class Slider(element, component="browser/rewardkit_slider.js"):
     """A slider from 0 to `high`. Calls `moved` while it moves, at most every 80 ms."""
 
     def __init__(self, value: int, high: int, moved: Handler, label: str) -> None:
@@ -202,9 +233,9 @@ class Slider(ui.element, component="browser/rewardkit_slider.js"):
         self.on("moved", lambda arguments: moved(int(arguments.args)), throttle=0.08)
 
 
-def box(classes: str = "", tag: str = "div", title: str = "") -> ui.element:
+def box(classes: str = "", tag: str = "div", title: str = "") -> element:
     """Return an element that contains others."""
-    return _titled(ui.element(tag), classes, title)
+    return _titled(element(tag), classes, title)
 
 
 def text(content: str, classes: str = "", tag: str = "span", title: str = "") -> Label:
@@ -222,21 +253,47 @@ def button(content: str, pressed: Handler, classes: str = "", title: str = "") -
     return made
 
 
-def choices(value: str, options: Mapping[str, str], chosen: Handler, label: str) -> ui.element:
+def toggle(content: str, pressed: bool, clicked: Handler, classes: str = "", title: str = "") -> Label:
+    """Return a small button that looks pressed or not."""
+    made = button(content, clicked, f"small {classes}{' on' if pressed else ''}", title)
+    made.props["aria-pressed"] = "true" if pressed else "false"
+    return made
+
+
+def choices(value: str, options: Mapping[str, str], chosen: Handler, label: str) -> element:
     """Return buttons of which one is pressed. Calls `chosen` with the value of another one."""
     with box("choices") as frame:
         frame.props.update({"role": "group", "aria-label": label})
         for key, shown in options.items():
-            made = button(shown, lambda key=key: chosen(key), "small")
-            made.props["aria-pressed"] = "true" if key == value else "false"
+            toggle(shown, key == value, lambda key=key: chosen(key))
     return frame
 
 
-def details(summary: str, classes: str = "") -> ui.element:
+def details(summary: str, classes: str = "") -> element:
     """Return an element that unfolds what is put into it."""
     with box(classes, "details") as frame:
         text(summary, tag="summary")
     return frame
+
+
+def swatch(color: str, classes: str = "", style: str = "") -> None:
+    """Show a color, before the name of what has it."""
+    box(f"swatch {classes}".rstrip(), "i").style(f"background: {color}{style}")
+
+
+def track(low: float, high: float, color: str, title: str = "") -> None:
+    """Show a bar from `low` to `high`, 0 to 1."""
+    with box("track", "span", title):
+        if high > low:
+            box("fill", "span").style(f"left: {100 * low:.1f}%; width: {100 * (high - low):.1f}%; background: {color}")
+
+
+def facts(values: Mapping[str, str], tag: str = "i") -> None:
+    """Show names with their values."""
+    for name, value in values.items():
+        with box(tag="span"):
+            text(f"{name} ")
+            text(value, tag=tag)
 
 
 def link(content: str, url: str, classes: str = "", title: str = "") -> Label:
