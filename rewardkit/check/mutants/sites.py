@@ -77,12 +77,21 @@ class Site:
         return self.source.segment(node)
 
     @property
+    def is_called(self) -> bool:
+        """Whether it is the function of a call."""
+        return isinstance(self.parent, ast.Call) and self.parent.func is self.node
+
+    @property
+    def functions(self) -> list[Function]:
+        """The functions around it, the innermost first."""
+        return [node for node in self.parents if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+
+    @property
     def parameters(self) -> list[str]:
         """The parameters of the outermost function around it, without ``*args`` and ``**kwargs``."""
-        functions = [node for node in self.parents if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
-        if not functions:
+        if not self.functions:
             return []
-        arguments = functions[-1].args
+        arguments = self.functions[-1].args
         return [one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
 
 
