@@ -9,19 +9,27 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
-from typing import TypeVar
 
-from rewardkit.check.mutants.sites import Operator, Site
-
-N = TypeVar("N", bound=ast.AST)
+from rewardkit.check.mutants.sites import (
+    Node,
+    Operator,
+    Site,
+    called,
+    calls_re,
+    for_nodes,
+    grouped,
+    is_text,
+    number,
+    operator_of,
+)
 
 OF_REWARDS: dict[str, Operator] = {}
 OF_SOLUTIONS: dict[str, Operator] = {}
 
 
 def operator(
-    kind: type[N], *, rewards: bool = True, solutions: bool = False
-) -> Callable[[Callable[[Site, N], Iterator[str]]], Operator]:
+    kind: type[Node], *, rewards: bool = True, solutions: bool = False
+) -> Callable[[Callable[[Site, Node], Iterator[str]]], Operator]:
     """Register a function as an operator for nodes of one kind; it gets the site and its node.
 
     Args:
@@ -30,12 +38,8 @@ def operator(
         solutions: whether it is an ordinary bug of solutions of coding tasks.
     """
 
-    def register(change: Callable[[Site, N], Iterator[str]]) -> Operator:
-        def apply(site: Site) -> Iterator[str]:
-            if isinstance(site.node, kind):
-                yield from change(site, site.node)
-
-        apply.__name__, apply.__doc__ = change.__name__, change.__doc__
+    def register(change: Callable[[Site, Node], Iterator[str]]) -> Operator:
+        apply = for_nodes(kind, change)
         if rewards:
             OF_REWARDS[change.__name__] = apply
         if solutions:
@@ -43,37 +47,6 @@ def operator(
         return apply
 
     return register
-
-
-def called(node: ast.AST | None) -> str:
-    """Return the last name of what a call calls: ``search`` for ``re.search(...)``; "" if it is no call."""
-    if not isinstance(node, ast.Call):
-        return ""
-    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-
-
-def number(node: ast.AST | None) -> float | None:
-    """Return the value of a number that is written out, with its sign; None for everything else."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        value = number(node.operand)
-        return None if value is None else -value
-    written = node.value if isinstance(node, ast.Constant) else None
-    return float(written) if isinstance(written, (int, float)) and not isinstance(written, bool) else None
-
-
-def is_text(node: ast.AST | None) -> bool:
-    """Return whether it is text that is written out."""
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _operator_of(node: ast.Compare) -> type[ast.cmpop] | None:
-    """Return the kind of a comparison of two values; None for a chain of several."""
-    return type(node.ops[0]) if len(node.ops) == 1 else None
-
-
-def grouped(text: str) -> str:
-    """Return an expression that can stand anywhere."""
-    return f"({text})"
 
 
 # Faults of solutions of coding tasks: another operator, a number off by one, a step left out.
@@ -149,7 +122,6 @@ def lost_case(site: Site, node: ast.AST) -> Iterator[str]:
 
 
 _FLAGS = frozenset(("DOTALL", "S", "MULTILINE", "M", "IGNORECASE", "I"))
-_FUNCTIONS = frozenset(("compile", "search", "match", "fullmatch", "findall", "finditer", "split", "sub", "subn"))
 _LOOKS_LIKE_A_PATTERN = re.compile(r"\\[dswbDSWAZ]|\.[*+]|\(\?|\[\^|[\])][*+?]")
 _INLINE_FLAGS = re.compile(r"\(\?[ims]+\)")
 _LAZY = re.compile(r"(?<=[*+}?])\?(?=[^?]|\Z)")
@@ -223,9 +195,8 @@ def _is_pattern(site: Site) -> bool:
     if not is_text(site.node):
         return False
     parent = site.parent
-    if called(parent) in _FUNCTIONS and isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute):
-        owner = parent.func.value
-        return isinstance(owner, ast.Name) and owner.id in ("re", "regex") and parent.args[:1] == [site.node]
+    if isinstance(parent, ast.Call) and calls_re(parent):
+        return parent.args[:1] == [site.node]
     return isinstance(parent, (ast.Assign, ast.List, ast.Tuple)) and bool(_LOOKS_LIKE_A_PATTERN.search(site.text))
 
 
@@ -279,7 +250,7 @@ def contained(site: Site, node: ast.Compare) -> Iterator[str]:
     numeric = any(
         number(side) is not None or called(side) in ("len", "count", "float", "int", "abs") for side in (left, right)
     )
-    if _operator_of(node) is ast.Eq and not numeric:
+    if operator_of(node) is ast.Eq and not numeric:
         yield grouped(f"{site.of(right)} in {site.of(left)}")
         yield grouped(f"{site.of(left)} in {site.of(right)}")
 
@@ -356,14 +327,14 @@ def lost_guard(site: Site, node: ast.If) -> Iterator[str]:
 @operator(ast.Compare, solutions=True)
 def shifted_boundary(site: Site, node: ast.Compare) -> Iterator[str]:
     """A limit counts as inside, or no longer does."""
-    if _operator_of(node) in _BOUNDARY:
-        yield grouped(f"{site.of(node.left)} {_BOUNDARY[_operator_of(node)]} {site.of(node.comparators[0])}")
+    if operator_of(node) in _BOUNDARY:
+        yield grouped(f"{site.of(node.left)} {_BOUNDARY[operator_of(node)]} {site.of(node.comparators[0])}")
 
 
 @operator(ast.Compare)
 def any_number_of(site: Site, node: ast.Compare) -> Iterator[str]:
     """Exactly one is asked for, and several are enough."""
-    if _operator_of(node) is ast.Eq and (number(node.comparators[0]) or 0.0) > 0:
+    if operator_of(node) is ast.Eq and (number(node.comparators[0]) or 0.0) > 0:
         yield grouped(f"{site.of(node.left)} >= {site.of(node.comparators[0])}")
 
 
@@ -377,10 +348,10 @@ def wrong_tolerance(site: Site, node: ast.expr) -> Iterator[str]:
                 if all(one.arg != other for one in node.keywords):
                     yield site.text.replace(keyword.arg, other)
                 yield site.text.replace(site.of(keyword.value), "0.1")
-    if isinstance(node, ast.Compare) and _operator_of(node) in (ast.Lt, ast.LtE):
+    if isinstance(node, ast.Compare) and operator_of(node) in (ast.Lt, ast.LtE):
         limit = node.comparators[0]
         if 0.0 < (number(limit) or 0.0) < 0.1:
-            sign = "<" if _operator_of(node) is ast.Lt else "<="
+            sign = "<" if operator_of(node) is ast.Lt else "<="
             yield grouped(f"{site.of(node.left)} {sign} {site.of(limit)} * 10_000")
 
 
