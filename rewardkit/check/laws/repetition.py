@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import dis
-import os
-import pickle
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import islice, permutations
 from types import CodeType
 from typing import Any
@@ -19,6 +14,7 @@ from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.sweep import given, swept
 from rewardkit.check.reward_under_test.trials import Seen, Trial
 from rewardkit.check.reward_under_test.vocabulary import code_of
+from rewardkit.workers.worker import Call, Launch, alone
 
 _ROUNDS = 3
 _HASH_SEEDS = ("1", "2", "3")
@@ -30,16 +26,6 @@ _MORE = "Several engineers from northern harbors measured remarkable currents, t
 """Words that make the text of a column longer."""
 _SECONDS = 60.0
 """Time limit for another process."""
-_CHILD = """
-import pickle, sys
-sys.path[:] = pickle.load(sys.stdin.buffer)
-reward, examples, trials, plain, scope, stage = pickle.load(sys.stdin.buffer)
-from rewardkit.check.reward_under_test.subject import Subject
-subject = Subject(reward, examples, plain=plain, stage=stage)
-if scope == "group":
-    subject.score_in_groups()
-sys.stdout.buffer.write(pickle.dumps([(seen.value, seen.outcome.value) for seen in subject.see(trials)]))
-"""
 
 
 @law
@@ -150,35 +136,26 @@ def _in_other_processes(subject: Subject, trials: list[Trial]) -> list[list[tupl
     Raises:
         Unfinished: a process took too long.
     """
+    sent = (subject.reward, subject.examples, trials, subject.plain, subject.scope, subject.stage)
+    calls: list[Call] = []
     try:
-        message = pickle.dumps(sys.path) + pickle.dumps(
-            (subject.reward, subject.examples, trials, subject.plain, subject.scope, subject.stage)
-        )
-    except Exception:
+        for seed in _HASH_SEEDS:
+            calls.append(alone(_scored_again, sent, _SECONDS, Launch(environment={"PYTHONHASHSEED": seed}, quiet=True)))
+    except Exception:  # whatever pickle raises; the first call raises it already
         return []
-    children = [
-        subprocess.Popen(
-            [sys.executable, "-c", _CHILD],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-        )
-        for seed in _HASH_SEEDS
-    ]
-    found, late = [], False
-    for child in children:
-        with suppress(OSError, pickle.UnpicklingError, EOFError), child:
-            try:
-                said, _ = child.communicate(message, timeout=_SECONDS)
-                found.append(pickle.loads(said))
-            except subprocess.TimeoutExpired:
-                late = True
-            finally:
-                child.kill()
-    if late:
+    errors = [call.exception() for call in calls]  # once all have ended, so that none stays behind
+    if any(isinstance(error, TimeoutError) for error in errors):
         raise Unfinished(f"a second process did not score {len(trials)} completions within {_SECONDS:g} s")
-    return found
+    return [call.result() for call, error in zip(calls, errors, strict=True) if error is None]
+
+
+def _scored_again(
+    reward: Any, examples: Any, trials: list[Trial], plain: bool, scope: str, stage: Any
+) -> list[tuple[float, str]]:
+    subject = Subject(reward, examples, plain=plain, stage=stage)
+    if scope == "group":
+        subject.score_in_groups()
+    return [(seen.value, seen.outcome.value) for seen in subject.see(trials)]
 
 
 ALL = (deterministic,)
