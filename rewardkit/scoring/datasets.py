@@ -19,7 +19,6 @@ from rewardkit.scoring.chunks import Chunk, Tabular, split_table, splits, values
 from rewardkit.scoring.columns import Columns
 from rewardkit.scoring.conversations import COLUMNS
 from rewardkit.scoring.outputs import arrays, arrow, check_names, renamed, results, results_schema, split_schema
-from rewardkit.scoring.scores import score
 from rewardkit.tree.conversion import RewardLike, tree_of
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import Reward
@@ -111,7 +110,7 @@ class TableScorer:
             return schema.empty_table()
         columns = self.columns(chunk.names)
         parts = (chunk.part(start, start + self.batch) for start in range(0, len(chunk), self.batch))
-        said = [results(score(self.scorer, work)) for _, work in columns.batches(parts, self.batch)]
+        said = [results(scores) for _, scores in columns.scores(parts, self.batch)]
         return pa.Table.from_batches([pa.RecordBatch.from_arrays(one, schema=schema) for one in said])
 
 

@@ -21,12 +21,12 @@ from hypothesis import given, strategies as st
 
 from rewardkit.errors import DataError
 from rewardkit.scoring import engine, output
+from rewardkit.scoring.columns import Columns
 from rewardkit.scoring.datasets import TableScorer
 from rewardkit.scoring.engine import score_saved
 from rewardkit.scoring.output import resumable
 from rewardkit.scoring.parts import part as survey
 from rewardkit.scoring.processes import Workers, one_reward
-from rewardkit.scoring.replay import Replayed
 from rewardkit.scoring.report import ReplayReport
 from rewardkit.scoring.sources import saved
 from tests.scoring import replayed as rewards
@@ -52,8 +52,10 @@ def written(folder: Path, rows: Sequence[dict[str, Any]], ending: str = ".jsonl"
 
 
 def score(name: str, data: Path, out: Path | None, processes: int = 1, **options: Any) -> ReplayReport:
-    replayed = Replayed.of(rewards.TARGET + name, saved(data))
-    return score_saved(replayed, out, workers=Workers(processes), **options)
+    target, found = rewards.TARGET + name, saved(data)
+    return score_saved(
+        target, found, Columns.of_saved(one_reward(target), found), out, workers=Workers(processes), **options
+    )
 
 
 def rows(size: int) -> list[dict[str, Any]]:
@@ -230,14 +232,16 @@ def test_a_completion_that_ends_its_process_loses_only_its_row(tmp_path: Path) -
     data, out = written(tmp_path, listed, ".parquet"), tmp_path / "out.parquet"
     report = score("deadly", data, out, 2)
     found = parquet.read_table(out)
-    assert [row for row, error in enumerate(found["error"].to_pylist()) if error is not None] == [25]
+    ((row, error),) = [(row, error) for row, error in enumerate(found["error"].to_pylist()) if error is not None]
+    assert (row, error.startswith("the process that scored it died")) == (25, True)
+    assert found["total"].to_pylist()[:8] == [0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]
     assert found["completion"].to_pylist() == [row["completion"] for row in listed]
     assert (report.rows, report.faulty) == (60, 1)
 
 
 def command(data: Path, out: Path, *options: str) -> subprocess.Popen[bytes]:
     code = (
-        "import sys; from rewardkit.scoring import output; from rewardkit.scoring.parts import survey\n"
+        "import sys; from rewardkit.scoring import output; from rewardkit.scoring.parts import part as survey\n"
         "if __name__ == '__main__':\n"
         "    output._SECONDS = 0.0; survey._LEAST_BYTES = 2000\n"
         "    from rewardkit.cli.main import main; sys.exit(main())"
@@ -289,7 +293,7 @@ def test_a_worker_that_is_killed_from_outside_changes_nothing(tmp_path: Path) ->
     running = command(data, out, "--processes", "2")
     while not resumable(out) and running.poll() is None:
         time.sleep(0.01)
-    workers = [pid for pid in children(running.pid) if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    workers = [pid for pid in children(running.pid) if b"worker_child" in Path(f"/proc/{pid}/cmdline").read_bytes()]
     os.kill(workers[-1], signal.SIGKILL)
     assert running.wait() == 1
     assert out.read_bytes() == whole.read_bytes()

@@ -12,6 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import tee
 from typing import TYPE_CHECKING, Any, TypeVar, final
 from uuid import uuid4
 
@@ -21,7 +22,7 @@ from rewardkit.scoring.columns import Columns
 from rewardkit.scoring.files import Row
 from rewardkit.scoring.outputs import arrays, renamed, results, results_schema, schema_of
 from rewardkit.scoring.parts.part import Joined, Part, continued, regrouped
-from rewardkit.scoring.processes import Pool
+from rewardkit.scoring.processes import Workers, alone, score_here
 from rewardkit.scoring.report import ReplayReport
 from rewardkit.scoring.scores import Scores, Work, score
 from rewardkit.scoring.sources import saved
@@ -140,21 +141,21 @@ class Scoring:
         part = rows_of(job.parts, number, columns.common if columns.compares else ())
         batches = columns.batches(part.chunks(job.batch), job.batch) if part.rows else iter(())
         with job.out.part(number) as file, _Writer(file, job.schema, self._scorer.components) as writer:
-            if job.out.first_try(number, job.run):
-                scored = in_order(self._threads, self._pair, batches)
-                for chunk, scores in scored:
-                    writer.add(chunk, scores)
-                    report.add(scores)
-            else:
-                with Pool(job.load.here, 1) as pool:
-                    for chunk, scores in pool.results(batches):
-                        writer.add(chunk, scores)
-                        report.add(scores)
+            scored = self._here if job.out.first_try(number, job.run) else self._elsewhere
+            for chunk, scores in scored(batches):
+                writer.add(chunk, scores)
+                report.add(scores)
         return report
 
-    def _pair(self, batch: tuple[Chunk, Work]) -> tuple[Chunk, Scores]:
-        chunk, work = batch
-        return chunk, score(self._scorer, work)
+    def _here(self, batches: Iterable[tuple[Chunk, Work]]) -> Iterator[tuple[Chunk, Scores]]:
+        return in_order(self._threads, lambda batch: (batch[0], score(self._scorer, batch[1])), batches)
+
+    def _elsewhere(self, batches: Iterable[tuple[Chunk, Work]]) -> Iterator[tuple[Chunk, Scores]]:
+        target, (first, second) = self._job.load.here, tee(batches)
+        works = (work for _, work in second)
+        with Workers(1) as workers:
+            scored = workers.elsewhere(partial(score_here, target), works, partial(alone, target))
+            yield from ((chunk, scores) for (chunk, _), scores in zip(first, scored, strict=True))
 
 
 def in_order(
