@@ -174,14 +174,17 @@ def rule_of(options: argparse.Namespace) -> Rule | None:
         RewardKitError: an option has no meaning without another.
     """
     from rewardkit.errors import RewardKitError
-    from rewardkit.scoring.selection import Keep, Pairs
 
     if options.gap is not None and options.pairs is None:
         raise RewardKitError("--gap is the least difference of a pair: add --pairs")
     if options.keep is not None:
+        from rewardkit.scoring.selection import Keep
+
         most, least = options.keep
         return Keep(most, least)
     if options.pairs is not None:
+        from rewardkit.scoring.selection import Pairs
+
         return Pairs(None if options.pairs == math.inf else int(options.pairs), options.gap or 0.0)
     if options.by is not None:
         raise RewardKitError("--by names the score that selects rows: add --keep or --pairs")

@@ -15,7 +15,7 @@ import numpy as np
 from rewardkit.batch.batch import RESERVED, Batch, Numbers
 from rewardkit.batch.equality import alike, equality
 from rewardkit.errors import DataError, near_miss
-from rewardkit.scoring.chunks import Chunk
+from rewardkit.scoring.parts import Chunk
 from rewardkit.scoring.scores import Scores, Work, score
 from rewardkit.scoring.sources import Saved
 from rewardkit.tree.evaluation.scorer import Scorer

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, final
 
 from rewardkit.errors import DataError, near_miss, shorten
 from rewardkit.record.cells import as_json
-from rewardkit.scoring.chunks import Chunk, Tabular, split_table, splits, values_of
 from rewardkit.scoring.columns import Columns
 from rewardkit.scoring.conversations import COLUMNS
-from rewardkit.scoring.outputs import arrays, arrow, check_names, renamed, results, results_schema, split_schema
+from rewardkit.scoring.parts import Chunk, Tabular, split_table, splits, values_of
+from rewardkit.scoring.writers import Tables, arrays, arrow, check_names, renamed, results, results_schema, split_schema
 from rewardkit.tree.conversion import RewardLike, tree_of
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import Reward
@@ -83,10 +83,8 @@ class TableScorer:
         import pyarrow as pa
 
         chunk, schema = self._read(table)
-        names = renamed(schema.names, self.components)
-        fields = [one.with_name(names[one.name]) for one in schema]
-        said = self._scored(chunk)
-        return pa.Table.from_arrays([*arrays(chunk, schema), *said.columns], schema=pa.schema([*fields, *said.schema]))
+        columns = [*arrays(chunk, schema), *self._scored(chunk).columns]
+        return pa.Table.from_arrays(columns, schema=Tables.of(schema, self.components).schema)
 
     def scores(self, table: pyarrow.Table) -> pyarrow.Table:
         """Return our columns alone; raise what a call raises. Columns that the reward does not read may be absent."""

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
-from rewardkit.scoring.chunks import Chunk
 from rewardkit.scoring.columns import Columns
 from rewardkit.scoring.output import Output
-from rewardkit.scoring.parts.part import Part, first_apart, regrouped, whole_groups
+from rewardkit.scoring.parts import Chunk, Part, first_apart, regrouped, whole_groups
 from rewardkit.scoring.processes import Workers, alone, one_reward
 from rewardkit.scoring.report import ReplayReport
 from rewardkit.scoring.scores import Scores, Work, score

@@ -11,7 +11,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar, final
+from typing import TYPE_CHECKING, Any, TypeVar, final
 
 from rewardkit.errors import DataError, WorkerDied
 from rewardkit.scoring.scores import Scores, Work, score
@@ -19,7 +19,9 @@ from rewardkit.tree.conversion import tree_of
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.loading import load
 from rewardkit.tree.reward import Reward
-from rewardkit.workers import worker
+
+if TYPE_CHECKING:
+    from rewardkit.workers.worker import Pool
 
 _AHEAD = 2
 """Items per process that are waiting or in progress; this bounds the memory."""
@@ -40,7 +42,7 @@ class Workers:
 
     def __init__(self, processes: int | None) -> None:
         self.processes = processes
-        self._pool: worker.Pool | None = None
+        self._pool: Pool | None = None
 
     def __enter__(self) -> Workers:
         return self
@@ -84,14 +86,11 @@ class Workers:
         Raises:
             DataError: a process died and there is no `rescue`.
         """
-        pool = self._pool = self._pool or worker.Pool(self.processes or 1)
-        left, waiting = iter(items), deque[tuple[_Item, worker.Call]]()
-        while True:
-            for item in itertools.islice(left, _AHEAD * (self.processes or 1) - len(waiting)):
-                waiting.append((item, pool.submit(function, (item,))))
-            if not waiting:
-                return
-            item, call = waiting.popleft()
+        from rewardkit.workers.worker import Pool
+
+        pool = self._pool = self._pool or Pool(self.processes or 1)
+        submitted = in_progress(lambda item: pool.submit(function, (item,)), items, _AHEAD * (self.processes or 1))
+        for item, call in submitted:
             try:
                 result = call.result()
             except WorkerDied:
@@ -101,8 +100,23 @@ class Workers:
             yield result
 
 
+def in_progress(
+    start: Callable[[_Item], _Result], items: Iterable[_Item], most: int
+) -> Iterator[tuple[_Item, _Result]]:
+    """Yield each item with what `start` returns for it, in order; `most` of them are started ahead."""
+    waiting: deque[tuple[_Item, _Result]] = deque()
+    for item in items:
+        waiting.append((item, start(item)))
+        if len(waiting) >= most:
+            yield waiting.popleft()
+    while waiting:
+        yield waiting.popleft()
+
+
 def alone(target: str, work: Work) -> Scores:
     """Score `work` in a process of its own; if that dies, bisect down to the row that kills it."""
+    from rewardkit.workers import worker
+
     call = worker.alone(score_here, (target, work))
     try:
         scores: Scores = call.result()

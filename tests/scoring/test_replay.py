@@ -13,10 +13,9 @@ from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.errors import BindingError, DataError, RewardDefinitionError, RunStopped
-from rewardkit.scoring.chunks import Listed
 from rewardkit.scoring.columns import Columns
 from rewardkit.scoring.engine import score_saved
-from rewardkit.scoring.parts.part import Held
+from rewardkit.scoring.parts import Held, Listed
 from rewardkit.scoring.processes import Workers, one_reward
 from rewardkit.scoring.scores import Scores, Work, score
 from rewardkit.scoring.sources import Saved, saved

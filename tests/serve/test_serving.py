@@ -19,6 +19,7 @@ import pytest
 import rewardkit as rk
 from tests.serve import served
 from tests.serve.served import Served, serving
+from tests.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +196,7 @@ def test_a_full_queue_says_when_to_come_back() -> None:
         rows = [{"completion": f"sleep 1.{place}"} for place in range(2)]
         waiting = threading.Thread(target=running.post, args=("/score", {"rows": rows}))
         waiting.start()
-        time.sleep(0.3)
+        until(lambda: meter(running, "rewardkit_rows_waiting") == 2)
         status, said = running.post("/score", {"rows": rows[:1]})
         waiting.join()
         assert status == 429
@@ -207,7 +208,7 @@ def test_stopping_answers_what_was_taken() -> None:
         answers: list[object] = []
         asking = threading.Thread(target=lambda: answers.append(running.score("sleep 1")))
         asking.start()
-        time.sleep(0.4)
+        until(lambda: meter(running, "rewardkit_rows_waiting") == 1)
         running.process.send_signal(signal.SIGTERM)
         asking.join(30)
         assert len(answers) == 1
@@ -219,10 +220,7 @@ def test_killing_the_server_ends_its_workers() -> None:
         before = children(running.process.pid)
         assert len(before) == 2
         running.process.kill()
-        until = time.monotonic() + 20
-        while any(map(alive, before)) and time.monotonic() < until:
-            time.sleep(0.05)
-        assert not any(map(alive, before))
+        until(lambda: not any(map(alive, before)))
 
 
 def test_killing_the_server_ends_a_busy_worker() -> None:
@@ -230,12 +228,9 @@ def test_killing_the_server_ends_a_busy_worker() -> None:
         before = children(running.process.pid)
         asking = threading.Thread(target=ignored, args=(running,), daemon=True)
         asking.start()
-        time.sleep(0.7)
+        until(lambda: meter(running, "rewardkit_rows_waiting") == 1)
         running.process.kill()
-        until = time.monotonic() + 20
-        while any(map(alive, before)) and time.monotonic() < until:
-            time.sleep(0.05)
-        assert not any(map(alive, before))
+        until(lambda: not any(map(alive, before)))
 
 
 def ignored(running: Served) -> None:
