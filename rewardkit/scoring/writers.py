@@ -22,7 +22,6 @@ import numpy as np
 from rewardkit.batch.column import Floats
 from rewardkit.batch.score import SCORED, Outcome
 from rewardkit.errors import DataError, MissingExtraError
-from rewardkit.record.cells import as_json
 from rewardkit.scoring.files import Row
 from rewardkit.scoring.parts import Chunk, Listed, Tabular
 from rewardkit.scoring.scores import Scores
@@ -145,6 +144,13 @@ def python_type(arrow_type: pyarrow.DataType) -> type:
     return next((kind for check, kind in checks.items() if check(arrow_type)), object)
 
 
+def _as_json(value: Any) -> str:
+    """Return any value as JSON: a date, an image."""
+    from rewardkit.record.cells import as_json  # most data has none
+
+    return as_json(value)
+
+
 def utf8(text: str) -> str:
     """Return the text with lone surrogates, which UTF-8 cannot encode, spelled out."""
     return text if encodes(text) else text.encode("utf-8", "backslashreplace").decode()
@@ -179,7 +185,7 @@ def plain_type(kinds: set[type]) -> str | None:
 
 
 def _text(value: Any) -> str | None:
-    return None if value is None else utf8(value if isinstance(value, str) else as_json(value))
+    return None if value is None else utf8(value if isinstance(value, str) else _as_json(value))
 
 
 # Footers of Parquet files: how files with the same columns become one, without decoding a value.
@@ -552,7 +558,7 @@ def _line(row: Row) -> bytes:
     try:
         text = _ENCODER.encode(row)
     except (TypeError, ValueError):  # a date, an image
-        text = as_json(row)
+        text = _as_json(row)
     return _utf8(text)
 
 
@@ -570,4 +576,4 @@ def _csv(rows: Iterable[Sequence[Any]]) -> bytes:
 def _cell(value: Any) -> Any:
     if value is None:
         return ""
-    return value if isinstance(value, (str, int, float)) and not isinstance(value, bool) else as_json(value)
+    return value if isinstance(value, (str, int, float)) and not isinstance(value, bool) else _as_json(value)
