@@ -10,7 +10,6 @@ import re
 import signal
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -24,7 +23,7 @@ from tests.waiting import until
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Served]:
-    with serving("reward", "--deadline", "8", "--max-body", "1", REWARDKIT_TOKEN="") as running:
+    with serving("reward", "--max-body", "1", REWARDKIT_TOKEN="") as running:
         yield running
 
 
@@ -61,13 +60,12 @@ def test_a_row_that_kills_its_worker_costs_no_other_row_its_score(server: Served
 
 
 @pytest.mark.slow
-def test_a_row_that_hangs_costs_no_other_row_its_score(server: Served) -> None:
-    began = time.monotonic()
-    found = server.score("42", "hang", "41")
-    assert [row["total"] is None for row in found] == [False, True, False]
-    assert found[1]["reasons"] == ["no score within the deadline of 8 s"]
-    assert time.monotonic() - began < 30
-    assert server.score("42")[0]["total"] > 0.75
+def test_a_row_that_hangs_costs_no_other_row_its_score() -> None:
+    with serving("reward", "--deadline", "20") as running:
+        found = running.score("42", "hang", "41")
+        assert [row["total"] is None for row in found] == [False, True, False]
+        assert found[1]["reasons"] == ["no score within the deadline of 20 s"]
+        assert running.score("42")[0]["total"] > 0.75
 
 
 def test_equal_rows_in_flight_are_scored_once(server: Served) -> None:
