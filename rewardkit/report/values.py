@@ -1,12 +1,12 @@
-"""Output of an analysis: aligned plain text for a terminal, and plain values for JSON.
+"""Numbers and texts as all reports write them, and plain values for JSON.
 
-``aligned([["", "AUC"], ["total", "0.93"]])`` is ``["        AUC", "total  0.93"]``.
+``percent(0.625)`` is ``62.5 %``; ``middle_cut("a" * 500, 30)`` keeps the beginning and the end.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -14,21 +14,6 @@ from rewardkit.batch.table_text import visible
 
 UNKNOWN = "-"
 """The text for a missing number."""
-
-
-def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table: first column left-aligned, others right-aligned, two spaces between them."""
-    if not lines:
-        return []
-    shown = [[visible(cell) for cell in line] for line in lines]
-    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    return [
-        "  ".join(
-            cell.rjust(width) if position else cell.ljust(width)
-            for position, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in shown
-    ]
 
 
 def percent(share: float | None) -> str:
@@ -47,9 +32,14 @@ def decimal(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:.3f}"
 
 
-def short(value: float | None) -> str:
-    """Format a number of any size with three digits: ``1``, ``0.125``, ``1.2e+06``."""
-    return UNKNOWN if value is None else f"{value:.3g}"
+def short(value: float | None, digits: int = 3) -> str:
+    """Format a number of any size with a few digits: ``1``, ``0.125``, ``1.2e+06``."""
+    return UNKNOWN if value is None else f"{value:.{digits}g}"
+
+
+def counted(count: int, what: str) -> str:
+    """Return ``1 group`` or ``2 groups``."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def excerpt(text: str, width: int = 80) -> str:
@@ -58,6 +48,27 @@ def excerpt(text: str, width: int = 80) -> str:
         return visible(text)
     half = (width - 5) // 2
     return f"{visible(text[:half])} ... {visible(text[-half:])}"
+
+
+def middle_cut(text: str, limit: int) -> str:
+    """Cut the middle of a text longer than `limit`, and say how much is missing."""
+    if len(text) <= limit:
+        return text
+    head, tail = limit * 2 // 3, limit // 3
+    return f"{text[:head]} [... {len(text) - head - tail:,} characters ...] {text[-tail:]}"
+
+
+def quoted(value: Any, limit: int) -> str:
+    """Return the repr of a value on one line, with its middle cut and control characters spelled out."""
+    return visible(repr(middle_cut(value, limit)) if isinstance(value, str) else middle_cut(repr_of(value), limit))
+
+
+def repr_of(value: Any) -> str:
+    """Return the repr of a value, also of one whose repr raises."""
+    try:
+        return repr(value)
+    except Exception as error:
+        return f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
 
 
 def json_ready(value: Any) -> Any:

@@ -1,8 +1,11 @@
-"""Laws of inputs and processes: a reward leaves its arguments alone and works in any thread or process."""
+"""Laws of processes: a completion gets the same score each time, in any process or thread, and the arguments stay as
+they are.
+"""
 
 from __future__ import annotations
 
 import copy
+import dis
 import inspect
 import math
 import pickle
@@ -12,27 +15,168 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice, permutations
+from types import CodeType
 from typing import Any
 
 from rewardkit.batch.score import Outcome
+from rewardkit.check.examples import Example
 from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import Skip, finding, law
+from rewardkit.check.laws.base import Skip, Unfinished, finding, law, shown
 from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.sweep import given, swept
 from rewardkit.check.reward_under_test.trials import Seen, Trial, seen_in, seen_of, text_of
+from rewardkit.check.reward_under_test.vocabulary import code_of
 from rewardkit.errors import RewardFailure
 from rewardkit.tree.binding import Binding
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.leaf import rebound
 from rewardkit.tree.reward import Reward
 from rewardkit.workers.background import in_background
+from rewardkit.workers.worker import Call, Launch, alone
+
+_ROUNDS = 3
+_HASH_SEEDS = ("1", "2", "3")
+_SENT = 80
+"""Completions sent to other processes."""
+_JOINED = 4
+"""Pairs of completions joined per example."""
+_MORE = "Several engineers from northern harbors measured remarkable currents, temperatures, depths and salinity."
+"""Words that make the text of a column longer."""
+_SECONDS = 60.0
+"""Time limit for another process."""
+
+
+@law(advice="Remove the randomness or seed it with the completion; of a judge, set temperature 0")
+def deterministic(subject: Subject) -> Iterator[Finding]:
+    """Equal completions must get equal scores, or GRPO takes noise for an advantage; replay needs it, too.
+
+    Every completion gets the same score again, in another order and in another process.
+    """
+    if not subject.deterministic:
+        raise Skip("the reward declares deterministic=False")
+    pairs = [pair for pair in swept(subject)[: subject.affordable(150)] if not subject.skips(pair[0])]
+    trials = [trial for trial, _ in pairs]
+    first = {id(trial): seen for trial, seen in pairs}
+    orders = [list(reversed(trials)), trials, given(subject)]
+    for number in range(_ROUNDS):
+        order = orders[number % len(orders)]
+        for trial, seen in zip(order, subject.see(order, fresh=True), strict=True):
+            before = first.get(id(trial)) or next((old for other, old in pairs if other == trial), seen)
+            if not before.same(seen):
+                small, values = _shrunk(subject, trial)
+                why = f"scored {shown(before)} at first and {shown(seen)} the second time"
+                if values is not None:
+                    why = f"scored {shown(values[0])} once and {shown(values[1])} another time"
+                yield finding(subject, small, seen, why)
+    if not _orders_sets(subject):
+        return
+    sent = [one for one in (*_joined(subject), *_longer_cells(subject), *trials[:_SENT]) if not subject.skips(one)]
+    known = subject.see(sent, fresh=True)  # in the same batches as there: rewards may look at the other rows
+    for said in _in_other_processes(subject, sent):
+        for trial, here, (value, outcome) in zip(sent, known, said, strict=True):
+            if not here.same(Seen(value, type(here.outcome)(outcome))):
+                why = (
+                    f"scores {shown(here)} here and {value:.6g} in another process: it depends on the order of a set, "
+                    "or on a hash"
+                )
+                yield finding(subject, trial, here, why)
+
+
+def _joined(subject: Subject) -> list[Trial]:
+    """Join pairs of given completions: a set made from both shows its order."""
+    return [
+        Trial(subject.formed(f"{one}\n{other}"), number)
+        for number, example in enumerate(subject.examples)
+        for one, other in islice(permutations(_texts(example), 2), _JOINED)
+    ]
+
+
+def _longer_cells(subject: Subject) -> list[Trial]:
+    """Return right completions for rows with longer texts: a set of a few words may keep its order by chance."""
+    found = []
+    for number, example in enumerate(subject.examples):
+        for column in sorted(subject.columns_read & set(example.columns)):
+            texts = [other.columns.get(column) for other in subject.examples]
+            if all(isinstance(text, str) and len(text.split()) > 3 for text in texts):
+                longer = " ".join([*map(str, texts), _MORE])
+                found += [Trial(subject.formed(text), number, {column: longer}) for text in (*map(str, texts), _MORE)]
+    return found
+
+
+def _texts(example: Example) -> list[str]:
+    return [completion for completion in (*example.good, *example.bad) if isinstance(completion, str)]
+
+
+def _shrunk(subject: Subject, trial: Trial) -> tuple[Trial, tuple[Seen, Seen] | None]:
+    """Return a shorter completion whose score differs between a few tries, if there is one."""
+    for text in ("", "a", "42"):
+        small = Trial(subject.formed(text), trial.example)
+        seen = [subject.see([small], fresh=True)[0] for _ in range(4)]
+        other = next((one for one in seen if not one.same(seen[0])), None)
+        if other is not None:
+            return small, (seen[0], other)
+    return trial, None
+
+
+def _orders_sets(subject: Subject) -> bool:
+    """Whether its code uses sets or hashes, whose order differs between processes."""
+    return any(_uses_sets(code) for _, binding in subject.bindings for code in _codes(binding.original))
+
+
+def _codes(function: Any) -> Iterator[CodeType]:
+    code = code_of(function)
+    if code is not None:
+        yield code
+        for name in code.co_names:
+            helper = getattr(getattr(function, "func", function), "__globals__", {}).get(name)
+            below = getattr(helper, "__code__", None)
+            if isinstance(below, CodeType):
+                yield below
+
+
+def _uses_sets(code: CodeType) -> bool:
+    if {"set", "frozenset", "hash"} & set(code.co_names):
+        return True
+    if any(instruction.opname in ("BUILD_SET", "SET_ADD", "SET_UPDATE") for instruction in dis.get_instructions(code)):
+        return True
+    return any(_uses_sets(constant) for constant in code.co_consts if isinstance(constant, CodeType))
+
+
+def _in_other_processes(subject: Subject, trials: list[Trial]) -> list[list[tuple[float, str]]]:
+    """Score in processes with other hash seeds; return an empty list if the reward cannot be pickled.
+
+    Raises:
+        Unfinished: a process took too long.
+    """
+    sent = (subject.reward, subject.examples, trials, subject.plain, subject.scope, subject.stage)
+    calls: list[Call] = []
+    try:
+        for seed in _HASH_SEEDS:
+            calls.append(alone(_scored_again, sent, _SECONDS, Launch(environment={"PYTHONHASHSEED": seed}, quiet=True)))
+    except Exception:  # whatever pickle raises; the first call raises it already
+        return []
+    errors = [call.exception() for call in calls]  # once all have ended, so that none stays behind
+    if any(isinstance(error, TimeoutError) for error in errors):
+        raise Unfinished(f"a second process did not score {len(trials)} completions within {_SECONDS:g} s")
+    return [call.result() for call, error in zip(calls, errors, strict=True) if error is None]
+
+
+def _scored_again(
+    reward: Any, examples: Any, trials: list[Trial], plain: bool, scope: str, stage: Any
+) -> list[tuple[float, str]]:
+    subject = Subject(reward, examples, plain=plain, stage=stage)
+    if scope == "group":
+        subject.score_in_groups()
+    return [(seen.value, seen.outcome.value) for seen in subject.see(trials)]
+
 
 _THREADS = 4
 _LIVE = frozenset(("messages", "completion_ids", "progress", "example", "trainer_state", "log_metric", "log_extra"))
 """Arguments that only the scorer can make."""
 
 
-@law
+@law(advice="Copy a list before you sort, pop or change it: sorted(values), list(values)", every=True)
 def inputs_not_mutated(subject: Subject) -> Iterator[Finding]:
     """Trainers pass the same lists to every reward function; one that sorts or pops them corrupts the next."""
     trials = (given(subject) or [trial for trial, _ in swept(subject)[:4]])[:16]
@@ -41,7 +185,7 @@ def inputs_not_mutated(subject: Subject) -> Iterator[Finding]:
         if changed is not None:
             what, before, after = changed
             why = f"{leaf.name} changes its argument {what} from {before!r} to {after!r}"
-            yield finding("inputs_not_mutated", subject, trials[0], None, why[:600], component=leaf.name)
+            yield finding(subject, trials[0], None, why[:600], component=leaf.name)
 
 
 def _changed_by(subject: Subject, leaf: Reward, trials: list[Trial]) -> tuple[str, Any, Any] | None:
@@ -116,7 +260,7 @@ def _ignoring(call: Callable[[], Any]) -> None:
         call()
 
 
-@law
+@law(advice="Define the function at the top level of a module, without lambdas and open files")
 def picklable(subject: Subject) -> Iterator[Finding]:
     """Trainers that score in other processes pickle the reward to send it there."""
     nested = [leaf.name for leaf, binding in subject.bindings if _is_local(binding.original)]
@@ -128,16 +272,14 @@ def picklable(subject: Subject) -> Iterator[Finding]:
         if any(getattr(binding.original, "__module__", "") == "__main__" for _, binding in subject.bindings):
             raise Skip("the reward is defined in the script that runs the check") from None
         why = f"the reward cannot be pickled: {type(error).__name__}: {error}"
-        yield finding("picklable", subject, Trial(subject.formed(""), 0), None, why[:400])
-        return
+        yield finding(subject, Trial(subject.formed(""), 0), None, why[:400])
     trials = [trial for trial, seen in swept(subject)[: subject.affordable(40)] if seen.scored]
     other = Subject(again, subject.examples, plain=subject.plain, stage=subject.stage)
     other.__dict__["scope"] = subject.scope
     for trial, one, two in zip(trials, subject.see(trials), other.see(trials), strict=True):
         if subject.deterministic and not one.same(two):
             why = f"scores {one.value:.6g}, but {two.value:.6g} after a round trip through pickle"
-            yield finding("picklable", subject, trial, one, why)
-            return
+            yield finding(subject, trial, one, why)
 
 
 def _is_local(function: Any) -> bool:
@@ -145,7 +287,7 @@ def _is_local(function: Any) -> bool:
     return "<locals>" in name or "<lambda>" in name or "<locals>" in type(function).__qualname__
 
 
-@law
+@law(advice="Keep state in local variables; for a time limit use @rk.reward(timeout=...), not signals")
 def thread_safe(subject: Subject) -> Iterator[Finding]:
     """Asynchronous trainers score in several threads at once: a reward must not use signals or shared state."""
     if subject.stage.real:
@@ -185,15 +327,13 @@ def thread_safe(subject: Subject) -> Iterator[Finding]:
     for trial, error in raised[:1]:
         seen = _seen_of(error)
         why = f"outside the main thread, it {seen.reason[:300]}"
-        yield finding("thread_safe", subject, trial, seen, why)
-        return
+        yield finding(subject, trial, seen, why)
     for said in results:
         for (trial, before), after in zip(pairs, said, strict=True):
             if subject.deterministic and not before.same(after):
                 got = f"{after.value:.6g}" if after.scored else f"{after.outcome}: {after.reason}"
                 why = f"scores {before.value:.6g} on the main thread, but {got} when several threads score"
-                yield finding("thread_safe", subject, trial, after, why)
-                return
+                yield finding(subject, trial, after, why)
 
 
 def _alone(subject: Subject, trial: Trial) -> Seen:
@@ -209,6 +349,3 @@ def _seen_of(error: BaseException) -> Seen:
         return seen_of(error)
     reason = f"raised {type(error).__name__}: {error}"
     return Seen(math.nan, Outcome.ERRORED, reason, trace="".join(traceback.format_exception(error)))
-
-
-ALL = (inputs_not_mutated, picklable, thread_safe)
