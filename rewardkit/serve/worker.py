@@ -23,7 +23,6 @@ from typing import Any, final
 from rewardkit.errors import (
     BindingError,
     CoercionError,
-    RewardDefinitionError,
     RewardFailure,
     RewardKitError,
     RunStopped,
@@ -32,8 +31,7 @@ from rewardkit.online.offers import Offers
 from rewardkit.online.rows import Row, unscored
 from rewardkit.online.scorer import RowScorer
 from rewardkit.progress.progress import Progress
-from rewardkit.tree.conversion import tree_of
-from rewardkit.tree.loading import load
+from rewardkit.scoring.processes import one_reward
 from rewardkit.tree.reward import bindings
 from rewardkit.workers.frames import receive, send
 
@@ -82,23 +80,10 @@ class Setup:
     path: tuple[str, ...] = ()
 
 
-def reward_at(target: str) -> Any:
-    """Return the one reward that `target` names.
-
-    Raises:
-        RewardDefinitionError: it cannot be imported, or names several.
-    """
-    found = load(target)
-    if len(found) > 1:
-        listed = ", ".join(one.name for one in found)
-        raise RewardDefinitionError(f"{target} has the rewards {listed}. Name one: {target}:{found[0].name}")
-    return tree_of(found[0].reward, target)
-
-
 def scorer_of(setup: Setup) -> RowScorer:
     """Return the scorer; failures never stop it, since trainers have their own limits."""
     return RowScorer(
-        reward_at(setup.target),
+        one_reward(setup.target),
         OFFERS,
         special_tokens=setup.special_tokens,
         record=setup.record,
