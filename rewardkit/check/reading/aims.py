@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import ast
-import random
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,6 +17,7 @@ from typing import Any
 from rewardkit.check.mutants.sites import Site, called, calls_re, number, operator_of
 from rewardkit.check.reading.places import places
 from rewardkit.tree.reward import Reward
+from rewardkit.workers.random_state import preserved_rng
 
 # Variables: which column a variable in the code of a reward has a cell of.
 
@@ -91,15 +91,12 @@ def matching(patterns: Iterable[str], seed: int = 0) -> list[str]:
 
 def _of(pattern: str, seed: int) -> Iterator[str]:
     found: list[str] = []
-    state = random.getstate()
     try:
-        with warnings.catch_warnings():
+        with preserved_rng(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             _collect(re.compile(pattern), seed, found)
     except Exception:  # Hypothesis cannot make texts for it
         return
-    finally:
-        random.setstate(state)
     yield from dict.fromkeys(found)
 
 
