@@ -239,7 +239,8 @@ class GuardCallback(TrainerCallback):
         if RADAR not in watch.keys:
             return ""
         trainer = Trainer.calling(self)
-        radars = [evaluator.radar_of(trainer) for evaluator in self._evaluators]
+        sessions = [evaluator.session(trainer) for evaluator in self._evaluators]
+        radars = [session.radar for session in sessions if session is not None]
         leads = [radar.lead for radar in radars if radar is not None and radar.lead is not None]
         strongest = max(leads, key=lambda lead: lead.strength, default=None)
         return "" if strongest is None else f". The strongest lead: {shorten(strongest.title)}"

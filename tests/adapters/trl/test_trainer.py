@@ -195,7 +195,7 @@ def test_an_unknown_trainer_counts_as_training() -> None:
         assert not trainer.known
         assert trainer.training
         assert trainer.num_generations is None
-        assert trainer.weights_of(object()) == []
+        assert trainer.weights() == []
     assert call(rk.to_trl(short), ["a"], log_metric=Patched().log_metric)["short"].tolist() == [0.5]
 
 
