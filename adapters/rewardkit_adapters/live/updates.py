@@ -440,7 +440,7 @@ class Updates:
         before = evaluator.scorer.components
         trainer.replace_functions(functions, layout.weights)
         evaluator.take(layout, trainer, state)
-        if evaluator.logs:
+        if evaluator.options.logs:
             now = evaluator.scorer.components
             gone = [f"components/{name}" for name in before if name not in now]
             trainer.even_out("extra", gone, [f"components/{name}" for name in now], None)

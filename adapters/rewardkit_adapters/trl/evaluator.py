@@ -8,9 +8,9 @@ import threading
 import uuid
 import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, final
 
 from rewardkit.analyze.foreign_golds import ForeignScores
 from rewardkit.batch.batch import Batch
@@ -75,6 +75,28 @@ MakeUpdates = Callable[[str, Layout], Updates]
 """Makes the updates of a run from its local folder and the layout in the script; picklable."""
 
 
+@final
+@dataclass(frozen=True)
+class Options:
+    """The options of `to_trl` for one list of functions; picklable.
+
+    Attributes:
+        limits: the shares of rows above which a run stops.
+        logs: log metrics and scores through the trainer.
+        record: the folder of the record; None for no record.
+        make_updates: makes what replaces the reward during training; None for no updates.
+        episodes: how completions are read.
+        radar: look for signs that the reward is gamed.
+    """
+
+    limits: Limits
+    logs: bool = True
+    record: str | os.PathLike[str] | None = None
+    make_updates: MakeUpdates | None = None
+    episodes: Episodes = PLAIN
+    radar: bool = True
+
+
 class Session:
     """What was seen of the batches of one trainer.
 
@@ -116,51 +138,34 @@ class Evaluator:
     _alive: ClassVar[weakref.WeakValueDictionary[str, Evaluator]] = weakref.WeakValueDictionary()
     _making: ClassVar[threading.Lock] = threading.Lock()
 
-    def __init__(
-        self,
-        layout: Layout,
-        limits: Limits,
-        logs: bool,
-        record: str | os.PathLike[str] | None = None,
-        make_updates: MakeUpdates | None = None,
-        episodes: Episodes = PLAIN,
-        radar: bool = True,
-        *,
-        identity: str = "",
-        elsewhere: bool = False,
-    ) -> None:
+    def __init__(self, layout: Layout, options: Options, *, identity: str = "", elsewhere: bool = False) -> None:
         self.layout = layout
-        self.limits = limits
-        self.logs = logs
-        self.episodes = episodes
-        self.radar = radar
+        self.options = options
         self.identity = identity or uuid.uuid4().hex
         self.scorer = Scorer(layout.scored)
         self.state: Any = None
         self.memory = Memory(self.scorer.followers)
         self.recording: Recording | None = None
-        if record is not None:
+        if options.record is not None:
             from rewardkit_adapters.trl.recording import Recording
 
-            self.recording = Recording(record, self.reward)
+            self.recording = Recording(options.record, self.reward)
         self.updates: Updates | None = None
         self.scored_version = 0  # the version of the reward that scored the last training batch
-        self._make_updates = make_updates
-        if make_updates is not None and self.recording is not None and self.recording.folder is not None:
-            self.updates = make_updates(self.recording.folder, layout)
+        if options.make_updates is not None and self.recording is not None and self.recording.folder is not None:
+            self.updates = options.make_updates(self.recording.folder, layout)
         self.tables: SharedTables[TrainerCall] = SharedTables(readers=len(layout.names))
         self._sessions: weakref.WeakKeyDictionary[Any, Session] = weakref.WeakKeyDictionary()
         self._warned = False
         self._elsewhere = elsewhere  # True in another process than the one it was made in
         # For calls without a trainer: by hand, or in the process of an asynchronous trainer.
-        self._alone = Session(limits, self.scorer, self.reward if radar and elsewhere else None)
+        self._alone = Session(options.limits, self.scorer, self.reward if options.radar and elsewhere else None)
         self._faults = FaultReport()
         Evaluator._alive[self.identity] = self
 
     def __reduce__(self) -> tuple[Any, ...]:
         record = None if self.recording is None else self.recording.path
-        options = (self.layout, self.limits, self.logs, record, self._make_updates, self.episodes, self.radar)
-        return _revived, (self.identity, *options)
+        return _revived, (self.identity, self.layout, replace(self.options, record=record))
 
     @property
     def reward(self) -> Reward:
@@ -174,7 +179,7 @@ class Evaluator:
         self.tables = SharedTables(readers=len(layout.names))
         session = self.session(trainer)
         if session is not None:
-            session.reset(self.limits, self.scorer, None if session.radar is None else self.reward)
+            session.reset(self.options.limits, self.scorer, None if session.radar is None else self.reward)
         if self.recording is not None:
             self.recording.use(self.reward)
 
@@ -205,7 +210,9 @@ class Evaluator:
             self.updates.end(state)
         faults = self.faults(trainer)
         if faults and state.is_world_process_zero:
-            message = f"this training ended before failure_window={self.limits.window} batches were scored: {faults}"
+            message = (
+                f"this training ended before failure_window={self.options.limits.window} batches were scored: {faults}"
+            )
             logger.warning("%s", message)
             if self.recording is not None:
                 self.recording.say(message, "warning")
@@ -228,9 +235,8 @@ class Evaluator:
             warn_of_environments(call)
         if not session.warned_of_tokens:
             session.warned_of_tokens = warn_of_tokens(trainer, self.reward, call)
-        prepared = Prepared(
-            self.episodes.call(call), trainer, state, self._progress(trainer, state), session.strict, self.episodes
-        )
+        episodes, progress = self.options.episodes, self._progress(trainer, state)
+        prepared = Prepared(episodes.call(call), trainer, state, progress, session.strict, episodes)
         scored, batch, rows = score(self.scorer, self.layout, prepared, recorded=self.recording is not None)
         first, means = session.strict, scored.tally.means(scored.table)
         if trainer.training:
@@ -252,7 +258,7 @@ class Evaluator:
             self.scored_version = 0 if self.updates is None else self.updates.version
             self.memory.learn(state, means, scored.tally.followed.tolist())
         self._faults.add(scored.table)
-        if self.logs or self.recording is not None:
+        if self.options.logs or self.recording is not None:
             measured = self._report(prepared, session, scored, means)
             if self.recording is not None:
                 self.recording.add(prepared, scored, measured)
@@ -272,9 +278,9 @@ class Evaluator:
         session = self._sessions.get(trainer.instance)
         if session is None:
             check_trainer(trainer, self.layout)
-            warn_of_rollouts(trainer, self.reward, self.episodes)
-            watched = self.reward if self.radar else None
-            session = self._sessions[trainer.instance] = Session(self.limits, self.scorer, watched)
+            warn_of_rollouts(trainer, self.reward, self.options.episodes)
+            watched = self.reward if self.options.radar else None
+            session = self._sessions[trainer.instance] = Session(self.options.limits, self.scorer, watched)
             session.followed = self.recording is not None
             if session.followed:
                 self._add_callback(trainer)
@@ -332,7 +338,7 @@ class Evaluator:
         signs = session.radar.metrics(scored.foreign) if session.radar is not None and on_main else {}
         if trainer.processes == 1:
             measured |= signs
-        if not self.logs:
+        if not self.options.logs:
             return measured | signs
         if trainer.processes > 1:
             trainer.log_alone(signs)
@@ -381,17 +387,6 @@ class Evaluator:
             trainer.add_callback(StopAfterCheckpoint(error))
 
 
-def _revived(
-    identity: str,
-    layout: Layout,
-    limits: Limits,
-    logs: bool,
-    record: str | None,
-    make_updates: MakeUpdates | None,
-    episodes: Episodes,
-    radar: bool,
-) -> Evaluator:
+def _revived(identity: str, layout: Layout, options: Options) -> Evaluator:
     with Evaluator._making:
-        alive = Evaluator._alive.get(identity)
-        own = (layout, limits, logs, record, make_updates, episodes, radar)
-        return alive or Evaluator(*own, identity=identity, elsewhere=True)
+        return Evaluator._alive.get(identity) or Evaluator(layout, options, identity=identity, elsewhere=True)

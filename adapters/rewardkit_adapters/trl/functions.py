@@ -18,7 +18,7 @@ from rewardkit.tree.reward import Reward
 from rewardkit.tree.trl_function import is_model
 from rewardkit_adapters.trl.calls import Episodes, TrainerCall
 from rewardkit_adapters.trl.checks import clash, weighted_expression
-from rewardkit_adapters.trl.evaluator import Evaluator
+from rewardkit_adapters.trl.evaluator import Evaluator, Options
 from rewardkit_adapters.trl.layout import Columns, Layout
 from rewardkit_adapters.trl.reports import nan_to_none
 from rewardkit_adapters.trl.trainer import Trainer
@@ -233,7 +233,8 @@ def to_trl(
         from rewardkit_adapters.live.updates import Updates
 
         make_updates = Updates
-    evaluator = Evaluator(layout, limits, logs, record, make_updates, Episodes(transcripts, is_error), radar)
+    options = Options(limits, logs, record, make_updates, Episodes(transcripts, is_error), radar)
+    evaluator = Evaluator(layout, options)
     for trap in evaluator.scorer.traps():
         warnings.warn(trap, RewardKitWarning, stacklevel=2)
     return RewardFunctions(RewardFunction(evaluator, name) for name in layout.names)

@@ -292,7 +292,11 @@ class GuardCallback(TrainerCallback):
                     f"a guard watches {guard}, but with beta=0.0 the trainer does not compute the KL divergence. "
                     "Remove the guard; only a run with GRPOConfig(beta=...) above 0 has a KL"
                 )
-            if RADAR in watch.keys and self._evaluators and not any(one.radar and one.logs for one in self._evaluators):
+            if (
+                RADAR in watch.keys
+                and self._evaluators
+                and not any(evaluator.options.radar and evaluator.options.logs for evaluator in self._evaluators)
+            ):
                 raise RewardDefinitionError(
                     f"a guard watches {guard}, but there is no radar in the log. Pass radar=True and logs=True, the "
                     "defaults, to rk.to_trl"

@@ -25,13 +25,12 @@ from rewardkit.batch.table import ScoreTable
 from rewardkit.batch.trajectory import IsError
 from rewardkit.errors import BindingError, RewardDefinitionError, RewardFailure, RewardKitError, RunStopped, shorten
 from rewardkit.progress.progress import Progress
-from rewardkit.progress.schedule import PerformanceSchedule, weight_now
+from rewardkit.progress.schedule import weight_now
 from rewardkit.tree.conversion import RewardLike
 from rewardkit.tree.evaluation import observers
 from rewardkit.tree.evaluation.calls import Made, Pending, make
 from rewardkit.tree.evaluation.plan import Plan
-from rewardkit.tree.names import Names
-from rewardkit.tree.parameters import OnUnparsableGold, Scope
+from rewardkit.tree.parameters import OnUnparsableGold
 from rewardkit.tree.results import LARGEST
 from rewardkit.tree.reward import Calls, Pieces, Request, Reward, Steps, applied
 
@@ -493,58 +492,30 @@ class Scorer:
     Args:
         reward: the tree; or a plain function, or a list of rewards and functions.
 
+    Attributes:
+        reward: the tree.
+        names: the names of components, terms and gates, with their nodes.
+        components: the names of all rewards that are logged.
+        terms: the names of the additive terms of the total.
+        followers: the schedules that follow the means of components.
+        together: what has to be in one batch for its values to be right: a row, the completions of a prompt, or all
+            rows.
+        scheduled: whether its scores follow training progress: a schedule, or a function that reads it.
+        waits: whether it waits for something while it scores: an endpoint, a worker process.
+        measures: whether its tables may have measurements: calls, tokens, money.
+
     Raises:
         RewardTypeError: `reward` is not a reward.
         RewardDefinitionError: two different rewards of the tree have the same name.
     """
 
     def __init__(self, reward: RewardLike | Sequence[Any]) -> None:
-        self._plan = Plan(reward)
-
-    @property
-    def reward(self) -> Reward:
-        """The tree."""
-        return self._plan.root
-
-    @property
-    def names(self) -> Names:
-        """The names of components, terms and gates, with their nodes."""
-        return self._plan.names
-
-    @property
-    def components(self) -> list[str]:
-        """The names of all rewards that are logged."""
-        return [name for name, _ in self.names.components]
-
-    @property
-    def terms(self) -> list[str]:
-        """The names of the additive terms of the total."""
-        return [name for name, _ in self.names.terms]
-
-    @property
-    def followers(self) -> list[PerformanceSchedule]:
-        """The schedules that follow the means of components."""
-        return self._plan.followers
-
-    @property
-    def together(self) -> Scope:
-        """What has to be in one batch for its values to be right: a row, the completions of a prompt, or all rows."""
-        return self._plan.together
-
-    @property
-    def scheduled(self) -> bool:
-        """Whether its scores follow training progress: a schedule, or a function that reads it."""
-        return self._plan.scheduled
-
-    @property
-    def waits(self) -> bool:
-        """Whether it waits for something while it scores: an endpoint, a worker process."""
-        return self._plan.waits
-
-    @property
-    def measures(self) -> bool:
-        """Whether its tables may have measurements: calls, tokens, money."""
-        return self._plan.measures
+        self._plan = plan = Plan(reward)
+        self.reward, self.names = plan.root, plan.names
+        self.components = [name for name, _ in plan.names.components]
+        self.terms = [name for name, _ in plan.names.terms]
+        self.followers, self.together, self.scheduled = plan.followers, plan.together, plan.scheduled
+        self.waits, self.measures = plan.waits, plan.measures
 
     def traps(self) -> list[str]:
         """Return warnings about what will probably not work as intended, in sentences."""
