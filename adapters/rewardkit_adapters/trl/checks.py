@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from rewardkit import schedules
 from rewardkit.errors import BindingError, RewardDefinitionError, RewardFailure, warn
+from rewardkit.online.trainers import warn_of_other_functions
 from rewardkit.progress.schedule import Schedule, Weight, multiplied
 from rewardkit.tree.algebra import summands
 from rewardkit.tree.evaluation.scorer import Scorer
@@ -176,10 +177,7 @@ def clash(name: str, count: int) -> str:
 def _warn_of_settings(trainer: Trainer, layout: Layout) -> None:
     """Warn of settings under which the trainer does something else than the reward says."""
     if len(trainer.own) < len(trainer.reward_functions):
-        warn(
-            "the trainer has other reward functions besides rewardkit's: a completion that rewardkit cannot score "
-            "still gets their rewards, so it keeps a learning signal"
-        )
+        warn_of_other_functions()
     if trainer.normalizes_each and not layout.separable:
         warn(
             'multi_objective_aggregation="normalize_then_sum" normalizes each reward function separately, so weights '

@@ -19,6 +19,7 @@ from rewardkit.online.breaker import Breaker, Limits, WrongColumns
 from rewardkit.online.faults import FaultReport, unparsable_golds
 from rewardkit.online.radar import Radar
 from rewardkit.online.shared_tables import SharedTables, Table
+from rewardkit.online.trainers import progress_of
 from rewardkit.progress.progress import Progress
 from rewardkit.tree.evaluation.scorer import Scorer, require_float32
 from rewardkit.tree.reward import Reward
@@ -35,7 +36,7 @@ from rewardkit_adapters.trl.layout import Layout
 from rewardkit_adapters.trl.memory import Memory
 from rewardkit_adapters.trl.reports import OutcomeShares, StageReport, TrajectoryReport, extras, metrics
 from rewardkit_adapters.trl.scored import Prepared, Scored, score
-from rewardkit_adapters.trl.trainer import Trainer, progress_of
+from rewardkit_adapters.trl.trainer import Trainer
 
 if TYPE_CHECKING:
     from rewardkit_adapters.trl.recording import Recording

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rewardkit.batch.trajectory import IsError
 from rewardkit.errors import RewardDefinitionError, RewardKitWarning, RewardTypeError, shorten
 from rewardkit.online.breaker import Limits
+from rewardkit.online.trainers import nan_to_none
 from rewardkit.progress.bounds import number
 from rewardkit.progress.schedule import Schedule
 from rewardkit.tree.conversion import tree_of
@@ -20,7 +21,6 @@ from rewardkit_adapters.trl.calls import Episodes, TrainerCall
 from rewardkit_adapters.trl.checks import clash, weighted_expression
 from rewardkit_adapters.trl.evaluator import Evaluator, Options
 from rewardkit_adapters.trl.layout import Columns, Layout
-from rewardkit_adapters.trl.reports import nan_to_none
 from rewardkit_adapters.trl.trainer import Trainer
 
 if TYPE_CHECKING:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-import math
 import threading
 from collections.abc import Mapping
 from typing import Any
 
 from rewardkit.analyze import signal
-from rewardkit.batch.column import Floats
 from rewardkit.batch.table import ScoreTable
+from rewardkit.online.trainers import nan_to_none
 from rewardkit.progress.progress import Progress
 from rewardkit.progress.schedule import weight_now
 from rewardkit.tree.evaluation.scorer import Scorer
@@ -150,9 +149,3 @@ def extras(table: ScoreTable) -> dict[str, list[Any]]:
         for row in range(len(table))
     ]
     return {**columns, "notes": notes}
-
-
-def nan_to_none(values: Floats) -> list[float | None]:
-    """Return `values`, (n,), as a list with None for NaN."""
-    listed: list[Any] = values.tolist()
-    return [None if value != value else value for value in listed] if math.isnan(sum(listed)) else listed

@@ -6,10 +6,8 @@ Every attribute is read with care, because an older or patched TRL may lack any 
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, TypeVar, get_args
 
 import numpy as np
@@ -18,12 +16,11 @@ from rewardkit.analyze.advantages import Way
 from rewardkit.analyze.signal import Scale
 from rewardkit.batch.column import Floats
 from rewardkit.errors import RewardFailure
-from rewardkit.progress.progress import Progress
+from rewardkit.online.trainers import caller
 
 T = TypeVar("T")
 
 SCALES: tuple[Scale, ...] = get_args(Scale)
-NOTHING: Mapping[Any, Any] = MappingProxyType({})
 _PER_FUNCTION = ("reward_funcs", "reward_func_names", "reward_processing_classes")
 """The lists of the trainer that hold one item for each reward function."""
 
@@ -100,18 +97,13 @@ class Trainer:
 
     @classmethod
     def calling(cls, callback: object, evaluator: object = None) -> Trainer:
-        """Return the trainer that is calling `callback` now.
+        """Return the trainer that is calling `callback` now."""
 
-        Callbacks do not receive their trainer, so it is looked up in the frames of the callers.
-        """
-        frame = inspect.currentframe()
-        while frame is not None:
-            owner = frame.f_locals.get("self")
-            handler = getattr(owner, "callback_handler", None)
-            if hasattr(owner, "reward_funcs") and any(own is callback for own in getattr(handler, "callbacks", ())):
-                return cls(owner, evaluator)
-            frame = frame.f_back
-        return cls(None)
+        def calls(owner: Any) -> bool:
+            callbacks = getattr(getattr(owner, "callback_handler", None), "callbacks", ())
+            return hasattr(owner, "reward_funcs") and any(own is callback for own in callbacks)
+
+        return cls(caller(calls), evaluator)
 
     def prompt_lengths(self, prompts: list[Any]) -> list[int] | None:
         """Return the lengths of prompts in tokens, with the chat template and the tools of the trainer.
@@ -266,15 +258,3 @@ def _end_tokens(trainer: Any) -> frozenset[int]:
     tokens = [token for one in held for token in (one if isinstance(one, list) else [one])]
     tokens.append(getattr(getattr(trainer, "_tokenizer", None), "pad_token_id", None))
     return frozenset(token for token in tokens if isinstance(token, int))
-
-
-def progress_of(
-    state: Any, training: bool, means: Mapping[str, float] = NOTHING, states: Mapping[Any, Any] = NOTHING
-) -> Progress | None:
-    """Return the progress that a trainer's state shows; None without a state."""
-    step, max_steps = getattr(state, "global_step", None), getattr(state, "max_steps", None)
-    if not isinstance(step, int) or not isinstance(max_steps, int):
-        return None
-    epoch = getattr(state, "epoch", None)
-    known = {"epoch": float(epoch)} if isinstance(epoch, (int, float)) else {}
-    return Progress(step, max(max_steps, 1), training, means=means, states=states, **known)

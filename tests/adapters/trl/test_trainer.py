@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
-from rewardkit_adapters.trl.trainer import Trainer, progress_of
+from rewardkit.online.trainers import progress_of
+from rewardkit_adapters.trl.trainer import Trainer
 from tests.adapters.trl.stand_ins import StandInTrainer, call, plain, polite, short
 
 pytest.importorskip("trl")
