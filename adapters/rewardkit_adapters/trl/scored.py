@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +13,7 @@ import numpy as np
 from rewardkit.analyze.advantages import Spread
 from rewardkit.analyze.foreign_golds import ForeignScores
 from rewardkit.batch.batch import Batch
-from rewardkit.batch.column import Floats, Numbers
-from rewardkit.batch.score import Measured
+from rewardkit.batch.column import Floats, Numbers, added
 from rewardkit.batch.table import ScoreTable
 from rewardkit.errors import BindingError
 from rewardkit.progress.progress import Progress
@@ -161,9 +158,9 @@ def score(scorer: Scorer, layout: Layout, prepared: Prepared, *, recorded: bool)
         return Result(scored, batch)
     table, tally = scored.table, scored.tally.summed(trainer.summed_over_ranks)
     if scorer.measures:
-        table = replace(table, measures=_summed(trainer.of_each_process(table.measures)))
-    parts = _all_parts(trainer.of_each_process(scored.parts)) if tally.parts.any() else scored.parts
-    tools = _total(trainer.of_each_process(scored.tools)) if tally.trajectories[0] else scored.tools
+        table = replace(table, measures=added(trainer.of_each_process(table.measures)))
+    parts = added(trainer.of_each_process(scored.parts), _add_parts) if tally.parts.any() else scored.parts
+    tools = added(trainer.of_each_process(scored.tools)) if tally.trajectories[0] else scored.tools
     return Result(replace(scored, table=table, tally=tally, parts=parts, tools=tools), batch)
 
 
@@ -211,7 +208,7 @@ def _scored(
         lines=() if capture is None else tuple(capture.lines),
         durations={} if capture is None else capture.durations,
         trajectories=trajectories,
-        tools={} if trajectories is None else _total(trajectories.tools),
+        tools={} if trajectories is None else added(trajectories.tools),
     )
     return scored, batch
 
@@ -235,23 +232,5 @@ def _parts(table: ScoreTable) -> dict[str, tuple[float, float]]:
     return found
 
 
-def _all_parts(found: Iterable[Mapping[str, tuple[float, float]]]) -> dict[str, tuple[float, float]]:
-    summed: dict[str, tuple[float, float]] = {}
-    for name, (count, total) in chain.from_iterable(own.items() for own in found):
-        before = summed.get(name, (0.0, 0.0))
-        summed[name] = before[0] + count, before[1] + total
-    return summed
-
-
-def _total(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    total: Counter[str] = Counter()
-    for one in filter(None, counts):
-        total.update(one)
-    return dict(total)
-
-
-def _summed(measures: Sequence[Mapping[str, Measured]]) -> dict[str, Measured]:
-    summed: dict[str, Measured] = {}
-    for name, found in chain.from_iterable(own.items() for own in measures):
-        summed[name] = summed[name] + found if name in summed else found
-    return summed
+def _add_parts(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
+    return one[0] + other[0], one[1] + other[1]
