@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import select
 import sys
@@ -11,27 +12,18 @@ from typing import TextIO
 
 from rewardkit import __version__
 from rewardkit.batch.table_text import visible
-from rewardkit.cli.check import add_to as add_check
-from rewardkit.cli.demo import add_to as add_demo
-from rewardkit.cli.diff import add_to as add_diff
-from rewardkit.cli.evaluate import add_to as add_evaluate
-from rewardkit.cli.export import add_to as add_export
-from rewardkit.cli.init import add_to as add_init
-from rewardkit.cli.radar import add_to as add_radar
-from rewardkit.cli.review import add_to as add_review
-from rewardkit.cli.score import add_to as add_score
-from rewardkit.cli.serve import add_to as add_serve
-from rewardkit.cli.train import add_to as add_train
-from rewardkit.cli.update import add_to as add_update
-from rewardkit.cli.view import add_to as add_view
 from rewardkit.errors import RewardKitError
 
+_VERBS = (
+    "check", "demo", "diff", "evaluate", "export", "init", "radar", "review", "score", "serve", "train", "update",
+    "view",
+)  # fmt: skip
 _CLOSED = 141
 """The exit code of a command that SIGPIPE ends."""
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line."""
+def parser(verb: str = "") -> argparse.ArgumentParser:
+    """Return the parser of the whole command line, or of one verb: then only that verb is loaded."""
     result = argparse.ArgumentParser(
         prog="rewardkit",
         description="Reward functions for reinforcement learning of language models.",
@@ -39,25 +31,15 @@ def parser() -> argparse.ArgumentParser:
     )
     result.add_argument("--version", action="version", version=f"rewardkit {__version__}")
     verbs = result.add_subparsers(title="verbs", dest="verb", required=True, metavar="VERB")
-    add_check(verbs)
-    add_demo(verbs)
-    add_diff(verbs)
-    add_evaluate(verbs)
-    add_export(verbs)
-    add_init(verbs)
-    add_radar(verbs)
-    add_review(verbs)
-    add_score(verbs)
-    add_serve(verbs)
-    add_train(verbs)
-    add_update(verbs)
-    add_view(verbs)
+    for name in (verb,) if verb in _VERBS else _VERBS:
+        importlib.import_module(f"rewardkit.cli.{name}").add_to(verbs)
     return result
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; return its exit code."""
-    options = parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    options = parser(given[0] if given else "").parse_args(given)
     try:
         code = int(options.run(options))
         sys.stdout.flush()

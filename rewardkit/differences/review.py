@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
-from rewardkit.check.fast import FAST
+from rewardkit.check.run.selection import fast_laws
 from rewardkit.differences.changes import Changes, git, may_define_rewards, reached
 from rewardkit.differences.diff import Listed, difference
 from rewardkit.differences.differences import Differences
@@ -314,7 +314,7 @@ def reviewed(found: Changes, rewards: Sequence[str], options: Options) -> Review
 def _of_file(side: Sides) -> Iterator[Reviewed]:
     """Review the rewards of one file."""
     file, options = side.file, side.options
-    new, old = side.looks((FAST if options.budget else (), ()), options.budget)
+    new, old = side.looks((fast_laws() if options.budget else (), ()), options.budget)
     if isinstance(new, RewardKitError):
         yield Reviewed(file.now, "failed", str(new))
         return

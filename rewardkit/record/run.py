@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rewardkit.errors import NotARun, RewardKitWarning, RunError, near_miss, shorten
-from rewardkit.record.names import distinct, known_names, selection
+from rewardkit.record.names import distinct, known_names, literal, quoted, selection
 from rewardkit.record.parts import Files, Stamp, decoded
 from rewardkit.record.schema import (
     COLUMNS,
@@ -653,7 +653,7 @@ def _literal(value: object) -> str:
         return str(value).lower()
     if isinstance(value, int):
         return str(value)
-    return "'" + str(value).replace("'", "''") + "'"
+    return literal(str(value))
 
 
 # Comparison of two runs: the same numbers at the same steps.
@@ -694,7 +694,7 @@ def _means(run: Run, training: bool) -> pyarrow.Table:
     numbers = [name for name in run.scores().columns if _is_number(name)]
     kind = "training" if training else "not training"
     each = " union all ".join(
-        f"select step, {_text(name)} as name, avg({_name(name)}) as mean, count({_name(name)}) as count "
+        f"select step, {literal(name)} as name, avg({quoted(name)}) as mean, count({quoted(name)}) as count "
         f"from scores where {kind} group by step"
         for name in numbers
     )
@@ -704,11 +704,3 @@ def _means(run: Run, training: bool) -> pyarrow.Table:
 
 def _is_number(column: str) -> bool:
     return column in _NUMBERS or column.startswith(("components/", "terms/"))
-
-
-def _name(column: str) -> str:
-    return '"' + column.replace('"', '""') + '"'
-
-
-def _text(column: str) -> str:
-    return "'" + column.replace("'", "''") + "'"
