@@ -21,7 +21,12 @@ BASES = {"Reward", "Schedule", "PerformanceSchedule"}
 """What a concrete node of a tree, or a schedule, is a subclass of."""
 SIBLINGS: dict[str, dict[str, set[str]]] = {
     "rewardkit.rewards": {"code": {"sandbox"}, "json_match": {"assignment"}, "tool_calls": {"assignment"}},
-    "rewardkit_adapters": {"live": {"trl"}, "axolotl": {"trl", "live"}, "runner": {"trl", "live", "reasoning_gym"}},
+    "rewardkit_adapters": {
+        "trl": {"live"},
+        "live": {"trl"},
+        "axolotl": {"trl", "live"},
+        "runner": {"trl", "live", "reasoning_gym"},
+    },
 }
 """The parts of a package that may know others; all other parts are independent."""
 

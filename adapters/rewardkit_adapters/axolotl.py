@@ -14,8 +14,7 @@ from typing import Any, final
 from rewardkit.errors import RewardDefinitionError
 from rewardkit.online.exports import Export, Target, Tested
 from rewardkit.tree.evaluation.scorer import Scorer
-from rewardkit_adapters.live.functions import to_trl
-from rewardkit_adapters.trl.functions import RewardFunction
+from rewardkit_adapters.trl.functions import RewardFunction, to_trl
 from rewardkit_adapters.trl.layout import Columns
 
 # to_axolotl: a reward as the reward functions that Axolotl's configuration names.

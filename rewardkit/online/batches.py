@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -14,7 +15,15 @@ from rewardkit.batch.column import Column
 from rewardkit.batch.rollouts import Rollouts
 from rewardkit.batch.score import FAILED, SKIPPED, Fault, Outcome
 from rewardkit.batch.table import ScoreTable
-from rewardkit.errors import BindingError, CoercionError, RewardBug, RewardFailure, RunStopped, shorten
+from rewardkit.errors import (
+    BindingError,
+    CoercionError,
+    RewardBug,
+    RewardDefinitionError,
+    RewardFailure,
+    RunStopped,
+    shorten,
+)
 from rewardkit.online.rows import Row, failed_rows
 from rewardkit.progress.progress import Progress
 from rewardkit.tree.evaluation.scorer import Scorer
@@ -132,6 +141,12 @@ def failed(scorer: Scorer, row: Row, error: Exception) -> ScoreTable:
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 15.0
 """Seconds between two tries; each pause is twice as long as the one before."""
+
+
+def check_patience(seconds: float) -> None:
+    """Raise a RewardDefinitionError if `seconds` cannot be the patience of `patient`."""
+    if not 0 <= seconds < math.inf:
+        raise RewardDefinitionError(f"patience= is a number of seconds, 0 or more, got {seconds!r}")
 
 
 class RunExit(BaseException):

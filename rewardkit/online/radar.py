@@ -154,9 +154,21 @@ class Radar:
         if self._off or not self._lock.acquire(blocking=False):
             return None
         try:
+            step = self._batches if step is None else step
             self._batches += 1
             self._limit = limit
-            return self._looked(batch, table, totals, self._batches - 1 if step is None else step)
+            self._looks = [look for look in self._looks if look.step <= step]  # a resumed training goes back
+            if not batch.size or not self._scoring.suffices:
+                return None
+            with self._scoring.spent():
+                groups = np.unique(batch.groups)
+                chosen = self._random.choice(groups, min(GROUPS, len(groups)), replace=False)
+                scores = self._scored_again(batch, chosen)
+                self._keep(batch, table, totals, step, np.flatnonzero(np.isin(batch.groups, chosen)), scores)
+            if len(self._looks) >= _LOOKS and self._searching.suffices:
+                with self._searching.spent():
+                    self._search()
+            return scores
         except Exception as error:
             self._off = True
             _LOG.warning(
@@ -178,7 +190,8 @@ class Radar:
 
     def metrics(self, scores: ForeignScores | None) -> dict[str, float]:
         """Return what to log: ``radar/strength``, and the means ``radar/own`` and ``radar/foreign`` of `scores`."""
-        logged = {} if self.strength is None else {"radar/strength": self.strength}
+        strength = self.strength
+        logged = {} if strength is None else {"radar/strength": strength}
         known = np.zeros(0, dtype=np.bool_) if scores is None else ~np.isnan(scores.own) & ~np.isnan(scores.foreign)
         if scores is not None and known.any():
             logged["radar/own"] = float(scores.own[known].mean())
@@ -219,21 +232,6 @@ class Radar:
     @cached_property
     def _described(self) -> tuple[ComponentDescription, ...]:
         return described_components(Scorer(self._reward))
-
-    def _looked(self, batch: Batch, table: ScoreTable, totals: Floats, step: int) -> ForeignScores | None:
-        self._looks = [look for look in self._looks if look.step <= step]  # a resumed training goes back
-        if not len(batch) or not self._scoring.suffices:
-            return None
-        with self._scoring.spent():
-            groups = np.unique(batch.groups)
-            chosen = self._random.choice(groups, min(GROUPS, len(groups)), replace=False)
-            rows = np.flatnonzero(np.isin(batch.groups, chosen))
-            scores = self._scored_again(batch, chosen)
-            self._keep(batch, table, totals, step, rows, scores)
-        if len(self._looks) >= _LOOKS and self._searching.suffices:
-            with self._searching.spent():
-                self._search()
-        return scores
 
     def _scored_again(self, batch: Batch, chosen: Numbers) -> ForeignScores | None:
         """Score the chosen groups with the cells of other groups of this batch and of the last look."""

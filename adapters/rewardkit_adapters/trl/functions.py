@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Any
 from rewardkit.batch.trajectory import IsError
 from rewardkit.errors import RewardDefinitionError, RewardKitWarning, RewardTypeError, shorten
 from rewardkit.online.breaker import Limits
+from rewardkit.online.trainers import nan_to_none
 from rewardkit.progress.bounds import number
 from rewardkit.progress.schedule import Schedule
 from rewardkit.tree.conversion import tree_of
 from rewardkit.tree.reward import Reward
 from rewardkit.tree.trl_function import is_model
+from rewardkit_adapters.trl.calls import Episodes, TrainerCall
 from rewardkit_adapters.trl.checks import clash, weighted_expression
-from rewardkit_adapters.trl.evaluator import Evaluator, MakeUpdates
+from rewardkit_adapters.trl.evaluator import Evaluator, Options
 from rewardkit_adapters.trl.layout import Columns, Layout
-from rewardkit_adapters.trl.reports import nan_to_none
-from rewardkit_adapters.trl.rollouts import Episodes
 from rewardkit_adapters.trl.trainer import Trainer
-from rewardkit_adapters.trl.trainer_call import TrainerCall
 
 if TYPE_CHECKING:
     from rewardkit_adapters.trl.environments import Made
@@ -180,15 +179,48 @@ def to_trl(
     max_failure_rate: float = 0.05,
     max_error_rate: float = 0.05,
     failure_window: int = 20,
+    updates: bool = True,
     transcripts: str | None = None,
     is_error: IsError | None = None,
     radar: bool = True,
-    make_updates: MakeUpdates | None = None,
 ) -> RewardFunctions:
-    """``rk.to_trl`` without live update; see ``rewardkit_adapters.live.to_trl`` for the arguments.
+    """Make the list of functions that TRL's GRPOTrainer takes.
+
+    ::
+
+        trainer = GRPOTrainer(model, reward_funcs=rk.to_trl(reward), args=args, train_dataset=dataset)
 
     Args:
-        make_updates: returns what updates the reward during training, from the folder of the record and the reward.
+        reward: a tree, or a list of rewards and plain TRL functions, which are summed. If each item of the list gives
+            one column, as plain functions do, ``GRPOConfig(reward_weights=...)`` weights them as in TRL.
+        weights: one number for each item of the list; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig.
+        columns: ``"terms"``: one function per term; their plain sum is the total. ``"components"``: one per component,
+            with raw scores; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig (GDPO needs this form).
+        record: the folder (or fsspec address) for the record: completions, scores, terms, advantages, and the output of
+            reward functions. ``rk.open_run`` and ``rewardkit view`` can read it during the training.
+        logs: log raw means, weights, gate pass rates and faults through ``log_metric``, and scores and notes of each
+            completion through ``log_extra``.
+        max_failure_rate: the run stops if a larger share of rows of a component failed in `failure_window` batches.
+        max_error_rate: the same for errored rows.
+        failure_window: number of batches.
+        updates: if `record` is a local folder, accept ``rewardkit update`` and ``rk.update_config`` while it trains.
+        transcripts: for a trainer with ``rollout_func``: the field that it returns with the messages of each episode.
+            They take the place of the completions, so that what an environment said is never read as the answer.
+        is_error: tells whether the text of a tool's result is an error: returns True, or what the error says. By
+            default a result is an error if it is an object with the one key ``error``, as TRL writes it.
+        radar: look for signs that the reward is gamed, in at most 1 % of the training's time: some completions are
+            scored again with the gold answers of other prompts (never by judges, tested programs, or functions that
+            wait or were not written for rewardkit). It logs ``radar/foreign`` and ``radar/strength``, and changes
+            nothing in the training.
+
+    Returns:
+        A list of uniquely named, picklable functions with ``.reward_weights`` and ``.callback()``. They share
+        one evaluation per batch.
+
+    Raises:
+        RewardDefinitionError: names clash, no term of the tree trains, or a limit or a weight is invalid.
+        RewardTypeError: an item is neither a reward nor a function.
+        MissingExtraError: `record` is given, but the extra ``store`` is not installed.
     """
     layout = layout_of(reward, columns, weights)
     limits = Limits(max_failure_rate, max_error_rate, failure_window)
@@ -196,9 +228,15 @@ def to_trl(
         raise RewardDefinitionError(f"to_trl: transcripts= is the name of a field, got {shorten(transcripts)}")
     if is_error is not None and not callable(is_error):
         raise RewardDefinitionError(f"to_trl: is_error= is a function of a result's text, got {shorten(is_error)}")
-    evaluator = Evaluator(layout, limits, logs, record, make_updates, Episodes(transcripts, is_error), radar)
+    make_updates = None
+    if updates and record is not None:
+        from rewardkit_adapters.live.updates import Updates
+
+        make_updates = Updates
+    options = Options(limits, logs, record, make_updates, Episodes(transcripts, is_error), radar)
+    evaluator = Evaluator(layout, options)
     for trap in evaluator.scorer.traps():
-        warnings.warn(trap, RewardKitWarning, stacklevel=3)
+        warnings.warn(trap, RewardKitWarning, stacklevel=2)
     return RewardFunctions(RewardFunction(evaluator, name) for name in layout.names)
 
 
