@@ -58,7 +58,7 @@ from rewardkit.errors import (
 from rewardkit.progress.progress import Progress as Progress
 from rewardkit.progress.schedule import Schedule as Schedule
 from rewardkit.record.imports import import_run as import_run
-from rewardkit.record.run import compare_runs as compare_runs, open_run as open_run
+from rewardkit.record.run import open_run as open_run
 from rewardkit.rewards.agents import (
     calls_between as calls_between,
     environment_reward as environment_reward,

@@ -1,4 +1,4 @@
-"""Does `rewardkit review` notice changed rewards, and only those? 200 mutations and 100 refactorings of real rewards.
+"""Does `rewardkit diff --base` notice changed rewards, and only those? 200 mutations and 100 refactorings.
 
     python benchmarks/check/review.py                   # both, a commit and a review each; takes an hour on two cores
     python benchmarks/check/review.py --mutations 20 --refactorings 10
@@ -91,7 +91,7 @@ class Repository:
         self.git("add", "--all")
         self.git("commit", "--quiet", "--message", change.kind)
         path = change.renamed or f"rewards/{change.subject.stem}.py"
-        command = [sys.executable, "-c", _COMMAND, json.dumps(_PATHS), "review", f"{path}:{change.subject.name}"]
+        command = [sys.executable, "-c", _COMMAND, json.dumps(_PATHS), "diff", f"{path}:{change.subject.name}"]
         files = ["--markdown", "../comment.md", "--json", "../review.json"]
         started = time.perf_counter()
         done = subprocess.run([*command, "--base", "HEAD~1", *files], cwd=self.folder, capture_output=True, text=True)

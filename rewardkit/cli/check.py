@@ -22,20 +22,18 @@ if TYPE_CHECKING:
     from rewardkit.check.reward_under_test.bound_reward import BoundReward
     from rewardkit.check.run.execution import Told
 
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
-
-def add_to(verbs: Verbs) -> None:
-    """Add the verb and its options."""
-    verb = verbs.add_parser(
-        "check",
-        help="check rewards against laws and search for exploits",
-        description="Checks rewards against laws and searches for exploits: completions that earn a high reward "
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
+    verb.description = (
+        "Checks rewards against laws and searches for exploits: completions that earn a high reward "
         "without doing the task. Examples of right and wrong completions are EXAMPLES, GOOD and BAD in the reward's "
-        "module, or come from a file.",
-        epilog="Exit code 0: no fault was found; 1: a law is broken or an exploit was found; 2: it could not run, or a "
+        "module, or come from a file."
+    )
+    verb.epilog = (
+        "Exit code 0: no fault was found; 1: a law is broken or an exploit was found; 2: it could not run, or a "
         "reward of the module could not be checked; 3: no fault was found, but some laws were not finished: the report "
-        "says which --budget they need (with --fast, this is 0).",
+        "says which --budget they need (with --fast, this is 0)."
     )
     verb.add_argument(
         "targets",
@@ -88,7 +86,6 @@ def add_to(verbs: Verbs) -> None:
         "--budget", type=seconds, metavar="SECONDS", help="the time for each reward (default: 40; with --fast, 2)"
     )
     add_seed(verb)
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

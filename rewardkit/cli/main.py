@@ -1,4 +1,7 @@
-"""``rewardkit <verb>``: run a verb, print errors as sentences."""
+"""``rewardkit <verb>``: run a verb, print errors as sentences.
+
+The options of a verb are in the module ``rewardkit.cli.<verb>``, which is imported when the verb is used.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +15,28 @@ from typing import TextIO
 
 from rewardkit import __version__
 from rewardkit.batch.table_text import visible
-from rewardkit.errors import RewardKitError
+from rewardkit.errors import RewardKitError, near_miss, shorten
 
-_VERBS = (
-    "check", "demo", "diff", "evaluate", "export", "init", "radar", "review", "score", "serve", "train", "update",
-    "view",
-)  # fmt: skip
+VERBS = {
+    "check": "Check whether a reward can be gamed, and whether it rewards what is right",
+    "demo": "Train a tiny language model with GRPO and compare it before and after",
+    "diff": "Compare two versions of a reward: what changes for a training",
+    "export": "Write the files with which a trainer uses a reward",
+    "init": "Start a project: a reward, its tests, data, and run.yaml",
+    "radar": "Search a recorded run for signs that its reward is gamed",
+    "score": "Score saved completions, and select training data from them",
+    "serve": "Serve a reward over HTTP",
+    "train": "Train a language model with a reward, or evaluate its checkpoints",
+    "update": "Change the reward of a running training",
+    "view": "Look at recorded runs in the browser",
+}
+"""Verb -> what a person wants who uses it."""
 _CLOSED = 141
 """The exit code of a command that SIGPIPE ends."""
 
 
-def parser(verb: str = "") -> argparse.ArgumentParser:
-    """Return the parser of the whole command line, or of one verb: then only that verb is loaded."""
+def parser(loaded: Sequence[str] = tuple(VERBS)) -> argparse.ArgumentParser:
+    """Return the parser of the command line, with the options of the verbs in `loaded`."""
     result = argparse.ArgumentParser(
         prog="rewardkit",
         description="Reward functions for reinforcement learning of language models.",
@@ -31,15 +44,24 @@ def parser(verb: str = "") -> argparse.ArgumentParser:
     )
     result.add_argument("--version", action="version", version=f"rewardkit {__version__}")
     verbs = result.add_subparsers(title="verbs", dest="verb", required=True, metavar="VERB")
-    for name in (verb,) if verb in _VERBS else _VERBS:
-        importlib.import_module(f"rewardkit.cli.{name}").add_to(verbs)
+    for name, summary in VERBS.items():
+        verb = verbs.add_parser(name, help=summary)
+        if name in loaded:
+            module = importlib.import_module(f"rewardkit.cli.{name}")
+            module.add_options(verb)
+            verb.description = f"{summary}. {verb.description}"
+            verb.set_defaults(run=module.run)
     return result
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; return its exit code."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    options = parser(given[0] if given else "").parse_args(given)
+    given = sys.argv[1:] if arguments is None else arguments
+    verb = next((word for word in given if not word.startswith("-")), "")
+    command = parser([verb])
+    if verb and verb not in VERBS:
+        command.error(f"there is no verb {shorten(verb)}.{near_miss(verb, VERBS)} Verbs: {', '.join(VERBS)}")
+    options = command.parse_args(given)
     try:
         code = int(options.run(options))
         sys.stdout.flush()

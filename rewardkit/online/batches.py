@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -28,6 +27,7 @@ from rewardkit.errors import (
 from rewardkit.online.rows import Row, failed_rows
 from rewardkit.progress.progress import Progress
 from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.workers.backoff import Backoff
 
 Places = Sequence[int]
 
@@ -166,9 +166,9 @@ def patient(
         seconds: after which failed rows are not scored again; 0.0 scores every row once.
         waiting: is called with failed rows before they are scored again.
     """
-    end, pause = time.monotonic() + seconds, _FIRST_PAUSE
+    backoff = Backoff(_FIRST_PAUSE, _LONGEST_PAUSE, seconds)
     while len(places):
-        last = time.monotonic() >= end
+        last = not backoff.left
         again: list[int] = []
         for found in score(places):
             for part, failed in [(found, False)] if last or found.final else _parts(found):
@@ -179,9 +179,7 @@ def patient(
                     yield part
         places = again
         if again:
-            left = max(0.0, end - time.monotonic())
-            time.sleep(min(pause * random.uniform(0.75, 1.25), left))  # so that threads do not ask all at once
-            pause = min(2 * pause, _LONGEST_PAUSE)
+            time.sleep(backoff.pause())
 
 
 def _parts(found: Scored) -> Iterator[tuple[Scored, bool]]:

@@ -8,8 +8,6 @@ changes no score, draws from no random generator of the training, and never rais
 from __future__ import annotations
 
 import logging
-import random
-import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -33,6 +31,7 @@ from rewardkit.record.capture import Capture
 from rewardkit.record.records import ComponentDescription
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import Reward
+from rewardkit.workers.random_state import preserved_rng
 
 # An allowance of seconds: work beside a training takes at most a share of the training's time.
 
@@ -77,28 +76,6 @@ class Allowance:
             if self._worked > 1:
                 self._cost = time.perf_counter() - started
                 self._saved -= self._cost
-
-
-# Code between the steps of a training that must not move its random generators.
-
-
-@contextmanager
-def same_draws() -> Iterator[None]:
-    """Restore the random generators of Python, NumPy and torch after the ``with`` block."""
-    torch = sys.modules.get("torch")
-    python, array = random.getstate(), np.random.get_state()
-    held = None if torch is None else torch.get_rng_state()
-    on_gpu = torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized()
-    of_gpus = torch.cuda.get_rng_state_all() if torch is not None and on_gpu else None
-    try:
-        yield
-    finally:
-        random.setstate(python)
-        np.random.set_state(array)
-        if torch is not None:
-            torch.set_rng_state(held)
-        if torch is not None and of_gpus is not None:
-            torch.cuda.set_rng_state_all(of_gpus)
 
 
 _LOG = logging.getLogger("rewardkit")
@@ -266,7 +243,7 @@ class Radar:
         if beside is not None and not _is_like(beside, batch):
             beside = None
         seed = int(self._random.integers(2**32))
-        with same_draws(), Capture(quiet=True):
+        with preserved_rng(), Capture(quiet=True):
             scores = self._golds.scores(batch, groups=chosen.tolist(), beside=beside, seed=seed)
         self._beside = _cells_of(batch, chosen)
         return None if np.isnan(scores.foreign).all() else scores

@@ -505,9 +505,28 @@ class Run:
             return None
 
     def compare(self, other: Run | str | os.PathLike[str], *, training: bool = True) -> duckdb.DuckDBPyRelation:
-        """Compare the means of both runs per step; see ``rk.compare_runs``."""
+        """Compare the means of two runs per step: total, components, terms, length, characters, turns and tool calls.
 
-        return compare_runs(self, other, training=training)
+        ``rk.open_run("runs/x").compare("runs/y").filter("name = 'total'").df()``.
+
+        Args:
+            other: the other run, or its folder.
+            training: compare training batches; False compares evaluations.
+
+        Returns:
+            A relation with the columns step, name, left (this run), right (the other; null if a run has no value), and
+            left_rows, right_rows: the number of rows behind each mean.
+        """
+        import duckdb
+
+        connection = duckdb.connect()
+        connection.register("of_left", _means(self, training))
+        connection.register("of_right", _means(other if isinstance(other, Run) else open_run(other), training))
+        return connection.sql(
+            """select step, name, of_left.mean as "left", of_right.mean as "right",
+                      of_left.count as left_rows, of_right.count as right_rows
+               from of_left full join of_right using (step, name) order by name, step"""
+        )
 
     @property
     def components(self) -> list[str]:
@@ -660,33 +679,6 @@ def _literal(value: object) -> str:
 
 
 _NUMBERS = ("total", "length", "characters", "turns", "calls", "repeated_calls", "tool_errors")
-
-
-def compare_runs(
-    left: Run | str | os.PathLike[str], right: Run | str | os.PathLike[str], *, training: bool = True
-) -> duckdb.DuckDBPyRelation:
-    """Compare the means of two runs per step: total, components, terms, length, characters, turns and tool calls.
-
-    ``rk.compare_runs("runs/x", "runs/y").filter("name = 'total'").df()``.
-
-    Args:
-        training: compare training batches; False compares evaluations.
-
-    Returns:
-        A relation with the columns step, name, left, right (null if a run has no value), and left_rows, right_rows:
-        the number of rows behind each mean.
-    """
-    import duckdb
-
-    connection = duckdb.connect()
-    for side, run in (("of_left", left), ("of_right", right)):
-        opened = run if isinstance(run, Run) else open_run(run)
-        connection.register(side, _means(opened, training))
-    return connection.sql(
-        """select step, name, of_left.mean as "left", of_right.mean as "right",
-                  of_left.count as left_rows, of_right.count as right_rows
-           from of_left full join of_right using (step, name) order by name, step"""
-    )
 
 
 def _means(run: Run, training: bool) -> pyarrow.Table:

@@ -12,7 +12,6 @@ import numpy as np
 
 from rewardkit.batch.column import Floats
 from rewardkit.differences.differences import Differences, compared as differences_of
-from rewardkit.differences.examples import examples_of
 from rewardkit.differences.record import side_of
 from rewardkit.differences.side import Side
 from rewardkit.errors import RewardKitError
@@ -27,8 +26,6 @@ from rewardkit.tree.loading import load
 from rewardkit_adapters.live.mailbox import Mailbox
 from rewardkit_adapters.live.trial import Sample, Tried, compared, scored, tried
 from rewardkit_adapters.trl.layout import Layout
-
-_EXAMPLES = 10
 
 
 @dataclass(frozen=True)
@@ -111,8 +108,7 @@ def dry_run_on(run: str, target: str, steps: int) -> Differences:
     starts = {key: number for number, key in enumerate(dict.fromkeys(map(_group, found.rows)))}
     groups = np.array([starts[_group(row)] for row in found.rows])
     data = saved(f"the last {len(found.samples)} steps of {run}", rows=found.texts)
-    differences = differences_of(before, after, data.name, groups)
-    return replace(differences, examples=examples_of(differences, data, {}, _EXAMPLES))
+    return differences_of(before, after, data, name=data.name, groups=groups)
 
 
 def _loaded(target: str) -> Any:

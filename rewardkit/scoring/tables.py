@@ -1,0 +1,195 @@
+"""Rows of Parquet files: ``table_parts([File.of("a.parquet")], schema)`` cuts them at their row groups where it can.
+
+A large row group is cut, too. It can only be read from its start, so a process that reads several parts of it keeps its
+place between them.
+"""
+
+from __future__ import annotations
+
+import functools
+import zlib
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, final
+from urllib.parse import unquote
+
+from rewardkit.scoring.files import parquet_file
+from rewardkit.scoring.parts import Chunk, Part, Tabular, part_bytes, split_table
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_LEAST_ROWS = 16
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+
+Partition = tuple[tuple[str, str | None], ...]
+"""Columns with one value in all rows of a file."""
+
+
+@final
+@dataclass(frozen=True)
+class File:
+    """What the footer of a Parquet file says.
+
+    Attributes:
+        address: of the file.
+        schema: its columns.
+        groups: the number of rows of each row group.
+        bytes: their size in memory.
+        digest: a checksum of the footer, which has the sizes and extremes of all columns.
+        partition: columns that the names of its folders tell: ``data/task=math/a.parquet``.
+    """
+
+    address: str
+    schema: pyarrow.Schema
+    groups: tuple[int, ...]
+    bytes: int
+    digest: int
+    partition: Partition = ()
+
+    @classmethod
+    def of(cls, address: str, *, partitioned: bool = False) -> File:
+        """Read the footer; raise what `parquet_file` raises."""
+        import pyarrow as pa
+
+        with parquet_file(address) as file:
+            found = file.metadata
+            groups = [found.row_group(number) for number in range(found.num_row_groups)]
+            digest = zlib.crc32(repr(found.to_dict()).encode(errors="backslashreplace"))
+            schema = file.schema_arrow.remove_metadata()
+            size = sum(group.total_byte_size for group in groups)
+        partition = tuple(one for one in partition_of(address) if one[0] not in schema.names) if partitioned else ()
+        for name, _ in partition:
+            schema = schema.append(pa.field(name, pa.string()))
+        return cls(address, schema, tuple(group.num_rows for group in groups), size, digest, partition)
+
+
+def partition_of(address: str) -> Partition:
+    """Return what the names of folders tell, as Hive writes them: ``data/task=math/a.parquet``."""
+    pairs = (folder.split("=", 1) for folder in address.split("/")[:-1] if "=" in folder)
+    found = {unquote(name): None if value == _NO_VALUE else unquote(value) for name, value in pairs if name}
+    return tuple(found.items())
+
+
+@final
+@dataclass(frozen=True)
+class TableRows(Part):
+    """Consecutive rows of a Parquet file.
+
+    Attributes:
+        address: of the file.
+        digest: of the file.
+        schema: the columns of all files of the data; one that this file lacks is null.
+        start: the first row in the file.
+        rows: the number of rows.
+        conversations: whether the rows are conversations, to be split into prompt and completion.
+        completion: the column of the completions, if it has another name.
+        partition: columns with one value in all rows.
+    """
+
+    address: str
+    digest: int
+    schema: pyarrow.Schema
+    start: int
+    rows: int
+    conversations: bool = False
+    completion: str | None = None
+    partition: Partition = ()
+
+    def chunks(self, most: int, names: Sequence[str] | None = None) -> Iterator[Chunk]:
+        import pyarrow as pa
+
+        schema = self.schema
+        if names is not None and not self.conversations:
+            schema = pa.schema([field for field in schema if field.name in names])
+        table = _reader(self.address, self.digest, tuple(schema.names)).read(self.start, self.rows)
+        for start in range(0, table.num_rows, most):
+            filled = _filled(table.slice(start, most), schema, dict(self.partition))
+            yield split_table(filled, self.completion) if self.conversations else Tabular(filled)
+
+    def sub(self, start: int, stop: int) -> TableRows:
+        return replace(self, start=self.start + start, rows=stop - start)
+
+
+def table_parts(
+    files: Sequence[File], schema: pyarrow.Schema, *, conversations: bool = False, completion: str | None = None
+) -> Iterator[TableRows]:
+    """Yield the parts of files with the columns of `schema`."""
+    rows = sum(sum(file.groups) for file in files)
+    size = sum(file.bytes for file in files)
+    most = max(part_bytes(size) * rows // max(size, 1), _LEAST_ROWS)
+    for file in files:
+        for start, count in _cuts(file.groups, most):
+            yield TableRows(file.address, file.digest, schema, start, count, conversations, completion, file.partition)
+
+
+def _cuts(groups: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
+    """Yield the first row and the number of rows of each part: small row groups together, large ones in pieces."""
+    start = held = 0
+    for rows in groups:
+        if held and held + rows > most:
+            yield start, held
+            start, held = start + held, 0
+        held += rows
+        pieces = held // most
+        if pieces > 1:
+            for number in range(pieces):
+                first, last = held * number // pieces, held * (number + 1) // pieces
+                yield start + first, last - first
+            start, held = start + held, 0
+    if held:
+        yield start, held
+
+
+def _filled(table: pyarrow.Table, schema: pyarrow.Schema, values: Mapping[str, str | None]) -> pyarrow.Table:
+    """Return the table with all columns of `schema`, in its order."""
+    import pyarrow as pa
+
+    if table.schema.equals(schema):
+        return table
+    there = set(table.schema.names)
+    columns = [
+        table[one.name] if one.name in there else pa.repeat(pa.scalar(values.get(one.name), one.type), table.num_rows)
+        for one in schema
+    ]
+    return pa.Table.from_arrays(columns, names=schema.names).cast(schema)
+
+
+@final
+class _Reader:
+    """Reads rows of a Parquet file; rows after those read last are found without starting over."""
+
+    def __init__(self, address: str, names: Sequence[str]) -> None:
+        self._file = parquet_file(address)
+        self._names = [name for name in names if name in self._file.schema_arrow.names]
+        metadata = self._file.metadata
+        sizes = (metadata.row_group(number).num_rows for number in range(metadata.num_row_groups))
+        self._starts = list(accumulate(sizes, initial=0))
+        self._batches: Iterator[Any] = iter(())
+        self._rest: Any = None
+        self._at = self._starts[-1]
+
+    def read(self, start: int, rows: int) -> pyarrow.Table:
+        import pyarrow as pa
+
+        group = bisect_right(self._starts, start) - 1
+        if not self._starts[group] <= self._at <= start:
+            self._batches = self._file.iter_batches(rows, range(group, len(self._starts) - 1), self._names)
+            self._rest, self._at = None, self._starts[group]
+        found = []
+        while self._at < start + rows:
+            batch = self._rest or next(self._batches)
+            stop = self._at + batch.num_rows
+            first, last = max(start - self._at, 0), min(start + rows - self._at, batch.num_rows)
+            if first < last:
+                found.append(batch.slice(first, last - first))
+            self._rest = batch.slice(last) if last < batch.num_rows else None
+            self._at = stop if self._rest is None else self._at + last
+        return pa.Table.from_batches(found).replace_schema_metadata(None)
+
+
+@functools.lru_cache(maxsize=1)
+def _reader(address: str, digest: int, names: tuple[str, ...]) -> _Reader:
+    return _Reader(address, names)
