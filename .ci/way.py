@@ -52,8 +52,8 @@ def way(functions: Any) -> list[tuple[str, str, int]]:
 
 
 def main() -> None:
-    folder = tempfile.TemporaryDirectory()  # removed at exit, after the recorder has closed its files
-    functions = rk.to_trl(rk.tags("think", "answer"), record=f"{folder.name}/run")
+    run = Path(tempfile.mkdtemp()) / "run"  # stays: the recorder still writes to it at exit
+    functions = rk.to_trl(rk.tags("think", "answer"), record=run)
     calls = way(functions)
     functions.flush()
     if "--calls" in sys.argv:
