@@ -37,7 +37,7 @@ from rewardkit.workers.limits import free_bytes, limit_memory
 from rewardkit.workers.random_state import preserved_rng
 from rewardkit.workers.worker import Launch, alone
 from rewardkit_adapters.live.sources import MODULES, Code
-from rewardkit_adapters.trl.functions import successor
+from rewardkit_adapters.trl.given import successor
 from rewardkit_adapters.trl.layout import Columns, Layout
 
 SECONDS = 60.0
