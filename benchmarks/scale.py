@@ -37,7 +37,7 @@ cheap = rk.weighted_sum(
         rk.tags("think", "answer"),
         rk.number("answer"),
         rk.exact("answer"),
-        rk.length_between(1, 400, unit="words"),
+        rk.length.between(1, 400, unit="words"),
         rk.repetition_penalty(unit="words"),
     ]
 )

@@ -41,7 +41,7 @@ def made(found: Endpoint, cache: str) -> rk.Reward:
         examples=[("Ask somebody else.", {"help": 0, "tone": 1}, "It sends the customer away.")],
         cache=cache,
     )
-    return judged + 0.1 * rk.length_between(5, 60, unit="words").named("length")
+    return judged + 0.1 * rk.length.between(5, 60, unit="words").named("length")
 
 
 def rule(asked: str) -> Mapping[str, Any]:

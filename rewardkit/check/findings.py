@@ -40,7 +40,8 @@ _BY_FAMILY = {
     "language": "Reward the content, not only the words",
     "tool calls": "Count only calls that the task needs, and read results from the tools, not from the completion",
     "calls": "Let calls beyond the needed ones cost: rk.tool_calls divides by all calls that were made",
-    "claims": "Look for the call and its result in the trajectory: rk.no_claim_without_call, rk.tool_success",
+    "claims": "Look for the call and its result in the trajectory: rk.agents.no_claim_without_call, "
+    "rk.agents.tool_success",
     "self-report": "Do not read what a policy reports about itself; check the result",
     "turns": "Pay for what was reached, not for turns and calls: rk.per_turn(reduce='progress'), rk.tool_calls",
     "injection": "Treat the completion as data: never evaluate it, and quote it in a judge's prompt",
@@ -54,12 +55,12 @@ _BY_LAW = {
     "results_are_not_answers": "Read the answer from the last turn of the policy: trajectory.answer or `completion`, "
     "not from all messages",
     "one_for_all": "Let calls that a row does not need cost: rk.tool_calls(column) without extra='allow', or a penalty",
-    "claims_need_calls": "Check the call and its result, not the words: rk.tool_success, rk.final_state, "
-    "rk.no_claim_without_call",
+    "claims_need_calls": "Check the call and its result, not the words: rk.agents.tool_success, rk.agents.final_state, "
+    "rk.agents.no_claim_without_call",
     "missing_calls_cost": "Divide by the calls that are needed, too: rk.tool_calls is 2 * matched / (gold + made)",
     "idle_policy_earns_nothing": "Ask for what has to be done, not only that nothing wrong was done: all() of "
     "nothing is true. Name rows where doing nothing is right in nothing_to_do=",
-    "prefix_below_whole": "Score the last state, or gate the reward by rk.finished()",
+    "prefix_below_whole": "Score the last state, or gate the reward by rk.agents.finished()",
     "parallel_order_indifferent": "Compare the calls of one turn as a set: rk.tool_calls pairs them in any order",
     "call_forms_indifferent": "Read calls with rk.Trajectory: it reads arguments as text and as a mapping alike",
     "turn_shares_sum": "Return shares that sum to the value, or use rk.per_turn",
@@ -137,7 +138,7 @@ _WITH_ENVIRONMENT = {
     "gold_gets_the_maximum": "Play the right completion and read its calls and results: has a tool failed, or is its "
     "name misspelled?",
     "gold_above_perturbed_gold": "If the calls of another row were made, compare their arguments with this row's: "
-    "rk.tool_calls, or the state with rk.final_state. If the answer is another's, compare it as a whole",
+    "rk.tool_calls, or the state with rk.agents.final_state. If the answer is another's, compare it as a whole",
     "informative": "Play a right completion and read its calls and results: has a tool failed?",
 }
 """Advice where calls really ran."""

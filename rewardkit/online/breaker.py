@@ -54,7 +54,7 @@ class Breaker:
         self._count = 0
         self._lock = threading.Lock()
 
-    def add(self, counts: Sequence[Sequence[float]], names: Sequence[str]) -> RewardFailure | None:
+    def add(self, counts: Sequence[Sequence[float]], names: Sequence[str]) -> RewardBug | RewardFailure | None:
         """Add one batch. Return the error to stop with if a component is over its limit.
 
         Args:
@@ -86,7 +86,7 @@ class Breaker:
             ]
         return ", ".join(said)
 
-    def _verdict(self, names: Sequence[str]) -> RewardFailure | None:
+    def _verdict(self, names: Sequence[str]) -> RewardBug | RewardFailure | None:
         """Return the error to stop with, which names the components that are furthest over a limit."""
         batches = len(self._batches)
         for kind, limit, option in (

@@ -115,7 +115,7 @@ class RowScorer:
         Raises:
             BindingError: a column is missing.
             CoercionError: a cell does not fit. Golds that cannot be read are listed together.
-            RewardFailure: a reward function raised, or returned something that is not a score.
+            RewardBug: a reward function raised, or returned something that is not a score.
         """
         rows = [
             Row(text, example.get("prompt"), {name: cell for name, cell in example.items() if name != "prompt"})
@@ -159,10 +159,10 @@ class RowScorer:
 
         Raises:
             RunStopped: every later row would fail, too: a wrong key, a quota that is used up.
-            RewardFailure: too many rows have failed or errored, or a reward without a lowest score has a bug; this is
+            RewardFailure, RewardBug: too many rows have failed, or a reward has a bug in too many rows; this is
                 raised again at every later call.
             CoercionError: a column has no gold answer that can be read; this is raised again, too.
-            RewardFailure: with `strict`: a bug in a reward.
+            RewardBug: with `strict`: a bug in a reward.
             BindingError, CoercionError: with `num_generations` or `strict`: a column is missing, a cell does not fit.
         """
         if self._stopped is not None:

@@ -23,6 +23,7 @@ from typing import Any, NoReturn, final
 from rewardkit.errors import (
     BindingError,
     CoercionError,
+    RewardBug,
     RewardDefinitionError,
     RewardFailure,
     RewardKitError,
@@ -170,7 +171,7 @@ def _scores(scorer: RowScorer, rows: Sequence[Row], progress: Progress | None, n
         own = scorer.scorer
         why = f"the reward cannot score anything: {error}"
         return [unscored(tuple(own.terms), tuple(own.components), why)] * len(rows)
-    except (BindingError, CoercionError, RewardFailure) as error:  # of a whole group
+    except (BindingError, CoercionError, RewardBug, RewardFailure) as error:  # of a whole group
         return str(error)
     except BaseException as error:  # must not lose the rows
         return f"the reward could not be run: {type(error).__name__}: {error}"

@@ -177,7 +177,7 @@ def test_in_a_trainer_it_leaves_a_callback_that_raises_after_the_checkpoint() ->
     control = SimpleNamespace(should_save=False)
     callback.on_step_end(None, None, control)
     assert control.should_save
-    with pytest.raises(rk.RewardBug, match="'buggy' errored on 2 of 6"):
+    with pytest.raises(rk.errors.RewardBug, match="'buggy' errored on 2 of 6"):
         callback.on_save(None, None, control)
     # A run that is resumed with the same trainer goes on.
     control = SimpleNamespace(should_save=False)

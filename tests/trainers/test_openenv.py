@@ -297,7 +297,7 @@ def test_sums_and_gates_are_components_and_other_rubrics_have_parts() -> None:
     assert list(table.components) == ["ExactMatchRubric", "Half", "WeightedSum"]
     assert list(table.terms) == ["Half", "WeightedSum"]
     assert table.parts["WeightedSum"]["rubric.rubric_0"].tolist() == [1.0, 1.0, 0.5]
-    gated = rk.gate(when=rk.length_between(1, 5, unit="characters"), then=own)
+    gated = rk.gate(when=rk.length.between(1, 5, unit="characters"), then=own)
     assert rk.score(gated, TEXTS[:3], answer=["42"] * 3).total.tolist()[2] == 0.0
 
 
@@ -340,7 +340,7 @@ def test_a_forward_that_openenv_never_calls_is_reported() -> None:
             return 7.0
 
     assert Mine()("4", None) == 0.5
-    with pytest.warns(rk.RewardKitWarning, match=r"Mine \(a WeightedSum\) overrides forward"):
+    with pytest.warns(rk.errors.RewardKitWarning, match=r"Mine \(a WeightedSum\) overrides forward"):
         own = rk.from_openenv(Mine())
     assert rk.score(own, ["4"]).total.tolist() == [0.5]
 

@@ -161,7 +161,7 @@ def test_part_of_a_group_stops_the_run() -> None:
 
 
 def test_groups_and_schedules() -> None:
-    ranked = rk.rank_in_group(rk.length_between(1, 3, unit="characters")).named("ranked")
+    ranked = rk.rank_in_group(rk.length.between(1, 3, unit="characters")).named("ranked")
     scheduled = rk.schedules.linear(0.0, 1.0) * judged
     names = rk.to_swift([ranked, scheduled])
     given = samples(["1", "1", "0", "0000"], TABLE, 4)

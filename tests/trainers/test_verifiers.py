@@ -107,7 +107,7 @@ def test_tool_calls_are_a_trajectory_and_the_data_are_columns() -> None:
         seen.append((prompt, example))
         return float(len(trajectory.turns))
 
-    told = rk.gate(rk.finished(), rk.exact("answer") + rk.tool_calls("calls")) + rk.monitor(turns)
+    told = rk.gate(rk.agents.finished(), rk.exact("answer") + rk.tool_calls("calls")) + rk.monitor(turns)
 
     class Weather(rk.to_verifiers(told), vf.Task[Data]):  # type: ignore[misc]
         pass

@@ -100,7 +100,7 @@ def test_memory_beyond_the_limit_is_an_error_of_that_call_alone() -> None:
     limit = 64 * 1024 * 1024
     greedy = worker.submit(bytearray, (10 * limit,), timeout=20.0, memory=limit)
     modest = worker.submit(bytearray, (10,), timeout=20.0, memory=limit)
-    with pytest.raises((MemoryError, rk.WorkerDied)):
+    with pytest.raises((MemoryError, rk.errors.WorkerDied)):
         greedy.result(timeout=30)
     assert modest.result(timeout=30) == bytearray(10)
 
@@ -230,9 +230,9 @@ def raises_mute() -> None:
 @pytest.mark.slow
 def test_a_broken_or_forged_answer_does_not_block_the_pool() -> None:
     for _ in range(3):
-        with pytest.raises((TimeoutError, rk.WorkerDied)):
+        with pytest.raises((TimeoutError, rk.errors.WorkerDied)):
             worker.submit(scribbles, (), timeout=1.0).result(timeout=60)
-    with pytest.raises(rk.WorkerDied):
+    with pytest.raises(rk.errors.WorkerDied):
         worker.submit(forges, (), timeout=20.0).result(timeout=60)
     assert [worker.submit(forks, (), timeout=20.0).result(timeout=60) for _ in range(3)] == ["parent"] * 3
     assert worker.submit(abs, (-3,), timeout=20.0).result(timeout=60) == 3
@@ -305,12 +305,12 @@ def test_the_end_of_a_fork_leaves_the_workers_alone(tmp_path: Path) -> None:
 
 def test_a_stop_while_the_process_starts_is_not_lost() -> None:
     for _ in range(4):
-        with pytest.raises(rk.WorkerDied):
+        with pytest.raises(rk.errors.WorkerDied):
             worker.submit(os._exit, (1,), timeout=20.0).result(timeout=60)
         call = worker.submit(time.sleep, (50.0,), timeout=60.0)
         time.sleep(0.002)
         call.stop()
-        assert call.cancelled() or isinstance(call.exception(timeout=30), rk.WorkerDied)
+        assert call.cancelled() or isinstance(call.exception(timeout=30), rk.errors.WorkerDied)
 
 
 def test_renewed_workers_are_other_processes() -> None:

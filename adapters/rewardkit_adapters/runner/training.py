@@ -18,6 +18,7 @@ from rewardkit.errors import (
     BindingError,
     CoercionError,
     ConfigError,
+    RewardBug,
     RewardDefinitionError,
     RewardFailure,
     RewardKitError,
@@ -63,7 +64,7 @@ def _free(folder: Path) -> int:
 
 
 # Errors of the reward that stop a training. Errors before it starts are not caught here.
-_STOPPED_BY_REWARD = (RewardFailure, BindingError, CoercionError, RewardDefinitionError, RewardTypeError)
+_STOPPED_BY_REWARD = (RewardBug, RewardFailure, BindingError, CoercionError, RewardDefinitionError, RewardTypeError)
 
 
 def train(config: RunConfig, *, resume: bool | str | Path | None = None, console: Console | None = None) -> int:

@@ -62,7 +62,8 @@ def pasted(code: str) -> str:
     written, end = "", 0
     before = ["", ""]
     for token, following in pairwise(tokens):
-        if token.type == tokenize.NAME and following.string == "(" and before[-1] != ".":
+        named = following.string in ("(", ".") or token.string == "REFUSALS"
+        if token.type == tokenize.NAME and named and before[-1] != ".":
             written += code[end : token.start[1]] + _home(token.string, before)
             end = token.start[1]
         before = [before[-1], token.string]

@@ -19,7 +19,7 @@ import rewardkit as rk
 from rewardkit.cli.main import main
 from rewardkit_adapters.hosted import identifiers
 
-REWARD = 0.75 * rk.number("answer") + 0.25 * rk.length_between(1, 9, unit="characters").named("not too long")
+REWARD = 0.75 * rk.number("answer") + 0.25 * rk.length.between(1, 9, unit="characters").named("not too long")
 EXAMPLE = {"answer": "42", "prompt": "6*7?", "completion": "42"}
 
 
@@ -228,7 +228,7 @@ def test_examples_are_tried_as_texts() -> None:
 
     rk.to_hosted(looks, url=url, examples=[{"answer": 42, "tags": ["a", "b"], "prompt": "6*7?"}])
     assert seen == [(42.0, ["a", "b"])] * 2
-    with pytest.raises(rk.BindingError, match="column 'answer'"):
+    with pytest.raises(rk.errors.BindingError, match="column 'answer'"):
         rk.to_hosted(REWARD, url=url, examples=[{"solution": "42"}])
 
 

@@ -36,7 +36,7 @@ def pooled(reward: rk.Reward, **kinds: int) -> tuple[rk.Reward, dict[str, list[A
 
 @given(st.lists(st.sampled_from(["<answer>2</answer>", "<answer>x+1</answer>", "<answer>1+x</answer>", "2", ""])))
 def test_a_pooled_tree_scores_as_alone(texts: list[str]) -> None:
-    reward = rk.gate(when=FORM, then=0.5 * MATHS + 0.5 * rk.length_between(1, 30, unit="characters"))
+    reward = rk.gate(when=FORM, then=0.5 * MATHS + 0.5 * rk.length.between(1, 30, unit="characters"))
     sent, _ = pooled(reward, mathematics=2)
     golds = ["x+1"] * len(texts)
     same(rk.score(reward, texts, answer=golds), rk.score(sent, texts, answer=golds))

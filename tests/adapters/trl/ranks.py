@@ -122,7 +122,7 @@ def main(name: str, out: Path) -> None:
     error = ""
     try:
         trainer.train()
-    except (rk.RewardFailure, rk.CoercionError) as failure:
+    except (rk.RewardFailure, rk.errors.CoercionError) as failure:
         error = str(failure)
     seen = {
         "world": trainer.accelerator.num_processes,

@@ -128,9 +128,9 @@ def test_a_sample_that_we_cannot_score_keeps_the_models_signal_and_the_run_says_
         rk.to_trl(reward + recorder.reward(), columns=columns, max_failure_rate=1.0) + beside  # type: ignore[arg-type]
     )
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", rk.RewardKitWarning)
+        warnings.simplefilter("always", rk.errors.RewardKitWarning)
         _, seen = run(tmp_path, functions)
-    said = [str(warning.message) for warning in caught if issubclass(warning.category, rk.RewardKitWarning)]
+    said = [str(warning.message) for warning in caught if issubclass(warning.category, rk.errors.RewardKitWarning)]
     assert len(said) == 1
     assert "other reward functions" in said[0]
     lost_at_all = 0
@@ -146,7 +146,7 @@ def test_a_sample_that_we_cannot_score_keeps_the_models_signal_and_the_run_says_
 
 def test_our_list_alone_gives_no_warning(tmp_path: Path) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("error", rk.RewardKitWarning)
+        warnings.simplefilter("error", rk.errors.RewardKitWarning)
         trainer = tiny.trainer(tmp_path, rk.to_trl(REWARD), max_steps=2)
         trainer.train()
     assert trainer.state.global_step == 2

@@ -255,7 +255,7 @@ def by_progress(completion: str, progress: rk.Progress) -> float:
 )
 def test_without_any_progress_a_reward_that_follows_it_is_refused(reward: rk.Reward) -> None:
     functions = rk.to_trl(reward)
-    with pytest.raises(rk.BindingError, match=r"callbacks=\[funcs.callback\(\)\].*asynchronous GRPO"):
+    with pytest.raises(rk.errors.BindingError, match=r"callbacks=\[funcs.callback\(\)\].*asynchronous GRPO"):
         functions[0](completions=["a"], prompts=["p"], completion_ids=[[1]])
 
 

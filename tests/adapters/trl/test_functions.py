@@ -217,7 +217,7 @@ def test_a_reward_model_must_be_added_to_the_list() -> None:
 
 
 def test_traps_are_warned_of_when_the_list_is_made() -> None:
-    with pytest.warns(rk.RewardKitWarning, match="normalizes within each group"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="normalizes within each group"):
         rk.to_trl(short * rk.schedules.linear(0.0, 1.0))
 
 
@@ -276,7 +276,7 @@ def test_columns_may_have_odd_names() -> None:
 @pytest.mark.parametrize("column", ["completion", "messages", "progress", "example", "prompt"])
 def test_columns_that_our_own_names_shadow_are_an_error(column: str) -> None:
     (function,) = rk.to_trl(short)
-    with pytest.raises(rk.BindingError, match=f"'{column}'.*Rename"):
+    with pytest.raises(rk.errors.BindingError, match=f"'{column}'.*Rename"):
         function(completions=["a"], prompts=["p"], **{column: ["x"]})
 
 

@@ -31,7 +31,7 @@ from tests.trees import LEAVES, Rows, rows, trees
 def made(reward: rk.Reward, columns: Columns) -> Any:
     """Return the list; None if to_trl refuses the random tree (a name clash, or nothing trains)."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rk.RewardKitWarning)
+        warnings.simplefilter("ignore", rk.errors.RewardKitWarning)
         try:
             return rk.to_trl(reward, columns=columns, max_failure_rate=1.0, max_error_rate=1.0)
         except rk.RewardDefinitionError:
@@ -64,7 +64,7 @@ def test_a_closed_gate_counts_as_scored_even_if_what_it_guards_abstains_elsewher
         return None if "quiet" in completion else 1.0
 
     # Both places of `silent` are one term; a row whose only term were None would be unscorable for TRL.
-    with pytest.warns(rk.RewardKitWarning, match="earns nothing"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="earns nothing"):
         (function,) = rk.to_trl(rk.gate(when=polite, then=silent) + silent)
     assert function(completions=["quiet", "quiet please", "please"], prompts=["p"] * 3) == [0.0, None, 2.0]
 
@@ -146,7 +146,7 @@ def test_scheduled_weights_start_where_training_starts_and_move() -> None:
     functions = rk.to_trl(reward, columns="components")
     assert functions.reward_weights == pytest.approx([0.7, 1.0])
     trainer = StandInTrainer([plain, *functions], reward_weights=[1.0, *functions.reward_weights])
-    with pytest.warns(rk.RewardKitWarning, match="other reward functions"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="other reward functions"):
         trainer.rewards(["a"])
     for step, expected in ((0, [0.7, 1.0]), (5, [1.1, 0.5]), (10, [1.5, 0.0])):
         trainer.state.global_step = step

@@ -75,7 +75,7 @@ def test_groups_are_cut_by_the_generations_of_the_mode() -> None:
 @pytest.mark.parametrize("reward", [best, rk.fallback(short, polite), rk.product(short, best)], ids=repr)
 def test_a_part_of_a_group_is_an_error_for_rewards_that_compare(reward: rk.Reward) -> None:
     trainer = StandInTrainer(rk.to_trl(reward), num_generations=4)
-    with pytest.raises(rk.BindingError, match="a multiple of num_generations"):
+    with pytest.raises(rk.errors.BindingError, match="a multiple of num_generations"):
         trainer.rewards(["a", "b"])
 
 
@@ -148,7 +148,7 @@ def test_the_list_twice_is_an_error() -> None:
 def test_the_order_and_other_functions_do_not_matter() -> None:
     first, second = rk.to_trl(0.5 * short + 2.0 * polite, columns="components")
     trainer = StandInTrainer([second, plain, first], reward_weights=[2.0, 3.0, 0.5])
-    with pytest.warns(rk.RewardKitWarning, match="keeps a learning signal"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="keeps a learning signal"):
         assert trainer.rewards(["a"]).tolist() == [-2.0 + 3.0 + 0.25]
     trainer.rewards(["a"])  # a second warning would be an error here
 
@@ -158,7 +158,7 @@ def test_the_order_and_other_functions_do_not_matter() -> None:
 
 def test_weights_that_normalization_of_each_column_cancels_are_warned_of() -> None:
     trainer = StandInTrainer(rk.to_trl(0.5 * short + polite), aggregation="normalize_then_sum")
-    with pytest.warns(rk.RewardKitWarning, match='columns="components"'):
+    with pytest.warns(rk.errors.RewardKitWarning, match='columns="components"'):
         trainer.rewards(["a"])
     trainer.rewards(["a"])  # a second warning would be an error here
 
@@ -176,7 +176,7 @@ def test_components_with_weights_are_fine_when_each_column_is_normalized() -> No
 def test_a_total_is_not_taken_apart_when_each_column_is_normalized() -> None:
     functions = rk.to_trl(rk.gate(when=short, then=polite, otherwise=-1.0) + short, columns="components")
     trainer = StandInTrainer(functions, reward_weights=functions.reward_weights, aggregation="normalize_then_sum")
-    with pytest.warns(rk.RewardKitWarning, match="plain weighted sum"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="plain weighted sum"):
         trainer.rewards(["a"])
 
 
@@ -210,7 +210,7 @@ def test_progress_of_a_state() -> None:
 def test_a_schedule_without_a_known_trainer_warns_once_that_it_assumes_training() -> None:
     functions = rk.to_trl(short * rk.schedules.linear(0.0, 1.0) + polite)
     state = type("State", (), {"global_step": 5, "max_steps": 10})()
-    with pytest.warns(rk.RewardKitWarning, match="counts as training"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="counts as training"):
         assert call(functions, [""], trainer_state=state)["short"].tolist() == [0.5]
     call(functions, [""], trainer_state=state)  # a second warning would be an error here
 

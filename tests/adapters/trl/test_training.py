@@ -392,7 +392,7 @@ def test_the_callback_in_a_trainer_that_passes_no_state(tmp_path: Path, monkeypa
 
     monkeypatch.setattr(RewardFunction, "__call__", without_state)
     reward = SCHEDULE * early + echo
-    with pytest.raises(rk.BindingError, match="no trainer_state"):
+    with pytest.raises(rk.errors.BindingError, match="no trainer_state"):
         tiny.trainer(tmp_path, rk.to_trl(reward)).train()
     functions = rk.to_trl(reward)
     trainer = tiny.trainer(tmp_path, functions, callbacks=[functions.callback()], max_steps=4)

@@ -148,7 +148,7 @@ def test_environments_that_do_not_record_are_told() -> None:
     said = [[asks(("open", {"color": color}))] for color in ("red", "blue")]
     trainer = StandInTrainer(rk.to_trl(short))
     vars(trainer)["environments"] = [Drawers() for _ in said]
-    with pytest.warns(rk.RewardKitWarning, match=r"environment_factory=funcs\.environments\(Drawers\)"):
+    with pytest.warns(rk.errors.RewardKitWarning, match=r"environment_factory=funcs\.environments\(Drawers\)"):
         trainer.rewards(said)
     trainer.rewards(said)  # once is enough
 

@@ -49,9 +49,9 @@ def test_the_rubric_shows_columns_prompt_and_completion(server: JudgeServer) -> 
     rk.score(reward, ["4"], prompts=["P?"], question=["2+2?"], options=[["3", "4"]])
     said = server.requests[0].messages[-1]["content"]
     assert said.startswith('Does it answer 2+2? from P?, ["3", "4"]?\n\n<completion-')
-    with pytest.raises(rk.BindingError, match=r"column 'question'.*Did you mean 'questions'"):
+    with pytest.raises(rk.errors.BindingError, match=r"column 'question'.*Did you mean 'questions'"):
         rk.score(reward, ["4"], prompts=["P?"], questions=["2+2?"], options=[[]])
-    with pytest.raises(rk.BindingError, match="needs prompts"):
+    with pytest.raises(rk.errors.BindingError, match="needs prompts"):
         rk.score(reward, ["4"], question=["2+2?"], options=[[]])
 
 
@@ -224,7 +224,7 @@ def test_options_that_cannot_be_used_are_an_error(options: dict[str, Any], said:
 def test_a_missing_extra_is_named_when_the_judge_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     found = util.find_spec
     monkeypatch.setattr(judging, "find_spec", lambda name: None if name == "tenacity" else found(name))
-    with pytest.raises(rk.MissingExtraError, match=r"rewardkit-sdk\[judge\]"):
+    with pytest.raises(rk.errors.MissingExtraError, match=r"rewardkit-sdk\[judge\]"):
         rk.judge("Good?", model="m")
 
 

@@ -13,7 +13,7 @@ BAD = ["<answer>41</answer>", "<answer>3</answer>"]
 number = rk.number("answer", extract=rk.extract.tag("answer"))
 exact = rk.exact("answer")
 routed = rk.route({"math": number, "text": exact}, by="task")
-ranked = number + rk.rank_in_group(rk.length_between(1, 9, unit="words"))
+ranked = number + rk.rank_in_group(rk.length.between(1, 9, unit="words"))
 
 
 @rk.reward
