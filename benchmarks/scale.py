@@ -43,7 +43,7 @@ cheap = rk.weighted_sum(
 )
 mathematics = rk.math_equal("answer")
 sandbox = rk.code_tests("tests")
-judge = rk.judge(rubric="Is it clear?", model="m", base_url=_BASE_URL, key="SCALE_KEY", concurrency=512)
+judge = rk.judge(rubric="Is it clear?", model=rk.Endpoint("m", _BASE_URL, key="SCALE_KEY", concurrency=512))
 
 
 class Took(NamedTuple):

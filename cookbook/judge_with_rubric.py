@@ -31,8 +31,7 @@ COMPLETIONS = [
 def made(found: Endpoint, cache: str) -> rk.Reward:
     judged = rk.judge(
         "A customer of a shop asked: {question}",
-        model=found.model,
-        base_url=found.base_url,
+        model=rk.Endpoint(found.model, found.base_url),
         reference="reference",
         criteria=[
             rk.Criterion("help", "Could the customer act on it?", weight=0.6),

@@ -28,6 +28,7 @@ from rewardkit.errors import (
     RewardKitError as RewardKitError,
     RunStopped as RunStopped,
 )
+from rewardkit.online.breaker import Limits as Limits
 from rewardkit.progress.progress import Progress as Progress
 from rewardkit.record.run import compare_runs as compare_runs, open_run as open_run
 from rewardkit.rewards import agents as agents, length as length
@@ -43,7 +44,8 @@ from rewardkit.rewards.json_schema.reward import json_schema as json_schema
 from rewardkit.rewards.json_valid import json_valid as json_valid
 from rewardkit.rewards.judges.budget import Budget as Budget
 from rewardkit.rewards.judges.cache import Cache as Cache
-from rewardkit.rewards.judges.canaries import Canaries as Canaries, Canary as Canary
+from rewardkit.rewards.judges.canaries import Canaries as Canaries
+from rewardkit.rewards.judges.endpoint.access import Endpoint as Endpoint
 from rewardkit.rewards.judges.judge import Criterion as Criterion, judge as judge
 from rewardkit.rewards.judges.panels import judge_panel as judge_panel
 from rewardkit.rewards.judges.reward_models import reward_model as reward_model

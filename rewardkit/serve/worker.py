@@ -29,6 +29,7 @@ from rewardkit.errors import (
     RewardKitError,
     RunStopped,
 )
+from rewardkit.online.breaker import Limits
 from rewardkit.online.offers import Offers
 from rewardkit.online.rows import Row, unscored
 from rewardkit.online.scorer import RowScorer
@@ -104,8 +105,7 @@ def scorer_of(setup: Setup) -> RowScorer:
         OFFERS,
         special_tokens=setup.special_tokens,
         record=setup.record,
-        max_failure_rate=1.0,
-        max_error_rate=1.0,
+        limits=Limits(max_failure_rate=1.0, max_error_rate=1.0),
     )
 
 

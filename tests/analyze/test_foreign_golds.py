@@ -133,7 +133,7 @@ def test_judges_and_foreign_functions_are_left_out() -> None:
     def theirs(completions: list[str], answer: list[str], **kwargs: object) -> list[float]:
         raise AssertionError("called again")
 
-    judge = rk.judge("Is it right?", model="m", base_url="http://127.0.0.1:1/v1")
+    judge = rk.judge("Is it right?", model=rk.Endpoint("m", "http://127.0.0.1:1/v1"))
     reward = 0.5 * rk.exact("answer") + 0.3 * judge + 0.2 * rk.from_trl(theirs)
     golds = ForeignGolds(reward)
     assert golds.left_out == ("judge", "theirs")

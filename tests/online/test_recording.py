@@ -156,7 +156,7 @@ def test_every_row_is_recorded_once_with_its_step(
     tmp_path_factory: pytest.TempPathFactory, calls: list[tuple[int, bool, list[str]]], written: int
 ) -> None:
     run = tmp_path_factory.mktemp("runs") / "run"
-    own = RowScorer(SHORT, OFFERS, record=run, max_failure_rate=1.0)
+    own = RowScorer(SHORT, OFFERS, record=run, limits=rk.Limits(max_failure_rate=1.0))
     expected: Counter[tuple[int, bool, float]] = Counter()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(recording, "_ROWS", written)

@@ -50,7 +50,7 @@ def bug(completion: str) -> float:
 
 def test_7_a_bug_raises_in_score_and_later_scores_the_lowest_bound() -> None:
     reward = rk.reward(bounds=(-0.5, 1.0))(bug)
-    with pytest.raises(rk.RewardFailure, match="raised ValueError: bug"):
+    with pytest.raises(rk.errors.RewardBug, match="raised ValueError: bug"):
         rk.score(reward, ["a"])
     table = Scorer(reward).score(rk.Batch(["a"]), strict=False)
     assert table.total.tolist() == [-0.5]
@@ -59,7 +59,7 @@ def test_7_a_bug_raises_in_score_and_later_scores_the_lowest_bound() -> None:
 
 def test_7_without_a_finite_lower_bound_a_bug_always_raises_and_on_error_overrides() -> None:
     unbounded = rk.reward(bounds=(-float("inf"), 1.0))(bug)
-    with pytest.raises(rk.RewardFailure):
+    with pytest.raises(rk.errors.RewardBug):
         Scorer(unbounded).score(rk.Batch(["a"]), strict=False)
     overridden = rk.reward(bounds=(-float("inf"), 1.0), on_error=-1.0)(bug)
     assert rk.score(overridden, ["a"]).total.tolist() == [-1.0]

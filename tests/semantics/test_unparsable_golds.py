@@ -327,7 +327,7 @@ def test_40_a_wrong_column_stops_after_64_rows_and_ever_after() -> None:
             scorer.score([row("x")])
     with pytest.raises(CoercionError, match="reads no gold answer"):  # a trainer that hands over whole batches
         row_scorer().score([row("x"), row("y")], strict=True)
-    endless = row_scorer(max_failure_rate=1.0)
+    endless = row_scorer(limits=rk.Limits(max_failure_rate=1.0))
     assert not any(score.scored for score in endless.score([row(f"x{number}") for number in range(200)]))
 
 

@@ -139,7 +139,7 @@ async def scored(args: Namespace, *groups: list[Sample]) -> list[Sample]:
 
 
 def test_totals_are_those_of_score(module: Any) -> None:
-    module("reward", "max_failure_rate=1.0")
+    module("reward", "limits=rk.Limits(max_failure_rate=1.0)")
     given = rows()
     args = settings()
     samples = [

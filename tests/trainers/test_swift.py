@@ -89,7 +89,7 @@ def advantages(names: Sequence[str], completions: Sequence[str], scale: str = "g
 def test_totals_are_those_of_score() -> None:
     given = rows()
     args = arguments(4)
-    names = rk.to_swift(reward, max_failure_rate=0.5)
+    names = rk.to_swift(reward, limits=rk.Limits(max_failure_rate=0.5))
     texts, golds = zip(*given, strict=True)
     found = rewards(names, samples(texts, golds, 4), args)
     totals = expected(given)

@@ -332,7 +332,7 @@ def test_nonsense_is_an_error_in_every_batch(returned: Any, message: str) -> Non
     functions = rk.to_trl([wrong, short])
     call(functions, ["a", "b"])
     for _ in range(2):
-        with pytest.raises(rk.RewardFailure, match=message):
+        with pytest.raises(rk.errors.RewardBug, match=message):
             call(functions, ["a", "trap"])
 
 
@@ -348,7 +348,7 @@ def test_an_exception_names_the_function_and_keeps_its_cause() -> None:
         raise KeyError("answer")
 
     for function in (broken, broken_generator, broken_later):
-        with pytest.raises(rk.RewardFailure, match=f"'{name_of(function)}' raised KeyError") as raised:
+        with pytest.raises(rk.errors.RewardBug, match=f"'{name_of(function)}' raised KeyError") as raised:
             call(rk.to_trl([function]), ["a"])
         assert isinstance(raised.value.__cause__, KeyError)
 

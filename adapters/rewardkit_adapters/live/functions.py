@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rewardkit.batch.batch import Batch
 from rewardkit.batch.trajectory import IsError
 from rewardkit.errors import RewardFailure, RewardKitError, shorten
+from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.progress import states
 from rewardkit.tree.reward import Reward
 from rewardkit_adapters.live import trial
@@ -484,12 +485,10 @@ def to_trl(
     reward: Reward | Callable[..., Any] | Iterable[Any],
     *,
     weights: Sequence[float] | None = None,
-    columns: Columns = "terms",
+    outputs: Columns = "terms",
     record: str | os.PathLike[str] | None = None,
     logs: bool = True,
-    max_failure_rate: float = 0.05,
-    max_error_rate: float = 0.05,
-    failure_window: int = 20,
+    limits: Limits = LIMITS,
     updates: bool = True,
     transcripts: str | None = None,
     is_error: IsError | None = None,
@@ -505,15 +504,13 @@ def to_trl(
         reward: a tree, or a list of rewards and plain TRL functions, which are summed. If each item of the list gives
             one column, as plain functions do, ``GRPOConfig(reward_weights=...)`` weights them as in TRL.
         weights: one number for each item of the list; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig.
-        columns: ``"terms"``: one function per term; their plain sum is the total. ``"components"``: one per component,
+        outputs: ``"terms"``: one function per term; their plain sum is the total. ``"components"``: one per component,
             with raw scores; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig (GDPO needs this form).
         record: the folder (or fsspec address) for the record: completions, scores, terms, advantages, and the output of
             reward functions. ``rk.open_run`` and ``rewardkit view`` can read it during the training.
         logs: log raw means, weights, gate pass rates and faults through ``log_metric``, and scores and notes of each
             completion through ``log_extra``.
-        max_failure_rate: the run stops if a larger share of rows of a component failed in `failure_window` batches.
-        max_error_rate: the same for errored rows.
-        failure_window: number of batches.
+        limits: an ``rk.Limits``: the shares of failed and errored rows above which the run stops.
         updates: if `record` is a local folder, accept ``rewardkit update`` and ``rk.update_config`` while it trains.
         transcripts: for a trainer with ``rollout_func``: the field that it returns with the messages of each episode.
             They take the place of the completions, so that what an environment said is never read as the answer.
@@ -536,12 +533,10 @@ def to_trl(
     return functions_for_trl(
         reward,
         weights=weights,
-        columns=columns,
+        outputs=outputs,
         record=record,
         logs=logs,
-        max_failure_rate=max_failure_rate,
-        max_error_rate=max_error_rate,
-        failure_window=failure_window,
+        limits=limits,
         transcripts=transcripts,
         is_error=is_error,
         radar=radar,

@@ -24,6 +24,7 @@ from rewardkit.errors import (
     RewardKitError,
     RewardTypeError,
 )
+from rewardkit.online.breaker import Limits
 from rewardkit_adapters.runner import changes, checkpoints, environment as surroundings, folder
 from rewardkit_adapters.runner.checkpoints import Checkpoint
 from rewardkit_adapters.runner.config import RunConfig
@@ -229,10 +230,10 @@ class Attempt:
         functions = to_trl(
             plan.reward,
             weights=config.reward_weights,
-            columns=config.columns,
+            outputs=config.outputs,
             record=config.record_address(),
             updates=config.updates,
-            **config.limits.model_dump(),
+            limits=Limits(**config.limits.model_dump()),
         )
         loaded = model_of(config, console=self._console)
         self.args = grpo_config(

@@ -124,7 +124,7 @@ def _mismatch(held: Mapping[str, float], layout: Layout) -> str:
         )
     expression = weighted_expression(layout, held)
     if layout.columns == "components":
-        into = "" if expression is None else f', rk.to_trl({expression}, columns="components")'
+        into = "" if expression is None else f', rk.to_trl({expression}, outputs="components")'
         return (
             f"{said}. To train with the weights of the reward, {as_needed}; to train with those of the trainer, write "
             f"them into the reward{into}"
@@ -162,7 +162,7 @@ def check_plain_sum(layout: Layout) -> None:
         raise RewardFailure(
             f"the reward needs the weights {needed}, but this process cannot see the weights of the trainer, and "
             "asynchronous GRPO has none. Write them into the reward: rk.to_trl("
-            f'{weighted_expression(layout, needed)}, columns="terms")'
+            f'{weighted_expression(layout, needed)}, outputs="terms")'
         )
 
 
@@ -185,5 +185,5 @@ def _warn_of_settings(trainer: Trainer, layout: Layout, evaluator: object) -> No
         warn(
             'multi_objective_aggregation="normalize_then_sum" normalizes each reward function separately, so weights '
             "inside a term cancel, and a total counts as one. Write the reward as a plain weighted sum, and pass "
-            'columns="components" and reward_weights=funcs.reward_weights'
+            'outputs="components" and reward_weights=funcs.reward_weights'
         )

@@ -192,7 +192,9 @@ class Evaluator:
             self.updates.end(state)
         faults = self.faults(trainer)
         if faults and state.is_world_process_zero:
-            said = f"this training ended before failure_window={self.limits.window} batches were scored: {faults}"
+            said = (
+                f"this training ended before failure_window={self.limits.failure_window} batches were scored: {faults}"
+            )
             logger.warning("%s", said)
             if self.recording is not None:
                 self.recording.say(said, "warning")

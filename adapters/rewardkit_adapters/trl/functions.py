@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rewardkit.batch.trajectory import IsError
 from rewardkit.errors import RewardDefinitionError, RewardKitWarning, RewardTypeError, shorten
-from rewardkit.online.breaker import Limits
+from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.progress.bounds import number
 from rewardkit.progress.schedule import Schedule
 from rewardkit.tree.conversion import tree_of
@@ -83,7 +83,7 @@ class RewardFunctions(list[Any]):
 
     @property
     def reward_weights(self) -> list[float]:
-        """The weights for ``GRPOConfig(reward_weights=...)``. With ``columns="terms"`` all are 1.0, the default."""
+        """The weights for ``GRPOConfig(reward_weights=...)``. With ``outputs="terms"`` all are 1.0, the default."""
         return [function.weight if isinstance(function, RewardFunction) else 1.0 for function in self]
 
     def callback(self) -> Any:
@@ -174,12 +174,10 @@ def to_trl(
     reward: Reward | Callable[..., Any] | Iterable[Any],
     *,
     weights: Sequence[float] | None = None,
-    columns: Columns = "terms",
+    outputs: Columns = "terms",
     record: str | os.PathLike[str] | None = None,
     logs: bool = True,
-    max_failure_rate: float = 0.05,
-    max_error_rate: float = 0.05,
-    failure_window: int = 20,
+    limits: Limits = LIMITS,
     transcripts: str | None = None,
     is_error: IsError | None = None,
     radar: bool = True,
@@ -190,8 +188,7 @@ def to_trl(
     Args:
         make_updates: returns what updates the reward during training, from the folder of the record and the reward.
     """
-    layout = layout_of(reward, columns, weights)
-    limits = Limits(max_failure_rate, max_error_rate, failure_window)
+    layout = layout_of(reward, outputs, weights)
     if transcripts is not None and (not isinstance(transcripts, str) or not transcripts):
         raise RewardDefinitionError(f"to_trl: transcripts= is the name of a field, got {shorten(transcripts)}")
     if is_error is not None and not callable(is_error):

@@ -169,8 +169,8 @@ class Trainer:
         places = self._places(evaluator)
         if weights and (held is None or not places):
             raise RewardFailure(
-                'columns="components" with scheduled weights must set the reward_weights of the trainer, but this '
-                'trainer does not show them: use columns="terms"'
+                'outputs="components" with scheduled weights must set the reward_weights of the trainer, but this '
+                'trainer does not show them: use outputs="terms"'
             )
         if held is not None and weights:
             for place, name in places:

@@ -69,7 +69,7 @@ def same(first: list[Any], second: list[Any]) -> bool:
 @pytest.mark.parametrize("columns", ["terms", "components"])
 def test_the_components_change_while_it_trains(tmp_path: Path, columns: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(radar, "SHARE", 1e9)  # it looks at each batch
-    functions = rk.to_trl(early + 0.5 * echo, columns=columns, record=tmp_path / "run")
+    functions = rk.to_trl(early + 0.5 * echo, outputs=columns, record=tmp_path / "run")
     given = {"reward_weights": functions.reward_weights} if columns == "components" else {}
     trainer = train(tmp_path, functions, {2: asked(tmp_path, "others", OTHERS)}, max_steps=4, **given)
     assert trainer.reward_funcs is functions

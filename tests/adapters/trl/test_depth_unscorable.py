@@ -72,7 +72,7 @@ CASES: dict[str, tuple[rk.Reward, Callable[[str, int], bool]]] = {
 
 def run(out: Path, reward: rk.Reward, **options: Any) -> tuple[list[Generation], Recorder, list[dict[str, float]]]:
     recorder = Recorder()
-    functions = rk.to_trl(reward + recorder.reward(), max_failure_rate=1.0)
+    functions = rk.to_trl(reward + recorder.reward(), limits=rk.Limits(max_failure_rate=1.0))
     trainer = tiny.trainer(out, functions, **({"max_steps": 4} | options))
     seen = watched(trainer)
     trainer.train()

@@ -117,7 +117,7 @@ def test_weights_in_the_log_are_the_schedules_by_hand(tmp_path: Path, columns: A
     reward = early * schedules.join({0.0: 1.0, 0.5: schedules.linear(1.0, 0.0)}) + echo * (
         0.5 * schedules.polynomial(0.0, 1.0)
     )
-    functions = rk.to_trl(reward, columns=columns)
+    functions = rk.to_trl(reward, outputs=columns)
     trainer = tiny.trainer(tmp_path, functions, max_steps=8, reward_weights=functions.reward_weights)
     trainer.train()
     entries = generations(trainer)
@@ -142,7 +142,7 @@ def test_the_log_of_an_adaptive_run_can_be_replayed(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_several_trainers_may_take_turns_with_one_list(tmp_path: Path) -> None:
     reward = early * rk.schedules.linear(0.0, 1.0) + echo * REACHED
-    functions = rk.to_trl(reward, columns="components")
+    functions = rk.to_trl(reward, outputs="components")
     options: dict[str, Any] = {"max_steps": 4, "reward_weights": functions.reward_weights, "eval_rows": 4}
     first, second = (tiny.trainer(tmp_path / name, functions, **options) for name in ("first", "second"))
     first.train()

@@ -61,7 +61,7 @@ def test_the_numbers_of_one_batch() -> None:
 
 
 def test_the_log_of_components_has_the_contribution_of_each() -> None:
-    functions = rk.to_trl(0.5 * length + 2.0 * polite, columns="components")
+    functions = rk.to_trl(0.5 * length + 2.0 * polite, outputs="components")
     trainer = StandInTrainer(functions, reward_weights=functions.reward_weights)
     totals = trainer.rewards(["please", "aa", "?", "bbbb"])
     logged = trainer.metrics()
@@ -178,11 +178,11 @@ def test_all_processes_raise_the_error_of_the_main_process(monkeypatch: pytest.M
     monkeypatch.setattr(accelerate.utils, "broadcast_object_list", sent.append)
     trainer = StandInTrainer(rk.to_trl(rk.rank_in_group(broken)), num_generations=4)
     trainer.accelerator = TwoProcesses()  # type: ignore[assignment]
-    with pytest.raises(rk.RewardFailure, match="'broken' raised KeyError"):
+    with pytest.raises(rk.errors.RewardBug, match="'broken' raised KeyError"):
         trainer.rewards(["a", "bb"])
     ((result, failure),) = sent
     assert result is None
-    assert isinstance(failure, rk.RewardFailure)
+    assert isinstance(failure, rk.errors.RewardBug)
     assert "on the main process: reward 'broken' raised KeyError" in str(failure)
 
 

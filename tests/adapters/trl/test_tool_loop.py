@@ -634,7 +634,7 @@ def test_outages_are_counted_by_the_circuit_breaker(tmp_path: Path, part: str) -
             environment=Paying,
             reward=rk.agents.finished(),
             max_steps=4,
-            to_trl={"failure_window": 2},
+            to_trl={"limits": rk.Limits(failure_window=2)},
         )
 
 

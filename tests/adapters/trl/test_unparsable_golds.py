@@ -114,7 +114,7 @@ def test_an_evaluation_without_golds_stops_a_training_only_before_it_begins(tmp_
 
 
 def test_more_than_the_failure_limit_of_bad_golds_is_no_outage() -> None:
-    functions = rk.to_trl(REWARD, failure_window=2)
+    functions = rk.to_trl(REWARD, limits=rk.Limits(failure_window=2))
     trainer = StandInTrainer(functions)
     for _ in range(6):
         totals = trainer.rewards(["a b"] * 4, answer=["1", "1", "N/A", "N/A"])

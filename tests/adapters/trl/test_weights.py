@@ -185,11 +185,11 @@ def test_gdpo_normalizes_raw_columns_and_then_weights_them(tmp_path: Path) -> No
 
 
 def test_columns_of_components_are_weighted_by_the_trainer_too() -> None:
-    functions = rk.to_trl([plain, short], columns="components")
+    functions = rk.to_trl([plain, short], outputs="components")
     trainer = StandInTrainer(functions, reward_weights=[2.0, 3.0])
     assert trainer.rewards(["a"]).tolist() == [2.0 * 1.0 + 3.0 * 0.5]
     assert trainer.metrics()["weights/short"] == 3.0
-    given = rk.to_trl([plain, 0.5 * short, rk.monitor(polite)], columns="components", weights=[2.0, 3.0, 4.0])
+    given = rk.to_trl([plain, 0.5 * short, rk.monitor(polite)], outputs="components", weights=[2.0, 3.0, 4.0])
     assert given.reward_weights == [2.0, 1.5, 0.0]
 
 
@@ -274,7 +274,7 @@ def test_weights_inside_one_gate_that_differ_are_an_error_that_drops_none() -> N
 
 
 def test_weights_of_components_that_differ_keep_both_ways_open() -> None:
-    functions = rk.to_trl(0.5 * short + polite, columns="components")
+    functions = rk.to_trl(0.5 * short + polite, outputs="components")
     with pytest.raises(rk.RewardFailure, match=r"pass GRPOConfig\(reward_weights=funcs.reward_weights\)") as error:
         StandInTrainer(functions, reward_weights=[2.0, 4.0]).rewards(["aa"])
     assert advised(error).reward_weights == [2.0, 4.0]
@@ -310,7 +310,7 @@ def test_weights_for_the_columns_of_one_reward_say_what_to_write() -> None:
 
 @pytest.mark.parametrize("columns", ["terms", "components"])
 def test_several_columns_of_one_item_share_its_weight(columns: Any) -> None:
-    functions = rk.to_trl([0.5 * short + polite, plain], weights=[2.0, 3.0], columns=columns)
+    functions = rk.to_trl([0.5 * short + polite, plain], weights=[2.0, 3.0], outputs=columns)
     trainer = StandInTrainer(functions, reward_weights=functions.reward_weights)
     assert trainer.rewards(["a"]).tolist() == [2.0 * (0.25 - 1.0) + 3.0]
     assert functions.reward_weights == ([2.0, 2.0, 3.0] if columns == "terms" else [1.0, 2.0, 3.0])
