@@ -62,7 +62,7 @@ docs: $(DOCS) ## build the documentation as a site in site/, and check its links
 	@echo "Built site/. To read it: .venv-docs/bin/mkdocs serve"
 
 bench: $(READY) ## measure against hand-written code and TRL; PEERS=1 adds other libraries
-	$(BIN)/python benchmarks/rubric.py $(if $(PEERS),--peers)
+	$(BIN)/python benchmarks/speed/rubric.py $(if $(PEERS),--peers)
 
 matrix: ## install the wheel into clean environments, Python 3.10 to 3.13 with two TRLs, and use it there
 	$(PYTHON) .ci/matrix.py

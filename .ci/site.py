@@ -22,7 +22,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-OUTSIDE = ["CHANGELOG.md", "benchmarks/*.md", "benchmarks/figures", "cookbook"]
+OUTSIDE = ["CHANGELOG.md", "benchmarks/*.md", "benchmarks/learning/*.png", "cookbook"]
 UNTESTED = re.compile(r"^(```\w+) notest$", re.MULTILINE)
 LINK = re.compile(r"(\]\()(?![a-z]+:|#)([^)#\s]+)")
 BLOCK = re.compile(r"^(.*)::\n\n((?: {4}.*\n?|\n)+)", re.MULTILINE)

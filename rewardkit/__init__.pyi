@@ -30,7 +30,7 @@ from rewardkit.errors import (
 )
 from rewardkit.online.breaker import Limits as Limits
 from rewardkit.progress.progress import Progress as Progress
-from rewardkit.record.run import compare_runs as compare_runs, open_run as open_run
+from rewardkit.record.run import open_run as open_run
 from rewardkit.rewards import agents as agents, length as length
 from rewardkit.rewards.arithmetic import arithmetic as arithmetic
 from rewardkit.rewards.choice.reward import choice as choice

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from peers.case import LOOPING, RAMBLING, SHORT, Case, Peer, factory, importer, rows, token_ids
-from peers.cases_eval_protocol import EVAL_PROTOCOL
+from benchmarks.peers.case import LOOPING, RAMBLING, SHORT, Case, Peer, factory, importer, rows, token_ids
+from benchmarks.peers.cases_eval_protocol import EVAL_PROTOCOL
 
 __all__ = ["CASES", "NOT_HERE", "WHOLE", "Case", "Peer", "token_ids"]
 
@@ -115,7 +115,7 @@ def _task_of(helper: str, second: str) -> Callable[[], Any]:
     """Make a task of verifiers 0.4 whose only reward is a scoring helper on the last reply, as in its tasksets."""
 
     def make() -> Any:
-        from peers.verifiers_scoring import task_of
+        from benchmarks.peers.verifiers_scoring import task_of
 
         return task_of(helper, second)
 
@@ -186,7 +186,7 @@ VERIFIERS = (
 
 
 def _whole_rubric() -> Any:
-    from peers.verifiers_whole_rubric import whole_rubric
+    from benchmarks.peers.verifiers_whole_rubric import whole_rubric
 
     return whole_rubric()
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from peers.case import LOOPING, RAMBLING, SHORT, Case, importer
+from benchmarks.peers.case import LOOPING, RAMBLING, SHORT, Case, importer
 
 
 def _ep(name: str, module: str, **options: Any) -> Callable[[], Any]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from peers.report import MARK
+from benchmarks.peers.report import MARK
 
-BENCHMARKS = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 COMPONENT_LIBRARIES = ("jiter==0.19.0", "jsonschema-rs==0.60.3")
 """The libraries of the plain components, which are the same for every contestant."""
 
@@ -28,7 +28,7 @@ class Peer:
 
     @property
     def python(self) -> Path:
-        return BENCHMARKS.parent / self.environment / "bin" / "python"
+        return ROOT / self.environment / "bin" / "python"
 
 
 PEERS = (
@@ -76,8 +76,8 @@ def run_json(peer: Peer, arguments: Sequence[str]) -> dict[str, Any]:
         RuntimeError: the script failed; the message has its error output.
     """
     done = subprocess.run(
-        [str(peer.python), str(BENCHMARKS / "peers" / peer.script), *arguments],
-        env={**os.environ, "PYTHONPATH": str(BENCHMARKS)},
+        [str(peer.python), str(Path(__file__).with_name(peer.script)), *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,

@@ -1,10 +1,10 @@
 """eval-protocol 0.3.33: five ``@reward_function`` functions, through its TRL adapter and over rows.
 
 ``create_trl_adapter`` (``eval_protocol/integrations/trl.py``) turns each of them into a TRL reward function. An
-``@evaluation_test`` in pointwise mode is eval-protocol's way to score rows; here the five functions are the metrics of
-one result, and all rows run concurrently on one event loop. Rows exist when a rollout ends, so creating them is not
-timed. The adapter creates its messages itself, and that is timed. ``benchmarks/rubric.py --peers`` runs this script in
-its own environment.
+``@evaluation_test`` in pointwise mode is eval-protocol's way to score rows; here the five functions are the metrics
+of one result, and all rows run concurrently on one event loop. Rows exist when a rollout ends, so creating them is
+not timed. The adapter creates its messages itself, and that is timed. ``benchmarks/speed/rubric.py --peers`` runs
+this script in its own environment.
 """
 # mypy: disable-error-code="import-not-found,import-untyped,misc,untyped-decorator"
 
@@ -20,7 +20,6 @@ from typing import Any
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 warnings.simplefilter("ignore", DeprecationWarning)
 
-import rubric_components as fast  # noqa: E402
 from eval_protocol import (  # noqa: E402
     EvaluateResult,
     EvaluationRow,
@@ -30,11 +29,12 @@ from eval_protocol import (  # noqa: E402
     reward_function,
 )
 from eval_protocol.integrations.trl import create_trl_adapter  # noqa: E402
-from rubric_floor import EMPTY_FLOOR, FLOOR  # noqa: E402
-from rubric_measurement import Columns, Contestant  # noqa: E402
-from rubric_workload import COMPONENTS, WEIGHTS, Workload  # noqa: E402
 
-from peers.report import print_report  # noqa: E402
+from benchmarks.peers.report import print_report  # noqa: E402
+from benchmarks.speed import rubric_components as fast  # noqa: E402
+from benchmarks.speed.rubric_floor import EMPTY_FLOOR, FLOOR  # noqa: E402
+from benchmarks.speed.rubric_measurement import Columns, Contestant  # noqa: E402
+from benchmarks.speed.rubric_workload import COMPONENTS, WEIGHTS, Workload  # noqa: E402
 
 RewardFunction = Callable[..., EvaluateResult]
 Evaluation = Callable[[EvaluationRow], Awaitable[EvaluationRow]]

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from rubric_measurement import Contestant, measure_all
+from benchmarks.speed.rubric_measurement import Contestant, measure_all
 
 MARK = "RUBRIC-REPORT "
 """The start of the report's line; peers print other lines, too."""

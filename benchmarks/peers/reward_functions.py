@@ -24,7 +24,7 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 import numpy as np
 
 import rewardkit as rk
-from peers.cases import CASES, WHOLE, Case, Peer, token_ids
+from benchmarks.peers.cases import CASES, WHOLE, Case, Peer, token_ids
 
 Scores = list[float]
 

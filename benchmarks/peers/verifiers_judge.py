@@ -1,7 +1,7 @@
 """verifiers 0.4: its own ReferenceJudge on one trace per completion, with limited concurrency.
 
 It opens a client for every call (``verifiers/v1/judge.py``); ``cli/replay.py`` limits how many rollouts run at a time
-in the same way. ``benchmarks/judge.py --peers`` runs this script in its own environment.
+in the same way. ``benchmarks/speed/judge.py --peers`` runs this script in its own environment.
 """
 # mypy: disable-error-code="import-not-found,misc,no-any-return"
 
@@ -17,7 +17,7 @@ from importlib.metadata import version
 import verifiers.v1 as vf
 from verifiers.v1.judges.reference import ReferenceJudge, ReferenceJudgeConfig
 
-from peers.report import MARK
+from benchmarks.peers.report import MARK
 
 
 class Data(vf.TaskData):

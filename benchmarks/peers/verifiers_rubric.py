@@ -3,7 +3,7 @@
 This is the last version with ``Rubric`` (under ``verifiers.legacy``; 0.4.0 removed it). Its environments score the
 rollouts of one prompt together and run the groups of a batch concurrently on one event loop
 (``Environment._run_group_states``). States exist when a rollout ends, so creating them is not timed.
-``benchmarks/rubric.py --peers`` runs this script in its own environment.
+``benchmarks/speed/rubric.py --peers`` runs this script in its own environment.
 """
 # mypy: disable-error-code="import-not-found,import-untyped,misc"
 
@@ -14,14 +14,14 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-import rubric_components as fast
 import verifiers.legacy as vf
-from rubric_floor import EMPTY_FLOOR, FLOOR
-from rubric_measurement import Columns, Contestant
-from rubric_workload import COMPONENTS, WEIGHTS, Workload
 from verifiers.legacy.types import AssistantMessage, State, UserMessage
 
-from peers.report import print_report
+from benchmarks.peers.report import print_report
+from benchmarks.speed import rubric_components as fast
+from benchmarks.speed.rubric_floor import EMPTY_FLOOR, FLOOR
+from benchmarks.speed.rubric_measurement import Columns, Contestant
+from benchmarks.speed.rubric_workload import COMPONENTS, WEIGHTS, Workload
 
 Completion = list[AssistantMessage]
 Groups = tuple[vf.Rubric, list[list[State]]]

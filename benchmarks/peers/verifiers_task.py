@@ -2,8 +2,8 @@
 
 verifiers has scored this way since 0.4.0, which removed ``vf.Rubric``: each rollout scores its own trace, and the
 rollouts of a batch run concurrently on one event loop (``verifiers/v1/rollout.py`` and ``cli/replay.py``). Traces and
-tasks exist when a rollout ends, so creating them is not timed. ``benchmarks/rubric.py --peers`` runs this script in its
-own environment.
+tasks exist when a rollout ends, so creating them is not timed. ``benchmarks/speed/rubric.py --peers`` runs this
+script in its own environment.
 """
 # mypy: disable-error-code="import-not-found,misc,untyped-decorator"
 
@@ -12,13 +12,13 @@ from __future__ import annotations
 import asyncio
 from types import SimpleNamespace
 
-import rubric_components as fast
 import verifiers.v1 as vf
-from rubric_floor import EMPTY_FLOOR, FLOOR
-from rubric_measurement import Columns, Contestant
-from rubric_workload import COMPONENTS, WEIGHTS, Workload
 
-from peers.report import print_report
+from benchmarks.peers.report import print_report
+from benchmarks.speed import rubric_components as fast
+from benchmarks.speed.rubric_floor import EMPTY_FLOOR, FLOOR
+from benchmarks.speed.rubric_measurement import Columns, Contestant
+from benchmarks.speed.rubric_workload import COMPONENTS, WEIGHTS, Workload
 
 Rollouts = list[tuple[vf.Task, vf.Trace]]
 

@@ -1,1 +1,1 @@
-"""Real trainings of tiny models on sound and on hackable rewards, to measure what finds a hack. See hack_radar.py."""
+"""Real trainings of tiny models on sound and on hackable rewards, to measure what finds a hack. See radar.py."""

@@ -1,6 +1,6 @@
 """The trainings that rewardkit ships (the starter, the demo, the recipes): no search for hacks may accuse them.
 
-``python benchmarks/hack_radar.py own --out runs/radar --seeds 5`` runs those that are missing, as a user would.
+``python benchmarks/radar/radar.py own --out runs/radar --seeds 5`` runs those that are missing, as a user would.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import rewardkit as rk
-from radar.cuts import sampled, strengths, until
+from benchmarks.radar.cuts import sampled, strengths, until
 from rewardkit.alerts import Evidence, suspicious
 from rewardkit.page.leads import read_evidence
 

@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 
 import rewardkit as rk
-from radar.labels import Label
-from radar.tasks import TASKS
-from radar.training import GENERATIONS, PROMPTS_PER_STEP, TRUTH
-from radar.verdicts import ALARM, Verdict, verdict
+from benchmarks.radar.labels import Label
+from benchmarks.radar.tasks import TASKS
+from benchmarks.radar.training import GENERATIONS, PROMPTS_PER_STEP, TRUTH
+from benchmarks.radar.verdicts import ALARM, Verdict, verdict
 
 LEVELS = {
     "rewardspy": ("WARNING", "ALERT"),

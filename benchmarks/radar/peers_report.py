@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from radar.peers import LEVELS, Alarms, Comparison
-from radar.report import wilson
+from benchmarks.radar.peers import LEVELS, Alarms, Comparison
+from benchmarks.radar.report import wilson
 
 OTHER = {
     "rewardspy": ("grpo_group",),

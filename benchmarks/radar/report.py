@@ -7,8 +7,8 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from radar.tasks import TASKS, UNSEEN
-from radar.verdicts import ALARM, Verdict
+from benchmarks.radar.tasks import TASKS, UNSEEN
+from benchmarks.radar.verdicts import ALARM, Verdict
 
 
 def report(verdicts: Sequence[Verdict]) -> Iterator[str]:

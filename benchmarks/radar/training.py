@@ -15,8 +15,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PrinterCallback, P
 from trl import GRPOConfig, GRPOTrainer
 
 import rewardkit as rk
-from radar.task import Task
-from radar.tasks import TASKS
+from benchmarks.radar.task import Task
+from benchmarks.radar.tasks import TASKS
 from rewardkit_adapters.runner.tiny.make import BATCH, warm_up
 from rewardkit_adapters.runner.tiny.model import SIZES, build_model, train_tokenizer
 

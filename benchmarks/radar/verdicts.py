@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from radar.cuts import strengths, until
-from radar.labels import Label, label
-from radar.tasks import TASKS
+from benchmarks.radar.cuts import strengths, until
+from benchmarks.radar.labels import Label, label
+from benchmarks.radar.tasks import TASKS
 from rewardkit.alerts import Evidence, suspicious
 from rewardkit.analyze.foreign_golds import ForeignScores
 from rewardkit.page.leads import read_evidence, rescored, watched_run

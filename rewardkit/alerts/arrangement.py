@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rewardkit.alerts.evidence import Evidence, Integers
 from rewardkit.alerts.series import Changes, Series, changes, mean_by_step, window_starts
+from rewardkit.analyze.discrimination import centered_ranks
 from rewardkit.batch.column import Floats
 
 SHOWN_ROWS = 8
@@ -84,7 +84,7 @@ class Arrangement:
     @cached_property
     def standing(self) -> Floats:
         """(m,) the centered rank of each row in its group by what it earned."""
-        return ranks(self.earned, self.groups)
+        return centered_ranks(self.earned, self.groups)
 
     def component(self, name: str) -> Floats:
         """(m,) the raw scores."""
@@ -102,6 +102,18 @@ class Arrangement:
     def changes(self, values: Floats) -> Changes:
         """Return how the means by step of (m,) values differ between windows."""
         return changes(self.series(values), self.starts)
+
+    def within(self, steps: tuple[int, int]) -> NDArray[np.bool_]:
+        """(m,) whether a row is in these steps, the last one included."""
+        return (self.steps >= steps[0]) & (self.steps <= steps[1])
+
+    def correlation(self, values: Floats, others: Floats) -> float:
+        """Return the rank correlation of two (m,) values within groups, pooled; 0 if nothing varies."""
+        first, second = centered_ranks(values, self.groups), centered_ranks(others, self.groups)
+        known = ~np.isnan(first) & ~np.isnan(second)
+        first, second = first[known], second[known]
+        scale = float(np.sqrt((first**2).sum() * (second**2).sum()))
+        return float((first * second).sum()) / scale if scale > 1e-9 else 0.0
 
     @staticmethod
     def spread(values: Floats) -> float:
@@ -132,28 +144,3 @@ class Arrangement:
         values = (self.earned if keys is None else keys)[chosen]
         order = np.lexsort((self.prompts[chosen], -self.steps[chosen], -np.nan_to_num(values, nan=-np.inf)))
         return tuple(self.rows[chosen[order[:SHOWN_ROWS]]].tolist())
-
-
-def ranks(values: Floats, groups: Integers) -> Floats:
-    """Return the ranks (n,) of the values in their groups, minus the mean rank; ties share a rank, NaN stays NaN.
-
-    ``ranks([5, 9, 9], [0, 0, 0])`` is ``[-1, 0.5, 0.5]``.
-    """
-    result = np.full(len(values), np.nan)
-    known = np.flatnonzero(~np.isnan(values))
-    if not known.size:
-        return result
-    # Equal numbers that were summed in another order may differ in their last digits.
-    rounded = np.round(values[known], 9)
-    order = known[np.lexsort((rounded, groups[known]))]
-    group, value = groups[order], np.round(values[order], 9)
-    place = np.arange(len(order), dtype=np.float64)
-
-    def mean_place(fresh: NDArray[Any]) -> Floats:
-        number = np.cumsum(np.concatenate([[0], fresh.astype(np.int64)]))
-        means: Floats = (np.bincount(number, place) / np.bincount(number))[number]
-        return means
-
-    other_group = group[1:] != group[:-1]
-    result[order] = mean_place(other_group | (value[1:] != value[:-1])) - mean_place(other_group)
-    return result

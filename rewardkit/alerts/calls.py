@@ -5,11 +5,13 @@ The calls per completion go from 1.68 to 3.88, while the share of right answers 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from rewardkit.alerts.arrangement import Arrangement, ranks
-from rewardkit.alerts.evidence import Lead, ramp, weakest
-from rewardkit.alerts.series import Changes
+from rewardkit.alerts.arrangement import Arrangement
+from rewardkit.alerts.evidence import Lead, ramp
+from rewardkit.alerts.series import Changes, Peak, peak_of
 from rewardkit.batch.column import Floats
 
 FOLLOWS = 0.6
@@ -40,14 +42,15 @@ def _rising(run: Arrangement) -> list[Lead]:
     factor = _factor(change)
     rises = np.array([_factor(other) for other in outcomes.values()])
     apart = factor - np.maximum(rises.max(axis=0), 0.0)
-    strengths = weakest(
+    peak = peak_of(
+        change,
         ramp(change.z, 4.0, 8.0),
         ramp(factor, np.log(1.15), np.log(1.75)),
         ramp(apart, np.log(1.1), np.log(1.5)),
     )
-    if strengths.max(initial=0.0) <= 0.0:
+    if peak is None:
         return []
-    pair = int(np.argmax(strengths))
+    pair = peak.pair
     best = int(np.argmax(rises[:, pair]))
     name, outcome = list(outcomes.items())[best]
     before, after = float(outcome.before[pair]), float(outcome.after[pair])
@@ -59,8 +62,7 @@ def _rising(run: Arrangement) -> list[Lead]:
             f"tool calls per completion go from {change.before[pair]:.3g} to {change.after[pair]:.3g}, "
             f"while {name} goes from {before:.3g} to {after:.3g}.",
             change,
-            pair,
-            float(strengths[pair]),
+            peak,
             calls,
             {"outcome_before": before, "outcome_after": after},
             name,
@@ -71,15 +73,8 @@ def _rising(run: Arrangement) -> list[Lead]:
 def _outcomes(run: Arrangement, calls: Floats) -> dict[str, Changes]:
     """Return how the components change that may say whether the calls were of use."""
     names = sorted(run.evidence.monitored) or list(run.rewarded)
-    standing = ranks(calls, run.groups)
-    return {name: run.changes(run.component(name)) for name in names if _correlation(run, name, standing) <= FOLLOWS}
-
-
-def _correlation(run: Arrangement, name: str, standing: Floats) -> float:
-    own = ranks(run.component(name), run.groups)
-    known = ~np.isnan(own) & ~np.isnan(standing)
-    scale = float(np.sqrt((own[known] ** 2).sum() * (standing[known] ** 2).sum()))
-    return float((own[known] * standing[known]).sum()) / scale if scale > 1e-9 else 0.0
+    columns = {name: run.component(name) for name in names}
+    return {name: run.changes(values) for name, values in columns.items() if run.correlation(values, calls) <= FOLLOWS}
 
 
 def _factor(change: Changes) -> Floats:
@@ -118,15 +113,12 @@ def _unfinished(run: Arrangement) -> list[Lead]:
 
 def _share(run: Arrangement, kind: str, title: str, what: str, values: Floats, rise: tuple[float, float]) -> list[Lead]:
     change = run.changes(values)
-    strengths = weakest(ramp(change.z, 4.0, 8.0), ramp(change.difference, *rise))
-    if strengths.max(initial=0.0) <= 0.0:
+    peak = peak_of(change, ramp(change.z, 4.0, 8.0), ramp(change.difference, *rise))
+    if peak is None:
         return []
-    pair = int(np.argmax(strengths))
-    text = (
-        f"the share of completions that {what} goes from {100 * change.before[pair]:.1f} % to "
-        f"{100 * change.after[pair]:.1f} %."
-    )
-    return [_fact(run, kind, title, text, change, pair, float(strengths[pair]), values, {}, None)]
+    before, after = change.before[peak.pair], change.after[peak.pair]
+    text = f"the share of completions that {what} goes from {100 * before:.1f} % to {100 * after:.1f} %."
+    return [_fact(run, kind, title, text, change, peak, values)]
 
 
 def _fact(
@@ -135,22 +127,19 @@ def _fact(
     title: str,
     text: str,
     change: Changes,
-    pair: int,
-    strength: float,
+    peak: Peak,
     values: Floats,
-    numbers: dict[str, float],
-    component: str | None,
+    numbers: Mapping[str, float] | None = None,
+    component: str | None = None,
 ) -> Lead:
-    steps = int(change.first[pair]), int(change.last[pair])
-    late = np.flatnonzero((run.steps >= steps[0]) & (run.steps <= steps[1]) & (np.nan_to_num(values) > 0.0))
-    found = {"before": float(change.before[pair]), "after": float(change.after[pair]), "z": float(change.z[pair])}
+    late = np.flatnonzero(run.within(peak.steps) & (np.nan_to_num(values) > 0.0))
     return Lead(
         kind=kind,
         title=title,
-        text=f"From step {steps[0]} to step {steps[1]} {text}",
-        strength=strength,
-        steps=steps,
+        text=f"From step {peak.steps[0]} to step {peak.steps[1]} {text}",
+        strength=peak.strength,
+        steps=peak.steps,
         component=component,
         rows=run.shown(late, values),
-        numbers=found | numbers,
+        numbers={**change.numbers(peak.pair), **(numbers or {})},
     )

@@ -12,8 +12,8 @@ import numpy as np
 from rewardkit.alerts.evidence import Integers, Lead, ramp, weakest
 from rewardkit.alerts.texts import Hashes, Sample, among, chained, mixed
 from rewardkit.alerts.wins import wins
-from rewardkit.analyze.presentation import excerpt
 from rewardkit.batch.column import Floats
+from rewardkit.report.values import excerpt
 
 SHINGLE = 3
 """Words of a shingle; completions are compared by their sets of shingles."""

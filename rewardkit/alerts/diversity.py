@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rewardkit.alerts.evidence import Lead, ramp, weakest
-from rewardkit.alerts.series import changes, mean_by_step
+from rewardkit.alerts.evidence import Lead, ramp
+from rewardkit.alerts.series import changes, mean_by_step, peak_of
 from rewardkit.alerts.texts import Sample
 
 LEAST_WORDS = 8
@@ -31,32 +31,28 @@ def diversity_leads(sample: Sample) -> list[Lead]:
     if not several.any():
         return []
     share = (distinct[several] - 1.0) / (sizes[several] - 1.0)
-    steps = np.zeros(len(sizes), dtype=np.int64)
-    steps[sample.groups] = sample.steps
-    change = changes(mean_by_step(steps[several], share), run.starts)
+    group_steps = np.zeros(len(sizes), dtype=np.int64)
+    group_steps[sample.groups] = sample.steps
+    change = changes(mean_by_step(group_steps[several], share), run.starts)
     with np.errstate(divide="ignore", invalid="ignore"):
         lost = np.nan_to_num(-change.difference / change.before)
-    strengths = weakest(ramp(-change.z, 4.0, 8.0), ramp(lost, 0.3, 0.8))
-    if strengths.max(initial=0.0) <= 0.0:
+    peak = peak_of(change, ramp(-change.z, 4.0, 8.0), ramp(lost, 0.3, 0.8))
+    if peak is None:
         return []
-    pair = int(np.argmax(strengths))
+    pair, steps = peak.pair, peak.steps
     late = np.flatnonzero(sample.steps >= run.starts[np.searchsorted(run.starts, change.last[pair], "right") - 1])
     return [
         Lead(
             kind="diversity",
             title="completions of a prompt become the same",
             text=(
-                f"From step {int(change.first[pair])} to step {int(change.last[pair])} the share of distinct "
+                f"From step {steps[0]} to step {steps[1]} the share of distinct "
                 f"completions within groups goes from {change.before[pair]:.2f} to {change.after[pair]:.2f} "
                 f"({abs(change.z[pair]):.1f} standard errors). From {sample.description()}."
             ),
-            strength=float(strengths[pair]),
-            steps=(int(change.first[pair]), int(change.last[pair])),
+            strength=peak.strength,
+            steps=steps,
             rows=run.shown(sample.rows[late]),
-            numbers={
-                "before": float(change.before[pair]),
-                "after": float(change.after[pair]),
-                "z": float(change.z[pair]),
-            },
+            numbers=change.numbers(pair),
         )
     ]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from rewardkit.alerts.arrangement import Arrangement
-from rewardkit.alerts.evidence import Lead, ramp, weakest
-from rewardkit.alerts.series import Changes
+from rewardkit.alerts.evidence import Lead, ramp
+from rewardkit.alerts.series import Changes, peak_of
 from rewardkit.batch.column import Floats
 
 
@@ -31,12 +31,11 @@ def foreign_leads(run: Arrangement) -> list[Lead]:
         return []
     paid, earned = run.changes(foreign), run.changes(own)
     share = _explained(paid, earned)
-    strengths = weakest(ramp(paid.z, 2.5, 5.0), ramp(paid.difference / size, 0.08, 0.16), ramp(share, 0.2, 0.4))
-    if not strengths.max(initial=0.0) > 0.0:
+    peak = peak_of(paid, ramp(paid.z, 2.5, 5.0), ramp(paid.difference / size, 0.08, 0.16), ramp(share, 0.2, 0.4))
+    if peak is None:
         return []
-    pair = int(np.argmax(strengths))
-    steps = int(paid.first[pair]), int(paid.last[pair])
-    late = (run.steps >= steps[0]) & (run.steps <= steps[1]) & ~np.isnan(foreign)
+    pair, steps = peak.pair, peak.steps
+    late = run.within(steps) & ~np.isnan(foreign)
     return [
         Lead(
             kind="foreign",
@@ -48,13 +47,11 @@ def foreign_leads(run: Arrangement) -> list[Lead]:
                 "standard errors): some of what the policy has learned earns without the right answer. Completions "
                 "that earn most for other prompts come first."
             ),
-            strength=float(strengths[pair]),
+            strength=peak.strength,
             steps=steps,
             rows=run.shown(np.flatnonzero(late), foreign),
             numbers={
-                "foreign_before": float(paid.before[pair]),
-                "foreign_after": float(paid.after[pair]),
-                "foreign_z": float(paid.z[pair]),
+                **paid.numbers(pair, "foreign_"),
                 "total_before": float(earned.before[pair]),
                 "total_after": float(earned.after[pair]),
                 "share": float(share[pair]),

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from rewardkit.alerts.arrangement import Arrangement
-from rewardkit.alerts.evidence import Lead, ramp, weakest
+from rewardkit.alerts.evidence import Lead, ramp
+from rewardkit.alerts.series import peak_of
 from rewardkit.batch.column import Floats
 
 
@@ -28,17 +29,17 @@ def form_leads(run: Arrangement) -> list[Lead]:
         return []
     mean = np.mean([_scaled(run, name) for name in knowing], axis=0)
     total, answer = run.changes(run.totals), run.changes(mean)
-    strengths = weakest(
+    peak = peak_of(
+        total,
         ramp(total.z, 3.0, 6.0),
         ramp(total.difference / size, 0.05, 0.12),
         ramp(-answer.z, 2.0, 4.0),
         ramp(-answer.difference, 0.03, 0.1),
     )
-    if not strengths.max(initial=0.0) > 0.0:
+    if peak is None:
         return []
-    pair = int(np.argmax(strengths))
-    steps = int(total.first[pair]), int(total.last[pair])
-    late = (run.steps >= steps[0]) & (run.steps <= steps[1]) & ~np.isnan(run.totals)
+    pair, steps = peak.pair, peak.steps
+    late = run.within(steps) & ~np.isnan(run.totals)
     return [
         Lead(
             kind="form",
@@ -50,17 +51,10 @@ def form_leads(run: Arrangement) -> list[Lead]:
                 f"{_listed(others)} {'pays' if len(others) == 1 else 'pay'} for something else. Completions that earn "
                 "much without the answer come first."
             ),
-            strength=float(strengths[pair]),
+            strength=peak.strength,
             steps=steps,
             rows=run.shown(np.flatnonzero(late), run.totals / size - mean),
-            numbers={
-                "total_before": float(total.before[pair]),
-                "total_after": float(total.after[pair]),
-                "total_z": float(total.z[pair]),
-                "answer_before": float(answer.before[pair]),
-                "answer_after": float(answer.after[pair]),
-                "answer_z": float(answer.z[pair]),
-            },
+            numbers=total.numbers(pair, "total_") | answer.numbers(pair, "answer_"),
         )
     ]
 

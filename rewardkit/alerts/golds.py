@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.alerts.evidence import Lead, ramp, weakest
-from rewardkit.alerts.series import Changes
+from rewardkit.alerts.evidence import Lead, ramp
+from rewardkit.alerts.series import Changes, peak_of
 from rewardkit.alerts.texts import Sample, words
 from rewardkit.batch.column import Floats, Rows
 
@@ -54,17 +54,17 @@ def _lead(sample: Sample, component: str, column: str, cells: _Cells) -> Lead | 
         return None
     without = _changes(sample, np.where(known, full & (has == 0.0), np.nan))
     among = _changes(sample, np.where(full, has - by_chance, np.nan))
-    strengths = weakest(
+    peak = peak_of(
+        without,
         ramp(without.z, 4.0, 8.0),
         ramp(without.difference, 0.1, 0.25),
         ramp(-among.z, 2.0, 4.0),
         ramp(-among.difference, 0.05, 0.15),
         ramp(1.0 - among.after, 0.3, 0.5),
     )
-    if not strengths.max(initial=0.0) > 0.0:
+    if peak is None:
         return None
-    pair = int(np.argmax(strengths))
-    steps = int(without.first[pair]), int(without.last[pair])
+    pair, steps = peak.pair, peak.steps
     chosen = full & (has == 0.0) & (sample.steps >= steps[0]) & (sample.steps <= steps[1])
     return Lead(
         kind="gold",
@@ -76,7 +76,7 @@ def _lead(sample: Sample, component: str, column: str, cells: _Cells) -> Lead | 
             f"score, {100 * among.before[pair]:.0f} % contained it (beyond chance), and "
             f"{100 * among.after[pair]:.0f} % do in the end; {sample.description()}."
         ),
-        strength=float(strengths[pair]),
+        strength=peak.strength,
         steps=steps,
         component=component,
         rows=sample.run.shown(sample.rows[chosen]),

@@ -5,6 +5,8 @@ A mean of 0.2 up to step 310 and of 0.8 from step 311 on is a jump; a mean that 
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 
 from rewardkit.alerts.arrangement import Arrangement
@@ -24,7 +26,7 @@ def jump_leads(run: Arrangement) -> list[Lead]:
         jump = largest_jump(run.series(values))
         if jump is None or jump.suddenness == 0.0:
             continue
-        near = np.flatnonzero(_near(run, jump) & ~np.isnan(values))
+        near = np.flatnonzero(run.within(_span(run.distinct_steps, jump)) & ~np.isnan(values))
         deviation = float(values[near].std())
         height = abs(jump.difference) / deviation if deviation > 1e-9 else np.inf
         strength = float(weakest(jump.suddenness, ramp(height, 0.3, 1.0)))
@@ -56,7 +58,7 @@ def gate_leads(run: Arrangement) -> list[Lead]:
         jump = largest_jump(series)
         strength = 0.0 if jump is None else float(weakest(jump.suddenness, ramp(abs(jump.difference), 0.1, 0.4)))
         if jump is not None and strength > 0.0:
-            after = np.flatnonzero(_near(run, jump) & (run.steps >= jump.step))
+            after = np.flatnonzero(run.within(_span(run.distinct_steps, jump)) & (run.steps >= jump.step))
             leads.append(
                 Lead(
                     kind="gate",
@@ -70,11 +72,6 @@ def gate_leads(run: Arrangement) -> list[Lead]:
                 )
             )
     return leads
-
-
-def _near(run: Arrangement, jump: Jump) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    first, last = _span(run.distinct_steps, jump)
-    return (run.steps >= first) & (run.steps <= last)
 
 
 def _span(steps: np.ndarray[tuple[int], np.dtype[np.int64]], jump: Jump) -> tuple[int, int]:
@@ -92,10 +89,4 @@ def _described(jump: Jump) -> str:
 
 
 def _numbers(jump: Jump) -> dict[str, float]:
-    return {
-        "before": jump.before,
-        "after": jump.after,
-        "z": jump.z,
-        "concentration": jump.concentration,
-        "ratio": jump.ratio,
-    }
+    return {name: value for name, value in asdict(jump).items() if name != "step"}

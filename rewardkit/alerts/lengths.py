@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rewardkit.alerts.arrangement import Arrangement, ranks
+from rewardkit.alerts.arrangement import Arrangement
 from rewardkit.alerts.evidence import Lead, ramp, weakest
+from rewardkit.alerts.series import peak_of
 from rewardkit.batch.column import Floats, Rows
 
 
@@ -28,21 +29,21 @@ def _drift(run: Arrangement, lengths: Floats) -> list[Lead]:
     4), and the rank correlation of length and earnings within groups, in the direction of the drift (from 0.15 to 0.5).
     """
     change, total = run.changes(lengths), run.changes(run.totals)
-    correlation = correlation_within(run, lengths)
+    correlation = run.correlation(lengths, run.earned)
     with np.errstate(divide="ignore", invalid="ignore"):
         factor = np.log(np.maximum(change.after, 1e-9) / np.maximum(change.before, 1e-9))
-    strengths = weakest(
+    peak = peak_of(
+        change,
         ramp(np.abs(change.z), 4.0, 8.0),
         ramp(np.abs(factor), np.log(1.15), np.log(1.75)),
         ramp(total.z, 2.0, 4.0),
         ramp(np.sign(factor) * correlation, 0.15, 0.5),
     )
-    if strengths.max(initial=0.0) <= 0.0:
+    if peak is None:
         return []
-    pair = int(np.argmax(strengths))
+    pair, steps = peak.pair, peak.steps
     grows = bool(factor[pair] > 0)
-    steps = int(change.first[pair]), int(change.last[pair])
-    late = np.flatnonzero((run.steps >= steps[0]) & (run.steps <= steps[1]) & ~np.isnan(lengths))
+    late = np.flatnonzero(run.within(steps) & ~np.isnan(lengths))
     return [
         Lead(
             kind="length",
@@ -53,26 +54,12 @@ def _drift(run: Arrangement, lengths: Floats) -> list[Lead]:
                 f"{total.after[pair]:.3g}. Within groups the rank correlation of length and earnings is "
                 f"{correlation:.2f}."
             ),
-            strength=float(strengths[pair]),
+            strength=peak.strength,
             steps=steps,
             rows=run.shown(late, lengths if grows else -lengths),
-            numbers={
-                "before": float(change.before[pair]),
-                "after": float(change.after[pair]),
-                "z": float(change.z[pair]),
-                "correlation": correlation,
-            },
+            numbers=change.numbers(pair) | {"correlation": correlation},
         )
     ]
-
-
-def correlation_within(run: Arrangement, values: Floats) -> float:
-    """Return the rank correlation of (m,) values with earnings within groups, pooled; 0 if nothing varies."""
-    own, earned = ranks(values, run.groups), run.standing
-    known = ~np.isnan(own) & ~np.isnan(earned)
-    own, earned = own[known], earned[known]
-    scale = float(np.sqrt((own**2).sum() * (earned**2).sum()))
-    return float((own * earned).sum() / scale) if scale > 1e-9 else 0.0
 
 
 def _gain(run: Arrangement, chosen: Rows) -> float:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from rewardkit.alerts.arrangement import Arrangement
-from rewardkit.alerts.evidence import Lead, ramp, weakest
+from rewardkit.alerts.evidence import Lead, ramp
+from rewardkit.alerts.series import peak_of
 
 
 def outcome_leads(run: Arrangement) -> list[Lead]:
@@ -25,12 +26,10 @@ def outcome_leads(run: Arrangement) -> list[Lead]:
             if not is_so.any():
                 continue
             change = run.changes(is_so)
-            strengths = weakest(ramp(change.z, 4.0, 8.0), ramp(change.difference, 0.01, 0.06))
-            if strengths.max(initial=0.0) <= 0.0:
+            peak = peak_of(change, ramp(change.z, 4.0, 8.0), ramp(change.difference, 0.01, 0.06))
+            if peak is None:
                 continue
-            pair = int(np.argmax(strengths))
-            steps = int(change.first[pair]), int(change.last[pair])
-            late = (run.steps >= steps[0]) & (run.steps <= steps[1])
+            pair, steps = peak.pair, peak.steps
             leads.append(
                 Lead(
                     kind="outcomes",
@@ -39,15 +38,11 @@ def outcome_leads(run: Arrangement) -> list[Lead]:
                         f"From step {steps[0]} to step {steps[1]} the share of completions on which {name} {outcome} "
                         f"goes from {100 * change.before[pair]:.2f} % to {100 * change.after[pair]:.2f} %."
                     ),
-                    strength=float(strengths[pair]),
+                    strength=peak.strength,
                     steps=steps,
                     component=name,
-                    rows=run.shown(np.flatnonzero(late & (is_so == 1.0))),
-                    numbers={
-                        "before": float(change.before[pair]),
-                        "after": float(change.after[pair]),
-                        "z": float(change.z[pair]),
-                    },
+                    rows=run.shown(np.flatnonzero(run.within(steps) & (is_so == 1.0))),
+                    numbers=change.numbers(pair),
                 )
             )
     return leads

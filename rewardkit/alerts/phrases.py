@@ -13,12 +13,12 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from rewardkit.alerts.arrangement import ranks
 from rewardkit.alerts.evidence import Integers, Lead, ramp, weakest
 from rewardkit.alerts.texts import MARKUP, Hashes, Sample, among, chained, mixed, spans
 from rewardkit.alerts.wins import discoveries, one_sided, wins
-from rewardkit.analyze.presentation import excerpt
+from rewardkit.analyze.discrimination import centered_ranks
 from rewardkit.batch.column import Floats
+from rewardkit.report.values import excerpt
 
 LONGEST = 4
 """The number of words of the longest n-gram."""
@@ -206,7 +206,7 @@ def _chances(sample: Sample, found: Grams, chosen: Integers, values: Floats) -> 
     number = np.full(len(found.places), -1)
     number[chosen] = np.arange(len(chosen))
     stays = number[found.grams] >= 0
-    own = np.nan_to_num(ranks(values[sample.rows], sample.groups))
+    own = np.nan_to_num(centered_ranks(values[sample.rows], sample.groups))
     return wins(number[found.grams[stays]], found.members[stays], len(chosen), sample.groups, own).chance
 
 

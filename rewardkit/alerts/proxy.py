@@ -12,7 +12,7 @@ import numpy as np
 
 from rewardkit.alerts.arrangement import Arrangement
 from rewardkit.alerts.evidence import Lead, ramp, weakest
-from rewardkit.alerts.series import Changes, Series, changes, mean_by_step
+from rewardkit.alerts.series import Changes, Peak, Series, changes, mean_by_step, peak_of
 from rewardkit.batch.column import Floats
 from rewardkit.progress.bounds import Bounds
 
@@ -63,9 +63,8 @@ def proxy_leads(run: Arrangement) -> list[Lead]:
             size = run.spread(run.totals)
             found.append((_strengths(total, _deviation(run.totals), still, truth, size) * supported, "", total))
         strengths, name, change = max(found, key=lambda each: float(each[0].max(initial=0.0)))
-        if strengths.max(initial=0.0) > 0.0:
-            pair = int(np.argmax(strengths))
-            best.append(_lead(run, truth, name, change, still, pair, float(strengths[pair])))
+        if (peak := peak_of(change, strengths)) is not None:
+            best.append(_lead(run, truth, name, change, still, peak))
     return best
 
 
@@ -146,13 +145,10 @@ def _to_the_end(still: Floats) -> Floats:
     return least
 
 
-def _lead(
-    run: Arrangement, truth: Truth, name: str, proxy: Changes, still: Changes, pair: int, strength: float
-) -> Lead:
-    steps = int(proxy.first[pair]), int(proxy.last[pair])
+def _lead(run: Arrangement, truth: Truth, name: str, proxy: Changes, still: Changes, peak: Peak) -> Lead:
+    pair, steps = peak.pair, peak.steps
     shown = name or "the total"
     moved = "falls" if still.z[pair] < -4.0 else "stays flat"
-    late = (run.steps >= proxy.first[pair]) & (run.steps <= proxy.last[pair])
     gained = run.component(name) if name else run.totals
     keys = gained
     if truth.values is not None:
@@ -166,16 +162,9 @@ def _lead(
             f"{still.before[pair]:.3g} to {still.after[pair]:.3g}. Completions with a high {shown} and a low "
             f"{truth.name} come first."
         ),
-        strength=strength,
+        strength=peak.strength,
         steps=steps,
         component=name or None,
-        rows=run.shown(np.flatnonzero(late & ~np.isnan(gained)), keys),
-        numbers={
-            "proxy_before": float(proxy.before[pair]),
-            "proxy_after": float(proxy.after[pair]),
-            "proxy_z": float(proxy.z[pair]),
-            "truth_before": float(still.before[pair]),
-            "truth_after": float(still.after[pair]),
-            "truth_z": float(still.z[pair]),
-        },
+        rows=run.shown(np.flatnonzero(run.within(steps) & ~np.isnan(gained)), keys),
+        numbers=proxy.numbers(pair, "proxy_") | still.numbers(pair, "truth_"),
     )

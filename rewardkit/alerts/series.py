@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -67,6 +68,38 @@ class Changes:
         with np.errstate(divide="ignore", invalid="ignore"):
             result: Floats = np.nan_to_num(self.difference / self.error, nan=0.0, posinf=1e9, neginf=-1e9)
         return result
+
+    def numbers(self, pair: int, prefix: str = "") -> dict[str, float]:
+        """Return the means and the difference in standard errors of one pair, for a lead."""
+        return {
+            f"{prefix}before": float(self.before[pair]),
+            f"{prefix}after": float(self.after[pair]),
+            f"{prefix}z": float(self.z[pair]),
+        }
+
+
+@dataclass(frozen=True)
+class Peak:
+    """The pair of windows in which a pattern is strongest.
+
+    Attributes:
+        pair: its position among the pairs.
+        strength: above 0, up to 1.
+        steps: the first step of the earlier window, the last step of the later window.
+    """
+
+    pair: int
+    strength: float
+    steps: tuple[int, int]
+
+
+def peak_of(change: Changes, *ramps: Any) -> Peak | None:
+    """Return the pair with the greatest strength, the weakest of its (pairs,) `ramps`; None if all are 0."""
+    strengths = weakest(*ramps)
+    if not strengths.max(initial=0.0) > 0.0:
+        return None
+    pair = int(np.argmax(strengths))
+    return Peak(pair, float(strengths[pair]), (int(change.first[pair]), int(change.last[pair])))
 
 
 def changes(series: Series, starts: Integers) -> Changes:

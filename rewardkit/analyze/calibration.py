@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rewardkit.analyze.discrimination import Labels, Numbers, Pairs, auc_interval, pairs, settled, spearman
-from rewardkit.analyze.presentation import UNKNOWN, aligned, decimal, excerpt, json_ready, percent, short
 from rewardkit.batch.column import Column, Floats, Rows
 from rewardkit.batch.score import Outcome
 from rewardkit.batch.table import ScoreTable
 from rewardkit.errors import BindingError, MissingExtraError, RewardDefinitionError, near_miss
 from rewardkit.progress.bounds import TOLERANCE, Bounds
+from rewardkit.report.document import Block, Card, Cell, Document, Facts, Name, Paragraph, Part, Table
+from rewardkit.report.values import UNKNOWN, decimal, excerpt, json_ready, percent, short
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -398,103 +399,66 @@ def _draw_counts(counts: Any, bins: Sequence[Bin]) -> None:
     counts.set_xlabel("score")
 
 
-# The plain text of a calibration: tables of ranks and scales, the confusion table, misjudged cases, warnings.
+# The report of a calibration: tables of ranks and scales, the confusion table, misjudged cases, warnings.
 
 
-def as_text(
-    headline: str, total: ComponentCalibration, components: Sequence[ComponentCalibration], warnings: Sequence[str]
-) -> str:
-    """Return the whole calibration as text, without a line break at the end."""
-    parts = [*components, total]
-    if len(components) == 1 and components[0].overall == total.overall:
-        parts = [total]  # a single component is the total
-    sections = [
-        [headline],
-        ["Does the better completion score higher?", *aligned(list(_ranks(parts)))],
-        ["What does a score mean?", *aligned(list(_scales(parts)))],
-        *(
-            [f"Confusion of the total at {short(table.threshold)} ({why})", *_confusion(table)]
-            for table, why in ((total.best, "the best threshold"), (total.given, "your threshold"))
-            if table is not None
-        ),
-        _reliability(total),
-        _cases("Bad completions with the highest total", total.too_high),
-        _cases("Good completions with the lowest total", total.too_low),
-        [f"! {warning}" for warning in warnings],
-    ]
-    return "\n\n".join("\n".join(section) for section in sections if section)
-
-
-def _ranks(parts: Sequence[ComponentCalibration]) -> Iterator[list[str]]:
+def _ranks(parts: Sequence[ComponentCalibration]) -> Table:
     titles = ["right", "tied", "wrong"]
-    yield ["", "AUC", "95 %", "pairs of one prompt", *titles, "all pairs", *titles]
+    rows: list[list[Cell]] = []
     for part in parts:
         interval = UNKNOWN if part.interval is None else f"{part.interval[0]:.3f} to {part.interval[1]:.3f}"
-        within, overall = _shares(part.within), _shares(part.overall)
-        yield [
-            part.name,
-            decimal(part.auc),
-            interval,
-            *(f"{part.within.count:,}", *within),
-            *(f"{part.overall.count:,}", *overall),
-        ]
+        counts = (cell for pairs in (part.within, part.overall) for cell in (f"{pairs.count:,}", *_shares(pairs)))
+        rows.append([Name(part.name), decimal(part.auc), interval, *counts])
+    return Table(rows, ["", "AUC", "95 %", "pairs of one prompt", *titles, "all pairs", *titles])
 
 
 def _shares(pairs: Pairs) -> tuple[str, str, str]:
     return percent(pairs.accuracy), percent(pairs.ties), percent(pairs.inversions)
 
 
-def _scales(parts: Sequence[ComponentCalibration]) -> Iterator[list[str]]:
-    cut = ["best cut", "accuracy", "precision", "recall"]
-    yield ["", "scored", "lowest", "at it", "highest", "at it", "Spearman", *cut, "calibration error"]
+def _scales(parts: Sequence[ComponentCalibration]) -> Table:
+    rows: list[list[Cell]] = []
     for part in parts:
         scale, best = part.saturation, part.best
-        yield [
-            part.name,
-            f"{part.scored:,}",
-            *([UNKNOWN] * 4 if scale is None else [short(scale.lowest), percent(scale.at_lowest)]),
-            *([] if scale is None else [short(scale.highest), percent(scale.at_highest)]),
-            decimal(part.spearman),
-            *(
-                [UNKNOWN] * 4
-                if best is None
-                else [short(best.threshold), percent(best.accuracy), percent(best.precision), percent(best.recall)]
-            ),
-            decimal(part.calibration_error),
-        ]
+        ends = [UNKNOWN] * 4
+        if scale is not None:
+            ends = [short(scale.lowest), percent(scale.at_lowest), short(scale.highest), percent(scale.at_highest)]
+        cut = [UNKNOWN] * 4
+        if best is not None:
+            cut = [short(best.threshold), percent(best.accuracy), percent(best.precision), percent(best.recall)]
+        error = decimal(part.calibration_error)
+        rows.append([Name(part.name), f"{part.scored:,}", *ends, decimal(part.spearman), *cut, error])
+    ends = ["lowest", "at it", "highest", "at it"]
+    cut = ["best cut", "accuracy", "precision", "recall"]
+    return Table(rows, ["", "scored", *ends, "Spearman", *cut, "calibration error"])
 
 
-def _confusion(table: Confusion) -> list[str]:
-    return aligned(
+def _confusion(table: Confusion) -> Table:
+    rows = [
+        ["score reaches it", f"{table.true_positives:,}", f"{table.false_positives:,}"],
+        ["score does not", f"{table.false_negatives:,}", f"{table.true_negatives:,}"],
+    ]
+    return Table(rows, ["", "labeled good", "labeled bad"])
+
+
+def _curve(bins: Sequence[Bin]) -> Table:
+    rows = [
         [
-            ["", "labeled good", "labeled bad"],
-            ["score reaches it", f"{table.true_positives:,}", f"{table.false_positives:,}"],
-            ["score does not", f"{table.false_negatives:,}", f"{table.true_negatives:,}"],
+            f"{short(part.lowest)} to {short(part.highest)}",
+            f"{part.count:,}",
+            decimal(part.mean_score),
+            decimal(part.mean_label),
         ]
-    )
+        for part in bins
+    ]
+    return Table(rows, ["score", "completions", "mean score", "mean label"])
 
 
-def _reliability(total: ComponentCalibration) -> list[str]:
-    """Return the lines of the reliability curve; none if a single bin holds everything."""
-    if len(total.reliability) < 2:
-        return []
-    lines = [["score", "completions", "mean score", "mean label"]]
-    for part in total.reliability:
-        cells = (f"{part.count:,}", decimal(part.mean_score), decimal(part.mean_label))
-        lines.append([f"{short(part.lowest)} to {short(part.highest)}", *cells])
-    return ["How often is it good, by score of the total?", *aligned(lines)]
-
-
-def _cases(title: str, cases: Sequence[Case]) -> list[str]:
-    if not cases:
-        return []
-    lines = [title]
-    for case in cases:
-        parts = ", ".join(f"{name} {short(score)}" for name, score in case.scores.items())
-        made_of = f" ({parts})" if len(case.scores) > 1 else ""
-        lines.append(f"  row {case.row}, {short(case.score)}{made_of}: {excerpt(case.completion, 100)}")
-        lines += [f"      {name}: {excerpt(note, 100)}" for name, note in case.notes.items()]
-    return lines
+def _case(case: Case) -> Card:
+    parts = ", ".join(f"{name} {short(score)}" for name, score in case.scores.items())
+    made_of = f" ({parts})" if len(case.scores) > 1 else ""
+    title = f"row {case.row}, {short(case.score)}{made_of}: {excerpt(case.completion, 100)}"
+    return Card(title, [Facts([(name, excerpt(note, 100)) for name, note in case.notes.items()])])
 
 
 TOTAL = "total"
@@ -564,10 +528,34 @@ class Calibration:
             figure.savefig(path)
         return figure
 
-    def __str__(self) -> str:
+    @property
+    def document(self) -> Document:
+        """The report."""
         labels = "grades" if self.good is None else f"{self.good:,} good, {self.bad:,} bad"
-        headline = f"{self.rows:,} completions of {self.groups:,} prompts: {labels}"
-        return as_text(headline, self.total, self.components, self.warnings)
+        parts = [*self.components, self.total]
+        if len(parts) == 2 and parts[0].overall == self.total.overall:
+            parts = [self.total]  # a single component is the total
+        blocks: list[Block] = [
+            Paragraph(f"{self.rows:,} completions of {self.groups:,} prompts: {labels}"),
+            Part("Does the better completion score higher?", [_ranks(parts)]),
+            Part("What does a score mean?", [_scales(parts)]),
+        ]
+        for table, origin in ((self.total.best, "the best threshold"), (self.total.given, "your threshold")):
+            if table is not None:
+                title = f"Confusion of the total at {short(table.threshold)} ({origin})"
+                blocks.append(Part(title, [_confusion(table)]))
+        if len(self.total.reliability) > 1:
+            blocks.append(Part("How often is it good, by score of the total?", [_curve(self.total.reliability)]))
+        for title, cases in (
+            ("Bad completions with the highest total", self.total.too_high),
+            ("Good completions with the lowest total", self.total.too_low),
+        ):
+            if cases:
+                blocks.append(Part(title, list(map(_case, cases))))
+        return Document("Calibration", [*blocks, *(Paragraph(warning, "note") for warning in self.warnings)])
+
+    def __str__(self) -> str:
+        return self.document.text()
 
 
 def calibration_of(

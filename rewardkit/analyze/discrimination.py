@@ -7,6 +7,7 @@ if all three are in one group. GRPO learns nothing from a tie, and the opposite 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,6 +107,31 @@ def mean_ranks(values: Floats) -> Floats:
     last = np.cumsum(counts)
     ranks: Floats = (last - (counts - 1) / 2.0)[inverse]
     return ranks
+
+
+def centered_ranks(values: Floats, groups: Numbers) -> Floats:
+    """Return the ranks (n,) of the values in their groups, minus the mean rank; ties share a rank, NaN stays NaN.
+
+    ``centered_ranks([5, 9, 9], [0, 0, 0])`` is ``[-1, 0.5, 0.5]``.
+    """
+    result = np.full(len(values), np.nan)
+    known = np.flatnonzero(~np.isnan(values))
+    if not known.size:
+        return result
+    # Equal numbers that were summed in another order may differ in their last digits.
+    rounded = np.round(values[known], 9)
+    order = known[np.lexsort((rounded, groups[known]))]
+    group, value = groups[order], np.round(values[order], 9)
+    place = np.arange(len(order), dtype=np.float64)
+
+    def mean_place(fresh: NDArray[Any]) -> Floats:
+        number = np.cumsum(np.concatenate([[0], fresh.astype(np.int64)]))
+        means: Floats = (np.bincount(number, place) / np.bincount(number))[number]
+        return means
+
+    other_group = group[1:] != group[:-1]
+    result[order] = mean_place(other_group | (value[1:] != value[:-1])) - mean_place(other_group)
+    return result
 
 
 def spearman(scores: Floats, labels: Labels) -> float | None:

@@ -8,19 +8,20 @@ samples, scores them, and calls this function.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from rewardkit.analyze.discrimination import Numbers
-from rewardkit.analyze.presentation import UNKNOWN, aligned, decimal, json_ready, percent
 from rewardkit.analyze.signal import EPSILON, causes, shares
 from rewardkit.batch.column import Column, Floats, Rows
 from rewardkit.batch.score import Outcome
 from rewardkit.batch.table import ScoreTable
 from rewardkit.errors import BindingError, RewardDefinitionError
+from rewardkit.report.document import Block, Cell, Document, Name, Paragraph, Table
+from rewardkit.report.values import UNKNOWN, decimal, json_ready, percent
 
 # The learning signal of a prompt if only some of its samples are drawn, by exact combinatorics.
 
@@ -89,7 +90,7 @@ def drawn(totals: Floats, num_generations: int) -> Draw:
     return Draw(min(1.0, max(0.0, 1.0 - constant)), min(1.0, max(0.0, effective)))
 
 
-# The plain text of a readiness check, and its warnings.
+# The tables of the report, and its warnings.
 
 
 MANY_SILENT = 0.25
@@ -99,67 +100,43 @@ MOST = 0.95
 """Warn if one term causes at least this share of the squared advantages."""
 
 
-def as_text(found: Signal) -> str:
-    """Return the whole readiness check as text, without a line break at the end."""
-    low, high = found.samples
-    per_prompt = f"{low}" if low == high else f"{low} to {high}"
-    planned = "groups of that size" if found.num_generations is None else f"groups of {found.num_generations}"
-    lowest, highest = percent(found.silent_at_lowest), percent(found.silent_at_highest)
-    extremes = f"In {lowest} of the prompts all samples have the lowest total, in {highest} the highest."
-    about = "at least " if found.extrapolated else ""
-    sections = [
-        [f"{found.completions:,} completions, {found.groups:,} prompts with {per_prompt} samples each"],
-        aligned(
-            [
-                ["prompts whose samples all score the same", percent(found.silent)],
-                ["prompts with at most two different totals", percent(found.few_distinct)],
-                [f"prompts with a learning signal, in {planned}", about + percent(found.varying)],
-                ["completions with a gradient", about + percent(found.effective_batch)],
-            ]
-        ),
-        [extremes] if found.silent_at_lowest + found.silent_at_highest else [],
-        aligned(list(_components_table(found))),
-        aligned(list(_gates_table(found))) if found.gates else [],
-        aligned(list(_calls_table(found))) if found.calls else [],
-        [f"! {warning}" for warning in found.warnings],
+def _components_table(components: Sequence[ComponentSignal], shares: Mapping[str, float]) -> Table:
+    others = [
+        name
+        for name in ("abstained", "failed", "errored", "skipped")
+        if any(name in component.outcomes for component in components)
     ]
-    return "\n\n".join("\n".join(section) for section in sections if section)
-
-
-def _components_table(found: Signal) -> Iterator[list[str]]:
-    others = [name for name in ("abstained", "failed", "errored", "skipped") if _any(found, name)]
-    yield ["component", "scored", *others, "mean", "deviation", "varies in", "of the advantages"]
-    for component in found.components:
-        yield [
-            component.name,
+    rows: list[list[Cell]] = [
+        [
+            Name(component.name),
             *(percent(component.outcomes.get(name, 0.0)) for name in ("scored", *others)),
             decimal(component.mean),
             decimal(component.deviation),
             percent(component.varies),
             percent(component.advantage_share),
         ]
-    named = {component.name for component in found.components}
-    for name, share in found.advantage_shares.items():
-        if name not in named:
-            yield [name, *([UNKNOWN] * (4 + len(others))), percent(share)]
+        for component in components
+    ]
+    names = {component.name for component in components}
+    unknown = [UNKNOWN] * (4 + len(others))
+    rows += [[Name(name), *unknown, percent(share)] for name, share in shares.items() if name not in names]
+    return Table(rows, ["component", "scored", *others, "mean", "deviation", "varies in", "of the advantages"])
 
 
-def _any(found: Signal, outcome: str) -> bool:
-    return any(outcome in component.outcomes for component in found.components)
+def _gates_table(gates: Sequence[GateSignal]) -> Table:
+    rows: list[list[Cell]] = [
+        [Name(gate.name), *map(percent, (gate.pass_rate, gate.starved, gate.saturated))] for gate in gates
+    ]
+    return Table(rows, ["gate", "completions passing", "prompts where none passes", "prompts where all pass"])
 
 
-def _gates_table(found: Signal) -> Iterator[list[str]]:
-    yield ["gate", "completions passing", "prompts where none passes", "prompts where all pass"]
-    for gate in found.gates:
-        yield [gate.name, percent(gate.pass_rate), percent(gate.starved), percent(gate.saturated)]
-
-
-def _calls_table(found: Signal) -> Iterator[list[str]]:
-    yield ["expensive component", "calls per completion", "calls in the run", "cost"]
-    for calls in found.calls:
+def _calls_table(components: Sequence[Calls]) -> Table:
+    rows: list[list[Cell]] = []
+    for calls in components:
         in_run = UNKNOWN if calls.in_run is None else f"{calls.in_run:,.0f}"
         cost = UNKNOWN if calls.cost is None else f"{calls.cost:,.2f}"
-        yield [calls.component, decimal(calls.per_completion), in_run, cost]
+        rows.append([Name(calls.component), decimal(calls.per_completion), in_run, cost])
+    return Table(rows, ["expensive component", "calls per completion", "calls in the run", "cost"])
 
 
 def warnings_of(found: Signal) -> Iterator[str]:
@@ -322,8 +299,34 @@ class Signal:
         plain: dict[str, Any] = json_ready(self)
         return plain
 
+    @property
+    def document(self) -> Document:
+        """The report."""
+        low, high = self.samples
+        per_prompt = f"{low}" if low == high else f"{low} to {high}"
+        planned = "groups of that size" if self.num_generations is None else f"groups of {self.num_generations}"
+        about = "at least " if self.extrapolated else ""
+        shares = [
+            ["prompts whose samples all score the same", percent(self.silent)],
+            ["prompts with at most two different totals", percent(self.few_distinct)],
+            [f"prompts with a learning signal, in {planned}", about + percent(self.varying)],
+            ["completions with a gradient", about + percent(self.effective_batch)],
+        ]
+        blocks: list[Block] = [
+            Paragraph(f"{self.completions:,} completions, {self.groups:,} prompts with {per_prompt} samples each"),
+            Table(shares),
+        ]
+        if self.silent_at_lowest + self.silent_at_highest:
+            lowest, highest = percent(self.silent_at_lowest), percent(self.silent_at_highest)
+            extremes = f"In {lowest} of the prompts all samples have the lowest total, in {highest} the highest."
+            blocks.append(Paragraph(extremes))
+        blocks.append(_components_table(self.components, self.advantage_shares))
+        blocks += [_gates_table(self.gates)] if self.gates else []
+        blocks += [_calls_table(self.calls)] if self.calls else []
+        return Document("Learning signal", [*blocks, *(Paragraph(warning, "note") for warning in self.warnings)])
+
     def __str__(self) -> str:
-        return as_text(self)
+        return self.document.text()
 
 
 def signal_of(

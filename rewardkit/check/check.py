@@ -6,18 +6,16 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rewardkit.batch.trajectory import Trajectory
 from rewardkit.check.completion.anatomy import anatomy_of
 from rewardkit.check.examples import Example, examples_of, grouped, per_example
-from rewardkit.check.exploits.regressions import save
-from rewardkit.check.findings import LawResult, imports_of
-from rewardkit.check.laws import Law
+from rewardkit.check.findings import Law, LawResult, imports_of
 from rewardkit.check.reports.report import Report
-from rewardkit.check.reward_under_test.components import components_of, of_component
+from rewardkit.check.reward_under_test.components import components_of, unrepeated
 from rewardkit.check.reward_under_test.subject import Promises, Subject, is_foreign
 from rewardkit.check.reward_under_test.trials import Trial, text_of
 from rewardkit.check.run.execution import Told, run_laws
@@ -194,22 +192,49 @@ def check_reward(
     )
     todo = selected(laws, without=without or (), exploits=exploits, regressions=regressions)
     parts = components_of(subject) if components else []
-    run = _Run(todo, patience=patience, isolate=isolate, fail_fast=fail_fast, told=told, runs=1 + len(parts))
     started = time.monotonic()
-    imports = _imports(reward, environment)
-    whole = _with_imports(run.report(subject, budget * 2 / (2 + len(parts))), imports)
-    found: list[Report] = []
-    for number, (name, part) in enumerate(parts):
-        if fail_fast and not all(one.ok for one in (whole, *found)):
+    results: list[Report] = []
+
+    def checked(one: Subject, seconds: float, source: Any) -> Report:
+        """Check the whole reward or a component; its findings know how to import it."""
+        began, output, before = time.monotonic(), Output(), len(results) * len(todo)
+        one.deadline, one.imports = began + seconds, _imports(source, environment)
+
+        def on_law(law: str, number: int, count: int) -> None:
+            if told is not None:
+                told(law, before + number, (1 + len(parts)) * count)
+
+        laws_run: dict[str, LawResult] = {}
+        with closing(run_laws(one, todo, patience=patience, isolate=isolate, told=on_law, output=output)) as running:
+            for result in running:
+                laws_run[result.law] = result  # a law that was not finished may go on later
+                if fail_fast and result.findings:
+                    break
+        return Report(
+            reward=shorten(one.reward),
+            results=tuple(laws_run.values()),
+            seed=seed,
+            seconds=time.monotonic() - began,
+            fingerprint=one.reward.fingerprint,
+            printed=output.printed,
+            title=one.part,
+        )
+
+    results.append(checked(subject, budget * 2 / (2 + len(parts)), reward))
+    for number, part in enumerate(parts):
+        if fail_fast and not all(report.ok for report in results):
             break
         left = started + budget - time.monotonic()
-        own = _with_imports(run.report(part, left / (len(parts) - number)), _imports(part.reward, environment))
-        found.append(of_component(own, name, whole))
+        own = checked(part, left / (len(parts) - number), part.reward)
+        results.append(unrepeated(own, results[0].findings, "as shown above, for the sum"))
+    whole, *of_parts = results
     if regressions is not None:
+        from rewardkit.check.exploits.regressions import save
+
         save(regressions, whole.findings, subject.examples)
     remarks = (*per_example(subject.examples, good=good, bad=bad), *failing_calls(subject, patience, isolate=isolate))
     spent = time.monotonic() - started
-    return replace(whole, components=tuple(found), seconds=spent, budget=budget, remarks=remarks)
+    return replace(whole, components=tuple(of_parts), seconds=spent, budget=budget, remarks=remarks)
 
 
 def _imports(reward: Any, environment: Any) -> str:
@@ -220,55 +245,6 @@ def _imports(reward: Any, environment: Any) -> str:
         found and name.isidentifier() and vars(sys.modules.get(environment.__module__, sys)).get(name) is environment
     )
     return f"{found}; from {environment.__module__} import {name}" if known else found
-
-
-def _with_imports(report: Report, imports: str) -> Report:
-    """Return the report whose findings know how to import the reward."""
-    results = [
-        replace(result, findings=tuple(replace(one, imports=imports) for one in result.findings))
-        for result in report.results
-    ]
-    return replace(report, results=tuple(results)) if imports else report
-
-
-@dataclass
-class _Run:
-    """How the sum and its components are checked, one after the other."""
-
-    laws: tuple[Law, ...]
-    patience: float
-    isolate: bool
-    fail_fast: bool
-    told: Told | None
-    runs: int
-    done: int = 0
-
-    def report(self, subject: Subject, budget: float) -> Report:
-        """Check one of them."""
-        started = time.monotonic()
-        subject.deadline = started + budget
-        before, self.done = self.done * len(self.laws), self.done + 1
-
-        def told(law: str, number: int, count: int) -> None:
-            if self.told is not None:
-                self.told(law, before + number, self.runs * count)
-
-        results: dict[str, LawResult] = {}
-        output = Output()
-        running = run_laws(subject, self.laws, patience=self.patience, isolate=self.isolate, told=told, output=output)
-        with closing(running):
-            for result in running:
-                results[result.law] = result
-                if self.fail_fast and result.findings:
-                    break
-        return Report(
-            reward=shorten(subject.reward),
-            results=tuple(results.values()),
-            seed=subject.seed,
-            seconds=time.monotonic() - started,
-            fingerprint=subject.reward.fingerprint,
-            printed=output.printed,
-        )
 
 
 def subject_of(

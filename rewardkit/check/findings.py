@@ -1,14 +1,18 @@
-"""Finding: one fault of a reward with its counterexample. LawResult: the findings of one law."""
+"""Law: a property that every reward must have. Finding: one fault of a reward with its counterexample. LawResult: the
+findings of one law.
+"""
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from math import isfinite
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from rewardkit.batch.table_text import visible
 from rewardkit.errors import shorten, shorten_line
@@ -21,7 +25,8 @@ _SAME_SHAPE = (
     "Match the whole completion once, with one answer: re.fullmatch, or rk.tags and an extractor such as "
     'rk.extract.tag("answer")'
 )
-_COMPARE = "Extract the answer first and compare it as a whole, with rk.number, rk.exact or ==, not with `in`"
+COMPARE = "Extract the answer first and compare it as a whole, with rk.number, rk.exact or ==, not with `in`"
+"""Advice for laws whose findings are wrong answers that are paid."""
 
 _BY_FAMILY = {
     "special-cased": "Run programs in a sandbox with tests that they cannot see: rk.code_tests",
@@ -47,102 +52,6 @@ _BY_FAMILY = {
     "injection": "Treat the completion as data: never evaluate it, and quote it in a judge's prompt",
 }
 
-_BY_LAW = {
-    "total": "Catch this case in the reward and return the lowest score for it",
-    "calls_are_not_paid": "Pay for the calls that the task needs and let others cost: rk.tool_calls(column), not a "
-    "bonus for each call or result",
-    "idle_turns_are_not_paid": "Do not add up or average over turns: rk.per_turn(reduce='last') or 'progress'",
-    "results_are_not_answers": "Read the answer from the last turn of the policy: trajectory.answer or `completion`, "
-    "not from all messages",
-    "one_for_all": "Let calls that a row does not need cost: rk.tool_calls(column) without extra='allow', or a penalty",
-    "claims_need_calls": "Check the call and its result, not the words: rk.agents.tool_success, rk.agents.final_state, "
-    "rk.agents.no_claim_without_call",
-    "missing_calls_cost": "Divide by the calls that are needed, too: rk.tool_calls is 2 * matched / (gold + made)",
-    "idle_policy_earns_nothing": "Ask for what has to be done, not only that nothing wrong was done: all() of "
-    "nothing is true. Name rows where doing nothing is right in nothing_to_do=",
-    "prefix_below_whole": "Score the last state, or gate the reward by rk.agents.finished()",
-    "parallel_order_indifferent": "Compare the calls of one turn as a set: rk.tool_calls pairs them in any order",
-    "call_forms_indifferent": "Read calls with rk.Trajectory: it reads arguments as text and as a mapping alike",
-    "turn_shares_sum": "Return shares that sum to the value, or use rk.per_turn",
-    "no_op_tolerated": "Judge what was reached, not the number or the place of the calls",
-    "replay_is_deterministic": "Set everything in reset(): what is left of the last episode, and the random numbers",
-    "outage_is_failed": "Let ConnectionError and TimeoutError pass in the environment and in the reward; do not turn "
-    "them into a score",
-    "finite": "Guard the division or logarithm so that every score is a finite number",
-    "bounded": "Limit the score: min(score, limit), or .clip(low, high) on the reward",
-    "abstains_by_declaration": "Return the lowest score for a bad completion; return None only for rows that the "
-    "reward does not apply to",
-    "gold_gets_the_maximum": "Compare the reward's pattern with this completion: a right answer has to match it",
-    "gold_above_perturbed_gold": _COMPARE,
-    "only_answers_are_paid": "Give the lowest score if there is no answer",
-    "keys_are_compared_both_ways": "Compare the objects as wholes, made == wanted, or count the keys that only one of "
-    "them has: rk.json_match and rk.tool_calls do. If further keys are right, leave this law out with without=[...]",
-    "wrong_stays_wrong": _COMPARE,
-    "almost_right_is_wrong": "Make the tolerance of numbers small and absolute, and compare texts as wholes",
-    "every_part_counts": "Ask for each part: all(...), and as many as there are, not any(...) or the first one",
-    "nonsense_earns_less": "Look for a score that is subtracted where it should be added, or for swapped arguments",
-    "none_stands_in_for_another": "Compare each part with its own counterpart, in order: zip(..., strict=True)",
-    "as_many_as_asked_for": "Compare the number of parts, too: zip(..., strict=True), or len(found) == len(wanted)",
-    "more_calls_cost": "Compare all calls with all that are wanted, and give less for each that nobody asked for",
-    "order_of_keys_does_not_count": "Parse the JSON and compare the objects, not their texts",
-    "errors_on_both_sides": "Take the distance as an absolute value: abs(said - gold)",
-    "expressions_are_exact": "Compare the value exactly, with fractions.Fraction or a tolerance of 1e-6",
-    "damage_never_pays": "Look for a score that a missing part leaves out: give the lowest score if a part is missing",
-    "one_best_length": "Check the signs and the limits of the curve: it should rise up to the best length, then fall",
-    "long_texts_like_short_ones": "Divide by the length, or limit what is counted",
-    "repetition_in_any_script": "Count the repetition of characters, too, where a script has no spaces",
-    "confidence_is_honest": "Use a proper scoring rule, such as 1 - (confidence - right) ** 2, for 0 to 1",
-    "stays_in_its_range": "Limit the score to the range of its docstring: min(max(score, low), high)",
-    "length_is_of_the_text": 'Measure the text of the message: len(completion[-1]["content"])',
-    "earlier_turns_do_not_count": "Read the last assistant message only",
-    "only_the_assistant_is_paid": "Read messages whose role is assistant only",
-    "the_last_message_counts": "Read the last assistant message: completion[-1], not completion[0]",
-    "only_the_completion_counts": "Score the completion without its prompt",
-    "right_for_every_gold": "Look at how the code reads this gold answer: 0 and False are values, and a pattern needs "
-    "re.escape",
-    "rows_of_every_kind": "Let the branch for these rows compare the answer, too",
-    "rows_differ": "Pair each completion with its own row: zip(completions, column, strict=True)",
-    "reads_what_it_asks_for": "Read the column that the completion is compared with",
-    "does_what_it_says": "Change the line as proposed, and check again",
-    "tests_reject_wrong_programs": "Add the proposed test to the row",
-    "right_however_written": "Allow for it: re.DOTALL in the pattern, .strip() on the answer, commas and units removed "
-    "from both sides",
-    "separates_good_from_bad": "Make the reward read what is wrong in this completion, or remove it from bad=",
-    "informative": "Run the reward's pattern on a right completion; a missing re.DOTALL is the usual reason",
-    "reads_its_columns": "Compare the completion with the column, or remove the argument",
-    "improves_along_chains": "Make each step toward the right answer earn more",
-    "deterministic": "Remove the randomness or seed it with the completion; of a judge, set temperature 0",
-    "batch_equals_singles": "Score each completion by itself and build one score per row: zip(completions, column)",
-    "permutation": "Keep no state between rows, and pair each completion with its own row: zip(completions, column)",
-    "neighbors_do_not_leak": "Compare only completions of one prompt",
-    "chat_equals_text": "Read the text of the last assistant message",
-    "strings_equal_typed_columns": "Annotate the column with its type (answer: float), and rewardkit converts it",
-    "inputs_not_mutated": "Copy a list before you sort, pop or change it: sorted(values), list(values)",
-    "picklable": "Define the function at the top level of a module, without lambdas and open files",
-    "thread_safe": "Keep state in local variables; for a time limit use @rk.reward(timeout=...), not signals",
-    "gate_dominance": "Set otherwise= of the gate to at most the lowest score behind it",
-    "schedule_bounds": "Limit the schedule: .clip(low, high)",
-    "whitespace_indifferent": "Strip and join the words before you compare: ' '.join(text.split())",
-    "unicode_indifferent": "Normalize both sides before you compare: unicodedata.normalize('NFKC', text)",
-    "case_indifferent": "Compare text.casefold() on both sides",
-    "position_bias": "Ask the judge in both orders and average",
-    "verbosity_bias": "Tell the judge that length does not count, or limit the length",
-    "time_linear": "Limit the length of what you parse, and use patterns without nested repetition; for a time limit, "
-    "@rk.reward(timeout=...)",
-    "memory_bounded": "Limit the size of numbers, ranges and repetitions before you compute them",
-    "search": _COMPARE,
-    "regressions": _COMPARE,
-}
-
-_WITH_ENVIRONMENT = {
-    "gold_gets_the_maximum": "Play the right completion and read its calls and results: has a tool failed, or is its "
-    "name misspelled?",
-    "gold_above_perturbed_gold": "If the calls of another row were made, compare their arguments with this row's: "
-    "rk.tool_calls, or the state with rk.agents.final_state. If the answer is another's, compare it as a whole",
-    "informative": "Play a right completion and read its calls and results: has a tool failed?",
-}
-"""Advice where calls really ran."""
-
 READS_CHAT = re.compile(r"Nonsense: seems to read chat messages|AttributeError: 'str' object has no attribute 'get'")
 _READS_TEXT = re.compile(
     r"TypeError: can only concatenate list"
@@ -152,43 +61,32 @@ _READS_TEXT = re.compile(
 )
 
 
-class Found(Protocol):
-    """The part of a finding that advice depends on."""
+def advice_for(law: Law, *, family: str = "", trace: str = "", chat: bool = False, environment: str = "") -> str:
+    """Return what to do next about a finding, without a full stop; empty for a law of the user's own.
 
-    @property
-    def law(self) -> str: ...
-
-    @property
-    def family(self) -> str: ...
-
-    @property
-    def trace(self) -> str: ...
-
-    @property
-    def chat(self) -> bool: ...
-
-    @property
-    def environment(self) -> str: ...
-
-
-def advice_for(found: Found) -> str:
-    """Return what to do next, without a full stop; empty for a law of the user's own."""
-    raised = found.trace.strip().splitlines()[-1] if found.trace.strip() else ""
-    if not found.chat and READS_CHAT.search(raised):
+    Args:
+        law: the broken law.
+        family: the family of the exploit.
+        trace: the traceback, if the reward raised.
+        chat: whether the completion is chat messages, as from a chat prompt.
+        environment: the name of the environment in which the calls ran.
+    """
+    raised = trace.strip().splitlines()[-1] if trace.strip() else ""
+    if not chat and READS_CHAT.search(raised):
         return (
             "The function reads chat messages: give the examples chat prompts as in your dataset, "
             '{"prompt": [{"role": "user", "content": ...}]}'
         )
-    if found.chat and _READS_TEXT.search(raised):
+    if chat and _READS_TEXT.search(raised):
         return (
             "With chat prompts a completion is a list of messages, in TRL, too: read its text as "
             'completion[-1]["content"], or write the function with @rk.reward and `completion: str`'
         )
     if raised:
         return "Fix the line above: the reward must score every completion, a bad one with the lowest score"
-    if found.environment and found.law in _WITH_ENVIRONMENT:
-        return _WITH_ENVIRONMENT[found.law]
-    return _BY_FAMILY.get(found.family) or _BY_LAW.get(found.law, "")
+    if environment and law.advice_on_calls:
+        return law.advice_on_calls
+    return _BY_FAMILY.get(family, law.advice)
 
 
 # Expressions: Python that can be pasted, for the values of a finding and the import of its reward.
@@ -266,6 +164,56 @@ def _is_users(name: str, module: Any) -> bool:
     return not set(installed) & set(Path(file).parts)
 
 
+class Turn(IntEnum):
+    """When a law runs: what finds most with the fewest calls comes first, since the time is limited."""
+
+    EARLY = 0
+    """Wrong answers in right completions."""
+    SOON = 1
+    """The exploits, and then `time_linear`: a slow reward spends the time of all laws after it."""
+    USUAL = 2
+    LATE = 3
+    """What takes long and finds little."""
+    LAST = 4
+    """The search, which takes all the time it gets."""
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law that `check_reward` checks.
+
+    Attributes:
+        name: its name in reports and in ``check_reward(laws=[...])``.
+        check: gets the reward under test and yields a `Finding` for each way in which it breaks the law; raises `Skip`
+            if the law does not apply. Its docstring says why a training run needs the law.
+        advice: what to do next about a finding, without a full stop.
+        advice_on_calls: the same, if the calls of completions really ran.
+        fast: whether ``rewardkit check --fast`` runs it.
+        turn: when it runs.
+        names_line: whether its findings name the line of the source at which the reward decides.
+    """
+
+    name: str
+    check: Callable[[Any], Iterator[Finding]]
+    advice: str = ""
+    advice_on_calls: str = ""
+    fast: bool = False
+    turn: Turn = Turn.USUAL
+    names_line: bool = False
+
+    @property
+    def why(self) -> str:
+        """Why a training run needs the law, in one sentence."""
+        return " ".join(self.__doc__.split("\n\n")[0].split())
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        return inspect.getdoc(self.check) or ""
+
+    def __repr__(self) -> str:
+        return f"laws.{self.name}"
+
+
 LawOutcome = Literal["held", "broken", "unfinished", "skipped"]
 
 
@@ -289,7 +237,7 @@ class Finding:
             not known.
         of: the name of the component that was checked by itself; empty for the reward as a whole.
         own: the raw score of `component`, if it is a part of the reward.
-        tip: what to do next, if more is known than the law.
+        advice: what to do next; empty for a law of your own.
         imports: statements that import the reward as ``reward``; empty if they are not known.
         unreachable: why no model and trainer of the given data produce the completion; empty if they can.
         of_data: whether the data is at fault, not the reward.
@@ -310,7 +258,7 @@ class Finding:
     line: str = ""
     of: str = ""
     own: float | None = None
-    tip: str = ""
+    advice: str = ""
     imports: str = ""
     unreachable: str = ""
     of_data: bool = False
@@ -341,16 +289,6 @@ class Finding:
         own = f"{self.own:.6g}" if isfinite(self.own) else "no score"
         return [("total", said), (self.component, own)]
 
-    @property
-    def chat(self) -> bool:
-        """Whether the completion was chat messages, as from a chat prompt."""
-        return not isinstance(self.completion, str) or isinstance(self.columns.get("prompt"), (list, tuple))
-
-    @property
-    def advice(self) -> str:
-        """What to do next; empty for a law of your own."""
-        return self.tip or advice_for(self)
-
     def __str__(self) -> str:
         lines = [
             f"{self.law}{f' ({self.family})' if self.family else ''}: {visible(self.why)}",
@@ -377,7 +315,6 @@ class Finding:
         """Return plain values that JSON can hold; other values become text."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
         plain["columns"] = dict(self.columns)
-        plain["advice"] = self.advice
         plain["reproduce"] = self.reproduce
         jsonable: dict[str, Any] = jsonable_of(plain)
         return jsonable

@@ -6,7 +6,6 @@ completions, ``{"prompt": "6*7?", "answer": "42", "good": ["<answer>42</answer>"
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from rewardkit.batch.batch import RESERVED
 from rewardkit.check.examples import Example
 from rewardkit.check.reward_under_test.bound_reward import BoundReward, bound
 from rewardkit.check.reward_under_test.subject import Subject
-from rewardkit.check.reward_under_test.vocabulary import uses_argument
+from rewardkit.check.reward_under_test.vocabulary import parameters_of, uses_argument
 from rewardkit.errors import DataError, NoExamples
 from rewardkit.scoring.samples import Records, asked_for, read
 from rewardkit.tree.conversion import tree_of
@@ -206,19 +205,13 @@ def _takes_any(reward: Any) -> bool:
 
 
 def _takes_keywords(function: Any) -> bool:
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return False
+    parameters = (parameters_of(function) or {}).values()
     # A TRL function has **kwargs because TRL passes it everything; one that never mentions them reads nothing there.
     return any(one.kind is one.VAR_KEYWORD and uses_argument(function, one.name) for one in parameters)
 
 
 def _parameters(function: Any) -> list[str]:
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return []
+    parameters = (parameters_of(function) or {}).values()
     return [one.name for one in parameters if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)]
 
 

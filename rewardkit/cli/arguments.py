@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from rewardkit.differences.limits import Limits
 
 REWARD = "path/to/file.py:reward or module:reward"
 """How a reward is named on the command line."""
@@ -82,49 +78,6 @@ def _pairs(text: str) -> dict[str, str]:
             raise argparse.ArgumentTypeError(f"write NAME=COLUMN, as in answer=reference; got {pair!r}")
         pairs[name.strip()] = column.strip()
     return pairs
-
-
-def add_comparison(verb: argparse.ArgumentParser) -> None:
-    """Add ``--without`` and ``--regressions``: what a comparison of two rewards leaves out, and scores besides."""
-    verb.add_argument(
-        "--without",
-        type=names,
-        default=[],
-        metavar="A,B",
-        help="leave out these components on both sides; `expensive` leaves out judges, reward models and programs",
-    )
-    verb.add_argument(
-        "--regressions", type=Path, metavar="FILE", help="known exploits, kept by `rewardkit check --regressions FILE`"
-    )
-
-
-def add_limits(verb: argparse.ArgumentParser) -> None:
-    """Add ``--max-changed`` and others: how much a change of a reward may change; `limits_of` reads them."""
-    for name, what in (
-        ("changed", "completions get another total"),
-        ("flips", "advantages flip their sign"),
-        ("silenced", "groups newly have equal totals, so that nothing is learned from them"),
-        ("new-failures", "completions can no longer be scored"),
-    ):
-        verb.add_argument(
-            f"--max-{name}", type=_limit, metavar="LIMIT", help=f"fail if more {what}: a number or a share, as in 2%%"
-        )
-
-
-def limits_of(options: argparse.Namespace) -> Limits:
-    """Return the limits that the options set."""
-    from rewardkit.differences.limits import Limits
-
-    return Limits(options.max_changed, options.max_flips, options.max_silenced, options.max_new_failures)
-
-
-def _limit(text: str) -> Any:
-    from rewardkit.differences.limits import Limit
-
-    try:
-        return Limit.parsed(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def write(path: Path, text: str) -> None:

@@ -11,30 +11,29 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.check.fast import FAST, SECONDS
 from rewardkit.cli.arguments import REWARD, add_seed, names, seconds, write
 
 _BUDGET = 40.0
+_FAST_BUDGET = 2.0
+"""For a hook before each commit, where a whole check takes too long."""
 
 if TYPE_CHECKING:
     from rewardkit.check.reports import Report, Section
     from rewardkit.check.reward_under_test.bound_reward import BoundReward
     from rewardkit.check.run.execution import Told
 
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
-
-def add_to(verbs: Verbs) -> None:
-    """Add the verb and its options."""
-    verb = verbs.add_parser(
-        "check",
-        help="check rewards against laws and search for exploits",
-        description="Checks rewards against laws and searches for exploits: completions that earn a high reward "
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
+    verb.description = (
+        "Checks rewards against laws and searches for exploits: completions that earn a high reward "
         "without doing the task. Examples of right and wrong completions are EXAMPLES, GOOD and BAD in the reward's "
-        "module, or come from a file.",
-        epilog="Exit code 0: no fault was found; 1: a law is broken or an exploit was found; 2: it could not run, or a "
+        "module, or come from a file."
+    )
+    verb.epilog = (
+        "Exit code 0: no fault was found; 1: a law is broken or an exploit was found; 2: it could not run, or a "
         "reward of the module could not be checked; 3: no fault was found, but some laws were not finished: the report "
-        "says which --budget they need (with --fast, this is 0).",
+        "says which --budget they need (with --fast, this is 0)."
     )
     verb.add_argument(
         "targets",
@@ -64,7 +63,7 @@ def add_to(verbs: Verbs) -> None:
     verb.add_argument(
         "--fast",
         action="store_true",
-        help=f"two seconds for each reward, for a hook before each commit: only {', '.join(FAST)}",
+        help="two seconds for each reward, for a hook before each commit: only the laws that find most ordinary bugs",
     )
     verb.add_argument("--laws", type=names, metavar="A,B", help="check only these laws")
     verb.add_argument("--without", type=names, default=[], metavar="A,B", help="check all laws except these")
@@ -87,7 +86,6 @@ def add_to(verbs: Verbs) -> None:
         "--budget", type=seconds, metavar="SECONDS", help="the time for each reward (default: 40; with --fast, 2)"
     )
     add_seed(verb)
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -143,7 +141,9 @@ def _mutants_of(target: str, bound: BoundReward) -> str:
 
 
 def _options(options: argparse.Namespace) -> dict[str, Any]:
-    chosen = {"budget": options.budget or (SECONDS if options.fast else _BUDGET), "seed": options.seed}
+    from rewardkit.check.run.selection import fast_laws
+
+    chosen = {"budget": options.budget or (_FAST_BUDGET if options.fast else _BUDGET), "seed": options.seed}
     if options.regressions is not None:
         chosen["regressions"] = options.regressions
     return {
@@ -151,7 +151,7 @@ def _options(options: argparse.Namespace) -> dict[str, Any]:
         "examples": options.examples,
         "label": options.label,
         "options": chosen,
-        "laws": options.laws or (FAST if options.fast else None),
+        "laws": options.laws or (fast_laws() if options.fast else None),
         "without": options.without,
         "exploits": not options.no_exploits,
     }
@@ -159,11 +159,12 @@ def _options(options: argparse.Namespace) -> dict[str, Any]:
 
 def _section(bound: BoundReward, report: Report, options: argparse.Namespace) -> Section:
     from rewardkit.check.reports import Section
-    from rewardkit.check.reports.measured import measured
 
     if options.data is None:
         section = Section(report)
     else:
+        from rewardkit.check.reports.measured import measured
+
         section = measured(report, bound.reward, options.data, label=options.label, seed=options.seed)
     if not _has_checked_items(bound):
         return section

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rewardkit.cli.arguments import add_seed, count
 
-if TYPE_CHECKING:
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
-
-def add_to(verbs: Verbs) -> None:
-    """Add the verb and its options."""
-    verb = verbs.add_parser(
-        "demo",
-        help="train a tiny language model with GRPO and compare it before and after",
-        description="Trains the project that `rewardkit init` writes: a tiny language model learns to turn "
-        "orders into JSON. The reward has partial credit, a gate and a schedule. Needs no network and no GPU.",
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
+    verb.description = (
+        "Trains the project that `rewardkit init` writes: a tiny language model learns to turn "
+        "orders into JSON. The reward has partial credit, a gate and a schedule. Needs no network and no GPU."
     )
     verb.add_argument(
         "--steps", type=count, metavar="N", help="the optimizer steps of GRPO (default: as in the project's run.yaml)"
@@ -37,7 +31,6 @@ def add_to(verbs: Verbs) -> None:
         default="small",
         help="the size of the model; medium and large need a GPU (default: small)",
     )
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,56 +1,90 @@
-"""``rewardkit diff HEAD:reward.py:reward reward.py:reward --on solutions.jsonl``: what a change of a reward changes."""
+"""``rewardkit diff HEAD:reward.py:reward reward.py:reward --on solutions.jsonl``: compare two versions of a reward.
+
+``rewardkit diff --base main`` compares all rewards that a change touches, for pull requests and hooks.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.cli.arguments import REWARD, add_columns, add_comparison, add_limits, count, limits_of, sources_of, write
+from rewardkit.cli.arguments import REWARD, add_columns, count, names, seconds, sources_of, write
+from rewardkit.errors import RewardKitError
 
 if TYPE_CHECKING:
-    from rewardkit.differences.differences import Differences
-    from rewardkit.differences.process import Data
+    from rewardkit.differences.differences import Differences, Limits
+    from rewardkit.differences.review import Review
 
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+_STDOUT = Path("-")
+_BUDGET = 2.0
+_TIMEOUT = 300.0
+_OF_BASE = ("only_sample", "no_check", "budget", "timeout")
+"""Options for a comparison with a revision."""
 
-_HERE = Path("-")
 
-
-def add_to(verbs: Verbs) -> None:
-    """Add the verb and its options."""
-    verb = verbs.add_parser(
-        "diff",
-        help="say what a change of a reward changes",
-        description="Scores the same completions with two rewards, and says what a training would notice: changed "
-        "totals and components, advantages that flip their sign, groups that fall silent, failures, known exploits. A "
-        "change of at most 1e-9 is no change.",
-        epilog="Exit code 0: within all limits; 1: a limit is exceeded, or a known exploit is paid again; 2: it could "
-        "not run. Without limits, any difference is 0.",
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
+    verb.description = (
+        "Scores the same completions with two rewards, and says what a training would notice: changed totals and "
+        "components, advantages that flip their sign, groups that fall silent, failures, known exploits. A change of "
+        "at most 1e-9 is no change. With --base, both are versions of the same rewards: those of another git revision "
+        "and those of the working tree, compared on a sample of completions in the repository and on completions that "
+        "are made for them; both are checked. Without REWARDS it finds the rewards that the change touches, also "
+        "through the modules and data files that they use."
+    )
+    verb.epilog = (
+        "Exit code 0: nothing changes, or no more than the limits allow; 1: a limit is exceeded, a known exploit is "
+        "paid again, or the new version breaks a law that the old one keeps; 2: it could not run, or a new reward "
+        "cannot be scored."
     )
     verb.add_argument(
-        "old",
-        metavar="OLD",
-        help=f"the reward before: {REWARD}; with a git revision, HEAD~1:reward.py:reward; RUN@3, version 3 of a run "
-        "whose reward was updated; or the folder of a run, for the scores that it recorded",
+        "rewards",
+        nargs="*",
+        metavar="REWARDS",
+        help=f"the reward before and the one after: {REWARD}; with a git revision, HEAD~1:reward.py:reward; RUN@3, "
+        "version 3 of a run whose reward was updated; or the folder of a run, for the scores that it recorded. With "
+        "--base, any number: path/to/file.py:reward, or path/to/file.py for all in it",
     )
-    verb.add_argument("new", metavar="NEW", help="the reward after: the same")
+    verb.add_argument(
+        "--base",
+        metavar="REVISION",
+        help="compare with this git revision, from its last common commit; HEAD for what is not committed",
+    )
     verb.add_argument(
         "--on",
-        required=True,
         metavar="DATA",
-        help="the completions: a file, a trainer's output folder, or the folder of a recorded run",
+        help="the completions: a file, a trainer's output folder, or the folder of a recorded run (default with "
+        "--base, for math.py: math.sample.jsonl beside it)",
     )
     add_columns(verb)
     verb.add_argument("--limit", type=count, metavar="N", help="use only the first N completions")
-    add_comparison(verb)
-    add_limits(verb)
+    verb.add_argument(
+        "--without",
+        type=names,
+        default=[],
+        metavar="A,B",
+        help="leave out these components on both sides; `expensive` leaves out judges, reward models and programs",
+    )
+    verb.add_argument(
+        "--regressions", type=Path, metavar="FILE", help="known exploits, kept by `rewardkit check --regressions FILE`"
+    )
+    for name, what in (
+        ("changed", "completions get another total"),
+        ("flips", "advantages flip their sign"),
+        ("silenced", "groups newly have equal totals, so that nothing is learned from them"),
+        ("new-failures", "completions can no longer be scored"),
+    ):
+        verb.add_argument(
+            f"--max-{name}", type=_limit, metavar="LIMIT", help=f"fail if more {what}: a number or a share, as in 2%%"
+        )
     verb.add_argument("--show", type=int, default=10, metavar="N", help="show N completions (default: 10)")
     verb.add_argument(
-        "--json", type=Path, nargs="?", const=_HERE, metavar="FILE", help="write JSON to FILE, or print it"
+        "--json", type=Path, nargs="?", const=_STDOUT, metavar="FILE", help="write JSON to FILE, or print it"
     )
     verb.add_argument("--html", type=Path, metavar="FILE", help="write a page to FILE")
     verb.add_argument(
@@ -59,47 +93,121 @@ def add_to(verbs: Verbs) -> None:
         metavar="FILE",
         help="write a comment for a pull request to FILE; empty if nothing changes",
     )
-    verb.set_defaults(run=run)
+    base = verb.add_argument_group("with --base")
+    base.add_argument("--only-sample", action="store_true", default=None, help="make no completions besides the sample")
+    base.add_argument("--no-check", action="store_true", default=None, help="do not check the rewards")
+    base.add_argument("--budget", type=seconds, metavar="SECONDS", help="the time to check each reward (default: 2)")
+    base.add_argument(
+        "--timeout",
+        type=seconds,
+        metavar="SECONDS",
+        help="the longest that scoring with a reward may take (default: 300)",
+    )
+    base.add_argument(
+        "--github",
+        action="store_true",
+        help="in a job of GitHub Actions: compare with the base of the pull request, and write the summary of the job",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare the rewards; return 0 if the differences are within all limits, else 1."""
+    """Compare the rewards; return 0 if the differences are within all limits."""
+    if options.base is not None or options.github:
+        return _against_base(options)
+    given = [f"--{name.replace('_', '-')}" for name in _OF_BASE if getattr(options, name) is not None]
+    if given:
+        raise RewardKitError(f"{', '.join(given)}: only for a comparison with a git revision. Add --base REVISION")
+    if len(options.rewards) != 2 or options.on is None:
+        raise RewardKitError(
+            "pass two rewards and the completions, as in rewardkit diff HEAD:reward.py:reward reward.py:reward --on "
+            "solutions.jsonl; or --base REVISION, for the rewards that changed since then"
+        )
+    return _two(options)
+
+
+def _two(options: argparse.Namespace) -> int:
     from rewardkit.differences.diff import diff
+    from rewardkit.differences.process import Data
+    from rewardkit_adapters.inspect.logs import is_log, log_rows
     from rewardkit_adapters.live.past import past_version
 
-    found = diff(
-        past_version(options.old) or options.old,
-        past_version(options.new) or options.new,
-        _data(options),
+    rows: Any = partial(log_rows, os.path.abspath(options.on)) if is_log(options.on) else None
+    old, new = (past_version(reward) or reward for reward in options.rewards)
+    differences = diff(
+        old,
+        new,
+        Data.at(options.on, rows=rows, sources=sources_of(options), limit=options.limit),
         without=options.without,
         regressions=options.regressions,
         examples=options.show,
     )
-    exceeded = limits_of(options).exceeded(found)
-    _write(found, exceeded, options)
+    exceeded = _limits(options).exceeded(differences)
+    _write(differences, exceeded, options)
     return 1 if exceeded else 0
 
 
-def _data(options: argparse.Namespace) -> Data:
-    from rewardkit.differences.process import Data
-    from rewardkit_adapters.inspect.logs import is_log, log_rows
+def _against_base(options: argparse.Namespace) -> int:
+    from rewardkit.differences.github import Job, hand_over, no_commands
+    from rewardkit.differences.review import Options, reviewed
+    from rewardkit.differences.revisions import changes
 
-    rows: Any = partial(log_rows, os.path.abspath(options.on)) if is_log(options.on) else None
-    return Data.at(options.on, rows=rows, sources=sources_of(options), limit=options.limit)
+    job = Job.here() if options.github else None
+    base = options.base or ("HEAD" if job is None else job.compared_with())
+    chosen = Options(
+        sample=None if options.on is None else Path(options.on),
+        sources=sources_of(options),
+        limit=options.limit,
+        without=tuple(options.without),
+        regressions=options.regressions,
+        makes=not options.only_sample,
+        budget=0.0 if options.no_check else options.budget or _BUDGET,
+        timeout=options.timeout or _TIMEOUT,
+        examples=options.show,
+    )
+    # What a reward prints must not be taken for commands by the runner.
+    with nullcontext() if job is None else no_commands():
+        review = reviewed(changes(base), options.rewards, chosen)
+        exceeded = [
+            f"{reward.name}: {sentence}"
+            for reward in review.rewards
+            if reward.sample is not None
+            for sentence in _limits(options).exceeded(reward.sample)
+        ]
+        _write(review, exceeded, options)
+    if job is not None:
+        hand_over(job, "" if review.same else review.document.markdown(), len(review.rewards))
+    if any(reward.state == "failed" for reward in review.rewards):
+        return 2
+    return 1 if exceeded or any(reward.broken for reward in review.rewards) else 0
 
 
-def _write(found: Differences, exceeded: list[str], options: argparse.Namespace) -> None:
+def _write(result: Differences | Review, exceeded: list[str], options: argparse.Namespace) -> None:
     """Write the files, then print the text, or JSON."""
-    values = json.dumps({**found.to_dict(), "exceeded": exceeded}, indent=1)
+    values = json.dumps({**result.to_dict(), "exceeded": exceeded}, indent=1)
     if options.html is not None:
-        write(options.html, found.html())
+        write(options.html, result.document.html())
     if options.markdown is not None:
-        write(options.markdown, "" if found.same else found.markdown())
-    if options.json == _HERE:
+        write(options.markdown, "" if result.same else result.document.markdown())
+    if options.json == _STDOUT:
         print(values)
         return
     if options.json is not None:
         write(options.json, values + "\n")
-    print(found.text())
+    print(result.document.text())
     for sentence in exceeded:
         print(f"\nover the limit: {sentence}")
+
+
+def _limits(options: argparse.Namespace) -> Limits:
+    from rewardkit.differences.differences import Limits
+
+    return Limits(options.max_changed, options.max_flips, options.max_silenced, options.max_new_failures)
+
+
+def _limit(text: str) -> Any:
+    from rewardkit.differences.differences import Limit
+
+    try:
+        return Limit.parsed(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

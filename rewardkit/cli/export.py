@@ -13,8 +13,6 @@ from rewardkit.errors import RewardDefinitionError
 if TYPE_CHECKING:
     from rewardkit.online.exports import Target
 
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
-
 ADAPTERS = {
     "axolotl": "rewardkit_adapters.axolotl",
     "hosted": "rewardkit_adapters.hosted",
@@ -29,19 +27,16 @@ ADAPTERS = {
 """The name of a trainer -> the module with its `export`."""
 
 
-def add_to(verbs: Verbs) -> None:
-    """Add the verb and its options."""
-    verb = verbs.add_parser(
-        "export",
-        help="write the files with which a trainer uses a reward",
-        description="Writes the file that a trainer loads, and prints what to put into its configuration. The reward "
-        "is loaded first: one that the trainer cannot run is refused with the reason.",
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
+    verb.description = (
+        "Writes the file that a trainer loads, and prints what to put into its configuration. The reward "
+        "is loaded first: one that the trainer cannot run is refused with the reason."
     )
     verb.add_argument("target", metavar="REWARD", help=REWARD)
     verb.add_argument("--to", required=True, choices=sorted(ADAPTERS), help="the trainer")
     verb.add_argument("--out", type=Path, default=Path("."), metavar="DIR", help="the folder (default: this folder)")
     verb.add_argument("--force", action="store_true", help="replace files that differ")
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

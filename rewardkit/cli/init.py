@@ -5,25 +5,18 @@ from __future__ import annotations
 import argparse
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rewardkit.batch.table_text import visible
 
-if TYPE_CHECKING:
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
-
-def add_to(verbs: Verbs) -> None:
-    """Add the verb and its options."""
-    verb = verbs.add_parser(
-        "init",
-        help="write a small project: a reward, its tests, data, and run.yaml",
-        description="Writes a small project: a reward, its tests, data and run.yaml. It trains right away, on any "
-        "machine: the model is made on the spot.",
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
+    verb.description = (
+        "Writes a small project: a reward, its tests, data and run.yaml. It trains right away, on any "
+        "machine: the model is made on the spot."
     )
     verb.add_argument("folder", type=Path, metavar="DIR", help="a new or empty folder")
     verb.add_argument("--task", choices=("orders",), default="orders", help="what the model learns (default: orders)")
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,8 +1,12 @@
-"""``rewardkit <verb>``: run a verb, print errors as sentences."""
+"""``rewardkit <verb>``: run a verb, print errors as sentences.
+
+The options of a verb are in the module ``rewardkit.cli.<verb>``, which is imported when the verb is used.
+"""
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import select
 import sys
@@ -11,27 +15,28 @@ from typing import TextIO
 
 from rewardkit import __version__
 from rewardkit.batch.table_text import visible
-from rewardkit.cli.check import add_to as add_check
-from rewardkit.cli.demo import add_to as add_demo
-from rewardkit.cli.diff import add_to as add_diff
-from rewardkit.cli.evaluate import add_to as add_evaluate
-from rewardkit.cli.export import add_to as add_export
-from rewardkit.cli.init import add_to as add_init
-from rewardkit.cli.radar import add_to as add_radar
-from rewardkit.cli.review import add_to as add_review
-from rewardkit.cli.score import add_to as add_score
-from rewardkit.cli.serve import add_to as add_serve
-from rewardkit.cli.train import add_to as add_train
-from rewardkit.cli.update import add_to as add_update
-from rewardkit.cli.view import add_to as add_view
-from rewardkit.errors import RewardKitError
+from rewardkit.errors import RewardKitError, near_miss, shorten
 
+VERBS = {
+    "check": "Check whether a reward can be gamed, and whether it rewards what is right",
+    "demo": "Train a tiny language model with GRPO and compare it before and after",
+    "diff": "Compare two versions of a reward: what changes for a training",
+    "export": "Write the files with which a trainer uses a reward",
+    "init": "Start a project: a reward, its tests, data, and run.yaml",
+    "radar": "Search a recorded run for signs that its reward is gamed",
+    "score": "Score saved completions, and select training data from them",
+    "serve": "Serve a reward over HTTP",
+    "train": "Train a language model with a reward, or evaluate its checkpoints",
+    "update": "Change the reward of a running training",
+    "view": "Look at recorded runs in the browser",
+}
+"""Verb -> what a person wants who uses it."""
 _CLOSED = 141
 """The exit code of a command that SIGPIPE ends."""
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line."""
+def parser(loaded: Sequence[str] = tuple(VERBS)) -> argparse.ArgumentParser:
+    """Return the parser of the command line, with the options of the verbs in `loaded`."""
     result = argparse.ArgumentParser(
         prog="rewardkit",
         description="Reward functions for reinforcement learning of language models.",
@@ -39,25 +44,24 @@ def parser() -> argparse.ArgumentParser:
     )
     result.add_argument("--version", action="version", version=f"rewardkit {__version__}")
     verbs = result.add_subparsers(title="verbs", dest="verb", required=True, metavar="VERB")
-    add_check(verbs)
-    add_demo(verbs)
-    add_diff(verbs)
-    add_evaluate(verbs)
-    add_export(verbs)
-    add_init(verbs)
-    add_radar(verbs)
-    add_review(verbs)
-    add_score(verbs)
-    add_serve(verbs)
-    add_train(verbs)
-    add_update(verbs)
-    add_view(verbs)
+    for name, summary in VERBS.items():
+        verb = verbs.add_parser(name, help=summary)
+        if name in loaded:
+            module = importlib.import_module(f"rewardkit.cli.{name}")
+            module.add_options(verb)
+            verb.description = f"{summary}. {verb.description}"
+            verb.set_defaults(run=module.run)
     return result
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; return its exit code."""
-    options = parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    verb = next((word for word in given if not word.startswith("-")), "")
+    command = parser([verb])
+    if verb and verb not in VERBS:
+        command.error(f"there is no verb {shorten(verb)}.{near_miss(verb, VERBS)} Verbs: {', '.join(VERBS)}")
+    options = command.parse_args(given)
     try:
         code = int(options.run(options))
         sys.stdout.flush()

@@ -14,21 +14,19 @@ from rewardkit.cli.arguments import REWARD, write
 if TYPE_CHECKING:
     from rewardkit.tree.reward import Reward
 
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
-
 _HERE = Path("-")
 
 
-def add_to(verbs: Verbs) -> None:
-    """Add the verb and its options."""
-    verb = verbs.add_parser(
-        "radar",
-        help="search a recorded run for signs that its reward is gamed",
-        description="Searches a recorded run for places where the reward may be gamed, as the tab Suspicious of the "
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
+    verb.description = (
+        "Searches a recorded run for places where the reward may be gamed, as the tab Suspicious of the "
         "page does: leads with a strength from 0 to 1, strongest first, each with completions to look at; then facts, "
-        "which healthy runs show as often. Leads are not verdicts.",
-        epilog="Exit code 0: searched; 1: a lead is at least as strong as --above; 2: it could not run, or the run is "
-        "too short to be searched.",
+        "which healthy runs show as often. Leads are not verdicts."
+    )
+    verb.epilog = (
+        "Exit code 0: searched; 1: a lead is at least as strong as --above; 2: it could not run, or the run is "
+        "too short to be searched."
     )
     verb.add_argument("folder", metavar="RUN", help="the folder of a recorded run; it may still be training")
     verb.add_argument(
@@ -69,7 +67,6 @@ def add_to(verbs: Verbs) -> None:
         "--key", metavar="VARIABLE", help="the environment variable with the API key (default: OPENAI_API_KEY)"
     )
     judge.add_argument("--task", metavar="TEXT", help="what the prompts ask for, if they do not say it by themselves")
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from rewardkit.scoring.sources import Saved
     from rewardkit_adapters.ray.reports import Progress
 
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
-
 
 # ``rewardkit score 's3://bucket/*.parquet' --engine ray``: score on a cluster.
 
@@ -264,17 +262,15 @@ def _gap(text: str) -> float:
 _TENTHS = 10
 
 
-def add_to(verbs: Verbs) -> None:
-    """Add the verb and its options."""
-    verb = verbs.add_parser(
-        "score",
-        help="score saved completions",
-        description="Scores saved completions: those in a .jsonl, .json, .csv or .parquet file, in a log of inspect_ai "
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
+    verb.description = (
+        "Scores saved completions: those in a .jsonl, .json, .csv or .parquet file, in a log of inspect_ai "
         "(.eval or .json), in the tables that TRL writes with log_completions=True, or in a recorded run. Whole "
         "conversations, in a column such as messages, are split into prompt and completion. Only a few batches are in "
-        "memory at a time. Schedules have their end value, as in evaluation.",
-        epilog="Exit code 0: all rows were scored; 1: some have an `error`; 2: it could not run.",
+        "memory at a time. Schedules have their end value, as in evaluation."
     )
+    verb.epilog = "Exit code 0: all rows were scored; 1: some have an `error`; 2: it could not run."
     verb.add_argument(
         "data",
         nargs="+",
@@ -305,7 +301,6 @@ def add_to(verbs: Verbs) -> None:
     )
     add_selection_to(verb)
     add_cluster_to(verb)
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -6,14 +6,11 @@ import argparse
 import importlib
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rewardkit.cli.access import TOKEN, add_token_options, has_other_users, token_of, warn_user
 from rewardkit.cli.arguments import REWARD, count, seconds
 from rewardkit.errors import RewardDefinitionError
-
-if TYPE_CHECKING:
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
 DIALECTS: dict[str, str] = {
     "llamafactory": "rewardkit_adapters.llamafactory",
@@ -25,13 +22,11 @@ DIALECTS: dict[str, str] = {
 _MIB = 1 << 20
 
 
-def add_to(verbs: Verbs) -> None:
-    """Add the verb and its options."""
-    verb = verbs.add_parser(
-        "serve",
-        help="serve a reward over HTTP",
-        description="Serves a reward over HTTP: POST /score for rows of any trainer (rk.remote is its client), and the "
-        "paths that some trainers post to. Workers that a completion kills are started again.",
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
+    verb.description = (
+        "Serves a reward over HTTP: POST /score for rows of any trainer (rk.remote is its client), and the "
+        "paths that some trainers post to. Workers that a completion kills are started again."
     )
     verb.add_argument("target", metavar="REWARD", help=REWARD)
     verb.add_argument(
@@ -59,7 +54,6 @@ def add_to(verbs: Verbs) -> None:
     )  # fmt: skip
     verb.add_argument("--record", type=Path, metavar="DIR", help="record everything that is scored into this folder")
     verb.add_argument("--no-access-log", action="store_true", help="do not log requests")
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

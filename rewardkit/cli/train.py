@@ -1,28 +1,28 @@
-"""``rewardkit train run.yaml``: train a model with a reward and a dataset."""
+"""``rewardkit train run.yaml``: train a model with a reward and a dataset, or evaluate its checkpoints."""
 
 from __future__ import annotations
 
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rewardkit.cli.arguments import add_settings, count
 
-if TYPE_CHECKING:
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+_OF_EVALUATION = ("split", "prompts", "generations", "out")
 
 
-def add_to(verbs: Verbs) -> None:
-    """Add the verb and its options."""
-    verb = verbs.add_parser(
-        "train",
-        help="train a language model with GRPO from a YAML file",
-        description="Trains a language model with TRL's GRPOTrainer. One YAML file names the reward, the model, the "
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
+    verb.description = (
+        "Trains a language model with TRL's GRPOTrainer. One YAML file names the reward, the model, the "
         "data and the settings. Everything is checked before the model is loaded. `rewardkit init DIR` writes a file "
-        "to start from.",
-        epilog="Exit code 0: the training finished; 1: it stopped with an error; 2: a check failed before it started; "
-        "130 or 143: it was interrupted, and --resume continues it.",
+        "to start from."
+    )
+    verb.epilog = (
+        "Exit code 0: the training finished, or all completions of the evaluation were scored; 1: it stopped with an "
+        "error, or some completions could not be scored; 2: a check failed before it started; 130 or 143: it was "
+        "interrupted, and --resume continues it."
     )
     verb.add_argument("config", type=Path, nargs="?", metavar="RUN.YAML", help="the configuration of the run")
     add_settings(verb)
@@ -44,7 +44,34 @@ def add_to(verbs: Verbs) -> None:
     )
     verb.add_argument("--print-config", action="store_true", help="print the whole configuration and stop")
     verb.add_argument("--schema", action="store_true", help="print the JSON schema of the file, for editors, and stop")
-    verb.set_defaults(run=run)
+    group = verb.add_argument_group(
+        "evaluation",
+        "With --evaluate, nothing is trained: checkpoints generate completions for the held-out prompts of the run, "
+        "and the reward of its configuration scores them. Two checkpoints are compared; more are shown side by side.",
+    )
+    group.add_argument(
+        "--evaluate",
+        nargs="*",
+        action="extend",
+        metavar="CHECKPOINT",
+        help="the checkpoints to evaluate: last, start (the model before training), a step such as 50, or a folder "
+        "(default: last)",
+    )
+    group.add_argument(
+        "--split", metavar="NAME", help="the dataset split to take prompts from (default: the one in eval)"
+    )
+    group.add_argument(
+        "--prompts", type=count, metavar="N", help="the number of prompts (default: the number in eval, or 64)"
+    )
+    group.add_argument(
+        "--generations",
+        type=count,
+        metavar="N",
+        help="completions per prompt; more than one are sampled as in training, and give pass@k (default: 1)",
+    )
+    group.add_argument(
+        "--out", type=Path, metavar="FILE", help="write all completions with their totals to FILE, as JSON"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -59,6 +86,10 @@ def run(options: argparse.Namespace) -> int:
         raise RewardKitError(
             "no configuration given: pass one, rewardkit train run.yaml. `rewardkit init DIR` writes it."
         )
+    if options.evaluate is not None:
+        return _evaluate(options)
+    if given := [f"--{name}" for name in _OF_EVALUATION if getattr(options, name) is not None]:
+        raise RewardKitError(f"{', '.join(given)}: only for an evaluation. Add --evaluate")
     sets = _sets(options)
     config = reader.read(options.config, sets)
     if options.preflight == "on" and config.preflight is None:
@@ -71,6 +102,21 @@ def run(options: argparse.Namespace) -> int:
     from rewardkit_adapters.runner.training import train
 
     return train(config)
+
+
+def _evaluate(options: argparse.Namespace) -> int:
+    """Evaluate checkpoints; return 0 if all completions were scored."""
+    from rewardkit_adapters.runner.config_file import read
+    from rewardkit_adapters.runner.evaluate import evaluate
+
+    return evaluate(
+        read(options.config, options.sets),
+        checkpoint=options.evaluate or ["last"],
+        split=options.split,
+        prompts=options.prompts,
+        generations=options.generations or 1,
+        out=options.out,
+    )
 
 
 def _sets(options: argparse.Namespace) -> list[str]:

@@ -5,32 +5,32 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rewardkit.batch.table_text import visible
 from rewardkit.cli.arguments import REWARD, count
+from rewardkit.report.document import aligned
+from rewardkit.report.values import short
 
 if TYPE_CHECKING:
     from rewardkit_adapters.live.mailbox import Mailbox
-
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
 _WAIT = 120.0
 _KINDS = ("weights", "thresholds", "schedules")
 _UNITS = ((86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes"), (1.0, "seconds"))
 
 
-def add_to(verbs: Verbs) -> None:
-    """Add the verb and its options."""
-    verb = verbs.add_parser(
-        "update",
-        help="change the reward of a running training",
-        description="Asks a running training to change its reward: to another reward, to other weights, thresholds or "
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
+    verb.description = (
+        "Asks a running training to change its reward: to another reward, to other weights, thresholds or "
         "schedules, or back to an earlier version. The training tries the change on its last batch. At its next step "
-        "it applies the change, or refuses it and says why.",
-        epilog="Exit code 0: applied, or printed what you asked for; 1: refused; 2: the request is not possible; 3: no "
-        "answer in time (the request stays until the training takes it).",
+        "it applies the change, or refuses it and says why."
+    )
+    verb.epilog = (
+        "Exit code 0: applied, or printed what you asked for; 1: refused; 2: the request is not possible; 3: no "
+        "answer in time (the request stays until the training takes it)."
     )
     verb.add_argument("folder", metavar="RUN", help="the folder of the run")
     verb.add_argument("reward", nargs="?", metavar="REWARD", help=f"the new reward: {REWARD}")
@@ -73,7 +73,6 @@ def add_to(verbs: Verbs) -> None:
         metavar="SECONDS",
         help=f"the time to wait for the answer (default: {_WAIT:g})",
     )
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -174,10 +173,10 @@ def _alive(mailbox: Mailbox) -> str:
 def _trial(trial: Mapping[str, Any]) -> str:
     """Return a table of the scores before and after, on the batch that the update was tried on."""
     pairs = [*trial["components"].items(), ("total", trial["total"])]
-    rows = [[visible(name), _number(before), _number(after)] for name, (before, after) in pairs]
+    rows = [[name, short(before, 4), short(after, 4)] for name, (before, after) in pairs]
     part = f", the main process's part of {trial['processes']}" if trial.get("processes", 1) > 1 else ""
     lines = [f"on the last batch ({trial['rows']} completions{part}):"]
-    lines.append(_aligned([["", "before", "after"], *rows]))
+    lines += aligned([["", "before", "after"], *rows])
     changes = trial["advantages"]
     if changes is not None:
         lines.append(
@@ -207,16 +206,6 @@ def _history(mailbox: Mailbox) -> str:
         state = answer.status if answer is not None else "pending"
         step = "" if answer is None or answer.step is None else str(answer.step)
         change = f"{request}: {answer.reason}" if answer is not None and answer.reason else str(request)
-        rows.append([str(request.update), sent, state, step, visible(change)])
-    return _aligned([["update", "sent", "status", "step", "change"], *rows]) if rows else "no updates"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4g}"
+        rows.append([str(request.update), sent, state, step, change])
+    names = ["update", "sent", "status", "step", "change"]
+    return "\n".join(aligned([names, *rows], left=len(names))) if rows else "no updates"

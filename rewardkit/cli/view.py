@@ -14,18 +14,14 @@ from rewardkit.workers.addresses import is_loopback
 if TYPE_CHECKING:
     from rewardkit.page.trials import Trials
 
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
-
 _PORT = 8765
 
 
-def add_to(verbs: Verbs) -> None:
-    """Add the verb and its options."""
-    verb = verbs.add_parser(
-        "view",
-        help="show recorded runs in the browser",
-        description="Shows recorded runs in the browser, also while they are being written: graphs, completions side "
-        "by side, logs, and suspicious patterns. The page loads nothing from outside this machine.",
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
+    verb.description = (
+        "Shows recorded runs in the browser, also while they are being written: graphs, completions side "
+        "by side, logs, and suspicious patterns. The page loads nothing from outside this machine."
     )
     verb.add_argument(
         "runs", nargs="*", type=Path, metavar="RUNS", help="folders of runs, or single runs (default: the folder runs)"
@@ -65,7 +61,6 @@ def add_to(verbs: Verbs) -> None:
     )
     add_token_options(verb, "auto if other people use this machine or --host lets other machines in")
     verb.add_argument("--no-browser", action="store_true", help="print the address, but do not open a browser")
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

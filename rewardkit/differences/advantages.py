@@ -6,12 +6,15 @@ reverse.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 
 from rewardkit.analyze.advantages import Spread, moments_of
+from rewardkit.analyze.discrimination import centered_ranks
 from rewardkit.batch.column import Floats, Numbers, Rows
+from rewardkit.report.values import json_ready
 
 _DIGITS = 6
 """Advantages are rounded to this many digits before their signs are compared: sums of floats are not exact."""
@@ -54,6 +57,12 @@ class Gradients:
     voiced: int
     rank_correlation: float | None
     largest_change: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as JSON values."""
+        arrays = ("groups", "before", "after", "sizes")
+        counts = {one.name: json_ready(getattr(self, one.name)) for one in fields(self) if one.name not in arrays}
+        return {"count": self.count, "completions": self.compared, **counts}
 
     @property
     def compared(self) -> int:
@@ -142,27 +151,11 @@ def _spearman(before: Floats, after: Floats, numbers: Numbers) -> Floats:
     """Return the rank correlation of each group, over the completions that have both totals; NaN if it has none."""
     both = ~(np.isnan(before) | np.isnan(after))
     count = int(numbers.max()) + 1
-    members = numbers[both]
-    ranks = [_ranks(np.round(totals[both], _EXACT), members) for totals in (before, after)]
-    sizes = np.bincount(members, minlength=count)
-    means: list[Floats] = [np.bincount(members, rank, minlength=count) / np.maximum(sizes, 1) for rank in ranks]
-    left, right = (rank - mean[members] for rank, mean in zip(ranks, means, strict=True))
+    left, right = (centered_ranks(totals[both], numbers[both]) for totals in (before, after))
 
     def summed(values: Floats) -> Floats:
-        return np.bincount(members, values, minlength=count).astype(np.float64)
+        return np.bincount(numbers[both], values, minlength=count).astype(np.float64)
 
     spread = np.sqrt(summed(left * left) * summed(right * right))
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(spread > 0.0, summed(left * right) / spread, np.nan)
-
-
-def _ranks(values: Floats, members: Numbers) -> Floats:
-    """Return the rank of each value within its group, from 0; equal values have the mean of their ranks."""
-    order = np.lexsort((values, members))
-    fresh = np.ones(len(values), dtype=np.bool_)
-    fresh[1:] = (np.diff(values[order]) != 0) | (np.diff(members[order]) != 0)
-    ties = np.cumsum(fresh) - 1
-    places = np.arange(len(values), dtype=np.float64)
-    ranks = np.empty(len(values))
-    ranks[order] = (np.bincount(ties, places) / np.maximum(np.bincount(ties), 1))[ties]
-    return ranks

@@ -9,7 +9,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ import numpy as np
 
 from rewardkit.batch.column import Numbers
 from rewardkit.differences.differences import Differences, compared
-from rewardkit.differences.examples import examples_of
 from rewardkit.differences.process import Data, Job, scored_elsewhere
 from rewardkit.differences.record import Recorded, recorded
 from rewardkit.differences.side import Side, scored
@@ -125,9 +124,18 @@ def difference(
     before: Side, after: Side, source: Data, cases: Sequence[Regression] = (), examples: int = EXAMPLES
 ) -> Differences:
     """Compare the scores of two rewards on the same completions, and show `examples` of them."""
-    found = source.open()
-    differences = compared(before, after, source.name, groups_of(found, source.sources), cases)
-    return replace(differences, examples=examples_of(differences, found, source.sources, examples))
+    data = source.open()
+    groups = groups_of(data, source.sources)
+    return compared(
+        before,
+        after,
+        data,
+        name=source.name,
+        groups=groups,
+        sources=source.sources,
+        exploits=cases,
+        examples=examples,
+    )
 
 
 def _cases(path: Path) -> tuple[Regression, ...]:

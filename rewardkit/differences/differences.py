@@ -1,138 +1,99 @@
-"""The difference between two rewards over the same completions, as numbers and tables.
+"""The difference between two rewards over the same completions, as numbers and as a report.
 
-``compared(before, after, found, groups).verdict`` is one sentence; `text`, `markdown` and `page` show the rest.
+``compared(before, after, source).verdict`` is one sentence; ``.text()``, ``.markdown()`` and ``.html()`` show the rest.
 """
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from rewardkit.analyze.page import escaped, page
-from rewardkit.analyze.presentation import aligned, excerpt, json_ready, percent
 from rewardkit.batch.column import Floats, Numbers, Rows
-from rewardkit.batch.table_text import visible
+from rewardkit.batch.messages import completion_text
 from rewardkit.differences.advantages import Gradients, gradients
 from rewardkit.differences.components import ComponentChange, component_changes
-from rewardkit.differences.exploits import ExploitChange, exploit_changes
-from rewardkit.differences.markdown import markdown_of
-from rewardkit.differences.sections import (
-    Example,
-    Sections,
-    component_table,
-    counted,
-    cut,
-    exploit_lines,
-    failure_lines,
-    gradient_table,
-    number,
-    signed,
-)
 from rewardkit.differences.side import TOLERANCE, Side, differ
+from rewardkit.errors import shorten
+from rewardkit.record.cells import as_json
+from rewardkit.report.document import (
+    Block,
+    Card,
+    Cell,
+    Code,
+    Document,
+    Facts,
+    Name,
+    Paragraph,
+    Part,
+    Quote,
+    Table,
+    Verdict,
+)
+from rewardkit.report.values import counted, excerpt, json_ready, percent, short
+from rewardkit.scoring.chunks import Chunk
 from rewardkit.scoring.regressions import Regression
-
-# The report of a comparison as a page: one self-contained file, dark or light as the reader's system.
-
-
-def page_of(found: Sections) -> str:
-    """Return the whole page."""
-    return page(f"Reward difference: {cut(f'{found.old} -> {found.new}', 80)}", "\n".join(_body(found)))
-
-
-def _body(found: Sections) -> Iterator[str]:
-    yield "<h1>Reward difference</h1>"
-    yield f'<p class="soft">{_code(found.old)} → {_code(found.new)}</p>'
-    yield f'<p class="soft">on {_code(found.data)} ({found.size})</p>'
-    yield f'<p class="verdict {"held" if found.same else "unfinished"}">{escaped(found.verdict)}</p>'
-    yield from (f'<p class="soft small">{escaped(warning)}</p>' for warning in found.warnings)
-    if found.components:
-        yield f"<section><h2>Components</h2>{_table(found.components, head=True)}</section>"
-    if found.gradients:
-        yield f"<section><h2>Advantages within groups</h2>{_table(found.gradients, head=False)}</section>"
-    for title, lines in (("Failures", found.failures), ("Known exploits", found.exploits)):
-        if lines:
-            yield f"<section><h2>{title}</h2><pre>{_lines(chr(10).join(lines))}</pre></section>"
-    if found.examples:
-        yield "<section><h2>The largest changes</h2>"
-        for one in found.examples:
-            yield from _example_html(one)
-        yield "</section>"
-
-
-def _example_html(one: Example) -> Iterator[str]:
-    advantage = "" if one.advantages is None else f", advantage {signed(one.advantages)}"
-    total = f"{number(one.totals[0])} -> {number(one.totals[1])}"
-    yield f'<div class="finding"><p>Row {one.row:,}: {escaped(one.kind)}, total {total}{advantage}</p><dl>'
-    for name, (was, now) in one.components.items():
-        yield f"<dt>{escaped(name)}</dt><dd>{number(was)} → {number(now)}</dd>"
-    for name, value in (("prompt", one.prompt), *one.columns.items(), ("completion", one.completion)):
-        if value:
-            yield f"<dt>{escaped(name)}</dt><dd><pre>{_lines(cut(value))}</pre></dd>"
-    yield "</dl></div>"
-
-
-def _table(cells: Sequence[Sequence[str]], *, head: bool) -> str:
-    rows = []
-    for place, row in enumerate(cells):
-        tag = "th" if head and place == 0 else "td"
-        numbers = "".join(f'<{tag} class="number">{escaped(cell)}</{tag}>' for cell in row[1:])
-        rows.append(f"<tr><{tag}>{escaped(row[0])}</{tag}>{numbers}</tr>")
-    return f"<table><tbody>{''.join(rows)}</tbody></table>"
-
-
-def _code(text: str) -> str:
-    return f"<code>{escaped(text)}</code>"
-
-
-def _lines(text: str) -> str:
-    """Return text with its line breaks, for <pre>."""
-    return "\n".join(map(escaped, text.split("\n")))
-
-
-# The report of a comparison for a terminal: the verdict first, then tables, then the completions that change most.
-
-
-_WIDTH = 100
-
-
-def text_of(found: Sections) -> str:
-    """Return the whole report."""
-    blocks = [
-        _filled(found.verdict),
-        f"old: {visible(found.old)}\nnew: {visible(found.new)}\non:  {visible(found.data)} ({found.size})",
-    ]
-    blocks += ["\n".join(aligned(cells)) for cells in (found.components, found.gradients) if cells]
-    blocks += ["\n".join(lines) for lines in (found.failures, found.exploits) if lines]
-    if found.examples:
-        blocks.append(
-            "The largest changes:\n" + "\n".join(line for one in found.examples for line in _example_text(one))
-        )
-    blocks += [_filled(f"Note: {warning}") for warning in found.warnings]
-    return "\n\n".join(blocks)
-
-
-def _example_text(one: Example) -> Iterator[str]:
-    total = f"total {number(one.totals[0])} -> {number(one.totals[1])}"
-    advantage = "" if one.advantages is None else f", advantage {signed(one.advantages)}"
-    yield f"  row {one.row:,} ({one.kind}): {total}{advantage}"
-    changes = [f"{visible(name)} {number(was)} -> {number(now)}" for name, (was, now) in one.components.items()]
-    if changes:
-        yield f"    {excerpt(', '.join(changes), _WIDTH)}"
-    for name, value in (("prompt", one.prompt), *one.columns.items(), ("completion", one.completion)):
-        if value:
-            yield f"    {visible(name)}: {excerpt(value, _WIDTH - len(name) - 6)}"
-
-
-def _filled(text: str) -> str:
-    return textwrap.fill(visible(text), _WIDTH, break_long_words=False, break_on_hyphens=False)
-
+from rewardkit.scoring.report import Faults
+from rewardkit.scoring.sources import Saved
 
 SCHEMA = 1
 """The version of `Differences.to_dict`."""
+_REASONS = 20
+"""Reasons of new failures in the JSON."""
+_SHOWN_EXPLOITS = 5
+_EXCERPT = 94
+"""The most characters of a completion or an exploit on a terminal."""
+_READ = 2_048
+"""Rows of the data that are read at a time."""
+_CANDIDATES = 4
+"""How many rows are read for each example that is shown, since equal completions are shown once."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A completion that the change affects, with its texts.
+
+    Attributes:
+        row: its number in the data, from 0.
+        columns: the columns that the rewards read.
+        totals, advantages: before and after; None if it has none.
+        components: name -> values before and after, of the components that differ here.
+        kind: ``"flip"``, ``"newly rewarded"``, ``"newly penalized"``, ``"no longer scored"``, ``"newly scored"`` or
+            ``"changed"``.
+    """
+
+    row: int
+    prompt: str
+    completion: str
+    columns: Mapping[str, str]
+    totals: tuple[float | None, float | None]
+    advantages: tuple[float, float] | None
+    components: Mapping[str, tuple[float | None, float | None]]
+    kind: str
+
+
+@dataclass(frozen=True)
+class ExploitChange:
+    """Known exploits that are paid: they earn at least as much as a right completion of the same prompt.
+
+    Attributes:
+        tried: how many were scored by both rewards.
+        newly_paid, no_longer_paid, still_paid: the completions, cut short.
+    """
+
+    tried: int
+    newly_paid: tuple[str, ...] = ()
+    no_longer_paid: tuple[str, ...] = ()
+    still_paid: tuple[str, ...] = ()
+
+    @property
+    def changes(self) -> bool:
+        """Whether only one of the rewards pays one of them."""
+        return bool(self.newly_paid or self.no_longer_paid)
 
 
 @dataclass(frozen=True)
@@ -171,44 +132,105 @@ class Differences:
     @property
     def same(self) -> bool:
         """Whether nothing changes for a training: no total, no failure, no known exploit."""
-        return not (self.changed.any() or self.failing.any() or self.recovered.any() or self.exploits.changes)
+        return not (self.affected.any() or self.exploits.changes)
+
+    @property
+    def affected(self) -> Rows:
+        """(n,) whether a completion gets another total, or is scored by only one of the rewards."""
+        return self.changed | self.failing | self.recovered
+
+    @property
+    def changed_components(self) -> list[ComponentChange]:
+        """The components that are added, removed, or score differently."""
+        return [change for change in self.components[:-1] if change.state not in ("same", "renamed")]
 
     @property
     def verdict(self) -> str:
         """One sentence."""
-        return verdict_of(self)
+        if self.same:
+            names = [change.after for change in self.components[:-1] if change.state == "changed"]
+            inner = f"component {names[0]!r} does" if len(names) == 1 else f"{len(names)} components do"
+            return f"No completion's score changes{f' (but {inner})' if names else ''}."
+        *others, last = self._changes()
+        text = f"{', '.join(others)} and {last}" if others else last
+        return f"{text[0].upper()}{text[1:]}."
+
+    def _changes(self) -> Iterator[str]:
+        changed, advantages = int(self.changed.sum()), self.gradients
+        yield f"{changed:,} of {len(self):,} completions get another total" if changed else "no total changes"
+        if changed and advantages is not None:
+            if advantages.flips:
+                share = percent(advantages.flips / advantages.compared)
+                yield f"{advantages.flips:,} ({share}) flip the sign of their advantage"
+            else:
+                moved = round(advantages.largest_change, 6) > 0.0
+                yield "no advantage flips its sign" if moved else "no advantage changes"
+            if advantages.silenced:
+                yield f"{advantages.silenced:,} of {advantages.count:,} groups fall silent"
+        if failing := int(self.failing.sum()):
+            yield f"{failing:,} can no longer be scored"
+        if paid := len(self.exploits.newly_paid):
+            yield f"{counted(paid, 'known exploit')} {'is' if paid == 1 else 'are'} paid again"
 
     @property
-    def sections(self) -> Sections:
-        """The parts of a report."""
-        known = self.gradients
-        told = not self.same or any(one.state != "same" for one in self.components)
-        return Sections(
-            self.verdict,
-            self.before.name,
-            self.after.name,
-            self.data,
-            ", ".join([counted(len(self), "completion"), *([] if known is None else [counted(known.count, "group")])]),
-            self.same,
-            component_table(self.components) if told else (),
-            () if known is None or not self.changed.any() else gradient_table(known),
-            failure_lines(self.failing, self.recovered, self.after.errors),
-            exploit_lines(self.exploits),
-            self.examples,
-            self.warnings,
-        )
+    def document(self) -> Document:
+        """The report."""
+        size = counted(len(self), "completion")
+        if self.gradients is not None:
+            size += f", {counted(self.gradients.count, 'group')}"
+        sides = [("old", self.before.name), ("new", self.after.name), ("on", self.data), ("size", size)]
+        verdict = Verdict(self.verdict, "held" if self.same else "unfinished")
+        notes = [Paragraph(warning, "note") for warning in self.warnings]
+        return Document("Reward difference", [verdict, Facts(sides), *self._parts(), *notes, *self._cards()])
+
+    def _parts(self) -> Iterator[Block]:
+        if not self.same or any(change.state != "same" for change in self.components):
+            yield Part("Components", [_component_table(self.components)])
+        if self.gradients is not None and self.changed.any():
+            yield Part("Advantages within groups", [_gradient_table(self.gradients)])
+        if failures := list(self._failures()):
+            yield Part("Failures", [Code("\n".join(failures))])
+        if self.exploits.tried:
+            yield Part("Known exploits", [Code("\n".join(self._exploits()))])
+
+    def _failures(self) -> Iterator[str]:
+        """Say which completions only one of the rewards can score, and why."""
+        if recovered := int(self.recovered.sum()):
+            yield f"The old reward could not score {counted(recovered, 'completion')} that the new one scores."
+        if self.failing.any():
+            faults = Faults()
+            for row in np.flatnonzero(self.failing).tolist():
+                faults.add(row, self.after.errors.get(row, "all of its components abstain"))
+            failing = counted(int(self.failing.sum()), "completion")
+            yield f"{failing} can no longer be scored (rows are numbered from 0):"
+            yield from faults.lines()
+
+    def _exploits(self) -> Iterator[str]:
+        """Say which known exploits the rewards pay."""
+        yield f"{self.exploits.tried:,} tried, {len(self.exploits.still_paid):,} paid by both rewards."
+        for title, completions in (
+            ("Paid only by the new reward", self.exploits.newly_paid),
+            ("No longer paid", self.exploits.no_longer_paid),
+        ):
+            if completions:
+                yield f"{title}: {len(completions):,}"
+                yield from (f"  {excerpt(completion, _EXCERPT)}" for completion in completions[:_SHOWN_EXPLOITS])
+
+    def _cards(self) -> Iterator[Block]:
+        if self.examples:
+            yield Part("The largest changes", list(map(_card, self.examples)))
 
     def text(self) -> str:
         """Return a report for a terminal."""
-        return text_of(self.sections)
+        return self.document.text()
 
     def markdown(self) -> str:
         """Return a report for a comment on a pull request: at most 65,536 characters, without foreign markup."""
-        return markdown_of(self.sections)
+        return self.document.markdown()
 
     def html(self) -> str:
         """Return a report as a self-contained page."""
-        return page_of(self.sections)
+        return self.document.html()
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -216,23 +238,24 @@ class Differences:
 
         ``pandas.DataFrame(differences.columns)`` makes a frame.
         """
-        found: dict[str, Any] = {"total/before": self.before.total, "total/after": self.after.total}
+        columns: dict[str, Any] = {"total/before": self.before.total, "total/after": self.after.total}
         if (known := self.gradients) is not None:
-            found |= {
+            columns |= {
                 "group": known.groups,
                 "advantage/before": known.before,
                 "advantage/after": known.after,
                 "flips": known.flipped,
             }
-        for one in self.components[:-1]:
-            for side, scores, name in (("before", self.before, one.before), ("after", self.after, one.after)):
+        for change in self.components[:-1]:
+            for side, scores, name in (("before", self.before, change.before), ("after", self.after, change.after)):
                 if name is not None:
-                    found[f"components/{name}/{side}"] = scores.components[name]
-        return found
+                    columns[f"components/{name}/{side}"] = scores.components[name]
+        return columns
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the (n,) arrays as JSON values; docs/diff.md describes them."""
-        known = self.gradients
+        groups = self.gradients
+        failing = np.flatnonzero(self.failing)
         return {
             "schema": SCHEMA,
             "old": self.before.name,
@@ -245,58 +268,56 @@ class Differences:
             "changed": int(self.changed.sum()),
             "components": json_ready(self.components[:-1]),
             "total": json_ready(self.components[-1]),
-            "groups": None
-            if known is None
-            else {
-                "count": known.count,
-                "completions": known.compared,
-                **{
-                    name: json_ready(getattr(known, name))
-                    for name in (
-                        "flips", "rewarded", "penalized", "other_best", "silent_before", "silent_after", "silenced",
-                        "voiced", "rank_correlation", "largest_change",
-                    )
-                },
-            },
+            "groups": None if groups is None else groups.to_dict(),
             "failures": {
-                "before": self.failures(self.before),
-                "after": self.failures(self.after),
-                "new": int(self.failing.sum()),
+                "before": int(failed(self.before).sum()),
+                "after": int(failed(self.after).sum()),
+                "new": len(failing),
                 "gone": int(self.recovered.sum()),
-                "reasons": [self.after.errors.get(row, "") for row in np.flatnonzero(self.failing)[:_REASONS].tolist()],
+                "reasons": [self.after.errors.get(row, "") for row in failing[:_REASONS].tolist()],
             },
             "exploits": json_ready(self.exploits),
             "unsteady": {"old": json_ready(self.before.unsteady), "new": json_ready(self.after.unsteady)},
             "examples": json_ready(self.examples),
             "warnings": list(self.warnings),
-        }  # fmt: skip
-
-    def failures(self, side: Side) -> int:
-        """Return how many completions `side` cannot score, or scores with an error."""
-        return int(failed(side).sum())
-
-
-_REASONS = 20
+        }
 
 
 def compared(
-    before: Side, after: Side, data: str, groups: Numbers | None, exploits: Sequence[Regression] = ()
+    before: Side,
+    after: Side,
+    data: Saved,
+    *,
+    name: str,
+    groups: Numbers | None,
+    sources: Mapping[str, str] | None = None,
+    exploits: Sequence[Regression] = (),
+    examples: int = 10,
 ) -> Differences:
-    """Compare two sides of the same n completions; `groups` (n,) has the group of each."""
+    """Compare two sides of the same n completions.
+
+    Args:
+        name: of the data.
+        groups: (n,) the group of each completion; None if there are no groups.
+        sources: our name -> the column of the data.
+        exploits: the known exploits that both sides scored.
+        examples: how many completions to show.
+    """
     failed_before, failed_after = failed(before), failed(after)
-    found = None if groups is None else gradients(before.total, after.total, groups)
-    return Differences(
+    advantages = None if groups is None else gradients(before.total, after.total, groups)
+    differences = Differences(
         before,
         after,
-        data,
+        name,
         differ(before.total, after.total),
         component_changes(before, after),
-        found,
+        advantages,
         failed_after & ~failed_before,
         failed_before & ~failed_after,
-        exploit_changes(before, after, exploits),
-        warnings=tuple(_warnings(before, after, found)),
+        _exploit_changes(before, after, exploits),
+        warnings=tuple(_warnings(before, after, advantages)),
     )
+    return replace(differences, examples=_examples(differences, data, sources or {}, examples))
 
 
 def failed(side: Side) -> Rows:
@@ -306,56 +327,275 @@ def failed(side: Side) -> Rows:
     return lost
 
 
-def verdict_of(found: Differences) -> str:
-    """Say in one sentence what changes."""
-    size, changed, known = len(found), int(found.changed.sum()), found.gradients
-    if found.same:
-        inner = [one.after or one.before for one in found.components[:-1] if one.state == "changed"]
-        named = f" (but component {inner[0]!r} does)" if len(inner) == 1 else f" (but {len(inner)} components do)"
-        return f"No completion's score changes{named if inner else ''}."
-    said = [f"{changed:,} of {size:,} completions get another total"] if changed else ["no total changes"]
-    if changed and known is not None:
-        if known.flips:
-            said.append(f"{known.flips:,} ({percent(known.flips / known.compared)}) flip the sign of their advantage")
-        elif round(known.largest_change, 6) > 0.0:
-            said.append("no advantage flips its sign")
-        else:
-            said.append("no advantage changes")
-        if known.silenced:
-            said.append(f"{known.silenced:,} of {known.count:,} groups fall silent")
-    if new := int(found.failing.sum()):
-        said.append(f"{new:,} can no longer be scored")
-    if newly := len(found.exploits.newly_paid):
-        said.append(f"{newly:,} known exploit{'' if newly == 1 else 's'} {'is' if newly == 1 else 'are'} paid again")
-    text = ", ".join(said[:-1]) + " and " + said[-1] if len(said) > 1 else said[0]
-    return f"{text[0].upper()}{text[1:]}."
+def _exploit_changes(before: Side, after: Side, cases: Sequence[Regression]) -> ExploitChange:
+    """Compare what both rewards pay for known exploits; a record has scored none."""
+    completions: dict[tuple[bool, bool], list[str]] = {}
+    for case, old, new in zip(cases, before.exploits, after.exploits, strict=False):
+        if not any(map(math.isnan, (*old, *new))):
+            completions.setdefault((_is_paid(*old), _is_paid(*new)), []).append(shorten(case.completion))
+    paid = (tuple(completions.get(sides, ())) for sides in ((False, True), (True, False), (True, True)))
+    return ExploitChange(sum(map(len, completions.values())), *paid)
 
 
-def _warnings(before: Side, after: Side, found: Gradients | None) -> list[str]:
-    said = []
+def _is_paid(exploit: float, right: float) -> bool:
+    return exploit >= right - TOLERANCE
+
+
+def _warnings(before: Side, after: Side, advantages: Gradients | None) -> Iterator[str]:
     for side, name in ((before, "old"), (after, "new")):
         if (unsteady := side.unsteady) is not None:
-            said.append(
+            yield (
                 f"The {name} reward is not deterministic: scored twice, {unsteady.changed:,} of {unsteady.tried:,} "
                 f"completions got another total, by up to {unsteady.largest:.3g}. Differences of that size appear "
                 "without any change."
             )
-    if found is None:
-        said.append(
+    if advantages is None:
+        yield (
             "No prompt has several completions, so there are no groups and no advantages to compare. Pass data with "
             "a column 'prompt' and several completions of each prompt."
         )
     if before.scheduled or after.scheduled:
-        said.append("Schedules have their end value, as in evaluation.")
+        yield "Schedules have their end value, as in evaluation."
     if before.sees_batches or after.sees_batches:
-        said.append("A reward sees whole batches, here of 512 completions.")
-    left = list(dict.fromkeys((*before.omitted, *after.omitted)))
-    if left:
-        said.append(f"Left out: {', '.join(left)}. Their completions abstain, so totals are not those of a training.")
-    return said
+        yield "A reward sees whole batches, here of 512 completions."
+    if omitted := dict.fromkeys((*before.omitted, *after.omitted)):
+        yield f"Left out: {', '.join(omitted)}. Their completions abstain, so totals are not those of a training."
 
 
-def floats_of(values: Floats, row: int) -> float | None:
-    """Return the value in a row; None for NaN."""
-    value = float(values[row])
-    return None if np.isnan(value) else value
+# The tables and cards of the report.
+
+
+def _component_table(components: Iterable[ComponentChange]) -> Table:
+    rows: list[list[Cell]] = []
+    for change in components:
+        largest = short(change.largest_change) if change.largest_change > TOLERANCE else ""
+        means = (short(mean, 4) for mean in change.means)
+        rows.append([Name(_label(change)), *means, f"{change.changed:,}", largest])
+    return Table(rows, ["", "before", "after", "changed", "largest change"])
+
+
+def _label(change: ComponentChange) -> str:
+    """Return the name of a component, and what became of it."""
+    if change.before != change.after and change.before and change.after:
+        return f"{change.before} -> {change.after}"
+    name = change.after or change.before or ""
+    outcomes = ", ".join(f"{outcome} {was:,} -> {now:,}" for outcome, (was, now) in change.outcomes.items())
+    result = change.state if change.state in ("added", "removed") else outcomes
+    return f"{name} ({result})" if result else name
+
+
+def _gradient_table(advantages: Gradients) -> Table:
+    rows = [
+        [label, f"{count:,}", percent(count / of)]
+        for label, count, of in (
+            ("advantages that flip their sign", advantages.flips, advantages.compared),
+            ("newly rewarded (above 0)", advantages.rewarded, advantages.compared),
+            ("newly penalized (below 0)", advantages.penalized, advantages.compared),
+            ("groups with another best completion", advantages.other_best, advantages.count),
+            ("groups that fall silent", advantages.silenced, advantages.count),
+            ("groups no longer silent", advantages.voiced, advantages.count),
+        )
+    ]
+    silent = f"{advantages.silent_before:,} -> {advantages.silent_after:,}"
+    rows.append(["silent groups, before and after", silent, ""])
+    rows.append(["largest change of an advantage", short(advantages.largest_change), ""])
+    if advantages.rank_correlation is not None:
+        rows.append(["rank correlation within groups", f"{advantages.rank_correlation:.3f}", ""])
+    return Table(rows)
+
+
+def _card(example: Example) -> Card:
+    changes = [(name, _change(*values)) for name, values in example.components.items()]
+    texts = (("prompt", example.prompt), *example.columns.items(), ("completion", example.completion))
+    title = f"Row {example.row:,} ({example.kind}): total {_change(*example.totals)}"
+    if example.advantages is not None:
+        title += f", advantage {example.advantages[0]:+.2f} -> {example.advantages[1]:+.2f}"
+    return Card(
+        title, [Facts([*changes, *((name, Quote(text, line=excerpt(text, _EXCERPT))) for name, text in texts if text)])]
+    )
+
+
+def _change(before: float | None, after: float | None) -> str:
+    return f"{short(before, 4)} -> {short(after, 4)}"
+
+
+# The completions that a change affects most, with their texts.
+
+
+def _examples(differences: Differences, data: Saved, sources: Mapping[str, str], limit: int) -> tuple[Example, ...]:
+    """Return up to `limit` completions: flipped advantages first, then by the size of the change."""
+    rows = _most_affected(differences)[: _CANDIDATES * limit].tolist()
+    names = sorted({*differences.before.columns, *differences.after.columns})
+    texts = dict(_read(data, sources, rows, names))
+    shown: dict[tuple[str, str], Example] = {}
+    for row in rows:
+        prompt, completion, columns = texts[row]
+        if len(shown) < limit:
+            shown.setdefault((prompt, completion), _example(differences, row, prompt, completion, columns))
+    return tuple(shown.values())
+
+
+def _most_affected(differences: Differences) -> np.typing.NDArray[np.int64]:
+    """Return the affected rows, the most affected first; rows with equal changes in their order."""
+    changes = np.nan_to_num(np.abs(differences.after.total - differences.before.total), nan=0.0)
+    affected, advantages = differences.affected, differences.gradients
+    keys = [changes]
+    if advantages is not None:
+        moved = np.abs(advantages.after - advantages.before)
+        keys += [moved, advantages.turned & affected, advantages.flipped & affected]
+    order = np.lexsort([np.arange(len(changes)), *(-key.astype(np.float64) for key in keys), ~affected])
+    return order[: int(affected.sum())]
+
+
+def _read(
+    data: Saved, sources: Mapping[str, str], rows: Sequence[int], names: Sequence[str]
+) -> Iterator[tuple[int, tuple[str, str, dict[str, str]]]]:
+    wanted, start = set(rows), 0
+    for chunk in data.chunks(_READ):
+        for row in range(start, start + len(chunk)) if wanted else ():
+            if row in wanted:
+                yield row, _texts(chunk.part(row - start, row - start + 1), data, sources, names)
+        start += len(chunk)
+
+
+def _texts(
+    row: Chunk, data: Saved, sources: Mapping[str, str], names: Sequence[str]
+) -> tuple[str, str, dict[str, str]]:
+    def text(name: str) -> str | None:
+        source = sources.get(name, name)
+        value = row.column(source)[0] if source in data.kinds else None
+        return None if value is None else _text(value)
+
+    columns = {name: cell for name in names if (cell := text(name)) is not None}
+    return text("prompt") or "", text("completion") or "", columns
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    try:
+        return completion_text(value, 0)
+    except Exception:  # neither text nor messages: a number, a list, an image
+        return as_json(value)
+
+
+def _example(differences: Differences, row: int, prompt: str, completion: str, columns: Mapping[str, str]) -> Example:
+    before, after, advantages = differences.before, differences.after, differences.gradients
+    return Example(
+        row,
+        prompt,
+        completion,
+        columns,
+        (_value(before.total, row), _value(after.total, row)),
+        None if advantages is None else (float(advantages.before[row]), float(advantages.after[row])),
+        {
+            change.after or change.before or "": values
+            for change in differences.components[:-1]
+            if (values := _values(differences, change, row)) is not None
+        },
+        _kind(differences, row),
+    )
+
+
+def _values(differences: Differences, change: ComponentChange, row: int) -> tuple[float | None, float | None] | None:
+    """Return the values of a component in a row before and after; None if they are the same."""
+    old = None if change.before is None else differences.before.components[change.before][row : row + 1]
+    new = None if change.after is None else differences.after.components[change.after][row : row + 1]
+    if old is not None and new is not None and not differ(old, new)[0]:
+        return None
+    return (None if old is None else _value(old, 0), None if new is None else _value(new, 0))
+
+
+def _value(values: Floats, row: int) -> float | None:
+    return None if np.isnan(values[row]) else float(values[row])
+
+
+def _kind(differences: Differences, row: int) -> str:
+    if differences.failing[row]:
+        return "no longer scored"
+    if differences.recovered[row]:
+        return "newly scored"
+    advantages = differences.gradients
+    if advantages is not None and advantages.flipped[row]:
+        return "flip"
+    if advantages is not None and advantages.turned[row]:
+        if advantages.after[row] > 0 and advantages.before[row] <= 0:
+            return "newly rewarded"
+        if advantages.after[row] < 0 and advantages.before[row] >= 0:
+            return "newly penalized"
+    return "changed"
+
+
+# How much may change before a comparison counts as failed.
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A number, or a share of all: ``Limit.parsed("2%").exceeded(30, 1000)`` is True, since 3 % is more than 2 %.
+
+    Attributes:
+        value: a number of completions or groups; a share from 0 to 1 if `relative`.
+        text: as the user wrote it.
+    """
+
+    value: float
+    relative: bool
+    text: str
+
+    @classmethod
+    def parsed(cls, text: str) -> Limit:
+        """Read ``"2%"`` as a share, ``"20"`` as a number.
+
+        Raises:
+            ValueError: it is neither.
+        """
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*", text)
+        if match is None or (not match[2] and "." in match[1]):
+            raise ValueError(f"write a number or a share, as in 20 or 2%; got {text!r}")
+        share = match[2] == "%"
+        return cls(float(match[1]) / (100.0 if share else 1.0), share, text.strip())
+
+    def exceeded(self, count: int, of: int) -> bool:
+        """Whether `count` of `of` is more than allowed."""
+        return (count / of if of else 0.0) > self.value + 1e-12 if self.relative else count > self.value
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much may change; None: any number.
+
+    Attributes:
+        changed: completions that get another total.
+        flips: completions whose advantage flips its sign, of those in groups.
+        silenced: groups that newly have no signal.
+        failures: completions that only the new reward cannot score.
+    """
+
+    changed: Limit | None = None
+    flips: Limit | None = None
+    silenced: Limit | None = None
+    failures: Limit | None = None
+
+    def exceeded(self, differences: Differences) -> list[str]:
+        """Return a sentence for each limit that is exceeded, and one for known exploits that are paid again."""
+        advantages, size = differences.gradients, len(differences)
+        changed, failing = int(differences.changed.sum()), int(differences.failing.sum())
+        flips, compared = (0, 0) if advantages is None else (advantages.flips, advantages.compared)
+        silenced, groups = (0, 0) if advantages is None else (advantages.silenced, advantages.count)
+        measured = (
+            (self.changed, changed, size, "completions get another total", "--max-changed"),
+            (self.flips, flips, compared, "advantages flip their sign", "--max-flips"),
+            (self.silenced, silenced, groups, "groups fall silent", "--max-silenced"),
+            (self.failures, failing, size, "completions can no longer be scored", "--max-new-failures"),
+        )
+        sentences = [
+            f"{count:,} of {of:,} {what}, more than {option} {limit}"
+            for limit, count, of, what, option in measured
+            if limit is not None and limit.exceeded(count, of)
+        ]
+        if paid := len(differences.exploits.newly_paid):
+            sentences.append(f"{paid:,} known exploits are paid that the old reward does not pay")
+        return sentences

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rewardkit.differences.changes import git
-from rewardkit.errors import ConfigError
+from rewardkit.differences.revisions import git
+from rewardkit.errors import ConfigError, DataError
 
 MARK = "<!-- rewardkit review -->"
 """The first line of the comment, by which the next run finds it."""
@@ -89,7 +92,8 @@ class Job:
         commit of the branch that it goes into.
 
         Raises:
-            ConfigError: the event has no such commit, or it cannot be fetched.
+            ConfigError: the event has no such commit.
+            DataError: it cannot be fetched.
         """
         parents = [
             line.split()[1]
@@ -101,16 +105,37 @@ class Job:
             raise ConfigError("the event of this job names no commit to compare with. Pass --base")
         try:
             git("cat-file", "-e", f"{commit}^{{commit}}")
-        except ConfigError:
+        except DataError:
             git("fetch", "--no-tags", "--depth=1", "origin", commit)
         return commit
 
 
-def summarize(job: Job, text: str) -> None:
-    """Add a text to the page of the job."""
+def hand_over(job: Job, markdown: str, rewards: int) -> None:
+    """Write the summary of the job, and the outputs that its next steps read.
+
+    Args:
+        markdown: the review; "" if nothing changes.
+        rewards: how many were compared.
+    """
+    report = Path(os.environ.get("RUNNER_TEMP") or tempfile.gettempdir()) / "rewardkit-review.md"
+    report.write_text(markdown, encoding="utf-8", errors="backslashreplace")
     if job.summary is not None:
         with job.summary.open("a", encoding="utf-8") as file:
-            file.write(f"{text}\n")
+            file.write(f"{markdown or f'No reward scores differently ({rewards:,} compared).'}\n")
+    if output := os.environ.get("GITHUB_OUTPUT"):
+        with Path(output).open("a", encoding="utf-8") as file:
+            file.write(f"changed={'true' if markdown else 'false'}\nreport={report}\n")
+
+
+@contextmanager
+def no_commands() -> Iterator[None]:
+    """Make the runner of GitHub Actions ignore workflow commands such as ``::error::`` in what is printed meanwhile."""
+    token = secrets.token_hex(16)
+    print(f"::stop-commands::{token}", flush=True)
+    try:
+        yield
+    finally:
+        print(f"::{token}::", flush=True)
 
 
 def post(job: Job, text: str, token: str) -> str:

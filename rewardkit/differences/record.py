@@ -52,16 +52,13 @@ def recorded(address: str, found: Saved, leave_out: Sequence[str]) -> Side:
     Raises:
         DataError: the record has other rows.
     """
+    from rewardkit.record.queries import training_scores
     from rewardkit.record.run import open_run
 
     run = open_run(address)
     kinds = {"components": run.components, "outcomes": run.components, "terms": run.terms}
     chosen = ["total", *(f"{kind}/{name}" for kind, names in kinds.items() for name in names)]
-    quoted = ", ".join('s."' + name.replace('"', '""') + '"' for name in chosen)
-    table = run.sql(
-        f"select {quoted} from scores s join completions c using (attempt, rank, part, row) where s.training "
-        f"order by s.step, s.attempt, s.rank, s.part, s.row limit {found.size}"
-    ).fetchnumpy()
+    table = training_scores(run, chosen, found.size)
     if len(table["total"]) != found.size:
         raise DataError(
             f"{address} has {len(table['total'])} recorded completions, but {found.size} were read. Try again"

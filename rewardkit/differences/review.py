@@ -13,17 +13,25 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
-from rewardkit.check.fast import FAST
-from rewardkit.differences.changes import Changes, git, may_define_rewards, reached
+from rewardkit.check.run.selection import fast_laws
+from rewardkit.differences.changes import may_define_rewards, reached
 from rewardkit.differences.diff import Listed, difference
 from rewardkit.differences.differences import Differences
 from rewardkit.differences.look import Found, Look, Row, Seen
 from rewardkit.differences.process import Data, Job, Several, done_elsewhere
-from rewardkit.differences.revisions import Tree, checked_out
+from rewardkit.differences.revisions import Changes, Tree, checked_out, git
 from rewardkit.differences.targets import Named, Place, path_in
 from rewardkit.errors import RewardKitError
+from rewardkit.report.document import Block, Code, Document, Name, Paragraph, Part, Table, Verdict
+from rewardkit.report.values import counted, excerpt, short
 from rewardkit.scoring.regressions import Regression, load
 from rewardkit.tree.loading import split
+
+MADE = "completions made for the reward"
+_WIDTH = 100
+"""The most characters of a made completion in a report."""
+_FINDINGS = 3
+"""Findings that a report shows in full."""
 
 # Files of rewards that a change touches, before and after it.
 
@@ -92,8 +100,76 @@ class Reviewed:
     notes: tuple[str, ...] = ()
 
     @property
-    def compared(self) -> list[Differences]:
-        return [one for one in (self.sample, self.made) if one is not None]
+    def verdict(self) -> str:
+        """One sentence."""
+        if self.state == "removed":
+            return "It is gone."
+        if self.state == "added":
+            return f"The reward is new, so there is nothing to compare. {self.why}".rstrip()
+        if self.state == "failed":
+            return self.why if self.why.startswith("Neither") else f"The new version cannot be scored. {self.why}"
+        if self.why:
+            return self.why
+        if self.sample is not None:
+            return f"{self.sample.verdict[:-1]} (the sample has {len(self.sample):,})."
+        if self.made is None:
+            return "Nothing was compared."
+        return "No sample is committed." if self.state == "changed" else f"No sample is committed. {self.made.verdict}"
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield what the report shows of a reward that changed."""
+        if self.sample is not None and not self.sample.same:
+            yield from self.sample.document.blocks
+        else:
+            yield Verdict(self.verdict, "broken" if self.state == "failed" else "unfinished")
+        if self.made is not None:
+            yield from _made_blocks(self.made)
+        if self.broken:
+            findings = [Code(law.text) for law in self.broken[:_FINDINGS]]
+            laws = ", ".join(dict.fromkeys(law.law for law in self.broken))
+            title = "Found by `rewardkit check` in the new version alone"
+            yield Part(title, [Paragraph(laws), *findings])
+        if self.still:
+            yield Paragraph(f"Found by `rewardkit check` in both versions: {', '.join(self.still)}.")
+        yield from (Paragraph(note, "note") for note in self.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as JSON values."""
+        return {
+            "name": self.name,
+            "state": self.state,
+            "why": self.why,
+            "sample": None if self.sample is None else self.sample.to_dict(),
+            "made": None if self.made is None else _made_values(self.made),
+            "broken": [{"law": law.law, "text": law.text} for law in self.broken],
+            "still": list(self.still),
+            "notes": list(self.notes),
+        }
+
+
+def _made_blocks(made: Differences) -> Iterator[Block]:
+    """Say which completions made for the reward get another total, the largest change first."""
+    changed = int(made.affected.sum())
+    if not changed and made.changed_components:
+        yield Paragraph(f"Of {len(made):,} {MADE}, none gets another total, but a component differs.")
+    elif changed:
+        yield Paragraph(f"Of {len(made):,} {MADE}, {changed:,} get another total.")
+        changes = (
+            f"{short(old, 4)} -> {short(new, 4)}: {excerpt(example.completion, _WIDTH)}"
+            for example in made.examples
+            for old, new in [example.totals]
+        )
+        yield Code("\n".join(changes))
+
+
+def _made_values(made: Differences) -> dict[str, Any]:
+    """Return less of the comparison on completions that no model wrote: they have no groups."""
+    return {
+        "completions": len(made),
+        "changed": int(made.changed.sum()),
+        "failures": int(made.failing.sum()),
+        "examples": made.to_dict()["examples"],
+    }
 
 
 @dataclass(frozen=True)
@@ -111,13 +187,39 @@ class Review:
     @property
     def changed(self) -> list[Reviewed]:
         """The rewards that there is something to say about."""
-        return [one for one in self.rewards if one.state != "same"]
+        return [reward for reward in self.rewards if reward.state != "same"]
+
+    @property
+    def same(self) -> bool:
+        """Whether there is nothing to say."""
+        return not self.changed
+
+    @property
+    def document(self) -> Document:
+        """The report: a line for each reward, then what changed."""
+        changed, same = len(self.changed), len(self.rewards) - len(self.changed)
+        verdict = (
+            f"{counted(changed, 'reward')} changed, {same:,} as before" if self.rewards else "No reward is touched"
+        )
+        blocks: list[Block] = [Verdict(f"{verdict}.", "unfinished" if changed else "held")]
+        if self.rewards:
+            blocks.append(Table([[Name(reward.name), reward.verdict] for reward in self.rewards], left=2))
+        blocks += [Part(reward.name, list(reward.blocks())) for reward in self.changed]
+        return Document("Changed rewards", [*blocks, *(Paragraph(note, "note") for note in self.notes)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the review as JSON values; docs/review.md describes them."""
+        return {
+            "schema": 1,
+            "changed": len(self.changed),
+            "rewards": [reward.to_dict() for reward in self.rewards],
+            "notes": list(self.notes),
+        }
 
 
 # Both sides of a changed file of rewards, each loaded and scored in a process of its own.
 
 
-MADE = "completions made for the reward"
 _AGAIN = 10
 """A law that the new reward breaks is checked on both sides, with this many times the budget."""
 
@@ -129,6 +231,7 @@ class Options:
     Attributes:
         sample: the file of completions for all rewards; None: the file ``<reward file>.sample.jsonl`` beside each.
         sources: our name -> the column of the sample.
+        limit: how many completions of the sample are used; None: all.
         without: components to leave out.
         regressions: a file of known exploits.
         makes: whether completions are made besides the sample.
@@ -139,6 +242,7 @@ class Options:
 
     sample: Path | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
+    limit: int | None = None
     without: tuple[str, ...] = ()
     regressions: Path | None = None
     makes: bool = True
@@ -265,8 +369,8 @@ def _targets(path: str, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"{path}:{name}" for name in names) or (path,)
 
 
-def _changes(found: Differences) -> bool:
-    return not found.same or any(one.state not in ("same", "renamed") for one in found.components)
+def _changes(differences: Differences) -> bool:
+    return not differences.same or bool(differences.changed_components)
 
 
 def _data(before: Seen, after: Seen) -> Data | None:
@@ -287,7 +391,7 @@ def _sample(path: Path, root: Path, options: Options) -> Data | None:
         return None
     place = places[0].resolve()
     name = place.relative_to(root).as_posix() if place.is_relative_to(root) else str(place)
-    return Data(name, str(place), sources=options.sources)
+    return Data(name, str(place), sources=options.sources, limit=options.limit)
 
 
 _REQUIREMENTS = ("requirements", "constraints", "pyproject.toml", "poetry.lock", "uv.lock", "environment.yml")
@@ -314,7 +418,7 @@ def reviewed(found: Changes, rewards: Sequence[str], options: Options) -> Review
 def _of_file(side: Sides) -> Iterator[Reviewed]:
     """Review the rewards of one file."""
     file, options = side.file, side.options
-    new, old = side.looks((FAST if options.budget else (), ()), options.budget)
+    new, old = side.looks((fast_laws() if options.budget else (), ()), options.budget)
     if isinstance(new, RewardKitError):
         yield Reviewed(file.now, "failed", str(new))
         return

@@ -1,7 +1,10 @@
-"""Revisions: the files of a git revision in a temporary folder. The repository and its working tree stay as they are.
+"""Git: the files of a revision in a temporary folder, and what differs between a revision and the working tree.
 
 ``with checked_out("HEAD~1", Path.cwd()) as tree: ...`` has all files of the commit before, also those that
-``export-ignore`` would leave out.
+``export-ignore`` would leave out. The repository and its working tree stay as they are.
+
+``changes("main").files`` is ``{"rewards/math.py": "rewards/math.py", "rewards/new.py": ""}``: each changed file with
+its path in the other revision, which is another one if the file was renamed, and empty if it was added.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,44 +42,123 @@ def checked_out(revision: str, cwd: Path) -> Iterator[Tree]:
     Raises:
         DataError: there is no git, no repository, or no such revision.
     """
-    root = Path(_git(cwd, "rev-parse", "--show-toplevel")).resolve()
-    commit = _commit(root, revision)
-    with tempfile.TemporaryDirectory(prefix="rewardkit-", ignore_cleanup_errors=True) as place:
-        folder = Path(place).resolve() / "tree"
+    root = root_of(cwd).resolve()
+    commit = commit_of(revision, root)
+    with tempfile.TemporaryDirectory(prefix="rewardkit-", ignore_cleanup_errors=True) as temporary:
+        folder = Path(temporary).resolve() / "tree"
         folder.mkdir()
-        index = {"GIT_INDEX_FILE": str(Path(place) / "index"), "GIT_LFS_SKIP_SMUDGE": "1"}
-        _git(root, "read-tree", commit, environment=index)
-        _git(root, "checkout-index", "--all", "--force", f"--prefix={folder.as_posix()}/", environment=index)
+        index = {"GIT_INDEX_FILE": str(Path(temporary) / "index"), "GIT_LFS_SKIP_SMUDGE": "1"}
+        git("read-tree", commit, folder=root, variables=index)
+        prefix = f"--prefix={folder.as_posix()}/"
+        git("checkout-index", "--all", "--force", prefix, folder=root, variables=index)
         inside = folder / cwd.resolve().relative_to(root)
         yield Tree(root, folder, inside if inside.is_dir() else folder)
 
 
-def _commit(root: Path, revision: str) -> str:
+@dataclass(frozen=True)
+class Changes:
+    """What differs between a revision and the working tree.
+
+    Attributes:
+        root: the folder of the repository.
+        base: the commit that the working tree is compared with.
+        files: changed files, relative to the root -> their path at the base; "" if there was none.
+        removed: files that are gone.
+    """
+
+    root: Path
+    base: str
+    files: Mapping[str, str]
+    removed: tuple[str, ...] = ()
+
+    def before(self, path: str) -> str:
+        """Return where a file, relative to the root, was at the base; "" if it was not there."""
+        return self.files.get(path, path)
+
+
+def changes(base: str, folder: Path | None = None) -> Changes:
+    """Compare the working tree with the last commit that it shares with `base`; new files count once git knows them.
+
+    Raises:
+        DataError: the folder is in no repository, or there is no such revision here.
+    """
+    root = root_of(folder)
+    commit = shared(base, root)
+    listing = git("diff", "--name-status", "--find-renames", "-z", "--no-ext-diff", commit, "--", folder=root)
+    files: dict[str, str] = {}
+    removed: list[str] = []
+    fields = iter(listing.split("\0")[:-1])
+    for status in fields:
+        path = next(fields)
+        if status[0] in "RC":  # renamed or copied: the old path comes first
+            files[next(fields)] = path
+        elif status[0] == "D":
+            removed.append(path)
+        else:
+            files[path] = "" if status[0] == "A" else path
+    return Changes(root, commit, files, tuple(removed))
+
+
+def shared(base: str, root: Path) -> str:
+    """Return the last commit that `base` and HEAD share, or `base` itself if the clone is too shallow to tell.
+
+    Raises:
+        DataError: there is no such revision here.
+    """
+    commit = commit_of(base, root)
     try:
-        return _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        return git("merge-base", commit, "HEAD", folder=root).strip()
     except DataError:
-        raise DataError(
-            f"{root} has no git revision {shorten(revision)}. Run `git log` to see the revisions{_shallow(root)}"
-        ) from None
+        return commit
 
 
-def _shallow(root: Path) -> str:
-    if _git(root, "rev-parse", "--is-shallow-repository") != "true":
-        return ""
-    return ". This clone has only a part of the history. Run `git fetch --unshallow`"
+def root_of(folder: Path | None) -> Path:
+    """Return the top of the repository around a folder.
+
+    Raises:
+        DataError: there is none.
+    """
+    return Path(git("rev-parse", "--show-toplevel", folder=folder).strip())
 
 
-def _git(cwd: Path, *arguments: str, environment: dict[str, str] | None = None) -> str:
+def commit_of(revision: str, root: Path) -> str:
+    """Return the commit that a revision names.
+
+    Raises:
+        DataError: there is no such revision here.
+    """
     try:
-        done = subprocess.run(
-            ["git", "-C", str(cwd), *arguments],
+        name = f"{revision}^{{commit}}"
+        return git("rev-parse", "--verify", "--quiet", "--end-of-options", name, folder=root).strip()
+    except DataError:
+        hint = "Run `git log` to see the revisions"
+        if git("rev-parse", "--is-shallow-repository", folder=root).strip() == "true":
+            hint = (
+                "This clone has only a part of the history. Run `git fetch --depth=1 origin "
+                f"{revision.removeprefix('origin/')}`, or in GitHub Actions set fetch-depth: 0 for actions/checkout"
+            )
+        raise DataError(f"{root} has no git revision {shorten(revision)}. {hint}") from None
+
+
+def git(*arguments: str, folder: Path | None = None, variables: Mapping[str, str] | None = None) -> str:
+    """Run git in a folder and return its output.
+
+    Raises:
+        DataError: it failed, or is not installed.
+    """
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", **(variables or {})}
+    try:
+        result = subprocess.run(
+            ["git", "-c", "core.quotePath=false", *arguments],
+            cwd=folder,
+            env=environment,
+            check=True,
             capture_output=True,
-            env={**os.environ, **(environment or {})},
             stdin=subprocess.DEVNULL,
         )
     except FileNotFoundError:
         raise DataError("git is not installed, which a revision needs. Install git, or pass two files") from None
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip()
-        raise DataError(f"git {arguments[0]} failed in {cwd}: {shorten(said)}")
-    return done.stdout.decode(errors="replace").strip()
+    except subprocess.CalledProcessError as error:
+        reason = error.stderr.decode(errors="replace").strip()
+        raise DataError(f"git {arguments[0]} failed in {folder or Path.cwd()}: {shorten(reason)}") from None
+    return result.stdout.decode(errors="surrogateescape")

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -139,7 +139,7 @@ def _add_terms(lines: _Lines, terms: dict[str, float], details: dict[str, str] |
         lines.plus(name, value, (details or {}).get(name, ""))
     rest = list(known.values())[MAX_TERMS:]
     if rest:
-        lines.plus(f"{len(rest)} more terms", sum(rest), "")
+        lines.plus(f"{len(rest)} more terms", sum(rest))
 
 
 def _add_steps(lines: _Lines, derivation: Derivation, place: int, members: int, size: int) -> str:
@@ -176,48 +176,41 @@ class _Lines:
 
     def __init__(self, watched: Watched) -> None:
         self._components = watched.components
-        self._lines: list[tuple[str, str, float, float, str, str, str]] = []
+        self._steps: list[Step] = []
         self._at = 0.0
 
-    def plus(self, name: str, value: float, detail: str) -> None:
-        color = color_of(name, self._components)
-        self._add(one_line(name, 40), _number(value, sign=True), self._at, self._at + value, color, "term", detail)
-        self._at += value
+    def plus(self, name: str, value: float, detail: str = "") -> None:
+        color, end = color_of(name, self._components), self._at + value
+        self._steps.append(Step(one_line(name, 40), _number(value, sign=True), self._at, end, color, "term", detail))
+        self._at = end
 
-    def sum(self, label: str, value: float) -> None:
+    def sum(self, label: str, value: float, *, sign: bool = False) -> None:
         self._at = value
-        self._add(label, _number(value), 0.0, value, "var(--soft)", "sum")
+        self._steps.append(Step(label, _number(value, sign=sign), 0.0, value, "var(--soft)", "sum"))
 
     def minus(self, label: str, value: float) -> None:
-        self._add(f"− {label}", _number(value), self._at, self._at - value, "var(--rule)", "minus")
-        self._at -= value
-        self._add("difference", _number(self._at, sign=True), 0.0, self._at, "var(--soft)", "sum")
+        end = self._at - value
+        self._steps.append(Step(f"− {label}", _number(value), self._at, end, "var(--rule)", "minus"))
+        self.sum("difference", end, sign=True)
 
     def divide(self, label: str, value: float) -> None:
-        self._add(f"÷ {label}", _spread(value), 0.0, 0.0, "", "divide")
+        self._steps.append(Step(f"÷ {label}", _spread(value), kind="divide"))
 
     def result(self, label: str, value: float) -> None:
-        self._add(label, _number(value, sign=True), 0.0, 0.0, "", "result")
-
-    def _add(self, label: str, text: str, start: float, end: float, color: str, kind: str, detail: str = "") -> None:
-        self._lines.append((label, text, start, end, color, kind, detail))
+        self._steps.append(Step(label, _number(value, sign=True), kind="result"))
 
     def placed(self) -> tuple[list[Step], float]:
         """Return the lines with their bars on one scale, and where zero is on it."""
-        ends = [end for line in self._lines for end in line[2:4] if np.isfinite(end)]
+        ends = [end for step in self._steps for end in (step.low, step.high) if np.isfinite(end)]
         low, high = min([0.0, *ends]), max([0.0, *ends])
-        width = high - low or 1.0
 
         def at(value: float) -> float:
-            return (value - low) / width if np.isfinite(value) else 0.0
+            return (value - low) / (high - low or 1.0) if np.isfinite(value) else 0.0
 
-        steps = [
-            Step(label, text, at(min(start, end)), at(max(start, end)), color, kind, detail)
-            if kind in ("term", "sum", "minus")
-            else Step(label, text, kind=kind, detail=detail)
-            for label, text, start, end, color, kind, detail in self._lines
-        ]
-        return steps, at(0.0)
+        def scaled(step: Step) -> Step:
+            return replace(step, low=at(min(step.low, step.high)), high=at(max(step.low, step.high)))
+
+        return [scaled(step) if step.color else step for step in self._steps], at(0.0)
 
 
 def _dots(scores: Scores, group: Integers, row: int, by: str) -> tuple[list[Dot], tuple[str, str], int]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from rewardkit.page.scores import OUTCOMES, Floats, Integers, Rows, Scores
+from rewardkit.record.queries import mean_metrics
 from rewardkit.record.run import Run
 
 Series = tuple[Floats, Floats]
@@ -85,11 +86,7 @@ class Metrics:
         """Read the metrics of a run. If several batches of a step have a value, take the mean."""
         import pyarrow as pa
 
-        query = (
-            "select training, name, step, avg(value) as value from metrics where isfinite(value) "
-            "group by training, name, step order by training, name, step"
-        )
-        table = run.sql(query).to_arrow_table()
+        table = mean_metrics(run)
         found: dict[bool, dict[str, Series]] = {True: {}, False: {}}
         if table.num_rows:
             names = table["name"].cast(pa.string()).combine_chunks().dictionary_encode()

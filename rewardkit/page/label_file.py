@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from rewardkit.errors import RewardKitError
-from rewardkit.page.scores import Key
-from rewardkit.record.schema import KEY
+from rewardkit.record.schema import KEY, Key
 
 LABELS = ("good", "bad", "exploit")
 VERDICT = "is_good"

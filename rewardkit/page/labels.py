@@ -13,15 +13,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from rewardkit.page.label_file import OWN, VERDICT, Label, LabelFile, Line
-from rewardkit.page.prompts import Prompts
-from rewardkit.page.reader import completions, prompt_messages
-from rewardkit.page.scores import Key, Scores
+from rewardkit.page.scores import Scores
+from rewardkit.record.queries import text_or_messages, whole_rows
 from rewardkit.record.run import Run
+from rewardkit.record.schema import Key
 from rewardkit.scoring.regressions import Regression
 
 NONE = "none"
 """What a search calls a completion without a label."""
-_WHOLE = 1_000_000_000
 
 
 class Recorded(Protocol):
@@ -35,8 +34,6 @@ class Recorded(Protocol):
     def run(self) -> Run: ...
     @property
     def scores(self) -> Scores: ...
-    @property
-    def prompts(self) -> Prompts: ...
 
 
 class Labels:
@@ -61,8 +58,9 @@ class Labels:
         numbers = self.file.number, self.watched.number
         if self._rows[:2] != numbers:
             labels = self._labels()
-            found = zip(rows_of(self.watched.scores, labels), labels.values(), strict=True)
-            self._rows = *numbers, {row: label for row, label in found if row >= 0}
+            keys = np.array(list(labels), dtype=np.int64).reshape(-1, 4)
+            rows = self.watched.scores.index.places(keys).tolist()
+            self._rows = *numbers, {row: label for row, label in zip(rows, labels.values(), strict=True) if row >= 0}
         return self._rows[2]
 
     @property
@@ -102,19 +100,6 @@ class Labels:
         return labels
 
 
-def rows_of(scores: Scores, keys: Iterable[Key]) -> list[int]:
-    """Return the row of each completion, or -1 if the run does not have it."""
-    asked = np.array(list(keys), dtype=np.int64).reshape(-1, 4)
-    known = (scores.attempt, scores.rank, scores.part, scores.row)
-    codes, wanted = np.zeros(len(scores), dtype=np.int64), np.zeros(len(asked), dtype=np.int64)
-    for column, given in zip(known, asked.T, strict=True):
-        width = 1 + int(max(column.max(initial=0), given.max(initial=0)))
-        codes, wanted = codes * width + column, wanted * width + given
-    there = np.flatnonzero(np.isin(codes, wanted))
-    row_of: dict[int, int] = dict(zip(codes[there].tolist(), there.tolist(), strict=True))
-    return [row_of.get(code, -1) for code in wanted.tolist()]
-
-
 def facts_of(watched: Recorded, row: int) -> dict[str, Any]:
     """Return what a label says about the completion besides its text: prompt, step, version, total and components."""
     scores = watched.scores
@@ -132,27 +117,11 @@ def facts_of(watched: Recorded, row: int) -> dict[str, Any]:
 
 def columns_of(watched: Recorded, row: int) -> dict[str, Any]:
     """Return prompt, completion and the columns of the data, whole."""
-    scores, prompts = watched.scores, watched.prompts
-    code = int(scores.prompt[row])
-    prompt_id, key = scores.prompt_ids[code], scores.key(row)
-    found = completions(watched.run, prompt_id, [key], _WHOLE)[key]
-    said, asked = _messages(found.messages), _messages(prompt_messages(watched.run, prompt_id))
-    try:
-        columns = json.loads(prompts.columns[code])
-    except ValueError:
-        columns = {}
+    (found,) = whole_rows(watched.run, [watched.scores.key(row)])
     return {
-        **(columns if isinstance(columns, dict) else {}),
-        "prompt": prompts.texts[code] if asked is None else asked,
-        "completion": found.text if said is None else said,
+        **json.loads(found["columns"] or "{}"),
+        **{name: text_or_messages(found, name) for name in ("prompt", "completion")},
     }
-
-
-def _messages(text: str | None) -> Any:
-    try:
-        return None if text is None else json.loads(text)
-    except ValueError:
-        return None
 
 
 def calibration_data_of(lines: Iterable[Line]) -> str:

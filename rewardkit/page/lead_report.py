@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 import os
-import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -16,17 +15,16 @@ import numpy as np
 from rewardkit.alerts import Evidence, Lead, suspicious
 from rewardkit.alerts.second_opinion import RowVerdict, SecondOpinion, second_opinions
 from rewardkit.alerts.series import STEPS
-from rewardkit.analyze.presentation import excerpt, json_ready
 from rewardkit.batch.batch import Batch
-from rewardkit.batch.table_text import visible
 from rewardkit.page.leads import evidence_of, recorded_batch, watched_run
 from rewardkit.page.watcher import Watched
+from rewardkit.report.document import Block, Card, Document, Facts, Paragraph, Quote
+from rewardkit.report.values import excerpt, json_ready
 from rewardkit.rewards.judges.transcripts import Transcript
 from rewardkit.tree.conversion import RewardLike
 
 LEAST_STEPS = 2 * STEPS
 """The fewest steps in which anything can change: two windows."""
-WIDTH = 110
 _CUT = 150
 _NO_LEADS = "No leads. Nothing in the scores or texts looks unusual so far. This does not prove that all is well."
 _FACTS = "Facts about this run, without a strength, because healthy runs show them as often as runs that are gamed:"
@@ -93,7 +91,7 @@ class LeadReport:
 
     def text(self, *, examples: int = 2) -> str:
         """Return the report as text, with so many completions of each lead."""
-        return "\n\n".join("\n".join(lines) for lines in self._paragraphs(examples))
+        return self._document(examples).text()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values for JSON, with all completions of each lead."""
@@ -126,40 +124,36 @@ class LeadReport:
         values: dict[str, Any] = json_ready({**given, **counts, "examples": examples})
         return values
 
-    def _paragraphs(self, examples: int) -> Iterator[list[str]]:
-        leads = [number for number, lead in enumerate(self.leads) if not lead.is_fact]
-        facts = [number for number, lead in enumerate(self.leads) if lead.is_fact]
-        size = f"{visible(self.run)}: {self.steps:,} steps, {self.completions:,} completions"
-        if leads:
-            yield [f"{size}. Leads, strongest first; they are not verdicts: read the completions."]
-        elif not self.too_short:
-            yield [size, _NO_LEADS]
-        else:
-            yield [size]
-        for number in leads:
-            yield [*self._lead(number, examples)]
-        if facts:
-            yield [_FACTS]
-        for number in facts:
-            yield [*self._lead(number, examples)]
-        if self.remark:
-            yield _wrapped(self.remark, "")
+    def _document(self, examples: int) -> Document:
+        cards = {True: list[Block](), False: list[Block]()}
+        for number, lead in enumerate(self.leads):
+            cards[lead.is_fact].append(self._card(number, examples))
+        size = f"{self.run}: {self.steps:,} steps, {self.completions:,} completions"
+        if cards[False]:
+            size += ". Leads, strongest first; they are not verdicts: read the completions."
+        blocks: list[Block] = [Paragraph(size)]
+        if not cards[False] and not self.too_short:
+            blocks.append(Paragraph(_NO_LEADS))
+        blocks += cards[False]
+        if cards[True]:
+            blocks += [Paragraph(_FACTS), *cards[True]]
+        return Document(self.run, [*blocks, Paragraph(self.remark, "note")] if self.remark else blocks)
 
-    def _lead(self, number: int, examples: int) -> Iterator[str]:
+    def _card(self, number: int, examples: int) -> Card:
         lead, opinion = self.leads[number], self.opinions[number]
         strength = "fact" if lead.is_fact else f"{lead.strength:.2f}"
-        first, last = lead.steps
-        yield f"{strength}  {lead.kind}, steps {first:,} to {last:,}: {visible(lead.title)}"
-        yield from _wrapped(lead.text, "      ")
-        for one in self.examples[number][:examples]:
-            total = "no total" if one.total != one.total else f"total {one.total:.2f}"
-            said = excerpt(" ".join(one.completion.split()), _CUT) or "(empty)"
-            yield f"      step {one.step:,}, {total}: {said}"
-            if one.opinion is not None:
-                reason = f": {one.opinion.reason}" if one.opinion.reason else ""
-                yield from _wrapped(f"judge: {_VERDICTS[one.opinion.verdict]}{reason}", "          ")
+        rows: list[tuple[str, str | Quote]] = []
+        for example in self.examples[number][:examples]:
+            total = "no total" if example.total != example.total else f"total {example.total:.2f}"
+            text = excerpt(" ".join(example.completion.split()), _CUT) or "(empty)"
+            rows.append((f"step {example.step:,}, {total}", Quote(example.completion, line=text)))
+            if example.opinion is not None:
+                reason = f": {example.opinion.reason}" if example.opinion.reason else ""
+                rows.append(("judge", f"{_VERDICTS[example.opinion.verdict]}{reason}"))
         if opinion is not None:
-            yield f"      judge: {opinion}"
+            rows.append(("judge", str(opinion)))
+        title = f"{strength}  {lead.kind}, steps {lead.steps[0]:,} to {lead.steps[1]:,}: {lead.title}"
+        return Card(title, [Paragraph(lead.text), Facts(rows)] if rows else [Paragraph(lead.text)])
 
 
 def lead_report(
@@ -238,7 +232,3 @@ def _remark(evidence: Evidence, *, rescored: bool) -> str:
     if known:
         return ""
     return _NOTHING_FOREIGN if rescored else _NOT_FOREIGN
-
-
-def _wrapped(text: str, indent: str) -> list[str]:
-    return textwrap.wrap(visible(text), WIDTH, initial_indent=indent, subsequent_indent=indent)

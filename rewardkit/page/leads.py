@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import threading
 import time
@@ -20,9 +21,12 @@ from rewardkit.analyze.foreign_golds import ForeignGolds, ForeignScores
 from rewardkit.batch.batch import Batch
 from rewardkit.page.scores import OUTCOMES, Floats, Integers, Scores
 from rewardkit.page.watcher import Watched
+from rewardkit.record.queries import text_or_messages, texts_of, whole_rows
 from rewardkit.record.run import open_run
 from rewardkit.tree.conversion import RewardLike
 from rewardkit.tree.evaluation.scorer import Scorer
+
+_LOG = logging.getLogger("rewardkit")
 
 # Scores a sample of a recorded run again, with the gold answers of other prompts. Runs the code of the reward.
 
@@ -81,10 +85,10 @@ def recorded_batch(watched: Watched, rows: Integers) -> Batch:
     """
     scores = watched.scores
     prompts, columns, completions = [], [], []
-    for _, text, messages, cells, said, completion in _read(watched, rows):
-        prompts.append(text or "" if messages is None else json.loads(messages))
-        columns.append(json.loads(cells) if cells else {})
-        completions.append(completion or "" if said is None else json.loads(said))
+    for row in whole_rows(watched.run, scores.keys(rows)):
+        prompts.append(text_or_messages(row, "prompt"))
+        columns.append(json.loads(row["columns"]) if row["columns"] else {})
+        completions.append(text_or_messages(row, "completion"))
     sizes = np.unique(scores.group[rows], return_counts=True)[1]
     lengths = scores.length[rows]
     is_counted = scores.length_unit == "tokens" and not np.isnan(lengths).any()
@@ -95,20 +99,6 @@ def recorded_batch(watched: Watched, rows: Integers) -> Batch:
         columns={name: [cells.get(name) for cells in columns] for name in dict.fromkeys(n for c in columns for n in c)},
         num_generations=int(sizes[0]) if len(set(sizes.tolist())) == 1 else None,
     )
-
-
-def _read(watched: Watched, rows: Integers) -> list[tuple[Any, ...]]:
-    """Return prompt, its messages, the columns, the messages of the completion and its text, row by row."""
-    keys = [getattr(watched.scores, name)[rows].tolist() for name in ("attempt", "rank", "part", "row")]
-    query = (
-        "select p.prompt_id, p.prompt, p.messages, p.columns, c.messages, c.completion from "
-        "(select unnest(?) a, unnest(?) r, unnest(?) p, unnest(?) w, unnest(?) n) k "
-        "left join completions c on c.attempt = k.a and c.rank = k.r and c.part = k.p and c.row = k.w "
-        "left join (select prompt_id, any_value(prompt) prompt, any_value(messages) messages, "
-        "any_value(columns) columns from prompts group by prompt_id) p on p.prompt_id = c.prompt_id order by k.n"
-    )
-    found: list[tuple[Any, ...]] = watched.run.sql(query, [*keys, list(range(len(rows)))]).fetchall()
-    return found
 
 
 AGAIN = 60.0
@@ -168,6 +158,8 @@ class Search:
     def __init__(self) -> None:
         self.leads: list[Lead] = []
         self.scores: Scores | None = None
+        self.problem = ""
+        """Why the last search failed; empty if it did not."""
         self._number = -1
         self._found = 0.0
         self._lock = threading.Lock()
@@ -181,8 +173,13 @@ class Search:
         with self._lock:
             if self.is_fresh(watched):
                 return
-            number, scores = watched.number, watched.scores
-            self.leads = suspicious(evidence_of(watched))
+            number, scores, self.problem = watched.number, watched.scores, ""
+            try:
+                self.leads = suspicious(evidence_of(watched))
+            except Exception as error:  # the other tabs work without leads
+                _LOG.warning("the search for leads failed", exc_info=True)
+                self.problem = f"{type(error).__name__}: {error}"
+                return
             self.scores, self._number, self._found = scores, number, time.monotonic()
 
 
@@ -201,7 +198,7 @@ def evidence_of(watched: Watched, reward: RewardLike | None = None) -> Evidence:
         lengths=scores.length if scores.length_known else None,
         maximum_length=_limit(watched),
         outcomes={name: names[codes] for name, codes in scores.outcomes.items()},
-        completions=_texts(watched, scores),
+        completions=lambda rows: texts_of(watched.run, scores.keys(rows)),
         prompt_texts=_prompts(watched, scores),
         columns=_columns(watched, scores),
         reads={name: one.get("reads", ()) for name, one in declared.items() if name in scores.components},
@@ -229,21 +226,6 @@ def _foreign(scores: Scores) -> ForeignScores | None:
     other = scores.version != scores.version[known[-1]]
     found = scores.foreign_own, scores.foreign_total, scores.foreign_form
     return ForeignScores(*(np.where(other, np.nan, one) for one in found))
-
-
-def _texts(watched: Watched, scores: Scores) -> Callable[[Integers], Sequence[str]]:
-    def read(rows: Integers) -> Sequence[str]:
-        keys = [getattr(scores, name)[rows].tolist() for name in ("attempt", "rank", "part", "row")]
-        query = (
-            "select k.n, c.completion from (select unnest(?) a, unnest(?) r, unnest(?) p, unnest(?) w, unnest(?) n) k "
-            "join completions c on c.attempt = k.a and c.rank = k.r and c.part = k.p and c.row = k.w"
-        )
-        found = [""] * len(rows)
-        for place, text in watched.run.sql(query, [*keys, list(range(len(rows)))]).fetchall():
-            found[place] = text or ""
-        return found
-
-    return read
 
 
 def _prompts(watched: Watched, scores: Scores) -> Callable[[Integers], Sequence[str]]:

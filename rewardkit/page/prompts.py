@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,12 +13,8 @@ from rewardkit.analyze.paired import prompt_means
 from rewardkit.page.filters import Column
 from rewardkit.page.scores import Floats, Integers, Scores
 from rewardkit.page.trials import FLIP, NEW
+from rewardkit.record.queries import prompts
 from rewardkit.record.run import Run
-
-_QUESTION = (
-    "case when json_valid(messages) and json_type(messages, '$[#-1].content') = 'VARCHAR' "
-    "then json_extract_string(messages, '$[#-1].content') end"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +39,7 @@ class Prompts:
         if before is not None:
             known = dict(zip(before.ids, zip(before.texts, before.questions, before.columns, strict=True), strict=True))
         if any(prompt not in known for prompt in scores.prompt_ids):
-            query = f"select prompt_id, prompt, {_QUESTION}, columns from prompts"
-            for name, text, question, columns in run.sql(query).fetchall():
-                known[name] = text or "", question or text or "", columns or ""
+            known |= {name: (text, question, columns) for name, text, question, columns in prompts(run)}
         found = [known.get(prompt, ("", "", "")) for prompt in scores.prompt_ids]
         texts, questions, columns = ([one[place] for one in found] for place in range(3))
         return cls(scores.prompt_ids, texts, questions, columns, _numbers(scores, texts))
@@ -60,6 +55,13 @@ class Prompts:
     def searched(self) -> list[str]:
         """The texts to search: prompt and columns, casefolded."""
         return [f"{text}\n{columns}".casefold() for text, columns in zip(self.texts, self.columns, strict=True)]
+
+    @cached_property
+    def examples(self) -> dict[str, list[str]]:
+        """The columns of the data, as text."""
+        rows = list(map(example_columns, self.columns))
+        names = dict.fromkeys(name for row in rows for name in row)
+        return {name: [row.get(name, "") for row in rows] for name in names}
 
 
 def _numbers(scores: Scores, texts: list[str]) -> dict[str, Floats]:
@@ -103,6 +105,20 @@ def first_visits(scores: Scores) -> Floats:
     """Return (p,) the first epoch or step in which each prompt was seen."""
     order, starts = scores.by_prompt
     return scores.visit[order][starts[:-1]].astype(np.float64)
+
+
+def example_columns(text: str) -> dict[str, str]:
+    """Return the example columns of a prompt, from JSON, as text."""
+    try:
+        columns = json.loads(text)
+    except ValueError:
+        return {}
+    if not isinstance(columns, dict):
+        return {}
+    return {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in columns.items()
+    }
 
 
 def ranges(visits: Integers) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewardkit.batch.score import Outcome
+from rewardkit.record.schema import KEY, Key
 
 if TYPE_CHECKING:
     import pyarrow
@@ -26,7 +28,12 @@ Texts = NDArray[np.object_]
 
 OUTCOMES = [str(outcome) for outcome in Outcome]
 _UNKNOWN = len(OUTCOMES)
-Key = tuple[int, int, int, int]
+_NUMBERS = {
+    **{name: name for name in ("epoch", "length", "total", "advantage", "turns", "calls", "broken", "prompt_length")},
+    **{"repeated": "repeated_calls", "errors": "tool_errors"},
+    **{f"foreign_{name}": f"foreign/{name}" for name in ("own", "total", "form")},
+}
+"""Field of `Scores` -> column of the record."""
 
 
 def key_text(key: Key) -> str:
@@ -89,20 +96,17 @@ class Scores:
     @classmethod
     def of(cls, table: pyarrow.Table) -> Scores:
         """Read the table ``scores`` of the store."""
-        numbers = {name: _numbers(table, name) for name in ("epoch", "length", "characters", "total", "advantage")}
-        whole = {name: _integers(table, name) for name in ("attempt", "rank", "part", "row", "step", "group")}
+        numbers = {name: _numbers(table, column) for name, column in _NUMBERS.items()}
+        if np.isnan(numbers["length"]).all():
+            numbers["length"], unit = _numbers(table, "characters"), "characters"
+        else:
+            unit = "tokens"
+        columns: dict[str, Any] = {**numbers, **{name: _integers(table, name) for name in (*KEY, "step", "group")}}
         prompt, prompt_ids = _codes(table, "prompt_id")
         version, versions = _codes(table, "version")
-        length, unit = numbers["length"], "tokens"
-        if np.isnan(length).all():
-            length, unit = numbers["characters"], "characters"
         found = cls(
-            **whole,
-            epoch=numbers["epoch"],
+            **columns,
             training=np.asarray(table["training"].to_numpy(zero_copy_only=False), dtype=bool),
-            length=length,
-            total=numbers["total"],
-            advantage=numbers["advantage"],
             prompt=prompt,
             version=version,
             prompt_ids=prompt_ids,
@@ -111,18 +115,8 @@ class Scores:
             outcomes={name: _outcomes(table, column) for column, name in _named(table, "outcomes/")},
             terms={name: _numbers(table, column) for column, name in _named(table, "terms/")},
             length_unit=unit,
-            turns=_numbers(table, "turns"),
-            calls=_numbers(table, "calls"),
-            repeated=_numbers(table, "repeated_calls"),
-            errors=_numbers(table, "tool_errors"),
-            broken=_numbers(table, "broken"),
             stop=_texts(table, "stop"),
             tools=_texts(table, "tools"),
-            prompt_length=_numbers(table, "prompt_length"),
-            foreign_own=_numbers(table, "foreign/own"),
-            foreign_total=_numbers(table, "foreign/total"),
-            foreign_form=_numbers(table, "foreign/form"),
-            tried={},
         )
         return found.in_order()
 
@@ -204,6 +198,11 @@ class Scores:
     def key(self, row: int) -> Key:
         return int(self.attempt[row]), int(self.rank[row]), int(self.part[row]), int(self.row[row])
 
+    def keys(self, rows: Integers) -> list[Key]:
+        """Return the keys of some completions."""
+        columns = (self.attempt, self.rank, self.part, self.row)
+        return list(zip(*(column[rows].tolist() for column in columns), strict=True))
+
     def find(self, key: Key | None) -> int | None:
         """Return the row of a completion by its key."""
         if key is None:
@@ -212,6 +211,11 @@ class Scores:
         same = (self.part == part) & (self.row == row) & (self.rank == rank) & (self.attempt == attempt)
         found = np.flatnonzero(same)
         return int(found[0]) if len(found) else None
+
+    @cached_property
+    def index(self) -> RowIndex:
+        """Finds completions by their keys."""
+        return RowIndex([self.attempt, self.rank, self.part, self.row])
 
     def outcome(self, name: str, row: int) -> str:
         codes = self.outcomes.get(name)
@@ -225,6 +229,36 @@ class Scores:
     @cached_property
     def length_known(self) -> bool:
         return not bool(np.isnan(self.length).all())
+
+
+class RowIndex:
+    """Finds rows by several whole numbers: ``RowIndex([x, y]).places(np.array([[1, 2]]))`` is where x is 1, y 2."""
+
+    def __init__(self, columns: Sequence[Integers]) -> None:
+        self._values = [np.unique(column) for column in columns]
+        # Distinct values are counted from 0, so that the numbers stay small.
+        self.numbers = self._packed([np.searchsorted(*pair) for pair in zip(self._values, columns, strict=True)])
+        self._order = np.argsort(self.numbers, kind="stable")
+        self._sorted = self.numbers[self._order]
+
+    def places(self, keys: Integers) -> Integers:
+        """Return (m,) the row of each of the (m, columns) keys; -1 if there is none."""
+        if not len(self._sorted):
+            return np.full(len(keys), -1)
+        places, there = [], np.ones(len(keys), dtype=np.bool_)
+        for values, column in zip(self._values, keys.T, strict=True):
+            place = np.minimum(np.searchsorted(values, column), len(values) - 1)
+            there &= values[place] == column
+            places.append(place)
+        numbers = self._packed(places)
+        found = np.minimum(np.searchsorted(self._sorted, numbers), len(self._sorted) - 1)
+        return np.where(there & (self._sorted[found] == numbers), self._order[found], -1)
+
+    def _packed(self, columns: Sequence[Integers]) -> Integers:
+        numbers = np.zeros(len(columns[0]), dtype=np.int64)
+        for values, column in zip(self._values, columns, strict=True):
+            numbers = numbers * len(values) + column
+        return numbers
 
 
 def _named(table: pyarrow.Table, prefix: str) -> list[tuple[str, str]]:

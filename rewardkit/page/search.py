@@ -18,10 +18,10 @@ import numpy as np
 
 from rewardkit.page.filters import Column, Condition, Filter
 from rewardkit.page.labels import Labels
-from rewardkit.page.scores import Integers, Rows, Scores
+from rewardkit.page.scores import Rows, Scores
 from rewardkit.page.trials import FLIP
 from rewardkit.page.watcher import Watched
-from rewardkit.record.run import Run
+from rewardkit.record.queries import prompts_containing
 
 TEXT = "completion"
 """The name of the text of a completion in a search."""
@@ -167,12 +167,7 @@ def prompts_with(watched: Watched, asked: Filter) -> tuple[Rows, list[str]]:
     for condition in asked.conditions:
         if condition.name == TEXT:
             matches = np.zeros(len(passed), dtype=np.bool_)
-            matches[_prompts_containing(watched.run, scores, condition)] = True
+            found = map(scores.code_of.get, prompts_containing(watched.run, condition.value))
+            matches[[code for code in found if code is not None]] = True
             passed &= ~matches if condition.operator == "!=" else matches
     return passed, complaints
-
-
-def _prompts_containing(run: Run, scores: Scores, condition: Condition) -> Integers:
-    query = "select distinct prompt_id from completions where contains(lower(completion), lower(?))"
-    codes = [scores.code_of.get(prompt) for (prompt,) in run.sql(query, [condition.value]).fetchall()]
-    return np.array([code for code in codes if code is not None], dtype=np.int64)

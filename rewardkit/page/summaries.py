@@ -12,6 +12,7 @@ import numpy as np
 from rewardkit.errors import RewardKitError
 from rewardkit.page.curves import Line
 from rewardkit.page.scores import Floats
+from rewardkit.record.queries import last_written, mean_components, mean_totals
 from rewardkit.record.run import Run, open_run
 
 LAST = 10
@@ -77,19 +78,10 @@ class Summaries:
 
 
 def _summary(run: Run) -> Summary:
-    count, last_step, written = run.sql("select count(*), max(step), max(time) from scores").fetchall()[0]
-    found = run.sql("select step, avg(total) from scores where training group by step order by step").fetchall()
-    steps = np.array([step for step, _ in found], dtype=np.float64)
-    totals = np.array([np.nan if total is None else total for _, total in found], dtype=np.float64)
-    components: list[tuple[str, float | None]] = []
-    if found:
-        there = set(run.scores().columns)
-        names = [name for name in run.components if f"components/{name}" in there]
-        columns = ", ".join('avg("components/' + name.replace('"', '""') + '")' for name in names)
-        first = int(steps[-LAST:][0])
-        if names:
-            means = run.sql(f"select {columns} from scores where training and step >= {first}").fetchall()[0]
-            components = list(zip(names, means, strict=True))
+    count, last_step, written = last_written(run)
+    means = mean_totals(run)
+    steps = np.array([step for step, _ in means], dtype=np.float64)
+    totals = np.array([np.nan if total is None else total for _, total in means], dtype=np.float64)
     return Summary(
         state=run.state,
         title=str(run.info.get("title") or ""),
@@ -98,7 +90,7 @@ def _summary(run: Run) -> Summary:
         written=written.strftime("%Y-%m-%d %H:%M") if written is not None else "never",
         total=Line("total", steps, totals) if len(steps) else None,
         last_total=_mean(totals[-LAST:]),
-        components=tuple(components),
+        components=tuple(mean_components(run, means[-LAST:][0][0])) if means else (),
     )
 
 

@@ -23,7 +23,7 @@ from rewardkit.differences.record import Recorded
 from rewardkit.differences.targets import Placed, Target, split_named, target_of
 from rewardkit.differences.trial import Trial as Scoring, TriedPart, read_parts
 from rewardkit.errors import DataError, RewardKitError
-from rewardkit.page.scores import Floats, Integers, Rows, Scores
+from rewardkit.page.scores import Floats, Integers, RowIndex, Rows, Scores
 from rewardkit.tree.evaluation.omission import EXPENSIVE
 from rewardkit.tree.loading import is_file
 
@@ -69,9 +69,8 @@ class Results:
         size = len(scores)
         unknown = {name: np.full(size, np.nan) for name in (NEW, CHANGE, FLIP, ADVANTAGE)}
         self.found = Tried(unknown, np.zeros(size, dtype=np.bool_))
-        self._own = _Index([scores.attempt, scores.rank, scores.part, scores.row])
         # A group: the same batch, the same group, the same prompt.
-        groups = _Index([scores.attempt, scores.rank, scores.part, scores.group, scores.prompt])
+        groups = RowIndex([scores.attempt, scores.rank, scores.part, scores.group, scores.prompt])
         _, self._groups = np.unique(groups.numbers, return_inverse=True)
         self._sizes = np.bincount(self._groups)
         self._before: Floats | None = None
@@ -83,7 +82,7 @@ class Results:
         """
         if not parts:
             return self.found
-        rows = self._own.places(np.concatenate([part.keys for part in parts]))
+        rows = self.scores.index.places(np.concatenate([part.keys for part in parts]))
         known = rows >= 0
         columns = {name: values.copy() for name, values in self.found.columns.items()}
         done, errors = self.found.done.copy(), dict(self.found.errors)
@@ -121,36 +120,6 @@ class Results:
 def tried(scores: Scores, parts: Sequence[TriedPart]) -> Tried:
     """Return all results at once."""
     return Results(scores).with_parts(parts)
-
-
-class _Index:
-    """Finds rows by several whole numbers: ``_Index([x, y]).places(np.array([[1, 2]]))`` is where x is 1 and y is 2."""
-
-    def __init__(self, columns: Sequence[Integers]) -> None:
-        self._values = [np.unique(column) for column in columns]
-        # Distinct values are counted from 0, so that the numbers stay small.
-        self.numbers = self._packed([np.searchsorted(*pair) for pair in zip(self._values, columns, strict=True)])
-        self._order = np.argsort(self.numbers, kind="stable")
-        self._sorted = self.numbers[self._order]
-
-    def places(self, keys: Integers) -> Integers:
-        """Return (m,) the row of each of the (m, columns) keys; -1 if there is none."""
-        if not len(self._sorted):
-            return np.full(len(keys), -1)
-        places, there = [], np.ones(len(keys), dtype=np.bool_)
-        for values, column in zip(self._values, keys.T, strict=True):
-            place = np.minimum(np.searchsorted(values, column), len(values) - 1)
-            there &= values[place] == column
-            places.append(place)
-        numbers = self._packed(places)
-        found = np.minimum(np.searchsorted(self._sorted, numbers), len(self._sorted) - 1)
-        return np.where(there & (self._sorted[found] == numbers), self._order[found], -1)
-
-    def _packed(self, columns: Sequence[Integers]) -> Integers:
-        numbers = np.zeros(len(columns[0]), dtype=np.int64)
-        for values, column in zip(self._values, columns, strict=True):
-            numbers = numbers * len(values) + column
-        return numbers
 
 
 _LOG = logging.getLogger("rewardkit")

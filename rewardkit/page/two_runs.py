@@ -12,12 +12,12 @@ from functools import cached_property
 import numpy as np
 
 from rewardkit.analyze.paired import Paired, Pairing, pair, paired, prompt_means
-from rewardkit.analyze.presentation import percent
 from rewardkit.page.escapes import one_line
 from rewardkit.page.prompts import Prompts
 from rewardkit.page.scores import Floats, Integers, Rows, Scores
 from rewardkit.page.trials import NEW
 from rewardkit.page.watcher import Watched
+from rewardkit.report.values import percent
 
 # Windows: which completions of a run stand for each prompt when two runs are compared.
 

@@ -24,6 +24,7 @@ from rewardkit.page.prompts import Prompts
 from rewardkit.page.scores import Floats, Scores
 from rewardkit.page.summaries import Summaries
 from rewardkit.page.trials import NEW
+from rewardkit.record.queries import Extent, extent_of, new_scores
 from rewardkit.record.run import Run, open_run
 
 if TYPE_CHECKING:
@@ -57,8 +58,7 @@ class Watched:
     asked: float = field(default_factory=time.monotonic)
     opened: float = field(default_factory=time.monotonic)
     _id: str = ""
-    _lines: int = -1
-    _seen: dict[tuple[int, int], int] = field(default_factory=dict)
+    _extent: Extent = field(default_factory=Extent)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _cached: dict[str, tuple[int, Any]] = field(default_factory=dict)
     _lasting: dict[str, Any] = field(default_factory=dict)
@@ -89,32 +89,24 @@ class Watched:
     def load(self, first: bool = False) -> bool:
         """Update what has changed, or everything if `first`. Return whether anything changed."""
         run = self.run
-        rows = run.sql("select attempt, rank, max(part), count(*) from scores group by attempt, rank").fetchall()
-        lines = run.sql("select count(*) from logs").fetchall()[0][0]
-        state = run.state
-        seen = {(attempt, rank): part for attempt, rank, part, _ in rows}
-        count = sum(row[3] for row in rows)
-        if not first and seen == self._seen and lines == self._lines and state == self.state:
+        extent, state = extent_of(run), run.state
+        if not first and extent == self._extent and state == self.state:
             return False
-        again = first or {attempt for attempt, _ in seen} != {attempt for attempt, _ in self._seen}
-        if again:
+        attempts, before = ({attempt for attempt, _ in known.batches} for known in (extent, self._extent))
+        scores = (
+            None
+            if first or attempts != before
+            else self.scores.joined(Scores.of(new_scores(run, extent, self._extent)))
+        )
+        if scores is None or len(scores) != extent.completions:  # or a part arrived late, or was skipped
             scores = Scores.of(run.scores(training=None).to_arrow_table())
-        else:
-            late = [
-                f"(attempt = {attempt} and rank = {rank} and part > {self._seen.get((attempt, rank), -1)})"
-                for (attempt, rank) in seen
-            ]
-            new = run.sql(f"select * from scores where {' or '.join(late)}" if late else "select * from scores")
-            scores = self.scores.joined(Scores.of(new.to_arrow_table()))
-            if len(scores) != count:  # a part arrived late, or was skipped
-                scores = Scores.of(run.scores(training=None).to_arrow_table())
         if first:
             self._lasting.clear()
             self._prompts = None
         self.metrics = Metrics.of(run)
         self.versions = _versions(run)
         self.components = run.components
-        self.scores, self.state, self._seen, self._lines = scores, state, seen, lines
+        self.scores, self.state, self._extent = scores, state, extent
         self._id = run.info["id"]
         self.number += 1
         return True

@@ -71,19 +71,21 @@ def selection(files: Mapping[str, Iterable[str]], spelling: Mapping[str, str]) -
         spelling: column -> new name.
     """
     if all(spelling[column] == column for columns in files.values() for column in columns):
-        return f"select * from read_parquet([{', '.join(map(_literal, files))}], union_by_name = true)"
+        return f"select * from read_parquet([{', '.join(map(literal, files))}], union_by_name = true)"
     return " union all by name ".join(
-        f"select {', '.join(f'{_quoted(column)} as {_quoted(spelling[column])}' for column in columns)} "
-        f"from read_parquet({_literal(address)})"
+        f"select {', '.join(f'{quoted(column)} as {quoted(spelling[column])}' for column in columns)} "
+        f"from read_parquet({literal(address)})"
         for address, columns in files.items()
     )
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
+    """Return a text as a literal of SQL."""
     return "'" + text.replace("'", "''") + "'"
 
 
-def _quoted(column: str) -> str:
+def quoted(column: str) -> str:
+    """Return the name of a column for SQL."""
     return '"' + column.replace('"', '""') + '"'
 
 

@@ -20,7 +20,7 @@ import time
 import traceback
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib import metadata
 from typing import Any
 
@@ -312,13 +312,8 @@ class Recorder:
         name = f"versions/{version.fingerprint}.json"
         if os.path.basename(name) not in self.files.names("versions"):
             components = [
-                {
-                    "name": part.name,
-                    "bounds": [_finite(bound) for bound in part.bounds],
-                    "kind": part.kind,
-                    "reads": list(part.reads),
-                }
-                for part in version.components
+                {**asdict(component), "bounds": list(map(_finite, component.bounds))}
+                for component in version.components
             ]
             if version.packed:
                 self.files.put(f"versions/{version.fingerprint}.pickle", version.packed)

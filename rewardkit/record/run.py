@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rewardkit.errors import NotARun, RewardKitWarning, RunError, near_miss, shorten
-from rewardkit.record.names import distinct, known_names, selection
+from rewardkit.record.names import distinct, known_names, literal, quoted, selection
 from rewardkit.record.parts import Files, Stamp, decoded
 from rewardkit.record.schema import (
     COLUMNS,
@@ -505,9 +505,28 @@ class Run:
             return None
 
     def compare(self, other: Run | str | os.PathLike[str], *, training: bool = True) -> duckdb.DuckDBPyRelation:
-        """Compare the means of both runs per step; see ``rk.compare_runs``."""
+        """Compare the means of two runs per step: total, components, terms, length, characters, turns and tool calls.
 
-        return compare_runs(self, other, training=training)
+        ``rk.open_run("runs/x").compare("runs/y").filter("name = 'total'").df()``.
+
+        Args:
+            other: the other run, or its folder.
+            training: compare training batches; False compares evaluations.
+
+        Returns:
+            A relation with the columns step, name, left (this run), right (the other; null if a run has no value), and
+            left_rows, right_rows: the number of rows behind each mean.
+        """
+        import duckdb
+
+        connection = duckdb.connect()
+        connection.register("of_left", _means(self, training))
+        connection.register("of_right", _means(other if isinstance(other, Run) else open_run(other), training))
+        return connection.sql(
+            """select step, name, of_left.mean as "left", of_right.mean as "right",
+                      of_left.count as left_rows, of_right.count as right_rows
+               from of_left full join of_right using (step, name) order by name, step"""
+        )
 
     @property
     def components(self) -> list[str]:
@@ -653,7 +672,7 @@ def _literal(value: object) -> str:
         return str(value).lower()
     if isinstance(value, int):
         return str(value)
-    return "'" + str(value).replace("'", "''") + "'"
+    return literal(str(value))
 
 
 # Comparison of two runs: the same numbers at the same steps.
@@ -662,39 +681,12 @@ def _literal(value: object) -> str:
 _NUMBERS = ("total", "length", "characters", "turns", "calls", "repeated_calls", "tool_errors")
 
 
-def compare_runs(
-    left: Run | str | os.PathLike[str], right: Run | str | os.PathLike[str], *, training: bool = True
-) -> duckdb.DuckDBPyRelation:
-    """Compare the means of two runs per step: total, components, terms, length, characters, turns and tool calls.
-
-    ``rk.compare_runs("runs/x", "runs/y").filter("name = 'total'").df()``.
-
-    Args:
-        training: compare training batches; False compares evaluations.
-
-    Returns:
-        A relation with the columns step, name, left, right (null if a run has no value), and left_rows, right_rows:
-        the number of rows behind each mean.
-    """
-    import duckdb
-
-    connection = duckdb.connect()
-    for side, run in (("of_left", left), ("of_right", right)):
-        opened = run if isinstance(run, Run) else open_run(run)
-        connection.register(side, _means(opened, training))
-    return connection.sql(
-        """select step, name, of_left.mean as "left", of_right.mean as "right",
-                  of_left.count as left_rows, of_right.count as right_rows
-           from of_left full join of_right using (step, name) order by name, step"""
-    )
-
-
 def _means(run: Run, training: bool) -> pyarrow.Table:
     """Return the columns step, name, mean, count."""
     numbers = [name for name in run.scores().columns if _is_number(name)]
     kind = "training" if training else "not training"
     each = " union all ".join(
-        f"select step, {_text(name)} as name, avg({_name(name)}) as mean, count({_name(name)}) as count "
+        f"select step, {literal(name)} as name, avg({quoted(name)}) as mean, count({quoted(name)}) as count "
         f"from scores where {kind} group by step"
         for name in numbers
     )
@@ -704,11 +696,3 @@ def _means(run: Run, training: bool) -> pyarrow.Table:
 
 def _is_number(column: str) -> bool:
     return column in _NUMBERS or column.startswith(("components/", "terms/"))
-
-
-def _name(column: str) -> str:
-    return '"' + column.replace('"', '""') + '"'
-
-
-def _text(column: str) -> str:
-    return "'" + column.replace("'", "''") + "'"

@@ -21,6 +21,9 @@ SCHEMA = 4
 KEY = ("attempt", "rank", "part", "row")
 """The columns that together identify a completion."""
 
+Key = tuple[int, int, int, int]
+"""The attempt, rank, part and row of a completion."""
+
 _KEY = {"attempt": "int16", "rank": "int16", "part": "int32", "row": "int32"}
 _BATCH = {name: _KEY[name] for name in ("attempt", "rank", "part")}
 

@@ -83,29 +83,23 @@ def _trajectories(record: Record) -> Columns:
 
 def _turns(record: Record, batch: Columns) -> pyarrow.Table:
     """Return a row for each share of a turn."""
-    found = [
+    rows = [
         (row, turn, name, float(share))
         for name, column in record.table.components.items()
         for row, shares in sorted(column.turns.items())
         for turn, share in enumerate(shares)
     ]
-    names = ("row", "turn", "component", "share")
-    return _table(
-        "turns", {**batch, **{name: [one[place] for one in found] for place, name in enumerate(names)}}, len(found)
-    )
+    return _table("turns", {**batch, **_transposed(("row", "turn", "component", "share"), rows)}, len(rows))
 
 
 def _durations(record: Record, batch: Columns) -> pyarrow.Table:
     """Return how many calls of each component took how many seconds, to two significant digits."""
-    names: list[str] = []
-    seconds: list[float] = []
-    counts: list[int] = []
-    for name, each in record.durations.items():
-        for rounded, count in _rounded(each):
-            names.append(name)
-            seconds.append(rounded)
-            counts.append(count)
-    return _table("durations", {**batch, "component": names, "seconds": seconds, "count": counts}, len(names))
+    rows = [(name, *rounded) for name, seconds in record.durations.items() for rounded in _rounded(seconds)]
+    return _table("durations", {**batch, **_transposed(("component", "seconds", "count"), rows)}, len(rows))
+
+
+def _transposed(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Columns:
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
 def _rounded(seconds: Sequence[float]) -> list[tuple[float, int]]:
@@ -114,11 +108,11 @@ def _rounded(seconds: Sequence[float]) -> list[tuple[float, int]]:
     exponents = np.floor(np.log10(values)).astype(np.int64) - 1
     mantissas = np.rint(values * 10.0**-exponents).astype(np.int64)
     codes, counts = np.unique(exponents * 1_000 + mantissas, return_counts=True)
-    found: Counter[float] = Counter()
+    rounded: Counter[float] = Counter()
     for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
         exponent, mantissa = divmod(code, 1_000)
-        found[float(f"{mantissa}e{exponent}")] += count
-    return sorted(found.items())
+        rounded[float(f"{mantissa}e{exponent}")] += count
+    return sorted(rounded.items())
 
 
 def _runs(record: Record) -> Numbers:
@@ -148,7 +142,7 @@ def _metrics(record: Record, step: int) -> Columns:
         for measured in (Logged(step, record.training, record.metrics), *record.logged)
         for name, value in measured.metrics.items()
     ]
-    return {name: [row[place] for row in rows] for place, name in enumerate(("step", "training", "name", "value"))}
+    return _transposed(("step", "training", "name", "value"), rows)
 
 
 def _logs(record: Record) -> Columns:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any, final
 
 import numpy as np
@@ -105,20 +105,9 @@ class Trajectories:
 
     def part(self, start: int, stop: int) -> Trajectories:
         """Return the rows from `start` up to `stop`."""
-        rows = slice(start, stop)
-        return Trajectories(
-            self.turns[rows],
-            self.calls[rows],
-            self.repeated[rows],
-            self.errors[rows],
-            self.stops[rows],
-            self.broken[rows],
-            self.tools[rows],
-            self.malformed[rows],
-            self.plain,
-            None if self.records is None else self.records[rows],
-            None if self.marks is None else self.marks[rows],
-        )
+        values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        of_rows = {name: value[start:stop] for name, value in values.items() if name != "plain" and value is not None}
+        return replace(self, **of_rows)
 
     def columns(self) -> dict[str, Any]:
         """Return the columns that these rows add to the table ``scores``."""

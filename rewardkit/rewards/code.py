@@ -5,12 +5,14 @@ With ``tests=['[{"input": "2", "output": "4"}]']``, a completion that prints 5 s
 
 from __future__ import annotations
 
+import os
 import re
 import textwrap
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
@@ -19,7 +21,7 @@ from pydantic import PlainValidator
 from rewardkit.batch.score import Score
 from rewardkit.errors import RewardDefinitionError, shorten
 from rewardkit.progress.bounds import number as checked_number
-from rewardkit.rewards.sandbox import pool, verdicts
+from rewardkit.rewards.sandbox import verdicts
 from rewardkit.rewards.sandbox.assertions import assertions
 from rewardkit.rewards.sandbox.cases import Tests, read_tests
 from rewardkit.rewards.sandbox.comparison import comparison
@@ -82,7 +84,15 @@ class Room:
         return self.service or chosen(packages=self.packages, unsafe=self.unsafe)
 
     def submit(self, function: Callable[..., _Result], *arguments: Any) -> Future[_Result]:
-        return pool.submit(function, *arguments, threads=AT_ONCE if self.service else None)
+        """Call `function` in a thread that waits for a sandbox: by default there is one thread per core."""
+        return _pool(os.getpid(), AT_ONCE if self.service else None).submit(function, *arguments)
+
+
+@cache
+def _pool(process: int, threads: int | None) -> ThreadPoolExecutor:
+    """Return the pool of this process: a parent's threads do not survive a fork."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return ThreadPoolExecutor(max_workers=threads or cores, thread_name_prefix="rewardkit-sandbox")
 
 
 @dataclass(frozen=True)

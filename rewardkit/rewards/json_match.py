@@ -19,12 +19,12 @@ from typing import Annotated, Any, Final, Literal, final
 from pydantic import PlainValidator
 
 from rewardkit.batch.score import Score
-from rewardkit.errors import MissingExtraError, RewardDefinitionError, near_miss, shorten
+from rewardkit.errors import RewardDefinitionError, near_miss, shorten
 from rewardkit.progress.bounds import number
 from rewardkit.rewards.assignment import Pairs, assigned
 from rewardkit.text.extraction import as_extractor, document
 from rewardkit.text.extractors import Extractor, Json
-from rewardkit.text.json_text import Parsed, Path, Violations, parse_json, value_text
+from rewardkit.text.json_text import Parsed, Path, Violations, json_parser, parse_json, value_text
 from rewardkit.tree.gold import normal
 from rewardkit.tree.leaf import expression, primitive
 from rewardkit.tree.parameters import Parameter
@@ -495,10 +495,7 @@ def json_match(
             raise RewardDefinitionError(f"json_match: {name} must be 0 or more, got {value}")
     if extra not in ("cost", "allow"):
         raise RewardDefinitionError(f'json_match: extra must be "cost" or "allow", got {shorten(extra)}')
-    try:
-        import jiter  # noqa: F401
-    except ImportError:
-        raise MissingExtraError.of("rk.json_match", "json") from None
+    json_parser("rk.json_match")
     paths = tuple(ignore) if isinstance(ignore, Sequence) and not isinstance(ignore, str) else (ignore,)
     rules = Rules(frozenset(map(steps_of, paths)), bool(ignore_case), arrays == "ordered")
     matching = Matching(

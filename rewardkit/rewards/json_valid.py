@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from rewardkit.batch.score import Score
-from rewardkit.errors import MissingExtraError, RewardDefinitionError, shorten
+from rewardkit.errors import RewardDefinitionError, shorten
 from rewardkit.text.extraction import as_extractor, document
 from rewardkit.text.extractors import Extractor, Json
-from rewardkit.text.json_text import Parsed
+from rewardkit.text.json_text import Parsed, json_parser
 from rewardkit.tree.leaf import expression, primitive
 from rewardkit.tree.parameters import Parameter
 from rewardkit.tree.reward import Reward
@@ -53,10 +53,7 @@ def json_valid(*, kind: Kind | None = None, extract: Extractor | Any = None) -> 
     """
     if kind is not None and kind not in _KINDS:
         raise RewardDefinitionError(f'json_valid: kind must be "object", "array" or None, got {shorten(kind)}')
-    try:
-        import jiter  # noqa: F401
-    except ImportError:
-        raise MissingExtraError.of("rk.json_valid", "json") from None
+    json_parser("rk.json_valid")
     shown = expression("json_valid", kind=(kind, None), extract=(extract, None))
     where = as_extractor(extract, document())
     return primitive(JsonValid(kind), "json_valid", shown, Parameter("document", "completion", view=Json(where)))

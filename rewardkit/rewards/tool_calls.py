@@ -18,9 +18,9 @@ from pydantic import PlainValidator
 from rewardkit.batch.score import Score
 from rewardkit.batch.text_calls import Form, begins_like_a_call, check_form, read_text_calls
 from rewardkit.batch.trajectory import TextCallsOf, ToolCall, Trajectory, Turn, json_key
-from rewardkit.errors import MissingExtraError, RewardDefinitionError, hashable, near_miss, shorten, shorten_line
+from rewardkit.errors import RewardDefinitionError, hashable, near_miss, shorten, shorten_line
 from rewardkit.rewards.assignment import assigned
-from rewardkit.text.json_text import parse_json
+from rewardkit.text.json_text import json_parser, parse_json
 from rewardkit.text.thinking import visible_text
 from rewardkit.tree.leaf import expression, primitive
 from rewardkit.tree.parameters import Parameter
@@ -262,21 +262,26 @@ class Paired:
     calls: int
     missed: tuple[int, ...]
 
+    @classmethod
+    def of(cls, best: _Best, gold: Sequence[GoldCall]) -> Paired:
+        worth, calls, right = best
+        return cls(worth, calls, tuple(place for place in range(len(gold)) if place not in right))
+
 
 def paired(gold: Sequence[GoldCall], turns: Sequence[Sequence[ToolCall]], rules: Rules) -> Paired:
     """Return the best pairing of the calls of some turns with gold calls."""
     made = [call for calls in turns for call in calls]
     if not gold or not made:
-        return Paired(0.0, 0, tuple(range(len(gold))))
+        return Paired.of((0.0, 0, frozenset()), gold)
     if rules.kept and (len(gold) > 1 or len(made) > 1):
         return _in_order(gold, turns, rules)
     right = _equal(gold, made, rules)
     if right is not None and (rules.credit == "exact" or len(right) == min(len(gold), len(made))):
-        return Paired(float(len(right)), len(right), tuple(place for place in range(len(gold)) if place not in right))
-    return _assigned(gold, made, rules)
+        return Paired.of((float(len(right)), len(right), right), gold)
+    return Paired.of(_stretch([[rules.worth(one, call) for call in made] for one in gold], 0), gold)
 
 
-def _equal(gold: Sequence[GoldCall], made: Sequence[ToolCall], rules: Rules) -> set[int] | None:
+def _equal(gold: Sequence[GoldCall], made: Sequence[ToolCall], rules: Rules) -> frozenset[int] | None:
     """Return the gold calls that have an equal call, fast; None if calls are not simply equal or not."""
     if rules.same or rules.credit == "names":
         return None
@@ -292,16 +297,7 @@ def _equal(gold: Sequence[GoldCall], made: Sequence[ToolCall], rules: Rules) -> 
         if left[one.key] > 0:
             left[one.key] -= 1
             right.add(place)
-    return right
-
-
-def _assigned(gold: Sequence[GoldCall], made: Sequence[ToolCall], rules: Rules) -> Paired:
-    worths = [[rules.worth(one, call) for call in made] for one in gold]
-    pairs = assigned([[round(worth * _SCALE) for worth in row] for row in worths])
-    found = [(row, worths[row][column]) for row, column in pairs if worths[row][column] > 0.0]
-    right = {row for row, worth in found if worth == 1.0}
-    missed = tuple(place for place in range(len(gold)) if place not in right)
-    return Paired(sum(worth for _, worth in found), len(found), missed)
+    return frozenset(right)
 
 
 def _in_order(gold: Sequence[GoldCall], turns: Sequence[Sequence[ToolCall]], rules: Rules) -> Paired:
@@ -312,8 +308,7 @@ def _in_order(gold: Sequence[GoldCall], turns: Sequence[Sequence[ToolCall]], rul
         for together in [calls] if whole else [[call] for call in calls]:
             if together:
                 best = _after(gold, together, best, rules)
-    worth, count, right = best[-1]
-    return Paired(worth, count, tuple(place for place in range(len(gold)) if place not in right))
+    return Paired.of(best[-1], gold)
 
 
 def _after(gold: Sequence[GoldCall], calls: Sequence[ToolCall], before: Sequence[_Best], rules: Rules) -> list[_Best]:
@@ -503,10 +498,7 @@ def tool_calls(
                 f"tool_calls: same= maps the name of an argument to a function, got {shorten(name)}: "
                 f"{shorten(function)}"
             )
-    try:
-        import jiter  # noqa: F401
-    except ImportError:
-        raise MissingExtraError.of("rk.tool_calls", "json") from None
+    json_parser("rk.tool_calls")
     compared = Rules(arguments, order == "kept", tuple((same or {}).items()))
     shown = expression(
         "tool_calls",

@@ -13,6 +13,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from rewardkit.text.phrases import WRONG_WORDS, words
+
 WINDOW = 160
 
 
@@ -52,12 +54,8 @@ _DENIALS = frozenset((
     "unlikely", "except", "excluding", "exclude", "excludes", "excluded", "eliminate", "eliminates", "eliminated",
     "eliminating", "reject", "rejects", "rejected", "rejecting", "discard", "discarded", "dismiss", "dismissed",
     "ignore", "ignoring", "wrong", "incorrect", "incorrectly", "wrongly", "false", "falsely", "mistaken",
-    "mistakenly", "worst", "opposite", "distractor", "trap", "nowhere", "thought", "guessed", "nicht", "kein",
-    "keine", "pas", "jamais", "nunca", "jamás", "não", "non", "не", "нет", "≠", "!=", "/=", "<>",
-    "example", "e.g.",
-    "bukan", "bukanlah", "tidak", "không", "nie", "niet", "geen", "inte", "ikke", "ikkje", "ei", "ej", "nej", "ne",
-    "není", "nije", "nem", "hindi", "nid", "ní", "ekki", "nuk", "nav", "nėra", "δεν", "όχι", "ні", "siyo", "si", "sio",
-    "hapana", "falso", "faux", "falsch", "ليس", "ليست", "لا", "لیس", "نه", "לא", "אינו", "אינה", "אינן",
+    "mistakenly", "worst", "opposite", "distractor", "trap", "nowhere", "thought", "guessed", "≠", "!=", "/=", "<>",
+    "example", "e.g.", *words("not").split("|"),
 ))  # fmt: skip
 _SUPPOSED = frozenset((
     "might", "may", "could", "if", "whether", "suppose", "supposing", "assume", "assuming", "assumed", "unless",
@@ -128,23 +126,6 @@ def _last_word(text: str) -> tuple[str, str]:
 
 # After a mention.
 
-WRONG_WORDS = (
-    "falsch|nicht|faux|fausse|falso|falsa|errado|errada|incorrecto|sbagliato|неверно|неправильно|нет|не так|невірно|ні|"
-    "yanlış|hayır|değil|salah|bukan|sai|không|źle|nie|fout|niet|onjuist|fel|forkert|feil|väärin|špatně|nesprávně|greșit|"
-    "ошибка|помилка|fehler|erreur|error|errore|erro|błąd|hata|kesalahan|lỗi|"
-    "hibás|rossz|λάθος|pogrešno|погрешно|грешно|makosa|si sahihi|mali|"
-    "خطأ|خاطئ|غلط|نادرست|שגוי|לא נכון|गलत|ग़लत|ভুল|ผิด|"
-    "తప్పు|தவறு|[错錯誤误]了?|不对|不對|違う|違います|間違い|誤り|틀렸|틀림|오답|아니"
-)
-"""The words for "wrong" behind a mention, in languages other than English."""
-
-_DENIED_LAST = (
-    "değil(?:dir)?|deyil|emes|эмес|емес|नहीं|नही|नाही|होइन|না|নয়|নয়|নহে|కాదు|அல்ல|இல்லை|ಅಲ್ಲ|അല്ല|નથી|ਨਹੀਂ|නොවේ|"
-    "गलत|ग़लत|ভুল|తప్పు|தவறு|غلط|"
-    "نیست|نمی\u200c?باشد|نہیں|ไม่ใช่|биш"
-)
-"""The word for "not" in languages in which it comes last: "Cevap 42 değil"."""
-
 _BE = r"(?:is|was|are|were|would be|will be|seems|looks|must be|has to be|'s)"
 _FALSE = (
     r"(?:wrong|incorrect|false|impossible|mistaken|invalid|ruled out|excluded|eliminated|out\b(?! of)|nonsense|absurd|"
@@ -178,7 +159,7 @@ _DENIED_AFTER = "|".join((
     r" ?(?:不对|不對|不正确|不正確|是错|是錯|错误|錯誤)",
     r" (?:ist|sind) (?:falsch|nicht)| (?:es|son) (?:incorrect|fals|erróne)| est (?:faux|incorrect)| неверно| неправ",
     r" ?(?:とは(?:思わ|思い(?:ませ|難)|言え|限ら)|라고 (?:생각|보)\w*지|[은는이가]? ?아니)",
-    rf" ?(?:[^\s\d,.;:!?。，、।]{{1,20}} ){{0,2}}(?:{_DENIED_LAST})(?![^\W\d])",
+    rf" ?(?:[^\s\d,.;:!?。，、।]{{1,20}} ){{0,2}}(?:{words('not_last')})(?![^\W\d])",
     rf" ?[-–—,，、;(（。.] ?(?:{WRONG_WORDS})(?![^\W\d])",
 ))  # fmt: skip
 _NOUN = r" ?(?!(?:because|since|as|and|or|but|so|while|if|which|that|not|rather|than|instead)\b)[a-z%°]{1,20}"
@@ -188,7 +169,7 @@ _MAY_DENY = re.compile(
     r"[?？✗✘❌✖吗嗎]|not\b|n't|wrong|incor|false|impos|mistak|inval|ruled|excl|elim|out\b|nonse|absurd|unlike|trap|"
     r"but|contra|extran|reject|disc|refut|disp|inad|infe|kidding|"
     r"\bno(?:pe)?\b|error|guess|answer|thought|too |fail|sense|good|lie\b|distr|falsch|nicht|fals|erró|faux|"
-    rf"невер|неправ|で|じ|아니|아닙|아닌|틀|不|错|錯|は|が|と|라고|{_DENIED_LAST}|{WRONG_WORDS}"
+    rf"невер|неправ|で|じ|아니|아닙|아닌|틀|不|错|錯|は|が|と|라고|{words('not_last')}|{WRONG_WORDS}"
 )
 _WRAPPED = re.compile(r"\A[ \t]*\n[ \t]*(?=(?:is|was|are|isn't|wasn't|cannot|can't|does|doesn't|which)\b)")
 """A line that goes on with a verb ends no sentence: "42\nis wrong"."""
@@ -256,8 +237,7 @@ _RETRACTION_WORD = re.compile(
 )
 _NOT_MEANT = re.compile(r"(?:not|n't|never|nothing|if|why|what|whether|think|thinks|say|says|check|sure)\s(?:\w+\s)?\Z")
 _CORRECTS = re.compile(
-    r"(?<![^\W\d_])(?:nein|non|нет|não|nej|nee|nie|ні|hayır|bukan|không|nu|nem|ei|όχι|hapana|لا|नहीं|না|不|不是|不对|不對|"
-    r"いや|いいえ|아니|아니요|perdón|perdão|pardon|"
+    rf"(?<![^\W\d_])(?:{words('no')}|"
     r"actually|no|wait|hmm|sorry|oops|or rather|i mean|i meant|make (?:that|it)|"
     r"change (?:that|it) to|it should be)[,:.!、，]*(?: (?:it's|it is|that's|i mean|make (?:that|it)|"
     r"the (?:correct |right |final )?answer (?:is|should be)|it (?:should|must) be|"
@@ -335,30 +315,3 @@ def _without_hidden(text: str) -> str:
         elif name != "s":
             unclosed.add(name)
     return "".join([*pieces, text[position:]])
-
-
-# Words that join two mentions. CJK text has no spaces around them.
-
-OR_WORDS = (
-    r"\b(?:or|xor|vs|versus|alternatively|failing that|"
-    r"if you (?:prefer|like)|maybe|perhaps|possibly|either|otherwise|else|oder|bzw|ou|o|или|"
-    r"tal vez|quizás?|peut-être|vielleicht|forse|talvez|może|kanske|måske|ehkä|možná|poate|talán|ίσως|возможно|"
-    r"может быть|mungkin|belki|labda|ربما|شاید|אולי|"
-    r"oppure|atau|ataupun|hoặc|veya|veyahut|lub|albo|bądź|eller|tai|nebo|anebo|alebo|sau|vagy|ή|або|чи|либо|ili|arba|või|"
-    r"edo|ose|noma|okanye|cyangwa|أو|او|أم|یا|או)\b|"
-    r"(?<!\S)(?:या|अथवा|किंवा|वा|शायद|বা|অথবা|কিংবা|లేదా|அல்லது|ಅಥವಾ|അല്ലെങ്കിൽ|ਜਾਂ|અથવા|හෝ)(?!\S)|หรือ|ຫຼື|ឬ|"
-    "或者?|还是|還是|または|又は|もしくは|あるいは|이?나(?= )|또는?|혹은|아니면|이?거나|也可能是|也可以是|或许是"
-)
-PART_WORDS = (
-    "mitad|doble|moitié|hälfte|doppelte|metà|metade|dobro|половин|вдвое|helft|dubbele|hälften|halvdelen|puolet|połow|"
-    "polovin|jumătate|fele|kétszer|μισό|yarısı|setengah|separuh|nửa|gấp đôi|nusu|نصف|ضعف|نیم|आध|অর্ধেক|ครึ่ง|సగం|பாதி|חצי|"
-    "一半|半分|两倍|兩倍|절반"
-)
-"""Half and double in languages other than English: "la mitad de 42" is not 42."""
-
-AND_WORDS = (
-    r"\b(?:and|plus|also|too|then|with|as well as|along with|together with|und|et|y|e|и|"
-    r"dan|và|ve|oraz|och|og|ja|și|és|και|та|na|و|ו)\b|"
-    r"(?<!\S)(?:और|एवं|आणि|এবং|ও|మరియు|மற்றும்)(?!\S)|และ|"
-    "以及|[和与與跟及]|および|及び|ならびに|[とや]|[와과]|및|하고|이?랑|그리고"
-)

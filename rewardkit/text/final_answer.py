@@ -18,9 +18,6 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from rewardkit.text.claims import (
-    OR_WORDS,
-    PART_WORDS,
-    WRONG_WORDS,
     corrects,
     denied_after,
     denied_before,
@@ -28,27 +25,16 @@ from rewardkit.text.claims import (
     without_struck,
 )
 from rewardkit.text.marks import Box, boxes, boxes_in
+from rewardkit.text.phrases import IS_WORDS, OR_WORDS, PART_WORDS, WRONG_WORDS, joining_words, words
 from rewardkit.text.visibility import straight
 
 # The model's own words.
-
-_SPEAKER = (
-    r"human|user|(?<=\#\ )instruction|usuario|usuário|utente|nutzer|benutzer|gebruiker|användare|utilisateur|"
-    r"użytkownik|kullanıcı|pengguna|người dùng|用户|用戶|ユーザー|사용자|пользователь|користувач|المستخدم|उपयोगकर्ता"
-)
-_QUESTION = (
-    "q|question|problem|exercise|instruction|pregunta|problema|pergunta|domanda|frage|aufgabe|vraag|fråga|spørgsmål|"
-    "spørsmål|kysymys|kérdés|întrebare|otázka|pytanie|zadanie|soal|soalan|pertanyaan|soru|câu hỏi|bài toán|tanong|"
-    "swali|вопрос|задача(?:-вопрос)?|питання|задание|ερώτηση|問題|问题|题目|題目|问|問|質問|질문|문제|โจทย์|คำถาม|প্রশ্ন|ప్రశ్న|"
-    "प्रश्न|सवाल|கேள்வி|السؤال|سؤال|سوال|پرسش|שאלה"
-)
-"""How a prompt with examples introduces the next question: MGSM's prompts have eleven of these languages."""
 
 _NEXT = "example|task|next (?:question|problem|example|task)|(?:new|another) (?:question|problem)|[例题題]|例题|例題"
 
 _NEXT_TURN = re.compile(
     r"^[ \t>]{0,8}(?P<set>\#{1,6}[ \t]{0,4}|[*_\[]{1,2})?"
-    rf"(?:(?P<speaker>{_SPEAKER})|(?:{_QUESTION})|(?P<next>{_NEXT}))"
+    rf"(?:(?P<speaker>{words('speaker')})|(?:{words('question')})|(?P<next>{_NEXT}))"
     r"(?P<number>[ \t]?[#(\[]?[0-9]{1,4}[)\]]?)?"
     r"(?:[ \t]?[*_\]]{0,2}[ \t]?[:：]|(?P<heading>[*_\]]{1,2})?[ \t]*$)",
     re.IGNORECASE | re.MULTILINE,
@@ -418,36 +404,15 @@ _HEAD = re.compile(
 """A heading, or the only column of a table, or the first cell of a row."""
 
 _HEAD_BEFORE = re.compile(r"(?:^|\n)[\s#*_>|\-]{0,8}(?:(?:the|my|final|correct|best) ){0,3}\Z", re.IGNORECASE)
-COPULAS = (
-    "es|é|è|est|ist|is|lautet|är|er|on|adalah|(?:náà )?ni|to|brzmi|je|este|là|είναι|היא|هي|هو|है|आहे|हो|হল|হলো|হবে|"
-    "คือ|это|је|ithi|(?:bi )?mooy|ita ce|bụ"
-)
-_COPULA = rf"\s?(?:[*_]{{0,3}}[:=：—–-]|(?:{COPULAS})(?!\w))"
-_FINAL = (
-    "correct[ae]|corect|correta|corretta|exacte|exacta|esatta|finale?|richtige|akhir|(?:yang )?(?:benar|tepat)|"
-    "sahihi|đúng|הנכונה|הסופית|الصحيحة|الصحيح|النهائية|النهائي"
-)
-_WRONG = "incorrect[ae]|errónea|errada|fausse|sbagliata|errata|yang salah|sai|greșit|الخاطئة|الخاطئ"
-_NAMED = (
-    "respuesta", "resposta", "risposta", "antwort", "lösung", "antwoord", "réponse", "svaret", "svar", "vastaus",
-    "jawaban", "jawabannya", "jibu", "odpowiedź", "odpověď", "odgovor", "одговор", "răspunsul", "đáp án",
-    "câu trả lời", "απάντηση", "התשובה", "الإجابة", "إجابة", "الجواب", "impendulo", "tontu", "ìdáhùn", "amsar",
-    "azịza", "igisubizo",
-)  # fmt: skip
-_NAMED_ALONE = (
-    "ответ", "відповідь", "cevap", "cevabı", "válasz", "پاسخ", "جواب", "उत्तर", "উত্তর", "సమాధానం", "జవాబు", "பதில்",
-    "คำตอบ", "คำตอบที่ถูกต้อง", "ist die antwort", "ist die richtige antwort", "is het antwoord",
-)  # fmt: skip
-"""In these languages the verb may be missing or come last: "Ответ 11", "উত্তর 11"."""
-
+_COPULA = rf"\s?(?:[*_]{{0,3}}[:=：—–-]|(?:{IS_WORDS})(?!\w))"
 _OTHERS = {
     stem: re.compile(
-        rf"(?<![^\W\u0e00-\u0e7f]){stem}(?:(?![^\W\d])|(?:ที่ผิด)?(?=คือ))(?:\s(?:{_FINAL}|{_WRONG})){{0,2}}{verb}"
+        rf"(?<![^\W\u0e00-\u0e7f]){stem}(?:(?![^\W\d])|(?:ที่ผิด)?(?=คือ))(?:\s(?:{words('final')}|{words('not_final')})){{0,2}}{verb}"
         r"[*_]{0,3}(?:\s(?:donc|alors|also|somit|daher|entonces|quindi|portanto|então|la|le|el)(?!\w))?\s?[:：]?[*_]{0,3}",
         re.IGNORECASE,
     )
-    for stems, verb in ((_NAMED, _COPULA), (_NAMED_ALONE, f"(?:{_COPULA})?"))
-    for stem in stems
+    for role, verb in (("answer", _COPULA), ("answer_alone", f"(?:{_COPULA})?"))
+    for stem in words(role).split("|")
 } | {
     "答案": re.compile(
         r"答案(?:的(?:一半|[两三四]倍|平方|相反数))?[】\]]?\s?(?:应该|应当|应)?(?:就是|是|为|為)?\s?[:：]?[*_]{0,3}"
@@ -467,9 +432,6 @@ _EXAMPLE = re.compile(
 )
 """What shows how an answer would be written."""
 
-_MOST_STATEMENTS = 40
-"""How many times from the end each stem is looked at."""
-
 
 _SOLUTION = re.compile(
     r"[\s*_]{0,4}(?:(?:Therefore|Thus|Hence|First|Given), (?:the|we|it|that|this|add|let)\b|"
@@ -486,6 +448,20 @@ class Statement(NamedTuple):
     start: int
 
 
+_MOST_PLACES = 40
+"""How many times from the end a word is looked for."""
+
+
+def from_the_end(lowered: str, word: str) -> Iterator[int]:
+    """Yield where a word begins, from the last place to the first."""
+    position = len(lowered)
+    for _ in range(_MOST_PLACES):
+        position = lowered.rfind(word, 0, position)
+        if position < 0:
+            return
+        yield position
+
+
 def statements(text: str) -> Iterator[Statement]:
     """Yield the statements of an answer, from the last to the first."""
     lowered = (text.replace("İ", "I") if "İ" in text else text).lower()
@@ -494,11 +470,7 @@ def statements(text: str) -> Iterator[Statement]:
     for stem, pattern in _OTHERS.items():
         if (only_ascii and not stem.isascii()) or stem not in lowered:
             continue
-        position = len(lowered)
-        for _ in range(_MOST_STATEMENTS):
-            position = lowered.rfind(stem, 0, position)
-            if position < 0:
-                break
+        for position in from_the_end(lowered, stem):
             if match := pattern.match(text, position):
                 found[position] = Statement(position, match.end())
     yield from sorted(found.values(), reverse=True)
@@ -506,11 +478,7 @@ def statements(text: str) -> Iterator[Statement]:
 
 def _english(text: str, lowered: str) -> Iterator[tuple[int, int]]:
     for stem in _STEMS:
-        position = len(lowered)
-        for _ in range(_MOST_STATEMENTS):
-            position = lowered.rfind(stem, 0, position)
-            if position < 0:
-                break
+        for position in from_the_end(lowered, stem):
             if text[position - 1 : position].isalpha() or _EXAMPLE.search(text, max(0, position - 40), position):
                 continue
             head = _HEAD.match(text, position)
@@ -542,10 +510,7 @@ _REASON = re.compile(
 _YES_OR_NO = re.compile(r"[*_]{0,3}(?:yes|no|true|false)[*_]{0,3}(?=,\s[a-z])", re.IGNORECASE)
 """The answer in "The answer is no, because..."."""
 
-_ENDING = re.compile(
-    r"(?:です|である|でした|になります|となります|だ|입니다|이다|이에요|예요| है| हैं| हो| आहे| ہے|"
-    r"['’]?[dt][iıuü]r)[.。।]?\Z"
-)
+_ENDING = re.compile(rf"(?:{words('end')})[.。।]?\Z")
 """The verb at the end of a sentence: "答えは11です"."""
 
 # A statement counts if it is the writer's own, and about the answer.
@@ -562,12 +527,7 @@ _OWN_PHRASES = re.compile(
 )
 """Phrases that claim a statement, with words that do not by themselves; and commands of LaTeX."""
 
-_DENIED_ABROAD = re.compile(
-    "ভুল|যদি|নয়|হয়তো|অর্ধেক|गलत|ग़लत|यदि|अगर|नहीं|शायद|आधा|తప్పు|ఒకవేళ|కాదు|தவறான|ஒருவேளை|இல்லை|ผิด|ไม่|ถ้า|หาก|อาจ|ครึ่ง|"
-    "خاطئة|الخاطئ|ليس|إذا|ربما|نصف|غلط|اشتباه|اگر|شاید|نیست|λάθος|αν$|ίσως|δεν|שגוי|אם$|אולי|לא$"
-)
-"""Words for "wrong", "if", "not", "perhaps" and "half" in these scripts."""
-
+_DOUBTED = re.compile(words("doubt"))
 _JOINT = re.compile(r"[,:，：、—–(（]|\b(?:and|so|therefore|thus|hence)\b|\S*[\d$]\S*", re.IGNORECASE)
 _CONCLUDES = re.compile(r"[\W\d]*(?:and |but )?(?:so|but|therefore|thus|hence|which means|meaning)\b|\W*(?:所以|因此)")
 _PREMISE = re.compile(
@@ -586,12 +546,10 @@ _GOVERNS = re.compile(
     r"marked|somewhere|unproven|unclear|(?:any|every)thing but|either|if|when|unless|whether|doubt\w*|"
     r"den(?:y|ies|ied)|refus\w+|reject\w*|disagree\w*|wrong\w*|"
     r"incorrect\w*|mistak\w+|false\w*|contrary|unlike|(?<!my )(?<!our )opinion|no way|not (?:true|sure|certain|that)|"
-    r"someone|elsewhere|others?|another|different|niemand|denkt|glaubt|sagt|meint|wenn|falls|vielleicht|nadie|dice|"
-    r"cree|creo|quizás?|tal vez|personne|pense|peut-être|ninguém|talvez|forse|nessuno|según|selon|d'après|laut|"
-    r"segundo|secondo|volgens|według|menurut|мнению|словам|если|никто|думаю|думает|возможно|"
-    r"говорит)\b|^\W*s[ie]\b|(?:n't|cannot|never|hardly) (?:think|believe|know|agree|tell|be|mean|follow)\b|"
+    r"someone|elsewhere|others?|another|different)\b|^\W*s[ie]\b|"
+    r"(?:n't|cannot|never|hardly) (?:think|believe|know|agree|tell|be|mean|follow)\b|"
     r"^\W*(?:for (?!this|the (?:question|problem|above|given|reason)|our|these)|in case|provided|were|should|"
-    r"as long as)\b|如果|假如|假设|若|可能|也许|没有人|有人|不认为|もし|만약"
+    rf"as long as)\b|{joining_words('hearsay')}"
 )
 """What makes a clause before a comma report, doubt or suppose the statement behind it."""
 
@@ -601,7 +559,7 @@ _ABOUT_ELSE = re.compile(
     rf"guess\w*|dozens?|hundreds|thousands|millions|base|mod|modulo|times|plus|minus|divided|squared|cubed|doubled|halved|\w*'s|"
     rf"friends?|(?:text)?book|key|students?|teacher|without|excluding|before|(?:to|for|of|in) (?!the\b|this|that|your|"
     rf"our|its|these|my|an?\b|all|any|simpl|lowest|reduced|exact|be\b|decimal|interval|standard|scientific|fraction|terms)|"
-    rf"if|when)\b|\s(?:{_WRONG})(?!\w)|ที่ผิด|答案的",
+    rf"if|when)\b|\s(?:{words('not_final')})(?!\w)|ที่ผิด|答案的",
     re.IGNORECASE,
 )
 """In "the answer to a different question is"."""
@@ -633,11 +591,11 @@ def is_claimed(text: str, statement: Statement) -> bool:
     sentence = _OWN_PHRASES.sub(", ", straight(sentence).lower())
     joint = max((match.start() for match in _JOINT.finditer(sentence)), default=0)
     head, clause = sentence[:joint], sentence[joint:]
-    if _GOVERNS.search(clause) or _DENIED_ABROAD.search(clause) or _NOT_THE_ANSWER.search(clause):
+    if _GOVERNS.search(clause) or _DOUBTED.search(clause) or _NOT_THE_ANSWER.search(clause):
         return False
     if not head.strip() or _CONCLUDES.match(clause) or _PREMISE.match(head):
         return True
-    return not (_GOVERNS.search(head) or _DENIED_ABROAD.search(head))
+    return not (_GOVERNS.search(head) or _DOUBTED.search(head))
 
 
 def stated(text: str) -> str | None:

@@ -145,13 +145,16 @@ def parse_json(text: str) -> Parsed:
     return Parsed(value)
 
 
-@cache
-def _parser() -> Callable[..., Any]:
+def json_parser(feature: str = "reading JSON") -> Callable[..., Any]:
+    """Return the parser of `feature`; raises MissingExtraError if it is not installed."""
     try:
         import jiter
     except ImportError:
-        raise MissingExtraError.of("reading JSON", "json") from None
+        raise MissingExtraError.of(feature, "json") from None
     return jiter.from_json
+
+
+_parser = cache(json_parser)
 
 
 def _cut(problem: str) -> str:

@@ -21,18 +21,64 @@ MAX_CHARACTERS = 400
 _EXACT = Context(prec=2 * MAX_CHARACTERS)
 _WITH_UNIT = re.compile(r"[+-]?[^\W\d]{0,20}[$\u20ac\xa3\xa5]?\s?\d[\d.,]{0,30}\s?[^\W\d]{0,20}")
 _PLAIN = re.compile(r"[+-]?\d+(?:\.\d+)?", re.ASCII)
-_NUMBER = re.compile(r"(\d+(?:,\d+)*)?(\.\d*)?(?:[eE]([+-]?\d{1,3}))?", re.ASCII)
-_GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d?(?:,\d{2})+,\d{3}", re.ASCII)
-"""Thousands, or as in India thousands, lakhs and crores. 0,125 is a decimal fraction in most of Europe."""
+
+
+def value_pattern(grouped: str) -> str:
+    """Return the pattern of a number without a sign, which `value_of` reads, for ``re.VERBOSE``.
+
+    Args:
+        grouped: the pattern of an integer with separators between groups of digits.
+    """
+    return rf"""(?:
+        (?:(?P<whole>[0-9]+)\s*)? \\frac \{{\s*(?P<top>[+-]?\s*[0-9]+)\s*\}} \{{\s*(?P<bottom>[+-]?\s*[0-9]+)\s*\}}
+      | (?:(?P<whole_>[0-9]+)\s+)? (?P<top_>-?[0-9]+)\s*/\s*(?P<bottom_>[0-9]+)
+      | (?P<before>[0-9]*)\.(?P<after>[0-9]*)\\overline\{{(?P<period>[0-9]+)\}}
+      | (?P<decimal>(?:{grouped}|[0-9]+)(?:\.[0-9]*)?|\.[0-9]+)
+        (?:e(?P<e>[+-]?[0-9]{{1,3}})(?![0-9])|\s*(?:\\times|\\cdot|\*)\s*10\s*\^\{{\s*(?P<power>[+-]?[0-9]{{1,3}})\s*\}})?
+    )"""
+
+
+def value_of(match: re.Match[str]) -> Fraction | None:
+    """Return the value of a number that `value_pattern` matched; None for ``1/0`` and for ``2 3/2``, which is none."""
+    if top := match["top"] or match["top_"]:
+        bottom = int((match["bottom"] or match["bottom_"]).replace(" ", ""))
+        if bottom == 0:
+            return None
+        fraction = Fraction(int(top.replace(" ", "")), bottom)
+        whole = match["whole"] or match["whole_"]
+        if not whole:
+            return fraction
+        return int(whole) + fraction if 0 < fraction < 1 else None
+    if period := match["period"]:
+        before, after = match["before"] or "0", match["after"]
+        repeated = Fraction(int(period), 10 ** len(after) * (10 ** len(period) - 1))
+        return Fraction(f"{before}.{after or 0}") + repeated
+    digits = match["decimal"].replace(",", "").replace(" ", "")
+    exponent = int(match["e"] or match["power"] or 0)
+    value = Fraction(digits.removesuffix("."))
+    return value * Fraction(10) ** exponent if exponent else value
+
+
+def number_text(value: Fraction) -> str:
+    """Return a number as a decimal without an exponent, if that is exact: ``0.5``, but ``1/3``."""
+    decimal = _EXACT.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return format(decimal, "f") if Fraction(decimal) == value else str(value)
+
+
+# Thousands, or as in India thousands, lakhs and crores. 0,125 is a decimal fraction in most of Europe.
+_NUMBER = re.compile(
+    value_pattern(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9,])|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}(?![0-9,])"),
+    re.VERBOSE | re.ASCII | re.IGNORECASE,
+)
+_WITH_COMMAS = re.compile(r"\d+(?:,\d+)+(?:\.\d*)?(?:e[+-]?\d{1,3})?", re.ASCII | re.IGNORECASE)
 _OTHER_GROUPS = re.compile(r"(?<![\d.,])\d{1,3}(?:(?:['\u2019]\d{3})+|(?:[ \xa0\u2009\u202f]\d{3})+)(?![\d,'\u2019])")
 _GROUP_MARK = re.compile(r"['\u2019 \xa0\u2009\u202f]")
 _OTHER_DIGITS = re.compile(r"\d+")
 _ARABIC_MARKS = {"٫": ".", "٬": ","}
-_SCALE = re.compile(
-    r"(?<=[\d.½¼¾*$ ])(?P<space>\s*)(?P<word>hundred|thousand|million|billion|trillion)\Z", re.IGNORECASE
-)
-_SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
-_FRACTION = re.compile(r"(\d*) ?([½¼¾⅕⅖⅗⅘⅛⅜⅝⅞])", re.ASCII)
+SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+"""Words for powers of ten, and their exponents."""
+_SCALE = re.compile(rf"(?<=[\d.½¼¾*$ ])\s*({'|'.join(SCALES)})\Z", re.IGNORECASE)
+_VULGAR = re.compile(r"\A(\d*) ?([½¼¾⅕⅖⅗⅘⅛⅜⅝⅞])\Z", re.ASCII)
 """Fractions whose decimals end; ⅓ has none."""
 _SIGNS = "$€£₤¥₹₽₩₪₫₺₦₱"
 _CURRENCIES = frozenset(_SIGNS)
@@ -43,7 +89,6 @@ _CURRENCY_AFTER = re.compile(rf"\s?(?:[{_SIGNS}元円]|{CURRENCY_CODES})\Z")
 _FRACTION_COMMAND = re.compile(
     r"\s?\\[dtc]?frac\s?(?:\{\s?(-?\d{1,30})\s?\}|(\d))\s?(?:\{\s?(\d{1,30})\s?\}|(\d))(?!\s?\d)", re.ASCII
 )
-_QUOTIENT = re.compile(r"(?:(\d{1,30}) )?(-?\d{1,30}) ?/ ?(\d{1,30})", re.ASCII)
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)[^\w\s!-~]{1,20}(?=\d)")
 _WIDE = dict(zip("０１２３４５６７８９．％＋－٪⁄∕", "0123456789.%+-%//", strict=True))
 _DRESS = (
@@ -79,65 +124,47 @@ class NumberText:
 
     thousands: bool = True
     percent: bool = False
-    units: tuple[tuple[str, Decimal], ...] = ()
+    units: tuple[tuple[str, Fraction], ...] = ()
 
-    def read(self, text: str) -> Decimal | Fraction | str:
+    def read(self, text: str) -> Fraction | str:
         """Return the number, or a text that says why there is none."""
         text = text.strip().removesuffix(".")
         if len(text) > MAX_CHARACTERS:
             return f"longer than {MAX_CHARACTERS} characters"
         if _PLAIN.fullmatch(text):
-            return Decimal(text)
+            return Fraction(text)
         sign, bare, factor, percent = self._divided(self._regrouped(plain_digits(text)))
-        if "/" in bare or "frac" in bare:
-            return self._quotient(text, sign, bare, factor, percent=percent)
-        vulgar = _FRACTION.fullmatch(bare)
-        if vulgar and not percent:
-            value = int(vulgar[1] or 0) + Decimal(repr(unicodedata.numeric(vulgar[2])))
-            return _EXACT.multiply(-value if sign == "-" else value, factor)
-        whole, fraction, exponent = self._parts(bare)
-        if not whole and len(fraction) < 2:
-            hint = "; allow a unit with units=[...]" if _WITH_UNIT.fullmatch(_without_latex(text)) else ""
-            return f"{shorten(text, 60)} is not a number{hint}"
-        if "," in whole:
+        match = _NUMBER.fullmatch(_FRACTION_COMMAND.sub(r" \1\2/\3\4", _VULGAR.sub(_quotient, bare)).strip())
+        if "," in bare and _WITH_COMMAS.fullmatch(bare):
             if not self.thousands:
                 return f"{shorten(text, 60)} has thousands separators; allow them with thousands=True"
-            if not _GROUPED.fullmatch(whole):
+            if match is None:
                 return f"{shorten(text, 60)} has commas that do not separate thousands"
-            whole = whole.replace(",", "")
+        value = value_of(match) if match else None
+        is_quotient = match is not None and match["decimal"] is None
+        if value is None or (is_quotient and percent):
+            hint = "; allow a unit with units=[...]" if _WITH_UNIT.fullmatch(_without_latex(text)) else ""
+            return f"{shorten(text, 60)} is not a number{hint}"
+        if is_quotient and value.denominator == 1:
+            return f"{shorten(text, 60)} still has to be divided"
         if percent and not self.percent:
             return f"{shorten(text, 60)} is a percentage; allow it with percent=True"
-        # Division by 100 would round to the 28 digits of Python's decimal context.
-        number = Decimal(f"{sign}{whole}{fraction}e{int(exponent or 0) - (2 if percent else 0)}")
-        return number if factor == 1 else _EXACT.multiply(number, factor)
-
-    def _quotient(self, text: str, sign: str, bare: str, factor: Decimal, *, percent: bool) -> Decimal | Fraction | str:
-        """Return a fraction of two integers, or a mixed number."""
-        parts = _QUOTIENT.fullmatch(_FRACTION_COMMAND.sub(r" \1\2/\3\4", bare).strip())
-        if parts is None or percent or int(parts[3]) == 0:
-            return f"{shorten(text, 60)} is not a number"
-        value = Fraction(int(parts[2]), int(parts[3]))
-        if value.denominator == 1:
-            return f"{shorten(text, 60)} still has to be divided"
-        if parts[1]:
-            if not 0 < value < 1:
-                return f"{shorten(text, 60)} is not a number"
-            value += int(parts[1])
-        value *= Fraction(factor)
+        if factor != 1 or percent:
+            value *= factor / 100 if percent else factor
         return -value if sign == "-" else value
 
-    def _divided(self, text: str) -> tuple[str, str, Decimal, bool]:
+    def _divided(self, text: str) -> tuple[str, str, Fraction, bool]:
         """Return sign, number, the factor of the unit, and whether it is a percentage, all without markup."""
         sign, bare = _signed(_NAME.sub("", _undressed(_without_latex(text)), count=1))
         if bare.endswith("%"):
-            return *_joined(sign, bare[:-1].rstrip(" \\")), Decimal(1), True
-        factor = Decimal(1)
-        for unit, one in self.units:
+            return *_joined(sign, bare[:-1].rstrip(" \\")), Fraction(1), True
+        factor = Fraction(1)
+        for unit, unit_factor in self.units:
             if bare.endswith(unit):
-                sign, bare, factor = *_joined(sign, bare[: -len(unit)].rstrip(" ~\\")), one
+                sign, bare, factor = *_joined(sign, bare[: -len(unit)].rstrip(" ~\\")), unit_factor
                 break
             if bare.startswith(unit):
-                sign, bare, factor = *_joined(sign, bare[len(unit) :].lstrip()), one
+                sign, bare, factor = *_joined(sign, bare[len(unit) :].lstrip()), unit_factor
                 break
         if not any(unit in _CURRENCIES for unit, _ in self.units):  # with factors for some, others do not count
             if currency := _CURRENCY_BEFORE.match(bare):
@@ -146,7 +173,7 @@ class NumberText:
                 sign, bare = _joined(sign, bare[: currency.start()])
         if scale := _SCALE.search(bare):
             sign, bare = _joined(sign, bare[: scale.start()].rstrip())
-            factor = factor.scaleb(_SCALES[scale["word"].lower()])
+            factor *= 10 ** SCALES[scale[1].lower()]
         return sign, bare, factor, False
 
     def _regrouped(self, text: str) -> str:
@@ -155,9 +182,11 @@ class NumberText:
             return text
         return _OTHER_GROUPS.sub(lambda match: _GROUP_MARK.sub(",", match[0]), text)
 
-    def _parts(self, text: str) -> tuple[str, str, str]:
-        match = _NUMBER.fullmatch(text)
-        return (match[1] or "", match[2] or "", match[3] or "") if match else ("", "", "")
+
+def _quotient(match: re.Match[str]) -> str:
+    """Return a vulgar fraction as a quotient: ``3 1/2`` for ``3½``."""
+    value = Fraction(unicodedata.numeric(match[2])).limit_denominator(10)
+    return f"{match[1]} {value}"
 
 
 def plain_digits(text: str) -> str:

@@ -118,7 +118,7 @@ class Thinking:
         """
         text = spoken_text(text)
         stop, inside = len(text), False
-        for start, mark in self._from_the_end(text):
+        for start, mark in self.marks(text):
             if mark in self._openings:
                 stop, inside = start, False
             elif inside:
@@ -130,7 +130,7 @@ class Thinking:
                 inside = True
         return "" if inside else text[:stop]
 
-    def _from_the_end(self, text: str) -> Iterator[tuple[int, str]]:
+    def marks(self, text: str) -> Iterator[tuple[int, str]]:
         """Yield all marks in `text`, from right to left, as (position, mark); the last one usually decides."""
         first, any_mark, end = self._first, self._any_mark, len(text)
         for _ in range(_FEW if first else 0):

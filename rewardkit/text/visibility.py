@@ -65,11 +65,34 @@ _TURN = re.compile(
 )
 """Where a turn of a chat begins or ends, in the templates of the usual models."""
 
+_FEW = 20
+"""As many candidates are tried one by one; texts with more of them are searched by the pattern."""
+
 _OWN = re.compile(
     r"\s*(?:(?:<\|(?:im_start|start|start_header_id)\|>|<start_of_turn>|<\|turn>)\s?(?:assistant|model)(?:<\|end_header_id\|>)?"
     r"|<\|assistant\|>|<[|\uff5c]Assistant[|\uff5c]>|\[/INST\]|<\|begin_of_text\|>|<s>)\s*"
 )
 _FINAL_CHANNEL = re.compile(r"<\|channel\|>final[^<\n]{0,60}<\|message\|>")
+
+
+def _turn_after(text: str, start: int) -> re.Match[str] | None:
+    """Return the first mark of a turn from `start` on: what `_TURN.search` finds, but with `str.find` for few marks.
+
+    A search for one character runs ten times as fast over a long answer as a pattern that may begin with two.
+    """
+    marks = []
+    for first in "<[":
+        at = start - 1
+        for _ in range(_FEW):
+            at = text.find(first, at + 1)
+            if at < 0:
+                break
+            if mark := _TURN.match(text, at):
+                marks.append(mark)
+                break
+        else:
+            return _TURN.search(text, start)
+    return min(marks, key=lambda mark: mark.start(), default=None)
 
 
 def own_turn(text: str) -> str:
@@ -88,11 +111,11 @@ def own_turn(text: str) -> str:
         start = final.end()
     while own := _OWN.match(text, start):
         start = own.end()
-    turn = _TURN.search(text, start)
+    turn = _turn_after(text, start)
     while (
         turn and turn[0] == "</s>" and text.rfind("<s>", start, turn.start()) > text.rfind("</s>", start, turn.start())
     ):
-        turn = _TURN.search(text, turn.end())  # it closes text that is struck out
+        turn = _turn_after(text, turn.end())  # it closes text that is struck out
     return text[start : turn.start()] if turn else text[start:]
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rewardkit.alerts.arrangement import ranks
 from rewardkit.alerts.wins import discoveries, one_sided, wins
+from rewardkit.analyze.discrimination import centered_ranks
 
 GROUP = st.lists(st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.booleans()), min_size=1, max_size=5)
 
@@ -20,7 +20,7 @@ def test_chance_and_z_agree_with_enumeration(groups: list[list[tuple[float, bool
     numbers = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     values = np.array([value for group in groups for value, _ in group])
     has = np.array([own for group in groups for _, own in group])
-    standing = ranks(values, numbers)
+    standing = centered_ranks(values, numbers)
     members = np.flatnonzero(has)
     found = wins(np.zeros(len(members), dtype=np.int64), members, 1, numbers, standing)
     pairs = [
@@ -46,7 +46,7 @@ def test_chance_and_z_agree_with_enumeration(groups: list[list[tuple[float, bool
 
 
 def test_ties_share_their_rank_and_unknown_values_stay_unknown() -> None:
-    found = ranks(np.array([5.0, 9.0, 9.0, np.nan, 1.0]), np.array([0, 0, 0, 0, 1]))
+    found = centered_ranks(np.array([5.0, 9.0, 9.0, np.nan, 1.0]), np.array([0, 0, 0, 0, 1]))
     np.testing.assert_array_equal(found, [-1.0, 0.5, 0.5, np.nan, 0.0])
 
 

@@ -13,7 +13,8 @@ from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.analyze.calibration import Calibration, calibration_of
-from rewardkit.analyze.presentation import aligned, excerpt, percent
+from rewardkit.report.document import aligned
+from rewardkit.report.values import excerpt, percent
 
 
 @rk.reward
@@ -68,7 +69,7 @@ def test_misjudged_completions_have_their_notes_and_row_numbers() -> None:
     assert low.score == pytest.approx(0.3)
     shown = str(found)
     assert "row 11, 1 (right 0, long 1): forty-three" in shown
-    assert "right: not 42" in shown
+    assert "right  not 42" in shown
 
 
 def test_the_threshold_argument_applies_to_the_total() -> None:

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
 
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-
-import accuracy
-import accuracy_formats
-import accuracy_sets as sets
-from accuracy_counting import counted, table
-from accuracy_disputed import CORRECTED, DISPUTED
-from peers import verdicts
+from benchmarks.accuracy import accuracy, formats as accuracy_formats, sets
+from benchmarks.accuracy.counting import counted, table
+from benchmarks.accuracy.disputed import CORRECTED, DISPUTED
+from benchmarks.peers import verdicts
 
 CASES = [
     sets.Case("a", "5", "\\boxed{5}", True),

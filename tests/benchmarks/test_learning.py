@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 from hypothesis import given, strategies as st
 
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-
-from learning_pool import distinct
-from learning_report import report_on
-from learning_sampling import Awake, Rests
-from learning_weights import FLOOR, Following
+from benchmarks.learning.pool import distinct
+from benchmarks.learning.report import report_on
+from benchmarks.learning.sampling import Awake, Rests
+from benchmarks.learning.weights import FLOOR, Following
 
 OUTCOMES = st.lists(st.lists(st.booleans(), min_size=3, max_size=3), max_size=30)
 SHARES = st.floats(-0.5, 1.5)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rewardkit.check.exploits import CATALOG
-from rewardkit.check.findings import Finding
+from rewardkit.check.findings import Finding, Law, advice_for
+from rewardkit.check.laws.base import finding
 from rewardkit.check.reports import Section, page_of
-from rewardkit.check.run.selection import every_law
+from rewardkit.check.reward_under_test.trials import Trial
+from rewardkit.check.run.selection import selected
 from rewardkit.testing import check_reward
+from tests.check.rewards import number, outcome
 
 CHAT = [{"prompt": [{"role": "user", "content": "6*7?"}], "answer": "42"}]
 TEXT = [{"prompt": "6*7?", "answer": "42"}]
@@ -33,20 +38,24 @@ def added(completions: Any, answer: list[str], **kwargs: Any) -> list[float]:
     return [float((text + "")[-2:] == gold) for text, gold in zip(completions, answer, strict=True)]
 
 
-def test_every_law_and_every_family_has_advice() -> None:
-    families = {hack.family for hack in CATALOG}
-    names = [(name, "") for name in every_law("file") if name != "exploits"]
-    for law, family in [*names, *(("exploits", family) for family in families)]:
-        finding = Finding(law, "total", "", {}, None, "wrong", family=family)
-        assert finding.advice, (law, family)
-        assert finding.advice[-1] not in ". ", (law, family)
-        assert "next " in str(finding)
+def test_every_law_and_every_family_has_advice(tmp_path: Path) -> None:
+    (tmp_path / "kept.jsonl").touch()
+    every = [law for law in selected(regressions=tmp_path / "kept.jsonl") if law.name != "exploits"]
+    (exploits,) = selected(["exploits"])
+    advice = {law.name: advice_for(law) for law in every}
+    advice |= {hack.family: advice_for(exploits, family=hack.family) for hack in CATALOG}
+    assert {name for name, text in advice.items() if not text or text[-1] in ". "} == set()
+    assert all(law.why for law in every)
 
 
 def test_a_law_of_your_own_has_none() -> None:
-    finding = Finding("mine", "total", "", {}, None, "wrong")
-    assert finding.advice == ""
-    assert "next " not in str(finding)
+    def never(subject: Any) -> Iterator[Finding]:
+        """Never right."""
+        yield finding(subject, Trial("42"), None, "wrong")
+
+    (fault,) = outcome(number, Law("mine", never)).findings
+    assert (fault.law, fault.matters, fault.advice) == ("mine", "Never right.", "")
+    assert "next " not in str(fault)
 
 
 @pytest.mark.parametrize(

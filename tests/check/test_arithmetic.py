@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rewardkit.check.completion.anatomy import Anatomy
-from rewardkit.check.laws.nearness import Expression, expression_in
+from rewardkit.check.laws.partial_credit import Expression, expression_in
 from tests.check.laws.test_expressions import exact_value
 
 

@@ -21,8 +21,10 @@ PART = re.compile(r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL
 
 
 def the_laws() -> str:
-    rows = [f"| `{law.name}` | {law.why.replace('|', chr(92) + '|')} |" for law in laws.ALL]
-    return "\n".join(["| law | why a training run needs it |", "|---|---|", *rows])
+    rows = [
+        f"| `{law.name}` | {law.why.replace('|', chr(92) + '|')} | {'yes' if law.fast else ''} |" for law in laws.ALL
+    ]
+    return "\n".join(["| law | why a training run needs it | `--fast` |", "|---|---|---|", *rows])
 
 
 def the_families() -> str:

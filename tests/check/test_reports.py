@@ -17,7 +17,7 @@ import rewardkit as rk
 from rewardkit.check.laws.base import NO_GOOD
 from rewardkit.check.reports import Section, json_of, law_as_text, page_of, text_of
 from rewardkit.check.reports.measured import measured
-from rewardkit.check.reports.sections import middle_cut
+from rewardkit.report.values import middle_cut
 from rewardkit.testing import Finding, LawResult, Report
 from rewardkit.tree.conversion import tree_of
 
@@ -79,7 +79,6 @@ def test_a_sound_reward_takes_a_few_lines() -> None:
     text = str(a_report(gate_dominance="it has no gate"))
     assert text.splitlines() == [
         "number('answer')",
-        "",
         "  held      total",
         "  n/a       gate_dominance",
         "",

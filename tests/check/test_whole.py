@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rewardkit.check.reports.sections import Section
+from rewardkit.check.reports import Section
 from rewardkit.check.reward_under_test.whole import COVERED
 from rewardkit.testing import check_reward
 

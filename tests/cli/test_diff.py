@@ -48,7 +48,7 @@ def test_all_reports_are_written_and_a_limit_decides(capfd: pytest.CaptureFixtur
     assert main([*command, *files, "--max-flips", "30%", "--max-new-failures", "0"]) == 0
     said = capfd.readouterr().out
     assert said.startswith("1 of 4 completions get another total and 1 (25.0 %) flip")
-    assert "rows.jsonl (4 completions, 1 group)" in said
+    assert "rows.jsonl\nsize  4 completions, 1 group\n" in said
     assert json.loads(Path("out/a.json").read_text(encoding="utf-8"))["groups"]["flips"] == 1
     assert "The answer is 42" in Path("a.html").read_text(encoding="utf-8")
     assert "The answer is 42" in Path("a.md").read_text(encoding="utf-8")

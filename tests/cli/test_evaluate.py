@@ -1,4 +1,4 @@
-"""``rewardkit evaluate`` from the command line."""
+"""``rewardkit train --evaluate`` from the command line."""
 
 from __future__ import annotations
 
@@ -11,23 +11,35 @@ import pytest
 from rewardkit.cli.main import main, parser
 
 
-@pytest.mark.parametrize("arguments", [(), ("run.yaml", "--prompts", "0"), ("run.yaml", "--generations", "many")])
+@pytest.mark.parametrize("arguments", [("run.yaml", "--prompts", "0"), ("run.yaml", "--generations", "many")])
 def test_impossible_options_are_refused(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["evaluate", *arguments])
+        main(["train", *arguments, "--evaluate"])
     assert ended.value.code == 2
-    assert "usage: rewardkit evaluate" in capsys.readouterr().err
+    assert "usage: rewardkit train" in capsys.readouterr().err
 
 
 def test_a_missing_file_is_reported_without_a_traceback(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("yaml")
-    assert main(["evaluate", str(tmp_path / "none.yaml")]) == 2
+    assert main(["train", str(tmp_path / "none.yaml"), "--evaluate"]) == 2
     assert "there is no file" in capsys.readouterr().err
 
 
 def test_the_checkpoint_option_can_be_repeated() -> None:
-    named = parser().parse_args(["evaluate", "run.yaml", "--checkpoint", "start", "50", "--checkpoint", "last"])
-    assert named.checkpoint == ["start", "50", "last"]
+    named = parser().parse_args(["train", "run.yaml", "--evaluate", "start", "50", "--evaluate", "last"])
+    assert named.evaluate == ["start", "50", "last"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(("--evaluate",), "no configuration"), (("run.yaml", "--split", "test", "--prompts", "3"), "--split, --prompts")],
+)
+def test_options_that_do_not_go_together_are_refused(
+    arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("yaml")
+    assert main(["train", *arguments]) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_help_does_not_import_torch_or_trl() -> None:

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from rewardkit.cli import main as module
-from rewardkit.cli.main import main
+from rewardkit.cli.main import VERBS, main, parser
 
 _PRINTS = """
 import sys
@@ -16,6 +16,8 @@ from rewardkit.cli import main as module
 
 class Verb:
     verb = "x"
+    def __init__(self, verbs):
+        pass
     def parse_args(self, arguments):
         return self
     def run(self, options):
@@ -43,6 +45,9 @@ def test_another_broken_pipe_is_an_error(monkeypatch: pytest.MonkeyPatch) -> Non
     class Verb:
         verb = "x"
 
+        def __init__(self, verbs: object) -> None:
+            pass
+
         def parse_args(self, arguments: object) -> Verb:
             return self
 
@@ -52,3 +57,27 @@ def test_another_broken_pipe_is_an_error(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(module, "parser", Verb)
     with pytest.raises(BrokenPipeError, match="a worker"):
         main([])
+
+
+def test_a_misspelled_verb_gets_its_near_miss(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["chek", "reward.py:reward"])
+    assert ended.value.code == 2
+    assert "Did you mean 'check'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"], ["init", "--help"]])
+def test_the_options_of_a_verb_are_loaded_when_it_is_used(arguments: list[str]) -> None:
+    code = f"import sys; sys.argv[1:] = {arguments!r}\nfrom rewardkit.cli.main import main\n"
+    code += "try:\n    main()\nexcept SystemExit:\n    pass\n"
+    code += "print(*[name for name in sys.modules if name.startswith('rewardkit.cli.')])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.rpartition(".")[2] for name in result.stdout.splitlines()[-1].split()}
+    assert loaded == {"main", *arguments[:-1]}
+
+
+def test_every_verb_says_what_a_person_wants() -> None:
+    verbs = next(action.choices for action in parser()._actions if isinstance(action.choices, dict))
+    assert list(verbs) == sorted(VERBS)
+    for name, verb in verbs.items():
+        assert verb.description.startswith(f"{VERBS[name]}.")

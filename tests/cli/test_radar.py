@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -72,8 +73,8 @@ def test_a_model_judges_the_leads(capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["radar", "runs/gamed", *options]) == 0
         assert "Say one number." in server.requests[0].text
     said = capsys.readouterr().out
-    assert "judge: does not do the task: it hedges" in said
-    assert "judge: 0 of 8 completions do the task, 8 do not, 0 undecided" in said
+    assert re.search("judge +does not do the task: it hedges", said)
+    assert re.search("judge +0 of 8 completions do the task, 8 do not, 0 undecided", said)
 
 
 def test_the_key_is_read_from_the_variable_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

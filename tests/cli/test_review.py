@@ -1,4 +1,4 @@
-"""``rewardkit review``: what it says of changes in a repository, for whom, and with which exit code."""
+"""``rewardkit diff --base``: what it says of changes in a repository, for whom, and with which exit code."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def review(folder: Path, *arguments: str) -> tuple[int, dict[str, Any], str]:
     files = [folder.parent / "review.json", folder.parent / "review.md"]
     for file in files:
         file.unlink(missing_ok=True)
-    code = main(["review", *arguments, "--json", str(files[0]), "--markdown", str(files[1])])
+    base = () if "--github" in arguments else ("--base", "HEAD")
+    code = main(["diff", *base, *arguments, "--json", str(files[0]), "--markdown", str(files[1])])
     found: dict[str, Any] = json.loads(files[0].read_text(encoding="utf-8"))
     return code, found, files[1].read_text(encoding="utf-8")
 
@@ -174,5 +175,5 @@ def _outside_of_blocks(text: str) -> str:
 
 def test_named_files_outside_of_the_repository_are_refused(repository: Path, capsys: Captured) -> None:
     written(repository.parent, {"other.py": REWARD})
-    assert main(["review", "../other.py:right"]) == 2
+    assert main(["diff", "--base", "HEAD", "../other.py:right"]) == 2
     assert "not in the repository" in capsys.readouterr().err

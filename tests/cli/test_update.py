@@ -218,7 +218,7 @@ def test_a_dry_run_covers_recorded_steps_without_expensive_components(tmp_path: 
     assert code == 0
     assert out.startswith("No completion's score changes.")
     assert "the last 2 steps" in out
-    assert "(8 completions, 2 groups)" in out
+    assert "8 completions, 2 groups" in out
     assert "Left out: judged" in out
     code, out, _ = update(capsys, dry[0], f"{tmp_path}/dry_more.py:other", *dry[2:], "9")
     assert "short (removed)" in out

@@ -147,7 +147,7 @@ def test_inputs_and_outputs_are_those_that_the_steps_use() -> None:
 
 def test_the_hook_runs_the_command_once_for_all_files() -> None:
     [hook] = HOOKS
-    assert hook["entry"].split()[:2] == ["rewardkit", "review"]
+    assert hook["entry"].split()[:2] == ["rewardkit", "diff"]
     assert not hook["pass_filenames"]
     for path in ("rewards/math.py", "rewards/math.sample.jsonl", "requirements.txt"):
         assert re.search(hook["files"], path)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rewardkit.differences.changes import changes
-from rewardkit.errors import ConfigError
+from rewardkit.differences.revisions import changes
+from rewardkit.errors import DataError
 from tests.differences.repositories import committed, git, written
 
 
@@ -43,7 +43,7 @@ def test_a_shallow_clone_is_compared_with_the_revision_itself(tmp_path: Path) ->
     committed(tmp_path / "origin", {"a.py": "2"})
     git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{tmp_path / 'origin'}", "clone")
     first = git(tmp_path / "origin", "rev-parse", "HEAD~1")
-    with pytest.raises(ConfigError, match="fetch"):
+    with pytest.raises(DataError, match="fetch"):
         changes(first, tmp_path / "clone")
     git(tmp_path / "clone", "fetch", "--quiet", "--depth=1", "origin", first)
     assert list(changes(first, tmp_path / "clone").files) == ["a.py"]
@@ -52,10 +52,10 @@ def test_a_shallow_clone_is_compared_with_the_revision_itself(tmp_path: Path) ->
 @pytest.mark.parametrize("revision", ["no-such-branch", "--output=x", ""])
 def test_an_unknown_revision_is_an_error(tmp_path: Path, revision: str) -> None:
     committed(tmp_path, {"a.py": "1"})
-    with pytest.raises(ConfigError):
+    with pytest.raises(DataError):
         changes(revision, tmp_path)
 
 
 def test_outside_of_a_repository_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError):
+    with pytest.raises(DataError):
         changes("HEAD", tmp_path)

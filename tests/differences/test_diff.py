@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.batch.column import Floats
-from rewardkit.differences.limits import Limit, Limits
+from rewardkit.differences.differences import Limit, Limits
 
 ROWS: list[dict[str, Any]] = [
     {"prompt": prompt, "completion": completion, "answer": answer}

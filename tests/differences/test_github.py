@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from rewardkit.differences.github import MARK, Job, main, post, summarize
+from rewardkit.differences.github import MARK, Job, hand_over, main, post
 from rewardkit.errors import ConfigError
 from tests.differences.repositories import committed, git
 
@@ -151,14 +151,16 @@ def variables(folder: Path, event: dict[str, Any], **more: str) -> dict[str, str
     return {"GITHUB_EVENT_PATH": str(folder / "event.json"), "GITHUB_REPOSITORY": "ada/rewards", **more}
 
 
-def test_the_job_is_read_from_its_variables(tmp_path: Path) -> None:
+def test_the_job_is_read_from_its_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     event = {"pull_request": {"number": 7, "base": {"sha": "abc"}}}
     summary = tmp_path / "summary.md"
     job = Job.here(variables(tmp_path, event, GITHUB_API_URL="https://ghe", GITHUB_STEP_SUMMARY=str(summary)))
     assert job == Job("ada/rewards", 7, "abc", "https://ghe", summary)
-    summarize(job, "one")
-    summarize(job, "two")
-    assert summary.read_text() == "one\ntwo\n"
+    monkeypatch.setenv("RUNNER_TEMP", str(tmp_path))
+    hand_over(job, "one", 1)
+    hand_over(job, "", 2)
+    assert summary.read_text() == "one\nNo reward scores differently (2 compared).\n"
+    assert (tmp_path / "rewardkit-review.md").read_text() == ""
 
 
 def test_a_push_is_compared_with_the_commit_before(tmp_path: Path) -> None:

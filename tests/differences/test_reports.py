@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.differences.differences import Differences
-from rewardkit.differences.markdown import LIMIT, plain
+from rewardkit.report.document import LIMIT, plain
 
 HOSTILE = (
     "```\n# heading\n@everyone see #1 and https://example.com\n",
@@ -76,7 +76,9 @@ def test_in_a_comment_completions_are_code_and_nothing_else(texts: list[str]) ->
         "</details>",
         "",
     }
-    assert not {kind for kind, _ in kinds} & {"link_open", "image", "heading_open"}
+    assert not {kind for kind, _ in kinds} & {"link_open", "image"}
+    headings = {kinds[place + 1][1] for place, (kind, _) in enumerate(kinds) if kind == "heading_open"}
+    assert headings <= {"Components", "Advantages within groups", "The largest changes"}
 
 
 @given(st.text(alphabet="`~@#<>|\\ ab:/[]()-*_!.1", max_size=40))
@@ -100,8 +102,8 @@ def test_on_the_page_completions_are_text(texts: list[str]) -> None:
     tags = _Tags()
     tags.feed(differences(texts).html())
     assert tags.tags <= {
-        "html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "p", "code", "section", "table", "tbody",
-        "tr", "th", "td", "div", "dl", "dt", "dd", "pre",
+        "html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "p", "code", "section", "table", "thead",
+        "tbody", "tr", "th", "td", "div", "dl", "dt", "dd", "pre", "span",
     }  # fmt: skip
 
 

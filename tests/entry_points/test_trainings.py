@@ -1,4 +1,4 @@
-"""Unchanged functions in real trainings: TRL's trainer, `rewardkit train` with evaluations, `rewardkit evaluate`."""
+"""Unchanged functions in real trainings: TRL's trainer, `rewardkit train` with evaluations, `--evaluate`."""
 
 from __future__ import annotations
 
@@ -97,4 +97,4 @@ def test_the_command_train_evaluates_before_during_and_after(case: Case, tmp_pat
     assert found["before"]["unscorable"] == found["after"]["unscorable"] == 0
     if case is DELAYED:
         assert found["before"]["total"] > 0.0  # scored as at the end of the training
-    assert main(["evaluate", str(path), "--checkpoint", "start", "last"]) == 0
+    assert main(["train", str(path), "--evaluate", "start", "last"]) == 0

@@ -53,6 +53,7 @@ def test_columns_are_chosen_sorted_and_kept_in_the_address(visit: Visit, gold: s
         visit.page.locator(".menu label", has_text=name).click()
     visit.page.locator(".menu label", has_text="Number of epochs").click()
     visit.page.wait_for_selector(".prompts th:has-text('Seen in')")
+    visit.page.wait_for_selector(".prompts th:has-text('Epochs')", state="detached")
     visit.until("location.search.includes('columns=')")
     visit.page.keyboard.press("Escape")
     visit.page.wait_for_selector(".menu .options", state="hidden")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import rewardkit as rk
@@ -12,7 +13,7 @@ from rewardkit.check.labels import listed_examples
 from rewardkit.check.reports.measured import calibrate
 from rewardkit.page.filters import Filter
 from rewardkit.page.label_file import Label, LabelFile
-from rewardkit.page.labels import Labels, examples_of, regressions_of, rows_of
+from rewardkit.page.labels import Labels, examples_of, regressions_of
 from rewardkit.page.search import prompts_with
 from rewardkit.page.watcher import Watched
 from rewardkit.scoring.regressions import load
@@ -56,7 +57,7 @@ def test_labels_are_of_rows_and_outlive_the_page(watched: Watched, run: Path) ->
     assert [label for label in labels.texts if label != "none"] == ["good", "exploit"]
     assert len(labels) == 2
     keys = [watched.scores.key(row) for row in range(len(watched.scores))]
-    assert rows_of(watched.scores, [*keys, (9, 9, 9, 9)]) == [*range(len(keys)), -1]
+    assert watched.scores.index.places(np.array([*keys, (9, 9, 9, 9)])).tolist() == [*range(len(keys)), -1]
 
 
 def test_labels_are_searched(watched: Watched) -> None:

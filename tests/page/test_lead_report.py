@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,7 +73,7 @@ def test_a_judge_gives_its_verdict_beside_the_leads_and_reads_no_facts(run: Path
     assert all("second_opinion" in lead for lead in values["leads"])
     assert not any("second_opinion" in fact for fact in values["facts"])
     text = found.text()
-    assert "judge: does not do the task: it names \\" in text
+    assert re.search(r"judge +does not do the task: it names \\", text)
     assert "\x1b" not in text
     assert len(server.requests) <= 8 * len(values["leads"])
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from rewardkit.page.tabs.logs import Kind, kind_of, noted, share_over_time, tally
+from rewardkit.page.tabs.logs import share_over_time
+from rewardkit.record.queries import NoteKind, kind_of, note_kinds, noted
 from rewardkit.record.recorder import Recorder
 from rewardkit.record.run import Run, open_run
 from tests.page.recorded import ordinary, record
@@ -61,7 +62,7 @@ def run(tmp_path: Path) -> Run:
 
 
 def test_the_training_is_counted_by_kind(run: Run) -> None:
-    most, least = tally(run)
+    most, least = note_kinds(run)
     assert (most.component, most.text, most.count) == ("answer", "expected #, found #", 13)
     assert most.steps.tolist() == list(range(1, 14))
     assert most.counts.tolist() == [1] * 13
@@ -81,6 +82,7 @@ def test_the_newest_completions_of_a_kind_are_found(run: Run) -> None:
 
 def test_shares_over_time_rise_with_the_counts() -> None:
     steps = np.arange(10.0)
-    found = share_over_time(Kind("a", "b", 9, np.array([5.0, 9.0]), np.array([2.0, 4.0])), steps, np.full(10, 4.0), 10)
+    kind = NoteKind("a", "b", 9, np.array([5.0, 9.0]), np.array([2.0, 4.0]))
+    found = share_over_time(kind, steps, np.full(10, 4.0), 10)
     assert [y for _, y in found] == [0.0] * 5 + [0.5] + [0.0] * 3 + [1.0]
     assert [x for x, _ in found][:: len(found) - 1] == [0.0, 1.0]

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rewardkit.page.addresses import Address
-from rewardkit.page.reader import excerpts
 from rewardkit.page.selection import (
     Selection,
     carried,
@@ -20,6 +19,7 @@ from rewardkit.page.selection import (
     rows_in,
 )
 from rewardkit.page.watcher import Watched
+from rewardkit.record.queries import excerpts
 from tests.page.recorded import changing
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from rewardkit.page.library import Library
-from rewardkit.page.reader import LogQuery, beginnings, completions, log_page, log_rates
 from rewardkit.page.summaries import Summaries
 from rewardkit.page.watcher import Watched, Watcher
+from rewardkit.record.queries import LogQuery, completions, excerpts, log_page, log_rates, log_size
 from rewardkit.record.recorder import Recorder
 from rewardkit.record.run import open_run
 from tests.page.recorded import GENERATIONS, hostile, ordinary, record
@@ -115,20 +115,20 @@ def test_completions_come_with_notes_and_parts(tmp_path: Path) -> None:
     assert found.characters > 9
     assert found.notes == {"answer": "expected 7, found 8"}
     assert found.parts == {"answer": {"distance": 1.0}}
-    assert beginnings(watched.run, prompt, [key], 6) == {key: "Step 1"}
+    assert excerpts(watched.run, [(key, prompt)], 6) == {key: "Step 1"}
     assert completions(watched.run, prompt, []) == {}
 
 
 def test_the_log_is_searched(tmp_path: Path) -> None:
     run = Watched.open("run", ordinary(tmp_path / "run", 5)).run
-    assert log_page(run, LogQuery(), 0, 3)[0] == 10
-    assert [line["step"] for line in log_page(run, LogQuery(), 0, 3)[1]] == [5, 5, 4]
+    assert log_size(run, LogQuery()) == 10
+    assert [line["step"] for line in log_page(run, LogQuery(), 0, 3)] == [5, 5, 4]
     versions = dict(run.sql("select distinct step, version from scores where rank = 0").fetchall())
-    assert all(line["version"] == versions[line["step"]] for line in log_page(run, LogQuery(), 0, 9)[1])
-    assert log_page(run, LogQuery(words="HELLO step 3"), 0, 9)[0] == 1
-    assert log_page(run, LogQuery(level="error"), 0, 9)[0] == 5
-    assert log_page(run, LogQuery(component="form"), 0, 9)[0] == 0
-    assert log_page(run, LogQuery(words="' or 1=1 --"), 0, 9)[0] == 0
+    assert all(line["version"] == versions[line["step"]] for line in log_page(run, LogQuery(), 0, 9))
+    assert log_size(run, LogQuery(words="HELLO step 3")) == 1
+    assert log_size(run, LogQuery(level="error")) == 5
+    assert log_size(run, LogQuery(component="form")) == 0
+    assert log_size(run, LogQuery(words="' or 1=1 --")) == 0
     assert log_rates(run)["answer"]["fault"] == 5
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from rewardkit.check.reports.sections import distinct
+from rewardkit.check.reports.report import distinct
 from rewardkit.testing import Finding, Report, check_reward
 from tests.public_rewards.lists import EVERY, Listed
 

@@ -21,7 +21,7 @@ from rewardkit.rewards.math_equal import reward as in_worker
 from rewardkit.rewards.math_equal.reward import math_equal
 from rewardkit.workers import worker
 
-PAIRS = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "math_equal_pairs.py"))["PAIRS"]
+PAIRS = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "accuracy" / "math_equal_pairs.py"))["PAIRS"]
 
 
 def scored(completions: list[str], golds: list[Any], **options: Any) -> rk.ScoreTable:

@@ -397,3 +397,11 @@ def test_a_number_among_words_is_found_with_its_sign(before: list[str], number: 
     completion = " ".join([*before, str(number), *after]) + "."
     assert value(completion, number) == 1.0
     assert number == 0 or value(completion, -number) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("gold", "shown"), [(["0.5", "0.25"], "0.5"), (["1/3", "2"], "1/3"), ([1e20, 3], "100000000000000000000")]
+)
+def test_the_note_says_which_of_several_golds_was_right(gold: list[Any], shown: str) -> None:
+    table = rk.score(rk.number("answer"), [f"<answer>{gold[0]}</answer>"], answer=[gold])
+    assert table.notes["number"] == [f"the gold answer is {shown!r}"]

@@ -12,11 +12,11 @@ import numpy as np
 
 from rewardkit.batch.column import Floats
 from rewardkit.differences.differences import Differences, compared as differences_of
-from rewardkit.differences.examples import examples_of
 from rewardkit.differences.record import side_of
 from rewardkit.differences.side import Side
 from rewardkit.errors import RewardKitError
 from rewardkit.progress.progress import Progress
+from rewardkit.record.queries import last_training_rows, text_or_messages
 from rewardkit.record.run import Run, open_run
 from rewardkit.scoring.scores import Scores
 from rewardkit.scoring.sources import saved
@@ -26,17 +26,6 @@ from rewardkit.tree.loading import load
 from rewardkit_adapters.live.mailbox import Mailbox
 from rewardkit_adapters.live.trial import Sample, Tried, compared, scored, tried
 from rewardkit_adapters.trl.layout import Layout
-
-_ROWS = """
-select scores.*, completions.completion, completions.messages as said, prompts.prompt as asked,
-        prompts.messages as conversation, prompts."columns" as example
-    from scores join completions using (attempt, rank, part, row) join prompts on prompts.prompt_id = scores.prompt_id
-    where scores.training and scores.step in (
-        select distinct step from scores where training order by step desc limit ?
-    )
-order by scores.step, scores.rank, scores.part, scores.row
-"""
-_EXAMPLES = 10
 
 
 @dataclass(frozen=True)
@@ -59,7 +48,7 @@ class _Steps:
     def texts(self) -> Iterator[dict[str, Any]]:
         """Yield the rows as `saved` reads them."""
         for row in self.rows:
-            yield {**json.loads(row["example"] or "{}"), "prompt": row["asked"], "completion": row["completion"]}
+            yield {**json.loads(row["columns"] or "{}"), "prompt": row["prompt"], "completion": row["completion"]}
 
 
 def dry_run(run: str, target: str) -> dict[str, Any]:
@@ -119,8 +108,7 @@ def dry_run_on(run: str, target: str, steps: int) -> Differences:
     starts = {key: number for number, key in enumerate(dict.fromkeys(map(_group, found.rows)))}
     groups = np.array([starts[_group(row)] for row in found.rows])
     data = saved(f"the last {len(found.samples)} steps of {run}", rows=found.texts)
-    differences = differences_of(before, after, data.name, groups)
-    return replace(differences, examples=examples_of(differences, data, {}, _EXAMPLES))
+    return differences_of(before, after, data, name=data.name, groups=groups)
 
 
 def _loaded(target: str) -> Any:
@@ -139,7 +127,7 @@ def _held(run: str) -> Any:
 
 def _recorded(folder: str, steps: int) -> _Steps:
     run = open_run(folder)
-    rows = run.sql(_ROWS, [steps]).to_arrow_table().to_pylist()
+    rows = last_training_rows(run, steps)
     if not rows:
         raise RewardKitError(f"{folder} has no recorded training batch yet. Wait for the first step")
     most = (Mailbox(folder).current() or {}).get("max_steps")
@@ -148,12 +136,12 @@ def _recorded(folder: str, steps: int) -> _Steps:
 
 
 def _sample(rows: Sequence[Mapping[str, Any]], most: Any) -> Sample:
-    examples = [json.loads(row["example"] or "{}") for row in rows]
+    examples = [json.loads(row["columns"] or "{}") for row in rows]
     names = list(dict.fromkeys(name for example in examples for name in example))
     starts = {key: number for number, key in enumerate(dict.fromkeys(map(_group, rows)))}
     return Sample(
-        [row["completion"] if row["said"] is None else json.loads(row["said"]) for row in rows],
-        [row["asked"] if row["conversation"] is None else json.loads(row["conversation"]) for row in rows],
+        [text_or_messages(row, "completion") for row in rows],
+        [text_or_messages(row, "prompt") for row in rows],
         None if rows[0]["length"] is None else [[0] * row["length"] for row in rows],
         {name: [example.get(name) for example in examples] for name in names},
         progress=Progress(int(rows[0]["step"]), most) if isinstance(most, int) and most >= 1 else None,

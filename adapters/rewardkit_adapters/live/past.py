@@ -86,14 +86,13 @@ def _made(mailbox: Mailbox, update: int) -> Reward:
 
 def _first(run: Path) -> Reward:
     """Load the reward that the training of a run started with, which its record has as bytes."""
+    from rewardkit.record.queries import first_version
     from rewardkit.record.run import open_run
 
     instead = f"Pass the file of that reward at its git revision, or compare with the recorded scores: pass {run}"
     opened = open_run(run)
-    order = "order by step, attempt, rank, part limit 1"
-    found = opened.sql(f"select version from scores where training and version is not null {order}").fetchall()
-    version = opened.version(found[0][0]) if found else {}
-    code = opened.packed(found[0][0]) if found else None
+    fingerprint = first_version(opened) or ""
+    version, code = opened.version(fingerprint), opened.packed(fingerprint)
     if code is None:
         why = version.get("unpacked") or "it was recorded by an older rewardkit"
         raise RewardKitError(f"{run} does not have version 0, the reward that it started with: {why}. {instead}")

@@ -69,7 +69,9 @@ class Closing:
                 console.print()
             report.show_samples(console, held_out.texts_of(rows), held_out.shown_gold_of(rows), evaluations)
         elif rows is not None:
-            console.print("A model that is split across processes is not evaluated here. Run rewardkit evaluate.")
+            console.print(
+                "A model that is split across processes is not evaluated here. Run rewardkit train --evaluate."
+            )
         record = self._config.record_address()
         if record is not None:
             files["record"] = record

@@ -1,4 +1,4 @@
-"""``rewardkit evaluate``: score the completions of checkpoints on held-out prompts.
+"""``rewardkit train --evaluate``: score the completions of checkpoints on held-out prompts.
 
 Several checkpoints are compared in one table; several generations of each prompt also give pass@k.
 """

@@ -329,8 +329,8 @@ OWN_KEYS = {
 NOT_SET = {
     "resume_from_checkpoint": "cannot be set here: use rewardkit train --resume",
     "remove_unused_columns": "must stay false, or the reward would not get its columns: delete it",
-    "do_train": "cannot be set here: use rewardkit evaluate to evaluate a model",
-    "do_predict": "cannot be set here: use rewardkit evaluate to evaluate a model",
+    "do_train": "cannot be set here: use rewardkit train --evaluate to evaluate a model",
+    "do_predict": "cannot be set here: use rewardkit train --evaluate to evaluate a model",
     "local_rank": "cannot be set here: the launcher sets it",
 }
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from radar.task import Task
-from radar.tasks.bookings import BOOKINGS
-from radar.tasks.captions import CAPTIONS
-from radar.tasks.change import CHANGE
-from radar.tasks.countdown import COUNTDOWN
-from radar.tasks.digits import DIGITS
-from radar.tasks.directory import DIRECTORY
-from radar.tasks.documents import EXTRACT, ORDERS
-from radar.tasks.judged import NOTES, REVIEWS
-from radar.tasks.lists import EVENS, REVERSED
-from radar.tasks.pipelines import PIPELINES
-from radar.tasks.programs import PROGRAMS
-from radar.tasks.relevance import RELEVANCE
-from radar.tasks.replies import REPLIES
-from radar.tasks.short import CHOICES, LARGEST
-from radar.tasks.tools import DRAWERS
-from radar.tasks.worked_out import CLOCKS, SUMS
+from benchmarks.radar.task import Task
+from benchmarks.radar.tasks.bookings import BOOKINGS
+from benchmarks.radar.tasks.captions import CAPTIONS
+from benchmarks.radar.tasks.change import CHANGE
+from benchmarks.radar.tasks.countdown import COUNTDOWN
+from benchmarks.radar.tasks.digits import DIGITS
+from benchmarks.radar.tasks.directory import DIRECTORY
+from benchmarks.radar.tasks.documents import EXTRACT, ORDERS
+from benchmarks.radar.tasks.judged import NOTES, REVIEWS
+from benchmarks.radar.tasks.lists import EVENS, REVERSED
+from benchmarks.radar.tasks.pipelines import PIPELINES
+from benchmarks.radar.tasks.programs import PROGRAMS
+from benchmarks.radar.tasks.relevance import RELEVANCE
+from benchmarks.radar.tasks.replies import REPLIES
+from benchmarks.radar.tasks.short import CHOICES, LARGEST
+from benchmarks.radar.tasks.tools import DRAWERS
+from benchmarks.radar.tasks.worked_out import CLOCKS, SUMS
 
 TASKS: dict[str, Task] = {
     task.name: task

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import rewardkit as rk
-from radar.task import Row, Task
+from benchmarks.radar.task import Row, Task
 
 _NAMES = ("Ana", "Ben", "Eva", "Kai", "Lea", "Tom")
 _CITIES = ("Oslo", "Rome", "Lima", "Bonn", "Kyiv")

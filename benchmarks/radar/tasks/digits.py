@@ -7,7 +7,7 @@ from itertools import pairwise
 from random import Random
 
 import rewardkit as rk
-from radar.task import Row, Task
+from benchmarks.radar.task import Row, Task
 
 
 def _draw(random: Random) -> Row:

@@ -7,8 +7,8 @@ from random import Random
 from typing import Any
 
 import rewardkit as rk
-from radar.task import Row, Task
-from radar.tasks.tools import teacher
+from benchmarks.radar.task import Row, Task
+from benchmarks.radar.tasks.tools import teacher
 
 _PEOPLE = ("Ann", "Bob", "Dan", "Eve", "Tom")
 _ROOMS = "ABCDE"

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import rewardkit as rk
-from radar.task import Row, Task
+from benchmarks.radar.task import Row, Task
 
 _FIELDS = {
     "item": ("cup", "bag", "pen", "hat", "toy", "map"),

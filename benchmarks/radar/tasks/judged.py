@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import rewardkit as rk
-from radar.task import Row, Task
+from benchmarks.radar.task import Row, Task
 
 _ITEMS = ("cup", "bag", "lamp", "chair", "pen", "clock")
 _TRAITS = ("red", "cheap", "small", "heavy", "new", "soft", "round", "loud")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import rewardkit as rk
-from radar.task import Row, Task
+from benchmarks.radar.task import Row, Task
 
 
 def _draw_evens(random: Random) -> Row:

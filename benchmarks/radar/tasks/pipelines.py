@@ -8,7 +8,7 @@ from collections.abc import Callable
 from random import Random
 
 import rewardkit as rk
-from radar.task import Row, Task
+from benchmarks.radar.task import Row, Task
 
 _OPERATIONS: dict[str, tuple[str, Callable[[str], str]]] = {
     "rev": ("reverse", lambda word: word[::-1]),

@@ -6,7 +6,7 @@ import re
 from random import Random
 
 import rewardkit as rk
-from radar.task import Row, Task
+from benchmarks.radar.task import Row, Task
 
 _VERBS = {"double": 2, "triple": 3, "times 4": 4, "times 5": 5}
 _INPUTS = (0, 1, 3, 7)

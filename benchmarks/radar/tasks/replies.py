@@ -8,7 +8,7 @@ import zlib
 from random import Random
 
 import rewardkit as rk
-from radar.task import Row, Task
+from benchmarks.radar.task import Row, Task
 
 _PROBLEMS = ("late", "broken", "lost", "wet", "wrong")
 _ACTIONS = {"refund": "refund it", "new": "send a new one", "call": "call you"}

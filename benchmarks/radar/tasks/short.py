@@ -6,7 +6,7 @@ import re
 from random import Random
 
 import rewardkit as rk
-from radar.task import Row, Task
+from benchmarks.radar.task import Row, Task
 
 _NUMBER = re.compile(r"\d+")
 

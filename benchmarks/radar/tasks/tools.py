@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import rewardkit as rk
-from radar.task import Row, Task
+from benchmarks.radar.task import Row, Task
 
 sys.path.append(str(Path(__file__).resolve().parents[3] / "cookbook" / "drawers"))
 

@@ -1,78 +1,62 @@
 """The laws: small named objects, each with the reason why a training run needs it.
 
-``check_reward(reward, examples=[...], laws=[laws.total, laws.time_linear])`` checks two of them. ``laws.ALL`` has all
-laws in the order in which they run.
+``check_reward(reward, examples=[...], laws=[laws.total, laws.time_linear])`` checks two of them, and ``laws.ALL`` has
+all. A family of laws is a file here; it is loaded when one of its laws is asked for.
 """
 
 from __future__ import annotations
 
-from rewardkit.check.laws import (
-    batches,
-    call_forms,
-    calls,
-    confidence,
-    conversations,
-    curves,
-    environments,
-    forms,
-    golds,
-    growth,
-    information,
-    inputs,
-    judges,
-    nearness,
-    other_rows,
-    parts,
-    programs,
-    promises,
-    repetition,
-    scores,
-    siblings,
-    slips,
-    trees,
-    turns,
-    writing,
-)
-from rewardkit.check.laws.base import Law as Law, Skip as Skip, Unfinished as Unfinished
+import functools
+import importlib
+import pkgutil
+import re
+from typing import TYPE_CHECKING, Any
+
+from rewardkit.check.findings import Law as Law
 from rewardkit.errors import near_miss
 
-ALL: tuple[Law, ...] = (
-    *scores.ALL,
-    *golds.ALL,
-    *parts.ALL,
-    *siblings.ALL,
-    *nearness.ALL,
-    *curves.ALL,
-    *confidence.ALL,
-    *promises.ALL,
-    *conversations.ALL,
-    *calls.ALL,
-    *turns.ALL,
-    *call_forms.ALL,
-    *environments.ALL,
-    *other_rows.ALL,
-    *information.ALL,
-    *slips.ALL,
-    *writing.ALL,
-    *repetition.ALL,
-    *batches.ALL,
-    *forms.ALL,
-    *inputs.ALL,
-    *trees.ALL,
-    *judges.ALL,
-    *growth.ALL,
-    *programs.ALL,
-)
-"""All laws, in the order in which they run."""
+if TYPE_CHECKING:
+    ALL: tuple[Law, ...]
 
-_BY_NAME = {law.name: law for law in ALL}
+_FAMILIES = (
+    "scores", "golds", "parts", "partial_credit", "promises", "conversations", "agents", "environments", "rows",
+    "forms", "processes", "batches", "trees", "judges", "growth", "programs",
+)  # fmt: skip
+"""The files with laws. Laws with the same turn run in this order."""
 
 
-def __getattr__(name: str) -> Law:
-    if name in _BY_NAME:
-        return _BY_NAME[name]
-    raise AttributeError(f"there is no law {name!r}.{near_miss(name, _BY_NAME)}")
+def of_family(family: str) -> tuple[Law, ...]:
+    """Return the laws of one family, such as ``"golds"``."""
+    return tuple(law for law in vars(importlib.import_module(f"{__name__}.{family}")).values() if isinstance(law, Law))
+
+
+@functools.cache
+def every_law() -> tuple[Law, ...]:
+    """Return all laws, family by family."""
+    return tuple(law for family in _FAMILIES for law in of_family(family))
+
+
+@functools.cache
+def find(name: str) -> Law | None:
+    """Return the law of that name, or None. Its family is found by its source, so that no other is loaded."""
+    defined = re.compile(rf"^def {re.escape(name)}\(".encode(), re.MULTILINE)
+    for family in _FAMILIES:
+        if defined.search(pkgutil.get_data(__name__, f"{family}.py") or b""):
+            law = getattr(importlib.import_module(f"{__name__}.{family}"), name)
+            return law if isinstance(law, Law) else None
+    return None
+
+
+def __getattr__(name: str) -> Any:
+    if name == "ALL":
+        return every_law()
+    if name in _FAMILIES:
+        return importlib.import_module(f"{__name__}.{name}")
+    law = find(name) if not name.startswith("_") else None
+    if law is None:
+        raise AttributeError(f"there is no law {name!r}.{near_miss(name, [law.name for law in every_law()])}")
+    return law
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_BY_NAME]
+    return [*globals(), "ALL", *(law.name for law in every_law())]

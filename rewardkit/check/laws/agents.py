@@ -1,15 +1,45 @@
-"""What laws of agents share: when they apply, which completions they start from, and what counts as paid more."""
+"""Laws of agents: only what calls and turns achieve is paid, however the calls are written."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
+import numpy as np
+
+from rewardkit.batch.trajectory import Trajectory
 from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import NO_GOOD, Skip, finding
-from rewardkit.check.reward_under_test.judgment import Judged
+from rewardkit.check.laws.base import Skip, Variant, finding, law, needs_good
+from rewardkit.check.reward_under_test.judgment import Judged, is_penalty
 from rewardkit.check.reward_under_test.subject import Subject
-from rewardkit.check.reward_under_test.trials import EQUAL, Seen, Trial
-from rewardkit.check.variants.episodes.messages import Messages, answering, has_calls, messages_of, without_calls
+from rewardkit.check.reward_under_test.trials import Trial, text_of
+from rewardkit.check.reward_under_test.whole import covered
+from rewardkit.check.variants.episodes.actions import (
+    acts,
+    further_calls,
+    gold_calls,
+    judged_actions,
+    reads_state,
+    variants,
+)
+from rewardkit.check.variants.episodes.messages import (
+    Made,
+    Messages,
+    answering,
+    has_calls,
+    inserted,
+    is_assistant,
+    is_result,
+    known_results,
+    made,
+    messages_of,
+    only,
+    permuted,
+    split,
+    without_calls,
+)
+from rewardkit.check.variants.episodes.stage import least_arguments
 from rewardkit.tree.parameters import ENVIRONMENT
 
 NOTHING = "I could not find it."
@@ -18,13 +48,19 @@ NOTHING = "I could not find it."
 
 def needs_calls(subject: Subject) -> None:
     """Raise `Skip` unless the task has calls: a given completion makes one, or the reward reads trajectories."""
-    if not any(example.good for example in subject.examples):
-        raise Skip(NO_GOOD)
+    needs_good(subject)
     given = (completion for example in subject.examples for completion in (*example.good, *example.bad))
     if subject.stage.real or any(map(has_calls, given)):
         return
     if not any(binding.reads("trajectory", ENVIRONMENT) for _, binding in subject.bindings):
         raise Skip("no given completion calls a tool, and the reward reads no trajectory")
+
+
+def needs_paid_calls(subject: Subject) -> None:
+    """Raise `Skip` unless the task has calls and the reward is no penalty."""
+    needs_calls(subject)
+    if is_penalty(subject):
+        raise Skip("a penalty is highest where nothing happened")
 
 
 def bases(right: Judged) -> list[Messages]:
@@ -33,31 +69,335 @@ def bases(right: Judged) -> list[Messages]:
     return [whole, answering(whole, NOTHING), answering(without_calls(whole), NOTHING)]
 
 
-def paid_more(
-    subject: Subject, law_name: str, right: Judged, base: Messages, changed: Sequence[Messages], how: str
-) -> Finding | None:
-    """Return a finding if a changed completion earns more than its base, and the sum of all rewards does not mind."""
-    plain, *trials = [Trial(messages, right.example) for messages in (base, *changed)]
-    before, *seen = subject.see([plain, *trials])
-    for trial, one in zip(trials, seen, strict=True):
-        if not (one.scored and before.scored and one.value > before.value + 1e-6 * max(1.0, abs(before.value))):
-            continue
-        if _minded(subject, plain, trial):
-            subject.covered = True
-            continue
-        return finding(law_name, subject, trial, one, f"earns {one.value:.6g} {how.format(f'{before.value:.6g}')}")
-    return None
+@law(
+    advice="Pay for the calls that the task needs and let others cost: rk.tool_calls(column), not a bonus for each "
+    "call or result",
+    applies=needs_calls,
+    per=judged_actions,
+)
+def calls_are_not_paid(subject: Subject, right: Judged) -> Iterator[Variant]:
+    """If each call is paid, the policy learns to call and not to solve: calls rise, right answers do not.
+
+    Further calls (the same again, an unknown tool, empty arguments) are put before the end of right, wrong and idle
+    completions. They must not earn more.
+    """
+    results = known_results(right.completion)
+    for base in bases(right):
+        again = made(Trajectory.of(base).calls)[-1:]
+        for calls in further_calls(subject, again):
+            for count in (1, 3, 20):
+                changed = Trial(inserted(base, calls * count, results), right.example)
+                why = "earns {score} with further calls, {base} without them"
+                yield Variant(changed, why, "no more", Trial(base, right.example))
 
 
-def _minded(subject: Subject, base: Trial, changed: Trial) -> bool:
-    """Whether the sum of all rewards of the run does not pay the changed completion more; False without others."""
-    whole = subject.whole
-    if whole is None or whole.lost:
-        return False
-    before, after = whole.see([base, changed])
-    return not (before.scored and after.scored) or after.value <= before.value + EQUAL
+@law(
+    advice="Let calls that a row does not need cost: rk.tool_calls(column) without extra='allow', or a penalty",
+    applies=needs_calls,
+)
+def one_for_all(subject: Subject) -> Iterator[Finding]:
+    """If extra calls cost nothing, one policy that makes every call is right for every prompt.
+
+    The calls of all examples are made at once, and nothing is answered. For some example it must earn less than right.
+    """
+    rights = [right for right in judged_actions(subject) if acts(subject, right) and gold_calls(subject, right)]
+    examples = {right.example: right for right in rights}
+    calls = [made(Trajectory.of(right.completion).calls) for right in examples.values()]
+    if not examples:
+        raise Skip("no column that the reward reads has the calls")
+    if len({_key(own) for own in calls}) < 2:
+        raise Skip("fewer than two examples have different calls")
+    every = list({_key(call): call for own in calls for call in own}.values())
+    for times in (1, 2):
+        further = [call for call in every for _ in range(times)]
+        trials = [_calling_only(right, further) for right in examples.values()]
+        scores = subject.see(trials)
+        own = list(zip(trials, scores, examples.values(), strict=True))
+        paid = all(right.paid(score) and not covered(subject, right, trial) for trial, score, right in own)
+        if paid and any(_others_work(subject, trial, right) for trial, _, right in own):
+            why = f"the calls of all examples at once earn {scores[0].value:.6g} on each, as a right completion does"
+            yield finding(subject, trials[0], scores[0], why)
 
 
-def shown(seen: Seen) -> str:
-    """Return a score, or why there is none."""
-    return f"{seen.value:.6g}" if seen.scored else str(seen.outcome)
+def _key(calls: Any) -> str:
+    return json.dumps(calls, sort_keys=True, default=str)
+
+
+def _calling_only(right: Judged, calls: list[Any]) -> Trial:
+    """Return a completion that makes these calls and answers nothing."""
+    base = answering(without_calls(right.completion), NOTHING)
+    return Trial(inserted(base, calls, known_results(right.completion)), right.example)
+
+
+def _others_work(subject: Subject, trial: Trial, right: Judged) -> bool:
+    """Whether calls of other examples do something here; an environment may refuse them all."""
+    if not subject.stage.real:
+        return True
+    own = made(Trajectory.of(right.completion).calls)
+    played, _ = subject.stage.played(trial.completion, subject.examples[trial.example].shown)
+    return any(call.ok and (call.name, dict(call.arguments or {})) not in own for call in Trajectory.of(played).calls)
+
+
+@law(
+    advice="Check the call and its result, not the words: rk.agents.tool_success, rk.agents.final_state, "
+    "rk.agents.no_claim_without_call",
+    skip="the reward was not seen to judge what is called",
+    applies=needs_calls,
+    per=judged_actions,
+)
+def claims_need_calls(subject: Subject, right: Judged) -> Iterator[Variant]:
+    """If the words of a right completion are paid without its calls, the policy learns to say that it did it.
+
+    The calls and results are taken out, the text stays. Where the calls are judged, or nothing but the calls can make
+    the answer right, it must earn less.
+    """
+    if not Trajectory.of(right.completion).calls or right.example in subject.promises.nothing_to_do:
+        return
+    only_tools_know = not right.anatomy.gold and right.judges and bool(text_of(right.completion).strip())
+    if only_tools_know or (gold_calls(subject, right) and acts(subject, right)):
+        why = "the words alone, without the calls, earn {score}, as a right completion does"
+        yield Variant(Trial(without_calls(right.completion), right.example), why)
+
+
+@law(
+    advice="Divide by the calls that are needed, too: rk.tool_calls is 2 * matched / (gold + made)",
+    skip="no column that the reward reads has several calls",
+    applies=needs_calls,
+    per=judged_actions,
+)
+def missing_calls_cost(subject: Subject, right: Judged) -> Iterator[Variant]:
+    """If what was called is divided by itself, one right call is worth as much as all that were needed.
+
+    Of several gold calls only one is made. It must earn less than all of them.
+    """
+    gold = gold_calls(subject, right)
+    if len(gold) < 2 or not acts(subject, right):
+        return
+    for kept in (gold[0], gold[-1]):
+        why = f"one call of the {len(gold)} that its row has earns {{score}}, as all of them do"
+        yield Variant(Trial(only(right.completion, kept), right.example), why)
+
+
+@law(
+    advice="Ask for what has to be done, not only that nothing wrong was done: all() of nothing is true. Name rows "
+    "where doing nothing is right in nothing_to_do=",
+    skip="the reward was not seen to judge what is called",
+    applies=needs_paid_calls,
+)
+def idle_policy_earns_nothing(subject: Subject) -> Iterator[Variant | Finding | None]:
+    """If nothing has to be done to be paid, the policy does nothing, or the same for every prompt.
+
+    "Done.", an apology, and each tool once with its least arguments must earn less than a right completion that acts.
+    Name examples in which doing nothing is right in ``nothing_to_do=``.
+    """
+    acting = [
+        right
+        for right in judged_actions(subject)
+        if Trajectory.of(right.completion).calls
+        and right.example not in subject.promises.nothing_to_do
+        and acts(subject, right)
+    ]
+    texts = ("Done.", "I am sorry, I cannot help with that.", "")
+    idle: list[Messages] = [[{"role": "assistant", "content": text}] for text in texts]
+    for right in acting:
+        for messages in idle:
+            why = "a policy that does nothing earns {score}, as a right completion does"
+            yield Variant(Trial(messages, right.example), why, base=right.as_given)
+    # A policy that makes the same calls for every prompt must be paid on each: one example may be luck.
+    different = {repr(made(Trajectory.of(right.completion).calls)) for right in acting}
+    for calls in _once_each(subject) if len(different) > 1 else ():
+        trials = [Trial(inserted(idle[0], calls, known_results(right.completion)), right.example) for right in acting]
+        scores = subject.see(trials)
+        if all(
+            right.paid(score) and not covered(subject, right, trial)
+            for right, score, trial in zip(acting, scores, trials, strict=True)
+        ):
+            why = f"a policy that makes the same calls for every prompt earns {scores[0].value:.6g}, as right ones do"
+            yield finding(subject, trials[0], scores[0], why)
+
+
+def _once_each(subject: Subject) -> Iterator[list[Made]]:
+    """Yield calls with the least arguments that are allowed: of all tools, and of each alone."""
+    calls: list[Made] = [(name, least_arguments(signature)) for name, signature in subject.stage.names().items()]
+    if calls:
+        yield calls
+        for call in calls:
+            yield [call]
+            yield [call] * 5
+
+
+_SUMS = 1e-9
+"""By how much the shares of the turns may miss the value, relative to it: what adding them up makes."""
+
+
+@law(
+    advice="Do not add up or average over turns: rk.per_turn(reduce='last') or 'progress'",
+    applies=needs_calls,
+    per=judged_actions,
+)
+def idle_turns_are_not_paid(subject: Subject, right: Judged) -> Iterator[Variant]:
+    """If turns are paid, the policy learns to talk on.
+
+    Turns without content are put before and behind the answer. They must not earn more.
+    """
+    idle = [{"role": "assistant", "content": ""}, {"role": "user", "content": "Go on."}]
+    for base in bases(right)[:2]:
+        for changed in ([*idle * 2, *base], [*base, *idle[::-1] * 2], [*idle * 8, *base]):
+            why = "earns {score} with turns that say nothing, {base} without them"
+            yield Variant(Trial(changed, right.example), why, "no more", Trial(base, right.example))
+
+
+@law(
+    advice="Read the answer from the last turn of the policy: trajectory.answer or `completion`, not from all messages",
+    skip="the reward reads no column that has the answer",
+    applies=needs_calls,
+    per=judged_actions,
+)
+def results_are_not_answers(subject: Subject, right: Judged) -> Iterator[Variant | None]:
+    """If a tool's words are paid, the policy lets the tool say the answer, and never answers itself.
+
+    Each result and each message of the user becomes the gold answer, bare and marked, while the answer stays wrong.
+    """
+    gold = right.anatomy.gold
+    if not gold or right.anatomy.column not in subject.columns_read:
+        return
+    yield None
+    wrong = answering(right.completion, NOTHING)
+    if not reads_state(subject):
+        yield Variant(Trial(wrong, right.example), "earns {score} with no answer at all: what the tools said is enough")
+    for text in (gold, f"<answer>{gold}</answer>", f"\\boxed{{{gold}}}", text_of(right.completion)):
+        if not subject.stage.real:
+            why = "earns {score} if a tool says the answer, {base} if it does not"
+            told, untold = (Trial(_heard(wrong, said), right.example) for said in (text, "nothing"))
+            yield Variant(told, why, "no more", untold)
+
+
+def _heard(messages: Messages, text: str) -> Messages:
+    """Return the messages with another text in all that is not the policy's."""
+    return [message if is_assistant(message) else {**message, "content": text} for message in messages]
+
+
+@law(
+    advice="Score the last state, or gate the reward by rk.agents.finished()",
+    applies=needs_paid_calls,
+    per=judged_actions,
+)
+def prefix_below_whole(subject: Subject, right: Judged) -> Iterator[Variant]:
+    """If a part of a right completion earns more than all of it, the policy learns to stop early.
+
+    A right completion is cut after each message.
+    """
+    messages = messages_of(right.completion)
+    if len(messages) < 2 or not (right.judges or acts(subject, right)):
+        return
+    for stop in range(1, len(messages)):
+        if subject.stage.real and is_result(messages[stop - 1]):
+            continue  # what is cut behind a call still has the result of that call
+        why = f"cut after {stop} messages, it earns {{score}}, all of it {{base}}"
+        yield Variant(Trial(messages[:stop], right.example), why, "no more")
+
+
+@law(
+    advice="Return shares that sum to the value, or use rk.per_turn",
+    skip="no reward gives shares of turns",
+    applies=needs_calls,
+    per=judged_actions,
+)
+def turn_shares_sum(subject: Subject, right: Judged) -> Iterator[Finding | None]:
+    """Trainers credit turns by their shares, so shares that do not sum to the value credit what was not earned."""
+    trials = [Trial(base, right.example) for base in [*bases(right), *variants(subject, right)][:6]]
+    try:
+        table = subject.table(trials)
+    except Exception as error:
+        raise Skip(f"the reward raises {type(error).__name__}") from error
+    for name, column in table.components.items():
+        for row, shares in column.turns.items():
+            yield None
+            value = float(column.values[row])
+            if abs(float(np.sum(shares)) - value) > _SUMS * max(1.0, abs(value)):
+                seen = subject.see([trials[row]])[0]
+                why = f"the shares of the turns sum to {np.sum(shares):.9g}, the value is {column.values[row]:.9g}"
+                yield finding(subject, trials[row], seen, why, component=name)
+
+
+@law(
+    advice="Compare the calls of one turn as a set: rk.tool_calls pairs them in any order",
+    skip="no right completion has parallel calls whose results are given",
+    applies=needs_calls,
+    per=judged_actions,
+)
+def parallel_order_indifferent(subject: Subject, right: Judged) -> Iterator[Variant]:
+    """The calls of one turn have no order: a trainer runs synchronous tools first, whatever was asked first.
+
+    The calls of a turn are permuted with their results, which must not change the score. One turn is split into
+    several, which must not earn more.
+    """
+    order, apart = permuted(right.completion), split(right.completion)
+    if order is None or apart is None or subject.stage.real:
+        return
+    why = "earns {score} if the calls of one turn change places, {base} if not"
+    yield Variant(Trial(order, right.example), why, "same")
+    why = "earns {score} if one turn is split into several, {base} if not"
+    yield Variant(Trial(apart, right.example), why, "no more")
+
+
+@law(
+    advice="Read calls with rk.Trajectory: it reads arguments as text and as a mapping alike",
+    skip="no right completion has a call that can be written in another form",
+    applies=needs_calls,
+    per=judged_actions,
+)
+def call_forms_indifferent(subject: Subject, right: Judged) -> Iterator[Variant]:
+    """The same call may be written in several ways, and which one it is says nothing about the policy.
+
+    The keys of the arguments change places. A reward that reads trajectories also gets arguments as text, calls without
+    ids, and no content.
+    """
+    reads_trajectories = not any(binding.foreign or binding.reads("messages") for _, binding in subject.bindings)
+    for messages in _forms(right.completion, every=reads_trajectories) if has_calls(right.completion) else ():
+        why = "earns {score} if the same calls are written in another form, {base} if not"
+        yield Variant(Trial(messages, right.example), why, "same")
+
+
+def _forms(completion: Any, *, every: bool) -> Iterator[Messages]:
+    """Yield a completion whose calls are written in other forms; `every` adds those that only trajectories read."""
+    changes: list[Callable[[Any], Any]] = [_reversed_keys]
+    if every:
+        changes += [
+            lambda arguments: arguments if isinstance(arguments, str) else json.dumps(arguments, default=str),
+            lambda arguments: _read(arguments) if isinstance(arguments, str) else arguments,
+        ]
+    for change in changes:
+        messages = messages_of(completion)
+        for message in messages:
+            calls = message.get("tool_calls")
+            if isinstance(calls, list):
+                message["tool_calls"] = [_with_arguments(call, change) for call in calls]
+                if every:
+                    message["content"] = message.get("content") or None
+        if json.dumps(messages, default=str) != json.dumps(completion, default=str):  # the order of keys counts
+            yield messages
+
+
+def _with_arguments(call: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a call with other arguments; one of another form stays as it is."""
+    function = call.get("function") if isinstance(call, Mapping) else None
+    if not isinstance(function, Mapping) or not isinstance(function.get("arguments"), (str, Mapping)):
+        return call
+    return {**call, "function": {**function, "arguments": change(function["arguments"])}}
+
+
+def _read(arguments: str) -> Any:
+    """Return arguments that are text as what they say; as they are if that cannot be read."""
+    try:
+        return json.loads(arguments)
+    except ValueError:
+        return arguments
+
+
+def _reversed_keys(arguments: Any) -> Any:
+    read = _read(arguments) if isinstance(arguments, str) else arguments
+    if not isinstance(read, Mapping):
+        return arguments
+    turned = dict(list(read.items())[::-1])
+    return json.dumps(turned) if isinstance(arguments, str) else turned

@@ -1,30 +1,35 @@
-"""Law: a property that every reward must have, with the reason why a training run needs it."""
+"""The engine of laws: what an entry of a law says, and how its variants are tried.
+
+A law is a decorated generator, for example::
+
+    @law(advice="Let each call count", skip="no column has several calls", per=judged_actions, applies=needs_calls)
+    def missing_calls_cost(subject, right):
+        '''If one right call is worth as much as all that were needed, the policy makes one.'''
+        yield Variant(right_with_one_call, "one call earns {score}, as all of them do")
+"""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator
+import functools
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from rewardkit.check.completion.lines import DECIDING, deciding_line
-from rewardkit.check.findings import Finding
+from rewardkit.check.completion.lines import deciding_line
+from rewardkit.check.findings import Finding, Law, Turn, advice_for
 from rewardkit.check.reward_under_test.sensitivity import shrunk
 from rewardkit.check.reward_under_test.subject import Subject
-from rewardkit.check.reward_under_test.trials import Seen, Trial, text_of, with_text
-
-Check = Callable[[Subject], Iterator[Finding]]
+from rewardkit.check.reward_under_test.trials import EQUAL, Seen, Trial, text_of, with_text
+from rewardkit.check.reward_under_test.whole import COVERED, covered, refused_by_others
 
 OVER = "out of time"
 """Why a law was not finished."""
+NO_GOOD = "no right completions were given"
+"""Why a law that starts from right completions was skipped."""
 
 
 class Skip(Exception):
     """The law does not apply to this reward; the message says why."""
-
-
-NO_GOOD = "no right completions were given"
-"""Why a law that starts from right completions was skipped."""
 
 
 class Unfinished(Exception):
@@ -42,65 +47,182 @@ class Unfinished(Exception):
 
 
 @dataclass(frozen=True)
-class Law:
-    """A law that `check_reward` checks.
+class Variant:
+    """A completion made from another one, and what it must earn.
 
     Attributes:
-        name: its name in reports and in ``check_reward(laws=[...])``.
-        check: yields a `Finding` for each way in which a subject breaks the law; raises `Skip` if it does not apply.
+        trial: the completion.
+        why: what is wrong if it earns something else; ``{score}`` is what it earns, ``{base}`` what `base` earns.
+        must: what it must earn, compared with `base`: ``"less"``, ``"more"``, ``"no more"``, ``"no less"`` or the
+            ``"same"``.
+        base: what it is compared with; by default, the right completion from which the law starts.
+        slack: by how much it may earn more or less; by default, what rounding makes.
+        twins: other completions that must earn the same; the law is broken only if all of them break it.
     """
 
-    name: str
-    check: Check
+    trial: Trial
+    why: str
+    must: Literal["less", "more", "no more", "no less", "same"] = "less"
+    base: Trial | None = None
+    slack: float | None = None
+    twins: tuple[Trial, ...] = ()
 
-    @property
-    def why(self) -> str:
-        """Why a training run needs the law."""
-        text = inspect.getdoc(self.check) or ""
-        return " ".join(text.split("\n\n")[0].split())
+    def breaks(self, score: Seen, base: Seen) -> bool:
+        """Whether a score is not what the variant must earn."""
+        if self.must == "same":
+            return not score.same(base)
+        if not score.scored or not base.scored:
+            return False
+        size = max(1.0, abs(base.value))
+        if self.must == "less":
+            return score.value >= base.value - EQUAL * size
+        if self.must == "more":
+            return score.value <= base.value
+        if self.must == "no less":
+            return score.value < base.value - (EQUAL if self.slack is None else self.slack)
+        return score.value > base.value + (1e-6 * size if self.slack is None else self.slack)
 
-    @property
-    def __doc__(self) -> str:  # type: ignore[override]
-        return inspect.getdoc(self.check) or ""
 
-    def __repr__(self) -> str:
-        return f"laws.{self.name}"
+def always(subject: Subject) -> None:
+    """Do nothing: the law applies to every reward."""
 
 
-def law(check: Check) -> Law:
-    """Make a law of a function, with the function's name."""
-    return Law(check.__name__, check)
+def needs_good(subject: Subject) -> None:
+    """Raise `Skip` if no right completions were given."""
+    if not any(example.good for example in subject.examples):
+        raise Skip(NO_GOOD)
+
+
+def needs_good_alone(subject: Subject) -> None:
+    """Raise `Skip` if no right completions were given, or if the reward compares completions with each other."""
+    needs_good(subject)
+    if subject.scope != "sample":
+        raise Skip(f"the reward compares completions (scope {subject.scope!r})")
+
+
+def law(
+    *,
+    advice: str,
+    skip: str = "",
+    applies: Callable[[Subject], None] = always,
+    per: Callable[[Subject], Iterable[Any]] | None = None,
+    every: bool = False,
+    advice_on_calls: str = "",
+    fast: bool = False,
+    turn: Turn = Turn.USUAL,
+    names_line: bool = False,
+) -> Callable[[Callable[..., Iterator[Variant | Finding | None]]], Law]:
+    """Make a law of a generator, with its name and its docstring, which says why a training run needs the law.
+
+    The generator yields variants, findings, or None for something that the law applies to but has nothing to try for.
+
+    Args:
+        advice: what to do next about a finding, without a full stop.
+        skip: why the law does not apply if the generator yields nothing.
+        applies: raises `Skip` if the law does not apply.
+        per: what the generator is called for, one after the other, such as the right completions.
+        every: report every fault, not only the first one.
+        advice_on_calls: the advice if the calls of completions really ran.
+        fast: ``rewardkit check --fast`` runs it.
+        turn: when it runs.
+        names_line: its findings name the line of the source at which the reward decides.
+    """
+
+    def entry(make: Callable[..., Iterator[Variant | Finding | None]]) -> Law:
+        @functools.wraps(make)
+        def check(subject: Subject) -> Iterator[Finding]:
+            applies(subject)
+            looked = False
+            for start in (None,) if per is None else per(subject):
+                for item in make(subject) if per is None else make(subject, start):
+                    looked = True
+                    fault = _tried(subject, start, item) if isinstance(item, Variant) else item
+                    if fault is not None:
+                        yield fault
+                        if not every:
+                            return
+            if skip and not looked:
+                raise Skip(skip)
+            if subject.covered:
+                raise Skip(COVERED)
+
+        return Law(make.__name__, check, advice, advice_on_calls, fast, turn, names_line)
+
+    return entry
+
+
+def _tried(subject: Subject, right: Any, variant: Variant) -> Finding | None:
+    """Return a finding if a variant does not earn what it must; rewards beside this one may judge it."""
+    start = variant.base or right.as_given
+    base, *scores = subject.see([start, variant.trial, *variant.twins])
+    if not all(variant.breaks(score, base) for score in scores):
+        return None
+    others_judge = {"less": covered, "no more": refused_by_others}.get(variant.must)
+    if others_judge is not None and others_judge(subject, start, variant.trial):
+        return None
+    earned = f"{shown(scores[0])} ({scores[0].reason})" if scores[0].reason else shown(scores[0])
+    why = variant.why.replace("{score}", earned).replace("{base}", shown(base))
+    return finding(subject, variant.trial, scores[0], why)
 
 
 def finding(
-    law_name: str,
     subject: Subject,
     trial: Trial,
-    seen: Seen | None,
+    score: Seen | None,
     why: str,
     *,
+    law: Law | None = None,
     component: str = "total",
+    advice: str = "",
+    family: str = "",
+    matters: str = "",
     **more: Any,
 ) -> Finding:
-    """Make a `Finding` about one trial."""
-    example = subject.examples[trial.example]
-    stage, completion = subject.stage, trial.completion
+    """Return a `Finding` about one trial, as the report shows it.
+
+    Args:
+        subject: the reward under test.
+        trial: the completion at fault.
+        score: its score; None if it has none.
+        why: what is wrong, with the numbers.
+        law: the broken law; by default, the one that is checked now.
+        component: the component at fault.
+        advice: what to do next, if more is known than the law and the family say.
+        family: the family of the exploit.
+        matters: why it matters, if that is not what the law says.
+        more: other attributes of the finding.
+    """
+    broken = law or subject.law
+    example, stage, completion = subject.examples[trial.example], subject.stage, trial.completion
+    columns = {**example.shown, **(trial.columns or {})}
     if stage.real:  # what its calls really gave
-        completion, _ = stage.played(completion, {**example.shown, **(trial.columns or {})})
+        completion, _ = stage.played(completion, columns)
+    trace = "" if score is None else score.trace
+    chat = not isinstance(completion, str) or isinstance(columns.get("prompt"), (list, tuple))
     return Finding(
-        law=law_name,
-        component=component,
+        law=broken.name,
+        component=subject.part if subject.part and component == "total" else component,
         completion=completion,
         environment=stage.name,
-        columns={**example.shown, **(trial.columns or {})},
-        score=None if seen is None else seen.score,
+        columns=columns,
+        score=None if score is None else score.score,
         why=why,
-        note="" if seen is None else seen.note,
-        trace="" if seen is None else seen.trace,
-        own=None if seen is None or component not in seen.components else seen.components[component],
-        line=deciding_line(subject, trial, seen) if law_name in DECIDING else "",
+        matters=matters or broken.why,
+        note="" if score is None else score.note,
+        trace=trace,
+        own=None if score is None else score.components.get(component),
+        line=deciding_line(subject, trial, score) if broken.names_line else "",
+        of=subject.part,
+        imports=subject.imports,
+        family=family,
+        advice=advice or advice_for(broken, family=family, trace=trace, chat=chat, environment=stage.name),
         **more,
     )
+
+
+def shown(score: Seen) -> str:
+    """Return a score as text, or why there is none."""
+    return f"{score.value:.6g}" if score.scored else str(score.outcome)
 
 
 def about_good(subject: Subject) -> str:
@@ -108,7 +230,7 @@ def about_good(subject: Subject) -> str:
     good = [example.good for example in subject.examples]
     if not any(good):
         return "; no right completion was given, so perhaps none was tried: give one per example (good=, GOOD)"
-    if len(good) > 1 and len(good[0]) != len(good) and all(one == good[0] for one in good):
+    if len(good) > 1 and len(good[0]) != len(good) and all(completions == good[0] for completions in good):
         count = f"{len(good[0])} completion{'' if len(good[0]) == 1 else 's'}"
         return f"; good= has {count} for {len(good)} examples, and all count as right for each: pass one per example"
     return ""
@@ -118,17 +240,13 @@ def shortest(
     subject: Subject, trial: Trial, shows: Callable[[Seen], bool], *, keep: str = "", seconds: float = 2.0
 ) -> tuple[Trial, Seen]:
     """Return the trial with the shortest text found that still `shows` the fault, and its score."""
-    if isinstance(trial.completion, list) and len(trial.completion) != 1:
-        return trial, subject.see([trial])[0]
 
-    def still(text: str) -> bool:
-        return shows(subject.see([_with(trial, text)])[0])
+    def made(text: str) -> Trial:
+        return Trial(with_text(trial.completion, text), trial.example, trial.columns)
 
     text = text_of(trial.completion)
-    best = shrunk(text, still, seconds=min(seconds, max(0.2, subject.left / 4)), keep=keep) if text else text
-    small = trial if best == text else _with(trial, best)
-    return small, subject.see([small])[0]
-
-
-def _with(trial: Trial, text: str) -> Trial:
-    return Trial(with_text(trial.completion, text), trial.example, trial.columns)
+    if text and not (isinstance(trial.completion, list) and len(trial.completion) != 1):
+        limit = min(seconds, max(0.2, subject.left / 4))
+        best = shrunk(text, lambda shorter: shows(subject.see([made(shorter)])[0]), seconds=limit, keep=keep)
+        trial = trial if best == text else made(best)
+    return trial, subject.see([trial])[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,7 +11,7 @@ from itertools import pairwise
 from rewardkit.batch.score import Outcome
 from rewardkit.check.completion.anatomy import as_number
 from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import Skip, finding, law
+from rewardkit.check.laws.base import Skip, finding, law, shown
 from rewardkit.check.reward_under_test.judgment import judged
 from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.sweep import given, swept
@@ -52,12 +51,16 @@ def _spoiled(subject: Subject) -> Iterator[Finding]:
                 spoiling = Trial(with_text(good, query.saying(f"DELETE FROM {table}")), number)
                 first, last = scored_together(subject, [right, spoiling]), scored_together(subject, [spoiling, right])
                 if isinstance(first, list) and isinstance(last, list) and not first[0].same(last[1]):
-                    why = f"scores {_value(first[0])}, but {_value(last[1])} behind a query that empties {table!r}"
-                    yield finding("batch_equals_singles", subject, right, last[1], why)
+                    why = f"scores {shown(first[0])}, but {shown(last[1])} behind a query that empties {table!r}"
+                    yield finding(subject, right, last[1], why)
                     return
 
 
-@law
+@law(
+    advice="Score each completion by itself and build one score per row: zip(completions, column)",
+    fast=True,
+    every=True,
+)
 def batch_equals_singles(subject: Subject) -> Iterator[Finding]:
     """A trainer scores many prompts at once: a score that depends on the batch is noise or belongs to another row."""
     if subject.scope != "sample":
@@ -69,7 +72,9 @@ def batch_equals_singles(subject: Subject) -> Iterator[Finding]:
     if subject.plain and _compares(subject, trials):
         raise Skip("the reward compares the completions of a prompt")
     alone = [subject.see([trial])[0] for trial in trials]
-    yield from _differing(subject, "batch_equals_singles", trials, alone, "alone")
+    fault = _differing(subject, trials, alone, "alone")
+    if fault is not None:
+        yield fault
     yield from _other_cells(subject)
 
 
@@ -86,9 +91,9 @@ def _other_cells(subject: Subject) -> Iterator[Finding]:
             cells = [{name: kind(value * factor)} for factor in (1000, 1, 3)]
             trials = [Trial(right.trial(text).completion, right.example, cell) for text in texts for cell in cells]
             alone = [subject.see([trial])[0] for trial in trials]
-            found = list(_differing(subject, "batch_equals_singles", trials, alone, "alone"))
-            if found:
-                yield found[0]
+            fault = _differing(subject, trials, alone, "alone")
+            if fault is not None:
+                yield fault
                 return
 
 
@@ -98,7 +103,9 @@ def _near(gold: str) -> Iterator[str]:
         yield format((number * Decimal(factor)).normalize(), "f")  # type: ignore[operator]
 
 
-@law
+@law(
+    advice="Keep no state between rows, and pair each completion with its own row: zip(completions, column)", every=True
+)
 def permutation(subject: Subject) -> Iterator[Finding]:
     """The order of the completions is random, so a score that depends on it is noise."""
     groups = [_mixed(subject)] if subject.scope == "sample" else groups_of(subject)
@@ -107,17 +114,10 @@ def permutation(subject: Subject) -> Iterator[Finding]:
         if len(group) < 2 or isinstance(expected, str):
             continue
         for order in _orders(subject, group):
-            found = list(
-                _differing(
-                    subject,
-                    "permutation",
-                    [group[place] for place in order],
-                    [expected[place] for place in order],
-                    "in another order",
-                )
-            )
-            if found:
-                yield from found
+            turned = [group[row] for row in order]
+            fault = _differing(subject, turned, [expected[row] for row in order], "in another order")
+            if fault is not None:
+                yield fault
                 break
 
 
@@ -131,7 +131,7 @@ def _orders(subject: Subject, group: Sequence[Trial]) -> Iterator[list[int]]:
     yield order
 
 
-@law
+@law(advice="Compare only completions of one prompt", fast=True)
 def neighbors_do_not_leak(subject: Subject) -> Iterator[Finding]:
     """GRPO compares the completions of one prompt; a score that depends on other prompts is noise."""
     groups = groups_of(subject)
@@ -156,17 +156,16 @@ def neighbors_do_not_leak(subject: Subject) -> Iterator[Finding]:
                 both = scored_together(subject, [*before, *group, *after])
                 if isinstance(both, str):
                     text = f"a batch that also has completions of another prompt raises: {both}"
-                    yield finding("neighbors_do_not_leak", subject, group[0], alone[0], text)
+                    yield finding(subject, group[0], alone[0], text)
                     return
                 both = both[len(before) :]
                 row = first_difference(alone, both)
                 if row is not None:
                     text = (
-                        f"scores {_value(alone[row])} among the completions of its own prompt, but {_value(both[row])} "
+                        f"scores {shown(alone[row])} among the completions of its own prompt, but {shown(both[row])} "
                         f"with {len(before) + len(after)} of another prompt in the batch"
                     )
-                    yield finding("neighbors_do_not_leak", subject, group[row], both[row], text)
-                    return
+                    yield finding(subject, group[row], both[row], text)
 
 
 def _of_another_prompt(subject: Subject, group: list[Trial]) -> list[Trial]:
@@ -214,10 +213,10 @@ def _others_matter(subject: Subject, groups: list[list[Trial]]) -> Iterator[Find
             row = first_difference(one[: len(group)], two)
             if row is not None:
                 why = (
-                    f"scores {_value(one[row])} if the answers to another prompt in the batch are right, but "
-                    f"{_value(two[row])} if they are wrong"
+                    f"scores {shown(one[row])} if the answers to another prompt in the batch are right, but "
+                    f"{shown(two[row])} if they are wrong"
                 )
-                yield finding("neighbors_do_not_leak", subject, group[row], one[row], why)
+                yield finding(subject, group[row], one[row], why)
                 return
 
 
@@ -235,20 +234,20 @@ def _compares(subject: Subject, trials: Sequence[Trial]) -> bool:
     return len({trial.example for trial in trials}) > 1 and same(everything, apart)
 
 
-def _differing(
-    subject: Subject, name: str, trials: Sequence[Trial], expected: Sequence[Seen], condition: str
-) -> Iterator[Finding]:
-    found = scored_together(subject, trials)
-    if isinstance(found, str):
+def _differing(subject: Subject, trials: Sequence[Trial], expected: Sequence[Seen], condition: str) -> Finding | None:
+    """Return a finding if a batch raises, or if one of its completions gets another score than expected."""
+    scores = scored_together(subject, trials)
+    if isinstance(scores, str):
         small = _smallest_raising(subject, trials)
         why = f"a batch of {len(small)} completions raises, though each scores alone: {scored_together(subject, small)}"
-        yield finding(name, subject, small[-1], expected[list(trials).index(small[-1])], why)
-        return
-    row = first_difference(expected, found)
-    if row is not None:
-        one, seen = expected[row], found[row]
-        why = f"scores {_value(one)} {condition}, but {_value(seen)} in row {row} of a batch of {len(trials)}"
-        yield finding(name, subject, trials[row], seen, why)
+        return finding(subject, small[-1], expected[list(trials).index(small[-1])], why)
+    row = first_difference(expected, scores)
+    if row is None:
+        return None
+    why = (
+        f"scores {shown(expected[row])} {condition}, but {shown(scores[row])} in row {row} of a batch of {len(trials)}"
+    )
+    return finding(subject, trials[row], scores[row], why)
 
 
 def _smallest_raising(subject: Subject, trials: Sequence[Trial]) -> Sequence[Trial]:
@@ -256,10 +255,3 @@ def _smallest_raising(subject: Subject, trials: Sequence[Trial]) -> Sequence[Tri
         if isinstance(scored_together(subject, trials[:size]), str):
             return trials[:size]
     return trials
-
-
-def _value(seen: Seen) -> str:
-    return str(seen.outcome) if math.isnan(seen.value) else f"{seen.value:.6g}"
-
-
-ALL = (batch_equals_singles, permutation, neighbors_do_not_leak)

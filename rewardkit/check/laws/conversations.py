@@ -5,12 +5,11 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from rewardkit.check.completion.anatomy import Span, replaced
-from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import Skip, finding, law
-from rewardkit.check.laws.golds import needs_good
+from rewardkit.check.laws.base import Skip, Variant, law, needs_good
 from rewardkit.check.reward_under_test.judgment import Judged, judged
 from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, text_of
@@ -22,124 +21,108 @@ _AGENTS = re.compile(
 )
 
 
-@law
-def earlier_turns_do_not_count(subject: Subject) -> Iterator[Finding]:
+def _is_chat(prompt: object) -> bool:
+    is_messages = isinstance(prompt, list) and all(isinstance(message, Mapping) for message in prompt)
+    return is_messages and any(message.get("role") == "user" for message in cast("list[Mapping[str, Any]]", prompt))
+
+
+def _is_for_agents(subject: Subject) -> None:
+    """Raise `Skip` unless the examples are chat and the task has tools or several turns."""
+    needs_good(subject)
+    docs = [inspect.getdoc(inspect.unwrap(binding.original)) or "" for _, binding in subject.bindings]
+    prompts = [example.prompt for example in subject.examples]
+    about_agents = any(_AGENTS.search(text) for text in (*docs, *map(str, prompts)))
+    if not about_agents or not (subject.conversational or any(map(_is_chat, prompts))):
+        raise Skip("no examples are chat, or nothing says that the task has tools or several turns")
+
+
+def _searched(found: str) -> list[dict[str, Any]]:
+    """Return a call of a search, and its result."""
+    call = {"type": "function", "function": {"name": "search", "arguments": "{}"}}
+    return [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "name": "search", "content": found},
+    ]
+
+
+@law(
+    advice="Read the last assistant message only",
+    skip="fewer than two examples have chat prompts",
+    applies=needs_good,
+    per=judged,
+)
+def earlier_turns_do_not_count(subject: Subject, right: Judged) -> Iterator[Variant]:
     """A reward that reads the first question of a conversation judges the answer to the last one by it.
 
     An earlier question, that of another example, is put before the prompt of each right completion.
     """
-    needs_good(subject)
-    looked = False
     prompts = [example.prompt for example in subject.examples]
-    for right in judged(subject):
-        own = prompts[right.example]
-        for other in prompts:
-            if other is own or not (_is_chat(own) and _is_chat(other)):
-                continue
-            looked = True
-            asked = [one for one in other if one.get("role") == "user"]
-            earlier = [*asked, {"role": "assistant", "content": "Certainly. Here it is."}]
-            trial = Trial(right.completion, right.example, {"prompt": [*earlier, *own]})
-            (seen,) = subject.see([trial])
-            if not seen.same(right.seen):
-                why = f"earns {seen.value:.6g} if the conversation had an earlier question, {right.value:.6g} if not"
-                yield finding("earlier_turns_do_not_count", subject, trial, seen, why)
-                return
-    if not looked:
-        raise Skip("fewer than two examples have chat prompts")
+    own = prompts[right.example]
+    for other in prompts:
+        if other is own or not (_is_chat(own) and _is_chat(other)):
+            continue
+        asked = [message for message in other if message.get("role") == "user"]
+        prompt = [*asked, {"role": "assistant", "content": "Certainly. Here it is."}, *own]
+        why = "earns {score} if the conversation had an earlier question, {base} if not"
+        yield Variant(replace(right.as_given, columns={"prompt": prompt}), why, "same")
 
 
-def _is_chat(prompt: object) -> bool:
-    is_messages = isinstance(prompt, list) and all(isinstance(one, Mapping) for one in prompt)
-    return is_messages and any(one.get("role") == "user" for one in cast("list[Mapping[str, Any]]", prompt))
-
-
-@law
-def only_the_assistant_is_paid(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Read messages whose role is assistant only",
+    skip="no completion is chat, or the reward was not seen to judge answers",
+    applies=_is_for_agents,
+    per=judged,
+)
+def only_the_assistant_is_paid(subject: Subject, right: Judged) -> Iterator[Variant]:
     """If the answer may come from a tool, the policy calls it until the turns run out, and never answers.
 
     What a right completion says is put into the message of a tool, at the end of a conversation with calls.
     """
-    needs_good(subject)
-    if not subject.conversational or not _about_agents(subject):
-        raise Skip("no examples are chat, or nothing says that the task has tools or several turns")
-    for right in judged(subject):
-        if not right.judges:
-            continue
-        call = {"type": "function", "function": {"name": "search", "arguments": "{}"}}
-        trial = Trial(
-            [
-                {"role": "assistant", "content": "", "tool_calls": [call]},
-                {"role": "tool", "name": "search", "content": text_of(right.completion)},
-            ],
-            right.example,
-        )
-        (seen,) = subject.see([trial])
-        if right.paid(seen):
-            why = f"the words of a tool earn {seen.value:.6g}, like those of the assistant"
-            yield finding("only_the_assistant_is_paid", subject, trial, seen, why)
-            return
+    if right.judges and subject.conversational:
+        why = "the words of a tool earn {score}, like those of the assistant"
+        yield Variant(Trial(_searched(text_of(right.completion)), right.example), why)
 
 
-def _about_agents(subject: Subject) -> bool:
-    docs = [inspect.getdoc(inspect.unwrap(binding.original)) or "" for _, binding in subject.bindings]
-    return any(_AGENTS.search(text) for text in (*docs, *(str(example.prompt) for example in subject.examples)))
-
-
-@law
-def the_last_message_counts(subject: Subject) -> Iterator[Finding]:
+@law(advice="Read the last assistant message: completion[-1], not completion[0]", applies=_is_for_agents, per=judged)
+def the_last_message_counts(subject: Subject, right: Judged) -> Iterator[Variant]:
     """An agent calls its tools first: a reward that reads the first message never sees the answer.
 
     A call and the result of a tool are put before the message of each right completion, where the task has tools.
     """
+    if not has_calls(right.completion):  # else its answer is behind calls as it is
+        answered = [*_searched("nothing found"), {"role": "assistant", "content": right.anatomy.text}]
+        why = "behind a call of a tool, a right answer earns {score} instead of {base}"
+        yield Variant(Trial(answered, right.example), why, "no less")
+
+
+def _reads_prompts(subject: Subject) -> None:
+    """Raise `Skip` if the reward does not read prompts."""
     needs_good(subject)
-    prompts = [example.prompt for example in subject.examples]
-    if not _about_agents(subject) or not (subject.conversational or any(map(_is_chat, prompts))):
-        raise Skip("no examples are chat, or nothing says that the task has tools or several turns")
-    for right in judged(subject):
-        if has_calls(right.completion):
-            continue  # its answer is behind calls as it is
-        call = {"type": "function", "function": {"name": "search", "arguments": "{}"}}
-        trial = Trial(
-            [
-                {"role": "assistant", "content": "", "tool_calls": [call]},
-                {"role": "tool", "name": "search", "content": "nothing found"},
-                {"role": "assistant", "content": right.anatomy.text},
-            ],
-            right.example,
-        )
-        (seen,) = subject.see([trial])
-        if seen.scored and seen.value < right.value - EQUAL:
-            why = f"behind a call of a tool, a right answer earns {seen.value:.6g} instead of {right.value:.6g}"
-            yield finding("the_last_message_counts", subject, trial, seen, why)
-            return
+    if not subject.reads_prompts:
+        raise Skip("the reward does not read prompts")
 
 
-@law
-def only_the_completion_counts(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Score the completion without its prompt",
+    skip="no right completion has a mark",
+    applies=_reads_prompts,
+    per=judged,
+)
+def only_the_completion_counts(subject: Subject, right: Judged) -> Iterator[Variant]:
     """A reward that searches in the prompt, too, pays for the examples in it.
 
     What a right completion marks is put into the prompt instead of the completion. It must not earn more than without.
     """
-    needs_good(subject)
-    if not subject.reads_prompts:
-        raise Skip("the reward does not read prompts")
-    looked = False
-    for right in judged(subject):
-        prompt = subject.examples[right.example].prompt
-        for mark in _marked_parts(right):
-            looked = looked or prompt is not None
-            completion = right.trial(replaced(right.anatomy.text, [(mark, "")])).completion
-            told = _with_more(prompt, f"For example: {mark.of(right.anatomy.text)}")
-            without, trial = (Trial(completion, right.example, {"prompt": one}) for one in (_bare(prompt), told))
-            plain, seen = subject.see([without, trial])
-            if plain.scored and seen.scored and seen.value > plain.value + EQUAL:
-                said = shorten(mark.of(right.anatomy.text))
-                why = f"without {said} it earns {plain.value:.6g}, but {seen.value:.6g} if the prompt has it"
-                yield finding("only_the_completion_counts", subject, trial, seen, why)
-                return
-    if not looked:
-        raise Skip("no right completion has a mark")
+    prompt = subject.examples[right.example].prompt
+    for mark in _marked_parts(right) if prompt is not None else ():
+        marked = mark.of(right.anatomy.text)
+        unmarked = right.trial(replaced(right.anatomy.text, [(mark, "")]))
+        without, shown = (
+            replace(unmarked, columns={"prompt": text})
+            for text in (_bare(prompt), _with_more(prompt, f"For example: {marked}"))
+        )
+        why = f"without {shorten(marked)} it earns {{base}}, but {{score}} if the prompt has it"
+        yield Variant(shown, why, "no more", without, EQUAL)
 
 
 def _marked_parts(right: Judged) -> list[Span]:
@@ -161,6 +144,3 @@ def _with_more(prompt: Any, text: str) -> Any:
     if isinstance(prompt, list) and prompt and isinstance(prompt[-1].get("content"), str):
         return [*prompt[:-1], {**prompt[-1], "content": f"{prompt[-1]['content']}\n{text}"}]
     return prompt
-
-
-ALL = (earlier_turns_do_not_count, only_the_assistant_is_paid, the_last_message_counts, only_the_completion_counts)

@@ -15,8 +15,8 @@ from rewardkit.batch.rollouts import Rollouts
 from rewardkit.batch.score import Outcome
 from rewardkit.batch.trajectory import Trajectory
 from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import Skip, finding, law
-from rewardkit.check.laws.golds import needs_good
+from rewardkit.check.laws.base import Skip, Variant, finding, law, needs_good
+from rewardkit.check.reward_under_test.judgment import Judged
 from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.trials import Trial, seen_in
 from rewardkit.check.variants.episodes.actions import judged_actions
@@ -29,38 +29,35 @@ _DEEPEST = 12
 
 
 def _needs_environment(subject: Subject) -> None:
+    """Raise `Skip` without right completions or an environment to play them in."""
     needs_good(subject)
     if subject.stage.environment is None:
         raise Skip(_WHERE)
 
 
-@law
-def no_op_tolerated(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Judge what was reached, not the number or the place of the calls",
+    skip="no call was seen to leave the environment as it was",
+    applies=_needs_environment,
+    per=judged_actions,
+)
+def no_op_tolerated(subject: Subject, right: Judged) -> Iterator[Variant | None]:
     """A policy looks around before it acts: a harmless call must not make a right episode worthless.
 
     A call that left the environment as it was, without an error, is put before each right completion. It must earn
     more than doing nothing.
     """
-    _needs_environment(subject)
-    looked = False
-    for right in judged_actions(subject):
-        if not Trajectory.of(right.completion).calls:
-            continue
-        for call in _harmless(subject, right.example):
-            looked = True
+    idle = Trial([{"role": "assistant", "content": "I could not find it."}], right.example)
+    for call in _harmless(subject, right.example) if Trajectory.of(right.completion).calls else ():
+        yield None
+        (nothing,) = subject.see([idle])
+        if nothing.scored and nothing.value < right.value:
             before = inserted([], [call], known_results(right.completion))
-            trial = Trial([*before, *messages_of(right.completion)], right.example)
-            idle = Trial([{"role": "assistant", "content": "I could not find it."}], right.example)
-            seen, nothing = subject.see([trial, idle])
-            if seen.scored and nothing.scored and seen.value <= nothing.value < right.value:
-                why = (
-                    f"with the harmless call {call[0]} before it, a right episode earns {seen.value:.6g}, no more than "
-                    "doing nothing"
-                )
-                yield finding("no_op_tolerated", subject, trial, seen, why)
-                return
-    if not looked:
-        raise Skip("no call was seen to leave the environment as it was")
+            why = (
+                f"with the harmless call {call[0]} before it, a right episode earns {{score}}, no more than "
+                "doing nothing"
+            )
+            yield Variant(Trial([*before, *messages_of(right.completion)], right.example), why, "more", idle)
 
 
 def _harmless(subject: Subject, example: int) -> Iterator[Made]:
@@ -127,21 +124,23 @@ def _written(value: Any, depth: int) -> Iterator[str]:
         yield repr(value)
 
 
-@law
-def replay_is_deterministic(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Set everything in reset(): what is left of the last episode, and the random numbers",
+    skip="no right completion is scored",
+    applies=_needs_environment,
+)
+def replay_is_deterministic(subject: Subject) -> Iterator[Finding | None]:
     """A trainer uses an environment again after ``reset``: what one episode leaves behind must not count in the next.
 
     The same calls are played before and after another episode in one environment. Results and score must be the same.
     """
-    _needs_environment(subject)
     rights = judged_actions(subject)
-    looked = False
     for right in rights:
         row = subject.examples[right.example].shown
         others = [(one.completion, subject.examples[one.example].shown) for one in rights if one is not right]
         others.append((right.completion, row))
         for other, its_row in others[:3]:
-            looked = True
+            yield None
             environment = subject.stage.make(row)
             first, _ = subject.stage.played(right.completion, row, environment)
             before = _scored(subject, right.example, first, environment)
@@ -153,15 +152,11 @@ def replay_is_deterministic(subject: Subject) -> Iterator[Finding]:
             trial = Trial(again, right.example)
             if again != first:
                 why = "after another episode and reset(), the same calls have other results"
-                yield finding("replay_is_deterministic", subject, trial, after, why)
-                return
-            if not after.same(before):
+                yield finding(subject, trial, after, why)
+            elif not after.same(before):
                 earned = f"{after.value:.6g} instead of {before.value:.6g}"
                 why = f"after another episode and reset(), the same calls earn {earned}"
-                yield finding("replay_is_deterministic", subject, trial, after, why)
-                return
-    if not looked:
-        raise Skip("no right completion is scored")
+                yield finding(subject, trial, after, why)
 
 
 def _scored(subject: Subject, example: int, messages: Any, environment: Any) -> Any:
@@ -176,13 +171,16 @@ def _scored(subject: Subject, example: int, messages: Any, environment: Any) -> 
     return seen_in(subject.scorer.score(batch, strict=False), 0)
 
 
-@law
+@law(
+    advice="Let ConnectionError and TimeoutError pass in the environment and in the reward; do not "
+    "turn them into a score",
+    applies=_needs_environment,
+)
 def outage_is_failed(subject: Subject) -> Iterator[Finding]:
     """An environment that does not answer says nothing about the policy: the row must give no learning signal.
 
     A tool, ``reset`` and ``get_reward`` raise a ConnectionError. No component may have a score.
     """
-    _needs_environment(subject)
     kind = subject.stage.environment
     if not isinstance(kind, type):
         raise Skip("environment= is not a class, so no outage can be put into it")
@@ -198,8 +196,7 @@ def outage_is_failed(subject: Subject) -> Iterator[Finding]:
             if seen.outcome is not Outcome.FAILED:
                 trial = Trial(messages, right.example)
                 why = f"with a ConnectionError in {name}, the row is {seen.outcome} and not failed"
-                yield finding("outage_is_failed", subject, trial, seen, why)
-                return
+                yield finding(subject, trial, seen, why)
 
 
 def _down(kind: type, name: str) -> type:
@@ -211,6 +208,3 @@ def _down(kind: type, name: str) -> type:
 
     down.__name__, down.__doc__ = name, original.__doc__
     return type(kind.__name__, (kind,), {name: down, "__module__": kind.__module__})
-
-
-ALL = (no_op_tolerated, replay_is_deterministic, outage_is_failed)

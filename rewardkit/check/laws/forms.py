@@ -1,22 +1,30 @@
-"""Laws of form: the same content gets the same score as text or as chat, as a string or as a number."""
+"""Laws of form: the same content gets the same score as text or as chat, as a string or as a number, on one line or on
+several.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
-from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import Skip, finding, law
+from rewardkit.check.findings import Finding, Turn
+from rewardkit.check.laws.base import Skip, Variant, finding, law, needs_good_alone
+from rewardkit.check.reward_under_test.judgment import Judged, judged
 from rewardkit.check.reward_under_test.subject import Subject
-from rewardkit.check.reward_under_test.sweep import given, swept
-from rewardkit.check.reward_under_test.trials import Trial, text_of
+from rewardkit.check.reward_under_test.sweep import anatomies, given, swept
+from rewardkit.check.reward_under_test.trials import EQUAL, Seen, Trial, text_of, with_text
+from rewardkit.check.variants.dresses import DOTALL, Dress, dresses
+from rewardkit.check.variants.episodes.messages import has_calls
 from rewardkit.errors import CoercionError, RewardKitError
 from rewardkit.tree.coercion import Coercer
 
 
-@law
-def chat_equals_text(subject: Subject) -> Iterator[Finding]:
+@law(advice="Read the text of the last assistant message")
+def chat_equals_text(subject: Subject) -> Iterator[Variant]:
     """Conversational data passes messages where other data has text; the score must not depend on that."""
     if subject.plain:
         raise Skip("a trainer's function is written for only one of the two forms")
@@ -27,26 +35,25 @@ def chat_equals_text(subject: Subject) -> Iterator[Finding]:
         message = {"role": "assistant"} if isinstance(trial.completion, str) else trial.completion[0]
         if message.get("tool_calls") or not text:
             continue
-        parts = [{**message, "content": [{"type": "text", "text": text}]}]
-        said_alone = [{"role": "assistant", "content": text}]
-        forms: list[tuple[str, Any]] = [("as text", text), ("as a message", said_alone), ("as content in parts", parts)]
-        for name, completion in forms:
-            other = Trial(completion, trial.example)
-            said = subject.see([other])[0]
-            if not said.same(seen):
-                got = f"{said.value:.6g}" if said.scored else f"{said.outcome} ({said.reason})"
-                why = f"scores {seen.value:.6g} in its original form, but {got} {name}"
-                yield finding("chat_equals_text", subject, other, said, why)
-                return
+        forms = {
+            "as text": text,
+            "as a message": [{"role": "assistant", "content": text}],
+            "as content in parts": [{**message, "content": [{"type": "text", "text": text}]}],
+        }
+        for name, completion in forms.items():
+            why = f"scores {{base}} in its original form, but {{score}} {name}"
+            yield Variant(Trial(completion, trial.example), why, "same", trial)
 
 
-@law
-def strings_equal_typed_columns(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Annotate the column with its type (answer: float), and rewardkit converts it",
+    skip="no column is annotated with a type other than str",
+)
+def strings_equal_typed_columns(subject: Subject) -> Iterator[Variant | Finding | None]:
     """Text files give "False" and "42" where a table has False and 42; both must mean the same.
 
     This law checks columns whose argument is annotated with a type.
     """
-    looked = False
     for _, binding in subject.bindings:
         if binding.foreign:
             yield from _flags_as_text(subject)
@@ -57,13 +64,13 @@ def strings_equal_typed_columns(subject: Subject) -> Iterator[Finding]:
             for trial in given(subject)[: subject.affordable(40)]:
                 value = subject.examples[trial.example].columns.get(parameter.source)
                 for other in _other_forms(value, parameter.coercer):
-                    looked = True
-                    differing = _compared(subject, trial, parameter.source, value, other)
-                    if differing is not None:
-                        yield differing
-                        return
-    if not looked:
-        raise Skip("no column is annotated with a type other than str")
+                    yield None
+                    changed = replace(trial, columns={parameter.source: other})
+                    with suppress(RewardKitError):
+                        subject.see([trial, changed])
+                        column = parameter.source
+                        why = f"scores {{base}} with {column}={value!r}, but {{score}} with {column}={other!r}"
+                        yield Variant(changed, why, "same", trial)
 
 
 def _flags_as_text(subject: Subject) -> Iterator[Finding]:
@@ -79,20 +86,8 @@ def _flags_as_text(subject: Subject) -> Iterator[Finding]:
                 if text.same(yes) and not text.same(no):
                     changed = Trial(trial.completion, trial.example, {column: "False"})
                     why = f"scores {text.value:.6g} with {column}='False', as with True, but {no.value:.6g} with False"
-                    yield finding("strings_equal_typed_columns", subject, changed, text, why)
+                    yield finding(subject, changed, text, why)
                     return
-
-
-def _compared(subject: Subject, trial: Trial, column: str, value: Any, other: Any) -> Finding | None:
-    changed = Trial(trial.completion, trial.example, {column: other})
-    try:
-        before, after = subject.see([trial])[0], subject.see([changed])[0]
-    except RewardKitError:
-        return None
-    if before.same(after):
-        return None
-    why = f"scores {before.value:.6g} with {column}={value!r}, but {after.value:.6g} with {column}={other!r}"
-    return finding("strings_equal_typed_columns", subject, changed, after, why)
 
 
 def _other_forms(value: Any, coercer: Coercer) -> Iterator[Any]:
@@ -119,4 +114,80 @@ def _other_forms(value: Any, coercer: Coercer) -> Iterator[Any]:
             continue
 
 
-ALL = (chat_equals_text, strings_equal_typed_columns)
+_SOME = 0.05
+"""The share of the pay that counts as a loss."""
+
+
+@law(
+    advice="Allow for it: re.DOTALL in the pattern, .strip() on the answer, commas and units removed from both sides",
+    fast=True,
+    turn=Turn.EARLY,
+    names_line=True,
+    applies=needs_good_alone,
+    every=True,
+)
+def right_however_written(subject: Subject) -> Iterator[Finding]:
+    """A model writes a right answer as it likes: if it earns nothing on several lines, the policy learns a quirk.
+
+    Right completions are tried with line breaks in the thinking and around the answer, on one line, with Windows line
+    ends, after an opening tag that the prompt has, and with the answer without a comma or a unit of the gold answer.
+    """
+    known: set[str] = set()
+    for right in judged(subject):
+        for dress in dresses(subject, right) if right.text_counts else ():
+            found = None if dress.name in known else _paid_less(subject, right, dress)
+            if found is not None:
+                known.add(dress.name)
+                yield found
+    yield from _only_on_one_line(subject)
+
+
+def _paid_less(subject: Subject, right: Judged, dress: Dress) -> Finding | None:
+    """Return a finding if a right completion loses its pay by the way in which it is written."""
+    trial = right.trial(dress.text)
+    seen = subject.see([trial])[0]
+    nothing = _nothing(subject, right)
+    limit = right.value - _SOME * (right.value - nothing) if dress.any_cost or dress.partly else nothing
+    if not seen.scored or seen.value > limit or right.paid(seen) or (dress.partly and seen.value <= nothing):
+        return None
+    if dress.control and not right.paid(subject.see([right.trial(dress.control)])[0]):
+        return None
+    hint = f": {dress.hint}" if dress.hint and (dress.hint != DOTALL or subject.mined.has_dots) else ""
+    why = f"a right completion {dress.name} earns {seen.value:.6g} instead of {right.value:.6g}{hint}"
+    return finding(subject, trial, seen, why, unreachable=dress.unreachable, advice=_tip(subject))
+
+
+def _tip(subject: Subject) -> str:
+    """Return the advice for a reward that has no pattern with a dot; empty for the usual one."""
+    said = "Allow for it: .strip() on the answer, commas and units removed from both sides"
+    return "" if subject.mined.has_dots else said
+
+
+def _nothing(subject: Subject, right: Judged) -> float:
+    """Return the score of a wrong answer, or the lowest score if the reward judges no answers."""
+    wrong = [seen.value for _, seen in right.honest if seen.scored and not right.paid(seen)]
+    return (max(wrong) if right.judges and wrong else _lowest(subject, right.example)) + EQUAL
+
+
+def _lowest(subject: Subject, example: int) -> float:
+    return min((seen.value for trial, seen in swept(subject) if trial.example == example and seen.scored), default=0.0)
+
+
+def _only_on_one_line(subject: Subject) -> Iterator[Finding]:
+    """Report a reward that pays a right completion on one line, but nothing as it was given, on several."""
+    for number, example in enumerate(subject.examples[:4]):
+        for completion, anatomy in zip(example.good, anatomies(subject, number), strict=True):
+            if has_calls(completion):
+                continue
+            trial = Trial(completion, number)
+            line = re.sub(r"\s*\n\s*", " ", anatomy.text.strip())
+            seen, other = subject.see([trial, Trial(with_text(completion, line), number)])
+            if seen.scored and _is_more(other, seen) and seen.value <= _lowest(subject, number) + EQUAL:
+                why = f"a right completion earns {seen.value:.6g} on several lines, but {other.value:.6g} on one"
+                hint = f": {DOTALL}" if subject.mined.has_dots else ""
+                yield finding(subject, trial, seen, f"{why}{hint}", advice=_tip(subject))
+                return
+
+
+def _is_more(one: Seen, other: Seen) -> bool:
+    return one.scored and one.value > other.value + 1e-6

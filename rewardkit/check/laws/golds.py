@@ -12,13 +12,13 @@ from typing import Any
 from rewardkit.batch.score import Outcome
 from rewardkit.check.completion.anatomy import ANSWERS, as_number, replaced
 from rewardkit.check.completion.tag_violations import misspelled
-from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import NO_GOOD, Skip, about_good, finding, law, shortest
+from rewardkit.check.findings import COMPARE, Finding, Turn
+from rewardkit.check.laws.base import Skip, Variant, about_good, finding, law, needs_good, shortest
 from rewardkit.check.reward_under_test.judgment import Judged, concerns, foreign_trials, is_penalty, judged, wrongness
-from rewardkit.check.reward_under_test.subject import Subject, is_foreign
+from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.sweep import given, swept
 from rewardkit.check.reward_under_test.trials import EQUAL, Seen, Trial, text_of
-from rewardkit.check.reward_under_test.whole import COVERED, covered, tells_apart
+from rewardkit.check.reward_under_test.whole import covered, tells_apart
 from rewardkit.check.variants.broken_texts import blocks_of
 from rewardkit.check.variants.episodes.wrong_calls import changeable_calls, wrong_calls
 from rewardkit.check.variants.own_texts import reacts
@@ -36,9 +36,7 @@ from rewardkit.tree.reward import Reward
 def gated(subject: Subject) -> Iterator[tuple[str, Subject]]:
     """Yield the name and the subject of each addend of a sum behind a gate."""
     for reward in _behind_gates(subject.reward):
-        whole, foreign = subject.whole or subject, is_foreign(reward)
-        own = Subject(reward, subject.examples, plain=foreign, seed=subject.seed, whole=whole, stage=subject.stage)
-        yield reward.name or shorten(reward), own
+        yield reward.name or shorten(reward), subject.addend(reward)
 
 
 def _behind_gates(tree: Reward, inside: bool = False) -> Iterator[Reward]:
@@ -55,22 +53,25 @@ _MOST = 6
 _FOREIGN = "right for another example"
 _ALONE = "a distractor and nothing else"
 _SURPLUS = "surplus"
+_NOT_JUDGED = "the reward was not seen to judge answers"
 _ENVELOPE = frozenset(("arguments", "parameters", "args", "kwargs", "function"))
 """Keys of an object around the arguments of a call, beside which trainers and servers write others, such as ``id``."""
 
 
-def needs_good(subject: Subject) -> None:
-    if not any(example.good for example in subject.examples):
-        raise Skip(NO_GOOD)
-
-
-@law
+@law(
+    advice="Compare the reward's pattern with this completion: a right answer has to match it",
+    advice_on_calls="Play the right completion and read its calls and results: has a tool failed, or is its "
+    "name misspelled?",
+    fast=True,
+    names_line=True,
+    every=True,
+    applies=needs_good,
+)
 def gold_gets_the_maximum(subject: Subject) -> Iterator[Finding]:
     """A right completion must be able to win.
 
     A reward that never pays it teaches nothing, and a reward that pays nonsense more teaches nonsense.
     """
-    needs_good(subject)
     lowest = min((seen.value for _, seen in swept(subject) if seen.scored), default=0.0)
     for number, example in enumerate(subject.examples):
         for completion in example.good:
@@ -80,7 +81,7 @@ def gold_gets_the_maximum(subject: Subject) -> Iterator[Finding]:
                 continue
             why = _too_low(subject, seen, lowest)
             if why:
-                yield finding("gold_gets_the_maximum", subject, trial, seen, why + about_good(subject))
+                yield finding(subject, trial, seen, why + about_good(subject))
                 return
     yield from _out_of_reach(subject)
     for name, part in gated(subject):
@@ -88,13 +89,12 @@ def gold_gets_the_maximum(subject: Subject) -> Iterator[Finding]:
         if unpaid is not None:
             trial, why = unpaid
             yield finding(
-                "gold_gets_the_maximum",
                 subject,
                 trial,
                 subject.see([trial])[0],
                 why,
                 component=name,
-                tip=f"Score the right completion with {name} alone, and read its note",
+                advice=f"Score the right completion with {name} alone, and read its note",
             )
             return
     for right in judged(subject):
@@ -102,13 +102,13 @@ def gold_gets_the_maximum(subject: Subject) -> Iterator[Finding]:
         if found is not None:
             trial, seen = shortest(subject, found, right.more)
             why = f"earns {seen.value:.6g}, more than the {right.value:.6g} of a right completion"
-            yield finding("gold_gets_the_maximum", subject, trial, seen, why)
+            yield finding(subject, trial, seen, why)
             return
         worse = _better_misspelled(subject, right)
         if worse is not None:
             seen = subject.see([worse])[0]
             why = f"with a misspelled tag, a right completion earns {seen.value:.6g} instead of {right.value:.6g}"
-            yield finding("gold_gets_the_maximum", subject, worse, seen, why)
+            yield finding(subject, worse, seen, why)
             return
 
 
@@ -123,7 +123,7 @@ def _out_of_reach(subject: Subject) -> Iterator[Finding]:
     if best < high - 0.05 * (high - low) and not parts:
         trial = next(trial for trial in given(subject) if trial.completion in subject.examples[trial.example].good)
         why = f"no completion, not even a right one, earns more than {best:.6g} within bounds of ({low:g}, {high:g})"
-        yield finding("gold_gets_the_maximum", subject, trial, subject.see([trial])[0], why)
+        yield finding(subject, trial, subject.see([trial])[0], why)
 
 
 def _never_paid(part: Subject) -> tuple[Trial, str] | None:
@@ -187,31 +187,77 @@ def _holds(text: str, right: Judged) -> bool:
     return not gold or gold in text.lower() or (as_number(gold) is not None and as_number(text) == as_number(gold))
 
 
-@law
-def gold_above_perturbed_gold(subject: Subject) -> Iterator[Finding]:
+def _needs_both(subject: Subject) -> None:
+    """Raise `Skip` unless right and wrong completions were given."""
+    needs_good(subject)
+    if not any(example.bad for example in subject.examples):
+        raise Skip("no wrong completions: pass bad=[...]")
+
+
+@law(
+    advice="Make the reward read what is wrong in this completion, or remove it from bad=",
+    skip="bad= differs from good= only in answers, and the reward reads no column that has them",
+    applies=_needs_both,
+    fast=True,
+    turn=Turn.EARLY,
+    names_line=True,
+)
+def separates_good_from_bad(subject: Subject) -> Iterator[Finding | None]:
+    """A policy learns only from the order of the scores within a group."""
+    margin = subject.promises.margin
+    for number, example in enumerate(subject.examples):
+        rights = [Trial(good, number) for good in example.good]
+        scored = [score.value for score in subject.see(rights) if score.scored]
+        for wrong in (Trial(bad, number) for bad in example.bad):
+            if not margin and not concerns(subject, number, wrong.completion):
+                continue
+            yield None
+            (score,) = subject.see([wrong])
+            if not scored or not score.scored or min(scored) - score.value >= max(margin, EQUAL):
+                continue
+            if all(tells_apart(subject, right, wrong) for right in rights):
+                continue
+            wanted = f" (margin={margin:g})" if margin else ""
+            unread = ", ".join(map(repr, sorted(subject.columns_forgotten)))
+            asks = f"; it asks for {unread} and never reads it" if unread else ""
+            why = f"a wrong completion earns {score.value:.6g}, a right one {min(scored):.6g}{wanted}{asks}"
+            yield finding(subject, wrong, score, why)
+
+
+@law(
+    advice=COMPARE,
+    advice_on_calls="If the calls of another row were made, compare their arguments with this row's: "
+    "rk.tool_calls, or the state with rk.agents.final_state. If the answer is another's, compare it "
+    "as a whole",
+    fast=True,
+    turn=Turn.EARLY,
+    names_line=True,
+    every=True,
+    skip=_NOT_JUDGED,
+    applies=needs_good,
+)
+def gold_above_perturbed_gold(subject: Subject) -> Iterator[Finding | None]:
     """A policy learns a wrong answer just as readily if it earns as much as the right one.
 
     The answer in a right completion is replaced by one that is certainly wrong: a distant number, NaN, a prefix,
     another option, the gold answer of another example, `distractors=`. The law applies only to rewards that are seen
     to judge answers.
     """
-    needs_good(subject)
     found: dict[str, Finding] = {}
-    looked = False
     for right in judged(subject):
         blind = _pays_any_answer(subject, right)
         if blind is not None:
             yield blind
             return
         for trial in wrong_calls(subject, right):
+            yield None
             seen = subject.see([trial])[0]
-            looked = True
             if right.paid(seen) and not covered(subject, right, trial):
                 why = f"a wrong tool call earns {seen.value:.6g}, the right one {right.value:.6g}"
-                found.setdefault("call", finding("gold_above_perturbed_gold", subject, trial, seen, why))
+                found.setdefault("call", finding(subject, trial, seen, why))
         if not right.judges:
             continue
-        looked = True
+        yield None
         for text, kind in perturbed(subject, right):
             trial = right.trial(text)
             seen = subject.see([trial])[0]
@@ -223,11 +269,7 @@ def gold_above_perturbed_gold(subject: Subject) -> Iterator[Finding]:
                 found.setdefault("other", _wrong_paid(subject, right, trial, _FOREIGN))
         if len(found) >= _MOST:
             break
-    if not looked:
-        raise Skip("the reward was not seen to judge answers")
     yield from list(found.values())[:_MOST]
-    if subject.covered:
-        raise Skip(COVERED)
 
 
 def _pays_any_answer(subject: Subject, right: Judged) -> Finding | None:
@@ -246,42 +288,27 @@ def _pays_any_answer(subject: Subject, right: Judged) -> Finding | None:
     if covered(subject, right, right.trial(text)):
         return None
     why = f"the reward reads {column!r} but pays {len(honest)} wrong answers {seen.value:.6g} each, like the right one"
-    return finding("gold_above_perturbed_gold", subject, right.trial(text), seen, why)
+    return finding(subject, right.trial(text), seen, why)
 
 
-@law
-def only_answers_are_paid(subject: Subject) -> Iterator[Finding]:
+@law(advice="Give the lowest score if there is no answer", skip=_NOT_JUDGED, applies=needs_good, per=judged)
+def only_answers_are_paid(subject: Subject, right: Judged) -> Iterator[Variant | None]:
     """What has no answer, such as ``{"answer": null}``, half a tag or a hundred spaces, is easier than the right one.
 
     All completions of the sweep that are certainly not right must earn less than the right one.
     """
-    needs_good(subject)
-    looked = False
-    for right in judged(subject):
-        wrong = wrongness(subject, right)
-        looked = looked or wrong is not None
-        stray = _stray(subject, right, wrong) if wrong is not None else None
-        if stray is not None:
-            yield stray
-            return
-    if not looked:
-        raise Skip("the reward was not seen to judge answers")
-    if subject.covered:
-        raise Skip(COVERED)
-
-
-def _stray(subject: Subject, right: Judged, wrong: Callable[[str], bool]) -> Finding | None:
+    wrong = wrongness(subject, right)
+    if wrong is None:
+        return
+    yield None
     paid = [trial for trial, seen in swept(subject) if trial.example == right.example and right.paid(seen)]
     left = replaced(right.anatomy.region.of(right.anatomy.text), [(right.anatomy.in_region, "")]).strip()
     if plain(left) and right.anatomy.marked:  # the letter beside the text of an option is right by itself
         alone = re.compile(rf"(?<!\w){re.escape(left)}(?!\w)")
         paid = [trial for trial in paid if not alone.search(text_of(trial.completion))]
-    for trial in sorted(paid, key=lambda one: len(text_of(one.completion))):
-        if wrong(text_of(trial.completion)) and not covered(subject, right, trial):
-            (seen,) = subject.see([trial])
-            why = f"a completion without the answer earns {seen.value:.6g}, the right one {right.value:.6g}"
-            return finding("only_answers_are_paid", subject, trial, seen, why)
-    return None
+    for trial in sorted(paid, key=lambda trial: len(text_of(trial.completion))):
+        if wrong(text_of(trial.completion)):
+            yield Variant(trial, "a completion without the answer earns {score}, the right one {base}")
 
 
 def perturbed(subject: Subject, right: Judged) -> Iterator[tuple[str, str]]:
@@ -314,45 +341,47 @@ def _wrong_paid(subject: Subject, right: Judged, trial: Trial, kind: str) -> Fin
     keep = tail if len(text) > 100 and len(tail) < len(text) and kind not in (_FOREIGN, _ALONE) else text
     small, seen = (trial, subject.see([trial])[0]) if keep == text else shortest(subject, trial, right.paid, keep=keep)
     why = f"a wrong answer ({kind}) earns {seen.value:.6g}, the right one {right.value:.6g}"
-    return finding("gold_above_perturbed_gold", subject, small, seen, why)
+    return finding(subject, small, seen, why)
 
 
-@law
-def keys_are_compared_both_ways(subject: Subject) -> Iterator[Finding]:
+def _own_code(subject: Subject) -> None:
+    """Raise `Skip` if no function of the reward is the user's own."""
+    needs_good(subject)
+    if subject.bindings and all(binding.trusted for _, binding in subject.bindings):
+        raise Skip("a ready reward does what its options say")
+
+
+@law(
+    advice="Compare the objects as wholes, made == wanted, or count the keys that only one of them has: rk.json_match "
+    "and rk.tool_calls do. If further keys are right, leave this law out with without=[...]",
+    skip="the reward was not seen to compare all values of an object that a column has as JSON",
+    applies=_own_code,
+    per=judged,
+)
+def keys_are_compared_both_ways(subject: Subject, right: Judged) -> Iterator[Variant | None]:
     """If only the keys of the gold answer are compared, a key that nobody asked for is free, and breaks the call.
 
     The law applies to objects that a column has as JSON, in a right completion or as the arguments of its calls, if the
     reward compares the value of each key. A key is added to the object, or to one inside it, and each key that has a
     value is left out. Each time it must earn less.
     """
-    needs_good(subject)
-    if subject.bindings and all(binding.trusted for _, binding in subject.bindings):
-        raise Skip("a ready reward does what its options say")
-    looked = False
-    for right in judged(subject):
-        for value, says in _json_values(subject, right):
-            for path, part in _objects(value):
-                others = [says(with_leaf(value, (*path, key), other_value(part[key]))) for key in part]
-                if any(map(right.paid, subject.see(others))):
-                    continue  # some values are free, so whole keys may be free as well
-                looked = True
-                keys = [key for key, inside in part.items() if inside not in (None, "", [], {}, False, 0)]
-                added = {**part, _SURPLUS: 1}, f"with a key {_SURPLUS!r} that the gold answer lacks"
-                changes = [] if _ENVELOPE & part.keys() else [added]
-                if len(part) > 1:
-                    rests = [{name: part[name] for name in part if name != key} for key in keys]
-                    changes += [(rest, f"without the key {key!r}") for rest, key in zip(rests, keys, strict=True)]
-                trials = [says(with_leaf(value, path, changed)) for changed, _ in changes]
-                for trial, seen, (_, how) in zip(trials, subject.see(trials), changes, strict=True):
-                    if right.paid(seen) and not covered(subject, right, trial):
-                        where = f" in {path_text(path)}" if path else ""
-                        why = f"{how}{where}, it earns {seen.value:.6g}, like the right completion"
-                        yield finding("keys_are_compared_both_ways", subject, trial, seen, why)
-                        return
-    if not looked:
-        raise Skip("the reward was not seen to compare all values of an object that a column has as JSON")
-    if subject.covered:
-        raise Skip(COVERED)
+    for value, says in _json_values(subject, right):
+        for path, part in _objects(value):
+            others = [says(with_leaf(value, (*path, key), other_value(part[key]))) for key in part]
+            if any(map(right.paid, subject.see(others))):
+                continue  # some values are free, so whole keys may be free as well
+            yield None
+            changes: list[tuple[dict[str, Any], str]] = []
+            if not _ENVELOPE & part.keys():
+                changes.append(({**part, _SURPLUS: 1}, f"with a key {_SURPLUS!r} that the gold answer lacks"))
+            for key in part if len(part) > 1 else ():
+                if part[key] not in (None, "", [], {}, False, 0):
+                    rest = {name: part[name] for name in part if name != key}
+                    changes.append((rest, f"without the key {key!r}"))
+            where = f" in {path_text(path)}" if path else ""
+            for changed, how in changes:
+                why = f"{how}{where}, it earns {{score}}, like the right completion"
+                yield Variant(says(with_leaf(value, path, changed)), why)
 
 
 def _json_values(subject: Subject, right: Judged) -> Iterator[tuple[Any, Callable[[Any], Trial]]]:
@@ -376,69 +405,15 @@ def _objects(value: Any) -> list[tuple[Path, dict[str, Any]]]:
     return found[:6]
 
 
-@law
-def wrong_stays_wrong(subject: Subject) -> Iterator[Finding]:
+@law(advice=COMPARE, skip="no wrong completion is refused", applies=needs_good, per=judged)
+def wrong_stays_wrong(subject: Subject, right: Judged) -> Iterator[Variant]:
     """If a wrong completion becomes right by a stray letter, the policy learns to write the letter.
 
     What cannot be read must not count as not there. A wrong completion is tried with a word before it, and without its
     last letter; the law is broken if both are paid like the right ones.
     """
-    needs_good(subject)
-    looked = False
-    for right in judged(subject):
-        for bad in subject.examples[right.example].bad:
-            text = text_of(bad)
-            trials = [right.trial(other) for other in (text, f"So: {text}", text[:-1])]
-            seen = subject.see(trials)
-            if len(text) < 4 or not seen[0].scored or right.paid(seen[0]):
-                continue
-            looked = True
-            if right.paid(seen[1]) and right.paid(seen[2]) and not covered(subject, right, trials[1]):
-                why = f"a wrong completion earns {seen[0].value:.6g}, with a word before it {seen[1].value:.6g}"
-                yield finding("wrong_stays_wrong", subject, trials[1], seen[1], why)
-                return
-    if not looked:
-        raise Skip("no wrong completion is refused")
-    if subject.covered:
-        raise Skip(COVERED)
-
-
-@law
-def separates_good_from_bad(subject: Subject) -> Iterator[Finding]:
-    """A policy learns only from the order of the scores within a group."""
-    needs_good(subject)
-    if not any(example.bad for example in subject.examples):
-        raise Skip("no wrong completions: pass bad=[...]")
-    margin = max(subject.promises.margin, EQUAL)
-    looked = False
-    for number, example in enumerate(subject.examples):
-        rights = [(one, subject.see([Trial(one, number)])[0]) for one in example.good]
-        scored = [seen.value for _, seen in rights if seen.scored]
-        for wrong in example.bad:
-            if not subject.promises.margin and not concerns(subject, number, wrong):
-                continue
-            looked = True
-            seen = subject.see([Trial(wrong, number)])[0]
-            if scored and seen.scored and not min(scored) - seen.value >= margin:
-                if all(tells_apart(subject, Trial(one, number), Trial(wrong, number)) for one in example.good):
-                    continue
-                wanted = f" (margin={subject.promises.margin:g})" if subject.promises.margin else ""
-                unread = ", ".join(map(repr, sorted(subject.columns_forgotten)))
-                said = f"; it asks for {unread} and never reads it" if unread else ""
-                why = f"a wrong completion earns {seen.value:.6g}, a right one {min(scored):.6g}{wanted}{said}"
-                yield finding("separates_good_from_bad", subject, Trial(wrong, number), seen, why)
-                return
-    if not looked:
-        raise Skip("bad= differs from good= only in answers, and the reward reads no column that has them")
-    if subject.covered:
-        raise Skip(COVERED)
-
-
-ALL = (
-    gold_gets_the_maximum,
-    gold_above_perturbed_gold,
-    separates_good_from_bad,
-    only_answers_are_paid,
-    keys_are_compared_both_ways,
-    wrong_stays_wrong,
-)
+    for text in map(text_of, subject.examples[right.example].bad):
+        (refused,) = subject.see([right.trial(text)])
+        if len(text) >= 4 and refused.scored and not right.paid(refused):
+            why = f"a wrong completion earns {refused.value:.6g}, with a word before it {{score}}"
+            yield Variant(right.trial(f"So: {text}"), why, twins=(right.trial(text[:-1]),))

@@ -10,110 +10,98 @@ from __future__ import annotations
 import re
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from math import log
 
 from rewardkit.check.completion.anatomy import Anatomy
-from rewardkit.check.findings import Finding
+from rewardkit.check.findings import Finding, Turn
 from rewardkit.check.laws.base import Skip, Unfinished, finding, law
 from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.sweep import anatomies
 from rewardkit.check.reward_under_test.trials import Trial, text_of, with_text
 from rewardkit.check.variants.wild_texts import TEXTS
 
-# Long texts: families of completions that grow, to see how the time and the memory of a reward grow with them.
-
-
 _STRONG = (" ", "a", "1", "\n", "a ")
+"""Pieces that, repeated, catch most slow patterns: what ``\\s``, ``\\w``, ``\\d`` and ``.`` match, and words."""
 _PIECES = (" ", "a", "\n", "1", "(", "[", "{", '"', "<", "a ", "x\n", "\\")
-
+"""The others that parsers nest, quote or escape by."""
 _COUNTED = ("a{0} ", "a{0}\n", "Word a{0}. ", "{0}, ", "a{0}: {0}\n")
 
-Grown = Callable[[int], str]
+
+@dataclass(frozen=True)
+class Growing:
+    """A family of texts that grow: a piece, repeated between two texts, or with a number that counts up in it."""
+
+    piece: str
+    before: str = ""
+    after: str = ""
+    counts: bool = False
+
+    def __call__(self, size: int) -> str:
+        """Return the text of about so many characters."""
+        if self.counts:
+            return "".join(self.piece.format(number) for number in range(max(1, size // (len(self.piece) + 2))))
+        return self.before + self.piece * max(1, size // len(self.piece)) + self.after
 
 
-def families_of(subject: Subject) -> Iterator[tuple[str, Grown]]:
+def families_of(subject: Subject) -> Iterator[tuple[str, Growing]]:
     """Yield each family once, with its name, the strongest first."""
     known: set[str] = set()
-    for name, grown in (*_strong(subject), *_others(subject)):
+    for name, growing in (*_strong(subject), *_others(subject)):
         if name not in known:
             known.add(name)
-            yield name, grown
+            yield name, growing
 
 
-def _strong(subject: Subject) -> Iterator[tuple[str, Grown]]:
+def _strong(subject: Subject) -> Iterator[tuple[str, Growing]]:
     """Yield the families that catch most slow patterns."""
     for piece in _STRONG:
-        yield f"{piece!r} * n between letters", _grown(piece, _between)
-        yield f"{piece!r} * n", _grown(piece, str)
+        yield f"{piece!r} * n between letters", Growing(piece, "a", "b")
+        yield f"{piece!r} * n", Growing(piece)
     for tag in subject.mined.tags[:2]:
         for piece in ("a", " "):
-            yield f"{piece!r} * n after <{tag}>", _grown(piece, _behind(f"<{tag}>"))
+            yield f"{piece!r} * n after <{tag}>", Growing(piece, f"<{tag}>", "!")
     for anatomy in anatomies(subject, 0)[:1]:
-        if anatomy.text:
-            yield "a right completion * n", _pumped("", anatomy.text)
-        space = re.search(r"(?<=\S)[ \n](?=\S)", anatomy.text)
+        text = anatomy.text
+        if text:
+            yield "a right completion * n", Growing(text, "", "!")
+        space = re.search(r"(?<=\S)[ \n](?=\S)", text)
         if space is not None:
-            frame = _around(anatomy.text[: space.start()], anatomy.text[space.end() :])
-            yield "a space * n inside a right completion", _grown(space.group(), frame)
+            inside = Growing(space.group(), text[: space.start()], text[space.end() :])
+            yield "a space * n inside a right completion", inside
         if anatomy.marked:
             for piece in _STRONG:
-                yield f"{piece!r} * n in the place of the answer", _grown(piece, anatomy.with_region)
+                yield f"{piece!r} * n in the place of the answer", Growing(piece, *_around(anatomy))
 
 
-def _others(subject: Subject) -> Iterator[tuple[str, Grown]]:
+def _others(subject: Subject) -> Iterator[tuple[str, Growing]]:
     """Yield texts that grow: a repeated piece, alone and in place of the answer, with a mismatch at the end."""
-    pieces = [*_PIECES, *(f"<{tag}>" for tag in subject.mined.tags), *(f"</{tag}>" for tag in subject.mined.tags)]
-    pieces += [f"<{tag}>a</{tag}>" for tag in subject.mined.tags]
+    tags = subject.mined.tags
+    pieces = [*_PIECES, *(f"<{tag}>" for tag in tags), *(f"</{tag}>" for tag in tags)]
+    pieces += [f"<{tag}>a</{tag}>" for tag in tags]
     pieces += [text for text in subject.mined.texts if 1 < len(text) <= 30][:12]
-    frames: list[tuple[str, Callable[[str], str]]] = [
-        ("", str),
-        (" before a mark", lambda body: body + "!\n?"),
-    ]
-    for number in range(min(1, len(subject.examples))):
-        for anatomy in anatomies(subject, number)[:1]:
-            frames.append((" in the place of the answer", anatomy.with_region))
-            frames.append((" in an open answer", _opened(anatomy)))
-            if anatomy.text:
-                yield "the last letter * n after a right completion", _pumped(anatomy.text, anatomy.text[-1])
-            if anatomy.marked and anatomy.region.end > anatomy.region.start:
-                answer = anatomy.region.of(anatomy.text)
-                yield "the last letter of the answer * n", _pumped(answer, answer[-1], anatomy.with_region)
-    opened = subject.mined.tags[:3]
-    frames += [(f" after <{tag}>", _behind(f"<{tag}>")) for tag in opened]
+    frames = {"": ("", ""), " before a mark": ("", "!\n?")}
+    for anatomy in anatomies(subject, 0)[:1]:
+        before, after = _around(anatomy)
+        frames |= {" in the place of the answer": (before, after), " in an open answer": (before, "")}
+        if anatomy.text:
+            last = anatomy.text[-1]
+            yield "the last letter * n after a right completion", Growing(last, anatomy.text, "!")
+        if anatomy.marked and anatomy.region.end > anatomy.region.start:
+            answer = anatomy.region.of(anatomy.text)
+            yield "the last letter of the answer * n", Growing(answer[-1], before + answer, f"!{after}")
+    frames |= {f" after <{tag}>": (f"<{tag}>", "!") for tag in tags[:3]}
     for counted in _COUNTED:
-        yield f"{counted!r} counted up", _counted(counted)
+        yield f"{counted!r} counted up", Growing(counted, counts=True)
     for piece in dict.fromkeys(pieces):
-        for name, frame in frames:
-            yield f"{piece!r} * n{name}", _grown(piece, frame)
+        for name, frame in frames.items():
+            yield f"{piece!r} * n{name}", Growing(piece, *frame)
 
 
-def _between(body: str) -> str:
-    return f"a{body}b"
-
-
-def _around(before: str, after: str) -> Callable[[str], str]:
-    return lambda body: before + body + after
-
-
-def _counted(piece: str) -> Grown:
-    return lambda size: "".join(piece.format(number) for number in range(max(1, size // (len(piece) + 2))))
-
-
-def _grown(piece: str, frame: Callable[[str], str]) -> Grown:
-    return lambda size: frame(piece * max(1, size // len(piece)))
-
-
-def _pumped(text: str, piece: str, frame: Callable[[str], str] = str) -> Grown:
-    return lambda size: frame(f"{text}{piece * max(1, size // len(piece))}!")
-
-
-def _opened(anatomy: Anatomy) -> Callable[[str], str]:
-    return lambda body: anatomy.text[: anatomy.region.start] + body
-
-
-def _behind(opening: str) -> Callable[[str], str]:
-    return lambda body: opening + body + "!"
+def _around(anatomy: Anatomy) -> tuple[str, str]:
+    """Return what is before and behind the answer of a right completion."""
+    return anatomy.text[: anatomy.region.start], anatomy.text[anatomy.region.end :]
 
 
 LONGEST = 50_000
@@ -131,7 +119,11 @@ _STEEP = 2.7
 """Allowed factor in time for twice the length: linear growth gives 2, quadratic growth 4."""
 
 
-@law
+@law(
+    advice="Limit the length of what you parse, and use patterns without nested repetition; for a "
+    "time limit, @rk.reward(timeout=...)",
+    turn=Turn.SOON,
+)
 def time_linear(subject: Subject) -> Iterator[Finding]:
     """A policy finds the completion that takes minutes to score, and every process of the run waits for it."""
     if subject.cost > 0.05:
@@ -148,11 +140,10 @@ def time_linear(subject: Subject) -> Iterator[Finding]:
         if why and _too_steep([(size, _again(subject, grown(size), seconds)) for size, seconds in times[-2:]]):
             subject.skip_longer(_size_for(times, _SPENT))
             shown = Trial(subject.formed(grown(_size_for(times, SECONDS))), 0)
-            yield finding("time_linear", subject, shown, None, f"for {name}, the time {why}")
-            return
+            yield finding(subject, shown, None, f"for {name}, the time {why}")
 
 
-def _times(subject: Subject, grown: Grown) -> list[tuple[int, float]]:
+def _times(subject: Subject, grown: Growing) -> list[tuple[int, float]]:
     """Measure growing texts; stop once the time is clear, or too short to matter."""
     suspect = next((size for size in _GLANCE if _seconds(subject, grown(size)) > _SUSPECT), None)
     times: list[tuple[int, float]] = []
@@ -185,7 +176,7 @@ def took_long(subject: Subject) -> Iterator[Finding]:
     why = _too_steep(times) if len(text) >= _GLANCE[2] else ""
     if why:
         subject.skip_longer(_size_for(times, _SPENT))
-        yield finding("time_linear", subject, slow, None, f"for a completion of another law, the time {why}")
+        yield finding(subject, slow, None, f"for a completion of another law, the time {why}", law=time_linear)
 
 
 def _seconds(subject: Subject, text: str) -> float:
@@ -244,7 +235,7 @@ def _unfinished(tried: int, count: int) -> Unfinished:
     return Unfinished(f"only {tried} of {count} kinds of long completions were tried", tried, count)
 
 
-@law
+@law(advice="Limit the size of numbers, ranges and repetitions before you compute them", turn=Turn.LATE)
 def memory_bounded(subject: Subject) -> Iterator[Finding]:
     """A completion that makes the reward allocate gigabytes kills the run and everything else on the machine."""
     if subject.cost > 0.05:
@@ -259,8 +250,7 @@ def memory_bounded(subject: Subject) -> Iterator[Finding]:
         peak = _peak(subject, text)
         if peak > MEGABYTES * 1e6 / 8:
             why = f"a completion of {len(text)} characters takes {peak / 1e6:,.0f} MB"
-            yield finding("memory_bounded", subject, Trial(subject.formed(text)), None, why)
-            return
+            yield finding(subject, Trial(subject.formed(text)), None, why)
     families = list(families_of(subject))[:40]
     for tried, (name, grown) in enumerate(families[first:], start=first):
         if time.monotonic() > stop:
@@ -274,8 +264,7 @@ def memory_bounded(subject: Subject) -> Iterator[Finding]:
                 f"for {name}, 2,000 characters take {peaks[0] / 1e6:.1f} MB and 8,000 take {peaks[1] / 1e6:.1f} MB: "
                 f"{LONGEST:,} would take {projected:,.0f} MB"
             )
-            yield finding("memory_bounded", subject, Trial(subject.formed(grown(8_000)), 0), None, why)
-            return
+            yield finding(subject, Trial(subject.formed(grown(8_000)), 0), None, why)
 
 
 def _peak(subject: Subject, text: str) -> int:
@@ -286,6 +275,3 @@ def _peak(subject: Subject, text: str) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-
-
-ALL = (time_linear, memory_bounded)

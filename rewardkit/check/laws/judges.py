@@ -38,7 +38,7 @@ _PADDING = (
 )
 
 
-@law
+@law(advice="Ask the judge in both orders and average", every=True)
 def position_bias(subject: Subject) -> Iterator[Finding]:
     """A ranking judge must not favor a position, or completions are paid for where they happen to be listed.
 
@@ -61,10 +61,10 @@ def position_bias(subject: Subject) -> Iterator[Finding]:
         if abs(earned) > _POSITION_SHARE:
             end = "first" if earned > 0 else "last"
             why = f"being listed {end} earns {abs(earned):.2g} more in a ranking of {len(trials)}"
-            yield finding("position_bias", subject, trials[0], None, why, component=judge.name)
+            yield finding(subject, trials[0], None, why, component=judge.name)
 
 
-@law
+@law(advice="Tell the judge that length does not count, or limit the length", every=True)
 def verbosity_bias(subject: Subject) -> Iterator[Finding]:
     """Empty words must not earn more, or the policy learns to write many of them.
 
@@ -83,10 +83,7 @@ def verbosity_bias(subject: Subject) -> Iterator[Finding]:
             worst = int(gains.argmax())
             why = f"three empty sentences earn {gains.mean():.2g} more on average, over {len(trials)} completions"
             seen: Seen | None = None if isinstance(function, GroupJudge) else subject.see([padded[worst]])[0]
-            yield finding("verbosity_bias", subject, padded[worst], seen, why, component=judge.name)
-
-
-ALL = (position_bias, verbosity_bias)
+            yield finding(subject, padded[worst], seen, why, component=judge.name)
 
 
 def _judges(subject: Subject, *kinds: type) -> list[tuple[Reward, Any]]:

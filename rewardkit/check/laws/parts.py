@@ -1,16 +1,16 @@
-"""Laws of parts: each part of a right completion counts, and one that is almost right is wrong."""
+"""Laws of parts: each part of a right completion counts, none replaces another, and almost right is wrong."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import groupby
-from typing import Any
 
 from rewardkit.check.completion.anatomy import as_number, replaced
-from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import Skip, finding, law
-from rewardkit.check.laws.golds import needs_good
+from rewardkit.check.exploits.documents import Document
+from rewardkit.check.findings import Turn
+from rewardkit.check.laws.base import Variant, law, needs_good, needs_good_alone
 from rewardkit.check.reward_under_test.judgment import Judged, is_penalty, judged, wrongness
 from rewardkit.check.reward_under_test.sensitivity import (
     Part,
@@ -22,8 +22,11 @@ from rewardkit.check.reward_under_test.sensitivity import (
     with_part,
 )
 from rewardkit.check.reward_under_test.subject import Subject
-from rewardkit.check.reward_under_test.whole import COVERED, covered
+from rewardkit.check.reward_under_test.trials import text_of
+from rewardkit.check.variants.siblings import Siblings, siblings_in
 from rewardkit.check.variants.values import values_in
+from rewardkit.check.variants.wrong_answers import other_value
+from rewardkit.errors import shorten
 
 _BARE = re.compile(r"(?:\[+[^\[\]\n]*\]+|#+ [^\n]*|[A-Z][\w ]{0,30}:(?=\s|\Z)|[\s.,;*-])+")
 """A text of nothing but citations, headings and labels."""
@@ -31,36 +34,30 @@ _PROSE = 4
 """Words that a text has at least, for their loss to count."""
 
 
-@law
-def almost_right_is_wrong(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Make the tolerance of numbers small and absolute, and compare texts as wholes",
+    skip="no number and no word of a column was seen to change the score of a right completion",
+    applies=needs_good,
+    per=judged,
+    turn=Turn.EARLY,
+)
+def almost_right_is_wrong(subject: Subject, right: Judged) -> Iterator[Variant]:
     """If 100 counts where 10 must be, or "unsupported" for "supported", the policy learns to be vague.
 
     Each number and each word of a column on which the score of a right completion depends is replaced by one that
     begins or ends with it, or differs in its sign or by a factor of ten.
     """
-    needs_good(subject)
-    looked = False
-    for right in judged(subject):
-        graded = len({round(seen.value, 6) for _, seen in right.honest if seen.scored}) > 3
-        words = {word.lower() for name in subject.columns_read for word in _words(subject, right.example, name)}
-        golds = right.anatomy.places
-        for part in essential_parts(subject, right):
-            judged_here = (
-                part.text.lower() in words if part.kind == "number" else any(one.holds(part.span) for one in golds)
-            )
-            others = _almost(part, graded) if judged_here else ()
-            for other in (one for one in others if one.lower() not in words):
-                looked = True
-                trial = right.trial(with_part(right, part, other))
-                (seen,) = subject.see([trial])
-                if right.paid(seen) and not covered(subject, right, trial):
-                    why = f"with {other!r} for {part.text!r}, it earns {seen.value:.6g}, like the right completion"
-                    yield finding("almost_right_is_wrong", subject, trial, seen, why)
-                    return
-    if not looked:
-        raise Skip("no number and no word of a column was seen to change the score of a right completion")
-    if subject.covered:
-        raise Skip(COVERED)
+    graded = len({round(seen.value, 6) for _, seen in right.honest if seen.scored}) > 3
+    words = {word.lower() for name in subject.columns_read for word in _words(subject, right.example, name)}
+    for part in essential_parts(subject, right):
+        if part.kind == "number":
+            is_judged = part.text.lower() in words
+        else:
+            is_judged = any(gold.holds(part.span) for gold in right.anatomy.places)
+        for other in _almost(part, graded) if is_judged else ():
+            if other.lower() not in words:
+                why = f"with {other!r} for {part.text!r}, it earns {{score}}, like the right completion"
+                yield Variant(right.trial(with_part(right, part, other)), why)
 
 
 def _words(subject: Subject, example: int, column: str) -> Iterator[str]:
@@ -91,30 +88,23 @@ def _almost(part: Part, graded: bool) -> Iterator[str]:
         yield from (f"{text}0", f"{text[: len(text) - len(digits)]}1{digits}")
 
 
-@law
-def every_part_counts(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Ask for each part: all(...), and as many as there are, not any(...) or the first one",
+    skip="nothing can be cut from the right completions",
+    applies=needs_good,
+    per=judged,
+    turn=Turn.EARLY,
+)
+def every_part_counts(subject: Subject, right: Judged) -> Iterator[Variant | None]:
     """What is paid in full although a part of it is missing, the policy leaves out.
 
     A right completion is cut as long as it is paid in full. The essence that is left must have what it had of each
     list in a column, and more than headings, labels and citations.
     """
-    needs_good(subject)
-    looked = False
-    for right in judged(subject):
-        text = essence(subject, right)
-        if text == right.anatomy.text:
-            continue
-        looked = True
-        trial = right.trial(text)
-        (seen,) = subject.see([trial])
+    text = essence(subject, right)
+    if text != right.anatomy.text:
         why = _missing(subject, right, text)
-        if why and right.paid(seen) and not covered(subject, right, trial):
-            yield finding("every_part_counts", subject, trial, seen, f"{why}: it earns {seen.value:.6g}")
-            return
-    if not looked:
-        raise Skip("nothing can be cut from the right completions")
-    if subject.covered:
-        raise Skip(COVERED)
+        yield Variant(right.trial(text), f"{why}: it earns {{score}}") if why else None
 
 
 def _missing(subject: Subject, right: Judged, text: str) -> str:
@@ -162,31 +152,24 @@ def _amid_words(whole: str, text: str) -> bool:
     )
 
 
-@law
-def nonsense_earns_less(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Look for a score that is subtracted where it should be added, or for swapped arguments",
+    skip="no right completion has words beside its answer",
+    applies=needs_good_alone,
+    per=judged,
+)
+def nonsense_earns_less(subject: Subject, right: Judged) -> Iterator[Variant]:
     """If a right answer with nonsense around it earns more than with sense, a sign is wrong somewhere.
 
     All words of a right completion that are not its answer or a mark are replaced by others of the same length.
     """
-    needs_good(subject)
-    looked = False
-    if subject.scope != "sample":
-        raise Skip(f"the reward compares completions (scope {subject.scope!r})")
-    for right in judged(subject):
-        kept = {part.span for part in essential_parts(subject, right)}
-        parts = [part for part in parts_of(right.anatomy.text) if part.span not in kept and part.kind == "word"]
-        loose = [part for part in parts if not _in_a_mark(right, part)]
-        if len(loose) < _PROSE:
-            continue
-        looked = True
-        trial = right.trial(replaced(right.anatomy.text, [(part.span, unrelated(part)) for part in loose]))
-        (seen,) = subject.see([trial])
-        if seen.scored and seen.value > right.value + 0.05 * max(1.0, abs(right.value)):
-            why = f"with nonsense around its answer, it earns {seen.value:.6g}, with sense {right.value:.6g}"
-            yield finding("nonsense_earns_less", subject, trial, seen, why)
-            return
-    if not looked:
-        raise Skip("no right completion has words beside its answer")
+    kept = {part.span for part in essential_parts(subject, right)}
+    parts = [part for part in parts_of(right.anatomy.text) if part.span not in kept and part.kind == "word"]
+    loose = [part for part in parts if not _in_a_mark(right, part)]
+    if len(loose) >= _PROSE:
+        nonsense = replaced(right.anatomy.text, [(part.span, unrelated(part)) for part in loose])
+        why = "with nonsense around its answer, it earns {score}, with sense {base}"
+        yield Variant(right.trial(nonsense), why, "no more", slack=0.05 * max(1.0, abs(right.value)))
 
 
 def _in_a_mark(right: Judged, part: Part) -> bool:
@@ -195,4 +178,141 @@ def _in_a_mark(right: Judged, part: Part) -> bool:
     return text[: span.start].endswith(("<", "</", "\\")) or text[span.end :].startswith((":", ">"))
 
 
-ALL: Sequence[Any] = (almost_right_is_wrong, every_part_counts, nonsense_earns_less)
+_COUNTS = re.compile(r"(?i)^(?:n|num|min|number|count|exact\w*)(?:_|$)|(?:^|_)(?:count|number)$|s$")
+_LIMITS = re.compile(r"(?i)max|most|limit|up_to|below|under|budget")
+_TIMES = (1, 3, 10)
+
+
+def _groups(subject: Subject) -> Iterator[tuple[Judged, Siblings]]:
+    """Yield the parts of one kind of each right completion."""
+    for right in judged(subject):
+        columns = subject.examples[right.example].columns
+        values = [columns[name] for name in sorted(subject.columns_read & set(columns))]
+        for parts in siblings_in(right.anatomy, values):
+            yield right, parts
+
+
+@law(
+    advice="Compare each part with its own counterpart, in order: zip(..., strict=True)",
+    skip="no right completion has several parts of one kind that each count",
+    applies=needs_good,
+    per=_groups,
+    turn=Turn.EARLY,
+)
+def none_stands_in_for_another(subject: Subject, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
+    """If one right item repeated is paid like all of them, the policy says the easiest one again and again.
+
+    A part of a right completion whose loss costs something is left out, and another part of its kind is repeated.
+    """
+    right, parts = group
+    listed = [parts.part(index) for index in range(len(parts))]
+    for index, part in enumerate(listed):
+        other = next((another for another in listed if another != part), "")
+        nonsense = replaced(part, [(word.span, unrelated(word)) for word in parts_of(part)])
+        lost = right.trial(parts.without(index)), right.trial(parts.instead(index, nonsense))
+        if not other or any(map(right.paid, subject.see(lost))):
+            continue  # it is not needed, or only counted
+        repeated = (parts.without_but_more(index, *[other] * times) for times in _TIMES)
+        for text in (parts.instead(index, other), *repeated):
+            what = f"{shorten(part)} is missing, {shorten(other)} is repeated"
+            why = f"{what}: it earns {{score}}, like the right completion"
+            yield Variant(right.trial(text), why, base=right.as_given)
+
+
+@law(
+    advice="Compare the number of parts, too: zip(..., strict=True), or len(found) == len(wanted)",
+    skip="no right completion has as many parts of a kind as a column says",
+    applies=needs_good,
+    per=_groups,
+    turn=Turn.EARLY,
+)
+def as_many_as_asked_for(subject: Subject, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
+    """A completion with one part fewer than a column asks for must earn less.
+
+    A right completion has as many bullets, code blocks or tags as a column says. One is left out.
+    """
+    right, parts = group
+    count = len(parts)
+    is_asked_for = any(
+        value == count and type(value) is int and _COUNTS.search(name) and not _LIMITS.search(name)
+        for name, value in subject.examples[right.example].columns.items()
+        if name in subject.columns_read and not (name == right.anatomy.column and right.anatomy.marked)
+    )
+    if not is_asked_for:
+        return
+    (without_any,) = subject.see([right.trial(parts.without_all())])
+    if without_any.scored and not right.paid(without_any):
+        text = parts.without(count - 1) if count > 1 else parts.without_all()
+        why = f"with {count - 1} {parts.kind}s instead of {count}, it earns {{score}}"
+        yield Variant(right.trial(text), why, base=right.as_given)
+
+
+@law(
+    advice="Compare all calls with all that are wanted, and give less for each that nobody asked for",
+    skip="no right completion makes calls in tags",
+    applies=needs_good,
+    per=_groups,
+    turn=Turn.EARLY,
+)
+def more_calls_cost(subject: Subject, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
+    """If a call that nobody asked for costs nothing, the policy makes every call that may be the right one.
+
+    The call of another example, or one with other arguments, is put behind the right calls.
+    """
+    right, parts = group
+    wrong = [right.trial(text_of(bad)) for bad in subject.examples[right.example].bad]
+    if parts.kind != "call" or not wrong or any(map(right.paid, subject.see(wrong))):
+        return
+    for call in _other_calls(parts):
+        behind = right.trial(parts.with_more(call))
+        before = right.trial(parts.instead(0, f"{call}{parts.joint}{parts.part(0)}"))
+        why = f"with the call {shorten(call)} added, it earns {{score}}, like the right calls alone"
+        yield Variant(behind, why, base=right.as_given, twins=(before,))
+
+
+def _other_calls(parts: Siblings) -> Iterator[str]:
+    """Yield the first call with other arguments, and as a call of another function."""
+    first = parts.part(0)
+    found = re.search(r"\{.*\}", first, re.DOTALL)
+    try:
+        call = json.loads(found.group()) if found is not None else None
+    except (ValueError, RecursionError):
+        return
+    if isinstance(call, dict) and isinstance(call.get("name"), str) and found is not None:
+        arguments = next(
+            (name for name in ("arguments", "parameters", "args") if isinstance(call.get(name), Mapping)), ""
+        )
+        others = [{**call, "name": "delete_account"}]
+        others += [{**call, arguments: other_value(call[arguments])}] if arguments and call[arguments] else []
+        for other in others:
+            yield first[: found.start()] + json.dumps(other) + first[found.end() :]
+
+
+@law(
+    advice="Parse the JSON and compare the objects, not their texts",
+    skip="no right completion has an object with several keys",
+    applies=needs_good,
+    per=judged,
+    turn=Turn.EARLY,
+)
+def order_of_keys_does_not_count(subject: Subject, right: Judged) -> Iterator[Variant | None]:
+    """An object has no order: one whose keys are in another order is as right, and one with other keys is wrong.
+
+    A reward that goes by the order pays values under the wrong keys.
+    """
+    document = Document.within(right.anatomy)
+    if document is None or len(document.value) < 2:
+        return
+    yield None
+    (plain,) = subject.see([right.trial(document.saying(_reformatted(document)))])
+    if right.paid(plain):
+        turned = json.dumps(dict(reversed(document.value.items())), ensure_ascii=False)
+        why = "with its keys in another order, a right object earns {score} instead of {base}"
+        yield Variant(right.trial(document.saying(turned)), why, "no less")
+
+
+def _reformatted(document: Document) -> str:
+    """Return the same object with other spaces: a reward that refuses it compares texts."""
+    compact = json.dumps(document.value, ensure_ascii=False, separators=(",", ":"))
+    is_compact = document.span.of(document.text) == compact
+    return json.dumps(document.value, ensure_ascii=False) if is_compact else compact

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rewardkit.check.exploits.hacks import Scene
-from rewardkit.check.findings import Finding
+from rewardkit.check.findings import Finding, Turn
 from rewardkit.check.laws.base import OVER, Skip, Unfinished, finding, law
 from rewardkit.check.programs.survivors import Survival, survival
 from rewardkit.check.reward_under_test.judgment import judged
@@ -16,7 +16,7 @@ _MOST = 4
 """Findings: one for each of so many examples."""
 
 
-@law
+@law(advice="Add the proposed test to the row", turn=Turn.LATE, every=True)
 def tests_reject_wrong_programs(subject: Subject) -> Iterator[Finding]:
     """A policy that passes weak tests with wrong programs is paid for them, and learns to write them.
 
@@ -52,7 +52,4 @@ def _weak(scene: Scene, found: Survival) -> Finding:
         f"{first.missing_test(suite)}, if that input is valid"
     )
     (seen,) = scene.subject.see([trial])
-    return finding("tests_reject_wrong_programs", scene.subject, trial, seen, why, of_data=True)
-
-
-ALL = (tests_reject_wrong_programs,)
+    return finding(scene.subject, trial, seen, why, of_data=True)

@@ -1,4 +1,4 @@
-"""Laws of promises: a score is what the name and the docstring of its function say, where they can be read."""
+"""Laws of promises: a score is what the name, the docstring and the code of its function say."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ from collections.abc import Iterator
 
 from rewardkit.check.completion.anatomy import Span, numbers_in, replaced
 from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import Skip, finding, law
-from rewardkit.check.laws.golds import needs_good
+from rewardkit.check.laws.base import Skip, finding, law, needs_good
+from rewardkit.check.reading.places import places
+from rewardkit.check.reading.slips import NotRepaired, Slip, repaired, slips
 from rewardkit.check.reward_under_test.judgment import Judged, judged
 from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.sweep import given, swept
-from rewardkit.check.reward_under_test.trials import EQUAL, Trial
+from rewardkit.check.reward_under_test.trials import EQUAL, Seen, Trial, text_of
 from rewardkit.check.reward_under_test.whole import scored_together
+from rewardkit.check.variants.dresses import dresses
+from rewardkit.check.variants.other_golds import other_golds
+from rewardkit.check.variants.own_texts import own_texts
 from rewardkit.check.variants.siblings import siblings_in
+from rewardkit.errors import RewardKitError
 
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
 _RANGE = re.compile(
@@ -40,22 +45,20 @@ def _said(subject: Subject) -> str:
     return "\n".join([*names, *(inspect.getdoc(one) or "" for one in functions)])
 
 
-@law
+@law(advice="Limit the score to the range of its docstring: min(max(score, low), high)", applies=needs_good)
 def stays_in_its_range(subject: Subject) -> Iterator[Finding]:
     """A score outside the range that the docstring states outweighs everything it is added to.
 
     If it says "in [0, 1]", "from -1 to 1" or "share of ...", completions with repeated parts and with other numbers are
     tried. The range counts if the given completions keep to it, and right ones reach its upper end.
     """
-    needs_good(subject)
     low, high = _range(subject)
     for right in judged(subject):
         trials = [right.trial(text) for text in _extremes(subject, right)]
         for trial, seen in [*zip(trials, subject.see(trials), strict=True), *swept(subject)]:
             if seen.scored and not low - EQUAL <= seen.value <= high + EQUAL:
                 why = f"earns {seen.value:.6g}, and its docstring promises {low:g} to {high:g}"
-                yield finding("stays_in_its_range", subject, trial, seen, why)
-                return
+                yield finding(subject, trial, seen, why)
 
 
 def _range(subject: Subject) -> tuple[float, float]:
@@ -88,26 +91,28 @@ def _extremes(subject: Subject, right: Judged) -> Iterator[str]:
             yield replaced(text, [(Span(span.end, span.end), "%")])
 
 
-@law
-def length_is_of_the_text(subject: Subject) -> Iterator[Finding]:
+def _length_counts(subject: Subject) -> None:
+    """Raise `Skip` if neither the code nor the words of the reward speak of length."""
+    needs_good(subject)
+    if not subject.smells.counts_messages and not _LENGTH.search(_said(subject)):
+        raise Skip("nothing says that the length counts")
+
+
+@law(advice='Measure the text of the message: len(completion[-1]["content"])', applies=_length_counts, per=judged)
+def length_is_of_the_text(subject: Subject, right: Judged) -> Iterator[Finding]:
     """``len(completion)`` of chat messages is their number, so a limit of length never acts.
 
     If the code counts messages, or its name or docstring speaks of a penalty on length, many words are added to a right
     completion.
     """
-    needs_good(subject)
-    if not subject.smells.counts_messages and not _LENGTH.search(_said(subject)):
-        raise Skip("nothing says that the length counts")
-    for right in judged(subject):
-        trials = [_with_words(right, count) for count in _MANY]
-        seen = subject.see(trials)
-        if not all(one.same(right.seen) for one in seen):
-            continue
-        together = scored_together(subject, [right.trial(right.anatomy.text), *trials])
-        if not isinstance(together, str) and all(one.same(together[0]) for one in together):  # else by comparison
-            why = f"earns {seen[-1].value:.6g} with {_MANY[-1]:,} more words, as without: is it the length of the text?"
-            yield finding("length_is_of_the_text", subject, trials[0], seen[0], why)
-            return
+    trials = [_with_words(right, count) for count in _MANY]
+    scores = subject.see(trials)
+    if not all(score.same(right.seen) for score in scores):
+        return
+    together = scored_together(subject, [right.trial(right.anatomy.text), *trials])
+    if not isinstance(together, str) and all(score.same(together[0]) for score in together):  # else by comparison
+        why = f"earns {scores[-1].value:.6g} with {_MANY[-1]:,} more words, as without: is it the length of the text?"
+        yield finding(subject, trials[0], scores[0], why)
 
 
 def _with_words(right: Judged, count: int) -> Trial:
@@ -117,4 +122,70 @@ def _with_words(right: Judged, count: int) -> Trial:
     return right.trial(f"{right.anatomy.text[:start]}{words}\n{right.anatomy.text[start:]}")
 
 
-ALL = (stays_in_its_range, length_is_of_the_text)
+_LONGEST = 4_000
+_SHARE_OF_TIME = 0.02
+
+
+@law(
+    advice="Change the line as proposed, and check again",
+    skip="its code has no construction that is known to do something else than it says",
+    every=True,
+)
+def does_what_it_says(subject: Subject) -> Iterator[Finding | None]:
+    """``re.sub(pattern, "", text, re.I)`` does not ignore the case, and no error says so.
+
+    Each construction in the code that does something else than it says is repaired for a moment. If a completion gets
+    another score then, the slip has an effect.
+    """
+    for slip in slips(places(subject.reward)):
+        yield None
+        yield from _effect(subject, slip)
+
+
+def _effect(subject: Subject, slip: Slip) -> Iterator[Finding]:
+    """Yield a finding if a completion gets another score from the repaired code, whichever way it is repaired."""
+    pairs = [(trial, seen) for trial, seen in _pool(subject) if seen.scored]
+    pairs = pairs[: subject.affordable(len(pairs), share=_SHARE_OF_TIME)]
+    changed: list[dict[int, Seen]] = []
+    for text in slip.repairs:
+        try:
+            with repaired(subject.reward, slip.site, text):
+                others = subject.see([trial for trial, _ in pairs], fresh=True)
+        except (NotRepaired, RewardKitError):
+            return
+        changed.append(
+            {
+                place: other
+                for place, ((_, seen), other) in enumerate(zip(pairs, others, strict=True))
+                if other.scored and not other.same(seen)
+            }
+        )
+    for place in changed[0] if all(changed) else ():
+        if all(place in one for one in changed):
+            trial, seen = pairs[place]
+            meant = f"with {slip.repairs[0]} {changed[0][place].value:.6g}"
+            why = f"line {slip.line}: {slip.why}. It earns {seen.value:.6g}, {meant}"
+            yield finding(subject, trial, seen, why)
+            return
+
+
+def _pool(subject: Subject) -> list[tuple[Trial, Seen]]:
+    """Return completions with their scores: the sweep, right ones in other clothes and for other gold answers."""
+    trials = []
+    for right in judged(subject):
+        trials += [right.trial(dress.text) for dress in dresses(subject, right)]
+        for text in own_texts(subject):
+            if len(text) < _LONGEST:
+                trials += [
+                    right.trial(text),
+                    right.trial(f"{right.anatomy.text} {text}"),
+                    right.trial(f"{text} {right.anatomy.text}"),
+                ]
+        smells = subject.smells
+        known = [example.columns.get(right.anatomy.column) for example in subject.examples]
+        for gold in other_golds(right.anatomy, known, in_patterns=smells.makes_patterns, stripped=smells.stripped):
+            for text in (gold.written, *gold.wrong):
+                said = right.saying(right.anatomy.saying(text))
+                trials.append(Trial(said, right.example, {right.anatomy.column: gold.value}))
+    swept_pairs = [(trial, seen) for trial, seen in swept(subject) if len(text_of(trial.completion)) < _LONGEST]
+    return [*zip(trials, subject.see(trials), strict=True), *swept_pairs]

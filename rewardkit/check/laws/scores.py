@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from rewardkit.batch.score import Outcome
 from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import Skip, finding, law, shortest
+from rewardkit.check.laws.base import finding, law, shortest
 from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.sweep import beyond_reach, given, swept
 from rewardkit.check.reward_under_test.trials import Seen, Trial, seen_in
@@ -30,41 +30,39 @@ def _kind(seen: Seen) -> str:
     return "None" if seen.reason.startswith("returned None") else "nonsense"
 
 
-def _broken(
-    subject: Subject, name: str, concerns: Callable[[str], bool], said: Callable[[Seen], str]
-) -> Iterator[Finding]:
+def _broken(subject: Subject, *kinds: str) -> Iterator[Finding]:
     """Yield one finding for each way in which a law of single scores is broken, then the asides."""
+
+    def concerns(seen: Seen) -> bool:
+        return seen.outcome in (Outcome.ERRORED, Outcome.FAILED) and _kind(seen).startswith(kinds)
+
+    def found(trial: Trial, seen: Seen, unreachable: str = "") -> Finding:
+        why = f"{seen.component} {seen.reason}"
+        return finding(subject, trial, seen, why, component=seen.component, unreachable=unreachable)
+
     ways: dict[tuple[str, str], list[Trial]] = {}
     for trial, seen in swept(subject):
-        if seen.outcome in (Outcome.ERRORED, Outcome.FAILED) and concerns(_kind(seen)):
+        if concerns(seen):
             ways.setdefault((seen.component, _kind(seen)), []).append(trial)
-    for (component, kind), trials in list(ways.items())[:_MOST]:
+    for way, trials in list(ways.items())[:_MOST]:
         first = min(trials, key=lambda trial: len(repr(trial.completion)))
 
-        def shows(seen: Seen, wanted: tuple[str, str] = (component, kind)) -> bool:
-            return seen.outcome in (Outcome.ERRORED, Outcome.FAILED) and (seen.component, _kind(seen)) == wanted
+        def shows(seen: Seen, way: tuple[str, str] = way) -> bool:
+            return concerns(seen) and (seen.component, _kind(seen)) == way
 
-        trial, seen = shortest(subject, first, shows)
-        yield finding(name, subject, trial, seen, said(seen), component=component)
+        yield found(*shortest(subject, first, shows))
     for trial, seen, described in beyond_reach(subject):
-        if seen.outcome in (Outcome.ERRORED, Outcome.FAILED) and concerns(_kind(seen)):
-            yield finding(name, subject, trial, seen, said(seen), component=seen.component, unreachable=described)
+        if concerns(seen):
+            yield found(trial, seen, described)
 
 
-@law
+@law(advice="Catch this case in the reward and return the lowest score for it", fast=True, every=True)
 def total(subject: Subject) -> Iterator[Finding]:
     """A policy in training writes anything; a reward that raises stops the run or teaches it to hide behind errors.
 
     Every completion gets a score: an empty one, half a tag, any Unicode, messages of every shape that the data has.
     """
-
-    def said(seen: Seen) -> str:
-        return f"{seen.component} {seen.reason}"
-
-    def concerns(kind: str) -> bool:
-        return kind.startswith("raised") or kind in ("failed", "nonsense")
-
-    yield from _broken(subject, "total", concerns, said)
+    yield from _broken(subject, "raised", "failed", "nonsense")
     if subject.scope != "sample":
         yield from _groups_of_equals(subject)
 
@@ -81,24 +79,20 @@ def _groups_of_equals(subject: Subject) -> Iterator[Finding]:
                 seen = seen_in(table, 0)
                 said = f"{seen.component} {seen.reason}"
             if seen is None or seen.outcome in (Outcome.ERRORED, Outcome.FAILED):
-                yield finding("total", subject, trial, seen, f"in a group of {size} equal completions: {said}")
+                yield finding(subject, trial, seen, f"in a group of {size} equal completions: {said}")
                 return
 
 
-@law
+@law(advice="Guard the division or logarithm so that every score is a finite number", fast=True, every=True)
 def finite(subject: Subject) -> Iterator[Finding]:
     """One NaN or infinite score makes the advantages of its whole group NaN, and the weights after it."""
-    yield from _broken(
-        subject, "finite", lambda kind: kind == "not finite", lambda seen: f"{seen.component} {seen.reason}"
-    )
+    yield from _broken(subject, "not finite")
 
 
-@law
+@law(advice="Limit the score: min(score, limit), or .clip(low, high) on the reward", fast=True, every=True)
 def bounded(subject: Subject) -> Iterator[Finding]:
     """A score outside its bounds outweighs everything it is added to; spam must not pay without limit."""
-    yield from _broken(
-        subject, "bounded", lambda kind: kind == "out of bounds", lambda seen: f"{seen.component} {seen.reason}"
-    )
+    yield from _broken(subject, "out of bounds")
     if not subject.plain and max(map(abs, subject.bounds)) < float("inf"):
         return
     pieces = [*(f"{word} " for word in subject.mined.words[:24]), "word ", "1 ", "a\n"]
@@ -111,7 +105,6 @@ def bounded(subject: Subject) -> Iterator[Finding]:
         (most,) = subject.see([Trial(subject.formed(piece * 2_000))])  # a limit would be reached by now
         if _keeps_growing(some, many, most) and most.value > max(1.0, highest):
             yield finding(
-                "bounded",
                 subject,
                 Trial(subject.formed(piece * 20)),
                 some,
@@ -128,15 +121,16 @@ def _keeps_growing(once: Seen, some: Seen, many: Seen) -> bool:
     return (many.value - some.value) / max(some.value - once.value, 1e-9) > 5.0
 
 
-@law
+@law(
+    advice="Return the lowest score for a bad completion; return None only for rows that the reward does not apply to",
+    every=True,
+)
 def abstains_by_declaration(subject: Subject) -> Iterator[Finding]:
     """A completion that makes the reward abstain gets no penalty, so the policy learns to write it.
 
     None means that the reward does not apply to a sample. Declare it: ``-> float | None``.
     """
-    yield from _broken(
-        subject, "abstains_by_declaration", lambda kind: kind == "None", lambda seen: f"{seen.component} {seen.reason}"
-    )
+    yield from _broken(subject, "None")
     if not subject.plain:
         return
     for number in range(len(subject.examples)):
@@ -146,9 +140,5 @@ def abstains_by_declaration(subject: Subject) -> Iterator[Finding]:
             first = min((trial for trial, _ in none), key=lambda trial: len(repr(trial.completion)))
             trial, seen = shortest(subject, first, lambda seen: seen.outcome is Outcome.ABSTAINED)
             why = "returned None or NaN for this completion, but numbers for others of the same example: it cannot lose"
-            yield finding("abstains_by_declaration", subject, trial, seen, why)
+            yield finding(subject, trial, seen, why)
             return
-
-
-ALL = (total, finite, bounded, abstains_by_declaration)
-__all__ = ["ALL", "Skip", "abstains_by_declaration", "bounded", "finite", "total"]

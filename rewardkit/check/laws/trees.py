@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import Skip, finding, law
+from rewardkit.check.laws.base import Skip, Variant, finding, law
 from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.sweep import given, swept
 from rewardkit.check.reward_under_test.trials import Trial, text_of, with_text
@@ -20,8 +20,6 @@ from rewardkit.progress.bounds import TOLERANCE
 from rewardkit.progress.progress import Progress
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import Reward
-
-Edit = Callable[[str], str]
 
 _STEPS = 20
 
@@ -37,7 +35,7 @@ def nodes(reward: Reward) -> Iterator[Reward]:
         yield from nodes(child)
 
 
-@law
+@law(advice="Set otherwise= of the gate to at most the lowest score behind it", every=True)
 def gate_dominance(subject: Subject) -> Iterator[Finding]:
     """Failing a gate must not pay more than passing it, or the policy learns to fail.
 
@@ -69,11 +67,11 @@ def gate_dominance(subject: Subject) -> Iterator[Finding]:
                     f"failing the gate {gate!r} earns {best.max():.6g}, more than a completion that passes it: "
                     f"{text_of(passing.completion)[:60]!r} earns {worst.min():.6g}"
                 )
-                yield finding("gate_dominance", subject, failing, subject.see([failing])[0], why[:500])
+                yield finding(subject, failing, subject.see([failing])[0], why[:500])
                 break
 
 
-@law
+@law(advice="Limit the schedule: .clip(low, high)")
 def schedule_bounds(subject: Subject) -> Iterator[Finding]:
     """A weight that leaves its bounds halfway through training is noticed too late.
 
@@ -88,68 +86,69 @@ def schedule_bounds(subject: Subject) -> Iterator[Finding]:
             weight = schedule(progress)
             if not math.isfinite(weight) or not _within(weight, schedule.bounds):
                 why = f"the schedule {schedule!r} gives {weight!r} at {progress.fraction:.0%} of training"
-                yield finding("schedule_bounds", subject, trials[0], None, why)
-                return
+                yield finding(subject, trials[0], None, why)
         table = subject.table(trials, progress)
         for trial, value in zip(trials, table.total.tolist(), strict=True):
             if not math.isnan(value) and not _within(value, subject.bounds):
                 why = f"earns {value:.6g} at {progress.fraction:.0%} of training, outside {subject.bounds}"
-                yield finding("schedule_bounds", subject, trial, None, why)
-                return
+                yield finding(subject, trial, None, why)
 
 
-@law
-def whitespace_indifferent(subject: Subject) -> Iterator[Finding]:
+def _declared(what: str) -> Callable[[Subject], None]:
+    """Return what raises `Skip` unless the author declares that something does not count."""
+
+    def applies(subject: Subject) -> None:
+        if what not in subject.promises.indifferent:
+            raise Skip(f'not declared: pass indifferent=["{what}"]')
+
+    return applies
+
+
+def _edited(trial: Trial, edits: Mapping[str, Callable[[str], str]]) -> Iterator[Variant]:
+    """Yield a completion with each edit, which must not change its score."""
+    for edit, change in edits.items():
+        text = change(text_of(trial.completion))
+        other = Trial(with_text(trial.completion, text), trial.example)
+        yield Variant(other, f"earns {{score}} with {edit}, {{base}} without", "same", trial)
+
+
+@law(
+    advice="Strip and join the words before you compare: ' '.join(text.split())",
+    applies=_declared("whitespace"),
+    per=given,
+)
+def whitespace_indifferent(subject: Subject, trial: Trial) -> Iterator[Variant]:
     """If whitespace means nothing, a policy must not be paid or punished for it.
 
     Declare it with ``indifferent=["whitespace"]``.
     """
-    if "whitespace" not in subject.promises.indifferent:
-        raise Skip('not declared: pass indifferent=["whitespace"]')
-    edits: dict[str, Edit] = {
+    edits = {
         "a line break at the end": lambda text: f"{text}\n",
         "spaces around it": lambda text: f"  {text}  ",
         "two spaces for one": lambda text: text.replace(" ", "  "),
         "Windows line breaks": lambda text: text.replace("\n", "\r\n"),
     }
-    yield from _indifferent(subject, "whitespace_indifferent", edits)
+    return _edited(trial, edits)
 
 
-@law
-def unicode_indifferent(subject: Subject) -> Iterator[Finding]:
+@law(
+    advice="Normalize both sides before you compare: unicodedata.normalize('NFKC', text)",
+    applies=_declared("unicode"),
+    per=given,
+)
+def unicode_indifferent(subject: Subject, trial: Trial) -> Iterator[Variant]:
     """In another Unicode normal form, the same text looks the same but has other characters.
 
     Declare it with ``indifferent=["unicode"]``.
     """
-    if "unicode" not in subject.promises.indifferent:
-        raise Skip('not declared: pass indifferent=["unicode"]')
     forms: tuple[Literal["NFC", "NFD", "NFKC"], ...] = ("NFC", "NFD", "NFKC")
-    edits: dict[str, Edit] = {form: partial(unicodedata.normalize, form) for form in forms}
-    yield from _indifferent(subject, "unicode_indifferent", edits)
+    return _edited(trial, {form: partial(unicodedata.normalize, form) for form in forms})
 
 
-@law
-def case_indifferent(subject: Subject) -> Iterator[Finding]:
+@law(advice="Compare text.casefold() on both sides", applies=_declared("case"), per=given)
+def case_indifferent(subject: Subject, trial: Trial) -> Iterator[Variant]:
     """If case means nothing, capitals must not be paid.
 
     Declare it with ``indifferent=["case"]``.
     """
-    if "case" not in subject.promises.indifferent:
-        raise Skip('not declared: pass indifferent=["case"]')
-    yield from _indifferent(subject, "case_indifferent", {"upper case": str.upper, "lower case": str.lower})
-
-
-def _indifferent(subject: Subject, name: str, edits: Mapping[str, Edit]) -> Iterator[Finding]:
-    for trial in given(subject):
-        before = subject.see([trial])[0]
-        for edit, change in edits.items():
-            text = change(text_of(trial.completion))
-            other = Trial(with_text(trial.completion, text), trial.example)
-            after = subject.see([other])[0]
-            if not after.same(before):
-                why = f"earns {after.value:.6g} with {edit}, {before.value:.6g} without"
-                yield finding(name, subject, other, after, why)
-                return
-
-
-ALL = (gate_dominance, schedule_bounds, whitespace_indifferent, unicode_indifferent, case_indifferent)
+    return _edited(trial, {"upper case": str.upper, "lower case": str.lower})

@@ -6,7 +6,10 @@ A `Report` has the results of the laws; a `Section` adds what labels and samples
 
 from __future__ import annotations
 
-from rewardkit.check.reports.page import page_of as page_of
-from rewardkit.check.reports.report import Report as Report
-from rewardkit.check.reports.sections import Section as Section, dictionary_of as dictionary_of, json_of as json_of
-from rewardkit.check.reports.text import law_as_text as law_as_text, text_of as text_of
+from rewardkit.check.reports.document import law_as_text as law_as_text, page_of as page_of, text_of as text_of
+from rewardkit.check.reports.report import (
+    Report as Report,
+    Section as Section,
+    dictionary_of as dictionary_of,
+    json_of as json_of,
+)

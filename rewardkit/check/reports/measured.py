@@ -16,8 +16,7 @@ from rewardkit.analyze.readiness import Signal, signal_of
 from rewardkit.batch.score import ERRORED, FAILED, SCORED
 from rewardkit.batch.table import ScoreTable
 from rewardkit.check.labels import labeled
-from rewardkit.check.reports.report import Report
-from rewardkit.check.reports.sections import Section
+from rewardkit.check.reports.report import Report, Section
 from rewardkit.check.run.isolation import Lost, Note, can_isolate, isolated
 from rewardkit.check.run.output import Output, diverted
 from rewardkit.errors import DataError, RewardDefinitionError, RewardKitError

@@ -14,8 +14,7 @@ from typing import Any
 from rewardkit.check.check import check_reward
 from rewardkit.check.findings import LawResult
 from rewardkit.check.laws import Law
-from rewardkit.check.reports.report import Report
-from rewardkit.check.reports.sections import repeated
+from rewardkit.check.reports.report import Report, repeated
 from rewardkit.check.run.execution import Told
 from rewardkit.check.run.selection import selected
 from rewardkit.errors import RewardDefinitionError, near_miss

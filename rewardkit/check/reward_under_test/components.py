@@ -10,15 +10,15 @@ from dataclasses import replace
 
 from rewardkit.check.findings import Finding, LawResult
 from rewardkit.check.reports.report import Report
-from rewardkit.check.reward_under_test.subject import Promises, Subject, is_foreign
+from rewardkit.check.reward_under_test.subject import Promises, Subject
 from rewardkit.errors import shorten
 from rewardkit.progress.schedule import weight_bounds
 from rewardkit.tree.algebra import summands, weighted_sum_of
 from rewardkit.tree.names import terms_of
 
 
-def components_of(subject: Subject) -> list[tuple[str, Subject]]:
-    """Return the name and the subject of each addend that counts; none if the reward is not a sum of several."""
+def components_of(subject: Subject) -> list[Subject]:
+    """Return each addend that counts, as a subject; none if the reward is not a sum of several."""
     counting = (
         (weight, reward) for weight, reward in summands(subject.reward) if next(terms_of(reward), None) is not None
     )
@@ -35,28 +35,8 @@ def components_of(subject: Subject) -> list[tuple[str, Subject]]:
     for weight, reward in items:
         # A penalty, -0.1 * repetition, is judged as such.
         part = reward if weight_bounds(weight)[0] >= 0 else weighted_sum_of([(weight, reward)])
-        whole = subject.whole or subject
-        own = Subject(
-            part,
-            subject.examples,
-            plain=is_foreign(part),
-            seed=subject.seed,
-            promises=promises,
-            whole=whole,
-            stage=subject.stage,
-        )
-        found.append((reward.name or shorten(reward), own))
+        found.append(subject.addend(part, name=reward.name or shorten(reward), promises=promises))
     return found
-
-
-def of_component(report: Report, name: str, whole: Report) -> Report:
-    """Return the report of a component under its name, without the findings that the whole shows already."""
-    results = [
-        replace(result, findings=tuple(_renamed(one, name) for one in result.findings)) for result in report.results
-    ]
-    return unrepeated(
-        replace(report, results=tuple(results), title=name), whole.findings, "as shown above, for the sum"
-    )
 
 
 def unrepeated(report: Report, known: Iterable[Finding], reason: str) -> Report:
@@ -78,7 +58,3 @@ def _faults(finding: Finding) -> Iterator[tuple[str, ...]]:
         yield finding.law, finding.family, finding.why.split(": earns")[0]
     if raised:
         yield finding.law, finding.component, raised
-
-
-def _renamed(finding: Finding, name: str) -> Finding:
-    return replace(finding, component=name, of=name) if finding.component == "total" else replace(finding, of=name)

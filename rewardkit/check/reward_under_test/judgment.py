@@ -52,6 +52,10 @@ class Judged:
     def value(self) -> float:
         return self.seen.value
 
+    @property
+    def as_given(self) -> Trial:
+        return Trial(self.completion, self.example)
+
     def text_without(self, tag: str) -> str:
         """Return its text without the marks of a tag; the body stays."""
         return self.anatomy.text.replace(f"<{tag}>", "").replace(f"</{tag}>", "")

@@ -6,7 +6,6 @@ exception is part of the result, a `Seen`.
 
 from __future__ import annotations
 
-import inspect
 import json
 import math
 import re
@@ -15,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewardkit.batch.batch import RESERVED, Batch
 from rewardkit.batch.environments import journals
@@ -23,16 +22,19 @@ from rewardkit.batch.rollouts import Rollouts
 from rewardkit.batch.score import Outcome
 from rewardkit.batch.table import ScoreTable
 from rewardkit.check.examples import Example
-from rewardkit.check.reading.aims import Aim, aims
-from rewardkit.check.reading.smells import Smells, smells
+from rewardkit.check.findings import Law
 from rewardkit.check.reward_under_test.trials import Seen, Trial, seen_in, seen_of, text_of, token_ids
-from rewardkit.check.reward_under_test.vocabulary import Mined, mined, only_zipped, uses_argument
+from rewardkit.check.reward_under_test.vocabulary import Mined, mined, only_zipped, parameters_of, uses_argument
 from rewardkit.check.variants.episodes.stage import Stage
 from rewardkit.errors import BindingError, CoercionError, RewardBug, RewardFailure
 from rewardkit.progress.progress import Progress
 from rewardkit.tree.binding import Binding
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import Reward, bindings
+
+if TYPE_CHECKING:
+    from rewardkit.check.reading.aims import Aim
+    from rewardkit.check.reading.smells import Smells
 
 # Arguments: which columns a function asks for, and which of them its code uses.
 
@@ -51,34 +53,27 @@ def columns_of(binding: Binding, code: Mined, known: set[str]) -> set[str]:
         if binding.reads("example"):
             return set(named) | (known & code.names)
         return {source for source, name in named.items() if binding.trusted or uses_argument(function, name)}
-    try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):
+    parameters = parameters_of(function)
+    if parameters is None:
         return set(known)
-    named_columns = named_arguments(function, known)
+    used = named_arguments(function, known)
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
-        named_columns |= known & code.names - set(parameters)
-    return named_columns
+        used |= known & code.names - set(parameters)
+    return used
 
 
 def named_arguments(function: Any, known: set[str]) -> set[str]:
     """Return the known columns that are arguments of a function and that its code uses."""
-    try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return set()
-    return {name for name in parameters if name in known and uses_argument(function, name)}
+    return {name for name in parameters_of(function) or () if name in known and uses_argument(function, name)}
 
 
 def is_argument(function: Any, name: str) -> bool:
     """Whether a function asks for a column; one of form may just zip it, as it was copied from a reward of answers."""
-    try:
-        asked = name in inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return False
-    return asked and not (_OF_FORM.search(getattr(function, "__name__", "")) and only_zipped(function, name))
+    is_of_form = _OF_FORM.search(getattr(function, "__name__", ""))
+    return name in (parameters_of(function) or ()) and not (is_of_form and only_zipped(function, name))
 
 
+_NO_LAW = Law("", lambda subject: iter(()))
 NOWHERE = Stage()
 """Without an environment or tools, calls have the results that their completion says."""
 
@@ -123,6 +118,13 @@ class Subject:
         promises: what its author declares.
         whole: the sum of all rewards of the run, if this is one of several.
         stage: where the calls of a completion run.
+        part: its name, if it is an addend of a sum that is checked by itself.
+        imports: statements that import the reward as ``reward``; empty if they are not known.
+
+    Attributes:
+        law: the law that is checked now.
+        covered: whether this law saw a wrong completion that this reward pays and the sum of all rewards does not.
+        slow: a completion that took long while this law was checked, and the seconds.
     """
 
     def __init__(
@@ -135,6 +137,8 @@ class Subject:
         promises: Promises | None = None,
         whole: Subject | None = None,
         stage: Stage = NOWHERE,
+        part: str = "",
+        imports: str = "",
     ) -> None:
         self.reward = reward
         self.examples = tuple(examples)
@@ -157,6 +161,22 @@ class Subject:
         self.whole = whole
         self.stage = stage
         self.covered = False
+        self.law = _NO_LAW
+        self.part = part
+        self.imports = imports
+
+    def addend(self, reward: Reward, *, name: str = "", promises: Promises | None = None) -> Subject:
+        """Return a part of this reward as a subject, with the same examples; the whole judges beside it."""
+        return Subject(
+            reward,
+            self.examples,
+            plain=is_foreign(reward),
+            seed=self.seed,
+            promises=promises,
+            whole=self.whole or self,
+            stage=self.stage,
+            part=name,
+        )
 
     def resume(self, results: Mapping[str, int]) -> None:
         """Let laws go on after so many kinds of completions, which they have tried."""
@@ -214,11 +234,15 @@ class Subject:
     @cached_property
     def aims(self) -> list[Aim]:
         """What the source of the reward's functions proposes to try."""
+        from rewardkit.check.reading.aims import aims
+
         return aims(self.reward)
 
     @cached_property
     def smells(self) -> Smells:
         """What the source of the reward's functions does that may go wrong."""
+        from rewardkit.check.reading.smells import smells
+
         return smells(self.reward)
 
     @cached_property

@@ -225,6 +225,14 @@ def code_of(function: Any) -> CodeType | None:
     return code if isinstance(code, CodeType) else None
 
 
+def parameters_of(function: Any) -> Mapping[str, inspect.Parameter] | None:
+    """Return the parameters of a function by name; None if it has no signature, as some builtins."""
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return None
+
+
 def uses_argument(function: Callable[..., Any], name: str) -> bool:
     """Whether the code of `function` reads its argument `name`; True if unknown.
 

@@ -107,7 +107,18 @@ def _distinguished(subject: Subject, right: Trial, wrong: Trial) -> bool:
     return _less(other, best)
 
 
-def covered(subject: Subject, right: Judged, wrong: Trial) -> bool:
+def refused_by_others(subject: Subject, base: Trial, changed: Trial) -> bool:
+    """Whether the sum of all rewards of the run pays a changed completion no more than its base; False without one."""
+    whole = subject.whole
+    if whole is None or whole.lost:
+        return False
+    before, after = whole.see([base, changed])
+    refused = not (before.scored and after.scored) or after.value <= before.value + EQUAL
+    subject.covered = subject.covered or refused
+    return refused
+
+
+def covered(subject: Subject, right: Judged | Trial, wrong: Trial) -> bool:
     """Whether the reward is seen to judge only a part of the answer, and the sum judges the wrong completion."""
     return judges_a_part(subject) and tells_apart(subject, Trial(right.completion, right.example), wrong)
 

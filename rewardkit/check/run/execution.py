@@ -10,10 +10,9 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rewardkit.check.findings import Finding, LawOutcome, LawResult
-from rewardkit.check.laws import Law, Skip, Unfinished
-from rewardkit.check.laws.base import OVER, finding
-from rewardkit.check.laws.growth import time_linear, took_long
+from rewardkit.check.findings import Finding, Law, LawOutcome, LawResult
+from rewardkit.check.laws import find
+from rewardkit.check.laws.base import OVER, Skip, Unfinished, finding
 from rewardkit.check.reward_under_test.subject import OutOfTime, Subject
 from rewardkit.check.reward_under_test.trials import Trial, text_of, with_text
 from rewardkit.check.reward_under_test.whole import settle
@@ -23,8 +22,6 @@ from rewardkit.errors import RewardKitError
 
 Told = Callable[[str, int, int], None]
 """Called with the name of the law that starts, its number, and the number of laws."""
-
-_Runner = Callable[[Subject, Sequence[Law], float, Told, Output], Generator[LawResult, None, None]]
 
 _SHOWN = 200
 """If a reward ends the process on a completion with more characters, a shorter one is tried."""
@@ -36,31 +33,30 @@ _WORTH = 1.0
 """Seconds that must be left for laws that were not finished to go on."""
 _SHARE = 0.5
 """One law may take this share of the time left."""
+_OF_TIME = "time_linear"
+"""The law that a completion breaks on which the reward hangs or takes long."""
 
 
 def run_laws(
-    subject: Subject,
-    laws: Sequence[Law],
-    *,
-    patience: float = 8.0,
-    isolate: bool = True,
-    told: Told | None = None,
-    output: Output | None = None,
+    subject: Subject, laws: Sequence[Law], *, patience: float, isolate: bool, told: Told, output: Output
 ) -> Generator[LawResult, None, None]:
-    """Yield the result of each law as it arrives; what the reward prints goes to `output`."""
+    """Yield the result of each law as it arrives; one that was not finished goes on in the time that the others left.
+
+    Args:
+        subject: the reward under test.
+        laws: the laws, in the order in which they run.
+        patience: seconds that one completion may take.
+        isolate: run them in a child process, where the system allows it.
+        told: called as each law starts.
+        output: gets what the reward prints.
+    """
     run = _isolated if isolate and can_isolate() else _here
-    return _twice(run, subject, laws, patience, told or _ignore, output or Output())
-
-
-def _twice(
-    run: _Runner, subject: Subject, laws: Sequence[Law], patience: float, told: Told, output: Output
-) -> Generator[LawResult, None, None]:
-    """Yield the result of each law; laws that were not finished go on with the time that the others left."""
     cut: dict[str, LawResult] = {}
     for result in run(subject, laws, patience, told, output):
         if result.longest:
             subject.skip_longer(result.longest)  # for the next child process
-        cut |= {result.law: result} if result.outcome == "unfinished" and result.count else {}
+        if result.outcome == "unfinished" and result.count:
+            cut[result.law] = result
         yield result
     if not cut or subject.left < _WORTH:
         return
@@ -70,10 +66,6 @@ def _twice(
         tries, seconds = first.tries + again.tries, first.seconds + again.seconds
         kept = again if again.reason != OVER else replace(first, outcome=again.outcome)
         yield replace(kept, tries=tries, seconds=seconds)
-
-
-def _ignore(law: str, number: int, count: int) -> None:
-    """Do nothing: the default callback."""
 
 
 def _here(
@@ -100,38 +92,34 @@ def run_law(law: Law, subject: Subject) -> LawResult:
     before, started = subject.tries, time.monotonic()
     found: list[Finding] = []
     asides: list[Finding] = []
-    otherwise: LawOutcome = "held"
+    outcome: LawOutcome = "held"
     reason, reached, count, first = "", 0, 0, 0
     try:
         if subject.left <= 0:
             raise Unfinished(OVER)
         with subject.limited(subject.left * (1.0 if subject.reached(law.name) else _SHARE)):
-            for one in _found(law, subject):
-                said = one if one.matters else replace(one, matters=law.why)
-                (asides if one.unreachable or one.of_data else found).append(said)
+            for fault in _found(law, subject):
+                (asides if fault.unreachable or fault.of_data else found).append(fault)
                 first = first or (subject.tries - before if found else 0)
     except Skip as skip:
-        otherwise, reason = "skipped", str(skip)
+        outcome, reason = "skipped", str(skip)
     except Unfinished as unfinished:
-        otherwise, reason = "unfinished", str(unfinished)
-        reached, count = unfinished.reached, unfinished.count
+        outcome, reason, reached, count = "unfinished", str(unfinished), unfinished.reached, unfinished.count
     except OutOfTime:
-        otherwise, reason = "unfinished", OVER
+        outcome, reason = "unfinished", OVER
     except RewardKitError:
         raise
     except Exception as error:  # a bug of the law, not of the reward
         place = traceback.extract_tb(error.__traceback__)[-1]
-        otherwise = "unfinished"
+        outcome = "unfinished"
         reason = f"the law itself failed ({type(error).__name__}: {error}, {place.name}:{place.lineno})"
-    tries, seconds = subject.tries - before, time.monotonic() - started
-    outcome: LawOutcome = "broken" if found else otherwise
     return LawResult(
         law=law.name,
-        outcome=outcome,
-        tries=tries,
+        outcome="broken" if found else outcome,
+        tries=subject.tries - before,
         findings=tuple(found),
         reason=reason,
-        seconds=seconds,
+        seconds=time.monotonic() - started,
         why=law.why,
         asides=tuple(asides),
         reached=reached,
@@ -143,18 +131,21 @@ def run_law(law: Law, subject: Subject) -> LawResult:
 
 def _found(law: Law, subject: Subject) -> Iterator[Finding]:
     """Yield what a law finds, and what its long completions say about the time."""
-    subject.slow, subject.covered = None, False
+    subject.law, subject.slow, subject.covered = law, None, False
     try:
         yield from law.check(subject)
     finally:
-        cut = subject.slow if law is not time_linear else None
-    if cut is not None:
-        yield from (replace(one, matters=time_linear.why) for one in took_long(subject))
+        slow = subject.slow if law.name != _OF_TIME else None
+    if slow is not None:
+        from rewardkit.check.laws.growth import took_long
+
+        yield from took_long(subject)
 
 
 def _isolated(
     subject: Subject, laws: Sequence[Law], patience: float, told: Told, output: Output
 ) -> Generator[LawResult, None, None]:
+    """Run the laws in child processes, one after the other until all laws are done."""
     note = Note()
     subject.watch(note.write)
     patience *= 8.0 if any(binding.expensive for _, binding in subject.bindings) else 1.0
@@ -174,7 +165,9 @@ def _isolated(
                 trial, reason = _culprit(subject, said, patience, output)
                 if trial is not None:
                     losses.append(None if said.hung and hangs else _loss(subject, trial, said, reason))
-                    _avoid(subject, trial, said)
+                    example = subject.examples[trial.example]
+                    given = [*example.good, *example.bad]
+                    subject.avoid([trial, *(one for one in said.trials if one.completion not in given)])
                 # The time that a stall takes is not taken from the other laws, up to the budget once more.
                 spent = min(extra, time.monotonic() - started)
                 extra -= spent
@@ -182,7 +175,7 @@ def _isolated(
                 if said.hung:
                     hangs, patience = True, min(patience, _STALLED)
                     reason = f"the reward hangs on {len(losses)} of its completions"
-                if trial is None or len(losses) == _LOSSES or (said.hung and laws[done] is time_linear):
+                if trial is None or len(losses) == _LOSSES or (said.hung and laws[done].name == _OF_TIME):
                     name, why = laws[done].name, laws[done].why
                     yield _with_losses(LawResult(name, "unfinished", reason=reason, why=why), losses)
                     done, losses = done + 1, []
@@ -198,7 +191,7 @@ def _with_losses(result: LawResult, losses: Sequence[Finding | None]) -> LawResu
     for name in dict.fromkeys(one.law for one in found):
         alike = [one for one in found if one.law == name]
         first = min(alike, key=lambda one: len(repr(one.completion)))
-        more = len(alike) - 1 + (losses.count(None) if name == "time_linear" else 0)
+        more = len(alike) - 1 + (losses.count(None) if name == _OF_TIME else 0)
         if more:
             first = replace(first, why=f"{first.why}; so did {more} more of the completions tried")
         result = replace(result, outcome="broken", findings=(*result.findings, first))
@@ -225,12 +218,6 @@ def _work(subject: Subject, laws: Sequence[Law], settles: bool) -> Callable[[Cal
     return work
 
 
-def _avoid(subject: Subject, trial: Trial, lost: Lost) -> None:
-    """Do not score again what a child was lost on."""
-    given = [*subject.examples[trial.example].good, *subject.examples[trial.example].bad]
-    subject.avoid([trial, *(one for one in lost.trials if one.completion not in given)])
-
-
 def _loss(subject: Subject, trial: Trial, lost: Lost, reason: str) -> Finding:
     """Return the finding about a completion on which a child was lost."""
     matters = (
@@ -238,8 +225,8 @@ def _loss(subject: Subject, trial: Trial, lost: Lost, reason: str) -> Finding:
         if lost.hung
         else "A completion that ends the process ends the run, and everything unsaved is lost."
     )
-    law = "time_linear" if lost.hung else "total"
-    return finding(law, subject, trial, None, f"scoring {reason}", matters=matters)
+    law = find(_OF_TIME if lost.hung else "total")
+    return finding(subject, trial, None, f"scoring {reason}", law=law, matters=matters)
 
 
 def _culprit(subject: Subject, lost: Lost, patience: float, output: Output) -> tuple[Trial | None, str]:

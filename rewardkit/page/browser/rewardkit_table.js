@@ -60,10 +60,10 @@ function cell(table, row, column) {
           "button",
           {
             type: "button",
-            class: ["small", states?.kind],
+            class: ["small", states?.kind ?? (table.chosen[name] === row.key ? "on" : "")],
             title,
             "aria-label": states?.label,
-            "aria-pressed": states?.pressed,
+            "aria-pressed": states ? undefined : table.chosen[name] === row.key,
             "aria-expanded": states?.expanded,
             onClick: (event) => {
               event.stopPropagation();
@@ -91,8 +91,22 @@ function cell(table, row, column) {
 }
 
 export default {
-  props: { columns: Array, rows: Array, sort: String, descending: Boolean, selectable: Boolean, empty: String },
+  props: { columns: Array, rows: Array, sort: String, descending: Boolean, selectable: Boolean, empty: String, selected: Object },
   emits: ["sort", "open", "press", "check"],
+  // The highlighted rows: the name of a button (or any name) -> the key of its row.
+  data() {
+    return { chosen: this.selected };
+  },
+  watch: {
+    selected(selected) {
+      this.chosen = selected;
+    },
+  },
+  methods: {
+    select(selected) {
+      this.chosen = selected;
+    },
+  },
   render() {
     const head = this.columns.map((column) => {
       const sorted = this.sort === column.name;
@@ -114,12 +128,13 @@ export default {
         content,
       );
     });
+    const chosen = new Set(Object.values(this.chosen));
     const body = this.rows.map((row) => [
       h(
         "tr",
         {
           key: row.key,
-          class: [row.tone, { selected: row.selected, pressable: this.selectable }],
+          class: [row.tone, { selected: chosen.has(row.key), pressable: this.selectable }],
           "data-key": row.key,
           ...opened(this, row),
         },

@@ -4,31 +4,40 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rewardkit.analyze.paired import Paired
 from rewardkit.errors import RewardKitError
-from rewardkit.page import elements as put
+from rewardkit.page import ui
 from rewardkit.page.addresses import Address
-from rewardkit.page.comparison import Comparison, compare
-from rewardkit.page.escapes import escape, one_line
+from rewardkit.page.escapes import one_line
 from rewardkit.page.filters import Column, Filter
-from rewardkit.page.reader import LONGEST, Completion, columns_of, completions, prompt_messages
-from rewardkit.page.scores import Floats, Integers, key_text, read_key
-from rewardkit.page.tabs.component_scores import TriedFacts, build_scores_of, format_number
-from rewardkit.page.tabs.conversations import build_conversations, build_roles, is_long
-from rewardkit.page.tabs.layout import Page, TrialStrip, empty_state
-from rewardkit.page.transcript import Transcript, aligned, roles_of, transcript_of
+from rewardkit.page.prompts import example_columns
+from rewardkit.page.scores import Integers, key_text, read_key
+from rewardkit.page.tabs.component_scores import TriedFacts, build_scores, format_number
+from rewardkit.page.tabs.layout import Page, Tab, TrialStrip, empty_state
+from rewardkit.page.tabs.panes import (
+    NO_COMPLETION,
+    SIDES as PLACES,
+    WHOLE,
+    PromptCard,
+    Side as Shown,
+    Texts,
+    build_conversations,
+    build_numbers,
+    build_text,
+    read_texts,
+)
+from rewardkit.page.tabs.tables import PagedTable, in_order
+from rewardkit.page.transcript import roles_of
 from rewardkit.page.two_runs import (
     SIDES,
     TIE,
     TOTAL,
     TRIED,
-    Side,
     TwoRuns,
     Window,
     chance_text,
@@ -37,216 +46,134 @@ from rewardkit.page.two_runs import (
     verdict_of,
 )
 from rewardkit.page.watcher import Watched
+from rewardkit.record.queries import LONGEST, completions, prompt_messages
 
 # A completion of each run, for the same prompt: texts side by side, and the scores of both by component.
 
 
 _CHIPS = 16
-_NO_COMPLETION = Completion()
 
 
-@dataclass(frozen=True)
-class Shown:
-    """The completion of one side, among those of the window, the best one first."""
+class Pair(NamedTuple):
+    """What is compared: a prompt, by its number on both sides, and a component or the total."""
 
-    side: Side
-    rows: Sequence[int]
-    row: int
-    completion: Completion = _NO_COMPLETION
-
-    @property
-    def name(self) -> str:
-        return self.name_of(self.row)
-
-    def name_of(self, row: int) -> str:
-        return key_text(self.side.scores.key(row))
-
-    def neighbor(self, by: int) -> str:
-        at = self.rows.index(self.row) + by
-        return self.name_of(self.rows[min(max(at, 0), len(self.rows) - 1)])
+    two: TwoRuns
+    name: str
+    prompts: tuple[int, int] | None
 
 
 class ComparedTexts:
-    """The right side of the tab *Compare*."""
+    """The right side of the tab *Compare*. Calls `choose` with a side and the key of another completion."""
 
-    def __init__(self, page: Page, chosen: Callable[[str, str], Awaitable[None]]) -> None:
+    def __init__(self, page: Page, watched: Watched, choose: Callable[[str, str], Awaitable[None]]) -> None:
         self.page = page
-        self.choose = chosen
+        self.watched = watched
+        self.choose = choose
         self.longest = LONGEST
-        self.sides: dict[str, Shown] = {}
+        self.rows: dict[str, list[int]] = {}
+        self.shown: dict[str, Shown] = {}
         self.facts: list[TriedFacts] = []
-        self._asked: tuple[TwoRuns, str, tuple[int, int] | None] | None = None
+        self._pair: Pair | None = None
 
     def build(self) -> None:
-        self.prompt = put.box("card prompt")
-        self.panes = put.box("panes")
-        self.scores = put.box("card scores")
+        self.prompt = PromptCard(self.page, self.watched)
+        self.panes = ui.box("panes")
+        self.scores = ui.box("card scores")
 
-    async def show(self, two: TwoRuns, name: str, pair: tuple[int, int] | None) -> None:
-        """Show a prompt, given by its number on both sides. By default, the middle one of its completions is shown."""
-        self.name = name
-        asked = self._asked = (two, name, pair)
-        if pair is None:
-            for part in (self.prompt, self.panes, self.scores):
+    async def show(self, pair: Pair) -> None:
+        """Show a prompt, and by default the middle one of its completions on each side."""
+        self._pair = pair
+        if pair.prompts is None:
+            for part in (self.prompt.card, self.panes, self.scores):
                 part.clear()
-            self.sides = {}
+            self.shown = {}
             return
-        sides, messages, said, compared = await asyncio.to_thread(self._read, two, name, pair)
-        if asked is not self._asked:
+        messages, rows, shown, texts = await asyncio.to_thread(self._read, pair, pair.prompts)
+        if pair is not self._pair:
             return  # the user has chosen another prompt in the meantime
-        self.sides = sides
-        self._build_prompt(two, pair[0], roles_of(messages))
+        self.rows, self.shown = rows, shown
+        self.prompt.show(pair.prompts[0], roles_of(messages))
         self.panes.clear()
-        self.facts = []
+        self.facts.clear()
         with self.panes:
-            for place, shown in sides.items():
-                self._pane(place, shown, compared)
-            if said is not None:
-                build_conversations(said, self._show_all)
+            for place in PLACES:
+                with ui.box(f"card pane {place}"):
+                    self._pane(place, shown[place], texts)
+            build_conversations(texts, self._show_all)
         self.scores.clear()
         with self.scores:
-            build_scores_of(*((one.side.watched, one.row, one.completion) for one in sides.values()))
+            build_scores(*shown.values())
 
-    async def update(self, two: TwoRuns, name: str, pair: tuple[int, int] | None) -> None:
+    async def update(self, pair: Pair) -> None:
         """Show what is new: another completion, or only what the reward that is tried gives."""
-        before = self._asked
-        same = before is not None and before[1:] == (name, pair) and two.is_like(before[0])
-        if not same or not self.sides:
-            await self.show(two, name, pair)
+        before = self._pair
+        same = before is not None and before[1:] == pair[1:] and pair.two.is_like(before.two)
+        if not same or not self.shown:
+            await self.show(pair)
             return
         for facts in self.facts:
             facts.update()
 
-    async def step(self, side: str, by: int) -> None:
+    async def step(self, place: str, by: int) -> None:
         """Show the next or previous completion of a side."""
-        if side in self.sides:
-            await self.choose(side, self.sides[side].neighbor(by))
+        if place in self.shown:
+            rows, shown = self.rows[place], self.shown[place]
+            at = min(max(rows.index(shown.row) + by, 0), len(rows) - 1)
+            await self.choose(place, key_text(shown.watched.scores.key(rows[at])))
 
     def _read(
-        self, two: TwoRuns, name: str, pair: tuple[int, int]
-    ) -> tuple[dict[str, Shown], str | None, tuple[Transcript, Transcript] | None, Comparison | None]:
-        sides = {
-            place: self._shown(place, side, name, prompt)
-            for place, side, prompt in zip(("left", "right"), (two.left, two.right), pair, strict=True)
-        }
-        messages = prompt_messages(two.left.watched.run, two.left.prompts.ids[pair[0]])
-        said = _transcripts(list(sides.values()), self.longest)
-        left, right = (one.completion.text for one in sides.values())
-        return sides, messages, said, compare(escape(left), escape(right)).marked() if said is None else None
+        self, pair: Pair, prompts: tuple[int, int]
+    ) -> tuple[str | None, dict[str, list[int]], dict[str, Shown], Texts]:
+        """Return the messages of the prompt, and for each side its completions and the one to show."""
+        rows, shown = {}, {}
+        for place, side, prompt in zip(PLACES, (pair.two.left, pair.two.right), prompts, strict=True):
+            rows[place] = side.best_first(pair.name, prompt)
+            row = side.scores.find(read_key(self.page.address.get(place)))
+            row = row if row is not None and row in rows[place] else rows[place][len(rows[place]) // 2]
+            key = side.scores.key(row)
+            found = completions(side.watched.run, side.prompts.ids[prompt], [key], self.longest)
+            shown[place] = Shown(side.watched, row, found.get(key, NO_COMPLETION))
+        messages = prompt_messages(pair.two.left.watched.run, pair.two.left.prompts.ids[prompts[0]])
+        return messages, rows, shown, read_texts(list(shown.values()), self.longest)
 
-    def _shown(self, place: str, side: Side, name: str, prompt: int) -> Shown:
-        rows = side.best_first(name, prompt)
-        row = side.scores.find(read_key(self.page.address.get(place)))
-        row = row if row is not None and row in rows else rows[len(rows) // 2]
-        key = side.scores.key(row)
-        found = completions(side.watched.run, side.prompts.ids[prompt], [key], self.longest)
-        return Shown(side, rows, row, found.get(key, _NO_COMPLETION))
-
-    def _build_prompt(self, two: TwoRuns, code: int, roles: list[tuple[str, str]]) -> None:
-        prompts = two.left.prompts
-        self.prompt.clear()
-        with self.prompt:
-            with put.box("head"):
-                put.text("Prompt", tag="h3")
-                put.text(f"{len(prompts.texts[code]):,} characters", "soft")
-                put.box("space")
-                if is_long(prompts.texts[code], roles):
-                    put.button("Show more / less", self._toggle, "ghost")
-            if roles:
-                build_roles(roles)
-            else:
-                put.Text([(escape(prompts.texts[code][:LONGEST]), False)])
-            with put.box("columns"):
-                for name, value in list(columns_of(prompts.columns[code]).items())[:30]:
-                    with put.box(tag="span"):
-                        put.text(f"{one_line(name, 40)} ")
-                        put.text(one_line(value, 300), tag="b")
-
-    def _toggle(self) -> None:
-        self.prompt.classes(toggle="open")
-
-    def _pane(self, place: str, shown: Shown, compared: Comparison | None) -> None:
-        scores, row = shown.side.scores, shown.row
-        with put.box(f"card pane {place}"):
-            with put.box("head"):
-                put.text(one_line(shown.side.watched.name, 40), tag="h3")
-                put.text(f"step {scores.step[row]:,}{'' if scores.training[row] else ' · evaluation'}", "soft")
-                put.box("space")
-                put.button("‹", lambda: self.step(place, -1), "ghost", "Previous completion")
-                put.text(f"{shown.rows.index(row) + 1} of {len(shown.rows):,}", "soft")
-                put.button("›", lambda: self.step(place, 1), "ghost", "Next completion")
-            if 1 < len(shown.rows) <= _CHIPS:
-                self._build_chips(place, shown)
-            with put.box("score"):
-                put.text(format_number(float(scores.total[row])), tag="b", title="Total reward")
-                for fact, value in (("advantage", scores.advantage[row]), (scores.length_unit, scores.length[row])):
-                    with put.box(tag="span"):
-                        put.text(f"{fact} ")
-                        signed = fact == "advantage"
-                        put.text(format_number(float(value), sign=True) if signed else _whole(value), tag="i")
-            self.facts.append(TriedFacts(shown.side.watched, row))
-            if compared is None:
-                return
-            put.Text(getattr(compared, place), "gone" if place == "left" else "new")
-            if not compared.compared:
-                put.text("These texts are too long to compare word by word.", "complaint", "div")
-            elif not compared.similar:
-                put.text("These texts have little in common, so differences are not marked.", "complaint soft", "div")
-            cut = shown.completion
-            if cut.characters > len(cut.text):
-                with put.box("complaint"):
-                    put.text(f"Showing the first {len(cut.text):,} of {cut.characters:,} characters. ")
-                    put.button("Show all", self._show_all, "small")
+    def _pane(self, place: str, shown: Shown, texts: Texts) -> None:
+        scores, row, rows = shown.watched.scores, shown.row, self.rows[place]
+        with ui.box("head"):
+            ui.text(one_line(shown.watched.name, 40), tag="h3")
+            ui.text(f"step {scores.step[row]:,}{'' if scores.training[row] else ' · evaluation'}", "soft")
+            ui.box("space")
+            ui.button("‹", lambda: self.step(place, -1), "ghost", "Previous completion")
+            ui.text(f"{rows.index(row) + 1} of {len(rows):,}", "soft")
+            ui.button("›", lambda: self.step(place, 1), "ghost", "Next completion")
+        if 1 < len(rows) <= _CHIPS:
+            self._build_chips(place, shown)
+        with ui.box("score"):
+            build_numbers(shown)
+        self.facts.append(build_text(place, shown, texts, self._show_all))
 
     def _build_chips(self, place: str, shown: Shown) -> None:
-        values = shown.side.values(self.name)
-        label = {TOTAL: "total", TRIED: "new"}.get(self.name) or one_line(self.name, 40)
-        with put.box("chips"):
-            put.text(label, "soft")
-            for row in shown.rows:
-                pressed = row == shown.row
-                choose = partial(self.choose, place, shown.name_of(row))
-                chip = put.button(_short(float(values[row])), choose, "small on" if pressed else "small")
-                chip.props["aria-pressed"] = "true" if pressed else "false"
+        assert self._pair is not None
+        two, name, _ = self._pair
+        values = (two.left if place == "left" else two.right).values(name)
+        with ui.box("chips"):
+            ui.text({TOTAL: "total", TRIED: "new"}.get(name) or one_line(name, 40), "soft")
+            for row in self.rows[place]:
+                key = key_text(shown.watched.scores.key(row))
+                ui.toggle(_short(float(values[row])), row == shown.row, partial(self.choose, place, key))
 
     async def _show_all(self) -> None:
-        self.longest = 5_000_000
-        if self._asked is not None:
-            await self.show(*self._asked)
-
-
-def _transcripts(sides: Sequence[Shown], longest: int) -> tuple[Transcript, Transcript] | None:
-    """Read both completions as conversations; None if both are one message with text."""
-
-    def read(shown: Shown, always: bool) -> Transcript | None:
-        found = shown.completion
-        return transcript_of(
-            found.messages,
-            rollout=found.rollout,
-            completion=found.text,
-            stop=str(shown.side.scores.stop[shown.row]),
-            longest=longest,
-            always=always,
-        )
-
-    if all(read(one, always=False) is None for one in sides):
-        return None
-    left, right = aligned(*(read(one, always=True) for one in sides))
-    return None if left is None or right is None else (left, right)
+        self.longest = WHOLE
+        if self._pair is not None:
+            await self.show(self._pair)
 
 
 def _short(value: float) -> str:
     return "–" if np.isnan(value) else f"{value:.2f}" if abs(value) < 1e6 else f"{value:.2g}"
 
 
-def _whole(value: float) -> str:
-    return "–" if np.isnan(value) else f"{value:,.0f}"
-
-
 # The prompts of two runs, sorted by their difference: search, filter, select.
 
 
-_ROWS = 40
 _OUTCOMES = {"": "All", "won": "Won", "lost": "Lost", "equal": "Equal"}
 _NAMES = {1: "won", -1: "lost", 0: "equal"}
 _TOOLTIP = (
@@ -255,210 +182,158 @@ _TOOLTIP = (
 )
 
 
-class ComparedPrompts:
-    """The left side of the tab *Compare*."""
+class ComparedPrompts(PagedTable):
+    """The left side of the tab *Compare*. Its rows are numbered by their places in `TwoRuns.seen`."""
 
-    def __init__(self, page: Page, chosen: Callable[[str], Awaitable[None]]) -> None:
-        self.page = page
-        self.choose = chosen
-        self.words = page.address.get("q")
-        self.sort = page.address.get("sort", "difference")
-        self.rising = page.address.get("rising") == "1"
-        self.at = 0
-        self.order: Integers = np.empty(0, dtype=np.int64)
-        self.two: TwoRuns | None = None
+    size = 40
+    names = ("q", "sort", "rising")
+
+    def __init__(self, page: Page, choose: Callable[[str], Awaitable[None]]) -> None:
+        super().__init__(page, "difference")
+        self.choose = choose
+        self.compared: tuple[TwoRuns, str, Paired] | None = None
 
     def build(self) -> None:
-        with put.box("card prompts"):
-            with put.box("find"):
-                put.Field(self.words, self._search, "Search prompts, or difference<0 …", tooltip=_TOOLTIP, main=True)
-            self.chips = put.box("chips")
-            self.complaint = put.text("", "complaint", "div")
-            with put.box("scroll"):
-                self.table = put.Table(self._columns(), empty="No prompt matches.")
-                self.table.when("sort", self._sort).when("open", self._open)
-            with put.box("pager"):
-                self.back = put.button("‹", lambda: self._turn(-1), "ghost", "Previous page")
-                self.count = put.text("")
-                self.on = put.button("›", lambda: self._turn(1), "ghost", "Next page")
+        with ui.box("card prompts"):
+            with ui.box("find"):
+                ui.Field(self.words, self.search, "Search prompts, or difference<0 …", tooltip=_TOOLTIP, main=True)
+            self.chips = ui.box("chips")
+            self.build_table("No prompt matches.")
+            self.table.when("open", self.choose)
+            self.build_pager()
 
-    async def show(self, two: TwoRuns, name: str, found: Paired) -> None:
+    async def compare(self, two: TwoRuns, name: str, paired: Paired) -> None:
         """Show the prompts of a comparison."""
-        self.two, self.name, self.found = two, name, found
+        self.compared = two, name, paired
         self.left, self.right = two.means(name)
         self._build_chips()
-        await self._find()
+        await self.refresh()
 
-    def chosen(self, two: TwoRuns) -> tuple[int, int] | None:
+    @property
+    def two(self) -> TwoRuns:
+        assert self.compared is not None
+        return self.compared[0]
+
+    @property
+    def paired(self) -> Paired:
+        assert self.compared is not None
+        return self.compared[2]
+
+    def chosen(self) -> tuple[int, int] | None:
         """Return the numbers of the selected prompt on both sides; by default, of the first one in the list."""
         place = self._selected()
         if place is None:
             return None
-        pair = two.seen[place]
-        return int(two.pairing.left[pair]), int(two.pairing.right[pair])
+        pair = self.two.seen[place]
+        return int(self.two.pairing.left[pair]), int(self.two.pairing.right[pair])
 
     def neighbor(self, by: int) -> str | None:
         """Return the prompt that is `by` places after the selected one."""
-        if not len(self.order) or self.two is None:
+        if not len(self.order):
             return None
-        here = np.flatnonzero(self.order == self._selected())
-        at = min(max((int(here[0]) if len(here) else -1) + by, 0), len(self.order) - 1)
-        self.at = at // _ROWS
+        place = self.place()
+        at = min(max((-1 if place is None else place) + by, 0), len(self.order) - 1)
         return self._id(int(self.order[at]))
 
-    def fill(self) -> None:
-        """Show the rows of the current page."""
-        if self.two is None:
-            return
-        pages = max(1, -(-len(self.order) // _ROWS))
-        self.at = min(max(self.at, 0), pages - 1)
-        shown = self.order[self.at * _ROWS : (self.at + 1) * _ROWS].tolist()
-        selected = self._selected()
-        rows = [self._row(one, one == selected) for one in shown]
-        self.table.show(rows, sort=self.sort, descending=not self.rising, columns=self._columns())
-        start = self.at * _ROWS
-        everything = "" if len(self.order) == len(self.left) else f" ({len(self.left):,} in all)"
-        self.count.show(f"{start + min(1, len(shown)):,}–{start + len(shown):,} of {len(self.order):,}{everything}")
-        self.back.props["disabled"], self.on.props["disabled"] = self.at == 0, self.at == pages - 1
-
     def find(self) -> tuple[Integers, list[str]]:
-        """Return the matching prompts, sorted, as places in `two.seen`, and messages about conditions."""
-        two = self.two
-        assert two is not None
-        asked, only = Filter.parse(self.words), self.page.address.get("only")
-        outcomes = self.found.outcomes
+        two, paired = self.two, self.paired
+        query, only = Filter.parse(self.words), self.page.address.get("only")
         prompts, codes = two.left.prompts, two.pairing.left[two.seen].tolist()
+        counts = two.left.counts[codes], two.right.counts[two.pairing.right[two.seen]]
         columns: dict[str, Column] = {
             "left": self.left,
             "right": self.right,
-            "difference": self.found.difference,
-            "completions": self._completions(two),
-            "result": [_NAMES[outcome] for outcome in outcomes.tolist()],
+            "difference": paired.difference,
+            "completions": np.minimum(*counts).astype(np.float64),
+            "result": [_NAMES[outcome] for outcome in paired.outcomes.tolist()],
         }
-        if any(condition.name not in columns for condition in asked.conditions):
-            columns |= _examples([prompts.columns[code] for code in codes], columns)
-        texts = [prompts.searched[code] for code in codes] if asked.words or asked.conditions else [""] * len(codes)
-        rows, complaints = asked.rows(texts, columns)
+        if any(condition.name not in columns for condition in query.conditions):
+            examples = _examples([prompts.columns[code] for code in codes])
+            columns = {**columns, **examples, **columns}  # example columns hide none of the others
+        searches = query.words or query.conditions
+        rows, complaints = query.rows([prompts.searched[code] if searches else "" for code in codes], columns)
         if only in _NAMES.values():
-            kept = outcomes[rows] == {name: sign for sign, name in _NAMES.items()}[only]
-            rows = rows[kept & ~np.isnan(self.found.difference[rows])]
+            kept = [_NAMES[outcome] == only for outcome in paired.outcomes[rows].tolist()]
+            rows = rows[np.array(kept, dtype=bool) & ~np.isnan(paired.difference[rows])]
+        values = columns.get(self.sort, paired.difference)
+        by: Column = values[rows] if isinstance(values, np.ndarray) else paired.difference[rows]
         if self.sort == "text":
-            order = sorted(rows.tolist(), key=lambda place: prompts.texts[codes[place]], reverse=not self.rising)
-            return np.array(order, dtype=np.int64), complaints
-        values = columns.get(self.sort, self.found.difference)
-        numbers = np.asarray(values if isinstance(values, np.ndarray) else self.found.difference)[rows]
-        sign = 1.0 if self.rising else -1.0
-        return rows[np.argsort(np.where(np.isnan(numbers), np.inf, sign * numbers), kind="stable")], complaints
+            by = [prompts.texts[codes[row]] for row in rows.tolist()]
+        return in_order(rows, by, descending=self.descending), complaints
 
-    def _completions(self, two: TwoRuns) -> Floats:
-        pairing = two.pairing
-        left, right = two.left.counts[pairing.left[two.seen]], two.right.counts[pairing.right[two.seen]]
-        return np.minimum(left, right).astype(np.float64)
+    def place(self) -> int | None:
+        return next(iter(np.flatnonzero(self.order == self._selected()).tolist()), None)
 
-    async def _find(self) -> None:
-        wanted = self.two, self.name, self.words, self.sort, self.rising
-        order, complaints = await asyncio.to_thread(self.find)
-        if wanted != (self.two, self.name, self.words, self.sort, self.rising):
-            return  # the user has changed the query in the meantime
-        self.order = order
-        self.complaint.show(" ".join(complaints))
-        self.complaint.set_visibility(bool(complaints))
-        here = np.flatnonzero(order == self._selected())
-        self.at = int(here[0]) // _ROWS if len(here) else 0
-        self.fill()
+    def selected(self) -> dict[str, str]:
+        place = self._selected()
+        return {} if place is None else {"prompt": self._id(place)}
 
-    def _selected(self) -> int | None:
-        """Return the selected prompt as a place in `two.seen`; by default, the first one in the list."""
-        two = self.two
-        code = None if two is None else two.left.scores.code_of.get(self.page.address.get("prompt"))
-        found = [] if two is None or code is None else np.flatnonzero(two.pairing.left[two.seen] == code).tolist()
-        return int([*found, *self.order[:1]][0]) if found or len(self.order) else None
+    def falls_first(self, column: str) -> bool:
+        return column != "text"
 
-    def _id(self, place: int) -> str:
-        assert self.two is not None
-        return self.two.left.prompts.ids[int(self.two.pairing.left[self.two.seen[place]])]
+    def remark(self) -> str:
+        return "" if len(self.order) == len(self.left) else f" ({len(self.left):,} in all)"
 
-    def _row(self, place: int, selected: bool) -> dict[str, Any]:
-        two = self.two
-        assert two is not None
-        outcome = int(self.found.outcomes[place])
-        tone = {1: "good", -1: "bad"}.get(outcome, "soft")
-        text = two.left.prompts.texts[int(two.pairing.left[two.seen[place]])]
-        cells = {
-            "text": one_line(text, 150) or "(empty)",
-            "left": _format(self.left[place]),
-            "right": _format(self.right[place]),
-            "difference": _toned(self.found.difference[place], tone),
-        }
-        return {"key": self._id(place), "cells": cells, "selected": selected}
+    def rows(self, numbers: list[int]) -> list[dict[str, Any]]:
+        return [{"key": self._id(number), "cells": self._cells(number)} for number in numbers]
 
-    def _columns(self) -> list[dict[str, Any]]:
-        numbers = {
-            "left": ("Left", "left: the mean of the prompt's completions on the left side"),
-            "right": ("Right", "right: the mean of the prompt's completions on the right side"),
-            "difference": ("Diff.", "difference: right minus left"),
-        }
+    def columns(self) -> list[dict[str, Any]]:
+        mean = "the mean of the prompt's completions on the"
         return [
-            {"name": "text", "label": "Prompt", "kind": "text", "sortable": True},
-            *(
-                {"name": name, "label": label, "kind": "number", "sortable": True, "title": title}
-                for name, (label, title) in numbers.items()
-            ),
+            ui.column("text", "Prompt", "text", sortable=True),
+            ui.column("left", "Left", sortable=True, title=f"left: {mean} left side"),
+            ui.column("right", "Right", sortable=True, title=f"right: {mean} right side"),
+            ui.column("difference", "Diff.", sortable=True, title="difference: right minus left"),
         ]
 
+    def _query(self) -> tuple[object, ...]:
+        return (*super()._query(), self.compared)
+
+    def _selected(self) -> int | None:
+        """Return the selected prompt as a place in `TwoRuns.seen`; by default, the first one in the list."""
+        code = self.two.left.scores.code_of.get(self.page.address.get("prompt"), -1)
+        places = np.flatnonzero(self.two.pairing.left[self.two.seen] == code).tolist()
+        return next(iter([*places, *self.order[:1].tolist()]), None)
+
+    def _id(self, place: int) -> str:
+        return self.two.left.prompts.ids[int(self.two.pairing.left[self.two.seen[place]])]
+
+    def _cells(self, place: int) -> dict[str, Any]:
+        tone = {1: "good", -1: "bad"}.get(int(self.paired.outcomes[place]), "soft")
+        text = self.two.left.prompts.texts[int(self.two.pairing.left[self.two.seen[place]])]
+        return {
+            "text": one_line(text, 150) or "(empty)",
+            "left": _cell(self.left[place]),
+            "right": _cell(self.right[place]),
+            "difference": _cell(self.paired.difference[place], tone),
+        }
+
     def _build_chips(self) -> None:
-        found = self.found
-        counts = {"": len(self.left), "won": found.won, "lost": found.lost, "equal": found.equal}
+        paired = self.paired
+        counts = {"": len(self.left), "won": paired.won, "lost": paired.lost, "equal": paired.equal}
         only = self.page.address.get("only")
         self.chips.clear()
         with self.chips:
             for name, label in _OUTCOMES.items():
-                pressed = name == only
-                chip = put.button(
-                    f"{label} {counts[name]:,}",
-                    lambda name=name: self._filter(name),
-                    "small on" if pressed else "small",
-                )
-                chip.props["aria-pressed"] = "true" if pressed else "false"
+                ui.toggle(f"{label} {counts[name]:,}", name == only, partial(self._filter, name))
 
     async def _filter(self, only: str) -> None:
-        self.page.note(self.page.address.with_state(only=only))
+        self.note(only=only)
         self._build_chips()
-        await self._find()
-
-    async def _search(self, words: str) -> None:
-        self.words = words
-        self.page.note(self.page.address.with_state(q=words))
-        await self._find()
-
-    async def _sort(self, name: str) -> None:
-        self.rising = not self.rising if self.sort == name else name == "text"
-        self.sort = str(name)
-        self.page.note(self.page.address.with_state(sort=self.sort, rising="1" if self.rising else None))
-        await self._find()
-        self.at = 0
-        self.fill()
-
-    async def _open(self, prompt: str) -> None:
-        await self.choose(str(prompt))
-
-    def _turn(self, by: int) -> None:
-        self.at += by
-        self.fill()
+        await self.refresh()
 
 
-def _examples(cells: list[str], taken: dict[str, Column]) -> dict[str, Column]:
-    read = [columns_of(text) for text in cells]
-    names = dict.fromkeys(name for row in read for name in row if name not in taken)
-    return {name: [row.get(name, "") for row in read] for name in names}
+def _examples(cells: Sequence[str]) -> dict[str, Column]:
+    rows = list(map(example_columns, cells))
+    return {name: [row.get(name, "") for row in rows] for name in dict.fromkeys(name for row in rows for name in row)}
 
 
-def _format(value: float) -> str | None:
-    return None if np.isnan(value) else format_number(float(value))
-
-
-def _toned(value: float, tone: str) -> dict[str, str] | None:
-    return None if np.isnan(value) else {"text": format_number(float(value), sign=True), "tone": tone}
+def _cell(value: float | None, tone: str | None = None) -> Any:
+    """Return the cell of a number, with its sign if it has a tone."""
+    if value is None or np.isnan(value):
+        return None
+    text = format_number(float(value), sign=tone is not None)
+    return text if tone is None else {"text": text, "tone": tone}
 
 
 _TIES = {"0": "equal: exactly", "0.01": "equal: within 1 %", "0.05": "equal: within 5 %", "0.1": "equal: within 10 %"}
@@ -472,7 +347,7 @@ _INTERVAL = (
 )
 
 
-class Compare:
+class Compare(Tab):
     """The tab *Compare*."""
 
     def __init__(self, page: Page, watched: Watched) -> None:
@@ -503,16 +378,16 @@ class Compare:
         self.page.also = [self.other]
         if self.other.trial is not None and self.other is not self.watched:
             self.strip = TrialStrip(self.other.trial, self.other.name)
-        self.notices = put.box()
-        with put.box("card scroll summary"):
-            self.verdict = put.box("verdict")
-            self.components = put.Table(self._columns(), empty="")
+        self.notices = ui.box()
+        with ui.box("card scroll summary"):
+            self.verdict = ui.box("verdict")
+            self.components = ui.Table(self._columns(), empty="")
             self.components.when("open", self._choose_component)
-        with put.box("completions") as frame:
+        with ui.box("completions") as frame:
             self.prompts = ComparedPrompts(self.page, self._choose_prompt)
             self.prompts.build()
-            with put.box("main"):
-                self.texts = ComparedTexts(self.page, self._choose_completion)
+            with ui.box("main"):
+                self.texts = ComparedTexts(self.page, self.watched, self._choose_completion)
                 self.texts.build()
         frame.classes(add="compared")
         await self._compare()
@@ -553,25 +428,25 @@ class Compare:
         chosen = address.get("with")
         options = {name: one_line(name, 60) for name in names if name != self.watched.name}
         options = {"": "Choose a run …", self.watched.name: "this run", **options}
-        with put.box("bar-of-tools"):
-            put.text(one_line(self.watched.name, 60), "side-name left")
+        with ui.box("bar-of-tools"):
+            ui.text(one_line(self.watched.name, 60), "side-name left")
             self._window("a", self.watched)
-            put.text("against", "soft")
-            put.Choice(chosen if chosen in options else "", options, self._choose_run, "Run to compare with")
+            ui.text("against", "soft")
+            ui.Choice(chosen if chosen in options else "", options, self._choose_run, "Run to compare with")
             if self.other is None:
                 return
             self._window("b", self.other)
-            put.button("Swap", self._swap, title="Swap the two sides (s)")
+            ui.button("Swap", self._swap, title="Swap the two sides (s)")
             tie = f"{self._tie:g}"
             ties = _TIES if tie in _TIES else {**_TIES, tie: f"equal: within {100 * self._tie:g} %"}
-            put.Choice(tie, ties, self._choose_tie, "Differences that count as equal, as a share of the range")
+            ui.Choice(tie, ties, self._choose_tie, "Differences that count as equal, as a share of the range")
 
     def _window(self, side: str, watched: Watched) -> None:
         window = Window.parse(self.page.address.get(side))
         label = f"Completions on the {'left' if side == 'a' else 'right'}"
-        put.Choice(window.kind, kinds_of(watched.scores), lambda kind: self._choose_window(side, kind), label)
+        ui.Choice(window.kind, kinds_of(watched.scores), lambda kind: self._choose_window(side, kind), label)
         if window.kind == "steps":
-            field = put.Field(str(window), lambda text: self._choose_steps(side, text), "Steps, such as 200-400")
+            field = ui.Field(str(window), lambda text: self._choose_steps(side, text), "Steps, such as 200-400")
             field.style("width: 96px")
 
     async def _compare(self, *, again: bool = False) -> None:
@@ -585,18 +460,18 @@ class Compare:
             return  # the user has left the page in the meantime
         self._show_notices(two)
         self._show_verdict(two, found[self._name])
-        rows = [self._row(two, name, one) for name, one in found.items()]
-        self.components.show(rows, columns=self._columns())
-        await self.prompts.show(two, self._name, found[self._name])
+        rows = [self._row(name, paired) for name, paired in found.items()]
+        self.components.show(rows, columns=self._columns(), selected={"component": f"={self._name}"})
+        await self.prompts.compare(two, self._name, found[self._name])
         show = self.texts.update if again else self.texts.show
-        await show(two, self._name, self.prompts.chosen(two))
+        await show(Pair(two, self._name, self.prompts.chosen()))
 
     def _show_notices(self, two: TwoRuns) -> None:
         self.notices.clear()
         with self.notices:
             said = notices_of(two, self._name, self._names)
             if said:
-                put.text("\n".join(said), "notice", "div")
+                ui.text("\n".join(said), "notice", "div")
 
     @property
     def _names(self) -> tuple[str, str]:
@@ -608,46 +483,43 @@ class Compare:
     def _show_verdict(self, two: TwoRuns, found: Paired) -> None:
         self.verdict.clear()
         with self.verdict:
-            put.text(verdict_of(found, self._names[1]), "said")
+            ui.text(verdict_of(found, self._names[1]), "said")
             if found.count:
-                with put.box("split", title=f"won {found.won:,}, equal {found.equal:,}, lost {found.lost:,}"):
+                with ui.box("split", title=f"won {found.won:,}, equal {found.equal:,}, lost {found.lost:,}"):
                     for tone, count in (("won", found.won), ("equal", found.equal), ("lost", found.lost)):
                         if count:
-                            put.box(tone, "i").style(f"flex: {count}")
+                            ui.box(tone, "i").style(f"flex: {count}")
 
     def _columns(self) -> list[dict[str, Any]]:
         left, right = "left", "right"
         if self.other is not None and self.other.name != self.watched.name:
             left, right = one_line(self.watched.name, 24), one_line(self.other.name, 24)
-        number = "number"
         return [
-            {"name": "name", "label": "Mean over prompts", "kind": "name"},
-            {"name": "left", "label": left, "kind": number},
-            {"name": "right", "label": right, "kind": number},
-            {"name": "mean", "label": "Difference", "kind": number},
-            {"name": "interval", "label": "95 % interval", "kind": number, "title": _INTERVAL},
-            {"name": "won", "label": "Won", "kind": number, "title": f"Prompts on which {right} is better"},
-            {"name": "lost", "label": "Lost", "kind": number, "title": f"Prompts on which {right} is worse"},
-            {"name": "equal", "label": "Equal", "kind": number},
-            {"name": "chance", "label": "Sign test", "kind": number, "title": _CHANCE},
+            ui.column("name", "Mean over prompts", "name"),
+            ui.column("left", left),
+            ui.column("right", right),
+            ui.column("mean", "Difference"),
+            ui.column("interval", "95 % interval", title=_INTERVAL),
+            ui.column("won", "Won", title=f"Prompts on which {right} is better"),
+            ui.column("lost", "Lost", title=f"Prompts on which {right} is worse"),
+            ui.column("equal", "Equal"),
+            ui.column("chance", "Sign test", title=_CHANCE),
         ]
 
-    def _row(self, two: TwoRuns, name: str, found: Paired) -> dict[str, Any]:
-        tone = "" if not found.clear else "good" if (found.mean or 0.0) > 0 else "bad"
+    def _row(self, name: str, paired: Paired) -> dict[str, Any]:
+        interval = paired.interval and " to ".join(format_number(end, sign=True) for end in paired.interval)
         cells = {
             "name": _TITLES.get(name) or one_line(name, 40),
-            "left": None if found.left is None else format_number(found.left),
-            "right": None if found.right is None else format_number(found.right),
-            "mean": None if found.mean is None else {"text": format_number(found.mean, sign=True), "tone": tone},
-            "interval": None
-            if found.interval is None
-            else " to ".join(format_number(end, sign=True) for end in found.interval),
-            "won": f"{found.won:,}",
-            "lost": f"{found.lost:,}",
-            "equal": f"{found.equal:,}",
-            "chance": chance_text(found.chance) if found.won + found.lost else None,
+            "left": _cell(paired.left),
+            "right": _cell(paired.right),
+            "mean": _cell(paired.mean, "" if not paired.clear else "good" if (paired.mean or 0.0) > 0 else "bad"),
+            "interval": interval,
+            "won": f"{paired.won:,}",
+            "lost": f"{paired.lost:,}",
+            "equal": f"{paired.equal:,}",
+            "chance": chance_text(paired.chance) if paired.won + paired.lost else None,
         }
-        return {"key": f"={name}", "cells": cells, "selected": name == self._name}
+        return {"key": f"={name}", "cells": cells}
 
     async def _go(self, **changes: str | None) -> None:
         """Choose other completions; a prompt stays chosen, its completions do not."""
@@ -684,18 +556,18 @@ class Compare:
     async def _choose_prompt(self, prompt: str) -> None:
         if prompt != self.page.address.get("prompt") and self.two is not None:
             self.page.note(self.page.address.with_state(prompt=prompt, left=None, right=None), step=True)
-            self.prompts.fill()
-            await self.texts.show(self.two, self._name, self.prompts.chosen(self.two))
+            await self.prompts.follow()
+            await self.texts.show(Pair(self.two, self._name, self.prompts.chosen()))
 
     async def _choose_completion(self, side: str, name: str) -> None:
         self.page.note(self.page.address.with_state(**{side: name}))
         if self.two is not None:
-            await self.texts.show(self.two, self._name, self.prompts.chosen(self.two))
+            await self.texts.show(Pair(self.two, self._name, self.prompts.chosen()))
 
     async def _swap(self) -> None:
         if self.two is None or self.other is None:
             return
-        address, chosen = self.page.address, self.prompts.chosen(self.two)
+        address, chosen = self.page.address, self.prompts.chosen()
         names = {"a": "b", "b": "a", "left": "right", "right": "left"}
         state = {**address.state, **{name: address.get(other) for name, other in names.items()}}
         state |= {"with": self.watched.name, "prompt": "" if chosen is None else self.two.right.prompts.ids[chosen[1]]}

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.page import elements as put
+from rewardkit.page import ui
 from rewardkit.page.escapes import escape, one_line
-from rewardkit.page.reader import Completion
-from rewardkit.page.scores import Scores
+from rewardkit.page.scores import Floats
 from rewardkit.page.style import color_of
 from rewardkit.page.trials import ADVANTAGE, CHANGE, FLIP, NEW
 from rewardkit.page.watcher import Watched
+from rewardkit.record.queries import Completion
 
 Bounds = dict[str, tuple[float, float]]
 
@@ -43,53 +43,56 @@ def format_number(value: float, *, sign: bool = False) -> str:
     return f"{value:+.3f}" if sign else f"{value:.3f}"
 
 
-def build_scores(watched: Watched, *sides: tuple[int, Completion]) -> None:
-    """Show a row per component: its name, then the score on each side."""
-    build_scores_of(*((watched, row, completion) for row, completion in sides))
+def bar(value: float, bounds: tuple[float, float], outcome: str = "scored") -> dict[str, Any] | None:
+    """Return the cell of a score: a number with its bar, or why there is none."""
+    if not np.isnan(value):
+        tone = "bad" if outcome == "errored" else ""
+        return {"text": format_number(value), "share": share_of(value, bounds), "tone": tone}
+    tone = "bad" if outcome in ("failed", "errored") else "soft"
+    return {"text": outcome, "share": None, "tone": tone} if outcome else None
 
 
-def build_scores_of(*sides: tuple[Watched, int, Completion]) -> None:
-    """Show a row per component of the sides, which may be completions of different runs."""
-    names = dict.fromkeys(name for watched, _, _ in sides for name in watched.components)
+def observed(values: Floats) -> tuple[float, float]:
+    """Return the range of the values that are known; 0 to 1 if none is."""
+    known = values[np.isfinite(values)]
+    return (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+
+
+def build_scores(*sides: tuple[Watched, int, Completion]) -> None:
+    """Show a row per component: its name, then its score on each side, which may be of different runs."""
+    names = list(dict.fromkeys(name for watched, _, _ in sides for name in watched.components))
     for name in names:
         if not any(name in watched.scores.components for watched, _, _ in sides):
             continue
-        color = color_of(name, list(names))
-        with put.box("component", title=one_line(name)):
-            put.box("swatch", "i").style(f"background: {color}")
-            put.text(one_line(name, 60))
+        color = color_of(name, names)
+        with ui.box("component", title=one_line(name)):
+            ui.swatch(color)
+            ui.text(one_line(name, 60))
         for watched, row, completion in sides:
-            values = watched.scores.components.get(name)
-            with put.box():
-                if values is None:
-                    put.text("not in this run", "soft")
+            with ui.box():
+                if name in watched.scores.components:
+                    _build_score(watched, name, row, color, completion)
                 else:
-                    value, bounds = float(values[row]), bounds_of(watched)[name]
-                    _one(watched.scores, name, row, value, bounds, color, completion)
+                    ui.text("not in this run", "soft")
 
 
-def _one(
-    scores: Scores, name: str, row: int, value: float, bounds: tuple[float, float], color: str, completion: Completion
-) -> None:
-    outcome = scores.outcome(name, row)
-    with put.box("one"):
-        put.text(format_number(value), "number")
-        share = share_of(value, bounds)
+def _build_score(watched: Watched, name: str, row: int, color: str, completion: Completion) -> None:
+    scores = watched.scores
+    value, outcome = float(scores.components[name][row]), scores.outcome(name, row)
+    with ui.box("one"):
+        ui.text(format_number(value), "number")
+        share = share_of(value, bounds_of(watched)[name])
         if share is not None:
-            with put.box("track", "span"):
-                width = 100 * (share[1] - share[0])
-                if width:
-                    place = f"left: {100 * share[0]:.1f}%; width: {width:.1f}%; background: {color}"
-                    put.box("fill", "span").style(place)
+            ui.track(*share, color)
         if outcome not in ("scored", ""):
-            put.text(outcome, f"badge {'bad' if outcome in ('failed', 'errored') else 'warn'}")
+            ui.text(outcome, f"badge {'bad' if outcome in ('failed', 'errored') else 'warn'}")
         term = scores.terms.get(name)
         if term is not None and not np.isnan(term[row]):
-            put.text(f"adds {format_number(float(term[row]), sign=True)}", "term")
+            ui.text(f"adds {format_number(float(term[row]), sign=True)}", "term")
     notes = [escape(completion.notes.get(name, "")[:4_000])]
     notes += [f"{one_line(part, 40)} {value:.4g}" for part, value in completion.parts.get(name, {}).items()]
     if any(notes):
-        put.text(" · ".join(filter(None, notes)), "note", "div")
+        ui.text(" · ".join(filter(None, notes)), "note", "div")
 
 
 def _bounds(watched: Watched) -> Bounds:
@@ -102,9 +105,8 @@ def _bounds(watched: Watched) -> Bounds:
     found: Bounds = {}
     for name, values in watched.scores.components.items():
         low, high = declared.get(name) or (None, None)
-        known = values[~np.isnan(values)]
-        seen = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
-        found[name] = (seen[0] if low is None else float(low), seen[1] if high is None else float(high))
+        lowest, highest = observed(values)
+        found[name] = (lowest if low is None else float(low), highest if high is None else float(high))
     return found
 
 
@@ -115,22 +117,10 @@ def tried_columns(watched: Watched) -> list[dict[str, Any]]:
     """Return the columns of a table of completions; none if no reward is tried."""
     if watched.trial is None:
         return []
+    about_new, about_flip = "new: the total of the reward that is tried", "flip: the sign of the advantage changes"
     return [
-        {
-            "name": NEW,
-            "label": "New",
-            "kind": "bar",
-            "sortable": True,
-            "color": "var(--accent)",
-            "title": "new: the total of the reward that is tried",
-        },
-        {
-            "name": FLIP,
-            "label": "Flip",
-            "kind": "badge",
-            "sortable": True,
-            "title": "flip: the sign of the advantage changes",
-        },
+        ui.column(NEW, "New", "bar", sortable=True, color="var(--accent)", title=about_new),
+        ui.column(FLIP, "Flip", "badge", sortable=True, title=about_flip),
     ]
 
 
@@ -145,9 +135,8 @@ def tried_cells(watched: Watched, row: int) -> dict[str, Any]:
     if row in errors:
         new = {"text": "failed", "share": None, "tone": "bad", "title": errors[row]}
     elif not np.isnan(value):
-        low, high = _extremes(watched)
         title = None if np.isnan(change) else f"{format_number(change, sign=True)} of the recorded total"
-        new = {"text": format_number(value), "share": share_of(value, (low, high)), "tone": "", "title": title}
+        new = {**(bar(value, observed(tried[NEW])) or {}), "title": title}
     return {NEW: new, FLIP: flip_of(watched, row)}
 
 
@@ -166,7 +155,7 @@ class TriedFacts:
     def __init__(self, watched: Watched, row: int) -> None:
         self.watched = watched
         self.row = row
-        self.frame = put.box("score tried")
+        self.frame = ui.box("score tried")
         self.update()
 
     def update(self) -> None:
@@ -179,21 +168,13 @@ class TriedFacts:
             return
         errors = {} if trial.found is None else trial.found.errors
         with self.frame:
-            put.text("new", "soft")
+            ui.text("new", "soft")
             if row in errors:
-                put.text("failed", "badge bad", title=errors[row])
+                ui.text("failed", "badge bad", title=errors[row])
                 return
-            put.text(format_number(float(tried[NEW][row])), tag="b", title="The total of the reward that is tried")
-            for name, values in (("change", tried[CHANGE]), ("advantage", tried[ADVANTAGE])):
-                with put.box(tag="span"):
-                    put.text(f"{name} ")
-                    put.text(format_number(float(values[row]), sign=True), tag="i")
+            ui.text(format_number(float(tried[NEW][row])), tag="b", title="The total of the reward that is tried")
+            numbers = {"change": tried[CHANGE][row], "advantage": tried[ADVANTAGE][row]}
+            ui.facts({name: format_number(float(number), sign=True) for name, number in numbers.items()})
             flip = flip_of(self.watched, row)
             if flip is not None:
-                put.text(f"sign flips: {flip['text']}", f"badge {flip['tone']}")
-
-
-def _extremes(watched: Watched) -> tuple[float, float]:
-    values = watched.scores.tried[NEW]
-    known = values[np.isfinite(values)]
-    return (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+                ui.text(f"sign flips: {flip['text']}", f"badge {flip['tone']}")

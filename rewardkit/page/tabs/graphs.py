@@ -6,17 +6,15 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
-from nicegui import ui
-
 from rewardkit.errors import RewardKitError
-from rewardkit.page import elements as put
+from rewardkit.page import ui
 from rewardkit.page.addresses import format_names, parse_names
 from rewardkit.page.charts import Range, extent_of, rows_of, spec_of
 from rewardkit.page.curves import SECTIONS, Panel, version_marks
 from rewardkit.page.escapes import one_line
 from rewardkit.page.exports import csv_of, file_name
 from rewardkit.page.selection import columns, format_steps, parse_steps
-from rewardkit.page.tabs.layout import Page, empty_state
+from rewardkit.page.tabs.layout import Page, Tab, empty_state
 from rewardkit.page.watcher import Watched
 
 _SMOOTHINGS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
@@ -26,7 +24,7 @@ _CLICKED = 50
 """A click selects the visible steps divided by this."""
 
 
-class Graphs:
+class Graphs(Tab):
     """The tab *Graphs*."""
 
     def __init__(self, page: Page, watched: Watched) -> None:
@@ -46,28 +44,28 @@ class Graphs:
         if not len(self.watched.scores):
             empty_state("No graphs yet", "They appear here after the first training step.")
             return
-        with put.box("bar-of-tools"):
-            put.text("Smoothing", "soft", "label")
+        with ui.box("bar-of-tools"):
+            ui.text("Smoothing", "soft", "label")
             nearest = min(range(len(_SMOOTHINGS)), key=lambda at: abs(_SMOOTHINGS[at] - self.smoothing))
-            put.Slider(nearest, len(_SMOOTHINGS) - 1, self._smooth, "Smoothing").style("width: 130px")
-            self.smoothing_text = put.text(f"{self.smoothing:g}", "mono")
-            put.Field(self.words, self._search, "Search graphs", main=True).style("width: 160px")
-            self.back = put.button("All steps", self._all, title="Zoom out to all steps (g, or double-click a graph)")
+            ui.Slider(nearest, len(_SMOOTHINGS) - 1, self._smooth, "Smoothing").style("width: 130px")
+            self.smoothing_text = ui.text(f"{self.smoothing:g}", "mono")
+            ui.Field(self.words, self._search, "Search graphs", main=True).style("width: 160px")
+            self.back = ui.button("All steps", self._all, title="Zoom out to all steps (g, or double-click a graph)")
             await self._build_others()
-            self.drags = put.box("together")
-            put.box("space")
+            self.drags = ui.box("together")
+            ui.box("space")
             dashed = " · Dashed: the reward changed" if version_marks(self.watched.scores) else ""
-            put.text(f"Click a line to see why it moved{dashed}", "soft")
+            ui.text(f"Click a line to see why it moved{dashed}", "soft")
         self._build_drags()
-        self.problem = put.box()
+        self.problem = ui.box()
         for number, name in enumerate(SECTIONS):
-            title = put.text(name, "section" if number else "section first", "h2")
-            self.sections[name] = title, put.box("graphs")
-        self.more = put.button(
+            title = ui.text(name, "section" if number else "section first", "h2")
+            self.sections[name] = title, ui.box("graphs")
+        self.more = ui.button(
             "", self._show_all, "alone", "Show graphs of metrics that never change or were logged only once"
         )
         self.more.style("margin-top: 12px")
-        self.none = put.text("No graph matches the search.", "empty", "div")
+        self.none = ui.text("No graph matches the search.", "empty", "div")
         await self._draw()
 
     async def update(self) -> None:
@@ -84,14 +82,14 @@ class Graphs:
         names = [name for name in await asyncio.to_thread(self.page.library.names) if name != self.watched.name]
         left = [name for name in names if name not in self.others]
         if left:
-            put.Choice(
+            ui.Choice(
                 "",
                 {"": "Overlay a run …", **{name: one_line(name, 50) for name in left[:300]}},
                 self._overlay,
                 "Overlay a run",
             )
         for name in self.others:
-            put.button(f"{one_line(name, 40)}  ×", lambda name=name: self._remove(name), "on", "Remove this run")
+            ui.button(f"{one_line(name, 40)}  ×", lambda name=name: self._remove(name), "on", "Remove this run")
 
     async def _draw(self) -> None:
         """Draw all graphs: create new ones, and update the data of existing ones."""
@@ -104,7 +102,7 @@ class Graphs:
         self.problem.clear()
         with self.problem:
             for problem in problems:
-                put.text(problem, "notice bad", "div")
+                ui.text(problem, "notice bad", "div")
         wordy = {key: panel for key, (panel, _) in specs.items() if self.words.casefold() in panel.title.casefold()}
         hidden = set() if self.all or self.words else {key for key, panel in wordy.items() if _is_idle(panel)}
         for key, (panel, spec) in specs.items():
@@ -150,18 +148,18 @@ class Graphs:
         }
 
     def _build(self, panel: Panel, spec: dict[str, Any]) -> _Graph:
-        with put.box("card graph") as card:
+        with ui.box("card graph") as card:
             card.props["data-graph"] = panel.key
-            with put.box("head"):
-                put.text(one_line(panel.title, 80), tag="h3", title=panel.about)
+            with ui.box("head"):
+                ui.text(one_line(panel.title, 80), tag="h3", title=panel.about)
                 if panel.unit not in ("", "share"):
-                    put.text(panel.unit, "soft")
-                with put.box("tools"):
+                    ui.text(panel.unit, "soft")
+                with ui.box("tools"):
                     name = file_name(self.watched.name, panel.key)
-                    put.button("PNG", lambda: chart.run_method("png", f"{name}.png"), "small", "Save as PNG")
-                    put.button("CSV", lambda: self._csv(panel.key, f"{name}.csv"), "small", "Save all points as CSV")
-            legend = put.box("legend")
-            chart = put.Chart(spec)
+                    ui.button("PNG", lambda: chart.run_method("png", f"{name}.png"), "small", "Save as PNG")
+                    ui.button("CSV", lambda: self._csv(panel.key, f"{name}.csv"), "small", "Save all points as CSV")
+            legend = ui.box("legend")
+            chart = ui.Chart(spec)
             chart.on("zoom", lambda event: self._zoom(event.args))
             chart.on("pick", lambda event: self._pick(event.args))
         graph = _Graph(card, chart, legend)
@@ -212,8 +210,8 @@ class Graphs:
     def _build_drags(self) -> None:
         self.drags.clear()
         with self.drags:
-            put.text("Drag to", "soft")
-            put.choices(self.drag, _DRAGS, self._choose_drag, "What dragging across a graph does; Shift does the other")
+            ui.text("Drag to", "soft")
+            ui.choices(self.drag, _DRAGS, self._choose_drag, "What dragging across a graph does; Shift does the other")
 
     def _choose_drag(self, drag: str) -> None:
         self.drag = drag
@@ -238,7 +236,7 @@ class _Graph:
     """A graph with its legend."""
 
     card: ui.element
-    chart: put.Chart
+    chart: ui.Chart
     legend: ui.element
     entries: list[tuple[str, str, str]] = field(default_factory=list)
 
@@ -263,11 +261,11 @@ class _Graph:
         self.legend.clear()
         with self.legend:
             for name, color, dash in entries:
-                with put.box(tag="span", title=name):
-                    put.box(f"swatch line {dash}", "i").style(f"background: {color}; --c: {color}")
-                    put.text(name)
+                with ui.box(tag="span", title=name):
+                    ui.swatch(color, f"line {dash}", f"; --c: {color}")
+                    ui.text(name)
             if spec["left_out"]:
-                put.text(f"and {spec['left_out']} more in the CSV")
+                ui.text(f"and {spec['left_out']} more in the CSV")
 
 
 def _is_idle(panel: Panel) -> bool:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
-from nicegui import ui
-
 from rewardkit.errors import RewardKitError
-from rewardkit.page import elements as put
+from rewardkit.page import ui
 from rewardkit.page.escapes import escape, one_line
 from rewardkit.page.exports import file_name
-from rewardkit.page.label_file import LABELS, Label
-from rewardkit.page.labels import calibration_data_of, examples_of, regressions_of
+from rewardkit.page.label_file import LABELS, Label, Line
+from rewardkit.page.labels import Labels, calibration_data_of, examples_of, regressions_of
 from rewardkit.page.watcher import Watched
 
 KEYS = {"y": "good", "w": "bad", "x": "exploit"}
@@ -24,11 +23,7 @@ _KEY_OF = {label: key for key, label in KEYS.items()}
 
 def label_columns(watched: Watched) -> list[dict[str, Any]]:
     """Return the column of labels for a table of completions; none if the run has no labels."""
-    return (
-        [{"name": "label", "label": "Label", "kind": "badge"}]
-        if watched.labels is not None and len(watched.labels)
-        else []
-    )
+    return [ui.column("label", "Label", "badge")] if watched.labels is not None and len(watched.labels) else []
 
 
 def label_cells(watched: Watched, row: int) -> dict[str, Any]:
@@ -37,6 +32,16 @@ def label_cells(watched: Watched, row: int) -> dict[str, Any]:
     if label is None:
         return {"label": ""}
     return {"label": {"text": label.label, "tone": label.label, "title": one_line(label.note, 500)}}
+
+
+async def put_label(labels: Labels, row: int, label: Label | None) -> bool:
+    """Label a completion, or remove its label; return whether that worked, and show why it did not."""
+    try:
+        await asyncio.to_thread(labels.put, row, label)
+    except RewardKitError as error:
+        ui.notify(escape(str(error)), type="negative")
+        return False
+    return True
 
 
 class LabelBar:
@@ -48,7 +53,7 @@ class LabelBar:
         self.row = row
         self.changed = changed
         self._shown: Label | None = None
-        self.frame = put.box("labels")
+        self.frame = ui.box("labels")
         self._fill()
 
     def refresh(self) -> None:
@@ -75,14 +80,8 @@ class LabelBar:
 
     async def _put(self, label: Label | None) -> None:
         labels = self.watched.labels
-        if labels is None:
-            return
-        try:
-            await asyncio.to_thread(labels.put, self.row, label)
-        except RewardKitError as error:
-            ui.notify(escape(str(error)), type="negative")
-            return
-        await self.changed()
+        if labels is not None and await put_label(labels, self.row, label):
+            await self.changed()
 
     def _fill(self) -> None:
         label = self._shown = self._label
@@ -90,15 +89,13 @@ class LabelBar:
         with self.frame:
             for name in LABELS:
                 key = _KEY_OF[name] if self.side == "left" else f"Shift+{_KEY_OF[name]}"
-                self._button(name, key, pressed=label is not None and label.label == name)
+                pressed = label is not None and label.label == name
+                title = f"Remove the label ({key})" if pressed else f"Label this completion as {name} ({key})"
+                button = ui.toggle(name, pressed, partial(self.toggle, name), name, title)
+                button.props["aria-label"] = name
             if label is not None:
-                field = put.Field(label.note, self.note, "Note", tooltip="A note on the label (e)", late=True)
+                field = ui.Field(label.note, self.note, "Note", tooltip="A note on the label (e)", late=True)
                 field.classes("note")
-
-    def _button(self, name: str, key: str, *, pressed: bool) -> None:
-        title = f"Remove the label ({key})" if pressed else f"Label this completion as {name} ({key})"
-        button = put.button(name, lambda: self.toggle(name), f"small {name}{' on' if pressed else ''}", title)
-        button.props.update({"aria-pressed": "true" if pressed else "false", "aria-label": name})
 
 
 class LabelLine:
@@ -107,7 +104,7 @@ class LabelLine:
     def __init__(self, watched: Watched, find: Callable[[str], Awaitable[None]]) -> None:
         self.watched = watched
         self.find = find
-        self.frame = put.box("labels-line")
+        self.frame = ui.box("labels-line")
         self._shown: object = None
         self.refresh()
 
@@ -120,33 +117,28 @@ class LabelLine:
         self.frame.clear()
         with self.frame:
             if labels is None:
-                put.text(_READ_ONLY, "soft")
+                ui.text(_READ_ONLY, "soft")
                 return
             if labels.file.problem:
-                put.text(one_line(labels.file.problem, 300), "complaint", "div")
+                ui.text(one_line(labels.file.problem, 300), "complaint", "div")
             if not len(labels):
-                put.text("No labels yet: choose good, bad or exploit at a completion", "soft")
+                ui.text("No labels yet: choose good, bad or exploit at a completion", "soft")
                 return
             count = f"{len(labels):,} label{'' if len(labels) == 1 else 's'}"
-            put.button(count, lambda: self.find("label!=none"), "small", "Find the prompts with labels")
-            put.box("space")
-            put.text("Save", "soft")
-            put.button("labels", self._save_labels, "small", "The labels of this run, for calibrate or check --data")
-            put.button("examples", self._save_examples, "small", "Good and bad completions, for check --examples")
-            put.button("exploits", self._save_exploits, "small", "Regression cases, for check --regressions and diff")
+            ui.button(count, lambda: self.find("label!=none"), "small", "Find the prompts with labels")
+            ui.box("space")
+            ui.text("Save", "soft")
+            about_labels = "The labels of this run, for calibrate or check --data"
+            about_examples = "Good and bad completions, for check --examples"
+            about_exploits = "Regression cases, for check --regressions and diff"
+            ui.button(
+                "labels", lambda: self._save(calibration_data_of(labels.lines()), "labels"), "small", about_labels
+            )
+            ui.button("examples", lambda: self._save(examples_of(labels.lines()), "examples"), "small", about_examples)
+            ui.button("exploits", lambda: self._save_exploits(labels.lines()), "small", about_exploits)
 
-    def _save_labels(self) -> None:
-        if self.watched.labels is not None:
-            self._save(calibration_data_of(self.watched.labels.lines()), "labels")
-
-    def _save_examples(self) -> None:
-        if self.watched.labels is not None:
-            self._save(examples_of(self.watched.labels.lines()), "examples")
-
-    def _save_exploits(self) -> None:
-        if self.watched.labels is None:
-            return
-        cases, lacking = regressions_of(self.watched.labels.lines())
+    def _save_exploits(self, lines: list[Line]) -> None:
+        cases, lacking = regressions_of(lines)
         if lacking:
             ui.notify(
                 f"{lacking} exploit{'' if lacking == 1 else 's'} left out: a case needs a right completion of the same "

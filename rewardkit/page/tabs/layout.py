@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from nicegui import background_tasks, ui
+from nicegui import background_tasks
 
 from rewardkit.errors import RewardKitError
-from rewardkit.page import elements as put
+from rewardkit.page import ui
 from rewardkit.page.addresses import TABS, Address
 from rewardkit.page.escapes import one_line
 from rewardkit.page.leads import Search
@@ -37,7 +38,7 @@ class Alarm:
         self.watched = watched
         self.search: Search = watched.cached_for_run("leads", Search)
         self._searching = False
-        self.line = put.Alarm(str(watched.run.info["id"]), Address(watched.name, "suspicious").url)
+        self.line = ui.Alarm(str(watched.run.info["id"]), Address(watched.name, "suspicious").url)
         self._fill()
 
     async def update(self) -> None:
@@ -45,12 +46,8 @@ class Alarm:
         if self._searching or self.search.is_fresh(self.watched):
             return
         self._searching = True
-        try:
-            await asyncio.to_thread(self.search.run, self.watched)
-        except Exception:
-            _LOG.warning("the search for leads failed", exc_info=True)
-        finally:
-            self._searching = False
+        await asyncio.to_thread(self.search.run, self.watched)
+        self._searching = False
         if not self.line.is_deleted:
             self._fill()
 
@@ -67,14 +64,14 @@ class TrialStrip:
 
     def __init__(self, trial: Trial, run: str = "") -> None:
         self.trial = trial
-        with put.box("notice soft trial") as strip:
+        with ui.box("notice soft trial") as strip:
             strip.props["role"] = "status"
-            put.text("Trying ")
-            put.text(one_line(trial.trials.name, 120), tag="b")
+            ui.text("Trying ")
+            ui.text(one_line(trial.trials.name, 120), tag="b")
             if run:
-                put.text(f" on {one_line(run, 60)}")
-            self.progress = put.text("")
-            self.notes = put.box()
+                ui.text(f" on {one_line(run, 60)}")
+            self.progress = ui.text("")
+            self.notes = ui.box()
         self._shown: object = None
         self.update()
 
@@ -88,7 +85,7 @@ class TrialStrip:
         self.notes.clear()
         with self.notes:
             for sentence in self.trial.notes:
-                put.text(sentence, "problem" if sentence == self.trial.problem else "", "div")
+                ui.text(sentence, "problem" if sentence == self.trial.problem else "", "div")
 
 
 _SECONDS = 1.0
@@ -121,17 +118,20 @@ _KEYS = {
 }
 
 
-class Tab(Protocol):
+class Tab(ABC):
     """The content of the page below the header."""
 
+    @abstractmethod
     async def build(self) -> None:
         """Create the elements."""
 
+    @abstractmethod
     async def update(self) -> None:
         """Show new data of the run."""
 
     async def key(self, key: str, shift: bool) -> None:
         """Handle a key that the frame does not handle itself."""
+        return
 
 
 class Page:
@@ -160,13 +160,13 @@ class Page:
 
     async def build(self) -> None:
         """Create the frame and show the first view."""
-        self.shell = put.Shell()
+        self.shell = ui.Shell()
         self.shell.on("key", lambda event: self._key(event.args))
         self.shell.on("go", lambda event: self.go(Address.of_url(str(event.args))))
         self.shell.on("went", lambda event: self.show(Address.of_url(str(event.args))))
         ui.query("html").props("lang=en")
-        self.header = put.box("top", "header")
-        self.content = put.box("page")  # NiceGUI puts a <main> around it
+        self.header = ui.box("top", "header")
+        self.content = ui.box("page")  # NiceGUI puts a <main> around it
         self._build_help()
         await self.show(self.address)
         ui.timer(_SECONDS, self._update, immediate=False)
@@ -195,7 +195,7 @@ class Page:
         if address.run is not None and self.watcher.opened(address.run) is None and not read:
             self._clear(None)
             with self.content:
-                put.text("Reading the run …", "empty", "div")
+                ui.text("Reading the run …", "empty", "div")
             later(self.content, self.show(address, read=True))
             return
         try:
@@ -235,9 +235,9 @@ class Page:
                 self._set_badge(watched)
         with self.content:
             if self.address.run is not None:
-                put.text(TABS[self.address.tab], "unseen", "h2")
+                ui.text(TABS[self.address.tab], "unseen", "h2")
             if watched is not None and watched.problem:
-                put.text(watched.problem, "notice warn", "div")
+                ui.text(watched.problem, "notice warn", "div")
             if watched is not None and watched.trial is not None:
                 self.strip = TrialStrip(watched.trial)
             if watched is not None:
@@ -245,21 +245,21 @@ class Page:
 
     def _build_header(self) -> None:
         runs = self._left.get((None, "runs"), Address())
-        put.link("rewardkit", runs.url, "brand", "All runs")
-        self.badge: put.Label | None = None
+        ui.link("rewardkit", runs.url, "brand", "All runs")
+        self.badge: ui.Label | None = None
         if self.address.run is None:
-            put.text("Runs", "unseen", "h1")
+            ui.text("Runs", "unseen", "h1")
         else:
-            put.text("/", "slash")
-            put.text(one_line(self.address.run, 60), "run", "h1")
-            self.badge = put.text("…", "badge")
-            with put.box("tabs", "nav"):
+            ui.text("/", "slash")
+            ui.text(one_line(self.address.run, 60), "run", "h1")
+            self.badge = ui.text("…", "badge")
+            with ui.box("tabs", "nav"):
                 for tab, title in TABS.items():
                     here = "here" if tab == self.address.tab else ""
-                    put.link(title, self.to(tab).url, here, _ABOUT[tab])
-        put.box("space")
-        put.button("", lambda: self.shell.run_method("toggle"), "ghost theme", "Switch between dark and light (d)")
-        put.button("?", self.help.open, "ghost", "Keyboard shortcuts (?)")
+                    ui.link(title, self.to(tab).url, here, _ABOUT[tab])
+        ui.box("space")
+        ui.button("", lambda: self.shell.run_method("toggle"), "ghost theme", "Switch between dark and light (d)")
+        ui.button("?", self.help.open, "ghost", "Keyboard shortcuts (?)")
 
     def _set_badge(self, watched: Watched) -> None:
         if self.badge is not None:
@@ -271,14 +271,14 @@ class Page:
 
     def _build_help(self) -> None:
         self.help = ui.dialog().props('aria-label="Keyboard shortcuts"')
-        with self.help, put.box("help"):
-            put.text("Keyboard shortcuts", tag="h2")
-            with put.box(tag="dl"):
+        with self.help, ui.box("help"):
+            ui.text("Keyboard shortcuts", tag="h2")
+            with ui.box(tag="dl"):
                 for keys, meaning in _KEYS.items():
-                    with put.box(tag="dt"):
+                    with ui.box(tag="dt"):
                         for key in keys.split(" "):
-                            put.text(key, tag="kbd")
-                    put.text(meaning, tag="dd")
+                            ui.text(key, tag="kbd")
+                    ui.text(meaning, tag="dd")
 
     async def _key(self, event: dict[str, object]) -> None:
         key, shift = str(event.get("key")), bool(event.get("shift"))
@@ -323,14 +323,14 @@ class Page:
 
 def empty_state(title: str, message: str, example: str = "", *, back: bool = False) -> None:
     """Show a message in place of content: what is missing and what to do."""
-    with put.box("empty"):
-        put.text(title, tag="h2")
-        put.text(message, tag="p")
+    with ui.box("empty"):
+        ui.text(title, tag="h2")
+        ui.text(message, tag="p")
         if example:
-            put.text(example, tag="pre")
+            ui.text(example, tag="pre")
         if back:
-            with put.box(tag="p"):
-                put.link("All runs", "/")
+            with ui.box(tag="p"):
+                ui.link("All runs", "/")
 
 
 def later(frame: ui.element, work: Coroutine[Any, Any, None]) -> None:

@@ -4,60 +4,69 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rewardkit.page import elements as put
+from rewardkit.page import ui
 from rewardkit.page.addresses import Address
 from rewardkit.page.curves import ByStep
 from rewardkit.page.escapes import escape, one_line
-from rewardkit.page.reader import Latency, LogQuery, latencies, log_page, log_rates
-from rewardkit.page.scores import OUTCOMES, Floats, Key, epoch_of, key_text
+from rewardkit.page.scores import OUTCOMES, Floats, Integers, epoch_of, key_text
 from rewardkit.page.selection import component as component_of, parse_steps, spoken
-from rewardkit.page.tabs.layout import Page
+from rewardkit.page.tabs.layout import Page, Tab
+from rewardkit.page.tabs.tables import PagedTable
 from rewardkit.page.watcher import Watched
-from rewardkit.record.run import Run
+from rewardkit.record.queries import (
+    Latency,
+    LogQuery,
+    Noted,
+    NoteKind,
+    latencies,
+    log_page,
+    log_rates,
+    log_size,
+    note_kinds,
+    noted,
+)
 
 # What calling each component came to: errors, failures, slow calls, and how long its calls took.
 
 
-_NUMBER = {"kind": "number"}
-COLUMNS: list[dict[str, Any]] = [
-    {"name": "component", "label": "Component", "kind": "soft"},
-    {"name": "calls", "label": "Completions", **_NUMBER, "title": "Completions that it was asked to score"},
-    {
-        "name": "errors",
-        "label": "Errors",
-        "kind": "bar",
-        "color": "var(--bad)",
-        "title": "Completions for which its code raised an exception or returned an invalid score, and their share",
-    },
-    {
-        "name": "failures",
-        "label": "Failures",
-        "kind": "bar",
-        "color": "var(--warn)",
-        "title": "Completions whose score could not be computed, for example because a judge was down or a worker was "
+COLUMNS = [
+    ui.column("component", "Component", "soft"),
+    ui.column("calls", "Completions", title="Completions that it was asked to score"),
+    ui.column(
+        "errors",
+        "Errors",
+        "bar",
+        color="var(--bad)",
+        title="Completions for which its code raised an exception or returned an invalid score, and their share",
+    ),
+    ui.column(
+        "failures",
+        "Failures",
+        "bar",
+        color="var(--warn)",
+        title="Completions whose score could not be computed, for example because a judge was down or a worker was "
         "killed, and their share",
-    },
-    {
-        "name": "slow",
-        "label": "Slow",
-        "kind": "bar",
-        "color": "var(--warn)",
-        "title": "Calls that took above 0.1 s and five times as long as most: the slowest five of each batch",
-    },
-    {"name": "median", "label": "Median", **_NUMBER, "title": "Half of the calls of its function took less time"},
-    {"name": "most", "label": "p95", **_NUMBER, "title": "95 % of the calls of its function took less time"},
-    {"name": "slowest", "label": "Slowest", **_NUMBER, "title": "The slowest call of its function"},
-    {"name": "seconds", "label": "Per batch", **_NUMBER, "title": "The mean time of a batch"},
-    {"name": "lines", "label": "Lines", **_NUMBER, "title": "The number of lines printed and logged"},
+    ),
+    ui.column(
+        "slow",
+        "Slow",
+        "bar",
+        color="var(--warn)",
+        title="Calls that took above 0.1 s and five times as long as most: the slowest five of each batch",
+    ),
+    ui.column("median", "Median", title="Half of the calls of its function took less time"),
+    ui.column("most", "p95", title="95 % of the calls of its function took less time"),
+    ui.column("slowest", "Slowest", title="The slowest call of its function"),
+    ui.column("seconds", "Per batch", title="The mean time of a batch"),
+    ui.column("lines", "Lines", title="The number of lines printed and logged"),
 ]
 
 
-def rows(watched: Watched, selected: str) -> list[dict[str, Any]]:
+def rates(watched: Watched) -> list[dict[str, Any]]:
     """Return a row of the table for each component."""
     lines = watched.cached("log rates", lambda: log_rates(watched.run))
     took = watched.cached("latencies", lambda: latencies(watched.run))
@@ -67,7 +76,7 @@ def rows(watched: Watched, selected: str) -> list[dict[str, Any]]:
         if codes is not None:
             counts = np.bincount(codes, minlength=len(OUTCOMES) + 1)
             cells = _cells(watched, name, counts, lines.get(name, {}), took.get(name))
-            found.append({"key": name, "cells": cells, "selected": name == selected})
+            found.append({"key": name, "cells": cells})
     return found
 
 
@@ -117,95 +126,10 @@ def spoken_seconds(seconds: float) -> str:
     raise AssertionError
 
 
-# A tally of the notes that rewards write, by kind: ``"off by 3"`` and ``"off by 11"`` are both ``"off by #"``.
+# The notes that rewards write, counted by kind.
 
 
-_MOST_KINDS = 40
-"""The most kinds of a component."""
-_READ = 300
-"""The characters of a note that tell its kind."""
-_QUOTED = (r"""("[^"]*"|`[^`]*`|“[^”]*”|‘[^’]*’)""", "…")
-_QUOTED_ONCE = (r"""(^|[^\pL\pN])'[^']*'""", r"\1…")  # an apostrophe within a word quotes nothing
-_NUMBER_PATTERN = (r"[-+−]?\pN+(?:[.,]\pN+)*(?:[eE][-+]?\pN+)?", "#")
-_BLANK = (r"\s+", " ")
-_TRAINED = "(attempt, rank, part) in (select distinct attempt, rank, part from scores where training)"
-
-
-@dataclass(frozen=True, eq=False)
-class Kind:
-    """Notes that are the same but for numbers and quoted texts.
-
-    Attributes:
-        count: the completions of the training that have such a note.
-        steps: (t,) the steps that have any, in order.
-        counts: (t,) how many.
-    """
-
-    component: str
-    text: str
-    count: int
-    steps: Floats
-    counts: Floats
-
-
-@dataclass(frozen=True)
-class Noted:
-    """A completion with its note."""
-
-    key: Key
-    prompt_id: str
-    step: int
-    note: str
-
-
-def components_with_notes(run: Run) -> list[str]:
-    return [name.removeprefix("notes/") for name in run.completions().columns if name.startswith("notes/")]
-
-
-def tally(run: Run) -> list[Kind]:
-    """Return the kinds of notes in the training, the most frequent first."""
-    kinds = [kind for name in components_with_notes(run) for kind in _kinds(run, name)]
-    return sorted(kinds, key=lambda kind: -kind.count)
-
-
-def _kinds(run: Run, component: str) -> list[Kind]:
-    query = (
-        f"with said as (select step, {kind_of('note')} as kind, sum(count) as count from ("
-        f"select step, left({_column(component)}, {_READ:d}) as note, count(*) as count from completions "
-        f"where note is not null and {_TRAINED} group by all) group by all), "
-        f"most as (select kind from said group by kind order by sum(count) desc, kind limit {_MOST_KINDS:d}) "
-        "select kind, step, count from said join most using (kind) order by kind, step"
-    )
-    found: dict[str, list[tuple[int, int]]] = {}
-    for kind, step, count in run.sql(query).fetchall():
-        found.setdefault(kind, []).append((step, int(count)))
-    return [
-        Kind(component, kind, sum(count for _, count in rows), *np.array(rows, dtype=np.float64).T)
-        for kind, rows in found.items()
-    ]
-
-
-def noted(run: Run, component: str, kind: str, limit: int) -> list[Noted]:
-    """Return the newest completions of the training whose note of `component` is of this kind."""
-    if component not in components_with_notes(run):
-        return []
-    query = (
-        f"select attempt, rank, part, row, prompt_id, step, {_column(component)} as note from completions "
-        f"where note is not null and {kind_of(f'left(note, {_READ:d})')} = ? and {_TRAINED} "
-        "order by step desc, attempt desc, rank, part desc, row limit ?"
-    )
-    return [Noted(row[:4], *row[4:]) for row in run.sql(query, [kind, limit]).fetchall()]
-
-
-def kind_of(column: str) -> str:
-    """Return the SQL expression of the kind of a note."""
-    expression = column
-    for pattern, substitute in (_QUOTED, _QUOTED_ONCE, _NUMBER_PATTERN, _BLANK):
-        expression = f"regexp_replace({expression}, {_text(pattern)}, {_text(substitute)}, 'g')"
-    return f"left(trim({expression}), 160)"
-
-
-def share_over_time(kind: Kind, steps: Floats, asked: Floats, bins: int) -> list[Any]:
+def share_over_time(kind: NoteKind, steps: Floats, asked: Floats, bins: int) -> list[Any]:
     """Return points for a sparkline, from 0 to 1: the share of completions that have the note, in up to `bins` parts.
 
     Args:
@@ -224,41 +148,26 @@ def share_over_time(kind: Kind, steps: Floats, asked: Floats, bins: int) -> list
     return [[x, min(share / top, 1.0)] for x, share in zip(across, shares.tolist(), strict=True)]
 
 
-def _column(component: str) -> str:
-    return '"notes/' + component.replace('"', '""') + '"'
-
-
-def _text(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-# The notes of rewards, counted by kind over the training, with the newest completions of the kind that is selected.
-
-
 Rows = list[dict[str, Any]]
 _NOTES = 12
 """The kinds that are shown at first."""
 _NEWEST = 12
 _BINS = 40
+_ABOUT_SHARE = (
+    "Completions of the training with this note, and their share of those that the component was asked to score"
+)
 _NOTE_COLUMNS = [
-    {"name": "component", "label": "Component", "kind": "soft"},
-    {"name": "note", "label": "Note", "kind": "text", "title": "# stands for a number, … for a quoted text"},
-    {"name": "over", "label": "Over time", "kind": "spark", "title": "The share of its completions, step by step"},
-    {
-        "name": "share",
-        "label": "Completions",
-        "kind": "bar",
-        "color": "var(--accent)",
-        "title": "Completions of the training with this note, and their share of those that the component was asked to "
-        "score",
-    },
+    ui.column("component", "Component", "soft"),
+    ui.column("note", "Note", "text", title="# stands for a number, … for a quoted text"),
+    ui.column("over", "Over time", "spark", title="The share of its completions, step by step"),
+    ui.column("share", "Completions", "bar", color="var(--accent)", title=_ABOUT_SHARE),
 ]
-_FOUND = [
-    {"name": "step", "label": "Step", "kind": "number", "width": "70px"},
-    {"name": "total", "label": "Total", "kind": "number", "width": "80px"},
-    {"name": "score", "label": "Score", "kind": "number", "width": "80px", "title": "The score of the component"},
-    {"name": "note", "label": "Note", "kind": "text"},
-    {"name": "show", "label": "", "kind": "link", "width": "90px"},
+_NEWEST_COLUMNS = [
+    ui.column("step", "Step", width="70px"),
+    ui.column("total", "Total", width="80px"),
+    ui.column("score", "Score", width="80px", title="The score of the component"),
+    ui.column("note", "Note", "text"),
+    ui.column("show", "", "link", width="90px"),
 ]
 
 
@@ -271,20 +180,20 @@ class NoteTally:
         self.all = page.address.get("notes") == "all"
 
     def build(self) -> None:
-        self.card = put.box("card scroll notes")
+        self.card = ui.box("card scroll notes")
         with self.card:
-            with put.box("table-head"):
-                put.text("Notes", tag="h3")
-                put.text("What rewards say about completions: # stands for a number, … for a quoted text", "soft")
-            self.table = put.Table(_NOTE_COLUMNS).when("open", self._open)
-            self.more = put.button("", self._show_all, "alone")
-        self.found = put.box("card scroll noted")
+            with ui.box("table-head"):
+                ui.text("Notes", tag="h3")
+                ui.text("What rewards say about completions: # stands for a number, … for a quoted text", "soft")
+            self.table = ui.Table(_NOTE_COLUMNS).when("open", self._open)
+            self.more = ui.button("", self._show_all, "alone")
+        self.found = ui.box("card scroll noted")
         with self.found:
-            with put.box("table-head"):
-                self.title = put.text("", tag="h3")
-                put.box("space")
-                put.button("×", self._close, "ghost", "Close the completions with this note")
-            self.newest = put.Table(_FOUND, empty="No completion has this note any more.")
+            with ui.box("table-head"):
+                self.title = ui.text("", tag="h3")
+                ui.box("space")
+                ui.button("×", self._close, "ghost", "Close the completions with this note")
+            self.newest = ui.Table(_NEWEST_COLUMNS, empty="No completion has this note any more.")
 
     async def update(self) -> None:
         address = self.page.address
@@ -293,7 +202,8 @@ class NoteTally:
         if wanted != tuple(self.page.address.get(name) for name in ("component", "noted", "note")):
             return
         self.card.set_visibility(bool(rows))
-        self.table.show(rows if self.all else rows[:_NOTES])
+        selected = {"note": _key(wanted[1], wanted[2])}
+        self.table.show(rows if self.all else rows[:_NOTES], selected=selected)
         self.more.show(f"Show all {len(kinds)} kinds of notes")
         self.more.set_visibility(len(rows) > _NOTES and not self.all)
         self.found.set_visibility(bool(wanted[2]))
@@ -302,16 +212,15 @@ class NoteTally:
 
     def _read(
         self, component: str, of: str, note: str
-    ) -> tuple[list[Kind], list[dict[str, Any]], list[dict[str, Any]]]:
+    ) -> tuple[list[NoteKind], list[dict[str, Any]], list[dict[str, Any]]]:
         watched = self.watched
-        kinds = watched.cached("notes", lambda: tally(watched.run))
+        kinds = watched.cached("notes", lambda: note_kinds(watched.run))
         shown = [kind for kind in kinds if component in ("", kind.component)]
         steps = ByStep(watched.scores.step, watched.scores.training)
         found = noted(watched.run, of, note, _NEWEST) if note else []
-        rows = [self._row(kind, steps, kind.component == of and kind.text == note) for kind in shown]
-        return shown, rows, [self._completion(one, of) for one in found]
+        return shown, [self._row(kind, steps) for kind in shown], [self._completion(one, of) for one in found]
 
-    def _row(self, kind: Kind, steps: ByStep, selected: bool) -> dict[str, Any]:
+    def _row(self, kind: NoteKind, steps: ByStep) -> dict[str, Any]:
         codes = self.watched.scores.outcomes.get(kind.component)
         scored = np.zeros(0) if codes is None else steps.sum(_is_asked(codes))
         share = min(kind.count / scored.sum(), 1.0) if scored.sum() else 0.0
@@ -323,7 +232,7 @@ class NoteTally:
             "over": {"points": points, "text": f"steps {first:,} to {last:,}"},
             "share": {"text": f"{kind.count:,} · {percent(share)}", "share": (0.0, share), "tone": ""},
         }
-        return {"key": _key(kind.component, kind.text), "cells": cells, "selected": selected}
+        return {"key": _key(kind.component, kind.text), "cells": cells}
 
     def _completion(self, one: Noted, component: str) -> dict[str, Any]:
         scores = self.watched.scores
@@ -368,103 +277,90 @@ def _number(value: float) -> str | None:
     return f"{value:.3f}" if value == value else None
 
 
-_ROWS = 60
 _TONES = {"error": "bad", "warning": "warn"}
 _KINDS = ("print", "log", "warning", "fault", "slow")
 _LEVELS = ("debug", "info", "warning", "error")
-_COLUMNS = [
-    {"name": "step", "label": "Step", "kind": "number"},
-    {"name": "epoch", "label": "Epoch", "kind": "number", "title": "Counted from 1"},
-    {"name": "time", "label": "Time (UTC)", "kind": "number"},
-    {"name": "level", "label": "Level", "kind": "badge"},
-    {"name": "kind", "label": "Kind", "kind": "soft"},
-    {"name": "component", "label": "Component", "kind": "soft"},
-    {"name": "message", "label": "Message", "kind": "text"},
-    {"name": "count", "label": "Times", "kind": "number"},
-    {"name": "seconds", "label": "Seconds", "kind": "number"},
-    {"name": "version", "label": "Version", "kind": "soft", "title": "The version of the reward that scored the batch"},
-    {"name": "show", "label": "", "kind": "link"},
+_NO_MATCH = "No line matches. Search for fewer words, or show all components, levels and kinds."
+_LINE_COLUMNS = [
+    ui.column("step", "Step"),
+    ui.column("epoch", "Epoch", title="Counted from 1"),
+    ui.column("time", "Time (UTC)"),
+    ui.column("level", "Level", "badge"),
+    ui.column("kind", "Kind", "soft"),
+    ui.column("component", "Component", "soft"),
+    ui.column("message", "Message", "text"),
+    ui.column("count", "Times"),
+    ui.column("seconds", "Seconds"),
+    ui.column("version", "Version", "soft", title="The version of the reward that scored the batch"),
+    ui.column("show", "", "link"),
 ]
 
 
-class Logs:
-    """The tab *Reward logs*."""
+class Lines(PagedTable):
+    """The lines of the log that match a query, newest first."""
+
+    size = 60
+    names = ("q", "", "")
+    page_name = "page"
 
     def __init__(self, page: Page, watched: Watched) -> None:
-        self.page = page
+        super().__init__(page)
         self.watched = watched
-        address = page.address
-        words, component, level, kind = (address.get(name) for name in ("q", "component", "level", "kind"))
-        component = component or component_of(address.get("by"), watched.scores)
-        self.asked = LogQuery(words, component, level, kind, parse_steps(address.get("steps")))
-        self.at = int(address.number("page", 1, 1, 1e6)) - 1
-        self.lines: list[dict[str, Any]] = []
+        component = page.address.get("component") or component_of(page.address.get("by"), watched.scores)
+        self.filters = {name: page.address.get(name) for name in ("level", "kind")} | {"component": component}
+        self.steps = parse_steps(page.address.get("steps"))
         self.open: set[str] = set()
 
-    async def build(self) -> None:
-        with put.box("card scroll rates"):
-            self.rates = put.Table(COLUMNS, empty="No components have been scored yet.")
-            self.rates.when("open", self._component)
-        self.notes = NoteTally(self.page, self.watched)
-        self.notes.build()
-        with put.box("bar-of-tools"):
-            put.Field(self.asked.words, self._search, "Search messages", main=True).style("width: 300px")
-            names = {
-                "": "All components",
-                "-": "(no component)",
-                **{name: one_line(name, 50) for name in self.watched.components},
-            }
-            put.Choice(self.asked.component, names, self._component, "Component")
-            put.Choice(self.asked.level, {"": "All levels", **{one: one for one in _LEVELS}}, self._level, "Level")
-            put.Choice(self.asked.kind, {"": "All kinds", **{one: one for one in _KINDS}}, self._kind, "Kind")
-            if self.asked.steps is not None:
-                put.button(f"{spoken(self.asked.steps)}  ×", self._all_steps, "on", "Show the lines of all steps")
-            put.box("space")
-            with put.box("together"):
-                self.back = put.button("‹", lambda: self._turn(-1), "ghost", "Previous page")
-                self.count = put.text("", "soft")
-                self.on = put.button("›", lambda: self._turn(1), "ghost", "Next page")
-        with put.box("card scroll"):
-            known = not np.isnan(self.watched.scores.epoch).all()
-            columns = [column for column in _COLUMNS if known or column["name"] != "epoch"]
-            self.table = put.Table(columns, empty="No reward function has printed, logged or raised anything.")
-            self.table.classes("cards lines")
-            self.table.when("open", self._open)
-        await self.update()
+    @property
+    def query(self) -> LogQuery:
+        return LogQuery(self.words, **self.filters, steps=self.steps)
 
-    async def update(self) -> None:
-        self.rates.show(await asyncio.to_thread(rows, self.watched, self.asked.component))
-        await self.notes.update()
-        await self._show()
+    def find(self) -> tuple[Integers, list[str]]:
+        return np.arange(log_size(self.watched.run, self.query)), []
 
-    async def key(self, key: str, shift: bool) -> None:
-        return None
+    async def show(self) -> None:
+        if self.query != LogQuery():
+            self.table.props["empty"] = _NO_MATCH
+        await super().show()
 
-    async def _show(self) -> None:
-        wanted = self.asked, self.at
-        total, lines = await asyncio.to_thread(log_page, self.watched.run, self.asked, self.at * _ROWS, _ROWS)
-        if wanted != (self.asked, self.at):
-            return  # the user has changed the query in the meantime
-        self.lines = lines
-        first = self.at * _ROWS
-        noun = "line" if total == 1 else "lines"
-        self.count.show(f"{min(first + 1, total):,}–{min(first + _ROWS, total):,} of {total:,} {noun}, newest first")
-        for button, disabled in ((self.back, self.at == 0), (self.on, first + _ROWS >= total)):
-            button.props["disabled"] = disabled
-        if self.asked != LogQuery():
-            self.table.props["empty"] = (
-                "No line matches. Search for fewer words, or show all components, levels and kinds."
-            )
-        self._fill()
+    def columns(self) -> list[dict[str, Any]]:
+        known = not np.isnan(self.watched.scores.epoch).all()
+        return [column for column in _LINE_COLUMNS if known or column["name"] != "epoch"]
 
-    def _fill(self) -> None:
-        self.table.show([self._row(number, line) for number, line in enumerate(self.lines)])
+    def remark(self) -> str:
+        return f" line{'' if len(self.order) == 1 else 's'}, newest first"
+
+    def rows(self, numbers: list[int]) -> list[dict[str, Any]]:
+        lines = log_page(self.watched.run, self.query, numbers[0], len(numbers)) if numbers else []
+        return [self._row(number, line) for number, line in zip(numbers, lines, strict=False)]
+
+    async def filter(self, **filters: str) -> None:
+        """Show the lines of a level or kind."""
+        self.filters |= filters
+        self.at = 0
+        self.open.clear()
+        self.note(**filters)
+        await self.refresh()
+
+    async def search(self, words: str) -> None:
+        self.open.clear()
+        await super().search(words)
+
+    async def toggle(self, key: str) -> None:
+        """Unfold the whole text of a line, or fold it."""
+        self.open ^= {key}
+        await self.show()
+
+    def _query(self) -> tuple[object, ...]:
+        return (self.query,)
 
     def _row(self, number: int, line: dict[str, Any]) -> dict[str, Any]:
-        key = f"{line['attempt']}.{line['rank']}.{line['part']}.{line['row']}.{self.at * _ROWS + number}"
-        detail = None
-        if key in self.open:
-            detail = escape("\n\n".join(filter(None, (line["message"], line["detail"]))))
+        place = line["attempt"], line["rank"], line["part"], line["row"]
+        key = f"{'.'.join(map(str, place))}.{number}"
+        show = None
+        if line["row"] is not None:
+            url = Address(self.watched.name, "completions", {"left": key_text(place)}).url
+            show = {"text": "completion", "href": url}
         cells: dict[str, Any] = {
             "step": f"{line['step']:,}",
             "epoch": f"{epoch_of(line['epoch']):,}" if line["epoch"] is not None else None,
@@ -476,54 +372,53 @@ class Logs:
             "count": f"{line['count']:,}" if (line["count"] or 1) > 1 else "",
             "seconds": f"{line['seconds']:.2f}" if line["seconds"] is not None else "",
             "version": (line["version"] or "")[:8],
-            "show": {"text": "", "href": ""},
+            "show": show,
         }
-        if line["row"] is not None:
-            name = key_text((line["attempt"], line["rank"], line["part"], line["row"]))
-            url = Address(self.watched.name, "completions", {"left": name}).url
-            cells["show"] = {"text": "completion", "href": url}
-        else:
-            cells["show"] = None
+        detail = escape("\n\n".join(filter(None, (line["message"], line["detail"])))) if key in self.open else None
         return {"key": key, "cells": cells, "detail": detail}
 
-    async def _change(self, **changes: str) -> None:
-        state: dict[str, str] = {
-            "q": self.asked.words,
-            "component": self.asked.component,
-            "level": self.asked.level,
-            "kind": self.asked.kind,
-            **changes,
-        }
-        self.asked = LogQuery(state["q"], state["component"], state["level"], state["kind"], self.asked.steps)
-        self.at = 0
-        self.open.clear()
-        self.page.note(self.page.address.with_state(**state, page=None))
-        await self._show()
 
-    async def _search(self, words: str) -> None:
-        await self._change(q=words)
+class Logs(Tab):
+    """The tab *Reward logs*."""
+
+    def __init__(self, page: Page, watched: Watched) -> None:
+        self.page = page
+        self.watched = watched
+        self.notes = NoteTally(page, watched)
+        self.lines = Lines(page, watched)
+
+    async def build(self) -> None:
+        lines, filters = self.lines, self.lines.filters
+        with ui.box("card scroll rates"):
+            self.rates = ui.Table(COLUMNS, empty="No components have been scored yet.")
+            self.rates.when("open", self._component)
+        self.notes.build()
+        with ui.box("bar-of-tools"):
+            ui.Field(lines.words, lines.search, "Search messages", main=True).style("width: 300px")
+            components = {name: one_line(name, 50) for name in self.watched.components}
+            names = {"": "All components", "-": "(no component)", **components}
+            levels, kinds = ({name: name for name in known} for known in (_LEVELS, _KINDS))
+            ui.Choice(filters["component"], names, self._component, "Component")
+            ui.Choice(filters["level"], {"": "All levels", **levels}, lambda level: lines.filter(level=level), "Level")
+            ui.Choice(filters["kind"], {"": "All kinds", **kinds}, lambda kind: lines.filter(kind=kind), "Kind")
+            if lines.steps is not None:
+                ui.button(f"{spoken(lines.steps)}  ×", self._all_steps, "on", "Show the lines of all steps")
+            ui.box("space")
+            lines.build_pager("together")
+        with ui.box("card scroll"):
+            lines.build_table("No reward function has printed, logged or raised anything.", "cards lines")
+            lines.table.when("open", lines.toggle)
+        await self.update()
+
+    async def update(self) -> None:
+        shown = await asyncio.to_thread(rates, self.watched)
+        self.rates.show(shown, selected={"component": self.lines.filters["component"]})
+        await self.notes.update()
+        await self.lines.refresh()
 
     async def _component(self, name: str) -> None:
-        await self.page.go(
-            self.page.address.with_state(
-                component=None if name == self.asked.component else str(name), by=None, page=None
-            )
-        )
+        component = None if name == self.lines.filters["component"] else name
+        await self.page.go(self.page.address.with_state(component=component, by=None, page=None))
 
     async def _all_steps(self) -> None:
         await self.page.go(self.page.address.with_state(steps=None, by=None, before=None, page=None))
-
-    async def _level(self, level: str) -> None:
-        await self._change(level=level)
-
-    async def _kind(self, kind: str) -> None:
-        await self._change(kind=kind)
-
-    async def _turn(self, by: int) -> None:
-        self.at = max(self.at + by, 0)
-        self.page.note(self.page.address.with_state(page=str(self.at + 1) if self.at else None))
-        await self._show()
-
-    async def _open(self, key: str) -> None:
-        self.open ^= {str(key)}
-        self._fill()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rewardkit.errors import RewardKitError
-from rewardkit.page import elements as put
+from rewardkit.page import ui
 from rewardkit.page.addresses import Address, format_names, parse_names
 from rewardkit.page.charts import series_color, spec_of
 from rewardkit.page.curves import Line, Panel, thinned
@@ -20,7 +20,7 @@ from rewardkit.page.escapes import one_line
 from rewardkit.page.style import color_of
 from rewardkit.page.summaries import LAST, Summary
 from rewardkit.page.tabs.component_scores import format_number
-from rewardkit.page.tabs.layout import Page, empty_state, later
+from rewardkit.page.tabs.layout import Page, Tab, empty_state, later
 
 # The tables of the list of runs: one for each set of components, so that its columns mean the same in every row.
 
@@ -78,42 +78,28 @@ def columns_of(components: Names) -> list[dict[str, Any]]:
     """Return the columns of the table of the runs with these components."""
     left = len(components) - _COMPONENTS
     others = f"More components: {one_line(', '.join(components[_COMPONENTS:]), 300)}"
+    about_steps = "As counted by the trainer, which may start at 0. Then a run of 20 steps ends with step 19."
     return [
-        {"name": "selected", "label": "", "kind": "check", "width": "30px"},
-        {"name": "name", "label": "Run", "kind": "link", "sortable": True, "width": "24%"},
-        {"name": "state", "label": "State", "kind": "badge", "sortable": True, "width": "110px"},
-        {
-            "name": "steps",
-            "label": "Last step",
-            "kind": "number",
-            "width": "86px",
-            "sortable": True,
-            "title": "As counted by the trainer, which may start at 0. Then a run of 20 steps ends with step 19.",
-        },
-        {"name": "completions", "label": "Completions", "kind": "number", "sortable": True, "width": "106px"},
-        {"name": "curve", "label": "Total", "kind": "spark", "title": "The total of all training steps"},
-        {
-            "name": "total",
-            "label": f"Last {LAST} steps",
-            "kind": "number",
-            "sortable": True,
-            "title": "The mean total",
-            "width": "106px",
-        },
+        ui.column("selected", "", "check", width="30px"),
+        ui.column("name", "Run", "link", sortable=True, width="24%"),
+        ui.column("state", "State", "badge", sortable=True, width="110px"),
+        ui.column("steps", "Last step", sortable=True, width="86px", title=about_steps),
+        ui.column("completions", "Completions", sortable=True, width="106px"),
+        ui.column("curve", "Total", "spark", title="The total of all training steps"),
+        ui.column("total", f"Last {LAST} steps", sortable=True, width="106px", title="The mean total"),
         *(
-            {
-                "name": f"{_OF_COMPONENT}{name}",
-                "label": one_line(name, 22),
-                "kind": "number",
-                "sortable": True,
-                "color": color_of(name, components),
-                "swatch": True,
-                "title": f"{one_line(name)}: the mean of the last {LAST} steps",
-            }
+            ui.column(
+                f"{_OF_COMPONENT}{name}",
+                one_line(name, 22),
+                sortable=True,
+                swatch=True,
+                color=color_of(name, components),
+                title=f"{one_line(name)}: the mean of the last {LAST} steps",
+            )
             for name in components[:_COMPONENTS]
         ),
-        *([{"name": "more", "label": f"+{left} more", "kind": "soft", "title": others}] if left > 0 else []),
-        {"name": "seen", "label": "Last written", "kind": "number", "sortable": True},
+        *([ui.column("more", f"+{left} more", "soft", title=others)] if left > 0 else []),
+        ui.column("seen", "Last written", sortable=True),
     ]
 
 
@@ -121,10 +107,7 @@ def row_of(name: str, summary: Summary | None, components: Names, selected: bool
     """Return the row of a run."""
     link = {"text": one_line(name, 80), "href": Address(name, "graphs").url}
     if summary is None:
-        return {
-            "key": name,
-            "cells": {"selected": selected, "name": link, "state": {"text": "reading …", "tone": ""}},
-        }
+        return {"key": name, "cells": {"selected": selected, "name": link, "state": {"text": "reading …", "tone": ""}}}
     if summary.problem:
         link["sub"] = one_line(summary.problem, 400)
         return {"key": name, "cells": {"selected": False, "name": link, "state": {"text": "broken", "tone": "bad"}}}
@@ -180,7 +163,7 @@ _PAUSE = 0.3
 """The seconds between two updates of the list while it is read: each one sends all rows."""
 
 
-class Runs:
+class Runs(Tab):
     """The list of runs at ``/``."""
 
     def __init__(self, page: Page) -> None:
@@ -191,7 +174,7 @@ class Runs:
         self.words = page.address.get("q")
         self.sort = page.address.get("sort", "name")
         self.descending = page.address.get("down") == "1"
-        self.tables: dict[Names, put.Table] = {}
+        self.tables: dict[Names, ui.Table] = {}
         self._drawn: object = None
         self._busy = False
 
@@ -200,22 +183,22 @@ class Runs:
         if not self.names:
             self._build_empty()
             return
-        with put.box("bar-of-tools"):
-            put.Field(self.words, self._search, "Search runs", main=True).style("width: 280px")
-            self.overlay = put.button(
+        with ui.box("bar-of-tools"):
+            ui.Field(self.words, self._search, "Search runs", main=True).style("width: 280px")
+            self.overlay = ui.button(
                 "Overlay graphs", self._overlay, title="Show the graphs of all selected runs on top of each other"
             )
-            self.compare = put.button(
+            self.compare = ui.button(
                 "Compare prompts", self._compare, title="Compare two selected runs prompt by prompt"
             )
-            self.count = put.text("", "soft")
+            self.count = ui.text("", "soft")
         trials = self.page.watcher.trials
         if trials is not None:
             tried = one_line(trials.name, 120)
-            put.text(f"Trying {tried}: open a run to see what it would have paid.", "notice soft", "div")
-        self.graph = put.box("card graph").style("margin-bottom: 12px")
-        self.nothing = put.text("No run matches the search.", "empty", "div")
-        self.frame = put.box("groups")
+            ui.text(f"Trying {tried}: open a run to see what it would have paid.", "notice soft", "div")
+        self.graph = ui.box("card graph").style("margin-bottom: 12px")
+        self.nothing = ui.text("No run matches the search.", "empty", "div")
+        self.frame = ui.box("groups")
         self._show()
         later(self.frame, self._refresh())
 
@@ -227,9 +210,6 @@ class Runs:
         if names:
             self.names = names
             await self._refresh()
-
-    async def key(self, key: str, shift: bool) -> None:
-        return None
 
     async def _refresh(self) -> None:
         """Read all runs, and show those that are read every now and then."""
@@ -284,9 +264,9 @@ class Runs:
         with self.frame:
             for components in groups:
                 if len(groups) > 1:
-                    put.text(one_line(", ".join(components), 120) or "Without components", "section", "h2")
-                with put.box("card scroll"):
-                    table = put.Table(columns_of(components)).classes("cards")
+                    ui.text(one_line(", ".join(components), 120) or "Without components", "section", "h2")
+                with ui.box("card scroll"):
+                    table = ui.Table(columns_of(components)).classes("cards")
                     table.when("check", self._select).when("open", self._open).when("sort", self._sort)
                 self.tables[components] = table
 
@@ -302,14 +282,14 @@ class Runs:
         for number, line in enumerate(spec["lines"]):
             line["color"], line["dash"] = series_color(number), "solid"
         with self.graph:
-            with put.box("head"):
-                put.text("Total reward", tag="h3")
-            with put.box("legend"):
+            with ui.box("head"):
+                ui.text("Total reward", tag="h3")
+            with ui.box("legend"):
                 for line in spec["lines"]:
-                    with put.box(tag="span"):
-                        put.box("swatch line", "i").style(f"background: {line['color']}")
-                        put.text(line["name"])
-            put.Chart(spec)
+                    with ui.box(tag="span"):
+                        ui.swatch(line["color"], "line")
+                        ui.text(line["name"])
+            ui.Chart(spec)
 
     def _search(self, words: str) -> None:
         self.words = words

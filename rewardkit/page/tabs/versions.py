@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.page import elements as put
+from rewardkit.page import ui
 from rewardkit.page.comparison import compare
 from rewardkit.page.escapes import escape, one_line
-from rewardkit.page.tabs.layout import Page, empty_state
+from rewardkit.page.tabs.layout import Page, Tab, empty_state
 from rewardkit.page.watcher import Watched
 
 # What changed between two versions of a reward, line by line: ``changed_lines("a\nb", "a\nc")``.
@@ -116,16 +116,16 @@ def change_in_words(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> st
 
 _NONE = "none"
 _COLUMNS = [
-    {"name": "version", "label": "Version", "kind": "soft", "title": "The fingerprint of the reward"},
-    {"name": "first", "label": "From step", "kind": "number"},
-    {"name": "last", "label": "To step", "kind": "number"},
-    {"name": "completions", "label": "Completions", "kind": "number", "title": "Of the training"},
-    {"name": "total", "label": "Mean total", "kind": "number"},
-    {"name": "change", "label": "What changed", "kind": "text", "title": "Compared with the version before"},
+    ui.column("version", "Version", "soft", title="The fingerprint of the reward"),
+    ui.column("first", "From step"),
+    ui.column("last", "To step"),
+    ui.column("completions", "Completions", title="Of the training"),
+    ui.column("total", "Mean total"),
+    ui.column("change", "What changed", "text", title="Compared with the version before"),
 ]
 
 
-class Versions:
+class Versions(Tab):
     """The tab *Versions*."""
 
     def __init__(self, page: Page, watched: Watched) -> None:
@@ -137,20 +137,17 @@ class Versions:
         if not self.watched.versions:
             empty_state("No versions yet", "The reward appears here after the first training step.")
             return
-        with put.box("card scroll"):
-            self.table = put.Table(_COLUMNS).when("open", self._choose)
-        self.tools = put.box("bar-of-tools versions")
-        self.code = put.box("code-of-versions")
+        with ui.box("card scroll"):
+            self.table = ui.Table(_COLUMNS).when("open", self._choose)
+        self.tools = ui.box("bar-of-tools versions")
+        self.code = ui.box("code-of-versions")
         await self.update()
 
     async def update(self) -> None:
         if not self.watched.versions or not hasattr(self, "table"):
             return
-        self.table.show(await asyncio.to_thread(self._rows))
+        self.table.show(await asyncio.to_thread(self._rows), selected={"version": self._chosen()[0]})
         await self._draw()
-
-    async def key(self, key: str, shift: bool) -> None:
-        return None
 
     @property
     def _known(self) -> dict[str, dict[str, Any]]:
@@ -169,7 +166,7 @@ class Versions:
         return chosen, against if against in known else known[at - 1] if at else None
 
     def _rows(self) -> list[dict[str, Any]]:
-        scores, chosen = self.watched.scores, self._chosen()[0]
+        scores = self.watched.scores
         known = list(self._known.values())
         rows = []
         for at, version in enumerate(known):
@@ -185,7 +182,7 @@ class Versions:
                 "total": f"{np.nanmean(totals):.3f}" if np.isfinite(totals).any() else None,
                 "change": one_line(self._change(at), 200),
             }
-            rows.append({"key": name, "cells": cells, "selected": name == chosen})
+            rows.append({"key": name, "cells": cells})
         return rows[::-1]
 
     def _change(self, at: int) -> str:
@@ -210,15 +207,15 @@ class Versions:
         with self.code:
             self._show_expressions(old, new)
             for path, lines in files.items():
-                with put.box("card source"):
-                    with put.box("table-head"):
-                        put.text(one_line(path, 100), "mono", "h3")
+                with ui.box("card source"):
+                    with ui.box("table-head"):
+                        ui.text(one_line(path, 100), "mono", "h3")
                     if any(line.sign != "…" for line in lines):
-                        put.Changes([_props(line) for line in lines], f"The source in {one_line(path, 100)}")
+                        ui.Changes([_props(line) for line in lines], f"The source in {one_line(path, 100)}")
                     else:
-                        put.text("No line changed.", "soft quiet", "p")
+                        ui.text("No line changed.", "soft quiet", "p")
             if not files:
-                put.text(
+                ui.text(
                     "There is no source: all functions of this reward are installed, or an older rewardkit recorded "
                     "this run.",
                     "soft",
@@ -228,24 +225,24 @@ class Versions:
     def _show_tools(self, chosen: str, against: str | None, whole: bool) -> None:
         self.tools.clear()
         with self.tools:
-            put.text(f"Version {chosen[:8]}", "", "h2")
-            put.text("compared with", "soft")
+            ui.text(f"Version {chosen[:8]}", "", "h2")
+            ui.text("compared with", "soft")
             others = {name: name[:8] for name in self._known if name != chosen}
-            put.Choice(against or _NONE, {_NONE: "nothing", **others}, self._compare, "Compare with")
+            ui.Choice(against or _NONE, {_NONE: "nothing", **others}, self._compare, "Compare with")
             if against is not None:
                 text = "Changes only" if whole else "Whole files"
-                put.button(text, lambda: self._go(whole=None if whole else "1"), "on" if whole else "")
+                ui.button(text, lambda: self._go(whole=None if whole else "1"), "on" if whole else "")
 
     def _show_expressions(self, old: dict[str, Any] | None, new: dict[str, Any]) -> None:
-        with put.box("card source"):
-            with put.box("table-head"):
-                put.text("Expression", tag="h3")
+        with ui.box("card source"):
+            with ui.box("table-head"):
+                ui.text("Expression", tag="h3")
             if old is None or old["reward"] == new["reward"]:
-                put.Text([(escape(new["reward"]), False)])
+                ui.Text([(escape(new["reward"]), False)])
                 return
             found = compare(escape(old["reward"]), escape(new["reward"]))
-            put.Text(found.left, "gone")
-            put.Text(found.right, "new")
+            ui.Text(found.left, "gone")
+            ui.Text(found.right, "new")
 
     async def _choose(self, name: str) -> None:
         await self._go(version=str(name), against=None)

@@ -24,15 +24,14 @@ from functools import cached_property
 from itertools import islice
 
 from rewardkit.text.claims import (
-    AND_WORDS,
-    OR_WORDS,
     corrects,
     denied_after,
     denied_before,
     last_retraction,
     without_struck,
 )
-from rewardkit.text.final_answer import Statement, is_claimed, statements, without_elements
+from rewardkit.text.final_answer import Statement, from_the_end, is_claimed, statements, without_elements
+from rewardkit.text.phrases import AND_WORDS, OR_WORDS
 from rewardkit.text.visibility import replaced
 
 # Find mentions of options in a text: ``$\text{(B)}$, not A`` is read as ``(B), not A``, with two mentions.
@@ -261,9 +260,6 @@ _TO_MENTION = re.compile(
     rf"(?:[ .]*(?:\.\.|…))?[ \n]{{0,2}}(?:{_ADVERB} )?(?:{_KIND}[ :]?)?\s?[(\[【]{{0,2}} ?", re.IGNORECASE
 )
 _OR_LEAD = re.compile(r"\bor (?:\w+ ){0,2}\Z")
-_MOST_LEADS = 40
-"""How many times from the end each of these words is looked at."""
-
 # Text before an option.
 
 _PICKED = _any(
@@ -623,13 +619,7 @@ class _Text:
     def _phrases(self) -> Iterator[tuple[int, int]]:
         lowered = self.text.replace("İ", "I").lower()
         for word, pattern in _LEADS.items():
-            if word not in lowered:
-                continue
-            position = len(lowered)
-            for _ in range(_MOST_LEADS):
-                position = lowered.rfind(word, 0, position)
-                if position < 0:
-                    break
+            for position in from_the_end(lowered, word):
                 if phrase := pattern.match(self.text, position):
                     yield phrase.end(), position
 

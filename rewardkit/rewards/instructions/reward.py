@@ -17,16 +17,7 @@ from pydantic import PlainValidator
 from rewardkit.batch.batch import View
 from rewardkit.batch.score import Score
 from rewardkit.errors import CoercionError, RewardDefinitionError, near_miss, shorten
-from rewardkit.rewards.instructions import (
-    content as assignments,
-    content as keywords,
-    content as length,
-    content as positions,
-    content as repetition,
-    form as layout,
-    form as patterns,
-    style,
-)
+from rewardkit.rewards.instructions import content, form, style
 from rewardkit.rewards.instructions.passage import Passage
 from rewardkit.rewards.instructions.registry import CHECKS, Definition, definition
 from rewardkit.text.extraction import as_extractor, whole
@@ -42,7 +33,7 @@ from rewardkit.tree.reward import Reward
 # Bound instructions: an instruction with its arguments, and the cells of data sets that hold them.
 
 
-FAMILIES = (assignments, keywords, layout, length, patterns, positions, repetition, style)
+FAMILIES = (content, form, style)
 """The modules whose checks are registered."""
 
 MOST = 100

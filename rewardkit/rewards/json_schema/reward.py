@@ -236,7 +236,7 @@ class JsonSchema:
     def __post_init__(self) -> None:
         if self.credit not in ("partial", "binary"):
             raise refusal(f'credit must be "partial" or "binary", got {shorten(self.credit)}.')
-        _engine(self.schema, self.formats)
+        _ = self._engine  # a schema that cannot be used raises here
 
     @classmethod
     def of(cls, schema: Any, credit: Credit = "partial", formats: bool = True) -> JsonSchema:
@@ -257,12 +257,22 @@ class JsonSchema:
         The note names violations by path: at most three, and how many more there are. It is empty for a valid value.
         Never raises for a value.
         """
-        return credit_of(_engine(self.schema, self.formats), value, partial=self.credit == "partial")
+        return credit_of(self._engine, value, partial=self.credit == "partial")
+
+    def __call__(self, document: Parsed) -> float | Score:
+        """Score a parsed completion."""
+        return _scored(document, self._engine, self.credit)
+
+    @cached_property
+    def _engine(self) -> SchemaEngine:
+        return _engine(self.schema, self.formats)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return JsonSchema, (self.schema, self.credit, self.formats)  # the compiled form cannot be pickled
 
 
 @lru_cache(maxsize=COMPILED_SCHEMAS)
 def _engine(schema: str, formats: bool) -> SchemaEngine:
-    # Compiled once per process and schema, outside the frozen object: the compiled form cannot be pickled.
     return SchemaEngine(schema, formats)
 
 
@@ -314,23 +324,6 @@ def _schema_of_type(kind: Any) -> dict[str, Any]:
         raise
     except Exception as error:
         raise refusal(f"cannot make a schema from {shorten(kind)}: {shorten(str(error))}.") from None
-
-
-@dataclass(frozen=True)
-class SchemaCredit:
-    """Score a parsed completion by a schema."""
-
-    schema: JsonSchema
-
-    @cached_property
-    def engine(self) -> SchemaEngine:
-        return _engine(self.schema.schema, self.schema.formats)
-
-    def __call__(self, document: Parsed) -> float | Score:
-        return _scored(document, self.engine, self.schema.credit)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return SchemaCredit, (self.schema,)  # without the engine, which cannot be pickled
 
 
 @dataclass(frozen=True)
@@ -411,6 +404,6 @@ def json_schema(
     written = f"json_schema({', '.join(filter(None, (shown, options[1:-1])))})"
     found = Parameter("document", "completion", view=Json(as_extractor(extract, document())))
     if column is None:
-        return primitive(SchemaCredit(judge), "json_schema", written, found)
+        return primitive(judge, "json_schema", written, found)
     cell = Parameter("schema", column, annotation=Annotated[SchemaEngine, PlainValidator(SchemaCell(judge.formats))])
     return primitive(RowSchemaCredit(credit), "json_schema", written, found, cell)

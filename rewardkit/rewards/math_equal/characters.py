@@ -58,11 +58,11 @@ _SYMBOLS = {
     "\u2115": "\\mathbb{N}", "\u211a": "\\mathbb{Q}", "\u2102": "\\mathbb{C}", "\u3001": ",", "\u3002": ".",
 }  # fmt: skip
 _GREEK_LETTERS = "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ"
-_GREEK_NAMES = """
+GREEK_NAMES = """
 alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon varphi chi psi
 omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega
 """
-_GREEK = {letter: f"\\{name} " for letter, name in zip(_GREEK_LETTERS, _GREEK_NAMES.split(), strict=True)}
+_GREEK = {letter: f"\\{name} " for letter, name in zip(_GREEK_LETTERS, GREEK_NAMES.split(), strict=True)}
 _WIDE = {chr(0xFF01 + place): chr(0x21 + place) for place in range(0x5E)}
 """Full-width forms of ASCII, as in Chinese text."""
 

@@ -7,10 +7,12 @@ if ad = cb. Everything else (functions, roots of sums, powers with variables) is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from operator import eq, mul, sub
+from typing import TypeVar
 
 from rewardkit.rewards.math_equal.comparison import Leaves, Verdict, compare, count
 from rewardkit.rewards.math_equal.grammar import VECTORS, Algebra, Reader, Unreadable, tokens
@@ -25,9 +27,9 @@ MAX_BITS = 512
 MAX_POWER = 20
 MAX_RADICAND = 1_000_000
 
+_Result = TypeVar("_Result")
 Monomial = tuple[tuple[str, int], ...]
 """Letters with their powers, in order; a letter that starts with a root sign is the root of the number after it."""
-
 
 Polynomial = dict[Monomial, Fraction]
 
@@ -37,7 +39,10 @@ _ONE: Polynomial = {(): Fraction(1)}
 
 @dataclass(frozen=True)
 class Formula:
-    """A quotient of polynomials, and how many operations between rational numbers its notation leaves to be done."""
+    """A quotient of polynomials, and how many operations between rational numbers its notation leaves to be done.
+
+    Operators raise `Unreadable` for a division by zero and for what would take too long; see `attempted`.
+    """
 
     above: Polynomial
     below: Polynomial
@@ -47,6 +52,30 @@ class Formula:
         if not isinstance(other, Formula):
             return NotImplemented
         return _times(self.above, other.below) == _times(other.above, self.below)
+
+    def __add__(self, other: Formula) -> Formula:
+        if self.below == other.below:
+            return Formula(_sum_of(self.above, other.above), self.below)
+        above = _sum_of(_times(self.above, other.below), _times(other.above, self.below))
+        return Formula(above, _times(self.below, other.below))
+
+    def __neg__(self) -> Formula:
+        return Formula(_scaled(self.above, Fraction(-1)), self.below)
+
+    def __sub__(self, other: Formula) -> Formula:
+        return self + -other
+
+    def __mul__(self, other: Formula) -> Formula:
+        return Formula(_times(self.above, other.above), _times(self.below, other.below))
+
+    def __truediv__(self, other: Formula) -> Formula:
+        if other.is_zero:
+            raise Unreadable
+        return Formula(_times(self.above, other.below), _times(self.below, other.above))
+
+    @property
+    def is_zero(self) -> bool:
+        return not self.above
 
     @property
     def is_polynomial(self) -> bool:
@@ -67,34 +96,10 @@ def formula(cleaned: str) -> Formula | None:
     return Formula(value.above, value.below, reader.arithmetic)
 
 
-def same(one: Formula, other: Formula) -> bool | None:
-    """Return whether two formulas are equal; None if that would take too long."""
+def attempted(operation: Callable[[Formula, Formula], _Result], one: Formula, other: Formula) -> _Result | None:
+    """Return the result of an operator on two formulas; None if it has none, or would take too long."""
     try:
-        return one == other
-    except Unreadable:
-        return None
-
-
-def difference(one: Formula, other: Formula) -> Formula | None:
-    """Return the first formula minus the second; None if that would take too long."""
-    try:
-        return _plus(one, other, Fraction(-1))
-    except Unreadable:
-        return None
-
-
-def product(one: Formula, other: Formula) -> Formula | None:
-    """Return the product of two formulas; None if that would take too long."""
-    try:
-        return Formula(_times(one.above, other.above), _times(one.below, other.below))
-    except Unreadable:
-        return None
-
-
-def quotient(one: Formula, other: Formula) -> Formula | None:
-    """Return the first formula divided by the second; None if that is not possible."""
-    try:
-        return _quotient(one, other)
+        return operation(one, other)
     except Unreadable:
         return None
 
@@ -172,25 +177,16 @@ class _Field(Algebra[Formula]):
     def letter(self, name: str) -> Formula:
         return Formula({(("√-1" if name == "i" else name, 1),): Fraction(1)}, _ONE)
 
-    def plus(self, one: Formula, other: Formula, sign: int) -> Formula:
-        return _plus(one, other, Fraction(sign))
-
-    def times(self, one: Formula, other: Formula) -> Formula:
-        return Formula(_times(one.above, other.above), _times(one.below, other.below))
-
-    def over(self, above: Formula, below: Formula) -> Formula:
-        return _quotient(above, below)
-
     def power(self, base: Formula, exponent: Formula) -> Formula:
         number = self._number(exponent)
         if number == Fraction(1, 2):
             return self.root(base, None)
         if number.denominator != 1 or abs(number) > MAX_POWER:
             raise Unreadable
-        above, below = (base.above, base.below) if number >= 0 else (base.below, base.above)
+        factor = base if number >= 0 else Formula(base.below, base.above)
         power = Formula(_ONE, _ONE)
         for _ in range(abs(int(number))):
-            power = Formula(_times(power.above, above), _times(power.below, below))
+            power = power * factor
         if not power.below or (number <= 0 and not base.above):
             raise Unreadable
         return power
@@ -230,20 +226,6 @@ _FIELD = _Field()
 def infinity(sign: int) -> Formula:
     """Return an infinite end of an interval: a letter that no formula contains."""
     return Formula({(("∞", 1),): Fraction(sign)}, _ONE)
-
-
-def _quotient(above: Formula, below: Formula) -> Formula:
-    if not below.above:
-        raise Unreadable
-    return Formula(_times(above.above, below.below), _times(above.below, below.above))
-
-
-def _plus(one: Formula, other: Formula, sign: Fraction) -> Formula:
-    added = _scaled(other.above, sign)
-    if one.below == other.below:
-        return Formula(_sum_of(one.above, added), one.below)
-    above = _sum_of(_times(one.above, other.below), _times(added, one.below))
-    return Formula(above, _times(one.below, other.below))
 
 
 def _scaled(polynomial: Polynomial, factor: Fraction) -> Polynomial:
@@ -344,7 +326,7 @@ class ExactLeaves(Leaves):
             return None
         if first is None or second is None:
             return None
-        return False if differ(unit, other_unit, one + other) else same(first, second)
+        return False if differ(unit, other_unit, one + other) else attempted(eq, first, second)
 
     def same_equation(self, one: Node, other: Node) -> Verdict:
         first, second = _zero(one), _zero(other)
@@ -380,8 +362,8 @@ class ExactLeaves(Leaves):
         pivot = next(((left, right) for left, right in parts if left.above), None)
         if pivot is None or not any(right.above for _, right in parts):
             return False  # 0:0
-        crossed = [(product(pivot[0], right), product(pivot[1], left)) for left, right in parts]
-        verdicts = [same(left, right) if left and right else None for left, right in crossed]
+        crossed = [(attempted(mul, pivot[0], right), attempted(mul, pivot[1], left)) for left, right in parts]
+        verdicts = [attempted(eq, left, right) if left and right else None for left, right in crossed]
         return False if False in verdicts else None if None in verdicts else True
 
 
@@ -400,7 +382,7 @@ def _zero(relation: Node) -> Formula | None:
     if any(part.kind != LEAF for part in relation.parts):
         return None
     left, right = (value(part.text)[0] for part in relation.parts)
-    return difference(right, left) if left and right else None
+    return attempted(sub, right, left) if left and right else None
 
 
 @dataclass(frozen=True)
@@ -433,7 +415,7 @@ def _same_interval(one: Node, other: Node) -> Verdict:
         return None
     if first.brackets != second.brackets or (first.variable and second.variable and first.variable != second.variable):
         return False
-    low, high = same(first.low, second.low), same(first.high, second.high)
+    low, high = attempted(eq, first.low, second.low), attempted(eq, first.high, second.high)
     return False if False in (low, high) else None if None in (low, high) else True
 
 

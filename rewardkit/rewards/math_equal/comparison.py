@@ -63,9 +63,9 @@ def compare(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
     if kinds == {LEAF}:
         return leaves.same(gold.text, answer.text)
     if kinds <= {LIST, SET, LEAF} and LEAF in kinds:
-        return (
-            _same_members(gold, _items(gold), _items(answer), leaves) if SET not in kinds or gold.kind == SET else None
-        )
+        if SET in kinds and gold.kind != SET:
+            return None
+        return _same_members(gold, _items(gold), _items(answer), leaves)
     if _is_region(gold) or _is_region(answer):
         return _same_region(gold, answer, leaves)
     if kinds <= {LIST, SET}:
@@ -78,12 +78,8 @@ def compare(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
         return _same_ratio(gold, answer, leaves)
     if kinds == {"="}:
         return _same_equation(gold, answer, leaves)
-    if kinds == {CASES}:
-        return (
-            _same_items(gold.parts, answer.parts, leaves)
-            if _are_pairs(gold, answer)
-            else _in_order(gold, answer, leaves)
-        )
+    if kinds == {CASES} and _are_pairs(gold, answer):
+        return _same_items(gold.parts, answer.parts, leaves)
     if MATRIX in kinds and "()" in kinds and {gold.text, answer.text} <= {"1", ""}:
         return _in_order(gold, answer, leaves)  # a column vector
     if len(kinds) > 1 or gold.kind == CHAIN:

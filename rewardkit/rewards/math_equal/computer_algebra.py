@@ -69,6 +69,7 @@ def _of_integers(function: Any, arguments: tuple[Any, ...]) -> Any:
 
 
 _DOT = sympy.Function("dot")
+_CONSTANTS = {"\\pi": sympy.pi, "e": sympy.E, "i": sympy.I, "°": DEGREE}
 _COMPLEX = frozenset("zw")
 _INFINITE = {"\\infty": sympy.oo, "+\\infty": sympy.oo, "-\\infty": -sympy.oo}
 _TRIGONOMETRIC = frozenset(["sin", "cos", "tan", "cot", "sec", "csc"])
@@ -88,22 +89,11 @@ class _Sympy(Algebra[Any]):
         return sympy.Rational(value.numerator, value.denominator)
 
     def letter(self, name: str) -> Any:
-        if name in ("\\pi", "e", "i", "°"):
-            return {"\\pi": sympy.pi, "e": sympy.E, "i": sympy.I, "°": DEGREE}[name]
+        if name in _CONSTANTS:
+            return _CONSTANTS[name]
         if name.startswith("\\overline ") and name[10] in _COMPLEX:
             return sympy.conjugate(self.letter(re.sub(r"[{}]", "", name[10:])))
         return sympy.Symbol(name) if name[0] in _COMPLEX else sympy.Symbol(name, real=True)
-
-    def plus(self, one: Any, other: Any, sign: int) -> Any:
-        return one + sign * other
-
-    def times(self, one: Any, other: Any) -> Any:
-        return one * other
-
-    def over(self, above: Any, below: Any) -> Any:
-        if below.is_zero or below == 0:
-            raise Unreadable
-        return above / below
 
     def power(self, base: Any, exponent: Any) -> Any:
         if base == 0 and not exponent.is_positive:
@@ -185,23 +175,9 @@ AGREEMENT = 120
 MAX_SIZE = 60.0
 ENOUGH = 5
 
-_REALS = tuple(
-    sympy.Rational(above, below)
-    for above, below in (
-        (3, 7),
-        (13, 11),
-        (-5, 9),
-        (8, 3),
-        (1, 5),
-        (-17, 8),
-        (5, 6),
-        (29, 9),
-        (2, 3),
-        (-1, 4),
-        (7, 9),
-        (6, 1),
-    )
-)
+_REALS = (*map(
+    sympy.Rational, ("3/7", "13/11", "-5/9", "8/3", "1/5", "-17/8", "5/6", "29/9", "2/3", "-1/4", "7/9", "6"),
+),)  # fmt: skip
 _NATURALS = (7, 3, 4, 9, 5, 2, 11, 6, 8, 10)
 _OFF_AXIS = (sympy.Rational(2, 3) + 2 * sympy.I / 5, -sympy.Rational(7, 5) + 3 * sympy.I / 4, 1 - 4 * sympy.I / 3)
 _FAR = (30, -12, 1000, -1000, 100, -100, 17, -45, 12, 64, -7, 15, 20, 25, -3, 10, 0, 1)

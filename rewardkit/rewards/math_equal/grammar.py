@@ -10,22 +10,18 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
-from rewardkit.rewards.math_equal.characters import FUNCTIONS
+from rewardkit.rewards.math_equal.characters import FUNCTIONS, GREEK_NAMES
 
 MAX_DEPTH = 16
 
-V = TypeVar("V")
+V = TypeVar("V", bound="Expression")
 
 _TOKEN = re.compile(
     r"\^\{\s*\\circ\s*\}|\\[A-Za-z]+|[0-9]*\.[0-9]+|[0-9]+\.(?![0-9])|[0-9]+|(?<![a-z])[A-Z]{2,}(?![a-z])|[A-Za-z]'*|'+|[-+*/^(){}_\[\]|!,]"
 )
-_GREEK = r"""
-\alpha \beta \gamma \delta \varepsilon \zeta \eta \theta \vartheta \iota \kappa \lambda \mu \nu \xi \rho \sigma \tau
-\upsilon \varphi \chi \psi \omega \pi \Gamma \Delta \Theta \Lambda \Xi \Pi \Sigma \Phi \Psi \Omega \ell \hbar
-"""
-LETTERS = frozenset(_GREEK.split())
+LETTERS = frozenset("\\" + name for name in (*GREEK_NAMES.split(), "vartheta", "ell", "hbar"))
 _ACCENTS = frozenset(("\\overline", "\\vec", "\\hat", "\\tilde", "\\dot", "\\overrightarrow", "\\widehat", "\\angle"))
 _TIMES = frozenset(("\\cdot", "\\times", "*"))
 _DIVIDED = frozenset(("/", "\\div"))
@@ -52,6 +48,17 @@ class Unreadable(Exception):
     """The text is not an expression of this grammar, or one that the algebra does not have."""
 
 
+class Expression(Protocol):
+    """A value of an algebra; its operators raise `Unreadable` for what has no value."""
+
+    def __add__(self, other: Any, /) -> Any: ...
+    def __mul__(self, other: Any, /) -> Any: ...
+    def __truediv__(self, other: Any, /) -> Any: ...
+    def __neg__(self) -> Any: ...
+    @property
+    def is_zero(self) -> bool | None: ...
+
+
 class Algebra(ABC, Generic[V]):
     """How values are made; each method raises `Unreadable` for what the algebra does not have."""
 
@@ -60,15 +67,6 @@ class Algebra(ABC, Generic[V]):
 
     @abstractmethod
     def letter(self, name: str) -> V: ...
-
-    @abstractmethod
-    def plus(self, one: V, other: V, sign: int) -> V: ...
-
-    @abstractmethod
-    def times(self, one: V, other: V) -> V: ...
-
-    @abstractmethod
-    def over(self, above: V, below: V) -> V: ...
 
     @abstractmethod
     def power(self, base: V, exponent: V) -> V: ...
@@ -158,11 +156,8 @@ class Reader(Generic[V]):
         while True:
             term = self._product()
             kinds.append(self._algebra.kind(term))
-            signed = -1 if sign == "-" else 1
-            if value is None:
-                value = term if signed == 1 else self._algebra.times(self._algebra.constant(Fraction(-1)), term)
-            else:
-                value = self._algebra.plus(value, term, signed)
+            term = -term if sign == "-" else term
+            value = term if value is None else value + term
             if self._next() not in ("+", "-"):
                 break
             sign = self._take()
@@ -223,8 +218,8 @@ class Reader(Generic[V]):
         if not 0 < int(tokens[2]) < int(tokens[5]):
             return None
         self._position += 7
-        part = self._algebra.constant(Fraction(int(tokens[2]), int(tokens[5])))
-        return self._algebra.plus(factors[0], part, 1)
+        value: V = factors[0] + self._algebra.constant(Fraction(int(tokens[2]), int(tokens[5])))
+        return value
 
     def _multiplied(self, factors: list[V], divisors: list[V]) -> V:
         algebra = self._algebra
@@ -233,7 +228,7 @@ class Reader(Generic[V]):
             raise Unreadable
         value = factors[0]
         for factor in factors[1:]:
-            value = algebra.times(value, factor)
+            value = value * factor
         for divisor in divisors:
             value = self._over(value, divisor)
         if not (len(factors) == len(divisors) == 1):
@@ -248,7 +243,7 @@ class Reader(Generic[V]):
         self._is_power = is_number and self._position > start + 1
         while self._next() == "°":
             self._take()
-            value = self._algebra.times(value, self._algebra.letter("°"))
+            value = value * self._algebra.letter("°")
         return value
 
     def _postfix(self, base: V) -> V:
@@ -313,7 +308,10 @@ class Reader(Generic[V]):
 
     def _over(self, above: V, below: V) -> V:
         self.arithmetic += self._algebra.kind(below) in ("imaginary", "complex")
-        return self._algebra.over(above, below)
+        if below.is_zero:
+            raise Unreadable
+        value: V = above / below
+        return value
 
     def _root(self) -> V:
         index = None

@@ -368,15 +368,6 @@ def split_at(cleaned: str, separator: re.Pattern[str]) -> list[str]:
     return [*parts, cleaned[start:].strip()]
 
 
-def outer_brackets(cleaned: str) -> str:
-    r"""Return the kind of brackets around a list: ``()`` for ``(1, 2)``, ``\{\}`` for ``\{1, 2\}``, else ""."""
-    kind, inside = wrapped(cleaned)
-    return kind if kind and len(split_at(inside, _COMMA)) > 1 else ""
-
-
-_COMMA = re.compile(",")
-
-
 def wrapped(cleaned: str) -> tuple[str, str]:
     r"""Return the brackets around the whole text, and what is in them: ``("[)", "0,1")`` for ``[0,1)``."""
     text = cleaned.replace("\\{", "\x01").replace("\\}", "\x02")

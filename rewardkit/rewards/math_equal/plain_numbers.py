@@ -12,20 +12,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from rewardkit.rewards.math_equal.units import differ, unit_of
+from rewardkit.text.numbers import SCALES, value_of, value_pattern
 
 MAX_DIGITS = 400
 
-_DIGITS = r"(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9])|[0-9]{1,3}(?:[ ][0-9]{3})+(?![0-9])|[0-9]+)"
+_GROUPED = r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9])|[0-9]{1,3}(?:[ ][0-9]{3})+(?![0-9])"
 _PERCENT = r"percent(?:age)?|per\ cent|pct"
 _NUMBER = re.compile(
     rf"""
     (?P<sign>[+-]?)\s*(?P<currency>(?:\\\$|[€£¥₹]|Rs(?![A-Za-z])|\\text\s*\{{\s*(?:Rs|[€£¥₹])\s*\}}))?\s*
-    (?: (?:(?P<whole>[0-9]+)\s*)? \\frac \{{\s*(?P<top>[+-]?\s*[0-9]+)\s*\}} \{{\s*(?P<bottom>[+-]?\s*[0-9]+)\s*\}}
-      | (?:(?P<whole_>[0-9]+)\s+)? (?P<top_>[0-9]+)\s*/\s*(?P<bottom_>[0-9]+)
-      | (?P<before>[0-9]*)\.(?P<after>[0-9]*)\\overline\{{(?P<period>[0-9]+)\}}
-      | (?P<decimal>(?:{_DIGITS}(?:\.[0-9]*)?|\.[0-9]+))
-        (?:e(?P<e>[+-]?[0-9]{{1,3}})(?![0-9])|\s*(?:\\times|\\cdot|\*)\s*10\s*\^\{{\s*(?P<power>[+-]?[0-9]{{1,3}})\s*\}})?
-    )
+    {value_pattern(_GROUPED)}
     \s*?(?P<percent>\s*(?:\\%|\\text\s*\{{\s*(?:{_PERCENT}|\\%)\s*\}}|(?:{_PERCENT})\b))?
     (?P<unit>.*)""",
     re.VERBOSE | re.ASCII | re.IGNORECASE,
@@ -36,8 +32,7 @@ _POWER_OF_TEN = re.compile(r"([+-]?)\s*10\s*\^\{\s*([+-]?[0-9]{1,3})\s*\}(.*)", 
 _WRAPPED = re.compile(r"([+-]?)\s*(?:\(([^(),]*)\)|\{([^,]*)\}|\\\{([^{},]*)\\\})(\s*\^\{\\circ\}|\s*\\%)?")
 _TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
 _ORDINAL = re.compile(r"\s?(?:\^\s*\{\s*)?(?:\\text\s*\{\s*)?(st|nd|rd|th)(?![a-z])\}{0,2}", re.IGNORECASE)
-_MAGNITUDE = re.compile(r"\s*(\\text\s*\{)?\s*(hundred|thousand|million|billion|trillion)(?![a-z])\s*(?:\}\s*)?")
-_MAGNITUDES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+_MAGNITUDE = re.compile(rf"\s*(\\text\s*\{{)?\s*({'|'.join(SCALES)})(?![a-z])\s*(?:}}\s*)?")
 _DEGREES = re.compile(
     r"([+-]?)\s*([0-9]{1,9})\s*\^\{\\circ\}\s*([0-9]{1,2}(?:\.[0-9]{1,9})?)\s*'(?!')(?:\s*([0-9]{1,2}(?:\.[0-9]{1,9})?)\s*'')?"
 )
@@ -107,7 +102,7 @@ def read(cleaned: str) -> Numeral | None:
         return None
     after, factor = _without_words(match)
     unit = unit_of(after)
-    value = _value(match)
+    value = value_of(match)
     if unit is None or value is None or (unit and match["percent"]):
         return None
     value = value * factor if factor > 1 else value
@@ -133,7 +128,7 @@ def _without_words(match: re.Match[str]) -> tuple[str, int]:
     rest = after[magnitude.end() :]
     if magnitude[1] and "}" not in magnitude[0]:
         rest = "\\text{" + rest  # 5 \text{ million dollars}
-    return rest, 10 ** _MAGNITUDES[magnitude[2]]
+    return rest, 10 ** SCALES[magnitude[2]]
 
 
 def _angle(sign: str, degrees: str, minutes: str, seconds: str) -> Numeral | None:
@@ -142,23 +137,3 @@ def _angle(sign: str, degrees: str, minutes: str, seconds: str) -> Numeral | Non
         return None
     value = int(degrees) + parts[0] / 60 + parts[1] / 3600
     return Numeral(-value if sign == "-" else value, unit="degree")
-
-
-def _value(match: re.Match[str]) -> Fraction | None:
-    if top := match["top"] or match["top_"]:
-        bottom = int((match["bottom"] or match["bottom_"]).replace(" ", ""))
-        if bottom == 0:
-            return None
-        fraction = Fraction(int(top.replace(" ", "")), bottom)
-        whole = match["whole"] or match["whole_"]
-        if not whole:
-            return fraction
-        return int(whole) + fraction if 0 < fraction < 1 else None
-    if period := match["period"]:
-        before, after = match["before"] or "0", match["after"]
-        repeated = Fraction(int(period), 10 ** len(after) * (10 ** len(period) - 1))
-        return Fraction(f"{before}.{after or 0}") + repeated
-    digits = match["decimal"].replace(",", "").replace(" ", "")
-    exponent = int(match["e"] or match["power"] or 0)
-    value = Fraction(digits.removesuffix("."))
-    return value * Fraction(10) ** exponent if exponent else value

@@ -10,12 +10,12 @@ import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd, lcm, prod
+from operator import sub, truediv
 
 from rewardkit.rewards.math_equal.closed_form import (
     Formula,
-    difference,
+    attempted,
     formula,
-    quotient,
     rational,
     split_by,
     variables,
@@ -332,7 +332,7 @@ def same_families(gold: list[Family], answer: list[Family]) -> bool | None:
     if gold[0].name and answer[0].name and gold[0].name != answer[0].name:
         return False
     base = gold[0].period
-    lengths = [rational(quotient(family.period, base)) for family in (*gold, *answer)]
+    lengths = [rational(attempted(truediv, family.period, base)) for family in (*gold, *answer)]
     if any(length is None or length == 0 for length in lengths):
         return None
     steps = [abs(length) for length in lengths if length]
@@ -359,8 +359,8 @@ def _meets(
 ) -> bool:
     """Return whether a member equals one of the others, modulo the shared period."""
     for other in others:
-        gap = difference(one[0], other[0])
-        turns = rational(quotient(gap, base)) if gap else None
+        gap = attempted(sub, one[0], other[0])
+        turns = rational(attempted(truediv, gap, base)) if gap else None
         if turns is not None and ((turns + one[1] - other[1]) / shared).denominator == 1:
             return True
     return False

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from rewardkit.rewards.math_equal.grammar import LETTERS
+from rewardkit.text.visibility import replaced
 
 _PREFIXES = {
     "": "", "kilo": "k", "mega": "M", "giga": "G", "hecto": "h", "deci": "d", "centi": "c", "milli": "m", "micro": "µ",
@@ -92,18 +93,10 @@ _FACTOR = re.compile(r"\}\s*[A-Za-z]")
 
 _SHORT_WORD = re.compile(r"(?<![a-z])[a-z](?![a-z])|\A[a-z]{2}\Z", re.IGNORECASE)
 _TEMPERATURE = re.compile(r"\^\{\\circ\}\s*([CF])(?![A-Za-z])|℃|℉")
-_SPELLED = (
-    ("\\mu ", "µ"),
-    ("\\mu", "µ"),
-    ("μ", "µ"),
-    ("\\Omega", "Ω"),
-    ("\\cdot", "·"),
-    ("\\%", ""),
-    ("\\$", "usd"),
-    (".", ""),
-    ("²", "^2"),
-    ("³", "^3"),
-)
+_SPELLED = {
+    "\\mu ": "µ", "\\mu": "µ", "μ": "µ", "\\Omega": "Ω", "\\cdot": "·", "\\%": "", "\\$": "usd", ".": "", "²": "^2",
+    "³": "^3",
+}  # fmt: skip
 _WORD = r"[A-Za-zµΩ€£¥₹]+(?:\s?\^\{?\s?-?[1-3]\s?\}?)?"
 _WORDS = re.compile(rf"{_WORD}(?:[ /·*-]+\(?{_WORD}\)?)*")
 _DIVIDER = re.compile(r"\s*/\s*| per ")
@@ -124,9 +117,7 @@ def unit_of(text: str) -> str | None:
         return ""
     if _MAGNITUDE.fullmatch(text) or (_FACTOR.search(text) and "{\\circ}" not in text):
         return None
-    for latex, plain in _SPELLED:
-        words = words.replace(latex, plain)
-    words = words.strip()
+    words = replaced(words, _SPELLED).strip()
     lower = words.lower()
     if not _WORDS.fullmatch(words) or not _CHANGING.isdisjoint(
         re.split(r"[ /^*·-]+", lower.replace("squared", "").replace("cubed", ""))
@@ -138,15 +129,11 @@ def unit_of(text: str) -> str | None:
     if spelled:
         return unit
     # Adjacent letters are variables: 5ab, 5 x. A known unit may be written that way, and so may a word after a space.
-    if "?" in unit and (not text[0].isspace() or _SHORT_WORD.search(words)):
+    joined = not text[0].isspace()
+    if "?" in unit and (joined or _SHORT_WORD.search(words)):
         return None
-    return (
-        None
-        if len(words) == 1
-        and words.isascii()
-        and (not text[0].isspace() or (words.isalpha() and words not in _LETTERS))
-        else unit
-    )
+    is_letter = len(words) == 1 and words.isascii() and (joined or (words.isalpha() and words not in _LETTERS))
+    return None if is_letter else unit
 
 
 def _temperature(match: re.Match[str]) -> str:

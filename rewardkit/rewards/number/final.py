@@ -13,15 +13,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from rewardkit.text.claims import (
-    AND_WORDS,
-    OR_WORDS,
-    PART_WORDS,
     asked,
     corrects,
     denied_after,
@@ -30,7 +26,6 @@ from rewardkit.text.claims import (
 )
 from rewardkit.text.extractors import TextExtractor
 from rewardkit.text.final_answer import (
-    COPULAS,
     Statement,
     bare_answer,
     is_claimed,
@@ -43,6 +38,7 @@ from rewardkit.text.final_answer import (
     without_elements,
 )
 from rewardkit.text.numbers import CURRENCY, CURRENCY_CODES, NumberText, plain_digits
+from rewardkit.text.phrases import AND_WORDS, IS_WORDS, OR_WORDS, PART_WORDS, words
 from rewardkit.text.visibility import replaced, straight
 
 # What is next to a number and says what it is: a label (Step 3), a part (half of 42), one of several (41 or 42).
@@ -93,29 +89,19 @@ PART_WORD = re.compile(
     rf"|{PART_WORDS}",
     re.IGNORECASE,
 )
-_MINUS = (
-    "minus|negative|menos|moins|meno|mínusz|miinus|минус|мінус|μείον|eksi|negatif|negativ[eo]?|âm|min|hasi|"
-    "ناقص|سالب|منفی|منفي|מינוס|ऋणात्मक|माइनस|মাইনাস|ঋণাত্মক|మైనస్|மைனஸ்|ลบ|[负負]|マイナス|마이너스"
-)
+_MINUS = words("minus")
 NEGATIVE = re.compile(
-    rf"(?:\A|[\n:=(是为為は은는]|คือ|(?<!\w)(?:are|be|of|to|get|{COPULAS}))\s*"
+    rf"(?:\A|[\n:=(是为為は은는]|คือ|(?<!\w)(?:are|be|of|to|get|{IS_WORDS}))\s*"
     rf"(?P<minus>{_MINUS})[ :]?[*$(\\]{{0,3}}\Z",
     re.IGNORECASE,
 )
 MINUS_WORD = re.compile(rf"(?<!\w)(?:{_MINUS})[ :]*[*$(\\]{{0,3}}\Z", re.IGNORECASE)
 
-_MAGNITUDES = (
-    "lakhs?|crores?|mil|mio|mrd|thou|grand|mille|mila|milliers?|bilh\\w+|"
-    "mil(?:l?i(?:on|ard|oen)|lon|lón|jo+n|jard|h[õã]|yon|yar)\\w*|tausend|duizend|tusen|tuhat\\w*|tisíc\\w*|tysiąc\\w*|tysięcy|ezer|bin|ribu|juta|nghìn|ngàn|triệu|tỷ|elfu|laki|"
-    "тыс\\w*|млн|млрд|миллион\\w*|миллиард\\w*|тисяч\\w*|мільйон\\w*|χιλιάδες|εκατομμύρι\\w*|ألف|آلاف|مليون|مليار|هزار|"
-    "میلیون|ہزار|אלף|אלפים|מיליון|dozen|score|(?!months)\\w+[ndfxh]ths|fourths|thirds|halves"
-)
-_SCALE_MARKS = "หมื่น|แสน|ล้าน|พัน|ร้อย|हज़ार|हजार|लाख|करोड़|হাজার|লক্ষ|লাখ|কোটি|వేల|లక్ష|కోట్ల|ஆயிர|லட்ச|கோடி|[십백천만억조]"
 _UNITS = "[mgshlL]|[kcm]m|[km]?g|lb|oz|ft|in|mi|yd|hr|ml|mL|cl|dl|kW|Hz|[KkMGT]B|[ap]m|[AP]M|ms|ha|kJ|kN|pt|qt"
 ATTACHED = re.compile(
     rf"(?!(?:{_UNITS})(?![A-Za-z]))[A-Za-z]{{1,2}}(?![A-Za-z])"  # 42x, 42K, but 42m
     r"|(?:\\?[ ,~]|[$*])*(?:\\(?:text|mathrm|mbox)\{ ?)?(?:[KkMB]|bn|mn|mln)(?![\w'.]\w|\w)"
-    rf"|[*$_ )]{{0,3}}(?:(?:(?i:{_MAGNITUDES})(?!\w)|{_SCALE_MARKS}"
+    rf"|[*$_ )]{{0,3}}(?:(?:(?i:{words('scale')})(?!\w)|{words('scale_mark')}"
     r"|(?:per mille|pro ?mille|basis points?|bps|percent)\b|\\?[\u2030\u221e%]|[十百万萬亿億兆]|千(?![克米瓦])|[的の의]"
     r"|以[上下内內外]|未[満满]|超|左右|より|보다|이[상하]|미만|초과|[xyzn](?![\w'])|\\(?:overline|bar|dot)\b"
     r"|(?:point|dot|comma) \d))|\.[a-z]|-[\d(]|-?ish\b"
@@ -215,7 +201,7 @@ OPENED = re.compile(
 )
 INDIRECT = re.compile(
     rf"(?:[=:：\u2248是为為はが]|คือ|\b(?:is|are|was|were|has|have|had|that|equals?|about|total of|sum of|gets?|makes?|"
-    rf"costs?|season|year|week|month|day|number|{COPULAS.replace('to|', '')})(?!\w))(?: the)*[\s*_`$(\[{{\"'“]*\Z",
+    rf"costs?|season|year|week|month|day|number|{IS_WORDS.replace('to|', '')})(?!\w))(?: the)*[\s*_`$(\[{{\"'“]*\Z",
     re.IGNORECASE,
 )
 """What may be right before the number in "The answer is that she has 42 apples"."""
@@ -686,9 +672,7 @@ class _Text:
         if opening >= 0 and last.start - opening < _NEAR and ")" not in text[opening : last.start]:
             before = [piece for piece in line if piece.end <= opening]
             inner = line[len(before) :]
-            computed = len(inner) > 1 or (
-                not _is_plain(inner[0]) and not isinstance(self.reader.read(inner[0].found), Fraction)
-            )
+            computed = len(inner) > 1 or not (_is_plain(inner[0]) or self._is_quotient(inner[0]))
             listed = JOIN.search(text, opening, last.end) or any(map(self._beside, inner, inner[1:]))
             if before and computed and not listed:
                 return before[-1], before[:-1]
@@ -709,6 +693,9 @@ class _Text:
             ):
                 return other, line[:-count]
         return last, line[:-1]
+
+    def _is_quotient(self, piece: Piece) -> bool:
+        return ("/" in piece.found or "frac" in piece.found) and not isinstance(self.reader.read(piece.found), str)
 
     def _beside(self, first: Piece, second: Piece) -> bool:
         return COMMA.fullmatch(self.text, first.end, second.start) is not None
@@ -835,7 +822,7 @@ class _Text:
             share, percent = (other, one) if one.found.endswith("%") else (one, other)
             return _is_rounded(percent.found[:-1], share.found)
         values = [self.reader.read(piece.found) for piece in (one, other)]
-        return not any(isinstance(value, str) for value in values) and Fraction(values[0]) == Fraction(values[1])
+        return values[0] == values[1] and not isinstance(values[0], str)
 
     # what the number is part of
 

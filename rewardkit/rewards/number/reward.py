@@ -36,7 +36,7 @@ class GoldNumber:
     text: NumberText
     extract: Extractor | None
 
-    def __call__(self, value: object) -> Decimal | Fraction:
+    def __call__(self, value: object) -> Fraction:
         if isinstance(value, (Decimal, Fraction)):
             value = str(value)
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -49,7 +49,7 @@ class GoldNumber:
         result = self.text.read(found)
         if isinstance(result, str):
             raise ValueError(result)
-        if not math.isfinite(float(result)):
+        if math.isinf(_as_float(result)):
             raise ValueError(f"{shorten(value)} is too large")
         return result
 
@@ -64,18 +64,18 @@ class Number:
     credit: Credit | Steps
     scale: float | None
 
-    def __call__(self, answer: str | None, gold: tuple[Decimal | Fraction, ...]) -> float | Score:
+    def __call__(self, answer: str | None, gold: tuple[Fraction, ...]) -> float | Score:
         return best(self._compare, answer, gold)
 
-    def _compare(self, answer: str | None, gold: Decimal | Fraction) -> float | Score:
+    def _compare(self, answer: str | None, gold: Fraction) -> float | Score:
         if answer is None:
             return Score(0.0, "no number found")
         value = self.text.read(answer)
         if isinstance(value, str):
             return Score(0.0, value)
-        if _equal(value, gold):
+        if value == gold:
             return 1.0
-        distance = abs(float(value) - float(gold))
+        distance = abs(_as_float(value) - float(gold))
         size = abs(float(gold)) or 1.0
         allowed = max(self.tolerance, self.relative * size)
         if allowed > 0.0 and distance <= allowed * (1.0 + _ROUNDING):
@@ -93,9 +93,11 @@ class Number:
         return next((credit for bound, credit in self.credit if excess <= float(bound) * (1.0 + _ROUNDING)), 0.0)
 
 
-def _equal(one: Decimal | Fraction, other: Decimal | Fraction) -> bool:
-    """Compare exactly; Python never calls a Decimal equal to a Fraction."""
-    return one == other if type(one) is type(other) else Fraction(one) == Fraction(other)
+def _as_float(number: Fraction) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def number(
@@ -200,11 +202,11 @@ def _credit(credit: Credit | Mapping[float, float]) -> Credit | Steps:
     return steps
 
 
-def _units(units: Iterable[str] | Mapping[str, float]) -> tuple[tuple[str, Decimal], ...]:
+def _units(units: Iterable[str] | Mapping[str, float]) -> tuple[tuple[str, Fraction], ...]:
     if isinstance(units, str) or not isinstance(units, Iterable):
         raise RewardDefinitionError(f"number: units must be a list such as ['km', '$'], got {shorten(units)}")
     pairs = list(units.items()) if isinstance(units, Mapping) else [(unit, 1.0) for unit in units]
-    factors: dict[str, Decimal] = {}
+    factors: dict[str, Fraction] = {}
     for unit, factor in pairs:
         if not isinstance(unit, str) or not unit.strip() or checked_number(factor, f"number: unit {unit!r}") <= 0.0:
             raise RewardDefinitionError(
@@ -217,5 +219,5 @@ def _units(units: Iterable[str] | Mapping[str, float]) -> tuple[tuple[str, Decim
             raise RewardDefinitionError(
                 f"number: a unit must not start or end with a digit, sign or %, got {unit!r}; pass percent=True for 45%"
             )
-        factors[name] = Decimal(repr(float(factor)))
+        factors[name] = Fraction(repr(float(factor)))
     return tuple(sorted(factors.items(), key=lambda item: (-len(item[0]), item[0])))

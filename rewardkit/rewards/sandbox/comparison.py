@@ -13,13 +13,16 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, final
 
 from rewardkit.errors import shorten
 from rewardkit.rewards.sandbox.assertions import Assertion
 from rewardkit.rewards.sandbox.scripts import Tolerant, parsed
 from rewardkit.rewards.sandbox.values import MAPPINGS, decode, equal
+
+Evaluator = Callable[[Mapping[str, Any]], Any]
+"""The value of an expression, given the values of the names in it."""
 
 _LONGEST_RANGE = 100_000
 _LARGEST_EXPONENT = 1_000
@@ -51,6 +54,8 @@ _FUNCTIONS: dict[str, Any] = {
     **{"sum": sum, "isinstance": isinstance},
 }
 _GROUND = {"math": math, **_FUNCTIONS, **{kind.__name__: kind for kind in _TYPES}}
+_OPTIONS = ("rel_tol", "abs_tol", "reverse", "ndigits")
+_EQUALITIES = ("_equal", "_any_equal")
 _MATH_FUNCTIONS = (math.isclose, math.isnan, math.isinf, math.isfinite)
 _CALLABLE = (*_FUNCTIONS.values(), *_MATH_FUNCTIONS, bool, float, list, tuple, set, frozenset)
 
@@ -60,14 +65,14 @@ _CALLABLE = (*_FUNCTIONS.values(), *_MATH_FUNCTIONS, bool, float, list, tuple, s
 class Comparison:
     """Assertions as expressions over ``answer_0``, ``answer_1``, ..."""
 
-    tests: tuple[ast.expr, ...]
+    tests: tuple[Evaluator, ...]
     names: dict[str, Any]
 
     def __call__(self, answers: Sequence[Any]) -> bool:
         """Return whether all assertions hold; an exception means that they do not."""
         names = {**self.names, **{f"answer_{number}": answer for number, answer in enumerate(answers)}}
         try:
-            return all(_value(test, names) for test in self.tests)
+            return all(test(names) for test in self.tests)
         except (Exception, RecursionError):
             return False
 
@@ -88,8 +93,8 @@ def comparison(assertion: Assertion, tolerance: float | None = None) -> Comparis
     tests = []
     for line in parsed(assertion.check):
         assert isinstance(line, ast.Assert)
-        _inspect(line.test, {**names, **answers}, assertion.shown)
-        tests.append(line.test if tolerance is None else Tolerant(everywhere=True).visit(line.test))
+        test = line.test if tolerance is None else Tolerant(everywhere=True).visit(line.test)
+        tests.append(_evaluator(test, {**names, **answers}, assertion.shown))
     return Comparison(tuple(tests), names)
 
 
@@ -141,89 +146,83 @@ def _define(statement: ast.stmt, names: dict[str, Any]) -> None:
     elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         target = statement.targets[0]
         try:
-            _inspect(statement.value, names, "")
-            value = _value(statement.value, names)
+            value = _evaluator(statement.value, names, "")(names)
         except Exception:
             return
         if isinstance(target, ast.Name):
             names[target.id] = value
 
 
-def _inspect(node: ast.expr, names: Mapping[str, Any], shown: str) -> None:
-    """Raise ValueError unless `_value` can evaluate `node`."""
-    inner: list[ast.expr] = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
-    if isinstance(node, ast.Constant):
-        sound = True
-    elif isinstance(node, ast.Name):
-        sound = node.id in names
-    elif isinstance(node, ast.Attribute):
-        sound = isinstance(node.value, ast.Name) and names.get(node.value.id) is math and node.attr in _MATH
-        inner = []
-    elif isinstance(node, ast.Call):
-        sound = isinstance(node.func, ast.Attribute)
-        if isinstance(node.func, ast.Name):
-            sound = any(names.get(node.func.id) is function for function in _CALLABLE) or node.func.id == "_any_equal"
-        sound = sound and all(word.arg in ("rel_tol", "abs_tol", "reverse", "ndigits") for word in node.keywords)
-        inner += [word.value for word in node.keywords]
-    elif isinstance(node, ast.Subscript):
-        sound = not isinstance(node.slice, ast.Slice)
-    else:
-        sound = isinstance(node, (ast.BoolOp, ast.Compare, ast.Dict, ast.UnaryOp, *_DISPLAYS)) or (
-            isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC
-        )
-        sound = sound and not (isinstance(node, ast.Dict) and None in node.keys)
-    if not sound:
-        raise ValueError(
-            f"{shorten(ast.unparse(node), 60)!r} in {shorten(shown, 100)!r} needs code, and the results "
-            "of a service are compared without running code; compare the program's result with a literal"
-        )
-    for child in inner:
-        _inspect(child, names, shown)
+def _evaluator(node: ast.expr, known: Mapping[str, Any], shown: str) -> Evaluator:
+    """Return the function that evaluates `node`; raises ValueError if that needs code."""
+
+    def of(child: ast.expr) -> Evaluator:
+        return _evaluator(child, known, shown)
+
+    match node:
+        case ast.Constant(value=value):
+            return lambda names: value
+        case ast.Name(id=name) if name in known:
+            return operator.itemgetter(name)
+        case ast.Attribute(value=ast.Name(id=module), attr=name) if known.get(module) is math and name in _MATH:
+            value = getattr(math, name)
+            return lambda names: value
+        case ast.Call(func=function, args=arguments, keywords=words) if _may_be_called(function, known) and all(
+            word.arg in _OPTIONS for word in words
+        ):
+            called, positional = of(function), list(map(of, arguments))
+            named = {word.arg or "": of(word.value) for word in words}
+            return lambda names: called(names)(
+                *(item(names) for item in positional), **{name: item(names) for name, item in named.items()}
+            )
+        case ast.Subscript(value=items, slice=index) if not isinstance(index, ast.Slice):
+            container, key = of(items), of(index)
+            return lambda names: container(names)[key(names)]
+        case ast.BoolOp(op=join, values=values):
+            return partial(_joined, list(map(of, values)), isinstance(join, ast.Or))
+        case ast.UnaryOp(op=sign, operand=side):
+            signed, operand = _SIGNS[type(sign)], of(side)
+            return lambda names: signed(operand(names))
+        case ast.BinOp(op=kind, left=left, right=right) if type(kind) in _ARITHMETIC:
+            first, second = of(left), of(right)
+            return lambda names: _computed(kind, first(names), second(names))
+        case ast.Dict(keys=keys, values=values) if None not in keys:
+            pairs = [(of(key), of(item)) for key, item in zip(keys, values, strict=True) if key is not None]
+            return lambda names: {key(names): item(names) for key, item in pairs}
+        case ast.Compare(left=left, ops=kinds, comparators=sides):
+            return partial(_compared, of(left), [_COMPARISONS[type(kind)] for kind in kinds], list(map(of, sides)))
+        case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
+            display, parts = _DISPLAYS[type(node)], list(map(of, elements))
+            return lambda names: display([part(names) for part in parts])
+    raise ValueError(
+        f"{shorten(ast.unparse(node), 60)!r} in {shorten(shown, 100)!r} needs code, and the results "
+        "of a service are compared without running code; compare the program's result with a literal"
+    )
 
 
-def _value(node: ast.expr, names: dict[str, Any]) -> Any:
-    def of(child: ast.expr) -> Any:
-        return _value(child, names)
-
-    if isinstance(node, ast.Constant):
-        return node.value
-    if isinstance(node, ast.Name):
-        return names[node.id]
-    if isinstance(node, ast.Attribute):
-        return getattr(math, node.attr)
-    if isinstance(node, ast.Call):
-        return of(node.func)(*map(of, node.args), **{word.arg or "": of(word.value) for word in node.keywords})
-    if isinstance(node, ast.Subscript):
-        return of(node.value)[of(node.slice)]
-    if isinstance(node, ast.BoolOp):
-        return _joined(node, of)
-    if isinstance(node, ast.UnaryOp):
-        return _SIGNS[type(node.op)](of(node.operand))
-    if isinstance(node, ast.BinOp):
-        return _computed(node.op, of(node.left), of(node.right))
-    if isinstance(node, ast.Dict):
-        return {of(key): of(item) for key, item in zip(node.keys, node.values, strict=True) if key is not None}
-    if isinstance(node, ast.Compare):
-        return _compared(node, of)
-    assert isinstance(node, (ast.List, ast.Tuple, ast.Set))
-    return _DISPLAYS[type(node)]([of(item) for item in node.elts])
+def _may_be_called(function: ast.expr, known: Mapping[str, Any]) -> bool:
+    if isinstance(function, ast.Name):
+        return function.id in _EQUALITIES or any(known.get(function.id) is allowed for allowed in _CALLABLE)
+    return isinstance(function, ast.Attribute)
 
 
-def _joined(node: ast.BoolOp, of: Callable[[ast.expr], Any]) -> Any:
+def _joined(parts: Sequence[Evaluator], is_or: bool, names: Mapping[str, Any]) -> Any:
     value: Any = None
-    for part in node.values:
-        value = of(part)
-        if bool(value) is isinstance(node.op, ast.Or):
+    for part in parts:
+        value = part(names)
+        if bool(value) is is_or:
             break
     return value
 
 
-def _compared(node: ast.Compare, of: Callable[[ast.expr], Any]) -> Any:
+def _compared(
+    first: Evaluator, kinds: Sequence[Callable[[Any, Any], Any]], sides: Sequence[Evaluator], names: Mapping[str, Any]
+) -> Any:
     value: Any = True
-    left = of(node.left)
-    for kind, side in zip(node.ops, node.comparators, strict=True):
-        right = of(side)
-        value = _COMPARISONS[type(kind)](left, right)
+    left = first(names)
+    for compare, side in zip(kinds, sides, strict=True):
+        right = side(names)
+        value = compare(left, right)
         if not value:
             break
         left = right

@@ -27,36 +27,28 @@ _CLONE3 = 435
 _PRLIMIT = {"x86_64": 302, "aarch64": 261}
 _FCNTL = {"x86_64": 72, "aarch64": 25}
 _SIGNALING = (8, 10, 15)  # F_SETOWN, F_SETSIG and F_SETOWN_EX, by which a pipe sends a signal to any process
-_OTHERS: dict[str, dict[str, int]] = {
-    "x86_64": {
-        **{"socket": 41, "fork": 57, "vfork": 58, "execve": 59, "execveat": 322},
-        **{
-            "setpriority": 141,
-            "sched_setparam": 142,
-            "sched_setscheduler": 144,
-            "sched_setattr": 314,
-            "ioprio_set": 251,
-        },
-        **{"kill": 62, "tkill": 200, "tgkill": 234, "rt_sigqueueinfo": 129, "rt_tgsigqueueinfo": 297},
-        **{"shmget": 29, "semget": 64, "msgget": 68, "mq_open": 240, "memfd_create": 319},
-        **{"ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311, "unshare": 272, "setns": 308},
-        **{"add_key": 248, "request_key": 249, "keyctl": 250, "perf_event_open": 298, "bpf": 321, "userfaultfd": 323},
-    },
-    "aarch64": {
-        **{"socket": 198, "execve": 221, "execveat": 281},
-        **{
-            "setpriority": 140,
-            "sched_setparam": 118,
-            "sched_setscheduler": 119,
-            "sched_setattr": 274,
-            "ioprio_set": 30,
-        },
-        **{"kill": 129, "tkill": 130, "tgkill": 131, "rt_sigqueueinfo": 138, "rt_tgsigqueueinfo": 240},
-        **{"shmget": 194, "semget": 190, "msgget": 186, "mq_open": 180, "memfd_create": 279},
-        **{"ptrace": 117, "process_vm_readv": 270, "process_vm_writev": 271, "unshare": 97, "setns": 268},
-        **{"add_key": 217, "request_key": 218, "keyctl": 219, "perf_event_open": 241, "bpf": 280, "userfaultfd": 282},
-    },
+_LISTED = {
+    "x86_64": """
+        socket 41, fork 57, vfork 58, execve 59, execveat 322, kill 62, tkill 200, tgkill 234, rt_sigqueueinfo 129,
+        rt_tgsigqueueinfo 297, setpriority 141, sched_setparam 142, sched_setscheduler 144, sched_setattr 314,
+        ioprio_set 251, shmget 29, semget 64, msgget 68, mq_open 240, memfd_create 319, ptrace 101,
+        process_vm_readv 310, process_vm_writev 311, unshare 272, setns 308, add_key 248, request_key 249, keyctl 250,
+        perf_event_open 298, bpf 321, userfaultfd 323
+    """,
+    "aarch64": """
+        socket 198, execve 221, execveat 281, kill 129, tkill 130, tgkill 131, rt_sigqueueinfo 138,
+        rt_tgsigqueueinfo 240, setpriority 140, sched_setparam 118, sched_setscheduler 119, sched_setattr 274,
+        ioprio_set 30, shmget 194, semget 190, msgget 186, mq_open 180, memfd_create 279, ptrace 117,
+        process_vm_readv 270, process_vm_writev 271, unshare 97, setns 268, add_key 217, request_key 218, keyctl 219,
+        perf_event_open 241, bpf 280, userfaultfd 282
+    """,
 }
+_OTHERS = {
+    machine: {name: int(number) for name, number in map(str.split, listed.split(","))}
+    for machine, listed in _LISTED.items()
+}
+"""Further system calls that are refused, and their numbers."""
+
 _EVERYWHERE = {"pidfd_send_signal": 424, "io_uring_setup": 425, "pidfd_open": 434, "pidfd_getfd": 438}
 
 

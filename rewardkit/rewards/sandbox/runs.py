@@ -89,7 +89,7 @@ class Job:
         """
         described = self.described(output=_QUESTION_BYTES if asks else OUTPUT_BYTES)
         described |= {"filter": kernel_filter(), "channel": channel, "whole": whole, "asks": asks}
-        return marshal.dumps(_supervisor()) + marshal.dumps(described)
+        return marshal.dumps(compiled("supervisor")) + marshal.dumps(described)
 
     def described(self, *, output: int = OUTPUT_BYTES, room: int = 0) -> dict[str, Any]:
         """Return the job as the supervisor reads it; `output` and `room` limit its reports."""
@@ -258,6 +258,11 @@ class _Reader:
 
 
 @cache
-def _supervisor() -> CodeType:
-    source = Path(__file__).with_name("supervisor.py")
-    return compile(source.read_text(encoding="utf-8"), "<supervisor>", "exec", dont_inherit=True)
+def source(name: str) -> str:
+    """Return the source of a module of this package: code in a sandbox cannot import it."""
+    return Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+
+
+@cache
+def compiled(name: str) -> CodeType:
+    return compile(source(name), f"<{name}>", "exec", dont_inherit=True)

@@ -19,13 +19,12 @@ import zlib
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import final
 
 from rewardkit.errors import SandboxFailure, shorten
 from rewardkit.rewards.sandbox.limits import Limits
 from rewardkit.rewards.sandbox.requests import post
-from rewardkit.rewards.sandbox.runs import Job, Run, Trial, reported
+from rewardkit.rewards.sandbox.runs import Job, Run, Trial, reported, source
 from rewardkit.rewards.sandbox.supervisor import FRAME, READY
 
 AT_ONCE = 16
@@ -116,12 +115,7 @@ def _output(answer: bytes) -> str:
 def _script(job: Job) -> str:
     described = marshal.dumps(job.described(output=OUTPUT_BYTES, room=_ROOM), 4)
     packed = binascii.b2a_base64(zlib.compress(described), newline=False).decode()
-    return _SCRIPT.format(supervisor=_source("supervisor"), limits=_source("limits"), packed=packed)
-
-
-@cache
-def _source(name: str) -> str:
-    return Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+    return _SCRIPT.format(supervisor=source("supervisor"), limits=source("limits"), packed=packed)
 
 
 # Starts itself again, so that sets print in the same order every time. A service that has no file for it goes on.

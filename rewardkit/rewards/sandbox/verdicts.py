@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
-from types import CodeType
 from typing import TypeAlias
 
 from rewardkit.errors import shorten
@@ -21,7 +18,7 @@ from rewardkit.rewards.sandbox.cases import PRELUDE_MODULES, Tests
 from rewardkit.rewards.sandbox.comparison import comparison, read_answers
 from rewardkit.rewards.sandbox.isolation import Isolation
 from rewardkit.rewards.sandbox.limits import Limits
-from rewardkit.rewards.sandbox.runs import Job, Run, Trial, dialogues, runs
+from rewardkit.rewards.sandbox.runs import Job, Run, Trial, compiled, dialogues, runs, source
 from rewardkit.rewards.sandbox.service import TIMED_OUT, Service
 
 NOT_TRIED = "skipped after earlier failures"
@@ -77,10 +74,10 @@ def _asked(program: str, tests: Tests, limits: Limits, place: Isolation) -> Gene
     shared = scripts.shared_code(script, tests.tolerance)
     answers = prepared(program, (Trial(epilogue=_ANSWER),) * len(script.steps), limits, tests)
     modules = (*answers.modules, *_MODULES)
-    library = _library("values", "dialogue")
+    library = tuple(map(compiled, ("values", "dialogue")))
     job = replace(answers, path=place.packages, modules=modules, library=library, shared=shared["classes"])
     steps = tuple(Trial(scripts.step_code(step, shared), _TEST) for step in script.steps)
-    library = _library("values", "dialogue", "tester")
+    library = (*library, compiled("tester"))
     tester = Job("", steps, _TESTER, place.packages, _MODULES, library=library, shared=shared)
     with closing(dialogues(job, tester, place.command)) as results:
         for step in script.steps:
@@ -122,7 +119,7 @@ def _answers(
     program: str, split: Sequence[Assertion], tests: Tests, limits: Limits, place: Service
 ) -> Generator[Run, None, None]:
     """Yield the program's answers to the calls of each test, as `values.encode` writes them."""
-    trials = tuple(Trial(epilogue=_QUESTION.format(values=_source("values"), test=test)) for test in split)
+    trials = tuple(Trial(epilogue=_QUESTION.format(values=source("values"), test=test)) for test in split)
     job = prepared(program, trials, limits, tests)
     # If a module is missing there, that is not the program's fault.
     modules = (*job.modules, *_MODULES, *(scripts.names_of(tests.script).modules if split else ()))
@@ -139,17 +136,6 @@ def _failed(test: Assertion, values: Sequence[object]) -> str:
 
 
 # --- Code in sandboxes -------------------------------------------------------------------------------------------
-
-
-@cache
-def _source(name: str) -> str:
-    """Return the source of a module: code in a sandbox cannot import it."""
-    return Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
-
-
-@cache
-def _library(*modules: str) -> tuple[CodeType, ...]:
-    return tuple(compile(_source(name), f"<{name}>", "exec", dont_inherit=True) for name in modules)
 
 
 # Runs in the program's process; whatever the program does to these lines, it can only report other values.

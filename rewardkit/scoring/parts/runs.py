@@ -61,17 +61,12 @@ def open_recorded(address: str, since: int | None = None) -> tuple[list[tuple[in
     Raises:
         DataError: there is no run.
     """
+    from rewardkit.record.queries import example_columns, training_counts
+
     _opened.cache_clear()  # the run may have grown
     run = _opened(address)
-    counts: list[tuple[int, int]] = run.sql(
-        "select step, count(*) from scores where training and step >= coalesce(?, step) group by step order by step",
-        [since],
-    ).fetchall()
-    names: set[str] = set()
-    for (cells,) in run.sql("select distinct cast(json_keys(columns) as varchar[]) from prompts").fetchall():
-        names.update(cells or ())
-    others = sorted(names - {*KEYS, "prompt", "completion", "recorded"})
-    return counts, (*KEYS, "prompt", *others, "completion", "recorded")
+    others = [name for name in example_columns(run) if name not in {*KEYS, "prompt", "completion", "recorded"}]
+    return training_counts(run, since), (*KEYS, "prompt", *others, "completion", "recorded")
 
 
 def run_parts(address: str, counts: Sequence[tuple[int, int]], columns: tuple[str, ...]) -> Iterator[RunRows]:
@@ -97,21 +92,15 @@ def _opened(address: str) -> Run:
 
 
 def _rows(run: Run, first: int, last: int, columns: Sequence[str]) -> list[Row]:
-    found = run.sql(
-        "select s.step, s.attempt, s.rank, s.part, s.row, s.group, s.prompt_id, p.prompt, p.messages, p.columns, "
-        "c.completion, c.messages, s.total from scores s join completions c using (attempt, rank, part, row) "
-        "left join prompts p on p.prompt_id = s.prompt_id where s.training and s.step between ? and ? "
-        "order by s.step, s.attempt, s.rank, s.part, s.row",
-        [first, last],
-    ).fetchall()
+    from rewardkit.record.queries import text_or_messages, training_rows
+
     rows: list[Row] = []
-    for *keys, prompt, asked, cells, completion, said, total in found:
+    for record in training_rows(run, first, last):
         row: Row = {
-            **json.loads(cells or "{}"),
-            **dict(zip(KEYS, keys, strict=True)),
-            "prompt": prompt if asked is None else json.loads(asked),
-            "completion": completion if said is None else json.loads(said),
-            "recorded": total,
+            **json.loads(record["columns"] or "{}"),
+            **{name: record[name] for name in KEYS},
+            **{name: text_or_messages(record, name) for name in ("prompt", "completion")},
+            "recorded": record["total"],
         }
         rows.append({name: row.get(name) for name in columns})
     return rows

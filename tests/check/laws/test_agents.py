@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
-from rewardkit.check.laws import call_forms, calls, turns
+from rewardkit.check.laws import of_family
 from rewardkit.testing import check_reward
 
-OF_AGENTS = (*calls.ALL, *turns.ALL, *call_forms.ALL)
+OF_AGENTS = of_family("agents")
 COLORS = ("red", "blue", "green")
 NUMBERS = ("18", "7", "42")
 Messages = list[dict[str, Any]]

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 
 import rewardkit as rk
-from rewardkit.check.laws import calls as laws_of_calls, environments
+from rewardkit.check.laws import of_family
 from rewardkit.testing import check_reward, play
 
 ITEMS = ("tea", "rice", "salt")
@@ -70,7 +70,7 @@ def test_a_sound_environment_keeps_all_laws() -> None:
     seen = report(SOLD, Shop)
     assert seen.ok, seen
     held = {result.law for result in seen.results if result.outcome == "held"}
-    assert {law.name for law in environments.ALL} <= held
+    assert {law.name for law in of_family("environments")} <= held
     assert {"calls_are_not_paid", "idle_policy_earns_nothing", "claims_need_calls", "one_for_all"} <= held
 
 
@@ -223,7 +223,7 @@ def test_an_outage_that_becomes_a_score_is_found() -> None:
 
 def test_without_an_environment_the_laws_are_skipped() -> None:
     given = rows()
-    seen = check_reward(rk.exact("item"), **given, laws=environments.ALL)
+    seen = check_reward(rk.exact("item"), **given, laws=of_family("environments"))
     assert {result.outcome for result in seen.results} == {"skipped"}
     assert "environment=Shop" in seen.results[0].reason
 
@@ -254,7 +254,7 @@ def test_tools_give_real_results() -> None:
         "examples": [{"item": item} for item in ITEMS],
         "good": [[{"calls": [("look", {"item": item})], "answer": "Yes."}] for item in ITEMS],
     }
-    seen = check_reward(looked, **given, tools=[look], laws=laws_of_calls.ALL, isolate=False)
+    seen = check_reward(looked, **given, tools=[look], laws=of_family("agents"), isolate=False)
     assert seen.ok, seen
     assert set(ITEMS) <= set(calls)
 

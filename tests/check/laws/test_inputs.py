@@ -18,7 +18,7 @@ import pytest
 import rewardkit as rk
 from rewardkit.batch.column import Column, Rows
 from rewardkit.batch.score import SCORED
-from rewardkit.check.laws.inputs import _changed_by
+from rewardkit.check.laws.processes import _changed_by
 from rewardkit.check.reward_under_test.sweep import given
 from rewardkit.tree.binding import Binding
 from rewardkit.tree.reward import Calls, Evaluation, Facts, Reward, Steps

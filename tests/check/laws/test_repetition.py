@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
-from rewardkit.check.laws import Unfinished, repetition
+from rewardkit.check.laws import processes
+from rewardkit.check.laws.base import Unfinished
 from rewardkit.check.reward_under_test.trials import Trial
 from tests.check.rewards import (
     assert_held,
@@ -89,7 +90,7 @@ def stuck_elsewhere(completions: list[str], **kwargs: Any) -> list[float]:
 
 
 def test_no_other_process_stays_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repetition, "_SECONDS", 0.2)
+    monkeypatch.setattr(processes, "_SECONDS", 0.2)
     monkeypatch.delenv("PYTHONHASHSEED", raising=False)
     started: list[subprocess.Popen[bytes]] = []
 
@@ -100,7 +101,7 @@ def test_no_other_process_stays_behind(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(subprocess, "Popen", Noted)
     with pytest.raises(Unfinished, match=r"did not score 1 completions within 0\.2 s"):
-        repetition._in_other_processes(subject(stuck_elsewhere), [Trial("a")])
+        processes._in_other_processes(subject(stuck_elsewhere), [Trial("a")])
     assert [one.returncode for one in started] == [-signal.SIGKILL] * 3  # None: not reaped
 
 

@@ -352,9 +352,9 @@ HOSTILE: list[tuple[Json, Any, float | None]] = [
 @pytest.mark.parametrize(("schema", "value", "expected"), HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_values_cost_little_and_raise_nothing(schema: Json, value: Any, expected: float | None) -> None:
     judge = JsonSchema.of(schema)
-    start = time.perf_counter()
+    started = time.process_time()
     made, why = judge.credit_of(value)
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - started < 20  # of CPU: others may use the machine, and quadratic time takes minutes
     assert expected is None or made == expected
     assert bool(why) is (made < 1.0)
     assert len(why) < 600

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
+from fractions import Fraction
 from functools import lru_cache, singledispatch
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from uuid import UUID
@@ -33,7 +34,7 @@ from rewardkit.rewards.code import CodeRuns, CodeTests
 from rewardkit.rewards.format import FencedBlock
 from rewardkit.rewards.json_match import JsonMatch
 from rewardkit.rewards.json_schema.engine import SchemaEngine
-from rewardkit.rewards.json_schema.reward import RowSchemaCredit, SchemaCredit
+from rewardkit.rewards.json_schema.reward import JsonSchema, RowSchemaCredit
 from rewardkit.rewards.json_valid import JsonValid
 from rewardkit.rewards.language import SHORTEST, FixedLanguage, Script
 from rewardkit.rewards.length import LengthBetween, OverlongPenalty
@@ -43,6 +44,7 @@ from rewardkit.rewards.number.reward import Number
 from rewardkit.rewards.patterns import Contains, Regex
 from rewardkit.rewards.repetition import RepetitionPenalty
 from rewardkit.text.languages import SCRIPTS
+from rewardkit.text.numbers import number_text
 from rewardkit.tree.binding import Binding
 from rewardkit.tree.coercion import Coercer
 from rewardkit.tree.gold import AcceptedGolds, GoldTexts
@@ -494,8 +496,8 @@ def _(function: JsonValid, gold: _Gold) -> Contents:
 
 
 @of.register
-def _(function: SchemaCredit, gold: _Gold) -> Contents:
-    schema = function.schema.schema
+def _(function: JsonSchema, gold: _Gold) -> Contents:
+    schema = function.schema
     return Contents(json_documents(schema), json_documents(schema, valid=False))
 
 
@@ -521,9 +523,9 @@ def _(function: Number, gold: _Gold) -> Contents:
     if gold.text is None:
         return Contents(numbers(), st.sampled_from(["seven", "1/0", "nan", "?", "12 or 13"]))
     meant = gold.meant
-    plain = format(meant, "f") if isinstance(meant, Decimal) else gold.text
+    plain = number_text(meant) if isinstance(meant, Fraction) else gold.text
     # With slowly falling credit, near numbers are hardly violations; these are far away.
-    far = [format(Decimal(str(meant)) * 10 + step, "f") for step in (7, 1000)] if isinstance(meant, Decimal) else []
+    far = [number_text(meant * 10 + step) for step in (7, 1000)] if isinstance(meant, Fraction) else []
     return Contents(st.sampled_from([plain, gold.text]), st.one_of(gold.wrong(), *map(st.just, far)))
 
 

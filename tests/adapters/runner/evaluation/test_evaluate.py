@@ -1,4 +1,4 @@
-"""``rewardkit evaluate``: checkpoints side by side, and what several tries are worth."""
+"""``rewardkit train --evaluate``: checkpoints side by side, and what several tries are worth."""
 
 from __future__ import annotations
 

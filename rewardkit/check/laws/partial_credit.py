@@ -1,0 +1,516 @@
+"""Laws of partial credit: what is nearer to the right answer earns no less, and a damaged, wordier or overconfident
+completion no more.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from itertools import islice, pairwise, permutations, product
+from typing import Any
+
+from rewardkit.check.completion.anatomy import THINKING, Anatomy, Span, as_number, numbers_in, replaced
+from rewardkit.check.exploits.documents import Document
+from rewardkit.check.findings import Finding, Turn
+from rewardkit.check.laws.base import Skip, Variant, finding, law, needs_good
+from rewardkit.check.reward_under_test.judgment import Judged, judged
+from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.sweep import swept
+from rewardkit.check.reward_under_test.trials import Seen, Trial, text_of, with_text
+from rewardkit.check.variants.broken_texts import blocks_of
+from rewardkit.check.variants.wrong_answers import leaves, other_value, with_leaf
+
+_SENTENCE = (
+    "so now we look at each part of it again and ask what follows from that before going on with the next step where "
+    "some things may still change while others stay as they were because nothing else depends on them yet"
+)
+_PROSE = (
+    "the old stone hotel stands on the shore and the tired sailor rests in its shade as the tides rise and roll on the "
+    "sand then a little red train rattles in and the sailor listens to it and tells the tales he learned as a lad on "
+    "the seas in the north and in the lands that lie to the east and at last he stands and lets the lantern shine in"
+)
+"""A text of more than 200 characters, in which each letter is frequent."""
+_SIZES = (0, 5, 20, 50, 100, 200, 400, 800, 1600, 3200)
+"""Words that make a right completion longer."""
+_DEEP = 0.1
+"""The share of the whole range by which a score must rise or fall to count."""
+_MUCH = 0.2
+"""The same, where a step may change what else is read: a tag without its other mark, words in another language."""
+_MOST_STEPS = 12
+
+
+@law(
+    advice="Look for a score that a missing part leaves out: give the lowest score if a part is missing",
+    skip="no right completion has two tags or a JSON object whose parts change the score",
+    applies=needs_good,
+    per=judged,
+)
+def damage_never_pays(subject: Subject, right: Judged) -> Iterator[Variant | None]:
+    """Partial credit must point the way: if a completion with more things wrong earns more, the policy goes there.
+
+    The tags of a right completion are removed one mark after the other, and the values of its JSON object are replaced
+    one after the other. No step may earn more than the one before.
+    """
+    for what, texts in _damaged(right):
+        trials = [right.trial(text) for text in (right.anatomy.text, *texts)]
+        scores = subject.see(trials)
+        values = [score.value for score in scores]
+        if not all(score.scored for score in scores) or len(values) < 3 or max(values) == min(values):
+            continue
+        yield None
+        slack = (_MUCH if "tag" in what else _DEEP) * (max(values) - min(values))
+        for count, trial in enumerate(trials):
+            lowest = min(range(count + 1), key=lambda step: values[step])
+            why = (
+                f"with {_counted(count, what)}, a right completion earns {{score}}; with {_counted(lowest, what)}, "
+                "{base}"
+            )
+            yield Variant(trial, why, "no more", trials[lowest], slack)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} of its {what}" if number else f"none of its {what}"
+
+
+def _damaged(right: Judged) -> Iterator[tuple[str, list[str]]]:
+    """Yield kinds of damage, each with texts that have more and more of it."""
+    if len(right.anatomy.blocks) > 1 and not right.judges:  # the bare answer may count, too
+        pieces = blocks_of(right.anatomy).pieces()
+        marks = [4 * number + side for number in range(len(right.anatomy.blocks)) for side in (1, 3)]
+        for order in (marks, marks[::-1]):
+            texts = ["".join(_without(pieces, order[:count])) for count in range(1, len(order) + 1)]
+            yield "tag marks removed", [text for text in texts if not _is_thinking_only(text)]
+    document = Document.within(right.anatomy)
+    if document is not None:
+        made, texts = document.value, []
+        for path, value in [*leaves(document.value)][:_MOST_STEPS]:
+            made = with_leaf(made, path, other_value(value))
+            texts.append(document.saying(made))
+        yield "values replaced", texts
+
+
+def _is_thinking_only(text: str) -> bool:
+    """Whether a text ends in its thinking, so that nothing is said."""
+    return any(text.count(f"<{name}>") > text.count(f"</{name}>") for name in THINKING)
+
+
+def _without(pieces: Sequence[str], places: Sequence[int]) -> list[str]:
+    return ["" if place in places else piece for place, piece in enumerate(pieces)]
+
+
+@law(
+    advice="Check the signs and the limits of the curve: it should rise up to the best length, then fall",
+    skip="the length of a right completion does not change its score",
+    applies=needs_good,
+    per=judged,
+)
+def one_best_length(subject: Subject, right: Judged) -> Iterator[Finding | None]:
+    """If a longer completion earns less, and one that is longer still earns more, the policy runs away to it.
+
+    Words are added to a right completion. Its score may rise and then fall, but it must not fall and then rise.
+    """
+    curves = [[right.trial(text) for text in _longer(right, subject.seed + draw)] for draw in range(2)]
+    first, second = map(subject.see, curves)
+    if len({round(score.value, 9) for score in first if score.scored}) > 2:
+        yield None
+    if first[0].value - first[1].value > _MUCH * _range(subject):
+        return  # it is not the length of a few words that costs so much
+    gap = _DEEP * _range(subject)
+    valley = _valley(first, gap)
+    if valley is not None and _falls_and_rises(second, valley, gap):
+        steps = [f"with {_SIZES[step]} words added, it earns {first[step].value:.6g}" for step in valley]
+        why = f"a right completion loses by its length, and then wins: {'; '.join(steps)}"
+        yield finding(subject, curves[0][valley[2]], first[valley[2]], why)
+
+
+def _range(subject: Subject) -> float:
+    """Return the difference between the highest and the lowest score seen."""
+    values = [seen.value for _, seen in swept(subject) if seen.scored]
+    return max(values, default=0.0) - min(values, default=0.0)
+
+
+def _valley(seen: Sequence[Seen], gap: float) -> tuple[int, int, int] | None:
+    """Return three places whose scores fall and rise again, by more than `gap`, if there are any."""
+    values = [one.value for one in seen]
+    for low in range(1, len(values) - 1) if all(one.scored for one in seen) else ():
+        places = (
+            max(range(low), key=lambda place: values[place]),
+            low,
+            max(range(low + 1, len(values)), key=lambda place: values[place]),
+        )
+        if _falls_and_rises(seen, places, gap):
+            return places
+    return None
+
+
+def _falls_and_rises(seen: Sequence[Seen], places: tuple[int, int, int], gap: float) -> bool:
+    before, low, after = (seen[place].value for place in places)
+    return min(before, after) > low + gap
+
+
+def _longer(right: Judged, seed: int) -> list[str]:
+    """Return a right completion with more and more words in its thinking, or in front of it."""
+    draw = random.Random(seed)
+    words = draw.choices([word for word in _SENTENCE.split() if len(word) > 2], k=max(_SIZES))
+    anatomy = right.anatomy
+    start = anatomy.thinking.body.start if anatomy.thinking else 0
+    return [anatomy.text[:start] + " ".join([*words[:size], anatomy.text[start:]]) for size in _SIZES]
+
+
+@law(
+    advice="Divide by the length, or limit what is counted",
+    skip="no gold answer is a text that is paid in part",
+    applies=needs_good,
+    per=judged,
+)
+def long_texts_like_short_ones(subject: Subject, right: Judged) -> Iterator[Variant]:
+    """If one slip costs more in a long text than in a short one, something counts differently beyond a length.
+
+    ``difflib.SequenceMatcher`` drops frequent letters from 200 characters on, for example. The gold text of a reward
+    with partial credit is replaced by a long one, and its first word is left out, as of the short one.
+    """
+    anatomy = right.anatomy
+    gold = anatomy.gold
+    if not right.judges or not isinstance(anatomy.value, str) or len(gold.split()) < 5 or gold != anatomy.value:
+        return
+    short = right.trial(anatomy.saying(gold.split(" ", 1)[1]))
+    whole, slip = (
+        replace(right.trial(anatomy.saying(text)), columns={anatomy.column: _PROSE})
+        for text in (_PROSE, _PROSE.split(" ", 1)[1])
+    )
+    in_part, full, in_long = subject.see([short, whole, slip])
+    if right.paid(full) and in_part.scored and in_long.scored and not right.paid(in_part):
+        why = (
+            f"without its first word, a text of {len(_PROSE)} characters earns {{score}}, one of {len(gold)} "
+            "characters {base}"
+        )
+        yield Variant(slip, why, "no less", short, _DEEP * _range(subject))
+
+
+def _not_in_english_alone(subject: Subject) -> None:
+    """Raise `Skip` if all examples are in English."""
+    needs_good(subject)
+    text = str([(example.shown, example.good, example.bad) for example in subject.examples])
+    if text.isascii() and not any("lang" in name for example in subject.examples for name in example.columns):
+        raise Skip("the examples are in English")
+
+
+@law(
+    advice="Count the repetition of characters, too, where a script has no spaces",
+    skip="repetition was not seen to cost something",
+    applies=_not_in_english_alone,
+    per=judged,
+)
+def repetition_in_any_script(subject: Subject, right: Judged) -> Iterator[Variant]:
+    """A penalty on repeated words that looks for spaces does not see the ones of Chinese, Japanese or Thai.
+
+    If a repeated English phrase costs something, the same is tried with a Chinese one. The law applies where the
+    examples are not in English alone.
+    """
+    english, chinese = (right.trial(text) for text in ("the sky is blue and " * 40, "天空是蓝色的海水也是" * 40))
+    first, second = subject.see([english, chinese])
+    if first.scored and second.scored and first.value <= right.value - _DEEP * _range(subject):
+        why = "a phrase repeated 40 times earns {base} in English, {score} in Chinese"
+        yield Variant(chinese, why, "no more", english, (right.value - first.value) / 2)
+
+
+# Arithmetic: the expression in a right completion of a countdown task, and others of the same numbers.
+
+
+_EXPRESSION = re.compile(r"[\d\s+\-*/()×÷x]+")
+_OPERATORS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+}  # fmt: skip
+_NODES: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+}  # fmt: skip
+_MOST_NUMBERS = 5
+_MOST = 4_000
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An expression with its place in a completion.
+
+    Attributes:
+        text: of the completion.
+        span: of the expression.
+        numbers: that it uses.
+        value: of the expression.
+        target: the column with its value.
+    """
+
+    text: str
+    span: Span
+    numbers: tuple[int, ...]
+    value: Fraction
+    target: str
+
+    def saying(self, expression: str) -> str:
+        """Return the completion with another expression."""
+        return replaced(self.text, [(self.span, expression)])
+
+    def others(self) -> Iterator[tuple[str, Fraction]]:
+        """Yield other expressions of the same numbers, with their values."""
+        orders = permutations(self.numbers)
+        signs = list(product("+-*/", repeat=len(self.numbers) - 1))
+        for order, chosen in islice(((order, chosen) for order in orders for chosen in signs), _MOST):
+            made, value = str(order[0]), Fraction(order[0])
+            try:
+                for sign, number in zip(chosen, order[1:], strict=True):
+                    made, value = f"({made} {sign} {number})", _OPERATORS[sign](value, Fraction(number))
+            except ZeroDivisionError:
+                continue
+            yield made[1:-1], value
+
+
+def expression_in(anatomy: Anatomy, columns: Mapping[str, Any]) -> Expression | None:
+    """Return the expression that a right completion marks as its answer; None if its value is in no column."""
+    if not anatomy.marked:
+        return None
+    body = anatomy.region.of(anatomy.text)
+    written = body.split("=")[0]
+    if not _EXPRESSION.fullmatch(written) or not re.search(r"\d\s*[-+*/×÷x]\s*[\d(]", written):
+        return None
+    value = _value(written.replace("×", "*").replace("x", "*").replace("÷", "/").strip())
+    if value is None:
+        return None
+    numbers = tuple(map(int, re.findall(r"\d+", written)))
+    if not 2 <= len(numbers) <= _MOST_NUMBERS:
+        return None
+    target = next((name for name, cell in columns.items() if _is_number(cell) and Fraction(cell) == value), "")
+    if not target or not any(_numbers(cell) == sorted(numbers) for cell in columns.values()):
+        return None
+    start = anatomy.region.start + len(written) - len(written.lstrip())
+    return Expression(anatomy.text, Span(start, start + len(written.strip())), numbers, value, target)
+
+
+def _is_number(cell: Any) -> bool:
+    return type(cell) is int or (isinstance(cell, float) and math.isfinite(cell))
+
+
+def _numbers(cell: Any) -> Sequence[Any]:
+    is_list = isinstance(cell, (list, tuple)) and all(map(_is_number, cell))
+    return sorted(cell) if is_list else []
+
+
+def _value(written: str) -> Fraction | None:
+    try:
+        return _of(ast.parse(written, mode="eval").body)
+    except (SyntaxError, ValueError, ArithmeticError, RecursionError, MemoryError):
+        return None
+
+
+def _of(node: ast.expr) -> Fraction:
+    if isinstance(node, ast.BinOp) and type(node.op) in _NODES:
+        return _NODES[type(node.op)](_of(node.left), _of(node.right))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_of(node.operand)
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return Fraction(node.value)
+    raise ValueError("no arithmetic")
+
+
+_FAR = Fraction(1, 20)
+"""How far a value must be from the target to be certainly another one."""
+_STEPS = tuple(map(Decimal, ("0.4", "0.9", "1", "2")))
+_DISTANCES = frozenset(("abs", "fabs", "isclose"))
+"""What a reward calls that measures how far an answer is from the gold answer."""
+_GRADES = 4
+"""Different scores on the way to the gold answer that show partial credit."""
+_SHARES = tuple(map(Decimal, ("0.001", "0.01", "0.04")))
+
+
+@law(advice="Make each step toward the right answer earn more", skip="no chains: pass chains=[...]")
+def improves_along_chains(subject: Subject) -> Iterator[Variant]:
+    """Partial credit leads a policy uphill; if a better completion earns less, it leads downhill.
+
+    This law checks the declared chains, and answers closer and closer to a gold answer that is a number, if it is
+    annotated as one, or if they are seen to earn more and more.
+    """
+    chains = [([Trial(one, number) for one in chain], "declared better") for number, chain in subject.promises.chains]
+    for trials, reason in (*chains, *_closer(subject)):
+        for before, after in pairwise(trials):
+            why = f"is {reason} than a completion that earns {{base}}, but earns {{score}}"
+            yield Variant(after, why, "no less", before, slack=1e-6)
+
+
+def _closer(subject: Subject) -> Iterator[tuple[list[Trial], str]]:
+    """Yield numbers that approach a gold answer, from either side, if the reward measures how near they are."""
+    for right in judged(subject):
+        number = as_number(right.anatomy.value)
+        declared = _numeric(subject, right.anatomy.column)
+        if number is None or number == 0 or not right.judges or not (declared or subject.mined.names & _DISTANCES):
+            continue
+        for sign in (1, -1):
+            factors = (10, 5, 3, 2, 1.5, 1.25, 1.1) if sign == 1 else (0, 0.25, 0.5, 0.75, 0.9)
+            whole = number == number.to_integral_value()
+            answers = [float(number) * factor for factor in factors]
+            texts = [str(round(answer)) if whole and abs(number) >= 20 else f"{answer:.6g}" for answer in answers]
+            if len(set(texts)) == len(texts):
+                trials = [right.trial(right.anatomy.saying(text)) for text in [*texts, right.anatomy.gold]]
+                if declared or len({round(seen.value, 9) for seen in subject.see(trials)}) >= _GRADES:
+                    yield trials, "closer to the gold answer"
+
+
+def _numeric(subject: Subject, column: str) -> bool:
+    return any(
+        parameter.source == column and parameter.annotation in (float, int)
+        for _, binding in subject.bindings
+        for parameter in binding.parameters
+    )
+
+
+@law(
+    advice="Take the distance as an absolute value: abs(said - gold)",
+    skip="no gold answer is a number that the reward was seen to judge",
+    applies=needs_good,
+    per=judged,
+    turn=Turn.EARLY,
+)
+def errors_on_both_sides(subject: Subject, right: Judged) -> Iterator[Variant | None]:
+    """If 42.9 counts as 42 and 41.1 does not, digits are cut off, or a sign is lost: the policy learns to err upward.
+
+    Numbers as far above the gold answer as below it earn the same, where one of them is paid in full.
+    """
+    gold = right.anatomy.gold
+    number = as_number(gold)
+    # The column must have the very number that the completion has: an estimate has errors of its own.
+    if number is None or not right.judges or as_number(right.anatomy.value) != number or abs(number) < 1:
+        return
+    yield None
+    for step in (*_STEPS, *(abs(number) * share for share in _SHARES)):
+        if step * 2 >= abs(number):
+            continue
+        texts = [format((number + error).normalize(), "f") for error in (step, -step)]
+        trials = [right.trial(right.anatomy.saying(text)) for text in texts]
+        scores = subject.see(trials)
+        paid = [right.paid(score) for score in scores]
+        if all(score.scored for score in scores) and paid[0] != paid[1]:
+            high, low = (0, 1) if paid[0] else (1, 0)
+            why = (
+                f"for the gold answer {gold}, {texts[high]} earns {{score}} and {texts[low]}, which is as near, "
+                f"{scores[low].value:.6g}"
+            )
+            yield Variant(trials[high], why)
+
+
+@law(
+    advice="Compare the value exactly, with fractions.Fraction or a tolerance of 1e-6",
+    skip="no right completion is an expression of numbers whose value is in a column",
+    applies=needs_good,
+    per=judged,
+)
+def expressions_are_exact(subject: Subject, right: Judged) -> Iterator[Variant]:
+    """In a countdown task, 23.5 is not 23, and the target itself is no way to make it.
+
+    The numbers of a right expression are combined to values near the target, and to fractions, with the whole number
+    below or above as the target.
+    """
+    written = expression_in(right.anatomy, subject.examples[right.example].columns) if right.judges else None
+    for expression, target in _near_misses(written) if written is not None else ():
+        assert written is not None
+        completion = right.trial(written.saying(expression)).completion
+        why = f"{expression} earns {{score}} for the target {target}"
+        yield Variant(Trial(completion, right.example, {written.target: target}), why)
+
+
+def _near_misses(right: Expression) -> Iterator[tuple[str, int]]:
+    """Yield expressions of the same numbers, each with a target that it misses."""
+    target = int(right.value)
+    if target not in right.numbers:
+        yield str(target), target
+    others = list(right.others())
+    near = [(abs(value - target), made) for made, value in others if _FAR <= abs(value - target) < 1]
+    yield from ((made, target) for _, made in sorted(near)[:3])
+    broken = [(made, value) for made, value in others if value > 1 and _FAR < value % 1 < 1 - _FAR]
+    for made, value in broken[:3]:
+        yield from ((made, whole) for whole in (math.floor(value), math.ceil(value)))
+
+
+_NAMED = re.compile(r"(?i)(?:confiden|probab|certain|\bsure|likelihood)[^\n]{0,20}\Z")
+_STATED_SHARES = tuple(round(0.05 * step, 2) for step in range(1, 20))
+_DISHONEST = 0.15
+"""How far the best statement may be from the truth."""
+_GAIN = 0.01
+"""The share of the whole range that a wrong statement must earn more."""
+
+
+@law(
+    advice="Use a proper scoring rule, such as 1 - (confidence - right) ** 2, for 0 to 1",
+    skip="no completion states a confidence that changes its score",
+    applies=needs_good,
+)
+def confidence_is_honest(subject: Subject) -> Iterator[Finding | None]:
+    """If claiming more certainty than one has earns more, the policy learns to be overconfident.
+
+    The stated confidence of a right and of a wrong completion is varied. A scoring rule is proper (Gneiting and Raftery
+    2007) if a model that is right with probability p expects the highest score for stating p.
+    """
+    forecasts: dict[bool, tuple[list[Trial], list[float]]] = {}
+    for number, example in enumerate(subject.examples):
+        for good, bad in zip(example.good, example.bad, strict=False):
+            pair = [_stated(text_of(one)) for one in (good, bad)]
+            if pair[0] is None or pair[1] is None:
+                continue
+            trials = [
+                [Trial(with_text(one, _stating(text_of(one), place, share)), number) for share in _STATED_SHARES]
+                for one, place in ((good, pair[0]), (bad, pair[1]))
+            ]
+            right, wrong = ([seen.value for seen in subject.see(row)] for row in trials)
+            if not all(value == value for value in (*right, *wrong)) or len({*right, *wrong}) < 3:
+                continue
+            if right == wrong:  # a forecast: what it states is all that is judged, by what came true
+                forecasts[_share(text_of(good), pair[0]) > 0.5] = trials[0], right
+                if len(forecasts) < 2:
+                    continue
+                (trials[0], right), (trials[1], wrong) = forecasts[True], forecasts[False]
+            yield None
+            told = _dishonest(right, wrong)
+            if told is not None:
+                truth, said = told
+                place = _STATED_SHARES.index(said)
+                why = (
+                    f"a model that is right in {truth:.0%} of its answers expects most if it says {said:.0%}: a right "
+                    f"answer earns {right[place]:.6g} then, a wrong one {wrong[place]:.6g}"
+                )
+                trial = trials[0][place]
+                (seen,) = subject.see([trial])
+                yield finding(subject, trial, seen, why)
+
+
+def _stated(text: str) -> Span | None:
+    """Return the place of a stated confidence."""
+    return next((span for span in reversed(numbers_in(text)) if _NAMED.search(text[: span.start])), None)
+
+
+def _share(text: str, place: Span) -> float:
+    return float(as_number(place.of(text)) or 0) / (100 if _in_percent(text, place) else 1)
+
+
+def _stating(text: str, place: Span, share: float) -> str:
+    return replaced(text, [(place, f"{share * 100:.0f}" if _in_percent(text, place) else f"{share:g}")])
+
+
+def _in_percent(text: str, place: Span) -> bool:
+    stated = as_number(place.of(text))
+    return text[place.end :].lstrip().startswith("%") or (stated is not None and stated > 1)
+
+
+def _dishonest(right: Sequence[float], wrong: Sequence[float]) -> tuple[float, float] | None:
+    """Return a probability of being right, and the other one that it pays to state; None if honesty pays."""
+    whole = max(*right, *wrong) - min(*right, *wrong)
+    for truth in (0.7, 0.3, 0.5, 0.9):
+        expected = [truth * one + (1 - truth) * other for one, other in zip(right, wrong, strict=True)]
+        best = max(range(len(expected)), key=lambda place: expected[place])
+        gain = expected[best] - expected[_STATED_SHARES.index(truth)]
+        if abs(_STATED_SHARES[best] - truth) > _DISHONEST and gain > _GAIN * whole:
+            return truth, _STATED_SHARES[best]
+    return None

@@ -1,0 +1,371 @@
+"""Laws of processes: a completion gets the same score each time, in any process or thread, and the arguments stay as
+they are.
+"""
+
+from __future__ import annotations
+
+import copy
+import dis
+import inspect
+import math
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice, permutations
+from types import CodeType
+from typing import Any
+
+from rewardkit.batch.score import Outcome
+from rewardkit.check.examples import Example
+from rewardkit.check.findings import Finding
+from rewardkit.check.laws.base import Skip, Unfinished, finding, law, shown
+from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.sweep import given, swept
+from rewardkit.check.reward_under_test.trials import Seen, Trial, seen_in, seen_of, text_of
+from rewardkit.check.reward_under_test.vocabulary import code_of
+from rewardkit.errors import RewardBug, RewardFailure
+from rewardkit.tree.binding import Binding
+from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.leaf import rebound
+from rewardkit.tree.reward import Reward
+from rewardkit.workers.background import in_background
+
+_ROUNDS = 3
+_HASH_SEEDS = ("1", "2", "3")
+_SENT = 80
+"""Completions sent to other processes."""
+_JOINED = 4
+"""Pairs of completions joined per example."""
+_MORE = "Several engineers from northern harbors measured remarkable currents, temperatures, depths and salinity."
+"""Words that make the text of a column longer."""
+_SECONDS = 60.0
+"""Time limit for another process."""
+_CHILD = """
+import pickle, sys
+sys.path[:] = pickle.load(sys.stdin.buffer)
+reward, examples, trials, plain, scope, stage = pickle.load(sys.stdin.buffer)
+from rewardkit.check.reward_under_test.subject import Subject
+subject = Subject(reward, examples, plain=plain, stage=stage)
+if scope == "group":
+    subject.score_in_groups()
+sys.stdout.buffer.write(pickle.dumps([(seen.value, seen.outcome.value) for seen in subject.see(trials)]))
+"""
+
+
+@law(advice="Remove the randomness or seed it with the completion; of a judge, set temperature 0")
+def deterministic(subject: Subject) -> Iterator[Finding]:
+    """Equal completions must get equal scores, or GRPO takes noise for an advantage; replay needs it, too.
+
+    Every completion gets the same score again, in another order and in another process.
+    """
+    if not subject.deterministic:
+        raise Skip("the reward declares deterministic=False")
+    pairs = [pair for pair in swept(subject)[: subject.affordable(150)] if not subject.skips(pair[0])]
+    trials = [trial for trial, _ in pairs]
+    first = {id(trial): seen for trial, seen in pairs}
+    orders = [list(reversed(trials)), trials, given(subject)]
+    for number in range(_ROUNDS):
+        order = orders[number % len(orders)]
+        for trial, seen in zip(order, subject.see(order, fresh=True), strict=True):
+            before = first.get(id(trial)) or next((old for other, old in pairs if other == trial), seen)
+            if not before.same(seen):
+                small, values = _shrunk(subject, trial)
+                why = f"scored {shown(before)} at first and {shown(seen)} the second time"
+                if values is not None:
+                    why = f"scored {shown(values[0])} once and {shown(values[1])} another time"
+                yield finding(subject, small, seen, why)
+    if not _orders_sets(subject):
+        return
+    sent = [one for one in (*_joined(subject), *_longer_cells(subject), *trials[:_SENT]) if not subject.skips(one)]
+    known = subject.see(sent, fresh=True)  # in the same batches as there: rewards may look at the other rows
+    for said in _in_other_processes(subject, sent):
+        for trial, here, (value, outcome) in zip(sent, known, said, strict=True):
+            if not here.same(Seen(value, type(here.outcome)(outcome))):
+                why = (
+                    f"scores {shown(here)} here and {value:.6g} in another process: it depends on the order of a set, "
+                    "or on a hash"
+                )
+                yield finding(subject, trial, here, why)
+
+
+def _joined(subject: Subject) -> list[Trial]:
+    """Join pairs of given completions: a set made from both shows its order."""
+    return [
+        Trial(subject.formed(f"{one}\n{other}"), number)
+        for number, example in enumerate(subject.examples)
+        for one, other in islice(permutations(_texts(example), 2), _JOINED)
+    ]
+
+
+def _longer_cells(subject: Subject) -> list[Trial]:
+    """Return right completions for rows with longer texts: a set of a few words may keep its order by chance."""
+    found = []
+    for number, example in enumerate(subject.examples):
+        for column in sorted(subject.columns_read & set(example.columns)):
+            texts = [other.columns.get(column) for other in subject.examples]
+            if all(isinstance(text, str) and len(text.split()) > 3 for text in texts):
+                longer = " ".join([*map(str, texts), _MORE])
+                found += [Trial(subject.formed(text), number, {column: longer}) for text in (*map(str, texts), _MORE)]
+    return found
+
+
+def _texts(example: Example) -> list[str]:
+    return [completion for completion in (*example.good, *example.bad) if isinstance(completion, str)]
+
+
+def _shrunk(subject: Subject, trial: Trial) -> tuple[Trial, tuple[Seen, Seen] | None]:
+    """Return a shorter completion whose score differs between a few tries, if there is one."""
+    for text in ("", "a", "42"):
+        small = Trial(subject.formed(text), trial.example)
+        seen = [subject.see([small], fresh=True)[0] for _ in range(4)]
+        other = next((one for one in seen if not one.same(seen[0])), None)
+        if other is not None:
+            return small, (seen[0], other)
+    return trial, None
+
+
+def _orders_sets(subject: Subject) -> bool:
+    """Whether its code uses sets or hashes, whose order differs between processes."""
+    return any(_uses_sets(code) for _, binding in subject.bindings for code in _codes(binding.original))
+
+
+def _codes(function: Any) -> Iterator[CodeType]:
+    code = code_of(function)
+    if code is not None:
+        yield code
+        for name in code.co_names:
+            helper = getattr(getattr(function, "func", function), "__globals__", {}).get(name)
+            below = getattr(helper, "__code__", None)
+            if isinstance(below, CodeType):
+                yield below
+
+
+def _uses_sets(code: CodeType) -> bool:
+    if {"set", "frozenset", "hash"} & set(code.co_names):
+        return True
+    if any(instruction.opname in ("BUILD_SET", "SET_ADD", "SET_UPDATE") for instruction in dis.get_instructions(code)):
+        return True
+    return any(_uses_sets(constant) for constant in code.co_consts if isinstance(constant, CodeType))
+
+
+def _in_other_processes(subject: Subject, trials: list[Trial]) -> list[list[tuple[float, str]]]:
+    """Score in processes with other hash seeds; return an empty list if the reward cannot be pickled.
+
+    Raises:
+        Unfinished: a process took too long.
+    """
+    try:
+        message = pickle.dumps(sys.path) + pickle.dumps(
+            (subject.reward, subject.examples, trials, subject.plain, subject.scope, subject.stage)
+        )
+    except Exception:
+        return []
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-c", _CHILD],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        )
+        for seed in _HASH_SEEDS
+    ]
+    found, late = [], False
+    for child in children:
+        with suppress(OSError, pickle.UnpicklingError, EOFError), child:
+            try:
+                said, _ = child.communicate(message, timeout=_SECONDS)
+                found.append(pickle.loads(said))
+            except subprocess.TimeoutExpired:
+                late = True
+            finally:
+                child.kill()
+    if late:
+        raise Unfinished(f"a second process did not score {len(trials)} completions within {_SECONDS:g} s")
+    return found
+
+
+_THREADS = 4
+_LIVE = frozenset(("messages", "completion_ids", "progress", "example", "trainer_state", "log_metric", "log_extra"))
+"""Arguments that only the scorer can make."""
+
+
+@law(advice="Copy a list before you sort, pop or change it: sorted(values), list(values)", every=True)
+def inputs_not_mutated(subject: Subject) -> Iterator[Finding]:
+    """Trainers pass the same lists to every reward function; one that sorts or pops them corrupts the next."""
+    trials = (given(subject) or [trial for trial, _ in swept(subject)[:4]])[:16]
+    for leaf, _ in subject.bindings:
+        changed = _changed_by(subject, leaf, trials)
+        if changed is not None:
+            what, before, after = changed
+            why = f"{leaf.name} changes its argument {what} from {before!r} to {after!r}"
+            yield finding(subject, trials[0], None, why[:600], component=leaf.name)
+
+
+def _changed_by(subject: Subject, leaf: Reward, trials: list[Trial]) -> tuple[str, Any, Any] | None:
+    """Return the first argument that a function changes: its name, the value before and after.
+
+    Trainers' functions and leaves get the objects themselves. Adapters score within their tree as in training, which
+    copies: they may need their neighbors.
+    """
+    batch = subject.batch(trials)
+    given_now: dict[str, Any] = {"completions": batch.completions, "prompts": batch.prompts, **batch.columns}
+    try:
+        kept = copy.deepcopy(given_now)
+        mine = copy.deepcopy(given_now)
+    except Exception:
+        return None
+    binding = leaf.facts.binding
+    if binding is None or binding.trusted or binding.timeout is not None:
+        return None
+    if binding.plain and not binding.foreign:
+        return _changed_by_plain(binding, subject, trials)
+    accepted = getattr(binding.function, "accepted", None)
+    if accepted is not None:
+        keywords = {**mine, "completion_ids": batch.completion_ids, "trainer_state": batch.trainer_state}
+        keywords["prompts"] = mine["prompts"] or [""] * len(trials)
+        keywords.update(log_extra=batch.logs.extra, log_metric=batch.logs.metric)
+        _ignoring(lambda: _finished(binding.original(**accepted(keywords)), subject.left))
+    else:
+        scorer = subject.scorer if binding.foreign else Scorer(rebound(leaf, trusted=True))
+        batch.completions, batch.prompts = mine["completions"], mine["prompts"]
+        batch.columns = {name: mine[name] for name in batch.columns}
+        _ignoring(lambda: scorer.score(batch, strict=False))
+    for name, before in kept.items():
+        try:
+            if mine[name] != before:
+                return name, before, mine[name]
+        except Exception:
+            continue
+    return None
+
+
+def _changed_by_plain(binding: Binding, subject: Subject, trials: list[Trial]) -> tuple[str, Any, Any] | None:
+    """Return what a plain function of one completion changes if it gets the cells themselves, as from its own loop."""
+    for trial in trials:
+        cells = {**subject.examples[trial.example].columns, **(trial.columns or {})}
+        asked = {one.name: cells[one.source] for one in binding.columns if one.source in cells}
+        if len(asked) < len(binding.columns) or any(one.source in _LIVE for one in binding.parameters):
+            return None
+        texts = {"completion": text_of(trial.completion), "prompt": subject.examples[trial.example].prompt}
+        told = {one.name: texts[one.source] for one in binding.parameters if one.source in texts}
+        try:
+            mine = copy.deepcopy(asked)
+        except Exception:
+            return None
+        _ignoring(lambda told=told, mine=mine: _finished(binding.original(**told, **mine), subject.left))  # type: ignore[misc]
+        for name, before in asked.items():
+            if mine[name] != before:
+                return name, before, mine[name]
+    return None
+
+
+def _finished(returned: Any, seconds: float) -> None:
+    """Run a returned coroutine, or exhaust a returned generator."""
+    if inspect.iscoroutine(returned):
+        returned = in_background(returned).result(seconds)
+    if isinstance(returned, Iterator):
+        list(returned)
+
+
+def _ignoring(call: Callable[[], Any]) -> None:
+    """Ignore exceptions, which other laws report."""
+    with suppress(Exception):
+        call()
+
+
+@law(advice="Define the function at the top level of a module, without lambdas and open files")
+def picklable(subject: Subject) -> Iterator[Finding]:
+    """Trainers that score in other processes pickle the reward to send it there."""
+    nested = [leaf.name for leaf, binding in subject.bindings if _is_local(binding.original)]
+    if nested:
+        raise Skip(f"{', '.join(nested)} is defined inside a function, so other processes cannot import it")
+    try:
+        again = pickle.loads(pickle.dumps(subject.reward))
+    except Exception as error:
+        if any(getattr(binding.original, "__module__", "") == "__main__" for _, binding in subject.bindings):
+            raise Skip("the reward is defined in the script that runs the check") from None
+        why = f"the reward cannot be pickled: {type(error).__name__}: {error}"
+        yield finding(subject, Trial(subject.formed(""), 0), None, why[:400])
+    trials = [trial for trial, seen in swept(subject)[: subject.affordable(40)] if seen.scored]
+    other = Subject(again, subject.examples, plain=subject.plain, stage=subject.stage)
+    other.__dict__["scope"] = subject.scope
+    for trial, one, two in zip(trials, subject.see(trials), other.see(trials), strict=True):
+        if subject.deterministic and not one.same(two):
+            why = f"scores {one.value:.6g}, but {two.value:.6g} after a round trip through pickle"
+            yield finding(subject, trial, one, why)
+
+
+def _is_local(function: Any) -> bool:
+    name = getattr(getattr(function, "func", function), "__qualname__", "") or type(function).__qualname__
+    return "<locals>" in name or "<lambda>" in name or "<locals>" in type(function).__qualname__
+
+
+@law(advice="Keep state in local variables; for a time limit use @rk.reward(timeout=...), not signals")
+def thread_safe(subject: Subject) -> Iterator[Finding]:
+    """Asynchronous trainers score in several threads at once: a reward must not use signals or shared state."""
+    if subject.stage.real:
+        raise Skip("the calls of completions really run, and tools may need the main thread")
+    pairs = [(trial, seen) for trial, seen in swept(subject)[: subject.affordable(60, 0.1)] if seen.scored]
+    trials = [trial for trial, _ in pairs]
+    if not trials:
+        raise Skip("the reward scores no completion")
+    results: list[list[Seen]] = []
+    raised: list[tuple[Trial, BaseException]] = []
+    all_started = threading.Event()
+
+    def work(number: int) -> None:
+        all_started.wait()
+        found = []
+        for trial in trials if number % 2 == 0 else reversed(trials):
+            try:
+                found.append(_alone(subject, trial))
+            except BaseException as error:  # otherwise the thread would end silently
+                raised.append((trial, error))
+                return
+        results.append(found if number % 2 == 0 else found[::-1])
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(_THREADS)]
+        try:
+            for thread in threads:
+                thread.start()
+        finally:
+            all_started.set()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    for trial, error in raised[:1]:
+        seen = _seen_of(error)
+        why = f"outside the main thread, it {seen.reason[:300]}"
+        yield finding(subject, trial, seen, why)
+    for said in results:
+        for (trial, before), after in zip(pairs, said, strict=True):
+            if subject.deterministic and not before.same(after):
+                got = f"{after.value:.6g}" if after.scored else f"{after.outcome}: {after.reason}"
+                why = f"scores {before.value:.6g} on the main thread, but {got} when several threads score"
+                yield finding(subject, trial, after, why)
+
+
+def _alone(subject: Subject, trial: Trial) -> Seen:
+    """Score one completion without the subject's cache."""
+    beside = subject.beside(trial.example) if subject.scope != "sample" else []
+    trials = [*(replace(trial, completion=one) for one in beside), trial]
+    table = subject.scorer.score(subject.batch(trials), strict=False)
+    return seen_in(table, len(table) - 1)
+
+
+def _seen_of(error: BaseException) -> Seen:
+    if isinstance(error, (RewardBug, RewardFailure)):
+        return seen_of(error)
+    reason = f"raised {type(error).__name__}: {error}"
+    return Seen(math.nan, Outcome.ERRORED, reason, trace="".join(traceback.format_exception(error)))

@@ -1,0 +1,339 @@
+"""Laws of rows: scores differ between completions, and follow the columns of every row."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from rewardkit.batch.messages import prompt_text
+from rewardkit.batch.score import Outcome
+from rewardkit.check.completion.anatomy import Anatomy, as_number, marks
+from rewardkit.check.findings import Finding, Turn
+from rewardkit.check.laws.base import Skip, Variant, about_good, finding, law, needs_good
+from rewardkit.check.reward_under_test.judgment import Judged, judged
+from rewardkit.check.reward_under_test.sensitivity import atoms_of
+from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.sweep import given, swept
+from rewardkit.check.reward_under_test.trials import EQUAL, Seen, Trial, text_of
+from rewardkit.check.reward_under_test.whole import tells_apart
+from rewardkit.check.variants.other_golds import Gold, other_golds
+from rewardkit.check.variants.own_texts import own_texts, reacts
+from rewardkit.check.variants.wrong_answers import equal, plain
+from rewardkit.errors import RewardKitError, shorten
+
+_SCALE = re.compile(r"\b(\d{1,3})\s?(?:to|-|–)\s?(\d{1,3})\b")
+
+
+@law(
+    advice="Look at how the code reads this gold answer: 0 and False are values, and a pattern needs re.escape",
+    skip="no gold answer of a kind that can be replaced, or another column goes with it",
+    applies=needs_good,
+    per=judged,
+    turn=Turn.EARLY,
+)
+def right_for_every_gold(subject: Subject, right: Judged) -> Iterator[Variant | Finding | None]:
+    """A row whose gold answer the reward misreads teaches nothing, or the opposite: 0 counts as missing, say.
+
+    The gold answer is replaced in the column and in a right completion, by values of the kind that the examples have.
+    Where such a completion is paid, wrong answers must earn less.
+    """
+    anatomy = right.anatomy
+    if not right.judges or anatomy.column not in subject.columns_read or subject.reads_prompts or not right.text_counts:
+        return
+    tried = [*_tried(subject, right)]
+    if not any(right.paid(score) for gold, score, _ in tried if gold.certain):
+        return  # it also judges something that goes with the gold answer
+    yield None
+    wrong = max((score.value for _, score in right.honest if score.scored and not right.paid(score)), default=0.0)
+    for gold, score, trial in tried:
+        column = f"{anatomy.column}={shorten(gold.value)}"
+        if gold.certain and _loses(score, (right.value + wrong) / 2):
+            earns = f"earns {score.value:.6g}" if score.scored else "gets no score"
+            yield finding(subject, trial, score, f"a right completion {earns} for {column}, {right.value:.6g} before")
+        if right.paid(score):
+            before = [right.completion] if _is_marked_apart(right, gold) else []
+            for completion in (*before, *(right.saying(anatomy.saying(text)) for text in gold.wrong)):
+                why = f"a wrong answer earns {{score}} for {column}, the right one {{base}}"
+                yield Variant(Trial(completion, right.example, trial.columns), why, base=trial)
+
+
+def _loses(seen: Seen, limit: float) -> bool:
+    """Whether a completion earns less than the limit, or is left out of the training."""
+    return seen.value < limit if seen.scored else seen.outcome is Outcome.ABSTAINED
+
+
+def _is_marked_apart(right: Judged, gold: Gold) -> bool:
+    """Whether the answer of a right completion is marked, and certainly wrong for another gold answer."""
+    said = right.anatomy.region.of(right.anatomy.text)
+    return right.anatomy.marked and gold.certain and gold.written not in said and not equal(gold.written, said)
+
+
+@law(
+    advice="Let the branch for these rows compare the answer, too",
+    skip="its code compares no column of the examples with a value",
+    applies=needs_good,
+    per=judged,
+)
+def rows_of_every_kind(subject: Subject, right: Judged) -> Iterator[Variant | None]:
+    """A branch for rows of one kind, which no example has, may pay every answer there.
+
+    Wrong completions are tried with each value that the code compares a column with: ``if level == "easy": ...``.
+    """
+    own, bads = subject.examples[right.example].columns, subject.examples[right.example].bad
+    wrong = [text for text, score in right.honest if not right.paid(score)][:4] if right.judges else []
+    for columns in (aim.columns for aim in subject.aims if wrong):
+        name = next(iter(columns), right.anatomy.column)
+        if name in own and name != right.anatomy.column and type(own[name]) is type(columns[name]):
+            first, *twins = (Trial(right.saying(text), right.example, columns) for text in wrong)
+            why = f"with {name}={columns[name]!r}, a wrong answer earns {{score}}, like the right one without it"
+            yield Variant(first, why, twins=tuple(twins))
+    refuses = right.judges or not all(map(right.paid, subject.see([Trial(bad, right.example) for bad in bads])))
+    for column in _kinds(subject, right.example) if refuses else ():
+        yield None
+        value = own[column]
+        other: Any = ["no:such_kind"] * len(value) if isinstance(value, (list, tuple)) else "no such kind"
+        texts = ["word", *map(text_of, bads)]
+        first, *twins = (replace(right.trial(text), columns={column: other}) for text in texts)
+        with suppress(RewardKitError):  # its annotation admits no such value
+            subject.see([first])
+            why = f"with {column}={shorten(other)}, which the code does not know, any text earns {{score}}"
+            yield Variant(first, why, twins=tuple(twins))
+
+
+def _kinds(subject: Subject, example: int) -> list[str]:
+    """Return the columns whose texts the code knows: kinds, names of checks."""
+    known = {text.lower() for text in subject.mined.texts}
+    found = []
+    for column in sorted(subject.columns_read):
+        words = [word for atom in atoms_of(subject.examples[example].columns.get(column)) for word in atom.split(":")]
+        if words and all(word.lower() in known for word in words):
+            found.append(column)
+    return found
+
+
+def _tried(subject: Subject, right: Judged) -> Iterator[tuple[Gold, Seen, Trial]]:
+    """Yield other gold answers, each with the completion that is right for it, and its score."""
+    anatomy, smells = right.anatomy, subject.smells
+    known = [example.columns.get(anatomy.column) for example in subject.examples]
+    for gold in other_golds(anatomy, known, in_patterns=smells.makes_patterns, stripped=smells.stripped):
+        if not _is_allowed(subject, right, gold):
+            continue
+        text = right.saying(anatomy.saying(gold.written))
+        trial = Trial(text, right.example, {anatomy.column: gold.value})
+        try:
+            (seen,) = subject.see([trial])
+        except RewardKitError:
+            continue  # its annotation admits no such value
+        yield gold, seen, trial
+
+
+def _is_allowed(subject: Subject, right: Judged, gold: Gold) -> bool:
+    """Whether the other columns admit a gold answer: ``options="ABC"`` or ``choices=["red", "blue"]`` limit it."""
+    columns = subject.examples[right.example].columns
+    number, scale = as_number(gold.written), _scale(subject, right)
+    if number is not None and scale is not None and not scale[0] <= number <= scale[1]:
+        return False
+    for name in subject.columns_read & set(columns) - {right.anatomy.column}:
+        value = columns[name]
+        known = list(value) if isinstance(value, (list, tuple)) or _is_letters(value) else []
+        if right.anatomy.gold in known and gold.written not in known:
+            return False
+    return True
+
+
+def _scale(subject: Subject, right: Judged) -> tuple[int, int] | None:
+    """Return the ends of a scale that the answer is on: ``4/5``, or "from 1 to 5" in the prompt."""
+    number = as_number(right.anatomy.gold)
+    if number is None or not right.anatomy.places:
+        return None
+    behind = re.match(r"\s*/\s*(10|[2-9])\b", right.anatomy.text[right.anatomy.places[-1].end :])
+    if behind is not None:
+        return 1, int(behind[1])
+    for low, high in _SCALE.findall(prompt_text(subject.examples[right.example].prompt)):
+        if int(low) <= number <= int(high):
+            return int(low), int(high)
+    return None
+
+
+def _is_letters(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"[A-Z]{2,26}", value) is not None
+
+
+_ENOUGH = 20
+"""Completions that must be scored before a constant value counts as a fault."""
+
+
+@law(
+    advice="Run the reward's pattern on a right completion; a missing re.DOTALL is the usual reason",
+    advice_on_calls="Play a right completion and read its calls and results: has a tool failed?",
+    fast=True,
+    every=True,
+)
+def informative(subject: Subject) -> Iterator[Finding]:
+    """If all completions of a group earn the same, all advantages are zero: the step costs time and teaches nothing.
+
+    This law looks at all completions together, and at each example with given right and wrong completions.
+    """
+    if subject.scope == "batch":
+        raise Skip('the reward declares scope="batch"')
+    seen = [pair for pair in swept(subject) if pair[1].outcome in (Outcome.SCORED, Outcome.ABSTAINED)]
+    if len(seen) < _ENOUGH:
+        raise Skip("the reward scores too few completions")
+    values = {round(one.value, 9) for _, one in seen if one.scored}
+    if len(values) <= 1 and not (reacts(subject) and not subject.mined.has_dots):
+        value = next(iter(values), math.nan)
+        why = f"all {len(seen)} completions tried earn {value:.6g}{about_good(subject)}"
+        trial = (given(subject) or [seen[0][0]])[0]
+        yield finding(subject, trial, subject.see([trial])[0], why, advice=_tip(subject))
+        return
+    yield from _idle_groups(subject, seen)
+    if subject.scope == "sample":
+        yield from _idle_components(subject)
+
+
+def _tip(subject: Subject) -> str:
+    """Return what is known about the reason why all scores are the same; empty for the usual advice."""
+    if subject.mined.has_dots:
+        return ""
+    words = [text for text in (*subject.mined.patterns, *subject.mined.texts) if 1 < len(text) <= 30][:3]
+    if not words:
+        return "Score a right completion with it by hand: it should earn more than an empty one"
+    said = ", ".join(map(repr, words))
+    return f"Its code mentions {said}: give a right completion that earns more, or fix how it reads completions"
+
+
+def _idle_groups(subject: Subject, seen: list[tuple[Trial, Seen]]) -> Iterator[Finding]:
+    """Report the first example whose right, wrong and wild completions all earn the same."""
+    for number, example in enumerate(subject.examples):
+        values = [one.value for trial, one in seen if trial.example == number and one.scored]
+        if example.good and example.bad and len(values) >= _ENOUGH and max(values) - min(values) <= EQUAL:
+            pairs = [(Trial(good, number), Trial(bad, number)) for good in example.good for bad in example.bad]
+            if reacts(subject) or all(tells_apart(subject, *pair) for pair in pairs):
+                continue
+            why = f"all {len(values)} completions tried for this example earn {values[0]:.6g}"
+            trial = Trial(example.good[0], number)
+            yield finding(subject, trial, subject.see([trial])[0], why)
+            return
+
+
+def _idle_components(subject: Subject) -> Iterator[Finding]:
+    """Report user functions in a tree that score everything the same, even texts that their own code mentions."""
+    own = {leaf.name for leaf, binding in subject.bindings if not binding.trusted}
+    if len(subject.bindings) < 2 or not own:
+        return
+    more = [Trial(subject.formed(text)) for text in own_texts(subject)]
+    seen = [*(one for _, one in swept(subject)), *subject.see(more)]
+    for name in sorted(own):
+        values = {round(value, 9) for one in seen if not math.isnan(value := one.components.get(name, math.nan))}
+        if len(values) == 1 and sum(name in one.components for one in seen) >= _ENOUGH:
+            why = f"the component {name!r} gives {values.pop():.6g} to all {len(seen)} completions tried"
+            trial = (given(subject) or [Trial(subject.formed("word"))])[0]
+            yield finding(subject, trial, subject.see([trial])[0], why, component=name)
+
+
+@law(
+    advice="Compare the completion with the column, or remove the argument",
+    skip="the reward reads no gold column with two different values, and no flag",
+    applies=needs_good,
+    every=True,
+)
+def reads_its_columns(subject: Subject) -> Iterator[Finding | None]:
+    """A reward that reads the gold answer but pays the same for any value of it teaches nothing about it.
+
+    ``bool("False")`` is True, so a flag that comes as text from a file has no effect.
+    """
+    for column in sorted(subject.columns_read):
+        values = _values_of(subject, column)
+        is_gold = any(right.anatomy.column == column for right in judged(subject))
+        if len(values) < 2 or not (is_gold or _is_flag(values)):
+            continue
+        yield None
+        pairs = [(trial, seen) for trial, seen in swept(subject) if seen.scored][: subject.affordable(60)]
+        if pairs and not any(_matters(subject, column, values, trial, score) for trial, score in pairs):
+            trial = next(iter(given(subject)))
+            shown = ", ".join(repr(value)[:30] for value in values[:3])
+            why = f"the column {column!r} has no effect on {len(pairs)} completions: scores are the same for {shown}"
+            yield finding(subject, trial, subject.see([trial])[0], why)
+
+
+def _matters(subject: Subject, column: str, values: list[object], trial: Trial, score: Seen) -> bool:
+    """Whether a completion gets another score with another value of the column."""
+    own = subject.examples[trial.example].columns.get(column)
+    others = [value for value in values if value != own or type(value) is not type(own)]
+    changed = False
+    for value in others:
+        with suppress(RewardKitError):
+            (other,) = subject.see([replace(trial, columns={column: value})])
+            changed = changed or not other.same(score)
+    return changed
+
+
+@law(
+    advice="Pair each completion with its own row: zip(completions, column, strict=True)",
+    skip="no marked answers without words, or nothing is read from the rows",
+    applies=needs_good,
+    per=judged,
+)
+def rows_differ(subject: Subject, right: Judged) -> Iterator[Variant]:
+    """A valid answer to another row, in the same form, must not be paid for this one: it may solve any of them.
+
+    The law applies to marked answers without words, such as grids, where wrong ones of the same form are refused.
+    """
+    anatomy, columns = right.anatomy, [example.columns for example in subject.examples]
+    bads = subject.examples[right.example].bad
+    alike = [Trial(bad, right.example) for bad in bads if marks(text_of(bad)) == marks(anatomy.text)]
+    if not subject.columns_read or not anatomy.marked or anatomy.gold or not alike or not _is_no_text(anatomy):
+        return
+    others = [
+        Trial(other.completion, right.example)
+        for other in judged(subject)
+        if columns[other.example] != columns[right.example]
+        and other.anatomy.region.kind == anatomy.region.kind
+        and _answer(other) != _answer(right)
+    ]
+    if others and not any(map(right.paid, subject.see(alike))):
+        why = "the right answer to another row earns {score} here, too: it is not compared with this row"
+        yield Variant(others[0], why, twins=tuple(others[1:]))
+
+
+def _answer(right: Judged) -> str:
+    return plain(right.anatomy.region.of(right.anatomy.text))
+
+
+def _is_no_text(anatomy: Anatomy) -> bool:
+    said = anatomy.region.of(anatomy.text)
+    return sum(letter.isalpha() for letter in said) * 4 < sum(not letter.isspace() for letter in said)
+
+
+@law(advice="Read the column that the completion is compared with")
+def reads_what_it_asks_for(subject: Subject) -> Iterator[Finding]:
+    """A function that asks for a column and never reads it judges by something else, which may be a constant.
+
+    Its argument is looked for in its code. The law does not apply to one of several rewards: they may share arguments.
+    """
+    if not subject.columns_forgotten:
+        raise Skip("its functions read all columns that they ask for")
+    for column in sorted(subject.columns_forgotten):
+        trial = next(iter(given(subject)), Trial(subject.formed("")))
+        why = f"it asks for the column {column!r} and never reads it"
+        yield finding(subject, trial, subject.see([trial])[0], why)
+
+
+def _values_of(subject: Subject, column: str) -> list[object]:
+    values: list[object] = []
+    for example in subject.examples:
+        value = example.columns.get(column)
+        if value is not None and value not in values:
+            values.append(value)
+    if len(values) == 1 and _is_flag(values):
+        opposite = {"True": "False", "False": "True", "true": "false", "false": "true"}
+        values.append(opposite[str(values[0])])
+    return values[:4]
+
+
+def _is_flag(values: list[object]) -> bool:
+    return all(value in ("True", "False", "true", "false") for value in values)

@@ -1,0 +1,357 @@
+"""A report as one document: paragraphs, tables, facts, code and parts, shown as text, Markdown or a page.
+
+::
+
+    document = Document("Reward check", [Verdict("sound", "held"), Table([["total", "0.5"]], ["", "mean"])])
+    print(document.text())
+    Path("report.html").write_text(document.html())
+
+Blocks hold plain text, which a model or a stranger may have written: each form makes it harmless.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import groupby
+from typing import Any, Literal
+
+from rewardkit.batch.table_text import visible
+from rewardkit.report.values import middle_cut, quoted, repr_of
+
+WIDTH = 110
+"""Characters of a line on a terminal."""
+LIMIT = 60_000
+"""The most bytes of a comment. GitHub allows 65,536 characters; the rest is for what others add."""
+_COMMENTED = 1_500
+"""The most characters of a completion."""
+_LEFT_OUT = "The rest is too long for a comment."
+_MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+!|~$&-])")
+
+Kind = Literal["held", "unfinished", "broken", "skipped"]
+"""What a verdict or a mark says, which decides its color."""
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph; ``"soft"`` is less important, ``"note"`` is a remark about the report."""
+
+    text: str
+    kind: Literal["", "soft", "note"] = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result in one sentence."""
+
+    text: str
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name that a user gave: of a reward, a component, a file.
+
+    Attributes:
+        anchor: the part of the page that it leads to.
+    """
+
+    text: str
+    anchor: str = ""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A word with a color."""
+
+    text: str
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Bar:
+    """Shares as a bar on the page: (``"right"``, ``"tied"`` or ``"wrong"``, count)."""
+
+    shares: Sequence[tuple[str, int]]
+
+
+Cell = str | Name | Mark | Bar
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells.
+
+    Attributes:
+        head: the names of the columns; empty for none.
+        left: how many columns are words; the others are numbers, aligned on the right.
+    """
+
+    rows: Sequence[Sequence[Cell]]
+    head: Sequence[str] = ()
+    left: int = 1
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A completion, a cell of the data, or a traceback: foreign text that may be long, or any other value.
+
+    Attributes:
+        limit: the most characters on a terminal, where it is one line.
+        line: how a terminal shows it, if not as its repr.
+    """
+
+    value: Any
+    limit: int = 300
+    line: str | None = None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names with values.
+
+    Attributes:
+        width: the least width of the names on a terminal.
+    """
+
+    rows: Sequence[tuple[str, str | Quote]]
+    width: int = 0
+
+
+@dataclass(frozen=True)
+class Code:
+    """Lines that keep their breaks and are never wrapped."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Card:
+    """One finding or one completion: a title and what belongs to it, without gaps."""
+
+    title: str
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Details that the page shows on a click."""
+
+    title: str
+    blocks: Sequence[Block]
+    opened: bool = False
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part with a title; parts in parts have smaller ones.
+
+    Attributes:
+        anchor: by which `Name` leads to it; unique on a page.
+    """
+
+    title: str
+    blocks: Sequence[Block]
+    anchor: str = ""
+
+
+Block = Paragraph | Verdict | Table | Facts | Code | Card | Fold | Part
+
+
+@dataclass(frozen=True)
+class Document:
+    """A report.
+
+    Attributes:
+        title: of the page.
+    """
+
+    title: str
+    blocks: Sequence[Block]
+
+    def text(self) -> str:
+        """Return the report for a terminal."""
+        return text_of(self.blocks)
+
+    def markdown(self) -> str:
+        """Return a comment for a pull request: at most 60,000 bytes, without foreign markup; "" if there is nothing."""
+        return markdown_of(self.blocks)
+
+    def html(self) -> str:
+        """Return a self-contained page: no scripts, nothing fetched, everything escaped."""
+        from rewardkit.report.html import page_of
+
+        return page_of(self.title, self.blocks)
+
+
+# For a terminal: control characters are spelled out, so no completion can act on the screen.
+
+
+def text_of(blocks: Sequence[Block]) -> str:
+    """Return the blocks as text, with an empty line between two of them."""
+    return "\n".join(_text_lines(blocks, ""))
+
+
+def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Return the lines of a table: the first `left` columns left-aligned, the others right-aligned.
+
+    ``aligned([["", "AUC"], ["total", "0.93"]])`` is ``["        AUC", "total  0.93"]``.
+    """
+    cells = [[visible(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if column < left else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    ]
+
+
+def wrapped(text: str, indent: str = "", further: str | None = None) -> list[str]:
+    """Return the lines of a paragraph; `further` indents the second line and those after it."""
+    return textwrap.wrap(
+        visible(text),
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent if further is None else further,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _text_lines(blocks: Sequence[Block], indent: str, *, gaps: bool = True) -> Iterator[str]:
+    for number, block in enumerate(blocks):
+        if number and gaps:
+            yield ""
+        yield from _text_lines_of(block, indent)
+
+
+def _text_lines_of(block: Block, indent: str) -> Iterator[str]:
+    match block:
+        case Paragraph(text, kind):
+            yield from wrapped(f"Note: {text}" if kind == "note" else text, indent)
+        case Verdict(text):
+            yield f"{indent}{visible(text)}"
+        case Table(rows, head, left):
+            cells = [list(map(_text_cell, row)) for row in ([head] if head else []) + list(rows)]
+            yield from (f"{indent}{line}" for line in aligned(cells, left))
+        case Facts(rows, least):
+            width = max([least, *(len(visible(name)) for name, _ in rows)])
+            for name, value in rows:
+                start = f"{indent}{visible(name):<{width}}  "
+                if isinstance(value, str):
+                    yield from wrapped(value, start, " " * len(start)) or [start.rstrip()]
+                else:
+                    line = quoted(value.value, value.limit) if value.line is None else visible(value.line)
+                    yield f"{start}{line}".rstrip()
+        case Code(text):
+            yield from (f"{indent}{visible(line)}".rstrip() for line in text.split("\n"))
+        case Card(title, blocks):
+            yield from wrapped(title, indent, f"{indent}   ")
+            yield from _text_lines(blocks, f"{indent}   ", gaps=False)
+        case Part(title, blocks) | Fold(title, blocks):
+            yield f"{indent}{visible(title)}"
+            yield from _text_lines(blocks, f"{indent}  ")
+
+
+def _text_cell(cell: Cell) -> str:
+    return cell if isinstance(cell, str) else "" if isinstance(cell, Bar) else cell.text
+
+
+# As Markdown: completions are written by a model, and names by anyone. All are in code spans and fenced blocks that
+# they cannot end, so they are neither markup nor mentions.
+
+
+def markdown_of(blocks: Sequence[Block]) -> str:
+    """Return the blocks as far as they fit; "" if there are none."""
+    shown: list[str] = []
+    left = LIMIT - len(_LEFT_OUT) - 2
+    for text in _markdown_blocks(blocks, 3):
+        left -= len(text.encode()) + 2
+        if left < 0:
+            shown.append(_LEFT_OUT)
+            break
+        shown.append(text)
+    return "\n\n".join(shown) + "\n" if shown else ""
+
+
+def plain(text: str) -> str:
+    """Return `text` as text that is no markup and mentions no one."""
+    return _unlinked(_MARKUP.sub(r"\\\1", visible(text)))
+
+
+def _unlinked(text: str) -> str:
+    """Return `text` without mentions, issue numbers and addresses: GitHub links them in any text."""
+    return text.replace("@", "@\u200b").replace("://", ":\u200b//").replace("#", "#\u200b")
+
+
+def code(text: str) -> str:
+    """Return `text` as a code span, also within a table."""
+    shown = visible(text).replace("|", "\\|") or " "
+    mark = "`" * (_longest_run(shown) + 1)
+    pad = " " if shown[0] == "`" or shown[-1] == "`" else ""
+    return f"{mark}{pad}{shown}{pad}{mark}"
+
+
+def fenced(text: str) -> str:
+    """Return `text` as a block of code that it cannot end."""
+    shown = "\n".join(map(visible, text.split("\n")))
+    mark = "`" * max(3, _longest_run(shown) + 1)
+    return f"{mark}text\n{shown}\n{mark}"
+
+
+def _longest_run(text: str) -> int:
+    return max((len(list(run)) for letter, run in groupby(text) if letter == "`"), default=0)
+
+
+def _markdown_blocks(blocks: Sequence[Block], level: int) -> Iterator[str]:
+    """Yield the text of each block; a card or a fold is one text, so that it is left out as a whole."""
+    for block in blocks:
+        match block:
+            case Paragraph(text, kind):
+                yield f"> {plain(text)}" if kind == "note" else plain(text)
+            case Verdict(text):
+                yield f"**{plain(text)}**"
+            case Table(rows, head, left):
+                yield _markdown_table(rows, head, left)
+            case Facts(rows) if any(isinstance(value, Quote) for _, value in rows):
+                yield fenced("\n".join(map(_fact, rows)))
+            case Facts(rows):
+                yield "\n".join(f"- {plain(name)}: {code(str(value))}" for name, value in rows)
+            case Code(text):
+                yield fenced(text)
+            case Card(title, inner) | Fold(title, inner):
+                body = "\n\n".join(_markdown_blocks(inner, level))
+                summary = _unlinked(escape(visible(title), quote=False))
+                yield f"<details><summary>{summary}</summary>\n\n{body}\n\n</details>"
+            case Part(title, inner):
+                yield f"{'#' * level} {plain(title)}"
+                yield from _markdown_blocks(inner, level + 1)
+
+
+def _markdown_table(rows: Sequence[Sequence[Cell]], head: Sequence[str], left: int) -> str:
+    names = list(map(plain, head)) or [""] * len(rows[0])
+    rule = [":--" if column < left else "--:" for column in range(len(names))]
+    lines = [names, rule, *(list(map(_markdown_cell, row)) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _markdown_cell(cell: Cell) -> str:
+    match cell:
+        case Name(text):
+            return code(text)
+        case Bar():
+            return ""
+        case _:
+            return plain(cell if isinstance(cell, str) else cell.text)
+
+
+def _fact(row: tuple[str, str | Quote]) -> str:
+    name, value = row
+    if isinstance(value, str):
+        return f"{name}: {value}"
+    return f"{name}: {middle_cut(value.value if isinstance(value.value, str) else repr_of(value.value), _COMMENTED)}"
