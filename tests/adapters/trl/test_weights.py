@@ -44,7 +44,7 @@ def numbers(trainer: Any) -> list[dict[str, float]]:
     return [{name: value for name, value in entry.items() if name.startswith(told)} for entry in generations(trainer)]
 
 
-unpaid_gates = pytest.mark.filterwarnings("ignore:gate .*:rewardkit.RewardKitWarning")
+unpaid_gates = pytest.mark.filterwarnings("ignore:gate .*:rewardkit.errors.RewardKitWarning")
 
 
 # As TRL does it
