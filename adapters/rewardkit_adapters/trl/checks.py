@@ -23,6 +23,8 @@ from rewardkit_adapters.trl.trainer import Trainer
 
 
 _ALSO_REWARDS = {"maximum", "minimum"}
+_NAMESPACES = {"agents", "length", "REFUSALS"}
+"""Names in expressions that are not called themselves: ``length.between(1, 5)``."""
 
 
 def weighted_expression(layout: Layout, held: Mapping[str, float]) -> str | None:
@@ -62,7 +64,7 @@ def pasted(code: str) -> str:
     written, end = "", 0
     before = ["", ""]
     for token, following in pairwise(tokens):
-        named = following.string in ("(", ".") or token.string == "REFUSALS"
+        named = following.string == "(" or token.string in _NAMESPACES
         if token.type == tokenize.NAME and named and before[-1] != ".":
             written += code[end : token.start[1]] + _home(token.string, before)
             end = token.start[1]
