@@ -23,8 +23,8 @@ from rewardkit_adapters.trl.trainer import Trainer
 
 
 _ALSO_REWARDS = {"maximum", "minimum"}
-_NAMESPACES = {"agents", "length", "REFUSALS"}
-"""Names in expressions that are not called themselves: ``length.between(1, 5)``."""
+_NAMESPACES = {"agents", "length"}
+"""The names before a dot in expressions: ``length.between(1, 5)``."""
 
 
 def weighted_expression(layout: Layout, held: Mapping[str, float]) -> str | None:
@@ -64,7 +64,8 @@ def pasted(code: str) -> str:
     written, end = "", 0
     before = ["", ""]
     for token, following in pairwise(tokens):
-        named = following.string == "(" or token.string in _NAMESPACES
+        inside = token.string in _NAMESPACES and following.string == "."  # a function of the user may be called length
+        named = following.string == "(" or inside or token.string == "REFUSALS"
         if token.type == tokenize.NAME and named and before[-1] != ".":
             written += code[end : token.start[1]] + _home(token.string, before)
             end = token.start[1]
