@@ -20,7 +20,12 @@ BUNDLED = "orders"
 BASES = {"Reward", "Schedule", "PerformanceSchedule"}
 """What a concrete node of a tree, or a schedule, is a subclass of."""
 SIBLINGS: dict[str, dict[str, set[str]]] = {
-    "rewardkit.rewards": {"code": {"sandbox"}, "json_match": {"assignment"}, "tool_calls": {"assignment"}},
+    "rewardkit.rewards": {
+        "agents": {"tool_calls"},
+        "code": {"sandbox"},
+        "json_match": {"assignment"},
+        "tool_calls": {"assignment"},
+    },
     "rewardkit_adapters": {
         "trl": {"live"},
         "live": {"trl"},

@@ -24,7 +24,7 @@ def imports() -> None:
     for name in rk.__all__:
         try:
             getattr(rk, name)
-        except rk.MissingExtraError as missing:
+        except rk.errors.MissingExtraError as missing:
             if "pip install" not in str(missing):
                 raise
 

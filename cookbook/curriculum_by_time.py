@@ -16,7 +16,7 @@ from training import ORDERS, options, table, train
 import rewardkit as rk
 
 valid = rk.json_valid(kind="object").named("valid")
-ends = (0.5 * rk.starts_with("{") + 0.5 * rk.ends_with("}")).named("ends")  # the slope that leads to valid JSON
+ends = (0.5 * rk.contains(start="{") + 0.5 * rk.contains(end="}")).named("ends")  # the slope that leads to valid JSON
 fields = rk.json_match("order").named("fields")
 
 reward = rk.curriculum([

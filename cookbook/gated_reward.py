@@ -19,7 +19,7 @@ from training import ORDERS, options, table, train
 import rewardkit as rk
 from rewardkit_adapters.runner.tiny.make import ORDER_SCHEMA
 
-marks = rk.weighted_mean([rk.starts_with("{"), rk.ends_with("}"), rk.contains_none(["'"])]).named("marks")
+marks = rk.mean([rk.contains(start="{"), rk.contains(end="}"), rk.contains(none="'")]).named("marks")
 shape = rk.json_schema(ORDER_SCHEMA).named("shape")  # partial credit; the gate opens at 1.0
 fields = rk.json_match("order").named("fields")
 

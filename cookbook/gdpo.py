@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     plain = train(rk.to_trl(reward, record=chosen.out / "gdpo_plain_sum"), ORDERS, chosen)
 
     # Raw columns; the weights are separate.
-    functions = rk.to_trl(reward, columns="components", record=chosen.out / "gdpo")
+    functions = rk.to_trl(reward, outputs="components", record=chosen.out / "gdpo")
     weights, way = functions.reward_weights, "normalize_then_sum"
     gdpo = train(functions, ORDERS, chosen, reward_weights=weights, multi_objective_aggregation=way)
 

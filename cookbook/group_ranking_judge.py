@@ -32,8 +32,7 @@ def made(found: Endpoint) -> rk.Reward:
     accurate, plain = (
         rk.judge(
             f"A child asked: {{prompt}} Which explanation is the more {quality}?",
-            model=found.model,
-            base_url=found.base_url,
+            model=rk.Endpoint(found.model, found.base_url),
             compare="group",
             name=quality,
         )

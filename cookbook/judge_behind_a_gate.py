@@ -34,8 +34,7 @@ def made(found: Endpoint, calls: int) -> rk.Reward:
     shape = rk.tags("think", "answer")
     judged = rk.judge(
         "Is it a right answer to the question? {question}",
-        model=found.model,
-        base_url=found.base_url,
+        model=rk.Endpoint(found.model, found.base_url),
         reference="answer",
         budget=rk.Budget(calls=calls, then="fall_back"),
     )

@@ -31,8 +31,7 @@ COMPLETIONS = [
 def made(found: Endpoint, cache: str) -> rk.Reward:
     judged = rk.judge(
         "A customer of a shop asked: {question}",
-        model=found.model,
-        base_url=found.base_url,
+        model=rk.Endpoint(found.model, found.base_url),
         reference="reference",
         criteria=[
             rk.Criterion("help", "Could the customer act on it?", weight=0.6),
@@ -41,7 +40,7 @@ def made(found: Endpoint, cache: str) -> rk.Reward:
         examples=[("Ask somebody else.", {"help": 0, "tone": 1}, "It sends the customer away.")],
         cache=cache,
     )
-    return judged + 0.1 * rk.length_between(5, 60, unit="words").named("length")
+    return judged + 0.1 * rk.length.between(5, 60, unit="words").named("length")
 
 
 def rule(asked: str) -> Mapping[str, Any]:

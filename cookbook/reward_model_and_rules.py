@@ -42,10 +42,10 @@ REPLIES = [
 def made(model: Any, tokenizer: Any = None) -> tuple[rk.Reward, rk.Reward]:
     """Return two rewards: the model alone, and the model behind the rules."""
     liked = rk.reward_model(model, tokenizer=tokenizer, probability=True, name="liked")
-    right = rk.contains_all(["1234"]).named("number")
-    fitting = rk.length_between(8, 60, unit="words").named("fitting")
+    right = rk.contains(all="1234").named("number")
+    fitting = rk.length.between(8, 60, unit="words").named("fitting")
     repeated = rk.repetition_penalty(ngram=3, unit="words", max_penalty=-0.5)
-    rules = rk.weighted_mean([right, fitting]).named("rules")
+    rules = rk.mean([right, fitting]).named("rules")
     return liked, 0.2 * rules + rk.gate(when=rules, then=0.8 * liked) + repeated
 
 

@@ -47,14 +47,21 @@ __all__ = sorted(_HOMES)
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        from rewardkit.errors import near_miss
-
-        raise AttributeError(f"rewardkit has no {name!r}.{near_miss(name, __all__)}")
+        raise AttributeError(f"rewardkit has no {name!r}.{_suggestion(name)}")
     module, own = _HOMES[name]
     home = None if module == __name__ else importlib.import_module(module)
     value = getattr(home, own) if hasattr(home, own) else importlib.import_module(f"{module}.{own}")
     globals()[name] = value
     return value
+
+
+def _suggestion(name: str) -> str:
+    """Return the public name that was probably meant, also inside ``rk.errors``, ``rk.length`` and ``rk.agents``."""
+    from rewardkit.errors import near_miss
+
+    members = [f"{home}.{member}" for home in ("agents", "errors", "length") for member in __getattr__(home).__all__]
+    exact = [member for member in members if member.endswith(f".{name}")]
+    return f" Did you mean {exact[0]!r}?" if exact else near_miss(name, [*__all__, *members])
 
 
 def __dir__() -> list[str]:

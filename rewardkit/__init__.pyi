@@ -1,18 +1,12 @@
 """The public face: every ``rk.<name>``, and the module that it loads from when it is first used."""
 
-from rewardkit import schedules as schedules
+from rewardkit import errors as errors, schedules as schedules
 from rewardkit.batch.batch import Batch as Batch
 from rewardkit.batch.score import Outcome as Outcome, Score as Score
 from rewardkit.batch.table import ScoreTable as ScoreTable
-from rewardkit.batch.trajectory import (
-    ToolCall as ToolCall,
-    ToolResult as ToolResult,
-    Trajectory as Trajectory,
-    Turn as Turn,
-)
+from rewardkit.batch.trajectory import Trajectory as Trajectory
 from rewardkit.combine.cached import cached as cached
 from rewardkit.combine.combination import (
-    best_of as best_of,
     lexicographic as lexicographic,
     maximum as maximum,
     minimum as minimum,
@@ -21,12 +15,7 @@ from rewardkit.combine.combination import (
 from rewardkit.combine.curriculum import Stage as Stage, curriculum as curriculum
 from rewardkit.combine.fallback import fallback as fallback
 from rewardkit.combine.gate import gate as gate
-from rewardkit.combine.means import (
-    geometric_mean as geometric_mean,
-    harmonic_mean as harmonic_mean,
-    weighted_mean as weighted_mean,
-    weighted_sum as weighted_sum,
-)
+from rewardkit.combine.means import mean as mean, weighted_sum as weighted_sum
 from rewardkit.combine.monitor import monitor as monitor
 from rewardkit.combine.normalization import normalize as normalize, rank_in_group as rank_in_group
 from rewardkit.combine.penalty import penalty as penalty
@@ -34,85 +23,43 @@ from rewardkit.combine.per_turn import per_turn as per_turn
 from rewardkit.combine.route import route as route
 from rewardkit.differences.diff import diff as diff
 from rewardkit.errors import (
-    BindingError as BindingError,
-    CoercionError as CoercionError,
-    ConfigError as ConfigError,
-    DataError as DataError,
-    EvidenceError as EvidenceError,
-    MissingExtraError as MissingExtraError,
-    NoExamples as NoExamples,
-    NotAFolder as NotAFolder,
-    NotARun as NotARun,
-    NoVerdict as NoVerdict,
-    RewardBug as RewardBug,
     RewardDefinitionError as RewardDefinitionError,
     RewardFailure as RewardFailure,
     RewardKitError as RewardKitError,
-    RewardKitWarning as RewardKitWarning,
-    RewardTypeError as RewardTypeError,
-    RunError as RunError,
     RunStopped as RunStopped,
-    SandboxFailure as SandboxFailure,
-    WorkerDied as WorkerDied,
 )
+from rewardkit.online.breaker import Limits as Limits
 from rewardkit.progress.progress import Progress as Progress
-from rewardkit.progress.schedule import Schedule as Schedule
-from rewardkit.record.imports import import_run as import_run
 from rewardkit.record.run import open_run as open_run
-from rewardkit.rewards.agents import (
-    calls_between as calls_between,
-    environment_reward as environment_reward,
-    final_state as final_state,
-    finished as finished,
-    steps as steps,
-    tool_errors as tool_errors,
-    tool_success as tool_success,
-    turns_between as turns_between,
-)
+from rewardkit.rewards import agents as agents, length as length
 from rewardkit.rewards.arithmetic import arithmetic as arithmetic
 from rewardkit.rewards.choice.reward import choice as choice
-from rewardkit.rewards.claims import no_claim_without_call as no_claim_without_call
 from rewardkit.rewards.code import code_runs as code_runs, code_tests as code_tests
 from rewardkit.rewards.diversity import diversity as diversity
 from rewardkit.rewards.exact import exact as exact
 from rewardkit.rewards.format import fenced as fenced, tags as tags
-from rewardkit.rewards.instructions.reward import instruction as instruction, instructions as instructions
+from rewardkit.rewards.instructions.reward import instructions as instructions
 from rewardkit.rewards.json_match import json_match as json_match
 from rewardkit.rewards.json_schema.reward import json_schema as json_schema
 from rewardkit.rewards.json_valid import json_valid as json_valid
 from rewardkit.rewards.judges.budget import Budget as Budget
 from rewardkit.rewards.judges.cache import Cache as Cache
-from rewardkit.rewards.judges.canaries import Canaries as Canaries, Canary as Canary
+from rewardkit.rewards.judges.canaries import Canaries as Canaries
+from rewardkit.rewards.judges.endpoint.access import Endpoint as Endpoint
 from rewardkit.rewards.judges.judge import Criterion as Criterion, judge as judge
 from rewardkit.rewards.judges.panels import judge_panel as judge_panel
 from rewardkit.rewards.judges.reward_models import reward_model as reward_model
-from rewardkit.rewards.language import language as language, script as script
-from rewardkit.rewards.length import (
-    cosine_length as cosine_length,
-    kimi_length as kimi_length,
-    length_between as length_between,
-    overlong_penalty as overlong_penalty,
-    shortest_correct as shortest_correct,
-    token_budget as token_budget,
-)
+from rewardkit.rewards.language import language as language
 from rewardkit.rewards.math_equal.reward import math_equal as math_equal
+from rewardkit.rewards.milestones import milestones as milestones
 from rewardkit.rewards.number.reward import number as number
-from rewardkit.rewards.patterns import (
-    contains_all as contains_all,
-    contains_none as contains_none,
-    ends_with as ends_with,
-    no_refusal as no_refusal,
-    regex as regex,
-    starts_with as starts_with,
-)
+from rewardkit.rewards.patterns import REFUSALS as REFUSALS, contains as contains, regex as regex
 from rewardkit.rewards.reasoning_steps import reasoning_steps as reasoning_steps
 from rewardkit.rewards.repetition import repetition_penalty as repetition_penalty
 from rewardkit.rewards.sequence import sequence_match as sequence_match, set_match as set_match
 from rewardkit.rewards.text import rouge_l as rouge_l, similarity as similarity, token_f1 as token_f1
 from rewardkit.rewards.tool_calls import tool_calls as tool_calls
 from rewardkit.rewards.translation import bleu as bleu, chrf as chrf
-from rewardkit.schedules.plots import plot_schedules as plot_schedules, weights_over_training as weights_over_training
-from rewardkit.scoring.bfcl import bfcl_rows as bfcl_rows
 from rewardkit.scoring.datasets import score_dataset as score_dataset
 from rewardkit.serve.remote import remote as remote
 from rewardkit.text import extraction
@@ -129,10 +76,7 @@ from rewardkit_adapters.live import get_config as get_config, update_config as u
 from rewardkit_adapters.nemo_gym import to_nemo_gym as to_nemo_gym
 from rewardkit_adapters.openenv import from_openenv as from_openenv, to_openenv as to_openenv
 from rewardkit_adapters.openrlhf import to_openrlhf as to_openrlhf
-from rewardkit_adapters.reasoning_gym import (
-    from_reasoning_gym as from_reasoning_gym,
-    reasoning_gym_rows as reasoning_gym_rows,
-)
+from rewardkit_adapters.reasoning_gym import from_reasoning_gym as from_reasoning_gym
 from rewardkit_adapters.slime import to_slime as to_slime
 from rewardkit_adapters.swift import from_swift as from_swift, to_swift as to_swift
 from rewardkit_adapters.trl import to_trl as to_trl

@@ -11,6 +11,29 @@ import inspect
 import warnings
 from collections.abc import Iterable
 
+__all__ = [
+    "BindingError",
+    "CoercionError",
+    "ConfigError",
+    "DataError",
+    "EvidenceError",
+    "MissingExtraError",
+    "NoExamples",
+    "NoVerdict",
+    "NotAFolder",
+    "NotARun",
+    "RewardBug",
+    "RewardDefinitionError",
+    "RewardFailure",
+    "RewardKitError",
+    "RewardKitWarning",
+    "RewardTypeError",
+    "RunError",
+    "RunStopped",
+    "SandboxFailure",
+    "WorkerDied",
+]
+
 SHOWN_CHARACTERS = 200
 
 
@@ -41,10 +64,10 @@ class CoercionError(RewardKitError):
 
 
 class RewardFailure(RewardKitError):
-    """Scoring stopped: a failure under policy ``"raise"``, a bug in a reward, an unknown route, or too many faults."""
+    """Scoring stopped: a failure under policy ``"raise"``, an unknown route, or too many faults."""
 
 
-class RewardBug(RewardFailure):
+class RewardBug(RewardKitError):
     """A reward function raised, or returned something that is not a score: it has a bug, and nothing else failed."""
 
 
@@ -157,8 +180,9 @@ def is_factory(value: object) -> bool:
 
 
 def near_miss(name: object, known: Iterable[str]) -> str:
-    """Return `` Did you mean 'answer'?`` if `name` is close to one of `known` or begins with it, else ``""``."""
-    there = list(known)
-    begins = [one for one in there if str(name).startswith(f"{one}_")]  # exact_match: exact
-    close = list(dict.fromkeys([*begins, *difflib.get_close_matches(str(name), there, n=2, cutoff=0.6)]))[:2]
+    """Return `` Did you mean 'answer'?`` if `name` is close to one of `known`, begins or ends with it; else ``""``."""
+    choices = list(known)
+    # exact_match: exact, geometric_mean: mean
+    parts = [choice for choice in choices if str(name).startswith(f"{choice}_") or str(name).endswith(f"_{choice}")]
+    close = list(dict.fromkeys([*parts, *difflib.get_close_matches(str(name), choices, n=2, cutoff=0.6)]))[:2]
     return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""

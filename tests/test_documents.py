@@ -38,6 +38,15 @@ pytestmark = pytest.mark.filterwarnings("ignore::rewardkit.errors.RewardKitWarni
 CHECKS = ("docs/quickstart.md", "docs/strategies.md", "docs/testing.md")
 """Pages with checks of whole trees, which take up to half a minute each."""
 
+NAMESPACES = {
+    "agents": rewardkit.agents.__all__,
+    "errors": rewardkit.errors.__all__,
+    "extract": (),
+    "length": rewardkit.length.__all__,
+    "schedules": schedules.__all__,
+}
+"""The names of the package that have names of their own; those of ``extract`` are `extractors`."""
+
 each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 
 
@@ -125,10 +134,24 @@ def test_the_reference_has_every_public_name_once() -> None:
     pages = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs/api").glob("*.md")))
     shown = re.findall(r"^::: rk\.([\w.]+)", pages, re.MULTILINE)
     top = [name for name in shown if "." not in name]
-    assert sorted([*top, "extract", "schedules"]) == sorted(rewardkit.__all__)
-    assert sorted(name for name in shown if "." in name) == sorted(
-        [f"schedules.{name}" for name in schedules.__all__] + [f"extract.{name}" for name in extractors()]
-    )
+    assert sorted([*top, *NAMESPACES]) == sorted(rewardkit.__all__)
+    members = {f"{home}.{name}" for home, names in NAMESPACES.items() for name in names or extractors()}
+    also_at_the_top = {"agents.tool_calls", *(f"errors.{name}" for name in rewardkit.__all__)}
+    assert sorted(name for name in shown if "." in name) == sorted(members - also_at_the_top)
+
+
+def test_the_reference_lists_every_module_that_documents_import() -> None:
+    listed = {
+        "rewardkit",
+        *re.findall(r"^\| `([\w.]+)` \|", (ROOT / "docs/api/modules.md").read_text("utf-8"), re.MULTILINE),
+    }
+    importing = re.compile(r"^\s*(?:from|import) (rewardkit[\w.]*)", re.MULTILINE)
+    texts = [
+        path.read_text("utf-8")
+        for path in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("cookbook/**/*.py"))
+    ]
+    used = {module for text in texts for module in importing.findall(text)}
+    assert used - listed == set()
 
 
 def extractors() -> list[str]:

@@ -61,4 +61,4 @@ def test_hashable() -> None:
 
 
 def test_a_missing_extra_names_its_install_command() -> None:
-    assert "pip install 'rewardkit-sdk[json]'" in str(rk.MissingExtraError.of("reading JSON", "json"))
+    assert "pip install 'rewardkit-sdk[json]'" in str(rk.errors.MissingExtraError.of("reading JSON", "json"))

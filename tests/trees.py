@@ -10,15 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from hypothesis import strategies as st
 
 import rewardkit as rk
-from rewardkit.combine.combination import BestOf, Combination, Lexicographic
+from rewardkit.combine.combination import Combination, Lexicographic
 from rewardkit.combine.curriculum import Curriculum, Stage
 from rewardkit.combine.fallback import Fallback
 from rewardkit.combine.gate import HardGate, SoftGate
-from rewardkit.combine.means import PowerMean, WeightedMean
+from rewardkit.combine.means import Mean
 from rewardkit.combine.monitor import Monitor
 from rewardkit.combine.normalization import RankInGroup
 from rewardkit.combine.penalty import Penalty
@@ -100,9 +101,9 @@ def named(reward: rk.Reward) -> rk.Reward:
 def _mean(items: list[tuple[Weight, rk.Reward]]) -> rk.Reward:
     """Return the weighted mean; name the items if a sum's negative weights would otherwise count as the mean's."""
     try:
-        return rk.weighted_mean(items)
+        return rk.mean(items)
     except rk.RewardDefinitionError:
-        return rk.weighted_mean([(weight, named(reward)) for weight, reward in items])
+        return rk.mean([(weight, named(reward)) for weight, reward in items])
 
 
 def _gates(inner: st.SearchStrategy[rk.Reward]) -> st.SearchStrategy[rk.Reward]:
@@ -144,12 +145,11 @@ def _curriculum(rewards: list[rk.Reward], overs: list[float]) -> rk.Reward:
 def _new(inner: st.SearchStrategy[rk.Reward]) -> st.SearchStrategy[rk.Reward]:
     """Make power means, lexicographic orders, penalties, ranks and curricula."""
     two = st.lists(inner, min_size=2, max_size=3)
-    means = st.sampled_from([rk.geometric_mean, rk.harmonic_mean])
+    means = st.sampled_from([partial(rk.mean, kind="geometric"), partial(rk.mean, kind="harmonic")])
     overs = st.lists(st.sampled_from([0, 0.4]), min_size=2, max_size=2)
     return st.one_of(
         st.builds(_power_mean, means, st.lists(st.tuples(positive_weights, inner), min_size=1, max_size=3)),
         st.builds(lambda rewards, levels: rk.lexicographic(rewards, levels=levels), two, st.sampled_from([1, 4])),
-        two.map(rk.best_of),
         inner.filter(lambda reward: reward.bounds[0] < reward.bounds[1]).map(rk.penalty),
         st.builds(rk.rank_in_group, inner),
         st.builds(_curriculum, st.lists(inner, min_size=1, max_size=3), overs),
@@ -247,7 +247,7 @@ def expected(reward: rk.Reward, completion: str, task: str, progress: rk.Progres
 
     if isinstance(reward, Leaf):
         return _of_leaf(reward, completion)
-    if isinstance(reward, (WeightedSum, WeightedMean)):
+    if isinstance(reward, WeightedSum) or (isinstance(reward, Mean) and reward.kind == "arithmetic"):
         return _of_weighted(
             reward, [(weight_now(weight, progress), weight, child) for weight, child in reward.items], of
         )
@@ -273,12 +273,10 @@ def expected(reward: rk.Reward, completion: str, task: str, progress: rk.Progres
         return _combined([of(reward.reward)], lambda values: reward.size * (values[0] - high) / (high - low))
     if isinstance(reward, Curriculum):
         return _of_curriculum(reward, of, progress)
-    if isinstance(reward, PowerMean):
+    if isinstance(reward, Mean):
         return _of_power_mean(reward, of, progress)
     if isinstance(reward, Lexicographic):
         return _of_lexicographic(reward, of)
-    if isinstance(reward, BestOf):
-        return _of_best(reward, of)
     assert isinstance(reward, Combination)
     operations: dict[str, Callable[[list[float]], float]] = {"product": math.prod, "minimum": min, "maximum": max}
     return _combined([of(child) for child in reward.rewards], operations[reward.operation])
@@ -307,7 +305,7 @@ def _combined(children: list[Scored], combine: Callable[[list[float]], float]) -
 
 
 def _of_weighted(
-    reward: WeightedSum | WeightedMean,
+    reward: WeightedSum | Mean,
     items: list[tuple[float, Weight, rk.Reward]],
     of: Callable[[rk.Reward], Scored],
 ) -> Scored:
@@ -322,7 +320,7 @@ def _of_weighted(
     if not numbers:
         return NOTHING
     total = sum(now * value for now, value in numbers)
-    return "scored", total / sum(now for now, _ in numbers) if isinstance(reward, WeightedMean) else total
+    return "scored", total / sum(now for now, _ in numbers) if isinstance(reward, Mean) else total
 
 
 def _of_gate(gate: HardGate | SoftGate, of: Callable[[rk.Reward], Scored], progress: rk.Progress | None) -> Scored:
@@ -355,7 +353,7 @@ def _of_curriculum(reward: Curriculum, of: Callable[[rk.Reward], Scored], progre
     return ("scored", sum(numbers)) if numbers else NOTHING
 
 
-def _of_power_mean(reward: PowerMean, of: Callable[[rk.Reward], Scored], progress: rk.Progress | None) -> Scored:
+def _of_power_mean(reward: Mean, of: Callable[[rk.Reward], Scored], progress: rk.Progress | None) -> Scored:
     live = [(weight_now(weight, progress), of(child)) for weight, child in reward.items if weight_now(weight, progress)]
     numbers = [(weight, value) for weight, (_, value) in live if not math.isnan(value)]
 
@@ -363,7 +361,7 @@ def _of_power_mean(reward: PowerMean, of: Callable[[rk.Reward], Scored], progres
         total = sum(weight for weight, _ in numbers)
         if 0.0 in values:
             return 0.0
-        if reward.kind == "harmonic_mean":
+        if reward.kind == "harmonic":
             return total / sum(weight / value for weight, value in numbers)
         return math.exp(sum(weight * math.log(value) for weight, value in numbers) / total)
 
@@ -380,16 +378,3 @@ def _of_lexicographic(reward: Lexicographic, of: Callable[[rk.Reward], Scored]) 
         total += (digit if place == len(children) else math.floor(digit + 1e-9)) / (reward.levels + 1) ** place
     highest = sum(reward.levels / (reward.levels + 1) ** place for place in range(1, len(children) + 1))
     return _combined(children, lambda values: total / highest)
-
-
-def _of_best(reward: BestOf, of: Callable[[rk.Reward], Scored]) -> Scored:
-    """Return the highest score; children after one that cannot be beaten are not evaluated, so they cannot fail."""
-    best = -math.inf
-    for place, child in enumerate(reward.rewards):
-        if best >= max(later.bounds[1] for later in reward.rewards[place:]) - 1e-9:
-            break
-        scored = of(child)
-        if failed(scored):
-            return FAILED
-        best = best if math.isnan(scored[1]) else max(best, scored[1])
-    return ("scored", best) if best > -math.inf else NOTHING

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, final
 
 from rewardkit.errors import RewardDefinitionError
+from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit_adapters.trl.functions import RewardFunction, to_trl
@@ -55,12 +56,10 @@ def to_axolotl(
     reward: Any,
     *,
     prefix: str = "",
-    columns: Columns = "terms",
+    outputs: Columns = "terms",
     record: str | os.PathLike[str] | None = None,
     logs: bool = True,
-    max_failure_rate: float = 0.05,
-    max_error_rate: float = 0.05,
-    failure_window: int = 20,
+    limits: Limits = LIMITS,
     updates: bool = True,
 ) -> dict[str, AxolotlFunction]:
     """Make the functions that Axolotl loads by name, one for each term of the reward.
@@ -77,8 +76,8 @@ def to_axolotl(
     Args:
         reward: a reward, or a list of rewards and plain TRL functions.
         prefix: a text before each name, such as ``"rk_"``.
-        columns: as in `to_trl`; ``"components"`` is for ``rl: gdpo`` and needs ``trl: {reward_weights: [...]}``.
-        record, logs, max_failure_rate, max_error_rate, failure_window, updates: as in `to_trl`.
+        outputs: as in `to_trl`; ``"components"`` is for ``rl: gdpo`` and needs ``trl: {reward_weights: [...]}``.
+        record, logs, limits, updates: as in `to_trl`.
 
     Returns:
         name -> function.
@@ -89,12 +88,10 @@ def to_axolotl(
     """
     functions = to_trl(
         reward,
-        columns=columns,
+        outputs=outputs,
         record=record,
         logs=logs,
-        max_failure_rate=max_failure_rate,
-        max_error_rate=max_error_rate,
-        failure_window=failure_window,
+        limits=limits,
         updates=updates,
     )
     found = {f"{prefix}{one.__name__}": AxolotlFunction(one.evaluator, one.__name__) for one in functions}

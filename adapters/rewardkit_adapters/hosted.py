@@ -157,7 +157,7 @@ def to_hosted(
     *,
     url: str,
     name: str = "rewardkit",
-    columns: Literal["total", "terms"] = "total",
+    outputs: Literal["total", "terms"] = "total",
     token: str | None = None,
     deadline: float = 600.0,
     examples: Iterable[Mapping[str, Any]] | None = None,
@@ -179,7 +179,7 @@ def to_hosted(
             whether a service can use it; the scores come from the server.
         url: where it is served, as the service reaches it, such as ``"https://rewards.example.com"``.
         name: the name of the function, and of the curve.
-        columns: ``"total"`` for one function; ``"terms"`` for one per term, whose sum is the total. Each asks the
+        outputs: ``"total"`` for one function; ``"terms"`` for one per term, whose sum is the total. Each asks the
             server by itself, so a reward that is not deterministic, such as a judge without a cache, is scored once per
             term.
         token: the token of the server, which is then part of the source text. By default, the function reads the
@@ -201,13 +201,13 @@ def to_hosted(
         raise RewardDefinitionError(f"to_hosted: url= is an address such as 'https://host:8000', got {shorten(url)}")
     if not deadline > 0:
         raise RewardDefinitionError(f"to_hosted: deadline= is a number of seconds above 0, got {deadline!r}")
-    if columns not in ("total", "terms"):
-        raise RewardDefinitionError(f"to_hosted: columns= is 'total' or 'terms', got {shorten(columns)}")
+    if outputs not in ("total", "terms"):
+        raise RewardDefinitionError(f"to_hosted: outputs= is 'total' or 'terms', got {shorten(outputs)}")
     if identifiers([name]) != {name: name}:
         raise RewardDefinitionError(f"to_hosted: name= becomes the name of a function, got {shorten(name)}")
     address = f"{url.rstrip('/')}/score"
     given = repr(token) if token is not None else f'os.environ.get("{_TOKEN}", "")'
-    terms = {name: ""} if columns == "total" else {own: term for term, own in identifiers(scorer.scorer.terms).items()}
+    terms = {name: ""} if outputs == "total" else {own: term for term, own in identifiers(scorer.scorer.terms).items()}
     texts = {own: function_text(own, address, given, deadline, term) for own, term in terms.items()}
     return Hosted(tuple(compiled(own, text) for own, text in texts.items()), tuple(texts.values()))
 

@@ -17,6 +17,7 @@ import numpy as np
 from rewardkit.batch.batch import RESERVED
 from rewardkit.errors import RewardDefinitionError
 from rewardkit.online.batches import check_patience
+from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
 from rewardkit.online.offers import Offers
 from rewardkit.online.requests import Requests
@@ -181,8 +182,7 @@ def to_nemo_gym(
     deadline: float | None = None,
     special_tokens: Any = (),
     record: str | os.PathLike[str] | None = None,
-    max_failure_rate: float = 0.05,
-    max_error_rate: float = 0.05,
+    limits: Limits = LIMITS,
 ) -> type[Any]:
     """Turn a reward into a resources server of NeMo Gym, a subclass of ``SimpleResourcesServer``.
 
@@ -211,7 +211,7 @@ def to_nemo_gym(
         deadline: seconds after which a rollout cannot be scored; None waits as long as the reward takes.
         special_tokens: a tokenizer or a list of texts to remove from completions.
         record: the folder of a run to record everything into, for ``rewardkit view``.
-        max_failure_rate, max_error_rate: the shares of failed and errored rollouts above which every further one is
+        limits: an ``rk.Limits``: the shares of failed and errored rollouts above which every further one is
             refused: nothing is learned from them.
 
     Raises:
@@ -228,8 +228,7 @@ def to_nemo_gym(
         OFFERS,
         special_tokens=special_tokens,
         record=record,
-        max_failure_rate=max_failure_rate,
-        max_error_rate=max_error_rate,
+        limits=limits,
         examples=examples,
     )
     return _server(Requests(scorer, deadline=deadline), on_failure == "retry", patience)

@@ -15,6 +15,7 @@ from typing import Any, final
 from rewardkit.batch.messages import prompt_text
 from rewardkit.errors import RewardDefinitionError, shorten
 from rewardkit.online.batches import RunExit, check_patience
+from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
 from rewardkit.online.labels import columns
 from rewardkit.online.offers import Offers
@@ -96,8 +97,7 @@ def to_openrlhf(
     examples: Iterable[Mapping[str, Any]] | None = None,
     special_tokens: Any = (),
     record: str | os.PathLike[str] | None = None,
-    max_failure_rate: float = 0.05,
-    max_error_rate: float = 0.05,
+    limits: Limits = LIMITS,
 ) -> RewardFunc:
     """Turn a reward into a reward function of OpenRLHF.
 
@@ -123,7 +123,7 @@ def to_openrlhf(
         special_tokens: the tokenizer, or a list of texts, to remove from completions. Without it, only the usual end
             token is removed.
         record: the folder of a run to record everything into, for ``rewardkit view``.
-        max_failure_rate, max_error_rate: the shares of failed and errored completions above which the training ends.
+        limits: an ``rk.Limits``: the shares of failed and errored completions above which the training ends.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
@@ -140,8 +140,7 @@ def to_openrlhf(
         OFFERS,
         special_tokens=special_tokens,
         record=record,
-        max_failure_rate=max_failure_rate,
-        max_error_rate=max_error_rate,
+        limits=limits,
         examples=examples,
     )
     queries = Queries(special_tokens)

@@ -74,7 +74,7 @@ def read(text: object) -> Entry:
         if not isinstance(task, str) or not isinstance(entry, dict) or not {"answer", "metadata"} <= entry.keys():
             raise ValueError
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise ValueError("not an entry of reasoning-gym; make rows with rk.reasoning_gym_rows") from None
+        raise ValueError("not an entry of reasoning-gym; make rows with reasoning_gym_rows") from None
     return Entry(task, options, entry)
 
 
@@ -297,7 +297,7 @@ def reasoning_gym_rows(
 ) -> list[dict[str, str]]:
     """Return rows of a task of reasoning-gym, for ``Dataset.from_list`` or ``rk.score``.
 
-    ``rk.reasoning_gym_rows("leg_counting", size=500, max_animals=5)`` has 500 different questions. The columns are
+    ``reasoning_gym_rows("leg_counting", size=500, max_animals=5)`` has 500 different questions. The columns are
     ``prompt`` (the question and the instruction), ``question``, ``answer`` (a right answer, "" if the task gives none)
     and ``metadata`` (JSON with all that the task's scorer reads).
 
@@ -545,7 +545,7 @@ def _score(answer: str, done: Future[tuple[float, str]]) -> float | Score:
 
 
 def from_reasoning_gym(name: str, *, credit: Credit = "binary", extract: Extractor | Any = None) -> Reward:
-    """Return the scorer of a task of reasoning-gym as a reward, for the rows of ``rk.reasoning_gym_rows``.
+    """Return the scorer of a task of reasoning-gym as a reward, for the rows of ``reasoning_gym_rows``.
 
     ``rk.from_reasoning_gym("leg_counting")`` gives 1.0 to ``<answer>286</answer>`` if the animals have 286 legs.
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, final
 
 from rewardkit.errors import RewardDefinitionError, RewardFailure
+from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
 from rewardkit.online.labels import columns
 from rewardkit.online.offers import Offers
@@ -383,8 +384,7 @@ def to_slime(
     deadline: float | None = None,
     special_tokens: Any = (),
     record: str | os.PathLike[str] | None = None,
-    max_failure_rate: float = 0.05,
-    max_error_rate: float = 0.05,
+    limits: Limits = LIMITS,
 ) -> SlimeRewards:
     """Turn a reward into the functions that slime calls.
 
@@ -408,7 +408,7 @@ def to_slime(
         special_tokens: the tokenizer, or a list of texts, to remove from completions. Without it, only the usual end
             token is removed.
         record: the folder of a run to record everything into, for ``rewardkit view``.
-        max_failure_rate, max_error_rate: the shares of failed and errored completions above which the training ends.
+        limits: an ``rk.Limits``: the shares of failed and errored completions above which the training ends.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
@@ -420,8 +420,7 @@ def to_slime(
         OFFERS,
         special_tokens=special_tokens,
         record=record,
-        max_failure_rate=max_failure_rate,
-        max_error_rate=max_error_rate,
+        limits=limits,
         examples=examples,
     )
     return SlimeRewards(Requests(scorer, deadline=deadline), gold)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from rewardkit.batch.column import Floats
 from rewardkit.batch.messages import as_messages, completion_text
 from rewardkit.errors import RewardDefinitionError, RewardFailure, RewardTypeError, hashable, shorten, warn
+from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
 from rewardkit.online.offers import Offers
 from rewardkit.online.rows import COMPONENTS, Row, RowScore
@@ -375,8 +376,7 @@ def to_swift(
     examples: Iterable[Mapping[str, Any]] | None = None,
     special_tokens: Any = None,
     record: str | os.PathLike[str] | None = None,
-    max_failure_rate: float = 0.05,
-    max_error_rate: float = 0.05,
+    limits: Limits = LIMITS,
 ) -> list[str]:
     """Register a reward with ms-swift, one ORM for each of its terms, and return their names.
 
@@ -395,7 +395,7 @@ def to_swift(
         special_tokens: a tokenizer or a list of texts to remove from completions; None removes those of the trainer's
             tokenizer, and ``()`` removes nothing.
         record: the folder of a run to record everything into, for ``rewardkit view``.
-        max_failure_rate, max_error_rate: the shares of failed and errored completions above which the run stops.
+        limits: an ``rk.Limits``: the shares of failed and errored completions above which the run stops.
 
     Returns:
         The names of the terms, for ``--reward_funcs``.
@@ -412,8 +412,7 @@ def to_swift(
         OFFERS,
         special_tokens=tokens,
         record=record,
-        max_failure_rate=max_failure_rate,
-        max_error_rate=max_error_rate,
+        limits=limits,
         examples=examples,
     )
     names = scorer.scorer.terms

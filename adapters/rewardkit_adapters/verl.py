@@ -26,6 +26,7 @@ from rewardkit.batch.batch import RESERVED, Batch
 from rewardkit.batch.score import Score
 from rewardkit.errors import BindingError, RewardDefinitionError, RewardKitWarning, RewardTypeError, hashable, shorten
 from rewardkit.online.batches import RunExit, check_patience
+from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
 from rewardkit.online.offers import Offers
 from rewardkit.online.requests import Requests
@@ -333,8 +334,7 @@ def to_verl(
     patience: float = 0.0,
     special_tokens: Any = (),
     record: str | os.PathLike[str] | None = None,
-    max_failure_rate: float = 0.05,
-    max_error_rate: float = 0.05,
+    limits: Limits = LIMITS,
 ) -> ComputeScore: ...
 @overload
 def to_verl(
@@ -347,8 +347,7 @@ def to_verl(
     patience: float = 0.0,
     special_tokens: Any = (),
     record: str | os.PathLike[str] | None = None,
-    max_failure_rate: float = 0.05,
-    max_error_rate: float = 0.05,
+    limits: Limits = LIMITS,
 ) -> type[Any]: ...
 def to_verl(
     reward: Any,
@@ -360,8 +359,7 @@ def to_verl(
     patience: float = 0.0,
     special_tokens: Any = (),
     record: str | os.PathLike[str] | None = None,
-    max_failure_rate: float = 0.05,
-    max_error_rate: float = 0.05,
+    limits: Limits = LIMITS,
 ) -> Any:
     """Turn a reward into a custom reward function of verl, or into a reward manager.
 
@@ -390,7 +388,7 @@ def to_verl(
             ``trainer.use_v1=False``, where one completion without a score ends the run.
         special_tokens: a tokenizer or a list of texts to remove from completions; verl removes its own.
         record: the folder of a run to record everything into, for ``rewardkit view``.
-        max_failure_rate, max_error_rate: the shares of failed and errored completions above which the run ends, because
+        limits: an ``rk.Limits``: the shares of failed and errored completions above which the run ends, because
             nothing is learned from them.
 
     Raises:
@@ -406,8 +404,7 @@ def to_verl(
         OF_MANAGERS if manager else OF_FUNCTIONS,
         special_tokens=special_tokens,
         record=record,
-        max_failure_rate=max_failure_rate,
-        max_error_rate=max_error_rate,
+        limits=limits,
         examples=examples,
     )
     scoring = Scoring(scorer, deadline=deadline, patience=patience)
@@ -441,8 +438,8 @@ def _refused(more: Mapping[str, Any]) -> str:
         if type(frame.f_locals.get("self")).__name__ == _MAKES_ZEROS:
             return (
                 "the reward manager rate_limited scores 0.0 where a reward fails or takes too long, which punishes "
-                "completions for an outage. Set reward.reward_manager.name=naive; rk.judge limits its requests itself: "
-                "requests_per_minute=, concurrency="
+                "completions for an outage. Set reward.reward_manager.name=naive; rk.Endpoint limits the "
+                "requests of a judge: requests_per_minute=, concurrency="
             )
     return ""
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import rewardkit as rk
+from rewardkit.scoring.bfcl import bfcl_rows
 
 QUESTIONS = {
     "simple": "BFCL_v4_simple_python.json",
@@ -54,7 +55,7 @@ def main(results: Path, data: Path) -> None:
     read: Counter[tuple[str, str]] = Counter()
     verdicts: Counter[tuple[str, str]] = Counter()
     for question, file in QUESTIONS.items():
-        golds = [str(row["calls"]) for row in rk.bfcl_rows(data / file)]
+        golds = [str(row["calls"]) for row in bfcl_rows(data / file)]
         for _, texts, wrong in outputs(results, question):
             rows = list(zip(texts, golds, strict=False))
             scores = [0.0] * len(rows)

@@ -26,7 +26,7 @@ def entries(name: str) -> tuple[list[Entry], list[Entry]]:
 
 def reward_of(entry: Entry) -> Any:
     """Return the reward; a function of an environment becomes one of its final state."""
-    return entry["reward"] if entry["environment"] is None else rk.final_state(entry["reward"])
+    return entry["reward"] if entry["environment"] is None else rk.agents.final_state(entry["reward"])
 
 
 def value(entry: Entry, completion: Any, example: int) -> float:
@@ -66,7 +66,7 @@ def main() -> None:
     parser.add_argument("sets", nargs="+", help="names of folders beside this file")
     parser.add_argument("--budget", type=float, default=40.0, help="seconds for one check")
     options = parser.parse_args()
-    warnings.simplefilter("ignore", rk.RewardKitWarning)
+    warnings.simplefilter("ignore", rk.errors.RewardKitWarning)
     for name in options.sets:
         for kind, listed in zip(("faulty", "sound"), entries(name), strict=True):
             found = 0

@@ -166,7 +166,7 @@ def rewardkit(expression: str, options: str = "") -> Contestant:
         for reward in (plain, solution):
             try:
                 rk.score(reward, ["x"], answer=[gold])
-            except rk.CoercionError:
+            except rk.errors.CoercionError:
                 continue
             return reward  # type: ignore[no-any-return]
         return None

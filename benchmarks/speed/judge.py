@@ -105,7 +105,7 @@ def openai_over_aiohttp(base_url: str, texts: Sequence[str]) -> None:
 
 
 def judge(base_url: str, **options: Any) -> rk.Reward:
-    return rk.judge(RUBRIC, model="judge", base_url=base_url, concurrency=AT_ONCE, **options)
+    return rk.judge(RUBRIC, model=rk.Endpoint("judge", base_url, concurrency=AT_ONCE, **options))
 
 
 def scored(reward: rk.Reward, texts: Sequence[str]) -> rk.ScoreTable:
@@ -175,7 +175,11 @@ def down(endpoint: Endpoint) -> dict[str, float]:
 def cached(endpoint: Endpoint) -> dict[str, float]:
     """Score the same batch twice."""
     with tempfile.TemporaryDirectory() as folder:
-        reward = judge(endpoint.base_url, cache=str(Path(folder) / "judged.sqlite"))
+        reward = rk.judge(
+            RUBRIC,
+            model=rk.Endpoint("judge", endpoint.base_url, concurrency=AT_ONCE),
+            cache=str(Path(folder) / "judged.sqlite"),
+        )
         first = timed(lambda: scored(reward, completions(3_000)))
         endpoint.tell("count")
         second = timed(lambda: scored(reward, completions(3_000)))

@@ -103,19 +103,19 @@ CALLS: dict[str, tuple[rk.Reward, Callable[[random.Random, int], Made], Plain]] 
     "choice": (rk.choice("gold"), ending("The answer is B.", "B"), last(_CHOICE)),
     "math_equal": (rk.math_equal("gold"), ending("So it is \\boxed{42}.", "42"), last(_BOX)),
     "length, words": (
-        rk.length_between(1, 200, unit="words"),
+        rk.length.between(1, 200, unit="words"),
         tagged,
         lambda text, gold: float(1 <= len(text.split()) <= 200),
     ),
     "length, characters": (
-        rk.length_between(1, 1_000, unit="characters"),
+        rk.length.between(1, 1_000, unit="characters"),
         tagged,
         lambda text, gold: float(1 <= len(" ".join(text.split())) <= 1_000),
     ),
     "repetition, words": (rk.repetition_penalty(unit="words"), tagged, repeated),
     "regex": (rk.regex(r"\d+ apples"), tagged, lambda text, gold: float(bool(re.search(r"\d+ apples", text)))),
     "contains_none": (
-        rk.contains_none(["sorry", "cannot"]),
+        rk.contains(none=["sorry", "cannot"]),
         two_texts,
         lambda text, gold: float(not re.search(r"\b(?:sorry|cannot)\b", text, re.IGNORECASE)),
     ),

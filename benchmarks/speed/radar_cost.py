@@ -22,7 +22,7 @@ from rewardkit.online.radar import Radar
 from rewardkit.tree.evaluation.scorer import Scorer
 
 GENERATIONS = 8
-REWARD = 0.8 * rk.number("answer") + 0.1 * rk.tags("think", "answer") + 0.1 * rk.length_between(10, 900)
+REWARD = 0.8 * rk.number("answer") + 0.1 * rk.tags("think", "answer") + 0.1 * rk.length.between(10, 900)
 
 
 class Trainer:

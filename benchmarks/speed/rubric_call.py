@@ -97,7 +97,7 @@ def make_reward() -> rk.Reward:
     return (
         rk.tags("think", "answer").named("tags")
         + rk.number("answer").named("number")
-        + rk.length_between(LOW, HIGH, unit="words").named("length")
+        + rk.length.between(LOW, HIGH, unit="words").named("length")
         + rk.repetition_penalty(unit="words").named("repetition")
         + rk.exact("answer").named("exact")
     )

@@ -37,13 +37,13 @@ cheap = rk.weighted_sum(
         rk.tags("think", "answer"),
         rk.number("answer"),
         rk.exact("answer"),
-        rk.length_between(1, 400, unit="words"),
+        rk.length.between(1, 400, unit="words"),
         rk.repetition_penalty(unit="words"),
     ]
 )
 mathematics = rk.math_equal("answer")
 sandbox = rk.code_tests("tests")
-judge = rk.judge(rubric="Is it clear?", model="m", base_url=_BASE_URL, key="SCALE_KEY", concurrency=512)
+judge = rk.judge(rubric="Is it clear?", model=rk.Endpoint("m", _BASE_URL, key="SCALE_KEY", concurrency=512))
 
 
 class Took(NamedTuple):

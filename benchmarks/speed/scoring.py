@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 _REWARD = """import rewardkit as rk
-reward = 0.8 * rk.number("answer") + 0.2 * rk.length_between(1, 2000, unit="characters").named("short")
+reward = 0.8 * rk.number("answer") + 0.2 * rk.length.between(1, 2000, unit="characters").named("short")
 """
 _BLOCK = 10_000
 _ENDINGS = (".jsonl", ".parquet")

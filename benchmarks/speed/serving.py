@@ -44,7 +44,7 @@ def overlap(completion: str, answer: str) -> float:
     return sum(word in words for word in wanted) / max(1, len(wanted))
 
 
-reward = 0.6 * rk.number("answer") + 0.2 * overlap + 0.2 * rk.length_between(0, 400, unit="words")
+reward = 0.6 * rk.number("answer") + 0.2 * overlap + 0.2 * rk.length.between(0, 400, unit="words")
 
 
 def rows(count: int, seed: int = 0) -> list[dict[str, Any]]:

@@ -139,7 +139,7 @@ def measure(rounds: int) -> None:
         "5 calls against 5, all wrong in part": scoring(rk.tool_calls("gold", arguments="partial"), "?", read=True),
         "the same, in their order": scoring(rk.tool_calls("gold", arguments="partial", order="kept"), "?", read=True),
         "reading and 5 calls against 5": scoring(rk.tool_calls("gold")),
-        "per_turn over 6 prefixes": scoring(rk.per_turn(rk.tool_errors(), reduce="progress")),
+        "per_turn over 6 prefixes": scoring(rk.per_turn(rk.agents.tool_errors(), reduce="progress")),
     }
     print(f"CPU milliseconds for {BATCH} completions of {BATCH // GENERATIONS} prompts, median of {rounds} rounds")
     for name, prepare in cases.items():

@@ -15,7 +15,7 @@ def exact(completion: str, order: dict[str, Any]) -> float:
     """Score 1.0 for the exact order and nothing else."""
     try:
         return float(rk.coerce(completion, dict[str, Any]) == order)
-    except rk.CoercionError:
+    except rk.errors.CoercionError:
         return 0.0
 
 

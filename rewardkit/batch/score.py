@@ -37,6 +37,8 @@ SCORED, ABSTAINED, FAILED, ERRORED, SKIPPED = range(5)
 class Score:
     """One result with an explanation: ``return rk.Score(0.5, note="off by 2", parts={"distance": 2.0})``.
 
+    ``float(score)`` is its value.
+
     Args:
         value: a finite number within the reward's bounds.
         note: the reason, shown next to the score in tables and logs.
@@ -48,6 +50,9 @@ class Score:
     note: str = ""
     parts: Mapping[str, float] = field(default_factory=dict)
     turns: Sequence[float] = ()
+
+    def __float__(self) -> float:
+        return float(self.value)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Score, (self.value, self.note, dict(self.parts), tuple(self.turns))

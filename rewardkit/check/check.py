@@ -148,7 +148,8 @@ def check_reward(
             blamed for paying what the sum tells from a right completion.
         environment: the class of an environment, or a function that makes one, as for TRL's ``environment_factory``.
             The calls of every completion run in a fresh one, which is reset with the row, and their real results take
-            the place of those in the completion. ``rk.final_state`` and ``rk.environment_reward`` need it.
+            the place of those in the completion. ``rk.agents.final_state`` and ``rk.agents.environment_reward`` need
+            it.
         tools: functions that completions may call; they run in the same way. Without `environment` and `tools`, calls
             have the results that the completion says.
         nothing_to_do: the numbers of examples in which a policy that calls no tool is right.

@@ -45,7 +45,8 @@ _BY_FAMILY = {
     "language": "Reward the content, not only the words",
     "tool_calls": "Count only calls that the task needs, and read results from the tools, not from the completion",
     "calls": "Let calls beyond the needed ones cost: rk.tool_calls divides by all calls that were made",
-    "claims": "Look for the call and its result in the trajectory: rk.no_claim_without_call, rk.tool_success",
+    "claims": "Look for the call and its result in the trajectory: rk.agents.no_claim_without_call, "
+    "rk.agents.tool_success",
     "self_report": "Do not read what a policy reports about itself; check the result",
     "turns": "Pay for what was reached, not for turns and calls: rk.per_turn(reduce='progress'), rk.tool_calls",
     "injection": "Treat the completion as data: never evaluate it, and quote it in a judge's prompt",

@@ -103,6 +103,7 @@ def _judge(options: argparse.Namespace) -> Reward | None:
         RewardKitError: an option has no judge that it is for.
     """
     from rewardkit.errors import RewardKitError
+    from rewardkit.rewards.judges.endpoint.access import Endpoint
     from rewardkit.rewards.judges.judge import task_judge
     from rewardkit.scoring.processes import one_reward
 
@@ -118,7 +119,10 @@ def _judge(options: argparse.Namespace) -> Reward | None:
         )
     if options.judge is None:
         return None
-    return one_reward(options.judge) if own else task_judge(options.judge, **given)
+    if own:
+        return one_reward(options.judge)
+    task = given.pop("task", None)
+    return task_judge(Endpoint(options.judge, **given), task=task)
 
 
 def _share(text: str) -> float:

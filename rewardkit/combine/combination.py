@@ -1,4 +1,4 @@
-"""Product, minimum and maximum: ``rk.product(format, accuracy)`` is high only if both are high.
+"""Product, minimum, maximum and an order: ``rk.product(format, accuracy)`` is high only if both are high.
 
 They are not additive: each is one term, and its rewards are logged as components. Rewards that abstain are left out.
 """
@@ -14,14 +14,10 @@ from typing import Any, Literal, final
 import numpy as np
 
 from rewardkit.batch.column import Column, Floats, Rows
-from rewardkit.batch.score import ABSTAINED, FAILED, SCORED
 from rewardkit.combine.items import listed_rewards
 from rewardkit.errors import RewardDefinitionError, shorten
 from rewardkit.progress.bounds import TOLERANCE, Bounds, scaled_bounds
 from rewardkit.tree.reward import Evaluation, Facts, Reward, Steps
-
-# Rewards in order: the first one decides (`lexicographic`), or the first one that is good enough (`best_of`).
-
 
 MOST_BITS = 21
 """The bits used of the 24 in a float32; the rest is for sums with other rewards."""
@@ -60,44 +56,6 @@ class Lexicographic(Reward):
         return f"lexicographic({', '.join(map(repr, self.rewards))}{levels})"
 
 
-@final
-@dataclass(frozen=True)
-class BestOf(Reward):
-    """The highest of several rewards, evaluated in order until no later one can be higher."""
-
-    rewards: tuple[Reward, ...]
-
-    @cached_property
-    def facts(self) -> Facts:
-        limits = [reward.bounds for reward in self.rewards]
-        bounds = min(low for low, _ in limits), max(high for _, high in limits)
-        return Facts(name="best_of", bounds=bounds, children=self.rewards, generic=True, wants="any")
-
-    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
-        return BestOf(children)
-
-    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
-        result = Column.empty(len(rows), ABSTAINED)
-        open_rows = rows.copy()
-        for place, reward in enumerate(self.rewards):
-            (column,) = yield [(reward, open_rows)]
-            failed = open_rows & column.unscorable
-            result.codes[failed], result.values[failed] = FAILED, np.nan
-            for row in np.flatnonzero(failed).tolist():
-                result.notes.pop(row, None)
-            better = open_rows & ~failed & column.contributing & ~(result.values >= column.values)
-            for row in np.flatnonzero(better).tolist():
-                result.notes.pop(row, None)
-            result.notes.update((row, note) for row, note in column.notes.items() if better[row])
-            result.values[better], result.codes[better] = column.values[better], SCORED
-            best_to_come = max((later.bounds[1] for later in self.rewards[place + 1 :]), default=math.inf)
-            open_rows = open_rows & ~failed & ~(result.values >= best_to_come - TOLERANCE)
-        return result
-
-    def __repr__(self) -> str:
-        return f"best_of({', '.join(map(repr, self.rewards))})"
-
-
 def lexicographic(*rewards: Any, levels: int = 10) -> Reward:
     """Return a reward in which the first reward decides; each later one only breaks ties.
 
@@ -131,23 +89,6 @@ def lexicographic(*rewards: Any, levels: int = 10) -> Reward:
             "apart. Use fewer levels or fewer rewards"
         )
     return Lexicographic(items, levels)
-
-
-def best_of(*rewards: Any) -> Reward:
-    """Return the highest of several rewards, and skip those that can no longer be the highest. Put cheap ones first.
-
-    ``rk.best_of(rk.exact("answer"), rk.math_equal("answer"))`` evaluates the second reward only if the first is below
-    1. The note is that of the highest reward. It is one term; its rewards are logged as components.
-
-    Args:
-        rewards: two or more rewards, or one list of them, in the order of evaluation. Rewards that abstain are left
-            out. If one fails before the highest is known, the completion fails.
-
-    Raises:
-        RewardDefinitionError: there are fewer than two rewards.
-        RewardTypeError: an item is not a reward.
-    """
-    return BestOf(listed_rewards("best_of", rewards, least=2))
 
 
 Operation = Literal["product", "minimum", "maximum"]

@@ -1,87 +1,96 @@
-"""Weighted sums and means: ``rk.weighted_mean({accuracy: 2.0, style: 1.0})`` is (2 * accuracy + style) / 3.
+"""Weighted sums and means: ``rk.mean({accuracy: 2.0, style: 1.0})`` is (2 * accuracy + style) / 3.
 
-In a sum, a reward that abstains drops out; a mean divides by the weights of the others.
+In a sum, a reward that abstains drops out; a mean divides by the weights of the others. A geometric or harmonic mean is
+high only if all are: ``rk.mean(form, accuracy, kind="geometric")``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, final
+from typing import Any, Literal, final, get_args
 
 import numpy as np
 
 from rewardkit.batch.column import Column, Floats, Rows, Share, weighted_total
-from rewardkit.combine.items import weighted_items
-from rewardkit.errors import RewardDefinitionError
-from rewardkit.progress.schedule import Weight, weight_bounds
+from rewardkit.combine.items import listed_rewards, weighted_items
+from rewardkit.errors import RewardDefinitionError, shorten
+from rewardkit.progress.schedule import Weight, as_weight, weight_bounds
 from rewardkit.tree.algebra import WeightedSum, schedules_of, weighted, weighted_sum_of
 from rewardkit.tree.reward import Evaluation, Facts, Reward, Steps, Tunable
 
-# Geometric and harmonic means: ``rk.geometric_mean(form, accuracy)`` is high only if both are high.
-
+Kind = Literal["arithmetic", "geometric", "harmonic"]
 
 SMALLEST = float(np.finfo(np.float64).tiny)
 """Replaces a divisor of zero."""
 
-Kind = Literal["geometric_mean", "harmonic_mean"]
-
 
 @final
 @dataclass(frozen=True)
-class PowerMean(Reward):
-    """The weighted geometric or harmonic mean of several rewards."""
+class Mean(Reward):
+    """The weighted mean of the rewards that do not abstain; an arithmetic one is a sum of terms."""
 
-    kind: Kind
     items: tuple[tuple[Weight, Reward], ...]
+    kind: Kind
 
     def __post_init__(self) -> None:
         for weight, reward in self.items:
             if weight_bounds(weight)[0] < 0.0:
                 raise RewardDefinitionError(
-                    f"{self.kind}: the weight {weight!r} of {reward!r} becomes negative. Use weights of at least 0"
+                    f"{self.name}: the weight {weight!r} of {reward!r} becomes negative. Use weights of at least 0"
                 )
-            if not reward.bounds[0] >= 0.0:
+            if self.kind != "arithmetic" and not reward.bounds[0] >= 0.0:
                 raise RewardDefinitionError(
-                    f"{self.kind}: {reward!r} can go down to {reward.bounds[0]:g}, but a "
-                    f"{self.kind.replace('_', ' ')} needs scores of at least 0. Use .clip(0, 1), or rk.weighted_mean"
+                    f"{self.name}: {reward!r} can go down to {reward.bounds[0]:g}, but a {self.kind} mean needs scores "
+                    "of at least 0. Use .clip(0, 1), or an arithmetic mean"
                 )
 
     @cached_property
     def facts(self) -> Facts:
+        weights = tuple(weight for weight, _ in self.items)
         rewards = tuple(reward for _, reward in self.items)
         limits = [reward.bounds for reward in rewards]
+        additive = self.kind == "arithmetic"
         return Facts(
-            name=self.kind,
+            name="mean" if additive else f"{self.kind}_mean",
             bounds=(min(low for low, _ in limits), max(high for _, high in limits)),
             children=rewards,
             generic=True,
-            schedules=schedules_of(weight for weight, _ in self.items),
+            logged=not additive,
+            addends=rewards if additive else None,
+            weights=weights if additive else None,
+            average=additive,
+            schedules=schedules_of(weights),
             tunables=tuple(Tunable("weights", weight, reward) for weight, reward in self.items),
         )
-
-    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
-        return PowerMean(self.kind, tuple(zip(numbers, children, strict=True)))
 
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
         columns: list[tuple[float, Column]] = yield from weighted(self.items, evaluation, rows)
         weights = np.array([np.where(column.contributing, weight, 0.0) for weight, column in columns])
-        values = np.array([np.where(column.contributing, column.values, 1.0) for _, column in columns])
-        result = Column.combined(
-            [(column, weight != 0.0) for weight, column in columns], self._mean(weights, values), rows
-        )
-        # If all weights are zero now, there is no mean.
-        result.fill(rows & (weights.sum(axis=0) <= 0.0) & result.contributing, Column.abstained(len(rows)))
+        total = np.add.reduce(weights, axis=0)
+        live = [(column, weight != 0.0) for weight, column in columns]
+        if self.kind == "arithmetic":
+            values = np.divide(weighted_total(columns), total, out=np.zeros_like(total), where=total > 0.0)
+        else:
+            scores = np.array([np.where(column.contributing, column.values, 1.0) for _, column in columns])
+            values = self._power_mean(weights, scores)
+        # If all weights are zero now, there is no mean: the row abstains, unless a reward failed.
+        result = Column.combined(live, values, rows)
+        result.fill(rows & (total <= 0.0) & result.contributing, Column.abstained(len(rows)))
+        if self.kind == "arithmetic":
+            # If everything abstained, the weights stay as they are: zero would mean that the rewards are switched off.
+            divisor = np.where(total > 0.0, total, 1.0)
+            result.shares = tuple(Share(weight / divisor) for weight, _ in columns)
         return result
 
-    def _mean(self, weights: Floats, values: Floats) -> Floats:
+    def _power_mean(self, weights: Floats, values: Floats) -> Floats:
         """Return the means, (n,), of (items, n) weights and values; 0 if a value with a weight is 0."""
         counted = weights > 0.0
         weights = weights / np.maximum(weights.max(axis=0), SMALLEST)  # so that tiny weights do not vanish
         total = np.maximum(weights.sum(axis=0), SMALLEST)
         positive = np.where(counted & (values > 0.0), values, 1.0)
-        if self.kind == "geometric_mean":
+        if self.kind == "geometric":
             mean = np.exp((weights * np.log(positive)).sum(axis=0) / total)
         else:
             with np.errstate(over="ignore"):  # the reciprocal of a tiny number
@@ -91,100 +100,12 @@ class PowerMean(Reward):
         high = np.where(counted, values, -np.inf).max(axis=0)
         return np.where((counted & (values <= 0.0)).any(axis=0), 0.0, np.clip(mean, low, high))
 
-    def __repr__(self) -> str:
-        return f"{self.kind}({WeightedSum(self.items)!r})"
-
-
-def geometric_mean(*items: Any) -> Reward:
-    """Return the weighted geometric mean: ``rk.geometric_mean(a, b)`` is 0.6 if `a` is 0.9 and `b` is 0.4.
-
-    The formula is ``exp(sum(w * log(x)) / sum(w))``. It is 0.0 if a reward with a weight is 0.
-
-    Args:
-        items: as for ``rk.weighted_mean``. The bounds of every reward must start at 0 or above.
-
-    Raises:
-        RewardDefinitionError: a weight or a reward can be negative.
-        RewardTypeError: an item is neither a weight nor a reward.
-    """
-    return _power_mean("geometric_mean", items)
-
-
-def harmonic_mean(*items: Any) -> Reward:
-    """Return the weighted harmonic mean: ``rk.harmonic_mean(precision, recall)`` is the F1 score.
-
-    The formula is ``sum(w) / sum(w / x)``. It is 0.0 if a reward with a weight is 0. Arguments and errors are those of
-    ``rk.geometric_mean``.
-    """
-    return _power_mean("harmonic_mean", items)
-
-
-def _power_mean(kind: Kind, items: tuple[Any, ...]) -> Reward:
-    return PowerMean(kind, tuple(weighted_items(items, kind)))
-
-
-@final
-@dataclass(frozen=True)
-class WeightedMean(Reward):
-    """The weighted sum, divided by the weights of the rewards that did not abstain."""
-
-    items: tuple[tuple[Weight, Reward], ...]
-
-    def __post_init__(self) -> None:
-        for weight, reward in self.items:
-            if weight_bounds(weight)[0] < 0.0:
-                raise RewardDefinitionError(
-                    f"weighted_mean: the weight {weight!r} of {reward!r} becomes negative. Use weights of at least 0"
-                )
-
-    @cached_property
-    def facts(self) -> Facts:
-        weights = tuple(weight for weight, _ in self.items)
-        rewards = tuple(reward for _, reward in self.items)
-        limits = [reward.bounds for reward in rewards]
-        return Facts(
-            name="weighted_mean",
-            bounds=(min(low for low, _ in limits), max(high for _, high in limits)),
-            children=rewards,
-            generic=True,
-            logged=False,
-            addends=rewards,
-            weights=weights,
-            average=True,
-            schedules=schedules_of(weights),
-            tunables=tuple(Tunable("weights", weight, reward) for weight, reward in self.items),
-        )
-
-    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
-        columns: list[tuple[float, Column]] = yield from weighted(self.items, evaluation, rows)
-        denominator = _denominator(columns)
-        # If all weights are zero now, there is no mean: the row abstains, unless a reward failed.
-        live = [(column, weight != 0.0) for weight, column in columns]
-        result = Column.combined(live, _divided(weighted_total(columns), denominator), rows)
-        result.fill(rows & (denominator <= 0.0) & result.contributing, Column.abstained(len(rows)))
-        # If everything abstained, the weights stay as they are: zero would mean that the rewards are switched off.
-        divisor = np.where(denominator > 0.0, denominator, 1.0)
-        result.shares = tuple(Share(weight / divisor) for weight, _ in columns)
-        return result
-
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
-        return WeightedMean(tuple(zip(numbers, children, strict=True)))
+        return Mean(tuple(zip(numbers, children, strict=True)), self.kind)
 
     def __repr__(self) -> str:
-        return f"weighted_mean({WeightedSum(self.items)!r})"
-
-
-def _denominator(columns: Sequence[tuple[float, Column]]) -> Floats:
-    """Return the summed weights of the columns that contribute to each row, (n,)."""
-    total = np.zeros(len(columns[0][1].values))
-    for weight, column in columns:
-        total += np.where(column.contributing, weight, 0.0)
-    return total
-
-
-def _divided(values: Floats, denominator: Floats) -> Floats:
-    """Return `values` / `denominator`, (n,); 0 if the denominator is 0."""
-    return np.divide(values, denominator, out=np.zeros_like(denominator), where=denominator > 0.0)
+        kind = "" if self.kind == "arithmetic" else f", kind={self.kind!r}"
+        return f"mean({WeightedSum(self.items)!r}{kind})"
 
 
 def weighted_sum(*items: Any) -> Reward:
@@ -203,16 +124,38 @@ def weighted_sum(*items: Any) -> Reward:
     return weighted_sum_of(weighted_items(items, "weighted_sum"))
 
 
-def weighted_mean(*items: Any) -> Reward:
+def mean(*items: Any, weights: Iterable[Weight] | None = None, kind: Kind = "arithmetic") -> Reward:
     """Return the weighted mean of the rewards that do not abstain.
 
-    ``rk.weighted_mean(0.7 * a, 0.3 * b)`` is `a` if `b` abstains. It abstains if all of them do, or if all weights are
-    zero at the moment.
+    ``rk.mean(0.7 * a, 0.3 * b)`` is `a` if `b` abstains. ``rk.mean(a, b, kind="geometric")`` is 0.6 if `a` is 0.9 and
+    `b` is 0.4. ``rk.mean(precision, recall, kind="harmonic")`` is the F1 score. A mean abstains if all rewards do, or
+    if all weights are zero at the moment.
+
+    With weights *w* and scores *x*, the mean is sum(w * x) / sum(w); the geometric one is exp(sum(w * log(x)) /
+    sum(w)), the harmonic one sum(w) / sum(w / x), and both are 0.0 if a reward with a weight is 0. The parts of an
+    arithmetic mean are terms of the total, as in a sum; a geometric or harmonic mean is one term.
 
     Args:
         items: as for ``rk.weighted_sum``. Weights must not be negative.
+        weights: a number or a schedule for each item, in place of factors.
+        kind: ``"arithmetic"``, ``"geometric"`` or ``"harmonic"``. The bounds of the rewards of the last two must start
+            at 0 or above.
 
     Raises:
-        RewardDefinitionError: a weight is negative, or becomes negative later.
+        RewardDefinitionError: there are no items, a weight is negative or becomes negative later, there are not as many
+            weights as items, `kind` is unknown, or a reward of a geometric or harmonic mean can be negative.
+        RewardTypeError: an item is neither a weight nor a reward.
     """
-    return WeightedMean(tuple(weighted_items(items, "weighted_mean")))
+    if kind not in get_args(Kind):
+        raise RewardDefinitionError(
+            f"mean: kind must be one of {', '.join(map(repr, get_args(Kind)))}, got {shorten(kind)}"
+        )
+    if weights is None:
+        return Mean(tuple(weighted_items(items, "mean")), kind)
+    rewards = listed_rewards("mean with weights=", items, least=1)
+    given = tuple(as_weight(weight, "mean: a weight") for weight in weights)
+    if len(given) != len(rewards):
+        raise RewardDefinitionError(
+            f"mean: got {len(given)} weights for {len(rewards)} rewards. Pass one weight for each reward"
+        )
+    return Mean(tuple(weighted_items(tuple(zip(given, rewards, strict=True)), "mean")), kind)

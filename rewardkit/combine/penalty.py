@@ -1,4 +1,4 @@
-"""Penalties: ``rk.penalty(rk.no_refusal(), 0.5)`` is -0.5 if the policy refuses, and 0 if not."""
+"""Penalties: ``rk.penalty(rk.contains(none=rk.REFUSALS), 0.5)`` is -0.5 if the policy refuses, and 0 if not."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Penalty(Reward):
 def penalty(reward: RewardLike, size: float = 1.0) -> Reward:
     """Return a reward as a penalty: 0 at its highest score, down to ``-size`` at its lowest.
 
-    ``accuracy + rk.penalty(rk.contains_none(["As an AI"]), 0.3)`` takes 0.3 from a completion that says so. In a plain
+    ``accuracy + rk.penalty(rk.contains(none="As an AI"), 0.3)`` takes 0.3 from a completion that says so. In a plain
     sum the penalty ranks completions as the reward would. Behind a gate it does not: a completion that fails the gate
     scores 0, and one that passes can score less. So put penalties outside of gates, or keep them smaller than what
     passing earns.

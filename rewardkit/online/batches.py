@@ -106,13 +106,13 @@ def tables(
         batch = batch_of([rows[place] for place in places], progress)
         yield Scored(places, scorer.score(batch, strict=False, on_unparsable_gold="fail"))
         return
-    except (BindingError, CoercionError, RewardFailure) as error:
+    except (BindingError, CoercionError, RewardBug, RewardFailure) as error:
         if isinstance(error, RunStopped):
             raise
         if (bugs_stop and isinstance(error, RewardBug)) or (cells_stop and isinstance(error, CoercionError)):
             raise
         if len(places) == 1:
-            final = not isinstance(error, RewardFailure)
+            final = not isinstance(error, (RewardBug, RewardFailure))
             yield Scored(places, failed(scorer, rows[places[0]], error), final)
             return
     middle = len(places) // 2

@@ -29,18 +29,34 @@ read, which are not among the failed; and rows that were read: neither that nor 
 
 @dataclass(frozen=True)
 class Limits:
-    """The highest shares of failed and errored rows, 0.0 to 1.0, over the last `window` batches."""
+    """When a training stops because its reward does not work: ``rk.Limits(max_failure_rate=0.1, failure_window=50)``.
 
-    max_failure_rate: float
-    max_error_rate: float
-    window: int
+    Attributes:
+        max_failure_rate: the run stops if a larger share of the rows of a component failed in `failure_window` batches,
+            0.0 to 1.0.
+        max_error_rate: the same for rows on which the reward has a bug.
+        failure_window: the number of batches, at least 1. Where a trainer passes rows one by one, 64 rows are a batch.
+
+    Raises:
+        RewardDefinitionError: a share outside 0.0 to 1.0, or a window below 1.
+    """
+
+    max_failure_rate: float = 0.05
+    max_error_rate: float = 0.05
+    failure_window: int = 20
 
     def __post_init__(self) -> None:
         for name, rate in (("max_failure_rate", self.max_failure_rate), ("max_error_rate", self.max_error_rate)):
             if not 0.0 <= rate <= 1.0:
                 raise RewardDefinitionError(f"{name} must be a share from 0.0 to 1.0, got {rate}")
-        if self.window < 1:
-            raise RewardDefinitionError(f"failure_window must be a number of batches, at least 1, got {self.window}")
+        if self.failure_window < 1:
+            raise RewardDefinitionError(
+                f"failure_window must be a number of batches, at least 1, got {self.failure_window}"
+            )
+
+
+LIMITS = Limits()
+"""The default limits of all trainers."""
 
 
 class Breaker:
@@ -54,7 +70,7 @@ class Breaker:
         self._count = 0
         self._lock = threading.Lock()
 
-    def add(self, counts: Sequence[Sequence[float]], names: Sequence[str]) -> RewardFailure | None:
+    def add(self, counts: Sequence[Sequence[float]], names: Sequence[str]) -> RewardBug | RewardFailure | None:
         """Add one batch. Return the error to stop with if a component is over its limit.
 
         Args:
@@ -65,7 +81,7 @@ class Breaker:
             self._batches.append(counts)
             self._count += 1
             _add((self._all, self._window), counts, names)
-            if len(self._batches) > self._limits.window:
+            if len(self._batches) > self._limits.failure_window:
                 _add((self._window,), self._batches.popleft(), names, -1)
             stop = self._verdict(names) if any(counts[1] or counts[2] for counts in self._window.values()) else None
             if stop is not None:
@@ -81,11 +97,11 @@ class Breaker:
                 f"{name!r} {kind} on {count:,} of {evaluated:,} completions"
                 for name, (evaluated, failed, errored, *_) in self._all.items()
                 for kind, count in (("failed", failed), ("errored", errored))
-                if count and self._count < self._limits.window
+                if count and self._count < self._limits.failure_window
             ]
         return ", ".join(said)
 
-    def _verdict(self, names: Sequence[str]) -> RewardFailure | None:
+    def _verdict(self, names: Sequence[str]) -> RewardBug | RewardFailure | None:
         """Return the error to stop with, which names the components that are furthest over a limit."""
         batches = len(self._batches)
         for kind, limit, option in (
@@ -106,12 +122,12 @@ class Breaker:
             return stop(
                 f"reward{'s' * (len(worst) > 1)} {', '.join(worst)} {kind} on {count:,} of {evaluated:,} completions "
                 f"of the last {batches} batch{'es' * (batches != 1)}, more than {limit:.0%}: this run trains on noise. "
-                f"See the log for the reasons and fix them; {option}= sets the limit"
+                f"See the log for the reasons and fix them; limits=rk.Limits({option}=...) sets the limit"
             )
         return None
 
     def _is_over(self, count: int, evaluated: int, kind: str, limit: float) -> bool:
-        if len(self._batches) >= self._limits.window:
+        if len(self._batches) >= self._limits.failure_window:
             return evaluated > 0 and count / evaluated > limit
         early = kind == "errored" and len(self._batches) >= _FEWEST_BATCHES and evaluated >= _FEWEST_ROWS
         return early and count > 0 and _lower_bound(count, evaluated) > limit

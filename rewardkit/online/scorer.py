@@ -15,7 +15,7 @@ from rewardkit.batch.column import Floats
 from rewardkit.batch.table import ScoreTable
 from rewardkit.errors import CoercionError, RewardBug, RewardDefinitionError, RewardFailure, RewardKitError, warn
 from rewardkit.online.batches import Scored, batch_of, failed, kinds, patient, tables
-from rewardkit.online.breaker import Breaker, Limits, WrongColumns, tolerant
+from rewardkit.online.breaker import LIMITS, Breaker, Limits, WrongColumns, tolerant
 from rewardkit.online.faults import FaultReport, fault_counts, unparsable_golds
 from rewardkit.online.offers import Offers
 from rewardkit.online.rows import Moment, Row, RowScore, row_scores
@@ -27,7 +27,7 @@ from rewardkit.tree.reward import bindings
 if TYPE_CHECKING:
     from rewardkit.online.recording import RowRecording
 
-_ROWS, _WINDOW = 64, 20
+_ROWS = 64
 """The rows that count as one batch of the breaker, and the batches that it looks back on."""
 _PROBES = ("", "probe")
 _SHOWN = 10
@@ -48,9 +48,9 @@ class RowScorer:
         offers: what the trainer hands over.
         special_tokens: a tokenizer, or the texts of the tokens to remove from completions.
         record: the folder of a run; what is scored is written there.
-        max_failure_rate, max_error_rate: the shares of failed and errored rows, 0.0 to 1.0, above which it stops: over
-            the last 1,280 rows of this process. A bug in a reward without a lowest score stops it at once, unless
-            `max_error_rate` is 1.0; a column without gold answers stops it, unless `max_failure_rate` is 1.0.
+        limits: when it stops because of failed and errored rows; 64 rows of this process are a batch. A bug in a reward
+            without a lowest score stops it at once, unless its `max_error_rate` is 1.0; a column without gold answers
+            stops it, unless its `max_failure_rate` is 1.0.
         examples: rows of columns that the reward is tried on at once.
 
     Raises:
@@ -66,8 +66,7 @@ class RowScorer:
         *,
         special_tokens: Any = (),
         record: str | os.PathLike[str] | None = None,
-        max_failure_rate: float = 0.05,
-        max_error_rate: float = 0.05,
+        limits: Limits = LIMITS,
         examples: Iterable[Any] | None = None,
     ) -> None:
         self.scorer = Scorer(reward)
@@ -76,10 +75,9 @@ class RowScorer:
         self._options: dict[str, Any] = {
             "special_tokens": self.special_tokens,
             "record": record,
-            "max_failure_rate": max_failure_rate,
-            "max_error_rate": max_error_rate,
+            "limits": limits,
         }
-        self._bugs_stop = max_error_rate < 1.0
+        self._bugs_stop = limits.max_error_rate < 1.0
         self._cells_stop = any(
             parameter.on_unparsable_gold == "raise"
             for _, binding in bindings(self.scorer.reward)
@@ -92,8 +90,8 @@ class RowScorer:
 
             self._recording = RowRecording(record, self.scorer)
         self._lock = threading.Lock()
-        self._breaker = Breaker(Limits(max_failure_rate, max_error_rate, _WINDOW))
-        self._columns = WrongColumns(self.scorer) if max_failure_rate < 1.0 else None
+        self._breaker = Breaker(limits)
+        self._columns = WrongColumns(self.scorer) if limits.max_failure_rate < 1.0 else None
         self._counts: Floats = np.zeros((len(self.scorer.components), 6))
         self._rows = 0
         self._golds: set[tuple[str, str]] = set()  # of these rows, those that cannot be read
@@ -115,7 +113,7 @@ class RowScorer:
         Raises:
             BindingError: a column is missing.
             CoercionError: a cell does not fit. Golds that cannot be read are listed together.
-            RewardFailure: a reward function raised, or returned something that is not a score.
+            RewardBug: a reward function raised, or returned something that is not a score.
         """
         rows = [
             Row(text, example.get("prompt"), {name: cell for name, cell in example.items() if name != "prompt"})
@@ -159,10 +157,10 @@ class RowScorer:
 
         Raises:
             RunStopped: every later row would fail, too: a wrong key, a quota that is used up.
-            RewardFailure: too many rows have failed or errored, or a reward without a lowest score has a bug; this is
+            RewardFailure, RewardBug: too many rows have failed, or a reward has a bug in too many rows; this is
                 raised again at every later call.
             CoercionError: a column has no gold answer that can be read; this is raised again, too.
-            RewardFailure: with `strict`: a bug in a reward.
+            RewardBug: with `strict`: a bug in a reward.
             BindingError, CoercionError: with `num_generations` or `strict`: a column is missing, a cell does not fit.
         """
         if self._stopped is not None:

@@ -7,15 +7,19 @@ curves compare across steps.
 
 from __future__ import annotations
 
+import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from numbers import Real
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from rewardkit.errors import RewardDefinitionError
 from rewardkit.progress.bounds import Bounds, number, scaled_bounds
 from rewardkit.progress.progress import Progress
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class Schedule(ABC):
@@ -91,6 +95,15 @@ class Schedule(ABC):
     def clip(self, low: float = 0.0, high: float = 1.0) -> Schedule:
         """Return this schedule with its value limited to [`low`, `high`]."""
         return Limited(self, number(low, "clip's lower bound"), number(high, "clip's upper bound"))
+
+    @final
+    def plot(self, max_steps: int = 100, *, means: Mapping[str, Sequence[float]] | None = None) -> Figure:
+        """Return a figure of this schedule during training; arguments are those of ``Reward.plot_schedules``."""
+        # Imported by name: plots score trees, so their module is in a layer above this one.
+        figure: Figure = importlib.import_module("rewardkit.schedules.plots").plot_schedules(
+            self, max_steps, means=means
+        )
+        return figure
 
     @final
     def __neg__(self) -> Schedule:

@@ -1,4 +1,4 @@
-"""Import of runs that TRL logged without rewardkit: ``rk.import_run("trl_output", into="runs/y")``.
+"""Import of runs that TRL logged without rewardkit: ``import_run("trl_output", into="runs/y")``.
 
 With ``log_completions=True`` TRL writes ``completions/completions_00012.parquet`` at each logging step: prompts,
 completions, rewards and advantages of the last batch before it. Parquet gives all tool calls of a file the same
@@ -52,7 +52,7 @@ def import_run(
 ) -> Run:
     """Make a run from the completions that TRL logged.
 
-    ``rk.import_run("trl_output", into="runs/y").scores().df()``. If arguments of tool calls had to be left out (see the
+    ``import_run("trl_output", into="runs/y").scores().df()``. If arguments of tool calls had to be left out (see the
     module's text), the run says so: ``run.info["note"]``.
 
     Args:

@@ -1,40 +1,55 @@
-"""Turns and calls of a trajectory: how many, how they went, and whether it ended with an answer.
+"""Rewards for agents: turns and calls of a trajectory, claims in its answer, and the environment after the rollout.
 
-``rk.tool_errors(each=-0.1, free=1)`` gives -0.2 to a trajectory with three errors. Shares of calls are never a value:
-nine trivial successes would hide a failure.
+``rk.agents.tool_errors(each=-0.1, free=1)`` gives -0.2 to a trajectory with three errors. Shares of calls are never a
+value: nine trivial successes would hide a failure.
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
-
-from pydantic import BeforeValidator
+from functools import cached_property
+from typing import Any, ClassVar, Literal
 
 from rewardkit.batch.batch import Batch
 from rewardkit.batch.journals import Watch, own_reward
 from rewardkit.batch.score import Score
 from rewardkit.batch.text_calls import Form, check_form
-from rewardkit.batch.trajectory import TextCallsOf, Trajectory
+from rewardkit.batch.trajectory import (
+    TextCallsOf,
+    ToolCall as ToolCall,
+    ToolResult as ToolResult,
+    Trajectory,
+    Turn as Turn,
+)
 from rewardkit.errors import BindingError, RewardDefinitionError, RewardTypeError, shorten, shorten_line
 from rewardkit.progress.bounds import Bounds, number
-from rewardkit.text.extraction import as_extractor
-from rewardkit.text.extractors import Extractor, Whole
-from rewardkit.text.json_text import MAX_CHARACTERS
-from rewardkit.text.visibility import straight
+from rewardkit.rewards.tool_calls import tool_calls as tool_calls
+from rewardkit.text.claims import asked
+from rewardkit.text.visibility import has_visible_character, unmasked
 from rewardkit.tree.binding import Binding, name_of
 from rewardkit.tree.decorator import checked_bounds, policy_number
-from rewardkit.tree.gold import GoldItems, ItemsText, PlainText, Reading, normal
 from rewardkit.tree.leaf import Leaf, expression, primitive
 from rewardkit.tree.parameters import ENVIRONMENT, Parameter, caller_locals, may_abstain, parameters_of
 from rewardkit.tree.results import Contract
 from rewardkit.tree.reward import Reward, checked_name
 
-# Rewards that read the environment after a rollout: its state, or its own reward.
-
+__all__ = [
+    "ToolCall",
+    "ToolResult",
+    "Turn",
+    "calls_between",
+    "environment_reward",
+    "final_state",
+    "finished",
+    "no_claim_without_call",
+    "tool_calls",
+    "tool_errors",
+    "tool_success",
+    "turns_between",
+]
 
 _OUTAGES = (ConnectionError,)
 
@@ -48,8 +63,8 @@ def final_state(
 ) -> Reward:
     """Score the environment as it is after the rollout, with a function of yours.
 
-    ``rk.final_state(sold)`` calls ``sold(environment, item="tea")`` for each completion, where "item" is a dataset
-    column.
+    ``rk.agents.final_state(sold)`` calls ``sold(environment, item="tea")`` for each completion, where "item" is a
+    dataset column.
 
     Args:
         check: takes the environment first, and then what functions with ``@rk.reward`` take: columns by name and type,
@@ -68,7 +83,7 @@ def final_state(
     """
     if isinstance(check, (Reward, type)) or not callable(check):
         raise RewardTypeError(
-            f"final_state takes a function of the environment, got {shorten(check)} ({type(check).__name__})"
+            f"agents.final_state takes a function of the environment, got {shorten(check)} ({type(check).__name__})"
         )
     own = name_of(check)
     label = checked_name(name if name is not None else "final_state" if own == "<lambda>" else own)
@@ -76,7 +91,7 @@ def final_state(
     parameters = parameters_of(check, "sample", label, names, first=ENVIRONMENT)
     if not parameters or parameters[0].keyword_only:
         raise RewardDefinitionError(
-            f"final_state: {label!r} takes no argument for the environment. Write it as {own}(environment, ...)"
+            f"agents.final_state: {label!r} takes no argument for the environment. Write it as {own}(environment, ...)"
         )
     binding = Binding(check, parameters, deterministic=False)
     contract = Contract(
@@ -99,7 +114,7 @@ class EnvironmentReward:
         if environments and not any(map(_may_pay, environments)):
             raise BindingError(
                 f"reward {name!r} asks the environments for their own reward, but {type(environments[0]).__name__} has "
-                "no method get_reward(). Add one, or remove rk.environment_reward()"
+                "no method get_reward(). Add one, or remove rk.agents.environment_reward()"
             )
 
     def __call__(self, environment: Any) -> Any:
@@ -117,9 +132,9 @@ def _may_pay(environment: Any) -> bool:
 def environment_reward(*, bounds: Bounds = (-math.inf, math.inf)) -> Reward:
     """Take the environment's own reward, what its ``get_reward()`` returns, as a component.
 
-    ``rk.gate(rk.finished(), rk.environment_reward(bounds=(0, 1)))`` pays it only for rollouts that answer. With
-    ``environment_factory=funcs.environments(Shop)`` TRL does not see ``get_reward`` then, so that it is counted once;
-    without ``funcs.environments``, TRL adds it to the sum by itself.
+    ``rk.gate(rk.agents.finished(), rk.agents.environment_reward(bounds=(0, 1)))`` pays it only for rollouts that
+    answer. With ``environment_factory=funcs.environments(Shop)`` TRL does not see ``get_reward`` then, so that it is
+    counted once; without ``funcs.environments``, TRL adds it to the sum by itself.
 
     Args:
         bounds: the lowest and the highest value that ``get_reward`` returns. Gates, penalties and normalization need
@@ -132,169 +147,9 @@ def environment_reward(*, bounds: Bounds = (-math.inf, math.inf)) -> Reward:
     label = "environment_reward"
     binding = Binding(EnvironmentReward(), (Parameter("environment", ENVIRONMENT),), deterministic=False)
     limits = checked_bounds(label, bounds)
-    shown = f"environment_reward({'' if limits == (-math.inf, math.inf) else f'bounds={limits!r}'})"
+    shown = f"agents.environment_reward({'' if limits == (-math.inf, math.inf) else f'bounds={limits!r}'})"
     remedy = "Fix get_reward() of the environment, or pass the bounds= that its values keep."
     return Leaf(binding, Contract(label, limits, may_abstain=True, remedy=remedy, outages=_OUTAGES), shown)
-
-
-# Milestones: ``rk.steps("sort", "merge", "return")`` gives 2/3 to ``First sort, then return.``
-
-
-Milestones = tuple[str, ...]
-
-_MOST = 100
-"""The maximum number of milestones: each one is a search through the whole text."""
-
-
-@dataclass(frozen=True)
-class Steps:
-    """The share of milestones that a text reaches; only the first occurrence of each counts."""
-
-    ordered: bool
-
-    def __call__(self, text: str, milestones: Milestones) -> Score:
-        places = [(text.find(milestone), len(milestone)) for milestone in milestones]
-        found = [(start, start + length) for start, length in places if start >= 0]
-        reached = _longest_chain(found) if self.ordered else len(found)
-        if reached == len(milestones):
-            return Score(1.0)
-        missing = [milestone for milestone, (start, _) in zip(milestones, places, strict=True) if start < 0]
-        notes = [f"missing: {shorten(', '.join(missing), 100)}"] if missing else []
-        if reached < len(found):
-            notes.append(f"{len(found) - reached} out of order")
-        return Score(reached / len(milestones), "; ".join(notes))
-
-
-def _longest_chain(spans: list[tuple[int, int]]) -> int:
-    """Return how many of the spans, in this order, follow one another in the text without overlap."""
-    ends: list[int] = []  # ends[k]: the earliest end of a chain of k + 1 spans
-    for start, end in spans:
-        length = bisect(ends, start)
-        if length == len(ends):
-            ends.append(end)
-        else:
-            ends[length] = min(end, ends[length])
-    return len(ends)
-
-
-@dataclass(frozen=True)
-class StepsText:
-    """Normalize a text, with one kind of apostrophe."""
-
-    read: PlainText
-
-    def __call__(self, text: str) -> str:
-        return self.read(straight(text))
-
-
-@dataclass(frozen=True)
-class FixedSteps:
-    """Milestones that are the same for all samples."""
-
-    judge: Reading[str, Milestones]
-    milestones: Milestones
-
-    def __call__(self, answer: str | None) -> Score:
-        return self.judge(answer, self.milestones)
-
-
-def _checked(milestones: Milestones) -> Milestones:
-    if len(milestones) > _MOST:
-        raise ValueError(f"got {len(milestones):,} milestones, the limit is {_MOST}")
-    twice = next((one for place, one in enumerate(milestones) if one in milestones[:place]), None)
-    if twice is not None:
-        raise ValueError(f"the milestone {shorten(twice, 60)} is listed twice; remove one")
-    return milestones
-
-
-@dataclass(frozen=True)
-class GoldSteps:
-    """Read a gold cell as milestones: a list, or text with one as JSON or one per line."""
-
-    read: ItemsText
-    extract: Extractor | None
-
-    def __call__(self, value: object) -> Milestones:
-        return _checked(tuple(map(straight, GoldItems(self.read, self.extract)(value))))
-
-
-def steps(
-    *milestones: str,
-    column: str | None = None,
-    ordered: bool = True,
-    ignore_case: bool = False,
-    extract: Extractor | Any = None,
-    gold: Extractor | Any = None,
-) -> Reward:
-    """Score the share of milestones that the answer reaches in order: partial credit on the way to a result.
-
-    ``rk.steps("sort", "merge", "return")`` gives 2/3 to ``First sort, then return.``
-
-    A milestone is literal text. Its first occurrence counts, even inside a longer word. The score counts the largest
-    number of milestones that follow one another in order without overlap, so a milestone that comes too early or too
-    late costs only its own share. Since only first occurrences count, repeating milestones earns nothing. A model that
-    knows the milestones can still recite them: also reward the result, and choose words that are not in the prompt.
-
-    Args:
-        milestones: up to 100 texts, in order.
-        column: a column with each sample's own milestones, instead of `milestones`: a list of texts, or text that is a
-            JSON list or has one per line.
-        ordered: if False, score the share found in any order.
-        ignore_case: ignore case. White space, Unicode form (NFC) and the kind of apostrophe are always ignored.
-        extract: finds the text to search, by default the whole visible text, ``rk.extract.whole()``.
-        gold: finds the milestones in a gold cell that is text.
-
-    Returns:
-        A reward in [0, 1]. Adding words to the end of an answer never lowers it.
-
-    Raises:
-        RewardDefinitionError: both or neither of milestones and column, or a milestone that is empty or listed twice.
-        MissingExtraError: a column is read and the extra ``json`` is not installed.
-        CoercionError: while scoring: a gold cell with no milestones, more than 100, or one twice.
-    """
-    if bool(milestones) == (column is not None):
-        raise RewardDefinitionError('steps: pass either milestones, as in rk.steps("sort", "merge"), or column=')
-    if gold is not None and column is None:
-        raise RewardDefinitionError("steps: gold= finds the milestones in a column; pass column=, too")
-    if column is not None and (not isinstance(column, str) or not column.strip()):
-        raise RewardDefinitionError(f"steps: column must be the name of a column, got {shorten(column)}")
-    where = as_extractor(extract, Whole())
-    gold_where = None if gold is None else as_extractor(gold, Whole())
-    shown = expression(
-        "steps",
-        *milestones,
-        column=(column, None),
-        ordered=(bool(ordered), True),
-        ignore_case=(bool(ignore_case), False),
-        extract=(extract and where, None),
-        gold=(gold_where, None),
-    )
-    judge = Reading(StepsText(PlainText(bool(ignore_case), MAX_CHARACTERS)), Steps(bool(ordered)))
-    answer = Parameter("answer", "completion", view=where)
-    if column is None:
-        return primitive(FixedSteps(judge, _fixed(milestones, bool(ignore_case))), "steps", shown, answer)
-    reader = GoldSteps(ItemsText(ignore_case=bool(ignore_case), commas=False), gold_where)
-    return primitive(
-        judge,
-        "steps",
-        shown,
-        answer,
-        Parameter("milestones", column, annotation=Annotated[Milestones, BeforeValidator(reader)]),
-    )
-
-
-def _fixed(milestones: Milestones, ignore_case: bool) -> Milestones:
-    for milestone in milestones:
-        if isinstance(milestone, (list, tuple)):
-            raise RewardDefinitionError(
-                "steps: pass the milestones as separate arguments; for a list, write rk.steps(*milestones)"
-            )
-        if not isinstance(milestone, str) or not milestone.strip():
-            raise RewardDefinitionError(f"steps: a milestone must be non-empty text, got {shorten(milestone)}")
-    try:
-        return _checked(tuple(normal(straight(milestone), ignore_case=ignore_case) for milestone in milestones))
-    except ValueError as problem:
-        raise RewardDefinitionError(f"steps: {problem}") from None
 
 
 _TRAJECTORY = Parameter("trajectory", "trajectory")
@@ -330,7 +185,7 @@ class Between:
 def turns_between(low: float, high: float, *, margin: float = 0.0) -> Reward:
     """Score 1.0 if the number of turns is between `low` and `high`; outside them 0.0, or less and less over a margin.
 
-    ``rk.turns_between(1, 4)`` gives 1.0 to three assistant messages, and 0.0 to five.
+    ``rk.agents.turns_between(1, 4)`` gives 1.0 to three assistant messages, and 0.0 to five.
 
     Args:
         low: the fewest turns that score 1.0, 0 or more.
@@ -348,7 +203,7 @@ def calls_between(
 ) -> Reward:
     """Score 1.0 if the number of tool calls is between `low` and `high`; else 0.0, or less and less over a margin.
 
-    ``rk.calls_between(0, 3, margin=2)`` gives 0.5 to four calls. Every call counts, also one that failed.
+    ``rk.agents.calls_between(0, 3, margin=2)`` gives 0.5 to four calls. Every call counts, also one that failed.
 
     Args:
         low: the fewest calls that score 1.0, 0 or more.
@@ -361,33 +216,33 @@ def calls_between(
         RewardDefinitionError: `low` above `high`, a negative number, `tool` is not a name, or an unknown form.
     """
     if tool is not None and (not isinstance(tool, str) or not tool):
-        raise RewardDefinitionError(f"calls_between: tool must be the name of a tool, got {shorten(tool)}")
+        raise RewardDefinitionError(f"agents.calls_between: tool must be the name of a tool, got {shorten(tool)}")
     between = Between(*_limits("calls_between", low, high, margin), calls=True, tool=tool)
     return _between("calls_between", between, form)
 
 
 def _limits(name: str, low: float, high: float, margin: float) -> tuple[float, float, float]:
-    top = math.inf if high == math.inf else number(high, f"{name}: high")
-    bottom, slope = number(low, f"{name}: low"), number(margin, f"{name}: margin")
+    top = math.inf if high == math.inf else number(high, f"agents.{name}: high")
+    bottom, slope = number(low, f"agents.{name}: low"), number(margin, f"agents.{name}: margin")
     if not 0.0 <= bottom <= top:
         raise RewardDefinitionError(
-            f"{name}: low and high must satisfy 0 <= low <= high, got low {bottom:g} and high {top:g}"
+            f"agents.{name}: low and high must satisfy 0 <= low <= high, got low {bottom:g} and high {top:g}"
         )
     if slope < 0.0:
-        raise RewardDefinitionError(f"{name}: margin must be a distance of 0 or more, got {slope:g}")
+        raise RewardDefinitionError(f"agents.{name}: margin must be a distance of 0 or more, got {slope:g}")
     return bottom, top, slope
 
 
 def _between(name: str, function: Between, form: Form = "messages") -> Reward:
     shown = expression(
-        name,
+        f"agents.{name}",
         _short(function.low),
         _short(function.high),
         tool=(function.tool, None),
         margin=(_short(function.margin), 0),
         **({"form": (form, "auto")} if function.calls else {}),
     )
-    return primitive(function, name, shown, _calls_in(form, name) if function.calls else _TRAJECTORY)
+    return primitive(function, name, shown, _calls_in(form, f"agents.{name}") if function.calls else _TRAJECTORY)
 
 
 def _calls_in(form: Form, name: str) -> Parameter:
@@ -419,8 +274,8 @@ class ToolSuccess:
 def tool_success(*tools: str, partial: bool = False) -> Reward:
     """Score 1.0 if each named tool has answered at least once without an error; else 0.0, or their share.
 
-    ``rk.tool_success("book", "pay")`` gives 1.0 to a trajectory in which a call of ``book`` and a call of ``pay``
-    worked, however many others failed.
+    ``rk.agents.tool_success("book", "pay")`` gives 1.0 to a trajectory in which a call of ``book`` and a call of
+    ``pay`` worked, however many others failed.
 
     Args:
         tools: the names of one or more tools. The denominator is fixed, so no call can dilute a failure.
@@ -431,13 +286,13 @@ def tool_success(*tools: str, partial: bool = False) -> Reward:
     """
     if not tools or not all(isinstance(tool, str) and tool for tool in tools):
         raise RewardDefinitionError(
-            f"tool_success: pass the name of at least one tool, rk.tool_success('book'), got {shorten(tools)}. The "
-            "share of all calls that worked is no reward: trivial calls would hide a failure"
+            f"agents.tool_success: pass the name of at least one tool, rk.agents.tool_success('book'), got "
+            f"{shorten(tools)}. The share of all calls that worked is no reward: trivial calls would hide a failure"
         )
     if type(partial) is not bool:
-        raise RewardDefinitionError(f"tool_success: partial must be True or False, got {shorten(partial)}")
+        raise RewardDefinitionError(f"agents.tool_success: partial must be True or False, got {shorten(partial)}")
     names = tuple(dict.fromkeys(tools))
-    shown = expression("tool_success", *names, partial=(partial, False))
+    shown = expression("agents.tool_success", *names, partial=(partial, False))
     return primitive(ToolSuccess(names, partial), "tool_success", shown, _TRAJECTORY)
 
 
@@ -464,7 +319,7 @@ class ToolErrors:
 def tool_errors(*, each: float = -0.1, most: float = -0.5, free: int = 0, form: Form = "auto") -> Reward:
     """Penalize errors of tool calls, from 0.0 down to `most`. Add it.
 
-    ``rk.tool_errors(each=-0.1, free=1)`` gives 0.0 to one error, and -0.2 to three.
+    ``rk.agents.tool_errors(each=-0.1, free=1)`` gives 0.0 to one error, and -0.2 to three.
 
     An error is a result that is one, or a call that is not well formed. A call without a result is not an error. If the
     environment itself broke, the row has failed and nothing is counted.
@@ -478,15 +333,17 @@ def tool_errors(*, each: float = -0.1, most: float = -0.5, free: int = 0, form: 
     Raises:
         RewardDefinitionError: a penalty that is not below 0, `most` above `each`, or an unknown form.
     """
-    one, worst = number(each, "tool_errors: each"), number(most, "tool_errors: most")
+    one, worst = number(each, "agents.tool_errors: each"), number(most, "agents.tool_errors: most")
     if not worst <= one < 0.0:
         raise RewardDefinitionError(
-            f"tool_errors: each and most must satisfy most <= each < 0, got each {one:g} and most {worst:g}"
+            f"agents.tool_errors: each and most must satisfy most <= each < 0, got each {one:g} and most {worst:g}"
         )
     if type(free) is not int or free < 0:
-        raise RewardDefinitionError(f"tool_errors: free must be a number of errors, 0 or more, got {shorten(free)}")
-    reads = _calls_in(form, "tool_errors")
-    shown = expression("tool_errors", each=(one, -0.1), most=(worst, -0.5), free=(free, 0), form=(form, "auto"))
+        raise RewardDefinitionError(
+            f"agents.tool_errors: free must be a number of errors, 0 or more, got {shorten(free)}"
+        )
+    reads = _calls_in(form, "agents.tool_errors")
+    shown = expression("agents.tool_errors", each=(one, -0.1), most=(worst, -0.5), free=(free, 0), form=(form, "auto"))
     return primitive(ToolErrors(one, worst, free), "tool_errors", shown, reads, bounds=(worst, 0.0))
 
 
@@ -511,7 +368,99 @@ class Finished:
 def finished() -> Reward:
     """Score 1.0 if the trajectory stopped by answering, else 0.0: the condition of a gate.
 
-    ``rk.gate(rk.finished(), rk.exact("answer"))`` pays an answer only in a last turn that calls no tool and was not
-    cut at the token limit.
+    ``rk.gate(rk.agents.finished(), rk.exact("answer"))`` pays an answer only in a last turn that calls no tool and was
+    not cut at the token limit.
     """
-    return primitive(Finished(), "finished", "finished()", _TRAJECTORY)
+    return primitive(Finished(), "finished", "agents.finished()", _TRAJECTORY)
+
+
+_CLAUSE = re.compile(r"[.!?;:,\n]")
+_DENIED = re.compile(
+    r"(?:\bnot\b|n't\b|n’t\b|\b(?:never|no|cannot|unable|without|neither|nor|failed|nothing|if|unless|before|until|"
+    r"once|whether|to be|will be|would be|can be|should be)\b)"
+)
+_SILENCE = (
+    "agents.no_claim_without_call: it gives 1.0 where nothing is claimed, so alone it pays a policy for saying "
+    "nothing. Put it into a gate, or beside a reward for the answer"
+)
+
+
+@dataclass(frozen=True)
+class NoClaimWithoutCall:
+    """Check that each claim in the answer has a result of its tool behind it."""
+
+    claims: tuple[tuple[str, tuple[str, ...]], ...]
+
+    limits: ClassVar[tuple[str, ...]] = ()
+    traps: ClassVar[Mapping[str, str]] = {"answers": _SILENCE}
+
+    def __call__(self, trajectory: Trajectory) -> float | Score:
+        answer = unmasked(trajectory.answer)
+        if not answer:
+            return 1.0
+        worked = {call.name for call in trajectory.calls if call.ok}
+        for tool, patterns in self._patterns:
+            if tool not in worked:
+                for pattern in patterns:
+                    for match in pattern.finditer(answer):
+                        if not _denied(answer, match.start(), match.end()):
+                            return Score(0.0, f"says {shorten(match.group(), 60)}, but no call of {tool} worked")
+        return 1.0
+
+    @cached_property
+    def _patterns(self) -> list[tuple[str, list[re.Pattern[str]]]]:
+        return [(tool, list(map(_pattern, phrases))) for tool, phrases in self.claims]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return NoClaimWithoutCall, (self.claims,)  # without the compiled patterns
+
+
+def _pattern(phrase: str) -> re.Pattern[str]:
+    before = r"(?<!\w)" if re.match(r"\w", phrase) else ""
+    after = r"(?!\w)" if re.search(r"\w\Z", phrase) else ""
+    return re.compile(before + re.escape(phrase) + after)
+
+
+def _denied(text: str, start: int, end: int) -> bool:
+    """Return whether the clause of a phrase denies or supposes it, or its sentence is a question."""
+    begin = max(
+        (match.end() for match in _CLAUSE.finditer(text, max(0, start - 200), start)), default=max(0, start - 200)
+    )
+    return _DENIED.search(text, begin, start) is not None or asked(text, end)
+
+
+def no_claim_without_call(claims: Mapping[str, str | Iterable[str]]) -> Reward:
+    """Score 0.0 if the answer claims something that no tool did, else 1.0.
+
+    ``rk.agents.no_claim_without_call({"book": ["booked", "reserved"]})`` gives 0.0 to the answer
+    ``Your table is booked.`` unless a call of ``book`` came back without an error, and 1.0 to
+    ``I could not get it booked.``
+
+    It gives 1.0 to an answer that claims nothing, so put it into a gate or beside a reward for the answer. For claims
+    in free words, use a judge whose rubric has ``{transcript}``.
+
+    Args:
+        claims: the name of a tool -> the phrases that claim that it worked. Phrases are found as whole words in the
+            visible answer; case, white space and invisible characters are ignored. A phrase in a clause that denies or
+            supposes it ("not booked", "once it is booked"), or in a question, is not a claim.
+
+    Raises:
+        RewardDefinitionError: no claims, or a phrase without visible characters.
+    """
+    pairs = []
+    for tool, given in claims.items() if isinstance(claims, Mapping) else ():
+        phrases = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else []
+        sound = all(isinstance(phrase, str) and has_visible_character(phrase) for phrase in phrases)
+        if not isinstance(tool, str) or not tool or not phrases or not sound:
+            raise RewardDefinitionError(
+                f"agents.no_claim_without_call: pass phrases for the tool {shorten(tool)}, each with visible "
+                f"characters; got {shorten(given)}"
+            )
+        pairs.append((tool, tuple(dict.fromkeys(map(unmasked, phrases)))))
+    if not pairs:
+        raise RewardDefinitionError(
+            f'agents.no_claim_without_call: pass a mapping such as {{"book": ["booked"]}}, got {shorten(claims)}'
+        )
+    shown = expression("agents.no_claim_without_call", {tool: list(phrases) for tool, phrases in pairs})
+    function = NoClaimWithoutCall(tuple(pairs))
+    return primitive(function, "no_claim_without_call", shown, Parameter("trajectory", "trajectory"))

@@ -116,9 +116,6 @@ def _without_json(text: str) -> str:
     return " ".join((*kept, text[place:]))
 
 
-# Script: ``rk.script("zh")`` gives 0.75 to ``答案是x``: three of its four letters are Chinese characters.
-
-
 @dataclass(frozen=True)
 class Script:
     """The share of letters that belong to the given scripts."""
@@ -140,46 +137,6 @@ class Script:
             return 1.0
         foreign, count = next((script, count) for script, count in scripts.most_common() if script not in self.scripts)
         return Score(share / self.minimum, f"{count:,} of {letters:,} letters are {foreign.lower()}")
-
-
-def script(name: str, *, minimum: float = 1.0, extract: Extractor | Any = None) -> Reward:
-    """Score the share of letters in a script, to keep thinking and answer in one script.
-
-    ``rk.script("Latin")`` gives 1.0 to ``It is 42.`` and 0.5 to ``Итого total``: half of its letters are Cyrillic.
-
-    English and German are the same to it; ``rk.language`` tells them apart, by words. Tags, special tokens and LaTeX
-    commands are not counted, as long as there are at most 50 different ones.
-
-    Args:
-        name: a script by its Unicode name (``"Latin"``, ``"Han"``), or a language, for all of its scripts, by its
-            ISO 639-1 code (``"ja"``, ``"zh-Hant"``) or English name (``"japanese"``).
-        minimum: the share that scores 1.0, above 0.0 and up to 1.0; below it the score is share / minimum. Formulas and
-            code are Latin letters: 0.7 or so leaves room for them.
-        extract: finds the text; by default the whole completion, thinking included.
-
-    Raises:
-        RewardDefinitionError: an unknown script or language, a minimum outside (0, 1].
-    """
-    scripts = _scripts(name)
-    least = checked_number(minimum, "script: minimum")
-    if not 0.0 < least <= 1.0:
-        raise RewardDefinitionError(f"script: minimum must be above 0 and at most 1, got {least}")
-    where = as_extractor(extract, raw())
-    shown = expression("script", name, minimum=(least, 1.0), extract=(extract and where, None))
-    return primitive(Script(scripts, least), "script", shown, Parameter("text", "completion", view=where))
-
-
-def _scripts(name: str) -> tuple[str, ...]:
-    """Return the script with this name, or those of a language."""
-    said = name.lower() if isinstance(name, str) else ""
-    known = {script.lower(): (script,) for scripts in SCRIPTS.values() for script in scripts} | {"han": SCRIPTS["zh"]}
-    if said in known:
-        return known[said]
-    try:
-        return SCRIPTS[language_code(name)]
-    except ValueError:
-        hint = near_miss(said[:60], [*known, *map(str.lower, NAMES.values())])
-        raise RewardDefinitionError(f"script: unknown script or language {shorten(name, 60)}.{hint}") from None
 
 
 # Words: those of a text by their script, in passages that are long enough to tell their language.
@@ -289,9 +246,6 @@ def passages(text: str, own: frozenset[str], foreign: Counter[str]) -> Iterator[
         yield passage
 
 
-# The engine of ``rk.language`` and ``rk.script``: what is prose in a completion, and its words.
-
-
 SHORTEST = 4
 """The fewest words whose language can be identified; shorter texts are judged by their script."""
 
@@ -355,7 +309,12 @@ class FixedLanguage:
 
 
 def language(
-    name: str | None = None, *, column: str | None = None, minimum: float = 1.0, extract: Extractor | Any = None
+    name: str | None = None,
+    *,
+    script: str | None = None,
+    column: str | None = None,
+    minimum: float = 1.0,
+    extract: Extractor | Any = None,
 ) -> Reward:
     """Score the share of words that are in a language: the language consistency reward of DeepSeek-R1.
 
@@ -370,32 +329,48 @@ def language(
     One word of an answer is therefore neither punished nor paid by chance.
 
     The idea is from DeepSeek-R1 (Guo et al. 2025, arXiv:2501.12948), which counts words in the thinking: for that, pass
-    ``extract=rk.extract.raw()``. ``rk.script`` distinguishes scripts without a model.
+    ``extract=rk.extract.raw()``.
+
+    ``rk.language(script="Latin")`` scores the share of letters in a script instead, without a model and over the whole
+    completion: 1.0 for ``It is 42.`` and 0.5 for ``Итого total``, where half of the letters are Cyrillic. English and
+    German are the same to it. Tags, special tokens and LaTeX commands are not counted, as long as there are at most 50
+    different ones; formulas and code are Latin letters, so leave room for them with `minimum`.
 
     Args:
         name: a language by its ISO 639-1 code (``"en"``, ``"zh"``, ``"en-US"``) or English name (``"german"``).
-        column: a column with the language of each row, instead of `name`; None abstains.
+        script: a script by its Unicode name (``"Latin"``, ``"Han"``), or a language, for all of its scripts.
+        column: a column with the language of each row; None abstains.
         minimum: the share that scores 1.0, above 0.0 and up to 1.0; below it the score is share / minimum. Technical
             terms in another script count as words of another language: 0.8 or so leaves room for them.
-        extract: finds the text; by default the visible text, without thinking.
+        extract: finds the text; by default the visible text, without thinking, and for a script the whole completion.
 
     Raises:
-        RewardDefinitionError: both or neither of name and column; an unknown language, a minimum outside (0, 1].
+        RewardDefinitionError: not exactly one of name, script and column; an unknown language or script, a minimum
+            outside (0, 1].
         MissingExtraError: the extra ``language`` is not installed.
         CoercionError: while scoring: a cell of the column is not a known language.
     """
-    if (name is None) == (column is None):
-        raise RewardDefinitionError('language: pass either a language, as in rk.language("en"), or column="language"')
+    if sum(given is not None for given in (name, script, column)) != 1:
+        raise RewardDefinitionError(
+            'language: pass either a language, as in rk.language("en"), or script="Latin", or column="language"'
+        )
     if column is not None and (not isinstance(column, str) or not column.strip()):
         raise RewardDefinitionError(f"language: column must be the name of a column, got {shorten(column)}")
     least = checked_number(minimum, "language: minimum")
     if not 0.0 < least <= 1.0:
         raise RewardDefinitionError(f"language: minimum must be above 0 and at most 1, got {least}")
-    where = as_extractor(extract, whole())
+    where = as_extractor(extract, whole() if script is None else raw())
     given = [] if name is None else [name]
-    options = {"column": (column, None), "minimum": (least, 1.0), "extract": (extract and where, None)}
+    options = {
+        "script": (script, None),
+        "column": (column, None),
+        "minimum": (least, 1.0),
+        "extract": (extract and where, None),
+    }
     shown = expression("language", *given, **options)
     text = Parameter("text", "completion", view=where)
+    if script is not None:
+        return primitive(Script(_scripts(script), least), "script", shown, text)
     if column is not None:
         require_identifier("rk.language", "language")
         cell = Parameter("code", column, annotation=Annotated[str, BeforeValidator(language_code)])
@@ -403,7 +378,20 @@ def language(
     try:
         code = language_code(name)
     except ValueError as problem:
-        raise RewardDefinitionError(f"language: {problem} For a script, use rk.script.") from None
+        raise RewardDefinitionError(f"language: {problem} For a script, pass script=.") from None
     if len(family(code)) > 1:
         require_identifier("rk.language", "language")
     return primitive(FixedLanguage(Language(least), code), "language", shown, text)
+
+
+def _scripts(name: str) -> tuple[str, ...]:
+    """Return the script with this name, or those of a language."""
+    said = name.lower() if isinstance(name, str) else ""
+    known = {script.lower(): (script,) for scripts in SCRIPTS.values() for script in scripts} | {"han": SCRIPTS["zh"]}
+    if said in known:
+        return known[said]
+    try:
+        return SCRIPTS[language_code(name)]
+    except ValueError:
+        hint = near_miss(said[:60], [*known, *map(str.lower, NAMES.values())])
+        raise RewardDefinitionError(f"language: unknown script or language {shorten(name, 60)}.{hint}") from None

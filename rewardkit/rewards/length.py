@@ -1,4 +1,4 @@
-"""Length: ``rk.overlong_penalty(100, 20)`` gives -0.5 to a completion of 90 tokens, half way into the buffer.
+"""Length: ``rk.length.overlong(100, 20)`` gives -0.5 to a completion of 90 tokens, half way into the buffer.
 
 Tokens are those of ``completion_ids`` (including the end-of-sequence token, as TRL passes them). Words and characters
 are counted in the whole completion, thinking included, unless `extract` selects a part. A run of white space counts as
@@ -9,15 +9,16 @@ the text is longer than 200,000 characters, the length is infinite.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Annotated, Any, Literal, final, get_args
+from typing import Annotated, Any, ClassVar, Literal, final, get_args
 
 import numpy as np
 from pydantic import AfterValidator
 
-from rewardkit.batch.column import Column, Rows
+from rewardkit.batch.column import Column, Floats, Numbers, Rows
 from rewardkit.batch.score import ABSTAINED, SCORED, Score
 from rewardkit.batch.trajectory import Trajectory
 from rewardkit.errors import RewardDefinitionError, shorten
@@ -28,11 +29,10 @@ from rewardkit.text.json_text import MAX_CHARACTERS
 from rewardkit.text.visibility import shown as shown_text
 from rewardkit.tree.conversion import RewardLike, reward_of
 from rewardkit.tree.leaf import expression, primitive
-from rewardkit.tree.parameters import Parameter
+from rewardkit.tree.parameters import Parameter, Scope
 from rewardkit.tree.reward import Evaluation, Facts, Reward, Steps
 
-# Lengths: how long a completion is, for rewards that count tokens, words or characters.
-
+__all__ = ["between", "budget", "cosine", "kimi", "overlong", "shortest_correct"]
 
 Unit = Literal["tokens", "words", "characters"]
 Of = Literal["trajectory", "answer"]
@@ -101,45 +101,175 @@ def short_number(value: float) -> float:
     return int(value) if value.is_integer() else value
 
 
-def completion_length(name: str, unit: Unit) -> Reward:
-    """The length as a component named by its unit, so that all rewards that measure in one unit share it."""
-    measure, measured = measured_by(name, unit, None)
-    return primitive(measure, f"completion_{unit}", f"completion_{unit}()", *measured, bounds=(0.0, math.inf))
+@dataclass(frozen=True)
+class LengthBetween:
+    """1.0 between two lengths, falling to 0.0 over a margin outside them."""
+
+    length: Length
+    low: float
+    high: float
+    margin: float
+
+    def __call__(self, measured: Sequence[int] | str | None, completion: str = "") -> float | Score:
+        length = self.length(measured, completion)
+        if length == math.inf:
+            return Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
+        outside = max(self.low - length, length - self.high)
+        if outside <= 0:
+            return 1.0
+        credit = max(0.0, 1.0 - outside / self.margin) if self.margin else 0.0
+        return Score(credit, f"{length:,} {self.length.unit}, expected {self.low:,g} to {self.high:,g}")
 
 
-def reachable(name: str, threshold: float, correct: Reward) -> float:
-    """Return `threshold` as a number after checking that `correct` can reach it."""
-    checked = checked_number(threshold, f"{name}: threshold")
-    if checked > correct.bounds[1]:
+def between(
+    low: float,
+    high: float,
+    *,
+    unit: Unit = "tokens",
+    margin: float = 0.0,
+    extract: Extractor | Any = None,
+    of: Of | None = None,
+) -> Reward:
+    """Score 1.0 if the length is between `low` and `high`; outside them 0.0, or less and less over a margin.
+
+    ``rk.length.between(2, 4, unit="words")`` gives 1.0 to ``It is 42.``
+
+    Args:
+        low: the shortest length that scores 1.0, 0 or more.
+        high: the longest length that scores 1.0, `low` or more; ``math.inf`` for no limit.
+        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
+        margin: the distance from `low` or `high`, in the unit, at which the score reaches 0.0.
+        extract: counts the words or characters of the text it finds instead of the whole completion.
+        of: for trajectories: ``"trajectory"`` counts what the policy said in all turns, ``"answer"`` its final answer.
+            Token ids count what tools said, too.
+
+    Raises:
+        RewardDefinitionError: `low` above `high`, a negative number, an unknown unit.
+        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``.
+    """
+    top = math.inf if high == math.inf else checked_number(high, "length.between: high")
+    bottom = checked_number(low, "length.between: low")
+    if not 0.0 <= bottom <= top:
         raise RewardDefinitionError(
-            f"{name}: the highest score of {correct.name} is {correct.bounds[1]:g}, so it never reaches "
-            f"threshold={checked:g}; pass a lower threshold"
+            f"length.between: low and high must satisfy 0 <= low <= high, got low {bottom:g} and high {top:g}"
         )
-    return checked
+    slope = checked_number(margin, "length.between: margin")
+    if slope < 0.0:
+        raise RewardDefinitionError(f"length.between: margin must be a distance of 0 or more, got {slope:g}")
+    length, measured = measured_by("length.between", unit, extract, of)
+    options = {
+        "unit": (unit, "tokens"),
+        "margin": (short_number(slope), 0),
+        "extract": (extract and measured[0].view, None),
+        "of": (of, None),
+    }
+    shown = expression("length.between", short_number(bottom), short_number(top), **options)
+    return primitive(LengthBetween(length, bottom, top, slope), "length_between", shown, *measured)
 
 
-# Length of correct answers: ``rk.shortest_correct(rk.number("answer"))`` gives 1.0 to the shortest correct
-# completion.
+@dataclass(frozen=True)
+class OverlongPenalty:
+    """0.0 up to a length, then falling to -1.0 over a buffer."""
+
+    length: Length
+    max_length: float
+    buffer: float
+
+    def __call__(self, measured: Sequence[int] | str | None, completion: str = "") -> float:
+        length = self.length(measured, completion)
+        free = self.max_length - self.buffer
+        if length <= free:
+            return 0.0
+        return (free - length) / self.buffer if length <= self.max_length else -1.0
+
+
+def overlong(
+    max_length: int,
+    buffer: int,
+    *,
+    unit: Unit = "tokens",
+    extract: Extractor | Any = None,
+    of: Of | None = None,
+) -> Reward:
+    """Penalize completions that are too long, from 0.0 down to -1.0: DAPO's soft overlong punishment. Add it.
+
+    ``rk.length.overlong(100, 20)`` gives 0.0 to up to 80 tokens, -0.5 to 90 tokens, -1.0 to 100 tokens and more.
+
+    Source: Yu et al. 2025, DAPO (arXiv:2503.14476), equation 13; the same numbers as TRL's
+    ``get_soft_overlong_punishment(max_completion_len, soft_punish_cache)``.
+
+    Args:
+        max_length: the length at which the penalty reaches -1.0; positive.
+        buffer: the penalty grows over this many units before `max_length`; 0 to `max_length`.
+        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
+        extract: counts the words or characters of the text it finds instead of the whole completion.
+        of: for trajectories: ``"trajectory"`` counts what the policy said in all turns, ``"answer"`` its final answer.
+            Token ids count what tools said, too.
+
+    Raises:
+        RewardDefinitionError: a length that is not positive, or a buffer above it.
+        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``.
+    """
+    longest, ramp = (checked_number(value, "length.overlong") for value in (max_length, buffer))
+    if longest <= 0.0 or not 0.0 <= ramp <= longest:
+        raise RewardDefinitionError(
+            "length.overlong: max_length and buffer must satisfy 0 < max_length and 0 <= buffer <= max_length, got "
+            f"buffer {buffer} and max_length {max_length}"
+        )
+    length, measured = measured_by("length.overlong", unit, extract, of)
+    options = {"unit": (unit, "tokens"), "extract": (extract and measured[0].view, None), "of": (of, None)}
+    shown = expression("length.overlong", short_number(longest), short_number(ramp), **options)
+    function = OverlongPenalty(length, longest, ramp)
+    return primitive(function, "length_overlong", shown, *measured, bounds=(-1.0, 0.0))
+
+
+# Formulas that combine a length with whether the answer is correct.
+
+
+Groups = Callable[[Rows], Iterator[Numbers]]
+"""Yields the positions of some rows, group by group."""
+
+
+class Formula(ABC):
+    """How a score follows from a length and from whether the answer is correct."""
+
+    name: ClassVar[str]
+    """The name of the function that makes it, in ``rk.length``."""
+
+    by_group: ClassVar[bool] = False
+    """The lengths of a group are compared with each other."""
+
+    @property
+    @abstractmethod
+    def bounds(self) -> Bounds:
+        """The lowest and the highest score."""
+
+    @abstractmethod
+    def __call__(self, right: Rows, lengths: Floats, groups: Groups) -> Floats:
+        """Return the scores, (n,)."""
 
 
 @final
 @dataclass(frozen=True)
-class CosineLength(Reward):
-    """Credit for correct and wrong completions by their length; see `cosine_length`."""
+class LengthOfCorrect(Reward):
+    """A score by a length and a reward that says whether the answer is correct. It abstains and fails with them."""
 
     correct: Reward
     length: Reward
-    max_length: float
-    right: Bounds
-    wrong: Bounds
+    formula: Formula
     threshold: float
     call: str = field(compare=False)
 
     @cached_property
     def facts(self) -> Facts:
-        ends = (*self.right, *self.wrong)
+        scope: Scope = "group" if self.formula.by_group else "sample"
         return Facts(
-            name="cosine_length", bounds=(min(ends), max(ends)), children=(self.correct, self.length), generic=True
+            name=f"length_{self.formula.name}",
+            bounds=self.formula.bounds,
+            children=(self.correct, self.length),
+            generic=True,
+            sees=scope,
+            together=scope,
         )
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
@@ -148,18 +278,63 @@ class CosineLength(Reward):
 
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
         correct, length = yield [(self.correct, rows), (self.length, rows)]
-        # Beyond the longest length the value stays constant: the cosine would rise again.
-        ways = np.minimum(length.values / self.max_length, 1.0)
-        factor = np.array([0.5 * (1.0 + math.cos(way * math.pi)) for way in ways.tolist()])
-        is_right = np.greater_equal(correct.values, self.threshold - TOLERANCE)  # False where NaN
-        longest, shortest = (np.where(is_right, self.right[end], self.wrong[end]) for end in (0, 1))
-        return Column.combined([(correct, True)], longest + (shortest - longest) * factor, rows)
+        judged = rows & ~np.isnan(correct.values)
+        right = judged & np.greater_equal(correct.values, self.threshold - TOLERANCE)
+        values = self.formula(right, length.values, lambda wanted: evaluation.batch.members(wanted & judged))
+        values = np.where(np.isnan(correct.values), np.nan, values)
+        column = Column.combined([(correct, True), (length, True)], values, rows)
+        column.codes[rows & np.isnan(values) & (column.codes == SCORED)] = ABSTAINED
+        return column
 
     def __repr__(self) -> str:
         return self.call
 
 
-def cosine_length(
+def _of_correct(
+    correct: RewardLike, threshold: float, unit: Unit, formula: Formula, *given: object, **options: Any
+) -> Reward:
+    """Return the reward of a formula; `given` and `options` are what its expression shows."""
+    where = f"length.{formula.name}"
+    checked = reward_of(correct, f"{where}: correct")
+    lowest = checked_number(threshold, f"{where}: threshold")
+    if lowest > checked.bounds[1]:
+        raise RewardDefinitionError(
+            f"{where}: the highest score of {checked.name} is {checked.bounds[1]:g}, so it never reaches "
+            f"threshold={lowest:g}; pass a lower threshold"
+        )
+    excess = options.pop("excess", None)
+    if excess is None:  # named by its unit, so that all rewards that measure in one unit share it
+        measure, measured = measured_by(where, unit, None)
+        excess = primitive(measure, f"completion_{unit}", f"completion_{unit}()", *measured, bounds=(0.0, math.inf))
+    call = expression(where, checked, *given, **options, threshold=(lowest, 1.0), unit=(unit, "tokens"))
+    return LengthOfCorrect(checked, excess, formula, lowest, call)
+
+
+@final
+@dataclass(frozen=True)
+class Cosine(Formula):
+    """Half a cosine between two values of right, and two of wrong completions; see `cosine`."""
+
+    max_length: float
+    right: Bounds
+    wrong: Bounds
+    name: ClassVar[str] = "cosine"
+
+    @property
+    def bounds(self) -> Bounds:
+        ends = (*self.right, *self.wrong)
+        return min(ends), max(ends)
+
+    def __call__(self, right: Rows, lengths: Floats, groups: Groups) -> Floats:
+        # Beyond the longest length the value stays constant: the cosine would rise again.
+        ways = np.minimum(lengths / self.max_length, 1.0)
+        factor = np.array([0.5 * (1.0 + math.cos(way * math.pi)) for way in ways.tolist()])
+        longest, shortest = (np.where(right, self.right[end], self.wrong[end]) for end in (0, 1))
+        scores: Floats = longest + (shortest - longest) * factor
+        return scores
+
+
+def cosine(
     correct: RewardLike,
     max_length: int,
     *,
@@ -170,7 +345,7 @@ def cosine_length(
 ) -> Reward:
     """Reward correct completions more the shorter they are, and wrong ones more the longer they are.
 
-    ``rk.cosine_length(rk.number("answer"), 100)`` gives 0.75 to a correct answer of 50 tokens and -0.75 to a wrong one.
+    ``rk.length.cosine(rk.number("answer"), 100)`` gives 0.75 to a correct answer of 50 tokens and -0.75 to a wrong one.
 
     With *a* and *b* the values of the longest and the shortest completion, and *t* = min(length / max_length, 1), the
     score is a + (b - a) * (1 + cos(pi * t)) / 2. Source: Yeo et al. 2025, Demystifying Long Chain-of-Thought Reasoning
@@ -190,73 +365,46 @@ def cosine_length(
             cannot reach.
         BindingError: while scoring: the unit is tokens and there are no ``completion_ids``.
     """
-    checked = reward_of(correct, "cosine_length: correct")
-    longest = checked_number(max_length, "cosine_length: max_length")
+    longest = checked_number(max_length, "length.cosine: max_length")
     if longest <= 0.0:
-        raise RewardDefinitionError(f"cosine_length: max_length must be above 0, got {max_length}")
+        raise RewardDefinitionError(f"length.cosine: max_length must be above 0, got {max_length}")
     for name, pair in (("right", right), ("wrong", wrong)):
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise RewardDefinitionError(
-                f"cosine_length: {name} must be a pair (value at max_length, value at 0), got {shorten(pair)}"
+                f"length.cosine: {name} must be a pair (value at max_length, value at 0), got {shorten(pair)}"
             )
     long_right, short_right, long_wrong, short_wrong = (
-        checked_number(value, "cosine_length: a value") for value in (*right, *wrong)
+        checked_number(value, "length.cosine: a value") for value in (*right, *wrong)
     )
-    ends = (long_right, short_right), (long_wrong, short_wrong)
-    from_here = reachable("cosine_length", threshold, checked)
-    length = completion_length("cosine_length", unit)
-    options = {"unit": (unit, "tokens")}
-    call = expression(
-        "cosine_length",
-        checked,
-        short_number(longest),
-        right=(ends[0], (0.5, 1.0)),
-        wrong=(ends[1], (-0.5, -1.0)),
-        threshold=(from_here, 1.0),
-        **options,
-    )
-    return CosineLength(checked, length, longest, *ends, from_here, call)
+    formula = Cosine(longest, (long_right, short_right), (long_wrong, short_wrong))
+    shown = {"right": (formula.right, (0.5, 1.0)), "wrong": (formula.wrong, (-0.5, -1.0))}
+    return _of_correct(correct, threshold, unit, formula, short_number(longest), **shown)
 
 
 @final
 @dataclass(frozen=True)
-class ShortestCorrect(Reward):
-    """Credit for the correct completions of a group by their relative length; see `shortest_correct`."""
+class ShortestCorrect(Formula):
+    """From 1 for the shortest to `low` for the longest correct completion of a group; see `shortest_correct`."""
 
-    correct: Reward
-    length: Reward
     low: float
-    threshold: float
-    call: str = field(compare=False)
+    name: ClassVar[str] = "shortest_correct"
+    by_group: ClassVar[bool] = True
 
-    @cached_property
-    def facts(self) -> Facts:
-        return Facts(
-            name="shortest_correct",
-            bounds=(0.0, 1.0),
-            children=(self.correct, self.length),
-            generic=True,
-            sees="group",
-            together="group",
-        )
+    @property
+    def bounds(self) -> Bounds:
+        return (0.0, 1.0)
 
-    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
-        correct, length = children
-        return replace(self, correct=correct, length=length)
+    def __call__(self, right: Rows, lengths: Floats, groups: Groups) -> Floats:
+        values = np.zeros(len(right))
+        for members in groups(right):
+            values[members] = 1.0 - (1.0 - self.low) * _relative(lengths[members])
+        return values
 
-    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
-        correct, length = yield [(self.correct, rows), (self.length, rows)]
-        is_right = rows & np.greater_equal(correct.values, self.threshold - TOLERANCE)  # False where NaN
-        values = np.zeros(len(rows))
-        for members in evaluation.batch.members(is_right):
-            lengths = length.values[members]
-            shortest, longest = lengths.min(), lengths.max()
-            excess = (lengths - shortest) / (longest - shortest) if longest > shortest else np.zeros(len(members))
-            values[members] = 1.0 - (1.0 - self.low) * excess
-        return Column.combined([(correct, True)], values, rows)
 
-    def __repr__(self) -> str:
-        return self.call
+def _relative(lengths: Floats) -> Floats:
+    """Return the lengths of a group from 0 for the shortest to 1 for the longest; all 0 if they are equal."""
+    shortest, longest = lengths.min(), lengths.max()
+    return (lengths - shortest) / (longest - shortest) if longest > shortest else np.zeros(len(lengths))
 
 
 def shortest_correct(correct: RewardLike, *, low: float = 0.5, threshold: float = 1.0, unit: Unit = "tokens") -> Reward:
@@ -278,59 +426,35 @@ def shortest_correct(correct: RewardLike, *, low: float = 0.5, threshold: float 
         BindingError: while scoring: the unit is tokens and there are no ``completion_ids``; or a process got only part
             of a group and cannot gather the rest.
     """
-    checked = reward_of(correct, "shortest_correct: correct")
-    lowest = checked_number(low, "shortest_correct: low")
+    lowest = checked_number(low, "length.shortest_correct: low")
     if not 0.0 <= lowest <= 1.0:
-        raise RewardDefinitionError(f"shortest_correct: low must be between 0.0 and 1.0, got {lowest:g}")
-    from_here = reachable("shortest_correct", threshold, checked)
-    length = completion_length("shortest_correct", unit)
-    options = {"unit": (unit, "tokens")}
-    call = expression("shortest_correct", checked, low=(lowest, 0.5), threshold=(from_here, 1.0), **options)
-    return ShortestCorrect(checked, length, lowest, from_here, call)
+        raise RewardDefinitionError(f"length.shortest_correct: low must be between 0.0 and 1.0, got {lowest:g}")
+    return _of_correct(correct, threshold, unit, ShortestCorrect(lowest), low=(lowest, 0.5))
 
 
 @final
 @dataclass(frozen=True)
-class KimiLength(Reward):
-    """Credit and penalty by the length relative to the group; see `kimi_length`."""
+class Kimi(Formula):
+    """From 0.5 for the shortest to -0.5 for the longest completion of a group, and never above 0 for a wrong one."""
 
-    correct: Reward
-    length: Reward
-    threshold: float
-    call: str = field(compare=False)
+    name: ClassVar[str] = "kimi"
+    by_group: ClassVar[bool] = True
 
-    @cached_property
-    def facts(self) -> Facts:
-        return Facts(
-            name="kimi_length",
-            bounds=(-0.5, 0.5),
-            children=(self.correct, self.length),
-            generic=True,
-            sees="group",
-            together="group",
-        )
+    @property
+    def bounds(self) -> Bounds:
+        return (-0.5, 0.5)
 
-    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
-        correct, length = children
-        return replace(self, correct=correct, length=length)
-
-    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
-        correct, length = yield [(self.correct, rows), (self.length, rows)]
-        is_right = np.greater_equal(correct.values, self.threshold - TOLERANCE)  # False where NaN
-        values = np.zeros(len(rows))
-        for members in evaluation.batch.members(rows & ~np.isnan(correct.values)):
-            lengths = length.values[members]
-            shortest, longest = lengths.min(), lengths.max()
-            if longest > shortest:
-                relative = 0.5 - (lengths - shortest) / (longest - shortest)
-                values[members] = np.where(is_right[members], relative, np.minimum(0.0, relative))
-        return Column.combined([(correct, True)], values, rows)
-
-    def __repr__(self) -> str:
-        return self.call
+    def __call__(self, right: Rows, lengths: Floats, groups: Groups) -> Floats:
+        values = np.zeros(len(right))
+        for members in groups(np.ones_like(right)):
+            group = lengths[members]
+            if group.max() > group.min():
+                relative = 0.5 - _relative(group)
+                values[members] = np.where(right[members], relative, np.minimum(0.0, relative))
+        return values
 
 
-def kimi_length(correct: RewardLike, *, threshold: float = 1.0, unit: Unit = "tokens") -> Reward:
+def kimi(correct: RewardLike, *, threshold: float = 1.0, unit: Unit = "tokens") -> Reward:
     """Reward short and penalize long completions relative to their group: the length reward of Kimi k1.5. Add it.
 
     If a group has completions of 20, 30 and 40 tokens, correct ones get 0.5, 0.0 and -0.5, wrong ones 0.0, 0.0 and
@@ -355,14 +479,7 @@ def kimi_length(correct: RewardLike, *, threshold: float = 1.0, unit: Unit = "to
         BindingError: while scoring: the unit is tokens and there are no ``completion_ids``; or a process got only part
             of a group and cannot gather the rest.
     """
-    checked = reward_of(correct, "kimi_length: correct")
-    from_here = reachable("kimi_length", threshold, checked)
-    length = completion_length("kimi_length", unit)
-    call = expression("kimi_length", checked, threshold=(from_here, 1.0), unit=(unit, "tokens"))
-    return KimiLength(checked, length, from_here, call)
-
-
-# Token budget: ``rk.token_budget(correct, 1000)`` gives 0.7 to a correct completion of 2,000 tokens.
+    return _of_correct(correct, threshold, unit, Kimi())
 
 
 Form = Literal["exact", "max"]
@@ -387,43 +504,27 @@ def _positive(budget: float) -> float:
 
 @final
 @dataclass(frozen=True)
-class TokenBudget(Reward):
-    """Credit for correct completions by how well they keep to a budget; see `token_budget`."""
+class Budget(Formula):
+    """Credit for correct completions by how well they keep to a budget; see `budget`."""
 
-    correct: Reward
-    excess: Reward
     form: Form
     alpha: float
     delta: float
-    threshold: float
-    call: str = field(compare=False)
+    name: ClassVar[str] = "budget"
 
-    @cached_property
-    def facts(self) -> Facts:
-        bounds: Bounds = (0.0, 1.0) if self.form == "max" else (-math.inf, 1.0)
-        return Facts(name="token_budget", bounds=bounds, children=(self.correct, self.excess), generic=True)
+    @property
+    def bounds(self) -> Bounds:
+        return (0.0, 1.0) if self.form == "max" else (-math.inf, 1.0)
 
-    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
-        correct, excess = children
-        return replace(self, correct=correct, excess=excess)
-
-    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
-        correct, excess = yield [(self.correct, rows), (self.excess, rows)]
-        is_right = np.greater_equal(correct.values, self.threshold - TOLERANCE)  # False where NaN
+    def __call__(self, right: Rows, lengths: Floats, groups: Groups) -> Floats:
+        """Return the scores; `lengths` are counted from the budget."""
+        correct = right.astype(np.float64)
         if self.form == "max":
-            values = is_right * np.clip(self.delta - self.alpha * excess.values, 0.0, 1.0)
-        else:
-            values = is_right - self.alpha * np.abs(excess.values)
-        values = np.where(np.isnan(correct.values), np.nan, values)
-        column = Column.combined([(correct, True), (excess, True)], values, rows)
-        column.codes[rows & np.isnan(values) & (column.codes == SCORED)] = ABSTAINED
-        return column
-
-    def __repr__(self) -> str:
-        return self.call
+            return correct * np.clip(self.delta - self.alpha * lengths, 0.0, 1.0)
+        return correct - self.alpha * np.abs(lengths)
 
 
-def token_budget(
+def budget(
     correct: RewardLike,
     budget: float | None = None,
     *,
@@ -436,7 +537,7 @@ def token_budget(
 ) -> Reward:
     """Reward correct completions that keep to a budget of tokens: LCPO, with which L1 was trained.
 
-    ``rk.token_budget(correct, 1000)`` gives 1.0 to a correct completion of 1,000 tokens, 0.7 to one of 2,000 or of 0,
+    ``rk.length.budget(correct, 1000)`` gives 1.0 to a correct completion of 1,000 tokens, 0.7 to one of 2,000 or of 0,
     and -0.3 to a wrong one of 2,000. With ``form="max"``, correct completions of 1,000 tokens get 0.5, of 2,000 get
     0.2, and wrong ones always 0.0.
 
@@ -461,166 +562,31 @@ def token_budget(
         BindingError: while scoring: the unit is tokens and there are no ``completion_ids``.
         CoercionError: while scoring: a cell of the column is not a positive number.
     """
-    checked = reward_of(correct, "token_budget: correct")
     if (budget is None) == (column is None):
-        raise RewardDefinitionError('token_budget: pass either a budget, as in (correct, 1000), or column="budget"')
+        raise RewardDefinitionError('length.budget: pass either a budget, as in (correct, 1000), or column="budget"')
     if column is not None and (not isinstance(column, str) or not column.strip()):
-        raise RewardDefinitionError(f"token_budget: column must be the name of a column, got {shorten(column)}")
+        raise RewardDefinitionError(f"length.budget: column must be the name of a column, got {shorten(column)}")
     if form not in get_args(Form):
         raise RewardDefinitionError(f'token_budget: form must be "exact" or "max", got {shorten(form)}')
-    fixed = None if budget is None else checked_number(budget, "token_budget: budget")
-    slope, middle = checked_number(alpha, "token_budget: alpha"), checked_number(delta, "token_budget: delta")
+    fixed = None if budget is None else checked_number(budget, "length.budget: budget")
+    slope, middle = checked_number(alpha, "length.budget: alpha"), checked_number(delta, "length.budget: delta")
     for name, value in (("budget", fixed), ("alpha", slope), ("delta", middle)):
         if value is not None and value <= 0.0:
-            raise RewardDefinitionError(f"token_budget: {name} must be above 0, got {value:g}")
+            raise RewardDefinitionError(f"length.budget: {name} must be above 0, got {value:g}")
     if middle > 1.0:
-        raise RewardDefinitionError(f"token_budget: delta must be at most 1, got {middle:g}")
-    from_here = reachable("token_budget", threshold, checked)
-    call = expression(
-        "token_budget",
-        checked,
-        *([] if fixed is None else [short_number(fixed)]),
-        column=(column, None),
-        form=(form, "exact"),
-        alpha=(slope, 0.0003),
-        delta=(middle, 0.5),
-        threshold=(from_here, 1.0),
-        unit=(unit, "tokens"),
-    )
-    return TokenBudget(checked, _excess(fixed, column, unit), form, slope, middle, from_here, call)
+        raise RewardDefinitionError(f"length.budget: delta must be at most 1, got {middle:g}")
+    given = [] if fixed is None else [short_number(fixed)]
+    shown = {"column": (column, None), "form": (form, "exact"), "alpha": (slope, 0.0003), "delta": (middle, 0.5)}
+    excess = _excess(fixed, column, unit)
+    return _of_correct(correct, threshold, unit, Budget(form, slope, middle), *given, **shown, excess=excess)
 
 
 def _excess(fixed: float | None, column: str | None, unit: Unit) -> Reward:
     """The excess as a component."""
-    length, measured = measured_by("token_budget", unit, None)
+    length, measured = measured_by("length.budget", unit, None)
     name, bounds = f"{unit}_over_budget", (-math.inf, math.inf)
     if column is None:
         shown = f"{name}({'' if fixed is None else short_number(fixed)})"
         return primitive(Excess(length, fixed), name, shown, *measured, bounds=bounds)
     cell = Parameter("budget", column, annotation=Annotated[float, AfterValidator(_positive)])
     return primitive(Excess(length), name, f"{name}({column!r})", *measured, cell, bounds=bounds)
-
-
-# The engine of the rewards by length: how a length is counted.
-
-
-@dataclass(frozen=True)
-class LengthBetween:
-    """1.0 between two lengths, falling to 0.0 over a margin outside them."""
-
-    length: Length
-    low: float
-    high: float
-    margin: float
-
-    def __call__(self, measured: Sequence[int] | str | None, completion: str = "") -> float | Score:
-        length = self.length(measured, completion)
-        if length == math.inf:
-            return Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
-        outside = max(self.low - length, length - self.high)
-        if outside <= 0:
-            return 1.0
-        credit = max(0.0, 1.0 - outside / self.margin) if self.margin else 0.0
-        return Score(credit, f"{length:,} {self.length.unit}, expected {self.low:,g} to {self.high:,g}")
-
-
-def length_between(
-    low: float,
-    high: float,
-    *,
-    unit: Unit = "tokens",
-    margin: float = 0.0,
-    extract: Extractor | Any = None,
-    of: Of | None = None,
-) -> Reward:
-    """Score 1.0 if the length is between `low` and `high`; outside them 0.0, or less and less over a margin.
-
-    ``rk.length_between(2, 4, unit="words")`` gives 1.0 to ``It is 42.``
-
-    Args:
-        low: the shortest length that scores 1.0, 0 or more.
-        high: the longest length that scores 1.0, `low` or more; ``math.inf`` for no limit.
-        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
-        margin: the distance from `low` or `high`, in the unit, at which the score reaches 0.0.
-        extract: counts the words or characters of the text it finds instead of the whole completion.
-        of: for trajectories: ``"trajectory"`` counts what the policy said in all turns, ``"answer"`` its final answer.
-            Token ids count what tools said, too.
-
-    Raises:
-        RewardDefinitionError: `low` above `high`, a negative number, an unknown unit.
-        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``.
-    """
-    top = math.inf if high == math.inf else checked_number(high, "length_between: high")
-    bottom = checked_number(low, "length_between: low")
-    if not 0.0 <= bottom <= top:
-        raise RewardDefinitionError(
-            f"length_between: low and high must satisfy 0 <= low <= high, got low {bottom:g} and high {top:g}"
-        )
-    slope = checked_number(margin, "length_between: margin")
-    if slope < 0.0:
-        raise RewardDefinitionError(f"length_between: margin must be a distance of 0 or more, got {slope:g}")
-    length, measured = measured_by("length_between", unit, extract, of)
-    options = {
-        "unit": (unit, "tokens"),
-        "margin": (short_number(slope), 0),
-        "extract": (extract and measured[0].view, None),
-        "of": (of, None),
-    }
-    shown = expression("length_between", short_number(bottom), short_number(top), **options)
-    return primitive(LengthBetween(length, bottom, top, slope), "length_between", shown, *measured)
-
-
-@dataclass(frozen=True)
-class OverlongPenalty:
-    """0.0 up to a length, then falling to -1.0 over a buffer."""
-
-    length: Length
-    max_length: float
-    buffer: float
-
-    def __call__(self, measured: Sequence[int] | str | None, completion: str = "") -> float:
-        length = self.length(measured, completion)
-        free = self.max_length - self.buffer
-        if length <= free:
-            return 0.0
-        return (free - length) / self.buffer if length <= self.max_length else -1.0
-
-
-def overlong_penalty(
-    max_length: int,
-    buffer: int,
-    *,
-    unit: Unit = "tokens",
-    extract: Extractor | Any = None,
-    of: Of | None = None,
-) -> Reward:
-    """Penalize completions that are too long, from 0.0 down to -1.0: DAPO's soft overlong punishment. Add it.
-
-    ``rk.overlong_penalty(100, 20)`` gives 0.0 to up to 80 tokens, -0.5 to 90 tokens, -1.0 to 100 tokens and more.
-
-    Source: Yu et al. 2025, DAPO (arXiv:2503.14476), equation 13; the same numbers as TRL's
-    ``get_soft_overlong_punishment(max_completion_len, soft_punish_cache)``.
-
-    Args:
-        max_length: the length at which the penalty reaches -1.0; positive.
-        buffer: the penalty grows over this many units before `max_length`; 0 to `max_length`.
-        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
-        extract: counts the words or characters of the text it finds instead of the whole completion.
-        of: for trajectories: ``"trajectory"`` counts what the policy said in all turns, ``"answer"`` its final answer.
-            Token ids count what tools said, too.
-
-    Raises:
-        RewardDefinitionError: a length that is not positive, or a buffer above it.
-        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``.
-    """
-    longest, ramp = (checked_number(value, "overlong_penalty") for value in (max_length, buffer))
-    if longest <= 0.0 or not 0.0 <= ramp <= longest:
-        raise RewardDefinitionError(
-            "overlong_penalty: max_length and buffer must satisfy 0 < max_length and 0 <= buffer <= max_length, got "
-            f"buffer {buffer} and max_length {max_length}"
-        )
-    length, measured = measured_by("overlong_penalty", unit, extract, of)
-    options = {"unit": (unit, "tokens"), "extract": (extract and measured[0].view, None), "of": (of, None)}
-    shown = expression("overlong_penalty", short_number(longest), short_number(ramp), **options)
-    function = OverlongPenalty(length, longest, ramp)
-    return primitive(function, "overlong_penalty", shown, *measured, bounds=(-1.0, 0.0))

@@ -1,4 +1,4 @@
-"""Patterns: ``rk.contains_none(["obviously"])`` gives 0.0 to ``Obviously, it is 42.`` and 1.0 to ``It is 42.``
+"""Patterns: ``rk.contains(none="obviously")`` gives 0.0 to ``Obviously, it is 42.`` and 1.0 to ``It is 42.``
 
 The rules search the visible text as a reader sees it: case, full-width letters and invisible characters cannot hide a
 forbidden word. A completion without visible text scores 0.0, even if it contains nothing forbidden.
@@ -7,10 +7,10 @@ forbidden word. A completion without visible text scores 0.0, even if it contain
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Literal, get_args
+from typing import Any, Literal, final, get_args
 
 from rewardkit.batch.score import Score
 from rewardkit.errors import MissingExtraError, RewardDefinitionError, shorten
@@ -133,191 +133,150 @@ def regex(pattern: str, *, match: Match = "full", extract: Extractor | Any = Non
     return primitive(Regex(pattern, match), "regex", shown, Parameter("text", "completion", view=where))
 
 
+@final
 @dataclass(frozen=True)
-class Affix:
-    """Check that the text starts or ends with one of the given texts."""
+class Refusals:
+    """The phrases with which models refuse, for ``rk.contains(none=rk.REFUSALS)``."""
 
-    texts: tuple[str, ...]
-    at_end: bool
+    def search(self, unmasked_text: str) -> str:
+        """Return the first refusal in a normalized text; empty if there is none."""
+        refusal = REFUSAL.search(unmasked_text.translate(_EMPHASIS))
+        return refusal.group() if refusal else ""
+
+    def __repr__(self) -> str:
+        return "REFUSALS"
+
+
+REFUSALS = Refusals()
+
+
+@final
+@dataclass(frozen=True)
+class Contains:
+    """Check which texts occur in a text, and how it starts and ends.
+
+    Attributes:
+        wanted: normalized texts that must occur.
+        forbidden: normalized texts that must not occur.
+        refusals: True if no refusal may occur, either.
+        starts: the text starts with one of these, if there are any.
+        ends: the text ends with one of these, if there are any.
+        partial: give the share of `wanted`.
+        ignore_case: `starts` and `ends` are casefolded, and the text is, too.
+    """
+
+    wanted: tuple[str, ...]
+    forbidden: tuple[str, ...]
+    refusals: bool
+    starts: tuple[str, ...]
+    ends: tuple[str, ...]
+    partial: bool
     ignore_case: bool
 
     def __call__(self, text: str | None) -> float | Score:
         if text is None:
             return _TOO_LONG
-        text = text.strip()
-        if self.ignore_case:
-            text = text.casefold()
-        if text.endswith(self.texts) if self.at_end else text.startswith(self.texts):
-            return 1.0
-        return Score(0.0, f"ends with {shorten(text[-40:])}" if self.at_end else f"starts with {shorten(text[:40])}")
-
-
-def starts_with(*texts: str, ignore_case: bool = False, extract: Extractor | Any = None) -> Reward:
-    """Score 1.0 if the visible text starts with one of `texts` (white space is ignored), else 0.0.
-
-    ``rk.starts_with("Yes", "No")`` gives 1.0 to ``Yes, because it rains.``
-
-    Args:
-        texts: one or more, none empty.
-        ignore_case: ignore case.
-        extract: finds the text to check, ``rk.extract.whole()`` by default.
-
-    Raises:
-        RewardDefinitionError: no texts, or an empty one.
-    """
-    return _affix("starts_with", texts, False, ignore_case, extract)
-
-
-def ends_with(*texts: str, ignore_case: bool = False, extract: Extractor | Any = None) -> Reward:
-    """Score 1.0 if the visible text ends with one of `texts` (white space is ignored), else 0.0.
-
-    ``rk.ends_with(".", "!", "?")`` gives 0.0 to a completion that was cut off in the middle of a
-
-    Args:
-        texts: one or more, none empty.
-        ignore_case: ignore case.
-        extract: finds the text to check, ``rk.extract.whole()`` by default.
-
-    Raises:
-        RewardDefinitionError: no texts, or an empty one.
-    """
-    return _affix("ends_with", texts, True, ignore_case, extract)
-
-
-def _affix(name: str, texts: tuple[str, ...], at_end: bool, ignore_case: bool, extract: Extractor | Any) -> Reward:
-    checked = _texts(name, texts, starred=True)
-    where = as_extractor(extract, whole())
-    shown = expression(name, *texts, ignore_case=(ignore_case, False), extract=(extract and where, None))
-    affix = Affix(tuple(map(str.casefold, checked)) if ignore_case else checked, at_end, bool(ignore_case))
-    return primitive(affix, name, shown, Parameter("text", "completion", view=where))
-
-
-@dataclass(frozen=True)
-class ContainsAll:
-    """Check how many of the given texts occur in the text."""
-
-    texts: tuple[str, ...]
-    partial: bool
-
-    def __call__(self, text: str | None) -> float | Score:
-        if text is None:
-            return _TOO_LONG
-        seen = unmasked(text)
-        missing = [wanted for wanted in self.texts if wanted not in seen]
-        if not missing:
-            return 1.0
-        credit = 1.0 - len(missing) / len(self.texts) if self.partial else 0.0
-        return Score(credit, f"missing: {shorten(missing, 120)}")
-
-
-def contains_all(texts: Iterable[str], *, partial: bool = False, extract: Extractor | Any = None) -> Reward:
-    """Score 1.0 if all of `texts` occur in the visible text, in any case; else 0.0, or their share with `partial`.
-
-    ``rk.contains_all(["hypothesis", "evidence"], partial=True)`` gives 0.5 to ``My hypothesis: it rains.``
-
-    A completion that lists every text gets full credit, so combine this with a reward for the task itself.
-
-    Args:
-        texts: one or more, none empty; case, white space, full-width forms and invisible characters are ignored.
-        partial: give the share of the texts that were found.
-        extract: finds the text to search, ``rk.extract.whole()`` by default.
-
-    Raises:
-        RewardDefinitionError: no texts, or one without visible characters.
-    """
-    if type(partial) is not bool:
-        raise RewardDefinitionError(f"contains_all: partial must be True or False, got {shorten(partial)}")
-    checked = _texts("contains_all", texts)
-    where = as_extractor(extract, whole())
-    shown = expression("contains_all", list(checked), partial=(partial, False), extract=(extract and where, None))
-    wanted = ContainsAll(tuple(dict.fromkeys(map(unmasked, checked))), partial)
-    return primitive(wanted, "contains_all", shown, Parameter("text", "completion", view=where))
-
-
-@dataclass(frozen=True)
-class ContainsNone:
-    """Check that none of the given texts occurs in the text."""
-
-    texts: tuple[str, ...]
-
-    def __call__(self, text: str | None) -> float | Score:
-        if text is None:
-            return _TOO_LONG
         if not has_visible_character(text):
             return _EMPTY
-        seen = unmasked(text)
-        found = next((forbidden for forbidden in self.texts if forbidden in seen), None)
-        return 1.0 if found is None else Score(0.0, f"contains {shorten(found, 80)}")
+        normalized = unmasked(text) if self.wanted or self.forbidden or self.refusals else ""
+        missing = [wanted for wanted in self.wanted if wanted not in normalized]
+        broken = [note for note in (self._forbidden(normalized), *self._edges(text.strip())) if note]
+        if not missing and not broken:
+            return 1.0
+        share = 1.0 - len(missing) / len(self.wanted) if self.partial and not broken else 0.0
+        return Score(share, "; ".join([f"missing: {shorten(missing, 120)}"] * bool(missing) + broken))
+
+    def _forbidden(self, normalized: str) -> str:
+        found = REFUSALS.search(normalized) if self.refusals else ""
+        found = found or next((forbidden for forbidden in self.forbidden if forbidden in normalized), "")
+        return f"contains {shorten(found, 80)}" if found else ""
+
+    def _edges(self, text: str) -> Iterator[str]:
+        text = text.casefold() if self.ignore_case else text
+        if self.starts and not text.startswith(self.starts):
+            yield f"starts with {shorten(text[:40])}"
+        if self.ends and not text.endswith(self.ends):
+            yield f"ends with {shorten(text[-40:])}"
 
 
-def contains_none(texts: Iterable[str], *, extract: Extractor | Any = None) -> Reward:
-    """Score 1.0 if none of `texts` occurs in the visible text, in any case, else 0.0; an empty text scores 0.0.
+def contains(
+    *,
+    all: str | Iterable[str] | None = None,  # noqa: A002
+    none: str | Refusals | Iterable[str | Refusals] | None = None,
+    start: str | Iterable[str] | None = None,
+    end: str | Iterable[str] | None = None,
+    partial: bool = False,
+    ignore_case: bool = False,
+    extract: Extractor | Any = None,
+) -> Reward:
+    """Score 1.0 if the visible text contains what it should, and nothing that it should not, else 0.0.
 
-    ``rk.contains_none(["obviously"])`` gives 0.0 to ``Obviously, it is 42.``, even with invisible characters inside the
-    word.
-
-    Args:
-        texts: one or more, none empty; case, white space, full-width forms and invisible characters are ignored.
-        extract: finds the text to search, ``rk.extract.whole()`` by default; ``rk.extract.raw()`` includes the
-            thinking.
-
-    Raises:
-        RewardDefinitionError: no texts, or one without visible characters.
-    """
-    checked = _texts("contains_none", texts)
-    where = as_extractor(extract, whole())
-    call = expression("contains_none", list(checked), extract=(extract and where, None))
-    forbidden = ContainsNone(tuple(dict.fromkeys(map(unmasked, checked))))
-    return primitive(forbidden, "contains_none", call, Parameter("text", "completion", view=where))
-
-
-@dataclass(frozen=True)
-class NoRefusal:
-    """Check that neither a refusal phrase nor one of the given texts occurs in the text."""
-
-    texts: tuple[str, ...]
-
-    def __call__(self, text: str | None) -> float | Score:
-        if text is None:
-            return _TOO_LONG
-        if not has_visible_character(text):
-            return _EMPTY
-        seen = unmasked(text)
-        refusal = REFUSAL.search(seen.translate(_EMPHASIS))
-        found = refusal.group() if refusal else next((more for more in self.texts if more in seen), None)
-        return 1.0 if found is None else Score(0.0, f"contains {shorten(found, 80)}")
-
-
-def no_refusal(*more: str, extract: Extractor | Any = None) -> Reward:
-    """Score 1.0 if the visible text contains no phrase with which models refuse (in English), else 0.0.
-
-    ``rk.no_refusal()`` gives 0.0 to ``I'm sorry, but I can't help with that.`` and to an empty completion, and 1.0 to
+    ``rk.contains(all=["hypothesis", "evidence"], partial=True)`` gives 0.5 to ``My hypothesis: it rains.``
+    ``rk.contains(none="obviously")`` gives 0.0 to ``Obviously, it is 42.``, even with invisible characters inside the
+    word. ``rk.contains(start=["Yes", "No"], end=".")`` gives 1.0 to ``Yes, because it rains.``
+    ``rk.contains(none=rk.REFUSALS)`` gives 0.0 to ``I'm sorry, but I can't help with that.`` and 1.0 to
     ``I can't stress enough how simple it is.``
 
+    In `all` and `none`, case, white space, full-width forms and invisible characters are ignored. A completion that
+    lists every text of `all` gets full credit, so combine this with a reward for the task itself. A text without
+    visible characters scores 0.0.
+
     Args:
-        more: further phrases in any language, matched as by ``rk.contains_none``.
-        extract: finds the text to search, ``rk.extract.whole()`` by default.
+        all: one text or several, all of which must occur.
+        none: one text or several, none of which may occur. ``rk.REFUSALS`` stands for the phrases with which models
+            refuse in English; ``[rk.REFUSALS, "pas possible"]`` adds your own.
+        start: one text or several; the visible text starts with one of them. White space around it is ignored.
+        end: one text or several; the visible text ends with one of them.
+        partial: give the share of `all` that occurs, if nothing else is wrong.
+        ignore_case: ignore case in `start` and `end`, too.
+        extract: finds the text to check, ``rk.extract.whole()`` by default; ``rk.extract.raw()`` includes the thinking.
 
     Raises:
-        RewardDefinitionError: a phrase without visible characters.
+        RewardDefinitionError: no texts, a text without visible characters, or `partial` without `all`.
     """
-    checked = _texts("no_refusal", more, starred=True) if more else ()
+    wanted, forbidden = _texts("all", all), _texts("none", none)
+    starts, ends = _texts("start", start), _texts("end", end)
+    if not (wanted or forbidden or starts or ends):
+        raise RewardDefinitionError('contains: pass all=, none=, start= or end=, such as rk.contains(all=["because"])')
+    if type(partial) is not bool or (partial and not wanted):
+        raise RewardDefinitionError(
+            f"contains: partial must be True or False, and needs all=; got partial={shorten(partial)}"
+        )
     where = as_extractor(extract, whole())
-    call = expression("no_refusal", *checked, extract=(extract and where, None))
-    forbidden = NoRefusal(tuple(dict.fromkeys(map(unmasked, checked))))
-    return primitive(forbidden, "no_refusal", call, Parameter("text", "completion", view=where))
+    shown = expression(
+        "contains",
+        all=(list(wanted), []),
+        none=(list(forbidden), []),
+        start=(list(starts), []),
+        end=(list(ends), []),
+        partial=(partial, False),
+        ignore_case=(bool(ignore_case), False),
+        extract=(extract and where, None),
+    )
+    function = Contains(
+        _normalized(wanted),
+        _normalized(forbidden),
+        REFUSALS in forbidden,
+        tuple(map(str.casefold, starts)) if ignore_case else starts,
+        tuple(map(str.casefold, ends)) if ignore_case else ends,
+        partial,
+        bool(ignore_case),
+    )
+    return primitive(function, "contains", shown, Parameter("text", "completion", view=where))
 
 
-def _texts(name: str, texts: Iterable[str], *, starred: bool = False) -> tuple[str, ...]:
-    listed = tuple(texts) if isinstance(texts, Iterable) and not isinstance(texts, str) else ()
-    if starred and any(isinstance(text, (list, tuple)) for text in listed):
-        raise RewardDefinitionError(
-            f"{name}: pass the texts as separate arguments; for a list, write rk.{name}(*texts)"
-        )
-    if isinstance(texts, str):
-        raise RewardDefinitionError(f"{name}: pass a list of texts, rk.{name}([{shorten(texts)}])")
-    if not listed or not all(isinstance(text, str) and has_visible_character(text) for text in listed):
-        raise RewardDefinitionError(
-            f"{name}: pass at least one text, each with visible characters; got {shorten(listed or texts)}"
-        )
+def _normalized(texts: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(unmasked(text) for text in texts if isinstance(text, str)))
+
+
+def _texts(option: str, texts: Any) -> tuple[Any, ...]:
+    if texts is None:
+        return ()
+    listed = (texts,) if isinstance(texts, (str, Refusals)) or not isinstance(texts, Iterable) else tuple(texts)
+    for text in listed or (None,):
+        visible = isinstance(text, str) and has_visible_character(text)
+        if not visible and not (option == "none" and isinstance(text, Refusals)):
+            raise RewardDefinitionError(
+                f"contains: {option} must be one or more texts, each with visible characters; got {shorten(texts)}"
+            )
     return listed

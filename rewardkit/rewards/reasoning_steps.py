@@ -95,7 +95,7 @@ def reasoning_steps(enough: int = 3, *, words: int = 5, extract: Extractor | Any
     that counted before. The idea is open-r1's ``reasoning_steps_reward``, which counts the marks alone.
 
     It rewards a form. Steps that are nonsense count if they differ, so give it a small weight, and reward the answer.
-    ``rk.steps`` looks for certain milestones instead.
+    ``rk.milestones`` looks for certain milestones instead.
 
     Args:
         enough: the number of steps that scores 1.0, from 1 to 20.

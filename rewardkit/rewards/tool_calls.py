@@ -359,7 +359,7 @@ Extra = Literal["cost", "allow"]
 MOST_CALLS = 400
 _SPRAYING = (
     'tool_calls(extra="allow"): calls beyond the gold cost nothing, so a policy is paid for trying everything. Use the '
-    "default, or add a penalty on calls, such as rk.calls_between(0, 4)"
+    "default, or add a penalty on calls, such as rk.agents.calls_between(0, 4)"
 )
 
 

@@ -1,5 +1,9 @@
-"""Numbers that depend on training progress: ``rk.schedules.linear(0.0, 1.0, end=0.3)``."""
+"""Numbers that depend on training progress: ``rk.schedules.linear(0.0, 1.0, end=0.3)``.
 
+`Schedule` is their type; ``__all__`` has only the functions that make one.
+"""
+
+from rewardkit.progress.schedule import Schedule as Schedule
 from rewardkit.schedules.by_performance import track, when_reached
 from rewardkit.schedules.by_time import (
     after,

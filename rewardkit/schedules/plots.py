@@ -1,6 +1,6 @@
 """The weights of a reward during training, as numbers or as a figure, before you train.
 
-``weights_over_training(0.3 * form * linear(1.0, 0.0) + right, 100)["tags"][50]`` is 0.15.
+``(0.3 * form * linear(1.0, 0.0) + right).weights_over_training(100)["tags"][50]`` is 0.15.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rewardkit.progress.progress import Progress
 from rewardkit.progress.schedule import SQUARES, PerformanceSchedule, Schedule, following, weight_now
 from rewardkit.tree.algebra import addend_weights
 from rewardkit.tree.evaluation.scorer import Scorer
-from rewardkit.tree.reward import Reward, as_reward, walk
+from rewardkit.tree.reward import Reward, walk
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,28 +35,10 @@ class _Course:
 
 
 def weights_over_training(
-    reward: Reward, max_steps: int = 100, *, means: Mapping[str, Sequence[float]] | None = None
+    reward: Reward, max_steps: int, *, means: Mapping[str, Sequence[float]] | None
 ) -> dict[str, Floats]:
-    """Return the weight of each term at the steps 0 to `max_steps`: name -> (max_steps + 1,).
-
-    ::
-
-        rk.weights_over_training(form * rk.schedules.linear(1.0, 0.0) + right, 4)["tags"]  # 1, 0.75, 0.5, 0.25, 0
-
-    A weight is the factor of a term if no gate is closed and nothing abstains, as in the metric ``weights/<term>``.
-
-    Args:
-        reward: a tree.
-        max_steps: the number of optimizer steps, at least 1.
-        means: component -> its mean in each training batch (one batch per step), for schedules by performance; for
-            example from an earlier run. NaN if it was not scored. After the last mean the schedules do not move.
-
-    Raises:
-        BindingError: a schedule follows a component that is not in `means`.
-        RewardDefinitionError: `max_steps` is below 1.
-        RewardTypeError: `reward` is not a reward, or `means` are not lists of numbers.
-    """
-    scorer = Scorer(as_reward(reward, "weights_over_training"))
+    """Return what ``reward.weights_over_training(...)`` does."""
+    scorer = Scorer(reward)
     count = _checked_steps(max_steps, "weights_over_training")
     known = _checked_means(means, _followers(reward), "weights_over_training")
     followers = _followers(reward)
@@ -156,34 +138,18 @@ def _states(
 
 def plot_schedules(
     reward: Reward | Schedule,
-    max_steps: int = 100,
+    max_steps: int,
     *,
-    means: Mapping[str, Sequence[float]] | None = None,
+    means: Mapping[str, Sequence[float]] | None,
 ) -> Figure:
-    """Return a figure of the weights, thresholds and stages of a reward during training, or of one schedule.
-
-    ::
-
-        rk.plot_schedules(reward, max_steps=500).savefig("weights.png")
-
-    Args:
-        reward: a tree, or a schedule.
-        max_steps: the number of optimizer steps, at least 1.
-        means: as for ``rk.weights_over_training``. If the means of a component are missing, the figure shows the area
-            between the lowest and the highest course of its schedule.
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
-        RewardDefinitionError: `max_steps` is below 1, or there is nothing to draw.
-        RewardTypeError: `reward` is neither a reward nor a schedule, or `means` are not lists of numbers.
-    """
+    """Return what ``reward.plot_schedules(...)`` and ``schedule.plot(...)`` do."""
     try:
         from matplotlib.figure import Figure
         from matplotlib.ticker import MaxNLocator
     except ImportError:
         raise MissingExtraError.of("plot_schedules", "plot") from None
     count = _checked_steps(max_steps, "plot_schedules")
-    scorer = None if isinstance(reward, Schedule) else Scorer(as_reward(reward, "plot_schedules: reward"))
+    scorer = None if isinstance(reward, Schedule) else Scorer(reward)
     courses = _courses(reward, scorer, count, _checked_means(means, _followers(reward), "plot_schedules"))
     low, high = courses[0], courses[-1]
     panels: list[tuple[str, dict[str, Floats], dict[str, Floats]]] = []

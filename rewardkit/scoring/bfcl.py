@@ -1,6 +1,6 @@
 """bfcl_rows: the questions of the Berkeley Function Calling Leaderboard as rows, with their right calls as JSON.
 
-``rk.bfcl_rows("BFCL_v4_simple_python.json")[0]["calls"]`` is ``[{"name": "calculate_triangle_area", "arguments":
+``bfcl_rows("BFCL_v4_simple_python.json")[0]["calls"]`` is ``[{"name": "calculate_triangle_area", "arguments":
 {"base": 10, "height": 5, "unit": {"optional": "units"}}}]``. BFCL is by Yan, Mao, Ji, Zhang, Patil, Stoica and
 Gonzalez (2024), https://gorilla.cs.berkeley.edu.
 """

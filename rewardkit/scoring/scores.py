@@ -20,7 +20,7 @@ from rewardkit.batch.column import Codes, Floats
 from rewardkit.batch.rollouts import Rollouts
 from rewardkit.batch.score import FAILED, Outcome
 from rewardkit.batch.table import ScoreTable
-from rewardkit.errors import BindingError, CoercionError, RewardFailure, RunStopped
+from rewardkit.errors import BindingError, CoercionError, RewardBug, RewardFailure, RunStopped
 from rewardkit.tree.evaluation.scorer import Scorer
 
 _ROW = re.compile(r"(, |(?<=\n  )|(?<=: ))row \d+(?=:|, completion| has )")
@@ -142,7 +142,7 @@ def score(scorer: Scorer, work: Work) -> Scores:
         return Scores.joined([_scored(scorer, part) for part in _even(work)])
     except RunStopped:
         raise
-    except (BindingError, CoercionError, RewardFailure) as error:
+    except (BindingError, CoercionError, RewardBug, RewardFailure) as error:
         if work.units == 1:
             return Scores.none(scorer.components, len(work.completions), _placed(str(error), len(work.completions)))
     return Scores.joined([score(scorer, half) for half in work.halves()])

@@ -23,10 +23,12 @@ from typing import Any, final
 from rewardkit.errors import (
     BindingError,
     CoercionError,
+    RewardBug,
     RewardFailure,
     RewardKitError,
     RunStopped,
 )
+from rewardkit.online.breaker import Limits
 from rewardkit.online.offers import Offers
 from rewardkit.online.rows import Row, unscored
 from rewardkit.online.scorer import RowScorer
@@ -87,8 +89,7 @@ def scorer_of(setup: Setup) -> RowScorer:
         OFFERS,
         special_tokens=setup.special_tokens,
         record=setup.record,
-        max_failure_rate=1.0,
-        max_error_rate=1.0,
+        limits=Limits(max_failure_rate=1.0, max_error_rate=1.0),
     )
 
 
@@ -162,7 +163,7 @@ def _scores(scorer: RowScorer, rows: Sequence[Row], progress: Progress | None, n
         own = scorer.scorer
         why = f"the reward cannot score anything: {error}"
         return [unscored(tuple(own.terms), tuple(own.components), why)] * len(rows)
-    except (BindingError, CoercionError, RewardFailure) as error:  # of a whole group
+    except (BindingError, CoercionError, RewardBug, RewardFailure) as error:  # of a whole group
         return str(error)
     except BaseException as error:  # must not lose the rows
         return f"the reward could not be run: {type(error).__name__}: {error}"

@@ -76,7 +76,7 @@ _NO_TEXTS = {*_SEQUENCES, dict, collections.abc.Mapping}
 _TRL_HABITS = {
     "completions": "rewardkit calls a function once per completion. Name the argument `completion`",
     "prompts": "rewardkit calls a function once per completion. Name the argument `prompt`",
-    "environment": "A function of an environment is rk.final_state(function), without @rk.reward",
+    "environment": "A function of an environment is rk.agents.final_state(function), without @rk.reward",
 }
 _LIST_HABITS = {
     ("group", "completions"): "With scope='group', name the argument `completion`: it is the list of the group's texts",

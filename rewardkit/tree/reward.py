@@ -7,15 +7,16 @@ what it needs (columns of its children, calls of its function) and returns its `
 
 from __future__ import annotations
 
+import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from numbers import Real
-from typing import Any, Literal, NamedTuple, NoReturn, Protocol, final
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Protocol, final
 
 from rewardkit.batch.batch import Batch
-from rewardkit.batch.column import Column, Numbers, Rows
+from rewardkit.batch.column import Column, Floats, Numbers, Rows
 from rewardkit.batch.score import Fault, Measured
 from rewardkit.errors import RewardDefinitionError, RewardTypeError, is_factory, shorten
 from rewardkit.progress.bounds import Bounds, number
@@ -23,6 +24,9 @@ from rewardkit.progress.schedule import PerformanceSchedule, Schedule, Weight, a
 from rewardkit.tree.binding import Binding
 from rewardkit.tree.fingerprints import fingerprint
 from rewardkit.tree.parameters import OnUnparsableGold, Scope
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Kind = Literal["weights", "thresholds", "schedules"]
 
@@ -262,6 +266,56 @@ class Reward(ABC):
         from rewardkit.tree.algebra import Clipped
 
         return Clipped(self, number(low, "clip's lower bound"), number(high, "clip's upper bound"))
+
+    @final
+    def weights_over_training(
+        self, max_steps: int = 100, *, means: Mapping[str, Sequence[float]] | None = None
+    ) -> dict[str, Floats]:
+        """Return the weight of each term at the steps 0 to `max_steps`: name -> (max_steps + 1,).
+
+        ::
+
+            (form * rk.schedules.linear(1.0, 0.0) + right).weights_over_training(4)["tags"]  # 1, 0.75, 0.5, 0.25, 0
+
+        A weight is the factor of a term if no gate is closed and nothing abstains, as in the metric ``weights/<term>``.
+
+        Args:
+            max_steps: the number of optimizer steps, at least 1.
+            means: component -> its mean in each training batch (one batch per step), for schedules by performance; for
+                example from an earlier run. NaN if it was not scored. After the last mean the schedules do not move.
+
+        Raises:
+            BindingError: a schedule follows a component that is not in `means`.
+            RewardDefinitionError: `max_steps` is below 1.
+            RewardTypeError: `means` are not lists of numbers.
+        """
+        # Imported by name here and below: plots score trees, so their module is in a layer above this one.
+        plots = importlib.import_module("rewardkit.schedules.plots")
+        weights: dict[str, Floats] = plots.weights_over_training(self, max_steps, means=means)
+        return weights
+
+    @final
+    def plot_schedules(self, max_steps: int = 100, *, means: Mapping[str, Sequence[float]] | None = None) -> Figure:
+        """Return a figure of the weights, thresholds and stages during training.
+
+        ::
+
+            reward.plot_schedules(max_steps=500).savefig("weights.png")
+
+        Args:
+            max_steps: the number of optimizer steps, at least 1.
+            means: as for `weights_over_training`. If the means of a component are missing, the figure shows the area
+                between the lowest and the highest course of its schedule.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+            RewardDefinitionError: `max_steps` is below 1, or there is nothing to draw.
+            RewardTypeError: `means` are not lists of numbers.
+        """
+        figure: Figure = importlib.import_module("rewardkit.schedules.plots").plot_schedules(
+            self, max_steps, means=means
+        )
+        return figure
 
     @final
     def __mul__(self, weight: object) -> Reward:

@@ -139,7 +139,7 @@ def test_any_labels_print_and_are_json(labels: list[bool]) -> None:
 
 
 def test_labels_of_the_wrong_length_are_refused() -> None:
-    with pytest.raises(rk.BindingError, match="labels has 2 values for 6 rows"):
+    with pytest.raises(rk.errors.BindingError, match="labels has 2 values for 6 rows"):
         calibrated(right, np.array([True, False]))
 
 

@@ -81,11 +81,11 @@ def test_several_draws_are_averaged() -> None:
 
 
 def test_the_form_is_what_reads_no_cell() -> None:
-    reward = 0.6 * anywhere + 0.3 * rk.tags("answer", anchored=False) + 0.1 * rk.finished()
+    reward = 0.6 * anywhere + 0.3 * rk.tags("answer", anchored=False) + 0.1 * rk.agents.finished()
     scores = ForeignGolds(reward).scores(batch(["<answer>7</answer>", "7 3 5 11"] * 4))
     table = rk.score(reward, ["<answer>7</answer>", "7 3 5 11"] * 4, answer=batch([""] * 8).columns["answer"])
     np.testing.assert_allclose(scores.form, table.terms["tags"] + table.terms["finished"])
-    assert np.isnan(ForeignGolds(rk.finished()).scores(batch([""] * 8)).form).all()
+    assert np.isnan(ForeignGolds(rk.agents.finished()).scores(batch([""] * 8)).form).all()
 
 
 @pytest.mark.parametrize("reward", [rk.exact("answer"), anywhere, of_example], ids=["exact", "anywhere", "example"])
@@ -133,7 +133,7 @@ def test_judges_and_foreign_functions_are_left_out() -> None:
     def theirs(completions: list[str], answer: list[str], **kwargs: object) -> list[float]:
         raise AssertionError("called again")
 
-    judge = rk.judge("Is it right?", model="m", base_url="http://127.0.0.1:1/v1")
+    judge = rk.judge("Is it right?", model=rk.Endpoint("m", "http://127.0.0.1:1/v1"))
     reward = 0.5 * rk.exact("answer") + 0.3 * judge + 0.2 * rk.from_trl(theirs)
     golds = ForeignGolds(reward)
     assert golds.left_out == ("judge", "theirs")

@@ -140,9 +140,9 @@ def test_unscorable_rows_have_no_signal() -> None:
 
 
 def test_unusable_samples_are_refused() -> None:
-    with pytest.raises(rk.BindingError, match="only one completion"):
+    with pytest.raises(rk.errors.BindingError, match="only one completion"):
         signal_of(table(), np.arange(8))
-    with pytest.raises(rk.BindingError, match="groups has 2 values for 8 rows"):
+    with pytest.raises(rk.errors.BindingError, match="groups has 2 values for 8 rows"):
         signal_of(table(), np.zeros(2, dtype=np.int64))
     with pytest.raises(rk.RewardDefinitionError, match="at least 2"):
         signal_of(table(), GROUPS, num_generations=1)

@@ -112,21 +112,21 @@ def test_whole_groups_widens_rows_to_their_groups() -> None:
 @pytest.mark.parametrize("name", RESERVED)
 def test_a_column_with_a_reserved_name_is_refused_with_a_new_name(name: str) -> None:
     batch = rk.Batch(["a"], columns={name: ["b"]})
-    with pytest.raises(rk.BindingError, match=f"'gold_{name}'"):
+    with pytest.raises(rk.errors.BindingError, match=f"'gold_{name}'"):
         rk.Scorer(rk.tags("answer")).score(batch)
 
 
 @pytest.mark.parametrize("completions", ["text", b"bytes", {"a": 1}, 7, None])
 def test_completions_must_be_a_list(completions: Any) -> None:
-    with pytest.raises(rk.BindingError, match="must be a list with one value per completion"):
+    with pytest.raises(rk.errors.BindingError, match="must be a list with one value per completion"):
         rk.Batch(completions)
 
 
 @pytest.mark.parametrize("what", ["prompts", "completion_ids"])
 def test_lengths_must_agree(what: str) -> None:
-    with pytest.raises(rk.BindingError, match=f"{what} has 1 values for 2 completions"):
+    with pytest.raises(rk.errors.BindingError, match=f"{what} has 1 values for 2 completions"):
         rk.Batch(["a", "b"], **{what: [[1]]})  # type: ignore[arg-type]
-    with pytest.raises(rk.BindingError, match="column 'answer' has 3 values for 2 completions"):
+    with pytest.raises(rk.errors.BindingError, match="column 'answer' has 3 values for 2 completions"):
         rk.Batch(["a", "b"], columns={"answer": [1, 2, 3]})
 
 
@@ -182,7 +182,7 @@ def test_columns_that_cannot_be_compared_do_not_split_groups_of_known_size() -> 
 
 @pytest.mark.parametrize("ids", ["abc", 10, None, b"a"])
 def test_token_ids_are_lists_of_them(ids: object) -> None:
-    with pytest.raises(rk.BindingError, match=r"completion_ids\[0\] must be a list of token ids"):
+    with pytest.raises(rk.errors.BindingError, match=r"completion_ids\[0\] must be a list of token ids"):
         rk.Batch(["a"], completion_ids=[ids])
 
 
@@ -202,17 +202,17 @@ def test_a_text_seen_first_in_another_route_keeps_its_score() -> None:
 
 
 def test_progress_of_another_type_is_refused() -> None:
-    with pytest.raises(rk.BindingError, match=r"rk.Progress\(step, max_steps\), got 0.5"):
+    with pytest.raises(rk.errors.BindingError, match=r"rk.Progress\(step, max_steps\), got 0.5"):
         rk.score(rk.tags("answer"), ["a"], progress=0.5)  # type: ignore[arg-type]
 
 
 def test_interleaved_groups_are_refused_where_the_tree_compares_and_nowhere_else() -> None:
     reward = rk.rank_in_group(words)
     completions = ["a", "b b", "c c c", "d d"]
-    with pytest.raises(rk.BindingError, match="num_generations") as caught:
+    with pytest.raises(rk.errors.BindingError, match="num_generations") as caught:
         rk.score(reward, completions, prompts=["p", "q", "p", "q"])
     assert "rows 0 and 2 have the same prompt and row 1" in str(caught.value)
-    with pytest.raises(rk.BindingError, match="same columns"):
+    with pytest.raises(rk.errors.BindingError, match="same columns"):
         rk.score(rk.fallback(reward, reward), completions, answer=[1, 2, 1, 2])
     one = rk.score(words, completions, prompts=["p", "q", "p", "q"])
     assert one.total.tolist() == [1.0, 2.0, 3.0, 2.0]
@@ -222,12 +222,12 @@ def test_groups_of_a_known_size_may_repeat_prompts() -> None:
     reward = rk.rank_in_group(words)
     completions = ["a", "b b", "c c c", "d d", "e", "f f"]
     prompts = ["p", "p", "q", "q", "p", "p"]  # another epoch
-    with pytest.raises(rk.BindingError, match="num_generations"):
+    with pytest.raises(rk.errors.BindingError, match="num_generations"):
         rk.score(reward, completions, prompts=prompts)
     table = rk.score(reward, completions, prompts=prompts, num_generations=2)
     assert table.total.tolist() == [0.0, 1.0, 1.0, 0.0, 0.0, 1.0]
     for wrong in (4, 0, True, 2.0):
-        with pytest.raises(rk.BindingError, match="num_generations"):
+        with pytest.raises(rk.errors.BindingError, match="num_generations"):
             rk.score(reward, completions, prompts=prompts, num_generations=wrong)  # type: ignore[arg-type]
 
 
@@ -235,7 +235,7 @@ def test_groups_of_a_known_size_may_repeat_prompts() -> None:
 def test_groups_are_known_exactly_if_each_prompt_is_one_run(prompts: list[int]) -> None:
     batch = rk.Batch(["x"] * len(prompts), prompts=[str(prompt) for prompt in prompts])
     together = len(list(groupby(prompts))) == len(set(prompts))
-    with nullcontext() if together else pytest.raises(rk.BindingError, match="next to each other"):
+    with nullcontext() if together else pytest.raises(rk.errors.BindingError, match="next to each other"):
         batch.check_groups()
 
 

@@ -435,9 +435,9 @@ def test_a_reset_that_does_not_take_the_row() -> None:
         def reset(self, itm: str, **row: Any) -> None:  # type: ignore[override]
             pass
 
-    with pytest.raises(rk.BindingError, match=r"Bare\.reset does not take a row .*Columns: item\. Add \*\*row"):
+    with pytest.raises(rk.errors.BindingError, match=r"Bare\.reset does not take a row .*Columns: item\. Add \*\*row"):
         recorded(Bare, PLAIN)().reset(item="tea")
-    with pytest.raises(rk.BindingError, match=r"Misspelled\.reset .*Columns: item\. Did you mean 'item'\?"):
+    with pytest.raises(rk.errors.BindingError, match=r"Misspelled\.reset .*Columns: item\. Did you mean 'item'\?"):
         recorded(Misspelled, PLAIN)().reset(item="tea")
 
 
@@ -605,7 +605,7 @@ def test_a_broken_row_fails_in_every_component() -> None:
     one, other = made(Down), made(Down)
     Down.fails = {"work": ConnectionError("down")}
     attempt(one.work)
-    tree = rk.exact("answer") + lenient + relative + 0.5 * rk.tool_errors() + rk.turns_between(1, 2)
+    tree = rk.exact("answer") + lenient + relative + 0.5 * rk.agents.tool_errors() + rk.agents.turns_between(1, 2)
     table = rk.score(tree, ["42", "42"], answer=["42", "42"], prompts=["p", "p"], environments=[one, other])
     assert all(list(outcomes) == ["failed", "scored"] for outcomes in table.outcomes.values())
     assert [str(total) for total in table.total] == ["nan", "4.0"]
@@ -613,12 +613,12 @@ def test_a_broken_row_fails_in_every_component() -> None:
 
 
 def test_one_environment_per_completion() -> None:
-    with pytest.raises(rk.BindingError, match="environments has 1 values for 2 completions"):
-        rk.score(rk.finished(), ["a", "b"], environments=[made()])
-    with pytest.raises(rk.BindingError, match="takes a list, one for each completion"):
-        rk.score(rk.finished(), ["a"], environments=made())
-    with pytest.raises(rk.BindingError, match="got the class 'Shop'"):
-        rk.score(rk.finished(), ["a"], environments=[Shop])
+    with pytest.raises(rk.errors.BindingError, match="environments has 1 values for 2 completions"):
+        rk.score(rk.agents.finished(), ["a", "b"], environments=[made()])
+    with pytest.raises(rk.errors.BindingError, match="takes a list, one for each completion"):
+        rk.score(rk.agents.finished(), ["a"], environments=made())
+    with pytest.raises(rk.errors.BindingError, match="got the class 'Shop'"):
+        rk.score(rk.agents.finished(), ["a"], environments=[Shop])
 
 
 def test_nothing_is_left_behind() -> None:

@@ -31,7 +31,7 @@ def test_a_function_of_one_completion_logs_for_every_row() -> None:
 
 
 def test_rows_that_were_not_scored_have_no_value() -> None:
-    open_ = rk.starts_with("a")
+    open_ = rk.contains(start="a")
     assert rk.score(rk.gate(when=open_, then=each), ["b", "ab"]).extras == {"first": [None, "a"]}
 
 
@@ -49,7 +49,7 @@ def test_a_wrong_number_of_values_is_a_bug_of_the_function() -> None:
         log_extra("too short", [1])
         return [1.0] * len(completion)
 
-    with pytest.raises(rk.RewardBug, match="got 1 values for 2 completions"):
+    with pytest.raises(rk.errors.RewardBug, match="got 1 values for 2 completions"):
         rk.score(short, ["a", "b"])
 
 
@@ -82,5 +82,5 @@ def test_a_worker_process_cannot_log() -> None:
 
 @pytest.mark.parametrize("name", ["trainer_state", "log_metric", "log_extra"])
 def test_what_a_trainer_passes_is_no_column(name: str) -> None:
-    with pytest.raises(rk.BindingError, match=r"progress=rk\.Progress"):
+    with pytest.raises(rk.errors.BindingError, match=r"progress=rk\.Progress"):
         rk.score(each, ["a"], **{name: ["x"]})  # type: ignore[arg-type]

@@ -61,7 +61,7 @@ def test_no_shape_stops_a_batch(completion: Any, _text: str) -> None:
 
 @pytest.mark.parametrize("completion", [7, 7.0, b"bytes", [7], [None], [["nested"]], object()])
 def test_other_types_of_completions_are_named_with_their_row(completion: Any) -> None:
-    with pytest.raises(rk.BindingError, match=r"completions\[1\].* chat messages"):
+    with pytest.raises(rk.errors.BindingError, match=r"completions\[1\].* chat messages"):
         rk.score(rk.tags("answer"), ["fine", completion])
 
 

@@ -16,7 +16,7 @@ from tests.record.conversations import asks, result, says
 ERROR = "{'error': 'no such letter'}"
 
 
-def calls(completion: Any) -> tuple[rk.ToolCall, ...]:
+def calls(completion: Any) -> tuple[rk.agents.ToolCall, ...]:
     return rk.Trajectory.of(completion).calls
 
 

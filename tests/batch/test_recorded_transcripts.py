@@ -17,7 +17,7 @@ Message = dict[str, Any]
 ERROR = "{'error': 'no such letter'}"
 
 
-def recorded(messages: list[Message], *records: CallRecord, **options: Any) -> tuple[rk.ToolCall, ...]:
+def recorded(messages: list[Message], *records: CallRecord, **options: Any) -> tuple[rk.agents.ToolCall, ...]:
     return read(messages, records=records, **options).calls
 
 
@@ -80,7 +80,7 @@ def test_an_error_is_what_was_raised_or_what_looks_like_one() -> None:
     asked = asks(("f", {}))
     assert recorded([asked], CallRecord("f", {}, ERROR, "no such letter"))[0].ok is False
     assert recorded([asked], CallRecord("f", {}, "fine", "raised"))[0].ok is False
-    assert recorded([asked], CallRecord("f", {}, ERROR))[0].result == rk.ToolResult(
+    assert recorded([asked], CallRecord("f", {}, ERROR))[0].result == rk.agents.ToolResult(
         ERROR, "f", "no such letter", "recorded"
     )
     assert recorded([asked], CallRecord("f", {}, "ERR"), is_error=lambda text: text == "ERR")[0].ok is False

@@ -225,7 +225,7 @@ def test_an_annotation_that_says_something_else_is_refused() -> None:
 
 
 def test_a_column_of_that_name_is_refused() -> None:
-    with pytest.raises(rk.BindingError, match="'gold_trajectory'"):
+    with pytest.raises(rk.errors.BindingError, match="'gold_trajectory'"):
         rk.score(by_name, ["x"], trajectory=["y"])
 
 
@@ -247,13 +247,13 @@ def test_equal_messages_are_read_once_and_scored_once() -> None:
 def test_rows_with_equal_messages_differ_if_one_was_cut() -> None:
     batch = rk.Batch(["x", "x"], rollouts=Rollouts(cut=[True, False]))
     assert [batch.trajectory(row).stop for row in range(2)] == ["cut", "answered"]
-    np.testing.assert_array_equal(rk.Scorer(rk.finished()).score(batch).total, [0.0, 1.0])
+    np.testing.assert_array_equal(rk.Scorer(rk.agents.finished()).score(batch).total, [0.0, 1.0])
 
 
 def test_own_marks_of_errors_are_honored_everywhere() -> None:
     completion = [asks(("f", {})), result("f", "ERR 7: busy"), says("x")]
-    assert rk.score(rk.tool_success("f"), [completion]).total.tolist() == [1.0]
-    table = rk.score(rk.tool_success("f"), [completion], is_error=lambda text: text.startswith("ERR"))
+    assert rk.score(rk.agents.tool_success("f"), [completion]).total.tolist() == [1.0]
+    table = rk.score(rk.agents.tool_success("f"), [completion], is_error=lambda text: text.startswith("ERR"))
     assert table.total.tolist() == [0.0]
     assert rk.Trajectory.of(completion, is_error=lambda text: text[4:]).calls[0].result == ToolResult(
         "ERR 7: busy", "f", "7: busy", "name"

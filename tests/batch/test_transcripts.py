@@ -26,7 +26,7 @@ USER = {"role": "user", "content": "Go on."}
 ERROR = "{'error': 'no such letter'}"
 
 
-def calls(completion: Any, **options: Any) -> tuple[rk.ToolCall, ...]:
+def calls(completion: Any, **options: Any) -> tuple[rk.agents.ToolCall, ...]:
     return rk.Trajectory.of(completion, **options).calls
 
 
@@ -412,5 +412,5 @@ def test_an_is_error_that_raises_says_so() -> None:
         raise KeyError(text)
 
     messages = [asks(("open", {})), {"role": "tool", "name": "open", "content": "18"}]
-    with pytest.warns(rk.RewardKitWarning, match="is_error= raised KeyError: '18'"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="is_error= raised KeyError: '18'"):
         assert rk.Trajectory.of(messages, is_error=broken).calls[0].ok is True

@@ -134,7 +134,7 @@ def test_missing_arguments_are_errors() -> None:
         estimate_signal(number, [{"completion": "42", "answer": 42}])
     with pytest.raises(rk.RewardDefinitionError, match="completions_per_step"):
         estimate_signal(number, DATA, steps=10)
-    with pytest.raises(rk.BindingError, match="only one completion"):
+    with pytest.raises(rk.errors.BindingError, match="only one completion"):
         estimate_signal(number, DATA[:2])
 
 

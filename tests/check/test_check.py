@@ -106,21 +106,21 @@ def test_without_exploits() -> None:
 @pytest.mark.parametrize(
     ("changed", "error", "says"),
     [
-        ({"examples": [{"prompt": "a", "anser": "42"}]}, rk.BindingError, "'answer'.*Did you mean 'anser'"),
+        ({"examples": [{"prompt": "a", "anser": "42"}]}, rk.errors.BindingError, "'answer'.*Did you mean 'anser'"),
         (
             {"reward": naive, "examples": [{"prompt": "a", "anser": "42"}]},
-            rk.BindingError,
+            rk.errors.BindingError,
             "'naive' asks for the column 'answer'.*Columns: anser. Did you mean 'anser'",
         ),
-        ({"examples": []}, rk.BindingError, "at least one row"),
-        ({"examples": [{"answer": ["no number"]}]}, rk.CoercionError, "answer"),
+        ({"examples": []}, rk.errors.BindingError, "at least one row"),
+        ({"examples": [{"answer": ["no number"]}]}, rk.errors.CoercionError, "answer"),
         ({"laws": ["totl"]}, rk.RewardDefinitionError, "Did you mean 'total'"),
         ({"indifferent": ["color"]}, rk.RewardDefinitionError, "color"),
         ({"distractors": ["42"]}, rk.RewardDefinitionError, "'42'"),
         ({"distractors": ["7.0"]}, rk.RewardDefinitionError, "'7.0'"),
         ({"reward": []}, rk.RewardDefinitionError, "empty list"),
         ({"reward": 3}, rk.RewardDefinitionError, "reward"),
-        ({"good": "<answer>42</answer>"}, rk.BindingError, "good="),
+        ({"good": "<answer>42</answer>"}, rk.errors.BindingError, "good="),
     ],
     ids=lambda value: shown(value)[:40],
 )
@@ -133,7 +133,7 @@ def test_mistakes_of_the_caller_reach_the_caller(
 
 def test_a_missing_column_is_named_before_anything_is_scored() -> None:
     for reward in (number, naive, [naive, tagged_number]):
-        with pytest.raises(rk.BindingError, match="Did you mean 'anser'"):
+        with pytest.raises(rk.errors.BindingError, match="Did you mean 'anser'"):
             subject(reward, examples=[{"prompt": "a", "anser": "42"}], distractors=["97"])
 
 

@@ -83,7 +83,7 @@ def test_the_shown_columns_of_an_example() -> None:
     ],
 )
 def test_arguments_of_the_wrong_type_are_errors(arguments: tuple[Any, ...], says: str) -> None:
-    with pytest.raises(rk.BindingError, match=says):
+    with pytest.raises(rk.errors.BindingError, match=says):
         examples_of(*arguments)
 
 
@@ -111,7 +111,7 @@ def test_rows_with_arrays_stay_apart() -> None:
     ],
 )
 def test_calls_that_are_written_wrong_are_refused(written: Any, problem: str) -> None:
-    with pytest.raises(rk.BindingError, match=problem):
-        check_reward(rk.finished(), examples=[{"prompt": "Open it."}], good=[[written]], laws=["total"])
-    with pytest.raises(rk.BindingError, match=problem):
-        check_reward(rk.finished(), examples=[{"prompt": "Open it."}], good=[written], laws=["total"])
+    with pytest.raises(rk.errors.BindingError, match=problem):
+        check_reward(rk.agents.finished(), examples=[{"prompt": "Open it."}], good=[[written]], laws=["total"])
+    with pytest.raises(rk.errors.BindingError, match=problem):
+        check_reward(rk.agents.finished(), examples=[{"prompt": "Open it."}], good=[written], laws=["total"])

@@ -27,7 +27,7 @@ def test_rewards_that_tell_right_from_wrong_judge_answers(reward: Any) -> None:
     assert [right.judges for right in judged(subject(reward, good=good))] == [True, True]
 
 
-@pytest.mark.parametrize("reward", [form, rk.length_between(1, 400, unit="characters"), shouting])
+@pytest.mark.parametrize("reward", [form, rk.length.between(1, 400, unit="characters"), shouting])
 def test_rewards_of_form_and_length_do_not(reward: Any) -> None:
     assert [right.judges for right in judged(subject(reward))] == [False, False]
 

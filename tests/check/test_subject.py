@@ -127,9 +127,9 @@ def test_chat_and_numbers_in_columns_have_keys_of_their_own() -> None:
 
 
 def test_missing_columns_are_the_callers_fault() -> None:
-    with pytest.raises(rk.BindingError, match="answer"):
+    with pytest.raises(rk.errors.BindingError, match="answer"):
         subject(answers_alone, examples=[{"prompt": "a", "anser": "b"}]).see([Trial("a")])
-    with pytest.raises(rk.CoercionError, match="answer"):
+    with pytest.raises(rk.errors.CoercionError, match="answer"):
         subject(rk.number("answer"), examples=[{"answer": [None]}]).see([Trial("a")])
 
 

@@ -97,7 +97,7 @@ def test_closures_defaults_objects_and_partials(function: Callable[..., Any], te
 
 
 def test_rewards_of_a_tree_and_the_settings_of_primitives() -> None:
-    found = mined(0.5 * own + rk.gate(when=rk.tags("thinking", "verdict"), then=rk.contains_all(["in conclusion"])))
+    found = mined(0.5 * own + rk.gate(when=rk.tags("thinking", "verdict"), then=rk.contains(all="in conclusion")))
     assert {"QED", "<thinking>", "in conclusion"} <= set(found.texts)
     assert {"thinking", "verdict"} <= set(found.tags)
     assert "therefore" in found.words

@@ -57,7 +57,7 @@ def test_another_way_to_write_the_same_is_no_change(repository: Path) -> None:
 
 
 def test_a_part_of_a_composed_reward_is_reviewed_with_it(repository: Path) -> None:
-    composed = REWARD + '\nform = rk.contains_all(["####"])\nreward = 0.2 * form + rk.gate(when=form, then=right)\n'
+    composed = REWARD + '\nform = rk.contains(all="####")\nreward = 0.2 * form + rk.gate(when=form, then=right)\n'
     committed(repository, {"rewards/right.py": composed})
     written(repository, {"rewards/right.py": composed.replace("0.0", "0.1")})
     [one] = review(repository)[1]["rewards"]

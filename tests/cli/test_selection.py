@@ -21,7 +21,7 @@ import rewardkit as rk
 
 after = rk.extract.after("A:")
 right = rk.number("reference", extract=after, gold=after, thousands=True).named("right")
-short = rk.length_between(1, 300, unit="characters").named("short")
+short = rk.length.between(1, 300, unit="characters").named("short")
 reward = right + 0.2 * short
 """
 

@@ -108,8 +108,8 @@ def test_another_reward_another_version_another_argument(tmp_path: Path) -> None
 
 
 def test_it_is_the_same_component_in_a_tree(tmp_path: Path) -> None:
-    reward = rk.gate(when=rk.length_between(1, 5, unit="characters"), then=0.5 * rk.cached(slow, file(tmp_path)))
-    plain = rk.gate(when=rk.length_between(1, 5, unit="characters"), then=0.5 * slow)
+    reward = rk.gate(when=rk.length.between(1, 5, unit="characters"), then=0.5 * rk.cached(slow, file(tmp_path)))
+    plain = rk.gate(when=rk.length.between(1, 5, unit="characters"), then=0.5 * slow)
     texts, answers = ["42", "far too long", "7"], [42, 42, 7]
     for _ in range(2):
         one, other = (rk.score(tree, texts, answer=answers) for tree in (reward, plain))
@@ -204,7 +204,7 @@ def test_any_batches_score_as_without_a_cache(
 
 def test_values_without_a_key_are_scored_each_time(tmp_path: Path) -> None:
     reward = rk.cached(example, file(tmp_path))
-    with pytest.warns(rk.RewardKitWarning, match="no key"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="no key"):
         rk.score(reward, ["a"], image=[object()])
     rk.score(reward, ["a"], image=[object()])
     assert calls == ["a", "a"]
@@ -347,5 +347,5 @@ def test_options_are_checked(tmp_path: Path) -> None:
         rk.cached(slow, "")
     with pytest.raises(rk.RewardDefinitionError, match="version"):
         rk.cached(slow, file(tmp_path), version=2)  # type: ignore[arg-type]
-    with pytest.raises(rk.RewardTypeError):
+    with pytest.raises(rk.errors.RewardTypeError):
         rk.cached(5, file(tmp_path))  # type: ignore[arg-type]

@@ -44,21 +44,21 @@ def test_a_mapping_from_names_names() -> None:
 
 
 def test_a_mean_renormalizes_over_rewards_that_did_not_abstain() -> None:
-    table = rk.score(rk.weighted_mean({high: 3.0, low: 1.0}), ["", "h", "l", "hl", "f"])
+    table = rk.score(rk.mean({high: 3.0, low: 1.0}), ["", "h", "l", "hl", "f"])
     np.testing.assert_allclose(table.total, [0.8125, 0.25, 1.0, np.nan, np.nan])
     np.testing.assert_allclose(table.terms["high"], [0.75, np.nan, 1.0, np.nan, np.nan])
 
 
 def test_the_terms_of_a_mean_in_which_all_abstained_are_abstained_not_zero() -> None:
     fine = rk.reward(name="fine")(lambda completion: 0.5)
-    table = rk.score(rk.weighted_mean(high, low) + fine, ["hl", "h"])
+    table = rk.score(rk.mean(high, low) + fine, ["hl", "h"])
     assert table.total.tolist() == [0.5, 0.75]
     np.testing.assert_array_equal(table.terms["high"], [np.nan, np.nan])
     np.testing.assert_array_equal(table.terms["low"], [np.nan, 0.25])
 
 
 def test_a_mean_abstains_while_all_weights_are_zero() -> None:
-    tree = rk.weighted_mean((rk.schedules.linear(0.0, 1.0), high))
+    tree = rk.mean((rk.schedules.linear(0.0, 1.0), high))
     table = rk.score(tree.named("mean"), [""], progress=rk.Progress(0, 10))
     assert table.outcomes["mean"].tolist() == ["abstained"]
     assert np.isnan(table.total).all()
@@ -66,23 +66,23 @@ def test_a_mean_abstains_while_all_weights_are_zero() -> None:
 
 
 def test_factors_written_with_a_star_are_weights_of_a_mean() -> None:
-    assert rk.weighted_mean(0.5 * high, 1.5 * low) == rk.weighted_mean({high: 0.5, low: 1.5})
+    assert rk.mean(0.5 * high, 1.5 * low) == rk.mean({high: 0.5, low: 1.5})
 
 
 def test_a_sum_inside_a_mean_keeps_its_own_weights() -> None:
-    table = rk.score(rk.weighted_mean((2.0, 0.5 * high + 0.5 * low), (2.0, high)), [""])
+    table = rk.score(rk.mean((2.0, 0.5 * high + 0.5 * low), (2.0, high)), [""])
     assert table.total.tolist() == [pytest.approx((0.625 + 1.0) / 2)]
 
 
 @pytest.mark.parametrize("weight", [-1.0, rk.schedules.linear(1.0, -1.0)])
 def test_a_mean_refuses_weights_that_get_negative(weight: Any) -> None:
     with pytest.raises(rk.RewardDefinitionError, match="becomes negative"):
-        rk.weighted_mean({high: weight})
+        rk.mean({high: weight})
 
 
 @pytest.mark.parametrize("items", [[], {}])
 def test_nothing_to_sum_is_an_error(items: Any) -> None:
-    for build in (rk.weighted_sum, rk.weighted_mean):
+    for build in (rk.weighted_sum, rk.mean):
         with pytest.raises(rk.RewardDefinitionError, match="at least one reward"):
             build(items)
 
@@ -94,4 +94,4 @@ def test_items_that_cannot_be_summed_are_a_type_error(items: Any) -> None:
 
 
 def test_a_mean_is_evaluated_once_and_has_no_component_of_its_own() -> None:
-    assert Scorer(rk.weighted_mean(high, low)).components == ["high", "low"]
+    assert Scorer(rk.mean(high, low)).components == ["high", "low"]

@@ -1,4 +1,4 @@
-"""Rewards in order: lexicographic and best_of."""
+"""Rewards in order: lexicographic."""
 
 from __future__ import annotations
 
@@ -106,10 +106,6 @@ def test_a_reward_that_never_differs_decides_nothing() -> None:
         (lambda: rk.lexicographic(A, told(1, bounds=(0.0, math.inf))), r"finite bounds.*\.clip\(low, high\)"),
         (lambda: rk.lexicographic(A, told(1, bounds=(-1e308, 1e308))), "finite bounds"),
         (lambda: rk.lexicographic(*[A] * 12), "12 rewards of 10 levels are more than the trainer.s float32"),
-        (lambda: rk.best_of(A), "best_of needs at least two rewards"),
-        (lambda: rk.best_of({"a": A, "b": B}), "best_of takes rewards without weights"),
-        (lambda: rk.best_of("ab", A), "best_of: an item must be a reward"),
-        (lambda: rk.best_of(None), "best_of needs at least two rewards"),
     ],
 )
 def test_invalid_orders_are_refused(build: Any, message: str) -> None:
@@ -120,55 +116,9 @@ def test_invalid_orders_are_refused(build: Any, message: str) -> None:
 words = st.sampled_from(["0", "0.5", "1", "-", "0.25", "0.9999999999"])
 
 
-@given(st.lists(st.tuples(words, words, words).map(" ".join), max_size=6))
-def test_best_of_is_the_maximum_and_evaluates_only_rewards_that_could_still_win(completions: list[str]) -> None:
-    highest = totals(rk.maximum(A, B, C), *completions)
-    calls.clear()
-    table = rk.score(rk.best_of(A, B, C), completions)
-    np.testing.assert_allclose(table.total, highest, atol=1e-9)
-    for completion in set(completions):
-        best = -math.inf
-        for place, word in enumerate(completion.split()):
-            assert calls[place, completion] == (best < 1.0 - 1e-9)
-            best = max(best, -math.inf if word == "-" else float(word))
-
-
-def test_later_bounds_decide_which_rewards_could_still_win() -> None:
-    low, high = told(1, bounds=(0.0, 0.4)), told(2, bounds=(0.0, 2.0))
-    for tree, asked in ((rk.best_of(A, low), [0]), (rk.best_of(A, low, high), [0, 1, 2])):
-        calls.clear()
-        assert totals(tree, "0.5 0.3 0.2") == [0.5]
-        assert sorted(place for place, _ in calls) == asked
-
-
-def test_the_note_is_the_winners() -> None:
-    table = rk.score(rk.best_of(A, B), ["1 0", "0.5 0.75", "0.5 0.5", "- 0.25", "- -"])
-    assert table.notes["best_of"] == ["from 0", "from 1", "from 0", "from 1", ""]
-    assert table.outcomes["best_of"].tolist() == ["scored"] * 4 + ["abstained"]
-    assert table.outcomes["told_1"].tolist() == ["skipped", "scored", "scored", "scored", "abstained"]
-
-
-def test_a_failure_before_the_best_is_sure_fails_without_a_note() -> None:
-    table = rk.score(rk.best_of(A, B, C), ["1 x x", "0.5 x 1", "x 1 1", "0.5 1 x"])
-    assert table.outcomes["best_of"].tolist() == ["scored", "failed", "failed", "scored"]
-    assert table.notes["best_of"] == ["from 0", "", "", "from 1"]
-    np.testing.assert_array_equal(table.total, [1.0, np.nan, np.nan, 1.0])
-
-
-def test_best_of_goes_below_zero_and_takes_equal_rewards() -> None:
-    negative = told(0, bounds=(-2.0, -1.0))
-    assert totals(rk.best_of(negative, negative), "-1.5") == [-1.5]
-    assert rk.best_of(negative, A).bounds == (-2.0, 1.0)
-
-
-def test_a_part_that_another_place_asks_for_changes_nothing() -> None:
-    tree = rk.best_of(A, B) + rk.gate(C, B)
-    assert totals(tree, "1 0.25 1", "0 0.25 0") == [1.25, 0.25]
-
-
 @given(st.lists(st.tuples(words, words, words).map(" ".join), min_size=1, max_size=5), st.data())
 def test_orders_work_in_gates_and_in_each_other(completions: list[str], data: st.DataObject) -> None:
-    inner = rk.best_of(A, B)
+    inner = rk.maximum(A, B)
     tree = rk.gate(C, rk.lexicographic(inner, A, levels=1), threshold=0.5)
     found = totals(tree, *completions)
     row = data.draw(st.integers(0, len(completions) - 1))

@@ -63,7 +63,7 @@ def test_penalties_of_penalties_sums_and_means_are_penalties() -> None:
     assert rk.score(rk.penalty(once, 0.25), ["0.25"]).total.tolist() == [-0.1875]
     # 0.25 - 0.375 of at most 1 and at least -0.5
     assert rk.score(rk.penalty(one + once), ["0.25"]).total[0] == pytest.approx(-1.125 / 1.5)
-    assert rk.score(rk.penalty(rk.weighted_mean(one, rk.maximum(one, one))), ["0.25"]).total[0] == -0.75
+    assert rk.score(rk.penalty(rk.mean(one, rk.maximum(one, one))), ["0.25"]).total[0] == -0.75
     assert list(rk.score(once + rk.penalty(one, 0.1), ["0"]).terms) == ["told_penalty", "told_penalty_2"]
 
 

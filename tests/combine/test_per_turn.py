@@ -193,7 +193,7 @@ def test_one_failed_turn_fails_the_row() -> None:
 
 
 def test_a_bug_raises_first_and_later_counts_as_the_lowest_value() -> None:
-    with pytest.raises(rk.RewardBug, match="could not convert"):
+    with pytest.raises(rk.errors.RewardBug, match="could not convert"):
         rk.score(make(Reduction("mean")), [turns([0.5, "bug"])])
     batch = rk.Batch([turns([1, "bug"]), turns([1])])
     table = rk.Scorer(make(Reduction("mean"), share)).score(batch, strict=False)
@@ -222,7 +222,7 @@ def test_columns_and_prompts_reach_the_turns() -> None:
 
 @given(st.lists(strategies.trajectories(), min_size=1, max_size=4))
 def test_rows_do_not_mix(group: list[list[Message]]) -> None:
-    reward = rk.per_turn(rk.calls_between(0, 1, margin=3), reduce="mean", over="prefixes") + rk.finished()
+    reward = rk.per_turn(rk.agents.calls_between(0, 1, margin=3), reduce="mean", over="prefixes") + rk.agents.finished()
     together = rk.score(reward, group)
     for row, completion in enumerate(group):
         alone = rk.score(reward, [completion])
@@ -235,9 +235,9 @@ def test_rows_do_not_mix(group: list[list[Message]]) -> None:
 @given(strategies.trajectories(), st.sampled_from(REDUCTIONS))
 def test_a_whole_tree_may_be_scored_per_turn(messages: list[Message], reduction: Reduction) -> None:
     tree = (
-        0.5 * rk.finished()
-        + rk.gate(rk.finished(), rk.length_between(1, 5, unit="words"))
-        - 0.1 * rk.turns_between(0, 1)
+        0.5 * rk.agents.finished()
+        + rk.gate(rk.agents.finished(), rk.length.between(1, 5, unit="words"))
+        - 0.1 * rk.agents.turns_between(0, 1)
     )
     reward = make(reduction, tree)
     table = rk.score(reward, [messages])
@@ -271,13 +271,13 @@ def test_a_broken_environment_fails_the_row() -> None:
 
 def test_a_cut_trajectory_is_cut_in_its_last_state_alone() -> None:
     batch = rk.Batch([turns(["a", "b"])], rollouts=Rollouts(cut=[True]))
-    table = rk.Scorer(rk.per_turn(rk.finished(), reduce="mean", over="prefixes")).score(batch)
+    table = rk.Scorer(rk.per_turn(rk.agents.finished(), reduce="mean", over="prefixes")).score(batch)
     assert table.turns["finished_per_turn"][0].tolist() == [0.5, 0.0]
 
 
 def test_a_cut_turn_is_cut_by_itself_too() -> None:
     batch = rk.Batch([turns(["a", "b"])], rollouts=Rollouts(cut=[True]))
-    table = rk.Scorer(rk.per_turn(rk.finished(), reduce="mean")).score(batch)
+    table = rk.Scorer(rk.per_turn(rk.agents.finished(), reduce="mean")).score(batch)
     assert table.turns["finished_per_turn"][0].tolist() == [0.5, 0.0]
 
 
@@ -310,7 +310,7 @@ def test_pay_for_easy_turns_is_reported(reduce: Any, options: Any, warned: bool)
     ],
 )
 def test_a_column_must_have_one_number_for_each_turn(column: Any, problem: str) -> None:
-    with pytest.raises(rk.CoercionError, match=problem):
+    with pytest.raises(rk.errors.CoercionError, match=problem):
         rk.score(rk.per_turn("values", reduce="mean"), [turns([1, 1])], values=[column])
 
 
@@ -348,8 +348,11 @@ def tokens(completion_ids: list[int]) -> float:
         (lambda: rk.per_turn(relative, reduce="mean"), "compares completions with each other"),
         (lambda: rk.per_turn(rk.rank_in_group(share), reduce="mean"), "compares completions with each other"),
         (lambda: rk.per_turn(tokens, reduce="mean"), "reads token ids"),
-        (lambda: rk.per_turn(rk.environment_reward(), reduce="mean"), "reads the environment"),
-        (lambda: rk.per_turn(rk.finished() + rk.final_state(lambda environment: True), reduce="mean"), "environment"),
+        (lambda: rk.per_turn(rk.agents.environment_reward(), reduce="mean"), "reads the environment"),
+        (
+            lambda: rk.per_turn(rk.agents.finished() + rk.agents.final_state(lambda environment: True), reduce="mean"),
+            "environment",
+        ),
     ],
 )
 def test_options_are_checked(make_reward: Any, problem: str) -> None:
@@ -361,12 +364,12 @@ def test_options_are_checked(make_reward: Any, problem: str) -> None:
 
 def test_it_is_shown_and_pickled() -> None:
     rewards = {
-        rk.per_turn(rk.finished(), reduce="progress"): "per_turn(finished(), reduce='progress')",
+        rk.per_turn(rk.agents.finished(), reduce="progress"): "per_turn(agents.finished(), reduce='progress')",
         rk.per_turn(
-            rk.finished(), reduce="progress", discount=0.9
-        ): "per_turn(finished(), reduce='progress', discount=0.9)",
-        rk.per_turn(rk.finished(), reduce="sum", turns=3, over="prefixes"): (
-            "per_turn(finished(), reduce='sum', over='prefixes', turns=3)"
+            rk.agents.finished(), reduce="progress", discount=0.9
+        ): "per_turn(agents.finished(), reduce='progress', discount=0.9)",
+        rk.per_turn(rk.agents.finished(), reduce="sum", turns=3, over="prefixes"): (
+            "per_turn(agents.finished(), reduce='sum', over='prefixes', turns=3)"
         ),
         rk.per_turn("values", reduce="last"): "per_turn('values', reduce='last')",
     }
@@ -382,12 +385,12 @@ def test_own_shares_must_be_one_for_each_turn() -> None:
         return rk.Score(1.0, turns=[0.25, 0.75])
 
     assert rk.score(own, [turns([1, 1])]).turns["own"][0].tolist() == [0.25, 0.75]
-    with pytest.raises(rk.RewardBug, match="2 shares for 1 turns"):
+    with pytest.raises(rk.errors.RewardBug, match="2 shares for 1 turns"):
         rk.score(own, [turns([1])])
 
 
 def test_four_hundred_turns() -> None:
     many = [message for number in range(400) for message in (asks(("f", {"n": number})), result("f", "ok"))]
-    reward = rk.per_turn(rk.tool_success("f"), reduce="progress")
+    reward = rk.per_turn(rk.agents.tool_success("f"), reduce="progress")
     number, shares, _ = scored(reward, many)
     assert (number, len(shares), shares[0]) == (1.0, 400, 1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import rewardkit as rk
 from rewardkit.schedules import linear
 from rewardkit.tree.reward import Reward
 
-MEANS = [rk.geometric_mean, rk.harmonic_mean]
+MEANS = [partial(rk.mean, kind="geometric"), partial(rk.mean, kind="harmonic")]
 
 
 def told(place: int, **options: Any) -> Reward:
@@ -40,21 +41,21 @@ def totals(tree: Reward, *completions: str) -> list[float]:
 @pytest.mark.parametrize(
     ("tree", "completion", "value"),
     [
-        (rk.geometric_mean(A, B), "0.9 0.4", 0.6),
-        (rk.geometric_mean(A, B), "0.25 0.25", 0.25),
-        (rk.geometric_mean(A, B), "0.9 0", 0.0),
-        (rk.geometric_mean({A: 2.0, B: 1.0}), "1 0.125", 0.5),
-        (rk.geometric_mean(2.0 * A, B), "1 0.125", 0.5),
-        (rk.geometric_mean({A: 0.0, B: 1.0}), "0 0.3", 0.3),
-        (rk.harmonic_mean(A, B), "0.5 1", 2 / 3),
-        (rk.harmonic_mean(A, B), "0.5 0", 0.0),
-        (rk.harmonic_mean([(3.0, A), (1.0, B)]), "0.5 1", 4 / 7),
-        (rk.geometric_mean(A, B), "0.3 -", 0.3),
-        (rk.harmonic_mean(A, B, C), "0.5 - 1", 2 / 3),
-        (rk.geometric_mean(*ANY), "3e38 3e38 3e38", 3e38),
-        (rk.geometric_mean(*ANY), "5e-324 5e-324 5e-324", 5e-324),
-        (rk.harmonic_mean(*ANY), "5e-324 5e-324 1", 5e-324),
-        (rk.harmonic_mean(*ANY), "3e38 3e38 1", 3.0),
+        (rk.mean(A, B, kind="geometric"), "0.9 0.4", 0.6),
+        (rk.mean(A, B, kind="geometric"), "0.25 0.25", 0.25),
+        (rk.mean(A, B, kind="geometric"), "0.9 0", 0.0),
+        (rk.mean({A: 2.0, B: 1.0}, kind="geometric"), "1 0.125", 0.5),
+        (rk.mean(2.0 * A, B, kind="geometric"), "1 0.125", 0.5),
+        (rk.mean({A: 0.0, B: 1.0}, kind="geometric"), "0 0.3", 0.3),
+        (rk.mean(A, B, kind="harmonic"), "0.5 1", 2 / 3),
+        (rk.mean(A, B, kind="harmonic"), "0.5 0", 0.0),
+        (rk.mean([(3.0, A), (1.0, B)], kind="harmonic"), "0.5 1", 4 / 7),
+        (rk.mean(A, B, kind="geometric"), "0.3 -", 0.3),
+        (rk.mean(A, B, C, kind="harmonic"), "0.5 - 1", 2 / 3),
+        (rk.mean(*ANY, kind="geometric"), "3e38 3e38 3e38", 3e38),
+        (rk.mean(*ANY, kind="geometric"), "5e-324 5e-324 5e-324", 5e-324),
+        (rk.mean(*ANY, kind="harmonic"), "5e-324 5e-324 1", 5e-324),
+        (rk.mean(*ANY, kind="harmonic"), "3e38 3e38 1", 3.0),
     ],
 )
 def test_values(tree: Reward, completion: str, value: float) -> None:
@@ -117,18 +118,18 @@ def test_they_are_their_formula_and_lie_between_lowest_and_highest(
 @given(st.lists(st.floats(0.01, 1), min_size=3, max_size=3))
 def test_harmonic_is_at_most_geometric_is_at_most_the_average(values: list[float]) -> None:
     completion = " ".join(map(repr, values))
-    found = [totals(mean(A, B, C), completion)[0] for mean in (rk.harmonic_mean, rk.geometric_mean, rk.weighted_mean)]
+    found = [totals(mean(A, B, C), completion)[0] for mean in (MEANS[1], MEANS[0], rk.mean)]
     assert found == pytest.approx(sorted(found), rel=1e-9)
 
 
 def test_they_are_one_term_with_components_within_the_bounds_of_their_parts() -> None:
-    tree = 0.5 * rk.geometric_mean(A, B) + rk.geometric_mean(A, C).named("other")
+    tree = 0.5 * rk.mean(A, B, kind="geometric") + rk.mean(A, C, kind="geometric").named("other")
     table = rk.score(tree, ["0.9 0.4 0.9"])
     assert {name: values[0] for name, values in table.terms.items()} == pytest.approx(
         {"geometric_mean": 0.3, "other": 0.9}
     )
     assert list(table.components) == ["geometric_mean", "told_0", "told_1", "other", "told_2"]
-    assert rk.geometric_mean(A.clip(0.25, 0.5), B.clip(0.5, 0.75)).bounds == (0.25, 0.75)
+    assert rk.mean(A.clip(0.25, 0.5), B.clip(0.5, 0.75), kind="geometric").bounds == (0.25, 0.75)
 
 
 @pytest.mark.parametrize("mean", MEANS)
@@ -136,7 +137,7 @@ def test_they_are_one_term_with_components_within_the_bounds_of_their_parts() ->
     ("items", "message"),
     [
         ([], "needs at least one reward"),
-        ([told(0, bounds=(-1.0, 1.0))], r"can go down to -1, .*Use \.clip\(0, 1\), or rk\.weighted_mean"),
+        ([told(0, bounds=(-1.0, 1.0))], r"can go down to -1, .*Use \.clip\(0, 1\), or an arithmetic mean"),
         ([A - B], "becomes negative|can go down"),
         ([{A: -1.0}], "becomes negative"),
         ([{A: linear(1.0, -0.5)}], "becomes negative"),

@@ -45,7 +45,7 @@ def test_a_default_takes_every_other_value(key: Any) -> None:
 
 
 def test_a_missing_column_names_the_near_miss() -> None:
-    with pytest.raises(rk.BindingError, match=r"no such column.*Did you mean 'tasks'"):
+    with pytest.raises(rk.errors.BindingError, match=r"no such column.*Did you mean 'tasks'"):
         rk.score(ROUTE, ["3"], tasks=["math"], answer=[3], text=["x"])
 
 

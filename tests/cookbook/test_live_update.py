@@ -32,7 +32,7 @@ def test_what_the_two_rewards_pay() -> None:
 
 
 def test_the_broken_one_asks_for_a_column_that_is_not_there() -> None:
-    with pytest.raises(rk.BindingError, match="invoice"):
+    with pytest.raises(rk.errors.BindingError, match="invoice"):
         totals("broken.py")
 
 

@@ -192,7 +192,7 @@ def test_components_left_out_abstain_on_both_sides() -> None:
     found = rk.diff(exact + short, exact + 2 * short, ROWS, without=["short"])
     assert found.same
     assert any("Left out: short" in warning for warning in found.warnings)
-    with pytest.raises(rk.DataError, match="exactly"):
+    with pytest.raises(rk.errors.DataError, match="exactly"):
         rk.diff(exact, exact, ROWS, without=["exactly"])
 
 
@@ -250,18 +250,18 @@ def test_completions_on_which_everything_abstains_have_no_total() -> None:
 
 
 def test_totals_may_change_without_any_advantage() -> None:
-    found = rk.diff(exact, exact + 0.5 * rk.monitor(short) + rk.contains_none(["cat"]), ROWS)
+    found = rk.diff(exact, exact + 0.5 * rk.monitor(short) + rk.contains(none="cat"), ROWS)
     assert found.verdict == "12 of 12 completions get another total and no advantage changes."
 
 
 @pytest.mark.parametrize("data", [["42"], [{"completion": "42"}, None]])
 def test_rows_are_mappings(data: list[Any]) -> None:
-    with pytest.raises(rk.DataError, match="mapping"):
+    with pytest.raises(rk.errors.DataError, match="mapping"):
         rk.diff(exact, exact, data)
 
 
 def test_a_missing_file_of_exploits_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(rk.DataError, match="known exploits"):
+    with pytest.raises(rk.errors.DataError, match="known exploits"):
         rk.diff(exact, exact, ROWS, regressions=tmp_path / "nothing.jsonl")
 
 

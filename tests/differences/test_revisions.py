@@ -107,7 +107,7 @@ def test_what_git_does_not_have_is_named(repository: Callable[..., None], name: 
 
 def test_outside_of_a_repository_it_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(rk.DataError, match="git"):
+    with pytest.raises(rk.errors.DataError, match="git"):
         rk.diff("HEAD:reward.py:reward", "HEAD:reward.py:reward", [{"completion": "a"}])
 
 

@@ -77,7 +77,7 @@ def test_the_command_score(case: Case, tmp_path: Path, capsys: Captured) -> None
 
 @every_case
 def test_an_update_is_tried_on_a_recorded_batch(case: Case, tmp_path: Path, capsys: Captured) -> None:
-    functions = rk.to_trl(rk.length_between(0, 100, unit="characters"), record=tmp_path / "run")
+    functions = rk.to_trl(rk.length.between(0, 100, unit="characters"), record=tmp_path / "run")
     functions[0](completions=list(case.completions), prompts=case.prompts, **case.columns)
     functions.flush()
     target, _ = case.written(tmp_path)

@@ -10,7 +10,10 @@ from tests.frozen.compositions import COMPOSITIONS
 from tests.hostile.rewards import REWARDS
 
 MOST = 15
-FOR_ALL = {"bounds", "children", "clip", "facts", "fingerprint", "name", "named", "with_columns"}
+FOR_ALL = {"bounds", "children", "clip", "facts", "fingerprint", "name", "named", "with_columns"} | {
+    "plot_schedules",
+    "weights_over_training",
+}
 MAKERS = {**COMPOSITIONS, **{f"primitive {name}": case.make for name, case in REWARDS.items()}}
 
 

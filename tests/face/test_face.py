@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import shutil
 import subprocess
 import sys
@@ -31,16 +32,29 @@ def test_names_are_offered_for_completion() -> None:
     assert {"reward", "to_trl", "schedules"} <= set(dir(rk))
 
 
+MISTYPED = {
+    "exact_match": "exact",
+    "contains_all": "contains",
+    "geometric_mean": "mean",
+    "instruction": "instructions",
+    "finished": "agents.finished",
+    "BindingError": "errors.BindingError",
+    "token_budget": "length.budget",
+    "kimi_length": "length",
+}
+
+
 def test_an_unknown_name_gets_its_near_miss() -> None:
     with pytest.raises(AttributeError, match="weighted_sum"):
         rk.weigthed_sum  # type: ignore[attr-defined]  # noqa: B018
-    with pytest.raises(AttributeError, match="Did you mean 'exact'"):
-        rk.exact_match  # type: ignore[attr-defined]  # noqa: B018
+    for name, meant in MISTYPED.items():
+        with pytest.raises(AttributeError, match=re.escape(f"rewardkit has no {name!r}. Did you mean {meant!r}")):
+            getattr(rk, name)
 
 
 def test_no_public_name_is_a_top_level_module() -> None:
     modules = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or path.is_dir()}
-    assert modules & set(rk.__all__) == {"schedules"}, "schedules is a module on purpose: rk.schedules.linear"
+    assert modules & set(rk.__all__) == {"errors", "schedules"}, "modules on purpose: rk.schedules.linear, rk.errors"
 
 
 def test_the_import_loads_nothing_heavy() -> None:
@@ -96,7 +110,7 @@ sys.modules["jsonschema_rs"] = None
 import rewardkit as rk
 try:
     rk.json_schema({"type": "object"})
-except rk.MissingExtraError as error:
+except rk.errors.MissingExtraError as error:
     print(isinstance(error, ImportError), error)
 """
     result = run(code)
@@ -137,4 +151,5 @@ def test_every_error_of_ours_is_defined_in_one_place_and_public() -> None:
         known |= set(found)
     public = {name: home for name, home in defined.items() if not name.startswith("_")}
     assert set(public.values()) == {"errors.py"}, public
-    assert set(public) <= set(rk.__all__)
+    assert {*public, "RewardKitError", "RewardKitWarning"} == set(rk.errors.__all__)
+    assert len({*public, "RewardKitError"} & set(rk.__all__)) == 4

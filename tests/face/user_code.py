@@ -38,7 +38,7 @@ def use() -> None:
     assert_type(tree.name, str)
     assert_type(tree.bounds, tuple[float, float])
     assert_type(tree.fingerprint, str)
-    assert_type(rk.schedules.linear(0.0, 1.0), rk.Schedule)
+    assert_type(rk.schedules.linear(0.0, 1.0), rk.schedules.Schedule)
     assert_type(rk.extract.tag("answer")("<answer>1</answer>"), str | None)
     table = rk.score(course, ["<answer>1</answer>"], answer=["1"])
     assert_type(table, rk.ScoreTable)

@@ -16,7 +16,14 @@ from rewardkit import schedules, testing
 from rewardkit.cli.main import parser
 
 FILE = Path(__file__).with_name("surface.txt")
-_PUBLIC = {"rk": rk, "testing": testing, "schedules": schedules}
+_PUBLIC = {
+    "rk": rk,
+    "agents": rk.agents,
+    "errors": rk.errors,
+    "length": rk.length,
+    "schedules": schedules,
+    "testing": testing,
+}
 
 
 def surface() -> str:

@@ -38,7 +38,7 @@ def cells(name: str) -> Iterator[Line]:
     for cell, make in CELLS.items():
         try:
             yield {"case": cell, "scores": scored(reward, [case.right], {column: [make()] for column in case.columns})}
-        except rk.CoercionError as error:
+        except rk.errors.CoercionError as error:
             yield {"case": cell, "refused": str(error)}
 
 

@@ -44,7 +44,7 @@ def exact() -> rk.Reward:
 
 
 def told(id: str, **arguments: object) -> Made:  # noqa: A002
-    return lambda: rk.instruction(id, reading="loose", **arguments)
+    return lambda: rk.instructions(only={id: arguments}, reading="loose")
 
 
 def letter() -> rk.Reward:
@@ -131,11 +131,11 @@ HACKS = [
     Hack("a fence without code", lambda: rk.fenced("python"), "```python\n\n```"),
     Hack("a fence that never closes", lambda: rk.fenced("python"), "```python\nprint(1)"),
     Hack("a fence in the thinking", lambda: rk.fenced("python"), "<think>```python\nx\n```</think>"),
-    Hack("silence instead of a refusal", lambda: rk.no_refusal(), ""),
-    Hack("a refusal in full-width letters", lambda: rk.no_refusal(), "Ａｓ ａｎ ＡＩ, no."),
-    Hack("a forbidden word with a zero-width space", lambda: rk.contains_none(["guess"]), "I gu\u200bess 42"),
-    Hack("wanted words in the thinking", lambda: rk.contains_all(["because"]), "<think>because</think>42"),
-    Hack("the wrong script", lambda: rk.script("zh"), "the answer", most=0.0),
+    Hack("silence instead of a refusal", lambda: rk.contains(none=rk.REFUSALS), ""),
+    Hack("a refusal in full-width letters", lambda: rk.contains(none=rk.REFUSALS), "Ａｓ ａｎ ＡＩ, no."),
+    Hack("a forbidden word with a zero-width space", lambda: rk.contains(none="guess"), "I gu\u200bess 42"),
+    Hack("wanted words in the thinking", lambda: rk.contains(all="because"), "<think>because</think>42"),
+    Hack("the wrong script", lambda: rk.language(script="zh"), "the answer", most=0.0),
     Hack("a language in the wrong script", lambda: rk.language("zh"), "the answer", most=0.0),
     Hack("the wrong language", lambda: rk.language("de"), "The answer is forty-two, as I have shown.", most=0.0),
     Hack("the right language in the thinking", lambda: rk.language("de"), f"<think>{GERMAN}</think>{ENGLISH}"),
@@ -144,8 +144,8 @@ HACKS = [
     Hack("every second sentence", lambda: rk.language("de"), f"{GERMAN} {ENGLISH} {GERMAN} {ENGLISH}", most=0.5),
     Hack("look-alike letters of a language", lambda: rk.language("ru"), "Aнcweр is hеre tоdаy аnd nоw"),
     Hack("invisible characters in words", lambda: rk.language("de"), "\u200b".join(ENGLISH)),
-    Hack("invisible padding", lambda: rk.length_between(50, 99, unit="characters"), "a" + " \u200b" * 60),
-    Hack("invisible words", lambda: rk.length_between(5, 99, unit="words"), "\u200b " * 60),
+    Hack("invisible padding", lambda: rk.length.between(50, 99, unit="characters"), "a" + " \u200b" * 60),
+    Hack("invisible words", lambda: rk.length.between(5, 99, unit="words"), "\u200b " * 60),
     # calls that are written as text
     Hack("a call that is talked about", calls, f"Write {CALL} to open it.", OPEN),
     Hack("a call in code", calls, f"`{CALL}`", OPEN),
@@ -327,9 +327,9 @@ HACKS = [
     Hack("one item, many times", lambda: rk.set_match("answer"), "7, 7, 7, 7", gold(["7", "8"]), most=0.34),
     Hack("items backwards", lambda: rk.sequence_match("answer"), "c, b, a", gold(["a", "b", "c"])),
     Hack("items twice", lambda: rk.sequence_match("answer"), "a, a, b, b, c, c", gold(["a", "b", "c"]), most=0.2),
-    Hack("milestones backwards", lambda: rk.steps("one", "two", "three"), "three two one", most=0.34),
-    Hack("milestones repeated", lambda: rk.steps("one", "two"), "two one two one two", most=0.5),
-    Hack("milestones in the thinking", lambda: rk.steps("one", "two"), "<think>one two</think>"),
+    Hack("milestones backwards", lambda: rk.milestones("one", "two", "three"), "three two one", most=0.34),
+    Hack("milestones repeated", lambda: rk.milestones("one", "two"), "two one two one two", most=0.5),
+    Hack("milestones in the thinking", lambda: rk.milestones("one", "two"), "<think>one two</think>"),
     Hack("unrelated text, BLEU", lambda: rk.bleu("answer"), "the the the the the", gold("the cat sat down"), most=0.3),
     # instructions
     Hack("chained sentences without periods", told("words:last_first"), "We saw fog\nIt came\nIce grew"),
@@ -356,15 +356,17 @@ HACKS = [
     Hack("an instruction in the thinking", told("startend:end_checker", end_phrase="Bye."), "<think>Bye.</think>No."),
     # repetition and length
     Hack("padding by repetition", lambda: rk.repetition_penalty(unit="words"), "so " * 200, most=-0.9),
-    Hack("padding past the limit", lambda: rk.overlong_penalty(9, 3, unit="words"), "so " * 200, most=-1.0),
-    Hack("a short wrong answer, budget", lambda: rk.token_budget(exact(), 9, form="max", unit="words"), "x", gold("y")),
-    Hack("a short wrong answer, group", lambda: rk.kimi_length(exact(), unit="words"), "x", gold("y")),
+    Hack("padding past the limit", lambda: rk.length.overlong(9, 3, unit="words"), "so " * 200, most=-1.0),
+    Hack(
+        "a short wrong answer, budget", lambda: rk.length.budget(exact(), 9, form="max", unit="words"), "x", gold("y")
+    ),
+    Hack("a short wrong answer, group", lambda: rk.length.kimi(exact(), unit="words"), "x", gold("y")),
     Hack("steps without content", lambda: rk.reasoning_steps(), "Step 1: ok\nStep 2: ok\nStep 3: ok"),
     Hack("bullets alone", lambda: rk.reasoning_steps(), "x\n- \n- \n- \n"),
     Hack("transition words alone", lambda: rk.reasoning_steps(), "First, Second, Next, Finally,"),
     Hack("one step, many times", lambda: rk.reasoning_steps(), "- Let me think about it.\n" * 99, most=0.34),
     Hack("letters for words", lambda: rk.reasoning_steps(), "- a b c d e f\n- g h i j k l\n- m n o p q r"),
-    Hack("a short wrong answer", lambda: rk.cosine_length(exact(), 90, unit="words"), "x", gold("y"), most=-0.99),
+    Hack("a short wrong answer", lambda: rk.length.cosine(exact(), 90, unit="words"), "x", gold("y"), most=-0.99),
 ]
 
 HONEST = [
@@ -413,7 +415,7 @@ HONEST = [
     Hack("token_f1", lambda: rk.token_f1("answer"), "The Paris!", gold("paris"), most=1.0),
     Hack("list as bullets", lambda: rk.set_match("answer"), "- b\n- a", gold('["a", "b"]'), most=1.0),
     Hack("list in order", lambda: rk.sequence_match("answer"), "1. a\n2. b", gold(["a", "b"]), most=1.0),
-    Hack("milestones", lambda: rk.steps("one", "two"), "Step one, then step two.", most=1.0),
+    Hack("milestones", lambda: rk.milestones("one", "two"), "Step one, then step two.", most=1.0),
     Hack("a root in another form", maths, "\\boxed{\\frac{\\sqrt2}{2}}", gold("\\frac{1}{\\sqrt2}"), most=1.0),
     Hack("with a unit", maths, "\\boxed{42 \\text{ cm}}", FORTY_TWO, most=1.0),
     Hack("a decimal for a fraction", maths, "\\boxed{0.75}", gold("\\frac{3}{4}"), most=1.0),
@@ -424,6 +426,6 @@ HONEST = [
     Hack("a function", program, "```python\ndef add(a, b):\n    return a + b\n```", SUM, most=1.0),
     Hack("JSON match", matched, '{"lines": [2, 1], "qty": 7.0, "sku": "a"}', LINE, most=1.0),
     Hack("valid JSON", lambda: rk.json_valid(), "<think>{</think>{}", most=1.0),
-    Hack("no refusal", lambda: rk.no_refusal(), "I cannily sorted them; here you are.", most=1.0),
+    Hack("no refusal", lambda: rk.contains(none=rk.REFUSALS), "I cannily sorted them; here you are.", most=1.0),
     Hack("code with a fence", lambda: rk.fenced("python"), "<think>hm</think>```python\nprint('```')\n```", most=1.0),
 ]

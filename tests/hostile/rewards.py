@@ -84,13 +84,13 @@ REWARDS: dict[str, Case] = {
         '<tool_call>{"name": "open", "arguments": {"color": "blue"}}</tool_call>',
         gold('[{"name": "open", "arguments": {"color": "red"}}]'),
     ),
-    "tool_success": Case(lambda: rk.tool_success("open"), OPENED, STUCK, form=everywhere),
-    "tool_errors": Case(lambda: rk.tool_errors(), OPENED, STUCK, most=None, form=everywhere),
-    "calls_between": Case(lambda: rk.calls_between(0, 1), OPENED, [*STUCK[:2], *OPENED], form=everywhere),
-    "turns_between": Case(lambda: rk.turns_between(0, 2), OPENED, [*STUCK[:2], *OPENED], form=everywhere),
-    "finished": Case(rk.finished, OPENED, OPENED[:2], most=None, form=everywhere),
-    "no_claim_without_call": Case(
-        lambda: rk.no_claim_without_call({"open": ["opened"]}), "18", "I opened it.", most=None, form=everywhere
+    "agents.tool_success": Case(lambda: rk.agents.tool_success("open"), OPENED, STUCK, form=everywhere),
+    "agents.tool_errors": Case(lambda: rk.agents.tool_errors(), OPENED, STUCK, most=None, form=everywhere),
+    "agents.calls_between": Case(lambda: rk.agents.calls_between(0, 1), OPENED, [*STUCK[:2], *OPENED], form=everywhere),
+    "agents.turns_between": Case(lambda: rk.agents.turns_between(0, 2), OPENED, [*STUCK[:2], *OPENED], form=everywhere),
+    "agents.finished": Case(rk.agents.finished, OPENED, OPENED[:2], most=None, form=everywhere),
+    "agents.no_claim_without_call": Case(
+        lambda: rk.agents.no_claim_without_call({"open": ["opened"]}), "18", "I opened it.", most=None, form=everywhere
     ),
     "tags": Case(lambda: rk.tags("think", "answer"), "<think>a</think><answer>b</answer>", "b"),
     "tags, partial": Case(
@@ -101,19 +101,19 @@ REWARDS: dict[str, Case] = {
     "tags, anywhere": Case(lambda: rk.tags("answer", anchored=False), "So: <answer>b</answer>", "b"),
     "regex": Case(lambda: rk.regex(r"(.*)(.*)(.*) is \d+\."), "It is 42.", "forty", most=0.0),
     "fenced": Case(lambda: rk.fenced("json"), "```json\n{}\n```", "{}"),
-    "starts_with": Case(lambda: rk.starts_with("Yes"), "Yes.", "No."),
-    "ends_with": Case(lambda: rk.ends_with("QED"), "So QED", "No."),
-    "contains_all": Case(lambda: rk.contains_all(["alpha", "omega"], partial=True), "alpha, omega", "beta"),
-    "contains_none": Case(lambda: rk.contains_none(["beta"]), "alpha", "beta", most=None),
-    "no_refusal": Case(lambda: rk.no_refusal(), "Paris", "As an AI, I do not know.", most=None),
+    "contains, start": Case(lambda: rk.contains(start="Yes"), "Yes.", "No."),
+    "contains, end": Case(lambda: rk.contains(end="QED"), "So QED", "No."),
+    "contains, all": Case(lambda: rk.contains(all=["alpha", "omega"], partial=True), "alpha, omega", "beta"),
+    "contains, none": Case(lambda: rk.contains(none="beta"), "alpha", "beta", most=None),
+    "contains, refusals": Case(lambda: rk.contains(none=rk.REFUSALS), "Paris", "As an AI, I do not know.", most=None),
     "choice": Case(lambda: rk.choice("answer"), "The answer is (C).", "A", gold("C")),
-    "instruction": Case(
-        lambda: rk.instruction("sentence:keyword", word="harbor", N=2, reading="loose"),
+    "instructions, only": Case(
+        lambda: rk.instructions(only={"sentence:keyword": {"word": "harbor", "N": 2}}, reading="loose"),
         "Fog came. The harbor slept.",
         "Fog came.",
     ),
-    "instruction, punctuation": Case(
-        lambda: rk.instruction("ratio:sentence_balance"), "Fog came. Why? Go!", "Fog came."
+    "instructions, punctuation": Case(
+        lambda: rk.instructions(only="ratio:sentence_balance"), "Fog came. Why? Go!", "Fog came."
     ),
     "instructions": Case(
         lambda: rk.instructions(),
@@ -125,7 +125,7 @@ REWARDS: dict[str, Case] = {
         },
         most=0.5,
     ),
-    "script": Case(lambda: rk.script("Greek"), "Αθήνα", "Athens"),
+    "language, script": Case(lambda: rk.language(script="Greek"), "Αθήνα", "Athens"),
     "language": Case(lambda: rk.language("el"), "Αθήνα", "Athens"),
     "language, told": Case(
         lambda: rk.language("cy", minimum=0.8), "Mae'r ateb yn hawdd i'w weld.", "The answer is easy to see.", most=None
@@ -188,21 +188,21 @@ REWARDS: dict[str, Case] = {
     "code_runs": Case(
         lambda: rk.code_runs(timeout=PATIENCE), "```python\nprint(1)\n```", "```python\nraise OSError\n```", most=None
     ),
-    "length_between": Case(lambda: rk.length_between(2, 3, unit="words"), "two words", "one", most=None),
-    "overlong_penalty": Case(lambda: rk.overlong_penalty(50, 10), "short", "long" * 50, most=None),
-    "overlong_penalty, characters": Case(
-        lambda: rk.overlong_penalty(50, 10, unit="characters"), "short", "long" * 50, most=None
+    "length.between": Case(lambda: rk.length.between(2, 3, unit="words"), "two words", "one", most=None),
+    "length.overlong": Case(lambda: rk.length.overlong(50, 10), "short", "long" * 50, most=None),
+    "length.overlong, characters": Case(
+        lambda: rk.length.overlong(50, 10, unit="characters"), "short", "long" * 50, most=None
     ),
-    "cosine_length": Case(lambda: rk.cosine_length(rk.exact("answer"), 100), "Paris", "Rome", gold("Paris"), most=-0.5),
-    "shortest_correct": Case(
-        lambda: rk.shortest_correct(rk.exact("answer"), unit="words"), "Paris", "Rome", gold("Paris")
+    "length.cosine": Case(lambda: rk.length.cosine(rk.exact("answer"), 100), "Paris", "Rome", gold("Paris"), most=-0.5),
+    "length.shortest_correct": Case(
+        lambda: rk.length.shortest_correct(rk.exact("answer"), unit="words"), "Paris", "Rome", gold("Paris")
     ),
-    "kimi_length": Case(
-        lambda: rk.kimi_length(rk.exact("answer"), unit="words"), "Paris", "It is Rome.", gold("Paris"), relative=True
+    "length.kimi": Case(
+        lambda: rk.length.kimi(rk.exact("answer"), unit="words"), "Paris", "It is Rome.", gold("Paris"), relative=True
     ),
-    "token_budget": Case(lambda: rk.token_budget(rk.exact("answer"), 1), "Paris", "Rome", gold("Paris"), most=0.0),
-    "token_budget, max": Case(
-        lambda: rk.token_budget(rk.exact("answer"), column="budget", form="max", unit="words"),
+    "length.budget": Case(lambda: rk.length.budget(rk.exact("answer"), 1), "Paris", "Rome", gold("Paris"), most=0.0),
+    "length.budget, max": Case(
+        lambda: rk.length.budget(rk.exact("answer"), column="budget", form="max", unit="words"),
         "Paris",
         "Rome",
         {"answer": "Paris", "budget": 100},
@@ -235,5 +235,5 @@ REWARDS: dict[str, Case] = {
         "blue",
         gold(["red", "green", "blue"]),
     ),
-    "steps": Case(lambda: rk.steps("merge them", "then return"), "merge them, then return", "sort"),
+    "milestones": Case(lambda: rk.milestones("merge them", "then return"), "merge them, then return", "sort"),
 }

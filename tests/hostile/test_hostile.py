@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 
 import pytest
@@ -37,11 +38,17 @@ def test_texts(name: str) -> None:
 
 
 def test_every_primitive_is_covered() -> None:
+    homes = {"": rk, "agents.": rk.agents, "length.": rk.length}
     primitives = {
-        name for name in rk.__all__ if getattr(getattr(rk, name), "__module__", "").startswith("rewardkit.rewards")
+        f"{prefix}{name}"
+        for prefix, home in homes.items()
+        for name in home.__all__
+        if inspect.isfunction(value := getattr(home, name))
+        and value.__module__.startswith("rewardkit.rewards.")
+        and ".judges." not in value.__module__
     }
-    without_text = {"arithmetic", "final_state", "environment_reward"}
-    assert primitives - without_text == {name.split(",")[0] for name in REWARDS}
+    elsewhere = {"arithmetic", "agents.final_state", "agents.environment_reward", "agents.tool_calls"}
+    assert primitives - elsewhere == {name.split(",")[0] for name in REWARDS}
 
 
 @pytest.mark.parametrize("name", [name for name, case in REWARDS.items() if case.columns])

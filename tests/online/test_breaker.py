@@ -13,7 +13,7 @@ from rewardkit.online.breaker import Breaker, Limits
 from rewardkit.online.faults import fault_counts
 from tests.adapters.trl.stand_ins import StandInTrainer, call, polite, short, unjudged
 
-LIMITS = Limits(max_failure_rate=0.05, max_error_rate=0.1, window=20)
+LIMITS = Limits(max_failure_rate=0.05, max_error_rate=0.1, failure_window=20)
 
 
 @rk.reward
@@ -141,7 +141,7 @@ def test_counts_are_per_component() -> None:
     ids=repr,
 )
 def test_harmless_failures_do_not_stop_the_run(reward: rk.Reward) -> None:
-    functions = rk.to_trl(reward, failure_window=2)
+    functions = rk.to_trl(reward, limits=rk.Limits(failure_window=2))
     for _ in range(5):
         assert not np.isnan(call(functions, ["down", "down"])["short"]).any()
 
@@ -151,14 +151,14 @@ def test_failures_that_score_a_number_still_stop_the_run() -> None:
     def judge(completion: str) -> float:
         raise rk.RewardFailure("down")
 
-    functions = rk.to_trl(judge + short, failure_window=2)
+    functions = rk.to_trl(judge + short, limits=rk.Limits(failure_window=2))
     call(functions, ["a"])
     with pytest.raises(rk.RewardFailure, match="'judge' failed on 2 of 2"):
         call(functions, ["a"])
 
 
 def test_without_a_trainer_it_raises_at_once() -> None:
-    functions = rk.to_trl(unjudged + short, failure_window=3)
+    functions = rk.to_trl(unjudged + short, limits=rk.Limits(failure_window=3))
     for _ in range(2):
         call(functions, ["down"])
     with pytest.raises(rk.RewardFailure, match="trains on noise"):
@@ -169,7 +169,7 @@ def test_without_a_trainer_it_raises_at_once() -> None:
 def test_in_a_trainer_it_leaves_a_callback_that_raises_after_the_checkpoint() -> None:
     from types import SimpleNamespace
 
-    trainer = StandInTrainer(rk.to_trl(buggy + polite, failure_window=3))
+    trainer = StandInTrainer(rk.to_trl(buggy + polite, limits=rk.Limits(failure_window=3)))
     trainer.rewards(["fine", "fine"])
     for _ in range(4):
         trainer.rewards(["bug", "fine"])
@@ -177,7 +177,7 @@ def test_in_a_trainer_it_leaves_a_callback_that_raises_after_the_checkpoint() ->
     control = SimpleNamespace(should_save=False)
     callback.on_step_end(None, None, control)
     assert control.should_save
-    with pytest.raises(rk.RewardBug, match="'buggy' errored on 2 of 6"):
+    with pytest.raises(rk.errors.RewardBug, match="'buggy' errored on 2 of 6"):
         callback.on_save(None, None, control)
     # A run that is resumed with the same trainer goes on.
     control = SimpleNamespace(should_save=False)
@@ -197,7 +197,7 @@ def test_every_rank_counts_the_faults_of_all_ranks() -> None:
             assert reduction == "sum"
             return values * 4  # type: ignore[operator]
 
-    functions = rk.to_trl(unjudged + short, failure_window=1, max_failure_rate=0.5)
+    functions = rk.to_trl(unjudged + short, limits=rk.Limits(failure_window=1, max_failure_rate=0.5))
     trainer = StandInTrainer(functions)
     trainer.accelerator = Ranks()  # type: ignore[assignment]
     trainer.rewards(["down", "up", "up"])

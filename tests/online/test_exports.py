@@ -36,7 +36,7 @@ def answered(completion: str, task: str, answer: str) -> float:
         (three + rk.number("value"), "value", ("unit", "target", "value")),
         (three, "unit", ("unit", "target")),
         (answered, "answer", ("task", "answer")),
-        (rk.length_between(1, 3), "answer", ()),
+        (rk.length.between(1, 3), "answer", ()),
         (rk.route({"a": rk.exact("x"), "b": rk.exact("y")}, by="task"), "x", ("task", "x", "y")),
         ([rk.exact("x"), three], "x", ("x", "unit", "target")),
         (rk.number("answer").with_columns(answer="final"), "final", ("final",)),

@@ -109,7 +109,7 @@ def test_a_batch_of_the_trainer_never_arrives() -> None:
 
 def test_a_prompt_that_is_optional_is_missed_with_a_warning() -> None:
     with pytest.warns(
-        rk.RewardKitWarning, match="'may_ask' asks for 'prompt', which does not arrive .* scores without"
+        rk.errors.RewardKitWarning, match="'may_ask' asks for 'prompt', which does not arrive .* scores without"
     ):
         Offers("any", prompt=False).check(Scorer(may_ask))
     with warnings.catch_warnings():

@@ -163,7 +163,7 @@ def test_objects_that_are_made_when_they_are_looked_at_end() -> None:
 
 
 def test_installed_rewards_are_only_named() -> None:
-    reward = rk.number("answer") + 0.1 * rk.length_between(1, 20, unit="characters")
+    reward = rk.number("answer") + 0.1 * rk.length.between(1, 20, unit="characters")
     code = packed(reward)
     assert code.sources == {}
     assert pickle.loads(code.data).fingerprint == reward.fingerprint

@@ -67,7 +67,7 @@ def test_the_last_try_is_at_the_end_of_the_time() -> None:
 
 
 def test_only_the_last_try_counts_and_is_recorded(tmp_path: object) -> None:
-    own = RowScorer(_patient_reward(), Offers("any"), record=f"{tmp_path}/run", max_failure_rate=0.0)
+    own = RowScorer(_patient_reward(), Offers("any"), record=f"{tmp_path}/run", limits=rk.Limits(max_failure_rate=0.0))
     for row in range(1_300):
         assert own.score([Row(f"down {row}")], patience=5.0)[0].scored
     own.flush()

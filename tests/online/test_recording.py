@@ -29,7 +29,7 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("duckdb")
 
 OFFERS = Offers("any", step=True, groups=True, ids=True)
-SHORT = rk.length_between(1, 8, unit="characters")
+SHORT = rk.length.between(1, 8, unit="characters")
 _SCORING = """
 import sys, time
 import rewardkit as rk
@@ -38,7 +38,7 @@ from rewardkit.online.rows import Row
 from rewardkit.online.scorer import RowScorer
 
 run, name, count, end = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
-scorer = RowScorer(rk.length_between(1, 8, unit="characters"), Offers("any"), record=run)
+scorer = RowScorer(rk.length.between(1, 8, unit="characters"), Offers("any"), record=run)
 for number in range(count):
     scorer.score([Row(f"{name}-{number}", columns={"number": number})])
 if end == "kill":
@@ -154,7 +154,7 @@ def test_every_row_is_recorded_once_with_its_step(
     tmp_path_factory: pytest.TempPathFactory, calls: list[tuple[int, bool, list[str]]], written: int
 ) -> None:
     run = tmp_path_factory.mktemp("runs") / "run"
-    own = RowScorer(SHORT, OFFERS, record=run, max_failure_rate=1.0)
+    own = RowScorer(SHORT, OFFERS, record=run, limits=rk.Limits(max_failure_rate=1.0))
     expected: Counter[tuple[int, bool, float]] = Counter()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(recording, "_ROWS", written)

@@ -15,7 +15,7 @@ from rewardkit.online.offers import Offers
 from rewardkit.online.rows import Row
 from rewardkit.online.scorer import RowScorer
 
-scorer = RowScorer(rk.length_between(1, 3, unit="characters"), Offers("test", step=True), record=sys.argv[1])
+scorer = RowScorer(rk.length.between(1, 3, unit="characters"), Offers("test", step=True), record=sys.argv[1])
 for number in range(30):
     scorer.score([Row("abc", columns={f"column{number}": "1"})])
 for step in range(3):

@@ -120,7 +120,7 @@ def test_the_usual_end_token_is_removed_where_a_trainer_leaves_it(ends: bool) ->
         return float(completion == "4")
 
     own = RowScorer(bare, Offers("any", end_token=ends))
-    with pytest.warns(rk.RewardKitWarning, match=r"special tokens, such as '<\|im_end\|>'"):
+    with pytest.warns(rk.errors.RewardKitWarning, match=r"special tokens, such as '<\|im_end\|>'"):
         [first] = own.score([Row("4<|im_end|>\n")])
     [second] = own.score([Row("4</s>")])
     assert [first.total, second.total] == [float(ends)] * 2
@@ -258,7 +258,7 @@ def test_the_event_loop_is_not_blocked() -> None:
 
 
 def test_a_loop_that_ended_leaves_nothing_behind() -> None:
-    own = requests(rk.length_between(1, 3, unit="characters"))
+    own = requests(rk.length.between(1, 3, unit="characters"))
     for _ in range(20):
         assert asyncio.run(own.score(Row("abc"))).total == 1.0
     gc.collect()
@@ -267,7 +267,7 @@ def test_a_loop_that_ended_leaves_nothing_behind() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_a_forked_process_has_threads_of_its_own() -> None:
-    own = requests(rk.length_between(1, 3, unit="characters"))
+    own = requests(rk.length.between(1, 3, unit="characters"))
     assert asyncio.run(own.score(Row("abc"))).total == 1.0
     child = multiprocessing.get_context("fork").Process(target=_scores_in_child, args=(own,))
     child.start()
@@ -283,7 +283,7 @@ def _scores_in_child(own: Requests) -> None:
 
 
 def test_a_copy_scores_on_its_own() -> None:
-    own = requests(rk.length_between(1, 3, unit="characters"), deadline=9.0)
+    own = requests(rk.length.between(1, 3, unit="characters"), deadline=9.0)
     assert asyncio.run(own.score(Row("abc"))).total == 1.0
     other = pickle.loads(pickle.dumps(own))
     assert other.deadline == 9.0

@@ -66,7 +66,7 @@ def close(completion: str, answer: float, prompt: str = "") -> float:
 
 
 def online(reward: Any = close, offers: Offers = OFFERS, **options: Any) -> RowScorer:
-    return RowScorer(reward, offers, **{"max_failure_rate": 1.0, "max_error_rate": 1.0, **options})
+    return RowScorer(reward, offers, **{"limits": rk.Limits(max_failure_rate=1.0, max_error_rate=1.0), **options})
 
 
 def as_rows(rows: Rows) -> list[Row]:
@@ -149,7 +149,7 @@ def test_all_kinds_of_rows_are_recorded(tmp_path: Any) -> None:
 
 
 def test_threads_share_a_scorer() -> None:
-    own = online(max_failure_rate=1.0)
+    own = online(limits=rk.Limits(max_failure_rate=1.0, max_error_rate=1.0))
     rows = [Row("abcd"[: place % 5], columns={"answer": place % 7}) for place in range(600)]
     expected = rk.score(close, [row.completion for row in rows], answer=[row.columns["answer"] for row in rows]).total
     with ThreadPoolExecutor(8) as threads:
@@ -187,7 +187,7 @@ def test_a_row_without_a_total_says_why() -> None:
 
 
 def test_a_run_that_stopped_stays_stopped() -> None:
-    own = online(max_failure_rate=0.05)
+    own = online(limits=rk.Limits(max_failure_rate=0.05, max_error_rate=1.0))
     failing = [Row("down", columns={"answer": 1})] * 1_279
     own.score(failing)
     own.score([Row("abc", columns={"answer": 1})] * 0)
@@ -210,7 +210,7 @@ def test_a_stopped_run_is_no_failure_of_a_row() -> None:
 
 
 def test_rows_that_are_refused_count_and_are_recorded(tmp_path: Any) -> None:
-    own = online(record=tmp_path / "run", max_failure_rate=0.05)
+    own = online(record=tmp_path / "run", limits=rk.Limits(max_failure_rate=0.05, max_error_rate=1.0))
     assert own.refuse(Row("a", columns={"answer": 1}), "the text is broken").why == "the text is broken"
     own.flush()
     assert len(rk.open_run(tmp_path / "run").scores().df()) == 1
@@ -268,11 +268,13 @@ def test_the_component_that_failed_is_named(
 
 
 def test_the_run_ends_with_the_name_of_what_failed() -> None:
-    own = online(rk.route({"a": first, "b": second}, by="kind"), max_failure_rate=0.05)
+    own = online(
+        rk.route({"a": first, "b": second}, by="kind"), limits=rk.Limits(max_failure_rate=0.05, max_error_rate=1.0)
+    )
     rows = [Row("ab", columns={"kind": kind, "answer": 1, "gold": "x"}) for kind in "ab" * 640]
     with pytest.raises(rk.RewardFailure, match="reward 'second' failed on 640 of 1,280 completions"):
         own.score(rows)
-    own = online(first + second, max_failure_rate=0.05)
+    own = online(first + second, limits=rk.Limits(max_failure_rate=0.05, max_error_rate=1.0))
     for _ in range(1_279):
         own.refuse(Row("a"), "the text is broken")
     with pytest.raises(rk.RewardFailure, match="rewards 'first', 'second' failed on 1,280 of 1,280"):
@@ -291,7 +293,9 @@ def test_each_kind_of_fault_is_logged_once(caplog: pytest.LogCaptureFixture) -> 
 
 @pytest.mark.parametrize("dumps", [pickle.dumps, cloudpickle.dumps], ids=["pickle", "cloudpickle"])
 def test_it_is_pickled_without_what_it_has_seen(dumps: Any, tmp_path: Any) -> None:
-    own = online(special_tokens=["<end>"], record=tmp_path / "run", max_failure_rate=0.05)
+    own = online(
+        special_tokens=["<end>"], record=tmp_path / "run", limits=rk.Limits(max_failure_rate=0.05, max_error_rate=1.0)
+    )
     own.score([Row("down", columns={"answer": 1})] * 100)
     other = pickle.loads(dumps(own))
     assert other.score([Row("abc<end>", columns={"answer": 3})])[0].total == 1.0
@@ -321,13 +325,13 @@ def test_what_is_no_reward_is_refused() -> None:
     with pytest.raises(RewardTypeError):
         online(0.5)
     with pytest.raises(RewardDefinitionError, match=r"max_failure_rate must be a share from 0\.0 to 1\.0, got 5"):
-        online(max_failure_rate=5)
+        online(limits=rk.Limits(max_failure_rate=5, max_error_rate=1.0))
     with pytest.raises(RewardTypeError, match="record= is the folder of the run"):
         online(record=5)
 
 
 def test_scores_of_many_threads_are_counted_once() -> None:
-    own = online(max_failure_rate=0.5)
+    own = online(limits=rk.Limits(max_failure_rate=0.5, max_error_rate=1.0))
     failing, stops = [Row("down", columns={"answer": 1})] * 64, []
 
     def run(_: int) -> None:
@@ -359,12 +363,17 @@ def test_a_bug_without_a_lowest_score_stops_the_run_as_in_trl() -> None:
     def plain(completion: str) -> float:
         return 1.0 / len(completion)
 
-    own = online(plain, max_error_rate=0.05)
+    own = online(plain, limits=rk.Limits(max_failure_rate=1.0, max_error_rate=0.05))
     assert own.score([Row("a")])[0].total == 1.0
     with pytest.raises(RewardBug, match=r"rk\.from_trl\(plain, on_error=0\.0\)"):
         own.score([Row("a"), Row("")])
     with pytest.raises(RewardBug):
         own.score([Row("a")])
-    first, second = online(plain, max_error_rate=1.0).score([Row("a"), Row("")])
+    first, second = online(plain, limits=rk.Limits(max_failure_rate=1.0, max_error_rate=1.0)).score([Row("a"), Row("")])
     assert (first.total, second.failed) == (1.0, True)
-    assert online(rk.from_trl(plain, on_error=0.0), max_error_rate=0.05).score([Row("")])[0].total == 0.0
+    assert (
+        online(rk.from_trl(plain, on_error=0.0), limits=rk.Limits(max_failure_rate=1.0, max_error_rate=0.05))
+        .score([Row("")])[0]
+        .total
+        == 0.0
+    )

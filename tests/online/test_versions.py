@@ -13,8 +13,10 @@ def shown(completion: str, example: dict[str, str]) -> float:
 
 
 def test_components_are_described_with_what_they_read() -> None:
-    judge = rk.judge("Is {completion} right for {prompt}?", model="m", base_url="http://localhost:1")
-    reward = rk.exact("answer") + 0.5 * rk.finished() + judge.named("judged") + shown + rk.monitor(rk.number("gold"))
+    judge = rk.judge("Is {completion} right for {prompt}?", model=rk.Endpoint("m", "http://localhost:1"))
+    reward = (
+        rk.exact("answer") + 0.5 * rk.agents.finished() + judge.named("judged") + shown + rk.monitor(rk.number("gold"))
+    )
     described = {one.name: (one.kind, one.reads) for one in described_components(Scorer(reward))}
     assert described == {
         "exact": ("reward", ("answer",)),

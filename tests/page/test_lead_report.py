@@ -64,7 +64,7 @@ def test_the_text_has_leads_then_facts_with_some_completions_each(report: LeadRe
 
 def test_a_judge_gives_its_verdict_beside_the_leads_and_reads_no_facts(run: Path, server: JudgeServer) -> None:
     plain = lead_report(run, reward=anywhere)
-    found = lead_report(run, reward=anywhere, judge=task_judge("m", base_url=server.base_url))
+    found = lead_report(run, reward=anywhere, judge=task_judge(rk.Endpoint("m", server.base_url)))
     assert found.leads == plain.leads
     values = found.to_dict()
     first = values["leads"][0]
@@ -80,7 +80,7 @@ def test_a_judge_gives_its_verdict_beside_the_leads_and_reads_no_facts(run: Path
 
 def test_a_judge_that_refuses_costs_no_lead(run: Path, server: JudgeServer) -> None:
     server.answer = no_quota()
-    found = lead_report(run, reward=anywhere, judge=task_judge("m", base_url=server.base_url))
+    found = lead_report(run, reward=anywhere, judge=task_judge(rk.Endpoint("m", server.base_url)))
     assert found.opinions[0] is not None
     assert found.opinions[0].counts["undecided"] == len(found.leads[0].rows)
     assert "quota" in found.text()

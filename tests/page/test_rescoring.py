@@ -95,7 +95,7 @@ def test_a_sample_is_of_whole_groups_spread_over_the_steps(tmp_path: Path) -> No
 
 
 def test_a_reward_that_reads_another_column_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(rk.BindingError, match="gold"):
+    with pytest.raises(rk.errors.BindingError, match="gold"):
         read_evidence(recorded(tmp_path / "run", 2), reward=rk.exact("gold"))
 
 
@@ -107,7 +107,7 @@ def test_a_reward_that_reads_no_column_has_no_foreign_scores(tmp_path: Path) -> 
 
 def test_a_reward_that_counts_tokens_is_scored_again(tmp_path: Path) -> None:
     """The record has the number of tokens only."""
-    reward = 0.5 * anywhere + 0.5 * rk.length_between(0, 3)
+    reward = 0.5 * anywhere + 0.5 * rk.length.between(0, 3)
     run = recorded(tmp_path / "run", 12, tokens=True)
     found = read_evidence(run, reward=reward).foreign
     assert found is not None

@@ -16,7 +16,7 @@ import rewardkit as rk
 from rewardkit.progress.positions import Passing, Position, checked_order, checked_position, steps, way_done
 
 
-def at(schedule: rk.Schedule, step: int, max_steps: int = 100) -> float:
+def at(schedule: rk.schedules.Schedule, step: int, max_steps: int = 100) -> float:
     return schedule(rk.Progress(step, max_steps))
 
 

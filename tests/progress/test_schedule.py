@@ -72,9 +72,13 @@ places = st.builds(Progress, st.integers(0, 30), st.integers(1, 30))
 
 @given(some, some, some, factors, st.none() | places)
 def test_schedules_add_and_multiply_like_numbers(
-    a: rk.Schedule, b: rk.Schedule, c: rk.Schedule, factor: float, progress: rk.Progress | None
+    a: rk.schedules.Schedule,
+    b: rk.schedules.Schedule,
+    c: rk.schedules.Schedule,
+    factor: float,
+    progress: rk.Progress | None,
 ) -> None:
-    def close(one: rk.Schedule, other: rk.Schedule) -> None:
+    def close(one: rk.schedules.Schedule, other: rk.schedules.Schedule) -> None:
         assert one(progress) == pytest.approx(other(progress), rel=1e-9, abs=1e-9)
 
     close(a + b, b + a)
@@ -91,7 +95,9 @@ def test_schedules_add_and_multiply_like_numbers(
 
 
 @given(some, st.floats(-5, 5), st.floats(-5, 5), st.none() | places)
-def test_clip_limits_values_and_bounds(a: rk.Schedule, one: float, two: float, progress: rk.Progress | None) -> None:
+def test_clip_limits_values_and_bounds(
+    a: rk.schedules.Schedule, one: float, two: float, progress: rk.Progress | None
+) -> None:
     low, high = min(one, two), max(one, two)
     clipped = a.clip(low, high)
     assert clipped(progress) == min(max(a(progress), low), high)

@@ -16,7 +16,7 @@ from rewardkit.progress.schedule import SQUARES, PerformanceSchedule
 from rewardkit.schedules import track, when_reached
 
 
-def follower(schedule: rk.Schedule) -> PerformanceSchedule:
+def follower(schedule: rk.schedules.Schedule) -> PerformanceSchedule:
     assert isinstance(schedule, PerformanceSchedule)
     return schedule
 

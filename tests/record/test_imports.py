@@ -9,9 +9,9 @@ from typing import Any
 import pandas
 import pytest
 
-import rewardkit as rk
 from rewardkit.batch.trajectory import Trajectory
 from rewardkit.errors import NotARun, RunError
+from rewardkit.record.imports import import_run
 from tests.record.batches import rows
 from tests.record.conversations import OPENED, asks, result, says
 
@@ -28,7 +28,7 @@ def logged(folder: Path, step: int, **columns: list[Any]) -> Path:
 def test_rewards_become_components_and_terms(tmp_path: Path) -> None:
     for step in (10, 20):
         logged(tmp_path, step, right=[1.0, 0.0], short=[0.5, None], source=["a", "b"])
-    run = rk.import_run(tmp_path, into=tmp_path / "run", weights={"short": 0.2})
+    run = import_run(tmp_path, into=tmp_path / "run", weights={"short": 0.2})
     assert (run.steps, run.components, run.state) == ([10, 20], ["right", "short"], "finished")
     found = rows(run.scores(), "total", "components/short", "outcomes/short", "terms/short", "advantage")
     assert found[:2] == [
@@ -41,7 +41,7 @@ def test_rewards_become_components_and_terms(tmp_path: Path) -> None:
 
 def test_columns_logged_by_rewardkit_become_components_and_terms(tmp_path: Path) -> None:
     logged(tmp_path, 1, right=[0.7, 0.0], **{"components/right": [1.0, 0.0], "components/watched": [0.0, 1.0]})
-    run = rk.import_run(tmp_path / "completions", into=tmp_path / "run")
+    run = import_run(tmp_path / "completions", into=tmp_path / "run")
     assert (run.components, run.terms) == (["right", "watched"], ["right"])
     assert rows(run.scores(), "total") == [0.7, 0.0]
 
@@ -49,7 +49,7 @@ def test_columns_logged_by_rewardkit_become_components_and_terms(tmp_path: Path)
 def test_conversations_are_kept(tmp_path: Path) -> None:
     said = [[{"role": "assistant", "content": text}] for text in ("42", "41")]
     logged(tmp_path, 1, completion=said, prompt=[[{"role": "user", "content": "6*7?"}]] * 2, right=[1.0, 0.0])
-    run = rk.import_run(tmp_path, into=tmp_path / "run")
+    run = import_run(tmp_path, into=tmp_path / "run")
     assert rows(run.completions(), "completion") == ["42", "41"]
     assert '"role": "assistant"' in rows(run.completions(), "messages")[0]
 
@@ -60,7 +60,7 @@ def test_arguments_that_parquet_united_are_separated(tmp_path: Path) -> None:
         ("open", {"letter": "a", "all": [{"y": 2}]}),
     ]
     logged(tmp_path, 1, completion=[[asks(call), result(call[0], "ok"), says("18")] for call in calls], right=[1.0, 0])
-    run = rk.import_run(tmp_path, into=tmp_path / "run")
+    run = import_run(tmp_path, into=tmp_path / "run")
     read = [Trajectory.of(json.loads(said)) for said in rows(run.completions(), "messages")]
     assert [dict(one.calls[0].arguments or {}) for one in read] == [given for _, given in calls]
     assert rows(run.scores(), "calls", "tools", "stop") == [(1, "look", "answered"), (1, "open", "answered")]
@@ -69,35 +69,35 @@ def test_arguments_that_parquet_united_are_separated(tmp_path: Path) -> None:
 
 def test_a_run_without_united_arguments_has_no_note(tmp_path: Path) -> None:
     logged(tmp_path, 1, completion=[OPENED] * 2, right=[1.0, 0.0])
-    run = rk.import_run(tmp_path, into=tmp_path / "run")
+    run = import_run(tmp_path, into=tmp_path / "run")
     assert "note" not in run.info
     assert rows(run.scores(), "calls") == [1, 1]
 
 
 def test_rewards_can_be_selected(tmp_path: Path) -> None:
     logged(tmp_path, 1, right=[1.0, 0.0], difficulty=[3, 3])
-    run = rk.import_run(tmp_path, into=tmp_path / "run", rewards=["right"])
+    run = import_run(tmp_path, into=tmp_path / "run", rewards=["right"])
     assert (run.components, rows(run.scores(), "total")) == (["right"], [1.0, 0.0])
 
 
 def test_rows_without_any_reward_are_unscorable(tmp_path: Path) -> None:
     logged(tmp_path, 1, right=[1.0, None])
-    assert rows(rk.import_run(tmp_path, into=tmp_path / "run").scores(), "total") == [1.0, None]
+    assert rows(import_run(tmp_path, into=tmp_path / "run").scores(), "total") == [1.0, None]
 
 
 def test_mistakes_raise_errors(tmp_path: Path) -> None:
     with pytest.raises(NotARun, match="log_completions=True"):
-        rk.import_run(tmp_path, into=tmp_path / "run")
+        import_run(tmp_path, into=tmp_path / "run")
     logged(tmp_path, 1, right=[1.0, 0.0])
     with pytest.raises(RunError, match=r"no reward 'rihgt' .* Did you mean 'right'"):
-        rk.import_run(tmp_path, into=tmp_path / "run", weights={"rihgt": 1.0})
-    rk.import_run(tmp_path, into=tmp_path / "run")
+        import_run(tmp_path, into=tmp_path / "run", weights={"rihgt": 1.0})
+    import_run(tmp_path, into=tmp_path / "run")
     with pytest.raises(RunError, match="already has a run"):
-        rk.import_run(tmp_path, into=tmp_path / "run")
+        import_run(tmp_path, into=tmp_path / "run")
     broken = tmp_path / "completions" / "completions_00002.parquet"
     broken.write_bytes(b"PAR1")
     with pytest.raises(RunError, match=r"completions_00002.parquet cannot be read .*delete it"):
-        rk.import_run(tmp_path, into=tmp_path / "other")
+        import_run(tmp_path, into=tmp_path / "other")
     pandas.DataFrame({"step": [1]}).to_parquet(broken)
     with pytest.raises(RunError, match="no column 'prompt'"):
-        rk.import_run(tmp_path, into=tmp_path / "other")
+        import_run(tmp_path, into=tmp_path / "other")

@@ -343,7 +343,7 @@ def test_a_missing_extra_is_named(tmp_path: Path) -> None:
         import rewardkit as rk
         try:
             rk.open_run("x")
-        except rk.MissingExtraError as error:
+        except rk.errors.MissingExtraError as error:
             print(error, file=sys.stderr)
     """
     assert "pip install 'rewardkit-sdk[store]'" in child(code, tmp_path)

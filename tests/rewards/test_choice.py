@@ -111,7 +111,7 @@ def test_gold_is_a_name_a_label_or_a_position(gold: Any) -> None:
 
 @pytest.mark.parametrize("gold", ["E", "", "A or B", 4, -1, True, 1.0])
 def test_a_gold_that_is_not_an_option_is_a_coercion_error(gold: Any) -> None:
-    with pytest.raises(rk.CoercionError, match="reward 'choice'"):
+    with pytest.raises(rk.errors.CoercionError, match="reward 'choice'"):
         value("B", gold)
 
 
@@ -211,12 +211,12 @@ def test_the_column_is_a_name(column: Any) -> None:
 
 
 def test_a_digit_as_text_is_not_a_position() -> None:
-    with pytest.raises(rk.CoercionError, match="store integers"):
+    with pytest.raises(rk.errors.CoercionError, match="store integers"):
         value("B", "1")
 
 
 def test_a_near_gold_is_suggested() -> None:
-    with pytest.raises(rk.CoercionError, match=r"\(Did you mean 'yes'\?\)\."):
+    with pytest.raises(rk.errors.CoercionError, match=r"\(Did you mean 'yes'\?\)\."):
         value("yes", "yess", options=["yes", "no"])
 
 

@@ -13,7 +13,7 @@ from rewardkit.check.variants import strategies
 from rewardkit.check.variants.wild_texts import TEXTS
 from tests.record.conversations import asks, result, says
 
-REWARD = rk.no_claim_without_call({"book": ["booked", "reserved"], "pay": "paid in full"})
+REWARD = rk.agents.no_claim_without_call({"book": ["booked", "reserved"], "pay": "paid in full"})
 
 
 def value(answer: str, *calls: str, text: str = "ok") -> float:
@@ -87,7 +87,7 @@ def test_alone_it_pays_silence_and_says_so() -> None:
 
 @given(strategies.trajectories(), st.data())
 def test_it_is_0_or_1_and_forms_do_not_matter(messages: Any, data: st.DataObject) -> None:
-    claiming = rk.no_claim_without_call({"open": ["0", "so"], "search": "is"})
+    claiming = rk.agents.no_claim_without_call({"open": ["0", "so"], "search": "is"})
     _, other = data.draw(strategies.edited(messages, "arguments", "ids", "parallel order"))
     found = rk.score(claiming, [messages, other]).total
     assert found[0] in (0.0, 1.0)
@@ -123,11 +123,11 @@ def test_a_long_answer_is_read() -> None:
 )
 def test_arguments_are_checked(claims: Any) -> None:
     with pytest.raises(rk.RewardDefinitionError, match="no_claim_without_call: pass"):
-        rk.no_claim_without_call(claims)
+        rk.agents.no_claim_without_call(claims)
 
 
 def test_phrases_are_texts_and_no_patterns() -> None:
-    reward = rk.no_claim_without_call({"f": ["a.c", "(done)", "€5"]})
+    reward = rk.agents.no_claim_without_call({"f": ["a.c", "(done)", "€5"]})
     assert rk.score(reward, [says("abc done 5")]).total.tolist() == [1.0]
     for text in ("It is a.c now", "it is (done)", "I paid €5."):
         assert rk.score(reward, [says(text)]).total.tolist() == [0.0]
@@ -139,6 +139,6 @@ def test_it_is_shown_and_pickled() -> None:
     assert (
         repr(again)
         == repr(REWARD)
-        == "no_claim_without_call({'book': ['booked', 'reserved'], 'pay': ['paid in full']})"
+        == "agents.no_claim_without_call({'book': ['booked', 'reserved'], 'pay': ['paid in full']})"
     )
     assert rk.score(again, ["It is booked."]).total.tolist() == [0.0]

@@ -274,7 +274,7 @@ def test_a_tolerance_is_for_numbers_alone() -> None:
 )
 def test_bad_tests_are_coercion_errors(cell: Any) -> None:
     for reward in (code_tests("tests"), code_runs("tests")):
-        with pytest.raises(rk.CoercionError, match=r"reward 'code_(tests|runs)'.*column 'tests', row 1"):
+        with pytest.raises(rk.errors.CoercionError, match=r"reward 'code_(tests|runs)'.*column 'tests', row 1"):
             rk.score(reward, ["print(4)"] * 2, tests=[DOUBLES, cell])
 
 
@@ -282,9 +282,9 @@ def test_set_up_code_finds_what_it_imports() -> None:
     tests = {"setup": "import numpy as np", "asserts": ["assert np.allclose(f(1), 0.5)"]}
     program = "def f(x): return x / 2"
     assert scored(code_tests("tests", packages=True, memory=1024), [program], tests) == ([1.0], [""])
-    with pytest.raises(rk.CoercionError, match=r"imports numpy.*packages=True"):
+    with pytest.raises(rk.errors.CoercionError, match=r"imports numpy.*packages=True"):
         scored(code_tests("tests"), [program], tests)
-    with pytest.raises(rk.CoercionError, match="imports nosuchthing, which is not installed"):
+    with pytest.raises(rk.errors.CoercionError, match="imports nosuchthing, which is not installed"):
         scored(code_tests("tests", packages=True), [program], {**tests, "setup": "import nosuchthing as np"})
 
 

@@ -26,7 +26,7 @@ def test_who_is_alone_with_an_answer_gets_one_and_who_agrees_less() -> None:
     assert totals(answers("red", "red", " red\n")) == [0.0, 0.0, 0.0]
     assert totals(answers("1", "1", "2", "2"), "aabb") == [0.0] * 4
     assert totals(answers("1", "2", "1", "2"), "aabb") == [1.0] * 4
-    with pytest.raises(rk.BindingError, match="num_generations"):
+    with pytest.raises(rk.errors.BindingError, match="num_generations"):
         totals(answers("1", "2", "1", "2"), "abab")
     assert totals(answers("1", "1", "1", "1"), "aabb") == [0.0] * 4
 

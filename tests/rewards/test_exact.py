@@ -48,12 +48,12 @@ def test_gold_and_answer_have_their_own_extractors() -> None:
 
 @pytest.mark.parametrize("gold", [1.5, True, [], ["a", 1.5], "", "  ", {"a": 1}])
 def test_gold_that_is_not_text_is_a_coercion_error(gold: Any) -> None:
-    with pytest.raises(rk.CoercionError, match=r"reward 'exact'.*'answer', row 0"):
+    with pytest.raises(rk.errors.CoercionError, match=r"reward 'exact'.*'answer', row 0"):
         rk.score(rk.exact("answer"), ["a"], answer=[gold])
 
 
 def test_gold_without_what_its_extractor_looks_for_is_the_datas_fault() -> None:
-    with pytest.raises(rk.CoercionError, match="no gold answer"):
+    with pytest.raises(rk.errors.CoercionError, match="no gold answer"):
         rk.score(rk.exact("answer", gold=rk.extract.after("####")), ["a"], answer=["72"])
 
 

@@ -100,7 +100,7 @@ def test_loose_reading() -> None:
     text = "Sure, here it is:\nFog came in"
     assert row(IDS[:1], ARGUMENTS[:1], text)[0] == 0.0
     assert row(IDS[:1], ARGUMENTS[:1], text, reading="loose")[0] == 1.0
-    quoted = rk.instruction("startend:quotation", reading="loose")
+    quoted = rk.instructions(only="startend:quotation", reading="loose")
     assert rk.score(quoted, ['**"Fog came"**', "Fog\ncame\nin"]).total.tolist() == [1.0, 0.0]
 
 
@@ -135,7 +135,7 @@ def test_one_column_with_both() -> None:
     ],
 )
 def test_faults_in_the_data(ids: Any, arguments: Any, said: str) -> None:
-    with pytest.raises(rk.CoercionError) as caught:
+    with pytest.raises(rk.errors.CoercionError) as caught:
         rk.score(
             rk.instructions(), ["Fog", "Fog"], instruction_id_list=[IDS[:1], ids], kwargs=[ARGUMENTS[:1], arguments]
         )
@@ -153,11 +153,11 @@ def test_none_abstains() -> None:
 
 def test_faults_in_the_call() -> None:
     calls: list[Any] = [
-        lambda: rk.instruction("no_comma"),
-        lambda: rk.instruction(WORDS, num_words=3),
-        lambda: rk.instruction(WORDS, num_words=3, relation="at least", word="fog"),
-        lambda: rk.instruction(WORDS, num_words="3", relation="at least"),
-        lambda: rk.instruction("punctuation:no_comma", reading="kind"),  # type: ignore[arg-type]
+        lambda: rk.instructions(only="no_comma"),
+        lambda: rk.instructions(only={WORDS: {"num_words": 3}}),
+        lambda: rk.instructions(only={WORDS: {"num_words": 3, "relation": "at least", "word": "fog"}}),
+        lambda: rk.instructions(only={WORDS: {"num_words": "3", "relation": "at least"}}),
+        lambda: rk.instructions(only="punctuation:no_comma", reading="kind"),  # type: ignore[arg-type]
         lambda: rk.instructions(credit="some"),  # type: ignore[arg-type]
         lambda: rk.instructions(""),
         lambda: rk.instructions("ids", 7),  # type: ignore[arg-type]
@@ -168,18 +168,18 @@ def test_faults_in_the_call() -> None:
 
 
 def test_thinking_is_not_read_and_white_space_is() -> None:
-    comma = rk.instruction("punctuation:no_comma")
+    comma = rk.instructions(only="punctuation:no_comma")
     assert rk.score(comma, ["<think>a, b</think>Fog."]).total.tolist() == [1.0]
     assert rk.score(
-        rk.instruction("punctuation:no_comma", extract=rk.extract.raw()), ["<think>a, b</think>Fog."]
+        rk.instructions(only="punctuation:no_comma", extract=rk.extract.raw()), ["<think>a, b</think>Fog."]
     ).total[0] == (0.0)
-    stairs = rk.instruction("format:line_indent")
+    stairs = rk.instructions(only="format:line_indent")
     assert rk.score(stairs, ["   Fog\n came", "Fog\n came"]).total.tolist() == [0.0, 1.0]
 
 
 def test_nothing_to_read() -> None:
     for identifier, case in CASES.items():
-        reward = rk.instruction(identifier, **case.arguments, reading="loose")
+        reward = rk.instructions(only={identifier: case.arguments}, reading="loose")
         table = rk.score(reward, ["", " \n", "\u200b", "<think>Fog", "a" * 200_001])
         assert not table.total.any(), identifier
 
@@ -189,14 +189,14 @@ def test_no_text_without_words_passes(identifier: str) -> None:
     """Only instructions that forbid something are followed by a text that says nothing."""
     forbidding = ("no_", "forbidden", "exclude", "less than", "no-", "lowercase_counting", "punctuation:")
     case = CASES[identifier]
-    table = rk.score(rk.instruction(identifier, **case.arguments), ["\u2020", "\u2020\u2020 \u2020"])
+    table = rk.score(rk.instructions(only={identifier: case.arguments}), ["\u2020", "\u2020\u2020 \u2020"])
     lenient = any(part in f"{identifier} {case.arguments}" for part in forbidding)
     assert lenient or not table.total.any(), identifier
 
 
 def test_repr_pickle_and_name() -> None:
-    reward = rk.instruction(WORDS, num_words=3, relation="at least")
-    assert eval(repr(reward), {"instruction": rk.instruction}) == reward
+    reward = rk.instructions(only={WORDS: {"num_words": 3, "relation": "at least"}})
+    assert eval(repr(reward), {"instructions": rk.instructions}) == reward
     assert pickle.loads(pickle.dumps(reward)) == reward
     assert reward.name == "number_words"
     every = rk.instructions("ids", "arguments", reading="loose", credit="binary")
@@ -213,7 +213,7 @@ def test_any_text_gets_a_verdict(data: st.DataObject, identifier: str) -> None:
     )
     text = data.draw(st.lists(st.one_of(pieces, st.text(max_size=3)), max_size=30).map("".join))
     strict, loose = (
-        rk.score(rk.instruction(identifier, **case.arguments, reading=reading), [text]).total[0]
+        rk.score(rk.instructions(only={identifier: case.arguments}, reading=reading), [text]).total[0]
         for reading in ("strict", "loose")
     )
     assert strict in (0.0, 1.0)

@@ -81,7 +81,7 @@ def test_the_gold_has_its_own_extractor() -> None:
     reward = json_match("solution", extract=rk.extract.tag("json"), gold=rk.extract.after("####"))
     table = rk.score(reward, ['<json>{"a": 1}</json>', '{"a": 1}'], solution=['so it is\n#### {"a": 1}'] * 2)
     assert table.total.tolist() == [1.0, 0.0]
-    with pytest.raises(rk.CoercionError, match="no gold answer"):
+    with pytest.raises(rk.errors.CoercionError, match="no gold answer"):
         rk.score(reward, ["{}"], solution=["{}"])
     fenced = json_match("solution", gold=rk.extract.document())
     assert rk.score(fenced, ["[1]"], solution=["```json\n[1]\n```"]).total.tolist() == [1.0]
@@ -94,14 +94,14 @@ def test_the_gold_has_its_own_extractor() -> None:
     ids=lambda gold: repr(gold)[:20],
 )  # fmt: skip
 def test_gold_that_is_not_json_is_a_coercion_error(gold: Any) -> None:
-    with pytest.raises(rk.CoercionError, match=r"reward 'json_match'.*'gold', row 1"):
+    with pytest.raises(rk.errors.CoercionError, match=r"reward 'json_match'.*'gold', row 1"):
         rk.score(json_match("gold"), ["{}", "{}"], gold=["{}", gold])
 
 
 def test_a_knotted_gold_is_the_datas_fault() -> None:
     knot: dict[str, Any] = {}
     knot["a"] = knot
-    with pytest.raises(rk.CoercionError, match="store it as JSON text"):
+    with pytest.raises(rk.errors.CoercionError, match="store it as JSON text"):
         rk.score(json_match("gold"), ["{}"], gold=[knot])
 
 
@@ -142,7 +142,7 @@ def test_bad_options_are_refused_when_made(options: dict[str, Any], problem: str
 
 def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jiter", None)
-    with pytest.raises(rk.MissingExtraError, match=r"rk.json_match.*rewardkit-sdk\[json\]"):
+    with pytest.raises(rk.errors.MissingExtraError, match=r"rk.json_match.*rewardkit-sdk\[json\]"):
         json_match("gold")
 
 

@@ -189,7 +189,7 @@ def test_cells_of_a_column() -> None:
     reward = rk.language(column="language")
     assert rk.score(reward, ["x"], language=[None]).outcomes["language"][0] is rk.Outcome.ABSTAINED
     for cell in ("klingon", "", 5, ["en"], "deu"):
-        with pytest.raises(rk.CoercionError, match="column 'language', row 0"):
+        with pytest.raises(rk.errors.CoercionError, match="column 'language', row 0"):
             rk.score(reward, ["x"], language=[cell])
 
 
@@ -219,7 +219,7 @@ def test_a_missing_library_is_named_with_its_extra() -> None:
         rk.language("el")
         try:
             rk.language("en")
-        except rk.MissingExtraError as error:
+        except rk.errors.MissingExtraError as error:
             sys.exit("rewardkit-sdk[language]" not in str(error) or "py3langid" in sys.modules)
         sys.exit("no error")
     """

@@ -16,8 +16,8 @@ def value(reward: rk.Reward, completion: str = "", ids: list[int] | None = None,
 
 
 def test_equal_rewards_have_equal_reprs() -> None:
-    one = rk.cosine_length(rk.exact("a"), 10, right=(0, 1))
-    same = rk.cosine_length(rk.exact("a"), 10.0, right=(0.0, 1.0))  # type: ignore[arg-type]
+    one = rk.length.cosine(rk.exact("a"), 10, right=(0, 1))
+    same = rk.length.cosine(rk.exact("a"), 10.0, right=(0.0, 1.0))  # type: ignore[arg-type]
     assert one == same
     assert (one.fingerprint, repr(one)) == (same.fingerprint, repr(same))
 
@@ -26,17 +26,17 @@ def test_equal_rewards_have_equal_reprs() -> None:
 def test_options_of_cosine_length_are_checked(arguments: tuple[Any, ...]) -> None:
     correct, longest, *right = arguments
     with pytest.raises(rk.RewardDefinitionError):
-        rk.cosine_length(correct, longest, **({"right": right[0]} if right else {}))
+        rk.length.cosine(correct, longest, **({"right": right[0]} if right else {}))
 
 
 def test_a_threshold_must_be_in_reach() -> None:
     with pytest.raises(rk.RewardDefinitionError, match="never reaches threshold=2"):
-        rk.cosine_length(rk.exact("a"), 10, threshold=2.0)
+        rk.length.cosine(rk.exact("a"), 10, threshold=2.0)
 
 
 @given(st.integers(0, 300), st.integers(1, 200), st.booleans())
 def test_the_cosine_is_that_of_trls_formula(tokens: int, longest: int, right: bool) -> None:
-    reward = rk.cosine_length(rk.exact("answer"), longest)
+    reward = rk.length.cosine(rk.exact("answer"), longest)
     low, high = (0.5, 1.0) if right else (-0.5, -1.0)
     expected = low + 0.5 * (high - low) * (1.0 + math.cos(min(tokens / longest, 1.0) * math.pi))
     assert value(reward, "a" if right else "b", [1] * tokens, answer=["a"]) == expected
@@ -47,11 +47,11 @@ def test_cosine_length_follows_what_says_right() -> None:
     def maybe(completion: str) -> float | None:
         return None if completion == "skip" else 1.0
 
-    table = rk.score(rk.cosine_length(maybe, 100), ["skip", "a"], completion_ids=[[1] * 50] * 2)
-    assert [outcome.name for outcome in table.outcomes["cosine_length"]] == ["ABSTAINED", "SCORED"]
+    table = rk.score(rk.length.cosine(maybe, 100), ["skip", "a"], completion_ids=[[1] * 50] * 2)
+    assert [outcome.name for outcome in table.outcomes["length_cosine"]] == ["ABSTAINED", "SCORED"]
     assert table.total[1] == pytest.approx(0.75)
-    assert rk.cosine_length(maybe, 100).bounds == (-1.0, 1.0)
-    assert {"maybe", "cosine_length", "completion_tokens"} <= set(table.outcomes)
+    assert rk.length.cosine(maybe, 100).bounds == (-1.0, 1.0)
+    assert {"maybe", "length_cosine", "completion_tokens"} <= set(table.outcomes)
 
 
 def words_of(numbers: list[int], rights: list[bool]) -> list[str]:
@@ -65,11 +65,11 @@ def is_right(completion: str) -> float | None:
     return None if "skip" in completion else float("right" in completion)
 
 
-SHORTEST = rk.shortest_correct(is_right, unit="words")
+SHORTEST = rk.length.shortest_correct(is_right, unit="words")
 
 
 def test_the_shortest_correct_is_the_best_and_wrong_ones_get_nothing() -> None:
-    reward = rk.shortest_correct(is_right)
+    reward = rk.length.shortest_correct(is_right)
     completions = ["right", "right", "right", "wrong"]
     table = rk.score(reward, completions, completion_ids=[[1] * 20, [1] * 30, [1] * 40, [1]])
     assert table.total.tolist() == [1.0, 0.75, 0.5, 0.0]
@@ -82,7 +82,7 @@ def test_the_shortest_correct_is_the_best_and_wrong_ones_get_nothing() -> None:
 
 def test_shortest_correct_follows_what_says_right() -> None:
     table = rk.score(SHORTEST, ["right " * 3, "skip", "down", "right", "right " * 9], prompts=[*"aaaab"])
-    assert [str(outcome) for outcome in table.outcomes["shortest_correct"]] == [
+    assert [str(outcome) for outcome in table.outcomes["length_shortest_correct"]] == [
         *("scored", "abstained", "failed", "scored", "scored")
     ]
     assert table.total[[0, 3, 4]].tolist() == [0.5, 1.0, 1.0]
@@ -108,7 +108,7 @@ def test_shortest_correct_is_what_a_naive_reading_gives(groups: list[list[tuple[
         completions += words_of(numbers, rights)
         prompts += [f"prompt {place}"] * len(group)
         expected += naive_shortest(numbers, rights, low)
-    reward = rk.shortest_correct(is_right, low=low, unit="words")
+    reward = rk.length.shortest_correct(is_right, low=low, unit="words")
     assert rk.score(reward, completions, prompts=prompts).total.tolist() == pytest.approx(expected)
 
 
@@ -120,33 +120,38 @@ def test_shortest_correct_in_a_gate_still_sees_its_group() -> None:
 
 
 def test_rewards_by_length_can_be_combined() -> None:
-    tree = SHORTEST + rk.shortest_correct(is_right) + rk.cosine_length(is_right, 10) + rk.cosine_length(is_right, 20)
+    tree = (
+        SHORTEST
+        + rk.length.shortest_correct(is_right)
+        + rk.length.cosine(is_right, 10)
+        + rk.length.cosine(is_right, 20)
+    )
     table = rk.score(tree, ["right"], completion_ids=[[1] * 10])
     assert table.total[0] == pytest.approx(1.0 + 1.0 + 0.5 + 0.75)
     assert {"completion_words", "completion_tokens"} < set(table.components)
 
 
 def test_the_options_of_shortest_correct_are_checked_and_printed() -> None:
-    half = rk.shortest_correct(is_right, low=0.25, threshold=0.5, unit="characters")
-    assert repr(half) == "shortest_correct(is_right, low=0.25, threshold=0.5, unit='characters')"
+    half = rk.length.shortest_correct(is_right, low=0.25, threshold=0.5, unit="characters")
+    assert repr(half) == "length.shortest_correct(is_right, low=0.25, threshold=0.5, unit='characters')"
     assert half.bounds == (0.0, 1.0)
     makes: list[tuple[Any, dict[str, Any], str]] = [
         (is_right, {"low": 1.5}, "low .*got 1.5"),
         (is_right, {"low": math.nan}, "low must be finite"),
         (is_right, {"threshold": 1.5}, "is_right is 1, .* threshold=1.5"),
-        (is_right, {"unit": "lines"}, "shortest_correct: unit .*tokens, words, characters"),
-        (3, {}, "shortest_correct: correct must be a reward"),
+        (is_right, {"unit": "lines"}, "length.shortest_correct: unit .*tokens, words, characters"),
+        (3, {}, "length.shortest_correct: correct must be a reward"),
     ]
     for correct, options, message in makes:
         with pytest.raises(rk.RewardDefinitionError, match=message):
-            rk.shortest_correct(correct, **options)
-    with pytest.raises(rk.BindingError, match="completion_ids"):
-        rk.score(rk.shortest_correct(is_right), ["right"])
+            rk.length.shortest_correct(correct, **options)
+    with pytest.raises(rk.errors.BindingError, match="completion_ids"):
+        rk.score(rk.length.shortest_correct(is_right), ["right"])
 
 
 # --- The length reward of Kimi k1.5 -----------------------------------------------------------------------
 
-KIMI = rk.kimi_length(is_right, unit="characters")
+KIMI = rk.length.kimi(is_right, unit="characters")
 
 
 def open_r1(lengths: list[int], rights: list[bool]) -> list[float]:
@@ -157,7 +162,7 @@ def open_r1(lengths: list[int], rights: list[bool]) -> list[float]:
 
 
 def test_a_short_right_answer_is_paid_and_a_short_wrong_one_is_not() -> None:
-    reward = rk.kimi_length(is_right)
+    reward = rk.length.kimi(is_right)
     completions = ["right", "right", "right", "wrong", "wrong", "wrong"]
     table = rk.score(reward, completions, completion_ids=[[1] * length for length in (20, 30, 40, 20, 30, 40)])
     assert table.total.tolist() == [0.5, 0.0, -0.5, 0.0, 0.0, -0.5]
@@ -181,17 +186,17 @@ def test_kimi_length_is_the_papers_formula_in_each_group(groups: list[list[tuple
 def test_kimi_length_leaves_out_what_is_not_judged() -> None:
     completions = ["right" + "." * 10, "skip", "down" * 99, "right", "right" + "." * 20]
     table = rk.score(KIMI, completions, prompts=["a"] * 5)
-    assert [str(outcome) for outcome in table.outcomes["kimi_length"]] == [
+    assert [str(outcome) for outcome in table.outcomes["length_kimi"]] == [
         *("scored", "abstained", "failed", "scored", "scored")
     ]
     assert table.total[[0, 3, 4]].tolist() == [0.0, 0.5, -0.5]
 
 
 def test_the_options_of_kimi_length_are_checked_and_printed() -> None:
-    assert repr(rk.kimi_length(is_right, threshold=0.5)) == "kimi_length(is_right, threshold=0.5)"
+    assert repr(rk.length.kimi(is_right, threshold=0.5)) == "length.kimi(is_right, threshold=0.5)"
     assert rk.rank_in_group(KIMI).facts.together == KIMI.facts.together == "group"
     for correct, options in ((is_right, {"threshold": 1.5}), (is_right, {"unit": "lines"}), (3, {})):
         with pytest.raises(rk.RewardDefinitionError):
-            rk.kimi_length(correct, **options)  # type: ignore[arg-type]
-    with pytest.raises(rk.BindingError, match="completion_ids"):
-        rk.score(rk.kimi_length(is_right), ["right"])
+            rk.length.kimi(correct, **options)  # type: ignore[arg-type]
+    with pytest.raises(rk.errors.BindingError, match="completion_ids"):
+        rk.score(rk.length.kimi(is_right), ["right"])

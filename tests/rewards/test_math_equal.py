@@ -169,7 +169,7 @@ def test_an_answer_that_takes_too_much_scores_nothing(
 def test_a_gold_that_is_not_mathematics_is_a_coercion_error(gold: Any) -> None:
     if gold is None:
         gold = b"5"
-    with pytest.raises(rk.CoercionError, match=r"reward 'math_equal'.*'answer', row 1"):
+    with pytest.raises(rk.errors.CoercionError, match=r"reward 'math_equal'.*'answer', row 1"):
         rk.score(math_equal("answer"), ["5", "5"], answer=["5", gold])
 
 
@@ -178,7 +178,7 @@ def test_a_gold_that_takes_too_long_is_a_coercion_error(monkeypatch: pytest.Monk
         return worker.submit(time.sleep, (60,), timeout)
 
     monkeypatch.setattr(in_worker, "submit", takes_too_much)
-    with pytest.raises(rk.CoercionError, match=r"takes more than 0\.3 s"):
+    with pytest.raises(rk.errors.CoercionError, match=r"takes more than 0\.3 s"):
         rk.score(math_equal("answer", timeout=0.3), ["5"], answer=["\\ln 17"])
 
 
@@ -245,7 +245,7 @@ def test_it_prints_pickles_and_compares() -> None:
 
 def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rewardkit.rewards.math_equal.reward.find_spec", lambda name: None)
-    with pytest.raises(rk.MissingExtraError, match="math"):
+    with pytest.raises(rk.errors.MissingExtraError, match="math"):
         math_equal("answer")
 
 

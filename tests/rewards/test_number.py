@@ -119,7 +119,7 @@ def test_nearer_is_never_worse(credit: Any) -> None:
 
 @pytest.mark.parametrize("gold", ["", "forty", "1e999", "1_000", "nan", float("inf"), True, [], "42 apples"])
 def test_gold_without_a_number_is_the_datas_fault(gold: Any) -> None:
-    with pytest.raises(rk.CoercionError, match=r"reward 'number'.*'answer', row 0"):
+    with pytest.raises(rk.errors.CoercionError, match=r"reward 'number'.*'answer', row 0"):
         rk.score(rk.number("answer"), ["42"], answer=[gold])
 
 

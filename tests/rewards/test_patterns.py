@@ -55,18 +55,18 @@ def test_a_regex_survives_pickling_and_its_options_are_checked() -> None:
 
 @given(st.text())
 def test_no_text_makes_a_pattern_raise(text: str) -> None:
-    for reward in (rk.regex(r"(?s).*"), rk.starts_with("a"), rk.contains_all(["a", "b"]), rk.contains_none(["a"])):
+    for reward in (rk.regex(r"(?s).*"), rk.contains(start="a"), rk.contains(all=["a", "b"]), rk.contains(none="a")):
         assert value(reward, text) in (0.0, 1.0)
     assert value(rk.regex(".*", match="search"), "a\ud800") == 0.0
 
 
 def test_starts_and_ends() -> None:
-    assert value(rk.starts_with("Yes", "No"), "\n Yes, it rains") == 1.0
-    assert value(rk.starts_with("Yes", "No"), "yes") == 0.0
-    assert value(rk.starts_with("Yes", ignore_case=True), "<think>No</think>YES") == 1.0
-    assert value(rk.ends_with(".", "!"), "It rains. ") == 1.0
-    assert value(rk.ends_with(".", "!"), "It rai") == 0.0
-    assert value(rk.ends_with("."), "It rains.<|im_end|>") == 1.0
+    assert value(rk.contains(start=["Yes", "No"]), "\n Yes, it rains") == 1.0
+    assert value(rk.contains(start=["Yes", "No"]), "yes") == 0.0
+    assert value(rk.contains(start="Yes", ignore_case=True), "<think>No</think>YES") == 1.0
+    assert value(rk.contains(end=[".", "!"]), "It rains. ") == 1.0
+    assert value(rk.contains(end=[".", "!"]), "It rai") == 0.0
+    assert value(rk.contains(end="."), "It rains.<|im_end|>") == 1.0
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_starts_and_ends() -> None:
     ],
 )
 def test_contains_all(completion: str, binary: float, partial: float) -> None:
-    assert value(rk.contains_all(["hypothesis", "evidence"]), completion) == binary
-    assert value(rk.contains_all(["hypothesis", "evidence"], partial=True), completion) == partial
+    assert value(rk.contains(all=["hypothesis", "evidence"]), completion) == binary
+    assert value(rk.contains(all=["hypothesis", "evidence"], partial=True), completion) == partial
 
 
 @pytest.mark.parametrize(
@@ -89,15 +89,15 @@ def test_contains_all(completion: str, binary: float, partial: float) -> None:
     + [f"obv{hidden}iously" for hidden in "\ufe0f\u034f\u180b\U000e0100\u2800\u3164\x00\ud800"],
 )
 def test_contains_none_looks_through_masks_and_empty_texts(completion: str) -> None:
-    assert value(rk.contains_none(["Obviously"]), completion) == 0.0
-    assert value(rk.contains_none(["Obviously"]), "It is 42.") == 1.0
+    assert value(rk.contains(none="Obviously"), completion) == 0.0
+    assert value(rk.contains(none="Obviously"), "It is 42.") == 1.0
 
 
 @pytest.mark.parametrize("completion", ["In  conclusion", "In\nconclusion", "in\u00a0conclusion"])
 def test_white_space_hides_nothing(completion: str) -> None:
-    assert value(rk.contains_none(["in conclusion"]), completion) == 0.0
-    assert value(rk.contains_none(["in  conclusion"]), "In conclusion") == 0.0
-    assert value(rk.contains_all(["in conclusion"]), completion) == 1.0
+    assert value(rk.contains(none="in conclusion"), completion) == 0.0
+    assert value(rk.contains(none="in  conclusion"), "In conclusion") == 0.0
+    assert value(rk.contains(all="in conclusion"), completion) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_white_space_hides_nothing(completion: str) -> None:
     ],
 )  # fmt: skip
 def test_phrases_that_only_resemble_refusals_are_allowed(completion: str) -> None:
-    assert value(rk.no_refusal(), completion) == 1.0
+    assert value(rk.contains(none=rk.REFUSALS), completion) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -123,48 +123,56 @@ def test_phrases_that_only_resemble_refusals_are_allowed(completion: str) -> Non
     ],
 )  # fmt: skip
 def test_refusals(completion: str) -> None:
-    assert value(rk.no_refusal(), completion) == 0.0
+    assert value(rk.contains(none=rk.REFUSALS), completion) == 0.0
 
 
 def test_no_refusal() -> None:
-    assert value(rk.no_refusal(), "I\u2019m sorry, but I can\u2019t help with that.") == 0.0
-    assert value(rk.no_refusal(), "") == 0.0
-    assert value(rk.no_refusal(), "Paris is the capital of France.") == 1.0
-    assert value(rk.no_refusal("pas possible"), "Ce n'est pas possible") == 0.0
+    assert value(rk.contains(none=rk.REFUSALS), "I\u2019m sorry, but I can\u2019t help with that.") == 0.0
+    assert value(rk.contains(none=rk.REFUSALS), "") == 0.0
+    assert value(rk.contains(none=rk.REFUSALS), "Paris is the capital of France.") == 1.0
+    assert value(rk.contains(none=[rk.REFUSALS, "pas possible"]), "Ce n'est pas possible") == 0.0
 
 
 def test_no_refusal_keeps_its_own_phrases_literal() -> None:
-    assert value(rk.no_refusal("*sigh*"), "*Sigh* all right") == 0.0
-    assert value(rk.no_refusal("*sigh*"), "sigh") == 1.0
-    assert repr(rk.no_refusal("a")) == "no_refusal('a')"
-    assert pickle.loads(pickle.dumps(rk.no_refusal("a"))) == rk.no_refusal("a")
+    assert value(rk.contains(none=[rk.REFUSALS, "*sigh*"]), "*Sigh* all right") == 0.0
+    assert value(rk.contains(none=[rk.REFUSALS, "*sigh*"]), "sigh") == 1.0
+    assert repr(rk.contains(none=[rk.REFUSALS, "a"])) == "contains(none=[REFUSALS, 'a'])"
+    assert pickle.loads(pickle.dumps(rk.contains(none=[rk.REFUSALS, "a"]))) == rk.contains(none=[rk.REFUSALS, "a"])
 
 
 def test_texts_may_come_from_a_generator() -> None:
-    reward = rk.contains_none(text for text in ("a", "b"))
-    assert repr(reward) == "contains_none(['a', 'b'])"
-    assert reward == rk.contains_none(["a", "b"])
+    reward = rk.contains(none=(text for text in ("a", "b")))
+    assert repr(reward) == "contains(none=['a', 'b'])"
+    assert reward == rk.contains(none=["a", "b"])
 
 
-def test_lists_are_to_be_starred() -> None:
-    for made in (rk.starts_with, rk.ends_with, rk.no_refusal):
-        with pytest.raises(rk.RewardDefinitionError, match=rf"rk\.{made.__name__}\(\*texts\)"):
-            made(["a"])  # type: ignore[arg-type]
+def test_rules_combine_and_each_broken_one_is_in_the_note() -> None:
+    reward = rk.contains(all=["sort", "merge"], none="guess", start="First", end=".", partial=True)
+    assert value(reward, "First sort, then merge.") == 1.0
+    assert value(reward, "First sort.") == 0.5
+    assert value(reward, "First sort") == 0.0
+    table = rk.score(reward, ["I guess sort"])
+    assert table.notes["contains"] == [
+        "missing: ['merge']; contains 'guess'; starts with 'I guess sort'; ends with 'I guess sort'"
+    ]
+    assert eval(repr(reward), {"contains": rk.contains}) == reward
+
+
+def test_one_text_is_a_list_of_one() -> None:
+    assert rk.contains(all="because", start="{") == rk.contains(all=["because"], start=["{"])
 
 
 def test_wrong_kinds_are_refused() -> None:
-    for texts in (None, 5):
-        with pytest.raises(rk.RewardDefinitionError, match="contains_all: "):
-            rk.contains_all(texts)  # type: ignore[arg-type]
-    with pytest.raises(rk.RewardDefinitionError, match=r"rk.contains_all\(\['answer'\]\)"):
-        rk.contains_all("answer")
-    with pytest.raises(rk.RewardDefinitionError, match="contains_all: partial"):
-        rk.contains_all(["a"], partial="no")  # type: ignore[arg-type]
+    without_all: list[dict[str, Any]] = [{}, {"none": []}, {"none": "a", "partial": True}]
+    for wrong in [*without_all, {"all": "a", "partial": "no"}, {"all": rk.REFUSALS}]:
+        with pytest.raises(rk.RewardDefinitionError, match="contains: "):
+            rk.contains(**wrong)
     with pytest.raises(rk.RewardDefinitionError, match="lone surrogate"):
         rk.regex("\ud800")
 
 
-@pytest.mark.parametrize("texts", [[], "abc", [""], [" "], [5], None, 5])
-def test_texts_are_checked(texts: Any) -> None:
-    with pytest.raises(rk.RewardDefinitionError, match="contains_none: "):
-        rk.contains_none(texts)
+@pytest.mark.parametrize("texts", [[], [""], [" "], [5], "\u200b", 5])
+@pytest.mark.parametrize("option", ["all", "none", "start", "end"])
+def test_texts_are_checked(option: str, texts: Any) -> None:
+    with pytest.raises(rk.RewardDefinitionError, match=f"contains: {option} must be one or more texts"):
+        rk.contains(**{option: texts})

@@ -12,7 +12,7 @@ from rewardkit.text.languages import NAMES, SCRIPTS
 
 
 def value(name: str, completion: str, **options: Any) -> float:
-    return float(rk.score(rk.script(name, **options), [completion]).total[0])
+    return float(rk.score(rk.language(script=name, **options), [completion]).total[0])
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_prose_in_brackets_is_not_markup() -> None:
 
 def test_every_language_has_a_name() -> None:
     assert NAMES.keys() == SCRIPTS.keys()
-    assert all(rk.script(name) == rk.script(code) for code, name in NAMES.items())
+    assert all(rk.language(script=name) == rk.language(script=code) for code, name in NAMES.items())
 
 
 def test_a_minimum_leaves_room_for_formulas() -> None:
@@ -48,18 +48,18 @@ def test_a_minimum_leaves_room_for_formulas() -> None:
 
 
 def test_the_note_names_the_intruder() -> None:
-    assert rk.score(rk.script("en"), ["Итого total"]).notes["script"] == ["5 of 10 letters are cyrillic"]
+    assert rk.score(rk.language(script="en"), ["Итого total"]).notes["script"] == ["5 of 10 letters are cyrillic"]
 
 
 @pytest.mark.parametrize(("name", "hint"), [("klingon", ""), ("lattin", "latin"), ("germen", "german"), (5, "")])
 def test_an_unknown_language_is_refused(name: Any, hint: str) -> None:
     with pytest.raises(rk.RewardDefinitionError, match=f"unknown script or language.*{hint}"):
-        rk.script(name)
+        rk.language(script=name)
     with pytest.raises(rk.RewardDefinitionError, match="minimum"):
-        rk.script("en", minimum=0.0)
+        rk.language(script="en", minimum=0.0)
     for minimum in ("0.5", None, float("nan")):
         with pytest.raises(rk.RewardDefinitionError, match="minimum"):
-            rk.script("en", minimum=minimum)  # type: ignore[arg-type]
+            rk.language(script="en", minimum=minimum)  # type: ignore[arg-type]
 
 
 @given(st.text())

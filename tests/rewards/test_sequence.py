@@ -91,7 +91,7 @@ def test_letters_side_by_side(gold: Any, answers: list[str], others: list[str]) 
 @pytest.mark.parametrize("factory", FACTORIES)
 @pytest.mark.parametrize("gold", ["", [], [""], "[]", "[1", {"a": 1}, 1.5, True, [object()]])
 def test_gold_without_items_is_the_datas_fault(factory: Any, gold: Any) -> None:
-    with pytest.raises(rk.CoercionError, match="column 'answer', row 0"):
+    with pytest.raises(rk.errors.CoercionError, match="column 'answer', row 0"):
         rk.score(factory("answer"), ["a"], answer=[gold])
 
 

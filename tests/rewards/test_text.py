@@ -57,7 +57,7 @@ def test_the_gold_answer_gets_one(factory: Any, gold: str) -> None:
     reward = factory("answer", extract=WHOLE)
     try:
         assert value(reward, gold, gold) == 1.0
-    except rk.CoercionError as error:
+    except rk.errors.CoercionError as error:
         assert "no words" in str(error) or not gold.strip()  # noqa: PT017
 
 
@@ -89,7 +89,7 @@ def test_the_nearest_of_several_golds_counts(factory: Any, answer: list[str], go
 @pytest.mark.parametrize("factory", FACTORIES)
 @pytest.mark.parametrize("gold", ["", " ", [], [""], 1.5, True, {"text": "a"}, [["a"]]])
 def test_gold_that_is_not_text_is_a_coercion_error(factory: Any, gold: Any) -> None:
-    with pytest.raises(rk.CoercionError, match="column 'answer', row 0"):
+    with pytest.raises(rk.errors.CoercionError, match="column 'answer', row 0"):
         rk.score(factory("answer"), ["a"], answer=[gold])
 
 
@@ -182,7 +182,7 @@ def test_similarity_is_the_share_of_the_common_subsequence(answer: str, gold: st
 def test_similarity_reads_20_000_characters() -> None:
     assert value(similarity("answer"), "a" * 20_000, "a" * 20_000) == 1.0
     assert value(similarity("answer"), "a" * 20_001, "a" * 20_000) == 0.0
-    with pytest.raises(rk.CoercionError, match="longer than 20,000 characters"):
+    with pytest.raises(rk.errors.CoercionError, match="longer than 20,000 characters"):
         rk.score(similarity("answer"), ["a"], answer=["a" * 20_001])
 
 
@@ -278,7 +278,7 @@ def test_rouge_l_follows_from_the_longest_common_subsequence(answer: list[str], 
 def test_rouge_l_reads_20_000_words() -> None:
     assert value(rouge_l("answer"), "a " * 20_000, "a " * 20_000) == 1.0
     assert value(rouge_l("answer"), "a " * 20_001, "a " * 20_000) == 0.0
-    with pytest.raises(rk.CoercionError, match="more than 20,000 words"):
+    with pytest.raises(rk.errors.CoercionError, match="more than 20,000 words"):
         rk.score(rouge_l("answer"), ["a"], answer=["a " * 20_001])
 
 
@@ -302,5 +302,5 @@ def test_long_texts_are_not_compared(factory: Any) -> None:
     assert "too long to compare with 1,000" in table.notes[reward.name][0]
     assert 0.0 < table.total[1] < 1.0
     assert table.total[2] == 1.0
-    with pytest.raises(rk.CoercionError, match=r"column 'answer', row 0.*(longer|more) than 20"):
+    with pytest.raises(rk.errors.CoercionError, match=r"column 'answer', row 0.*(longer|more) than 20"):
         rk.score(reward, ["gold"], answer=["gold so " * 125_000])

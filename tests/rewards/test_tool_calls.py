@@ -183,9 +183,9 @@ def test_extra_calls_may_be_allowed() -> None:
 def test_allowed_extra_calls_are_reported_unless_a_penalty_stands_beside() -> None:
     allowing = rk.tool_calls("gold", extra="allow")
     assert any("paid for trying everything" in trap for trap in rk.Scorer(allowing).traps())
-    assert not any("trying everything" in trap for trap in rk.Scorer(allowing + rk.calls_between(0, 4)).traps())
+    assert not any("trying everything" in trap for trap in rk.Scorer(allowing + rk.agents.calls_between(0, 4)).traps())
     assert not any("trying everything" in trap for trap in rk.Scorer(rk.tool_calls("gold")).traps())
-    assert any("trying everything" in trap for trap in rk.Scorer(allowing + rk.turns_between(0, 4)).traps())
+    assert any("trying everything" in trap for trap in rk.Scorer(allowing + rk.agents.turns_between(0, 4)).traps())
 
 
 @pytest.mark.parametrize(
@@ -270,12 +270,12 @@ def test_a_gold_call_without_arguments() -> None:
     ],
 )
 def test_a_bad_gold_cell_is_an_error_of_the_data(gold: Any, problem: str) -> None:
-    with pytest.raises(rk.CoercionError, match=problem):
+    with pytest.raises(rk.errors.CoercionError, match=problem):
         value(gold, made([RED]))
 
 
 def test_a_bad_gold_cell_names_a_remedy_that_exists() -> None:
-    with pytest.raises(rk.CoercionError) as caught:
+    with pytest.raises(rk.errors.CoercionError) as caught:
         value("open red", made([RED]))
     assert "gold=" not in str(caught.value)
 
@@ -326,7 +326,7 @@ def test_it_is_shown_and_pickled_as_it_was_written() -> None:
 
 def test_without_the_parser_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "jiter", None)
-    with pytest.raises(rk.MissingExtraError, match=r"rewardkit-sdk\[json\]"):
+    with pytest.raises(rk.errors.MissingExtraError, match=r"rewardkit-sdk\[json\]"):
         rk.tool_calls("gold")
 
 

@@ -117,14 +117,14 @@ def test_sacrebleu_does_not_keep_completions(tokenize: Any) -> None:
 def test_20_000_characters_are_read(factory: Any) -> None:
     assert value(factory("reference"), "a " * 9_999 + "a", "a " * 9_999 + "a") == 1.0
     assert value(factory("reference"), "a" * 20_001, "a") == 0.0
-    with pytest.raises(rk.CoercionError, match="longer than 20,000 characters"):
+    with pytest.raises(rk.errors.CoercionError, match="longer than 20,000 characters"):
         rk.score(factory("reference"), ["a"], reference=["a" * 20_001])
 
 
 @pytest.mark.parametrize("factory", FACTORIES)
 @pytest.mark.parametrize("reference", ["", [], ["a", ""], 1.5, {"a": 1}])
 def test_a_reference_that_is_not_text_is_a_coercion_error(factory: Any, reference: Any) -> None:
-    with pytest.raises(rk.CoercionError, match="column 'reference', row 0"):
+    with pytest.raises(rk.errors.CoercionError, match="column 'reference', row 0"):
         rk.score(factory("reference"), ["a"], reference=[reference])
 
 

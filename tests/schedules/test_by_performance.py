@@ -26,12 +26,12 @@ def tags_right(completion: str) -> float:
     return 1.0
 
 
-def follower(schedule: rk.Schedule) -> PerformanceSchedule:
+def follower(schedule: rk.schedules.Schedule) -> PerformanceSchedule:
     assert isinstance(schedule, PerformanceSchedule)
     return schedule
 
 
-def course(schedule: rk.Schedule, means: Sequence[float | None]) -> list[float]:
+def course(schedule: rk.schedules.Schedule, means: Sequence[float | None]) -> list[float]:
     """Return the value after each batch; None for a batch in which the component was not scored."""
     one = follower(schedule)
     state, values = one.init(), []
@@ -63,7 +63,7 @@ def course(schedule: rk.Schedule, means: Sequence[float | None]) -> list[float]:
         (track("a", 0.0, 5e-324), [1.0], [1]),
     ],
 )
-def test_courses(schedule: rk.Schedule, means: list[float | None], values: list[float]) -> None:
+def test_courses(schedule: rk.schedules.Schedule, means: list[float | None], values: list[float]) -> None:
     assert course(schedule, means) == pytest.approx(values)
 
 
@@ -134,7 +134,7 @@ followers = st.sampled_from(
 
 @given(followers, sequences, sequences)
 def test_a_state_that_went_through_json_goes_on_as_if_nothing_had_happened(
-    schedule: rk.Schedule, before: list[float | None], after: list[float | None]
+    schedule: rk.schedules.Schedule, before: list[float | None], after: list[float | None]
 ) -> None:
     def batches(states: kept.States, means: Sequence[float | None]) -> kept.States:
         for mean in means:
@@ -157,7 +157,7 @@ def test_moving_over_many_batches_arrives_exactly_and_returns_exactly(over: int)
 
 @given(followers, st.integers(0, 10**12), st.integers(1, 10**6))
 def test_evaluation_counts_as_reached_and_training_begins_with_nothing(
-    schedule: rk.Schedule, step: int, max_steps: int
+    schedule: rk.schedules.Schedule, step: int, max_steps: int
 ) -> None:
     assert schedule() == schedule(None) == schedule.end_value == 1.0
     assert schedule(Progress(step, max_steps, training=False)) == 1.0
@@ -182,7 +182,7 @@ def test_an_update_leaves_the_state_that_it_was_given_alone() -> None:
         track("a", 0.25, 0.75, half_life=3.0),
     ],
 )
-def test_schedules_are_values_whose_repr_is_their_expression(schedule: rk.Schedule) -> None:
+def test_schedules_are_values_whose_repr_is_their_expression(schedule: rk.schedules.Schedule) -> None:
     again = pickle.loads(pickle.dumps(schedule))
     assert again == schedule
     assert hash(again) == hash(schedule)

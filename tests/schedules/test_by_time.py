@@ -31,7 +31,7 @@ wrong: Any = rk.schedules
 """The same functions, for calls that a type checker refuses too."""
 
 
-def at(schedule: rk.Schedule, step: int, max_steps: int = 100) -> float:
+def at(schedule: rk.schedules.Schedule, step: int, max_steps: int = 100) -> float:
     return schedule(rk.Progress(step, max_steps))
 
 
@@ -65,13 +65,13 @@ def at(schedule: rk.Schedule, step: int, max_steps: int = 100) -> float:
         (warm_up(0.5, linear(1.0, 0.0)), {25: 0.5 * 0.75, 50: 0.5, 100: 0.0}),
     ],
 )
-def test_values(schedule: rk.Schedule, values: dict[int, float]) -> None:
+def test_values(schedule: rk.schedules.Schedule, values: dict[int, float]) -> None:
     assert {step: at(schedule, step) for step in values} == {
         step: pytest.approx(value, abs=1e-4 if "sigmoid" in repr(schedule) else None) for step, value in values.items()
     }
 
 
-SHAPES: list[Callable[..., rk.Schedule]] = [
+SHAPES: list[Callable[..., rk.schedules.Schedule]] = [
     linear,
     cosine,
     polynomial,
@@ -86,7 +86,7 @@ steps = st.just(0) | st.integers(2, 150)
 numbers = st.floats(-10, 10)
 
 
-def ramps_between(positions: st.SearchStrategy[float]) -> st.SearchStrategy[rk.Schedule]:
+def ramps_between(positions: st.SearchStrategy[float]) -> st.SearchStrategy[rk.schedules.Schedule]:
     ends = st.tuples(positions, positions)
     return st.builds(
         lambda shape, first, last, ends: shape(first, last, start=min(ends), end=max(ends)),
@@ -103,7 +103,7 @@ def ramps_between(positions: st.SearchStrategy[float]) -> st.SearchStrategy[rk.S
     )
 
 
-def pieces_at(positions: st.SearchStrategy[float]) -> st.SearchStrategy[rk.Schedule]:
+def pieces_at(positions: st.SearchStrategy[float]) -> st.SearchStrategy[rk.schedules.Schedule]:
     return st.builds(
         lambda points, interpolation: piecewise(sorted(points.items()), interpolation=interpolation),
         st.dictionaries(positions, numbers, min_size=1, max_size=4),
@@ -116,11 +116,11 @@ pieces = pieces_at(fractions) | pieces_at(steps)
 
 
 def grown(
-    simple: st.SearchStrategy[rk.Schedule], positions: st.SearchStrategy[float]
-) -> st.SearchStrategy[rk.Schedule]:
+    simple: st.SearchStrategy[rk.schedules.Schedule], positions: st.SearchStrategy[float]
+) -> st.SearchStrategy[rk.schedules.Schedule]:
     """Schedules made of `simple` ones, one after another at `positions`, and by arithmetic."""
 
-    def longer(inner: st.SearchStrategy[rk.Schedule]) -> st.SearchStrategy[rk.Schedule]:
+    def longer(inner: st.SearchStrategy[rk.schedules.Schedule]) -> st.SearchStrategy[rk.schedules.Schedule]:
         return st.one_of(
             st.builds(cycle, inner, positions),
             st.builds(delay, inner, positions),
@@ -143,7 +143,7 @@ lengths = st.integers(1, 100) | st.integers(1, 10**9)
 
 @given(schedules, st.integers(0, 300) | st.integers(0, 10**12), lengths)
 def test_every_schedule_has_a_finite_value_within_its_bounds_at_any_time(
-    schedule: rk.Schedule, step: int, max_steps: int
+    schedule: rk.schedules.Schedule, step: int, max_steps: int
 ) -> None:
     low, high = schedule.bounds
     slack = 1e-9 * max(1.0, abs(low), abs(high)) if math.isfinite(low) and math.isfinite(high) else 0.0
@@ -154,30 +154,30 @@ def test_every_schedule_has_a_finite_value_within_its_bounds_at_any_time(
 
 @given(ramps | pieces, st.integers(0, 300), lengths)
 def test_simple_schedules_stay_within_their_bounds_to_the_last_digit(
-    schedule: rk.Schedule, step: int, max_steps: int
+    schedule: rk.schedules.Schedule, step: int, max_steps: int
 ) -> None:
     low, high = schedule.bounds
     assert low <= at(schedule, step, max_steps) <= high
 
 
 @given(schedules, st.integers(0, 300), lengths)
-def test_evaluation_sees_the_end(schedule: rk.Schedule, step: int, max_steps: int) -> None:
+def test_evaluation_sees_the_end(schedule: rk.schedules.Schedule, step: int, max_steps: int) -> None:
     assert schedule() == schedule(None) == schedule(rk.Progress(step, max_steps, training=False))
     assert schedule() == schedule.end_value
 
 
 @given(in_fractions, lengths)
-def test_the_end_of_training_equals_evaluation(schedule: rk.Schedule, max_steps: int) -> None:
+def test_the_end_of_training_equals_evaluation(schedule: rk.schedules.Schedule, max_steps: int) -> None:
     assert at(schedule, max_steps, max_steps) == pytest.approx(schedule(), rel=1e-12)
 
 
 @given(ramps_between(steps) | pieces_at(steps), st.integers(150, 1000))
-def test_steps_inside_of_training_are_passed_at_its_end(schedule: rk.Schedule, max_steps: int) -> None:
+def test_steps_inside_of_training_are_passed_at_its_end(schedule: rk.schedules.Schedule, max_steps: int) -> None:
     assert at(schedule, max_steps, max_steps) == schedule()
 
 
 @given(ramps, lengths)
-def test_ramps_go_one_way_from_end_to_end(schedule: rk.Schedule, max_steps: int) -> None:
+def test_ramps_go_one_way_from_end_to_end(schedule: rk.schedules.Schedule, max_steps: int) -> None:
     ramp: Any = schedule
     steps = np.unique(np.linspace(0, max_steps, 40, dtype=np.int64)).tolist()
     values = [at(schedule, step, max_steps) for step in steps]
@@ -193,7 +193,7 @@ def steps_of(position: float, max_steps: int) -> float:
 
 @given(st.sampled_from(SHAPES[:3]), numbers, numbers, st.floats(0, 0.8), st.integers(0, 9_999))
 def test_a_step_of_a_long_training_moves_a_ramp_little(
-    shape: Callable[..., rk.Schedule], first: float, last: float, start: float, step: int
+    shape: Callable[..., rk.schedules.Schedule], first: float, last: float, start: float, step: int
 ) -> None:
     ramp = shape(first, last, start=start, end=start + 0.2)
     assert abs(at(ramp, step + 1, 10_000) - at(ramp, step, 10_000)) <= 2e-3 * abs(last - first)
@@ -221,7 +221,7 @@ def test_a_fraction_of_a_hundred_steps_is_that_step_whatever_its_last_digit(hund
 
 
 @given(schedules)
-def test_schedules_are_values(schedule: rk.Schedule) -> None:
+def test_schedules_are_values(schedule: rk.schedules.Schedule) -> None:
     again = pickle.loads(pickle.dumps(schedule))
     assert again == schedule
     assert hash(again) == hash(schedule)

@@ -20,7 +20,7 @@ SIMPLE = [FALL, cosine(0.0, 2.0), linear(0.0, 1.0, start=2, end=7), piecewise({0
 simple = st.sampled_from(SIMPLE)
 
 
-def at(schedule: rk.Schedule, step: int, max_steps: int = 100) -> float:
+def at(schedule: rk.schedules.Schedule, step: int, max_steps: int = 100) -> float:
     return schedule(rk.Progress(step, max_steps))
 
 
@@ -42,7 +42,7 @@ def at(schedule: rk.Schedule, step: int, max_steps: int = 100) -> float:
         (delay(linear(0.0, 1.0), 1.0), {99: 0.0, 100: 1.0}),
     ],
 )
-def test_values(schedule: rk.Schedule, values: dict[int, float]) -> None:
+def test_values(schedule: rk.schedules.Schedule, values: dict[int, float]) -> None:
     assert {step: at(schedule, step) for step in values} == {
         step: pytest.approx(value) for step, value in values.items()
     }
@@ -50,9 +50,9 @@ def test_values(schedule: rk.Schedule, values: dict[int, float]) -> None:
 
 @given(simple, simple, simple, st.floats(0.01, 0.49), st.floats(0.5, 1.0), st.integers(1, 200), st.data())
 def test_each_piece_is_the_schedule_alone_in_its_own_part(
-    first: rk.Schedule,
-    second: rk.Schedule,
-    third: rk.Schedule,
+    first: rk.schedules.Schedule,
+    second: rk.schedules.Schedule,
+    third: rk.schedules.Schedule,
     one: float,
     two: float,
     max_steps: int,
@@ -72,7 +72,7 @@ def test_each_piece_is_the_schedule_alone_in_its_own_part(
 
 @given(simple, st.integers(2, 30), st.integers(0, 200), st.integers(1, 5))
 def test_a_cycle_in_steps_is_periodic_and_each_period_is_a_training(
-    schedule: rk.Schedule, period: int, step: int, times: int
+    schedule: rk.schedules.Schedule, period: int, step: int, times: int
 ) -> None:
     long = 10_000
     cycled = cycle(schedule, period)
@@ -80,7 +80,9 @@ def test_a_cycle_in_steps_is_periodic_and_each_period_is_a_training(
 
 
 @given(simple, st.integers(1, 20), st.integers(2, 30))
-def test_a_cycle_in_fractions_repeats_as_often_as_it_should(schedule: rk.Schedule, times: int, period: int) -> None:
+def test_a_cycle_in_fractions_repeats_as_often_as_it_should(
+    schedule: rk.schedules.Schedule, times: int, period: int
+) -> None:
     cycled = cycle(schedule, 1 / times)
     for step in range(times * period):
         assert at(cycled, step, times * period) == at(schedule, step % period, period)

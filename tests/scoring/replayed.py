@@ -49,7 +49,7 @@ def plain(completions, answer, **kwargs):  # type: ignore[no-untyped-def]
 
 
 number = rk.number("answer")
-both = 0.5 * number + 0.5 * rk.length_between(1, 40, unit="characters").named("short")
+both = 0.5 * number + 0.5 * rk.length.between(1, 40, unit="characters").named("short")
 ranked = number + rk.rank_in_group(longest)
 routed = rk.route({"math": number, "text": rk.exact("gold")}, by="task")
 

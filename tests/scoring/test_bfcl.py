@@ -11,6 +11,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.errors import DataError
+from rewardkit.scoring.bfcl import bfcl_rows
 
 REAL = Path(os.environ.get("REWARDKIT_DATA", Path(__file__).parents[3] / "shared" / "data")) / "bfcl"
 
@@ -40,7 +41,7 @@ def gold(tmp_path: Path, allowed: dict[str, Any], **fields: Any) -> Any:
     """The arguments of the only gold call."""
     asked = lines(tmp_path / "BFCL_v4_simple.json", question(**fields))
     lines(tmp_path / "possible_answer" / asked.name, {"id": "simple_0", "ground_truth": [{"tables.book": allowed}]})
-    (row,) = rk.bfcl_rows(asked)
+    (row,) = bfcl_rows(asked)
     ((call,),) = [json.loads(row["calls"])]
     assert call["name"] == "tables.book"
     return call["arguments"]
@@ -80,7 +81,7 @@ def test_values_stay_as_they_are(tmp_path: Path) -> None:
 def test_rows_hold_prompt_tools_and_calls(tmp_path: Path) -> None:
     asked = lines(tmp_path / "q.json", question("simple_0"), question("irrelevance_0"), question("live_relevance_0"))
     answers = lines(tmp_path / "a.json", {"id": "simple_0", "ground_truth": [{"tables.book": {"guests": [4]}}]})
-    rows = rk.bfcl_rows(str(asked), answers)
+    rows = bfcl_rows(str(asked), answers)
     assert [row["id"] for row in rows] == ["simple_0", "irrelevance_0", "live_relevance_0"]
     assert rows[0]["prompt"] == QUESTION[0]
     (tool,) = json.loads(rows[0]["tools"])
@@ -101,7 +102,7 @@ def test_several_turns_have_calls_for_each(tmp_path: Path) -> None:
     }
     truth = [["cd(folder='a')"], ["sort('b.txt')", "cd(folder=['x', 1, -2.5, True, {'k': None}])"], []]
     answers = lines(tmp_path / "a.json", {"id": asked["id"], "ground_truth": truth})
-    (row,) = rk.bfcl_rows(lines(tmp_path / "q.json", asked), answers)
+    (row,) = bfcl_rows(lines(tmp_path / "q.json", asked), answers)
     assert json.loads(row["calls"]) == [
         [{"name": "cd", "arguments": {"folder": "a"}}],
         [
@@ -148,7 +149,7 @@ def test_errors_name_the_line(
 ) -> None:
     answers = None if answer is None else lines(tmp_path / "a.json", answer)
     with pytest.raises(DataError, match=message):
-        rk.bfcl_rows(lines(tmp_path / "q.json", asked), answers)
+        bfcl_rows(lines(tmp_path / "q.json", asked), answers)
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason=f"no BFCL data in {REAL}; set REWARDKIT_DATA")
@@ -156,7 +157,7 @@ def test_errors_name_the_line(
 def test_the_gold_calls_of_every_real_question_have_full_marks(path: Path) -> None:
     if any(word in path.name for word in ("memory", "web_search", "format_sensitivity")):
         pytest.skip("its answers are texts")
-    rows = [row for row in rk.bfcl_rows(path) if row["calls"] is not None]
+    rows = [row for row in bfcl_rows(path) if row["calls"] is not None]
     completions = [made(json.loads(row["calls"])) for row in rows]
     assert rk.score(rk.tool_calls("calls"), completions, calls=[row["calls"] for row in rows]).total.tolist() == [
         1.0

@@ -12,7 +12,7 @@ import rewardkit as rk
 from rewardkit.errors import BindingError, DataError, RewardTypeError
 from rewardkit.scoring.datasets import TableScorer
 
-REWARD = 0.5 * rk.number("answer") + 0.5 * rk.length_between(1, 100, unit="characters")
+REWARD = 0.5 * rk.number("answer") + 0.5 * rk.length.between(1, 100, unit="characters")
 ROWS: dict[str, list[Any]] = {
     "completion": ["<answer>42</answer>", "dunno", None, "<answer>x</answer>"],
     "answer": ["42", "7", "1", "many"],

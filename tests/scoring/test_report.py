@@ -9,7 +9,7 @@ from rewardkit.scoring.report import ReplayReport
 from rewardkit.scoring.scores import Scores, Work, score
 from rewardkit.tree.evaluation.scorer import Scorer
 
-SCORER = Scorer(0.5 * rk.number("answer") + 0.5 * rk.length_between(1, 20, unit="characters"))
+SCORER = Scorer(0.5 * rk.number("answer") + 0.5 * rk.length.between(1, 20, unit="characters"))
 ROWS = st.tuples(st.sampled_from(["<answer>1</answer>", "none", None]), st.sampled_from(["1", "2", "many", "few"]))
 
 

@@ -167,7 +167,7 @@ def test_missing_completions_prompts_and_columns() -> None:
     with pytest.raises(DataError, match="row 1: no value for 'prompt'"):
         arranged(number, read([{"completion": "a", "prompt": "p"}, {"completion": "b"}]))
     samples = arranged(rk.number("anwser"), read(RECORDS))
-    with pytest.raises(rk.BindingError, match="Did you mean 'answer'"):
+    with pytest.raises(rk.errors.BindingError, match="Did you mean 'answer'"):
         rk.Scorer(rk.number("anwser")).score(samples.batch)
 
 

@@ -73,7 +73,7 @@ def test_1_a_malformed_completion_behind_a_gate_never_becomes_unscorable() -> No
     "composite",
     [
         lambda *parts: (parts[0] + parts[1]).named("x"),
-        lambda *parts: rk.weighted_mean(*parts).named("x"),
+        lambda *parts: rk.mean(*parts).named("x"),
         lambda *parts: rk.product(*parts).named("x"),
         lambda *parts: rk.minimum(*parts).named("x"),
         lambda *parts: rk.maximum(*parts).named("x"),
@@ -103,8 +103,8 @@ def test_2_rewards_that_are_gated_or_routed_off_or_have_no_weight_are_not_live()
 
 def test_2_a_mean_rejects_negative_weights_and_abstains_if_its_weights_add_up_to_zero() -> None:
     with pytest.raises(rk.RewardDefinitionError, match="negative"):
-        rk.weighted_mean({HALF: -1})
-    mean = rk.weighted_mean({HALF: rk.schedules.linear(0, 1)}).named("mean")
+        rk.mean({HALF: -1})
+    mean = rk.mean({HALF: rk.schedules.linear(0, 1)}).named("mean")
     assert rk.score(mean, ["a"], progress=rk.Progress(0, 9)).outcomes["mean"].tolist() == ["abstained"]
 
 

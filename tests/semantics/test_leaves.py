@@ -50,7 +50,7 @@ def bug(completion: str) -> float:
 
 def test_7_a_bug_raises_in_score_and_later_scores_the_lowest_bound() -> None:
     reward = rk.reward(bounds=(-0.5, 1.0))(bug)
-    with pytest.raises(rk.RewardFailure, match="raised ValueError: bug"):
+    with pytest.raises(rk.errors.RewardBug, match="raised ValueError: bug"):
         rk.score(reward, ["a"])
     table = Scorer(reward).score(rk.Batch(["a"]), strict=False)
     assert table.total.tolist() == [-0.5]
@@ -59,7 +59,7 @@ def test_7_a_bug_raises_in_score_and_later_scores_the_lowest_bound() -> None:
 
 def test_7_without_a_finite_lower_bound_a_bug_always_raises_and_on_error_overrides() -> None:
     unbounded = rk.reward(bounds=(-float("inf"), 1.0))(bug)
-    with pytest.raises(rk.RewardFailure):
+    with pytest.raises(rk.errors.RewardBug):
         Scorer(unbounded).score(rk.Batch(["a"]), strict=False)
     overridden = rk.reward(bounds=(-float("inf"), 1.0), on_error=-1.0)(bug)
     assert rk.score(overridden, ["a"]).total.tolist() == [-1.0]
@@ -86,7 +86,7 @@ def close(completion: str, answer: float) -> float:
 
 
 def test_8_a_cell_of_the_wrong_type_is_an_error_that_names_column_and_row() -> None:
-    with pytest.raises(rk.CoercionError, match="column 'answer', row 1"):
+    with pytest.raises(rk.errors.CoercionError, match="column 'answer', row 1"):
         Scorer(close).score(rk.Batch(["a", "b"], columns={"answer": ["1", "one"]}), strict=False)
 
 
@@ -190,12 +190,12 @@ def test_20_columns_may_have_any_name_except_those_of_the_options() -> None:
 
 @pytest.mark.parametrize("name", ["completion", "messages", "prompt", "example"])
 def test_21_a_column_with_a_reserved_name_is_an_error_that_suggests_another(name: str) -> None:
-    with pytest.raises(rk.BindingError, match=f"gold_{name}"):
+    with pytest.raises(rk.errors.BindingError, match=f"gold_{name}"):
         rk.score(HALF, ["a"], **{name: ["b"]})  # type: ignore[arg-type]
 
 
 def test_21_progress_is_reserved_too() -> None:
-    with pytest.raises(rk.BindingError, match="'gold_progress'"):
+    with pytest.raises(rk.errors.BindingError, match="'gold_progress'"):
         rk.Scorer(rk.tags("answer")).score(rk.Batch(["a"], columns={"progress": ["b"]}))
 
 
@@ -211,7 +211,7 @@ def test_21_progress_is_reserved_too() -> None:
         rk.gate(accuracy, form),
         rk.route({"a": accuracy, 1: style}, by="task"),
         rk.json_schema({"type": "object", "required": ["a"]}),
-        rk.weighted_mean({accuracy: 1, style: rk.schedules.piecewise({0.0: 1, 1.0: 2})}),
+        rk.mean({accuracy: 1, style: rk.schedules.piecewise({0.0: 1, 1.0: 2})}),
         rk.tags("a", "b"),
         rk.product([accuracy, style]),
     ],

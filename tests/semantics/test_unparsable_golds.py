@@ -73,7 +73,7 @@ tables = st.lists(rows_drawn, max_size=9)
 trees = st.sampled_from(
     [
         rk.number("answer"),
-        0.5 * rk.number("answer") + 0.5 * rk.length_between(1, 2, unit="characters"),
+        0.5 * rk.number("answer") + 0.5 * rk.length.between(1, 2, unit="characters"),
         rk.gate(rk.regex("[0-9]+"), rk.number("answer"), otherwise=-0.5),
         rk.number("answer") * rk.schedules.linear(0, 1) + rk.exact("answer"),
         rk.choice("answer", options="AB") + rk.number("answer"),
@@ -165,7 +165,7 @@ def test_40_a_missing_gold_abstains_and_a_bug_of_an_extractor_does_not_score_the
 
 def test_40_a_worker_that_dies_while_it_reads_a_gold_is_an_outage(monkeypatch: pytest.MonkeyPatch) -> None:
     def dies(*_: Any, **__: Any) -> Any:
-        raise rk.WorkerDied("killed by the system")
+        raise rk.errors.WorkerDied("killed by the system")
 
     gold, reward = "\\ln(2)+\\sin(3)", rk.math_equal("answer")
     with monkeypatch.context() as patch:
@@ -327,7 +327,7 @@ def test_40_a_wrong_column_stops_after_64_rows_and_ever_after() -> None:
             scorer.score([row("x")])
     with pytest.raises(CoercionError, match="reads no gold answer"):  # a trainer that hands over whole batches
         row_scorer().score([row("x"), row("y")], strict=True)
-    endless = row_scorer(max_failure_rate=1.0)
+    endless = row_scorer(limits=rk.Limits(max_failure_rate=1.0))
     assert not any(score.scored for score in endless.score([row(f"x{number}") for number in range(200)]))
 
 

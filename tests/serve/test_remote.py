@@ -60,7 +60,7 @@ def test_any_texts(remote: rk.Reward, texts: list[str], answers: str) -> None:
 
 
 def test_a_bug_raises_as_it_does_here(remote: rk.Reward) -> None:
-    with pytest.raises(rk.RewardBug, match="the served reward has a bug, on row 1"):
+    with pytest.raises(rk.errors.RewardBug, match="the served reward has a bug, on row 1"):
         rk.score(remote, ["42", "raise"], answer=["42"] * 2)
 
 
@@ -74,7 +74,7 @@ def test_later_a_bug_counts_as_one_and_scores_the_lowest_bound(remote: rk.Reward
 
 def test_it_is_composed_trained_and_pickled_like_any_other(remote: rk.Reward) -> None:
     assert pickle.loads(pickle.dumps(remote)) == remote
-    gated = rk.gate(when=rk.contains_all(["4"]), then=remote)
+    gated = rk.gate(when=rk.contains(all="4"), then=remote)
     assert rk.score(gated, ["42", "x"], answer=["42"] * 2).total[1] == 0.0
     acts, short = rk.to_trl(remote)
     assert (acts.__name__, short.__name__) == ("acts", "short")
@@ -89,7 +89,7 @@ def test_columns_that_json_lacks_are_sent_as_texts(remote: rk.Reward) -> None:
 
 def test_the_server_is_told_that_the_trainer_runs_calls(tmp_path: Path) -> None:
     file = tmp_path / "calls.py"
-    file.write_text("import rewardkit as rk\n\nreward = rk.calls_between(1, 1)\n")
+    file.write_text("import rewardkit as rk\n\nreward = rk.agents.calls_between(1, 1)\n")
     with serving(file=str(file)) as running:
         totals = [
             rk.Scorer(rk.remote(running.url)).score(rk.Batch(["[look()]"], rollouts=Rollouts(runs_calls=run))).total
@@ -228,5 +228,5 @@ def test_a_gold_that_cannot_be_read_counts_as_one_here_too() -> None:
         assert np.isnan(table.total).tolist() == [False, True]
         assert [fault.unparsable for fault in table.faults] == [True]
         assert fault_counts(table)[:, 4].tolist() == [1, 0]
-        with pytest.raises(rk.CoercionError, match="reads no gold answer in its first batch"):
+        with pytest.raises(rk.errors.CoercionError, match="reads no gold answer in its first batch"):
             rk.to_trl(remote)[0](completions=["4", "4"], prompts=["", ""], answer=["N/A", "none"])

@@ -160,9 +160,9 @@ def test_an_own_function_is_an_extractor_and_its_faults_are_its_own() -> None:
 
     reward = rk.exact("answer", extract=shout)
     assert rk.score(reward, ["<think>x</think>yes"], answer=["YES"]).total.tolist() == [1.0]
-    with pytest.raises(rk.RewardFailure, match="bug"):
+    with pytest.raises(rk.errors.RewardBug, match="bug"):
         rk.score(reward, ["boom"], answer=["a"])
-    with pytest.raises(rk.RewardFailure, match="returned 3"):
+    with pytest.raises(rk.errors.RewardBug, match="returned 3"):
         rk.score(reward, ["three"], answer=["a"])
 
 

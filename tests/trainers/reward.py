@@ -40,9 +40,9 @@ def checked(completion: str) -> float:
 
 
 reward = rk.gate(
-    when=rk.length_between(1, 2_000, unit="characters").named("readable"),
+    when=rk.length.between(1, 2_000, unit="characters").named("readable"),
     then=0.6 * rk.number("answer", credit="linear", thousands=True) + 0.3 * concise + 0.1 * checked,
-) + rk.monitor(rk.contains_none(["As an AI"]).named("modest"))
+) + rk.monitor(rk.contains(none="As an AI").named("modest"))
 
 
 def rows(count: int = 10_000) -> list[tuple[str, str]]:

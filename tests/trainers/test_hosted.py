@@ -63,7 +63,7 @@ def test_totals_are_those_of_score(server: Served) -> None:
 
 def test_terms_add_up(server: Served) -> None:
     given = rows()[:500]
-    functions = shipped(server.url, token=TOKEN, deadline=1, columns="terms")
+    functions = shipped(server.url, token=TOKEN, deadline=1, outputs="terms")
     found = np.array([asked(function, given) for function in functions.values()], dtype=np.float64)
     np.testing.assert_allclose(found.sum(axis=0), expected(given), rtol=1e-12)
 

@@ -68,7 +68,7 @@ async def posted(app: Any, requests: list[Any], path: str = "/verify") -> list[A
 
 def test_totals_are_those_of_score() -> None:
     given = [(text.encode(errors="replace").decode(), gold) for text, gold in rows()]  # JSON has no half pairs
-    app = resources_server(rk.to_nemo_gym(shared.reward, max_failure_rate=1.0))
+    app = resources_server(rk.to_nemo_gym(shared.reward, limits=rk.Limits(max_failure_rate=1.0)))
     said = asyncio.run(posted(app, [rollout(text, answer=gold) for text, gold in given]))
     totals = [None if "_ng_failure_class" in one else one["reward"] for one in said]
     wrong = [
@@ -94,7 +94,7 @@ def rewards(request: pytest.FixtureRequest, server: Served) -> Any:
         return server.url
     from tests.serve.served import reward
 
-    return resources_server(rk.to_nemo_gym(reward, patience=0.0, max_failure_rate=1.0))
+    return resources_server(rk.to_nemo_gym(reward, patience=0.0, limits=rk.Limits(max_failure_rate=1.0)))
 
 
 def test_an_agent_gets_the_reward(rewards: Any) -> None:
@@ -150,8 +150,10 @@ def test_nemo_rl_gets_an_error_for_a_failed_rollout(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("rewardkit_adapters.nemo_gym.PATIENCE", 0.0)
     from tests.serve.served import reward
 
-    retrying = resources_server(rk.to_nemo_gym(reward, patience=0.0, max_failure_rate=1.0))
-    masking = resources_server(rk.to_nemo_gym(reward, on_failure="mask", patience=0.0, max_failure_rate=1.0))
+    retrying = resources_server(rk.to_nemo_gym(reward, patience=0.0, limits=rk.Limits(max_failure_rate=1.0)))
+    masking = resources_server(
+        rk.to_nemo_gym(reward, on_failure="mask", patience=0.0, limits=rk.Limits(max_failure_rate=1.0))
+    )
 
     async def ran(app: Any) -> list[tuple[int, Any]]:
         async with gym(app) as running:

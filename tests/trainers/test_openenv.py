@@ -94,7 +94,7 @@ class TellingLater(Told):
 
 def test_totals_are_those_of_score() -> None:
     given = rows()
-    rubric = rk.to_openenv(reward, max_failure_rate=1.0, text="message", numbers="numbers")
+    rubric = rk.to_openenv(reward, limits=rk.Limits(max_failure_rate=1.0), text="message", numbers="numbers")
 
     def scored(row: tuple[str, str]) -> Any:
         return serialize_observation(Told(rubric, row[1]).step(Said(message=row[0])))
@@ -114,7 +114,10 @@ def test_totals_are_those_of_score() -> None:
 def test_asynchronous_environments_await_it() -> None:
     given = rows(500)
     rubric = rk.to_openenv(
-        reward, text=lambda action, observation: action.message, asynchronous=True, max_failure_rate=1.0
+        reward,
+        text=lambda action, observation: action.message,
+        asynchronous=True,
+        limits=rk.Limits(max_failure_rate=1.0),
     )
 
     async def scored() -> list[Any]:
@@ -128,7 +131,10 @@ def test_asynchronous_environments_await_it() -> None:
 
 def test_children_have_the_scores_of_their_own_session() -> None:
     hooked: list[Any] = []
-    environments = [Told(rk.to_openenv(reward, max_failure_rate=1.0, text="message"), gold) for _, gold in rows(200)]
+    environments = [
+        Told(rk.to_openenv(reward, limits=rk.Limits(max_failure_rate=1.0), text="message"), gold)
+        for _, gold in rows(200)
+    ]
     environments[0].rubric.get_rubric("number").register_forward_hook(lambda *seen: hooked.append(seen[-1]))
     with ThreadPoolExecutor(16) as threads:
         list(threads.map(lambda one: one[0].step(Said(message=one[1][0])), zip(environments, rows(200), strict=True)))
@@ -297,7 +303,7 @@ def test_sums_and_gates_are_components_and_other_rubrics_have_parts() -> None:
     assert list(table.components) == ["ExactMatchRubric", "Half", "WeightedSum"]
     assert list(table.terms) == ["Half", "WeightedSum"]
     assert table.parts["WeightedSum"]["rubric.rubric_0"].tolist() == [1.0, 1.0, 0.5]
-    gated = rk.gate(when=rk.length_between(1, 5, unit="characters"), then=own)
+    gated = rk.gate(when=rk.length.between(1, 5, unit="characters"), then=own)
     assert rk.score(gated, TEXTS[:3], answer=["42"] * 3).total.tolist()[2] == 0.0
 
 
@@ -307,7 +313,7 @@ def test_there_and_back() -> None:
     def step(completion: str, answer: str) -> Any:
         return Said(message=completion), Heard(done=True, answer=answer)
 
-    back = rk.from_openenv(rk.to_openenv(reward, max_failure_rate=1.0, text="message"), step)
+    back = rk.from_openenv(rk.to_openenv(reward, limits=rk.Limits(max_failure_rate=1.0), text="message"), step)
     found = rk.score(back, [text for text, _ in given], answer=[gold for _, gold in given]).total
     assert all(agrees(None if np.isnan(own) else own, total) for own, total in zip(found, expected(given), strict=True))
 
@@ -340,7 +346,7 @@ def test_a_forward_that_openenv_never_calls_is_reported() -> None:
             return 7.0
 
     assert Mine()("4", None) == 0.5
-    with pytest.warns(rk.RewardKitWarning, match=r"Mine \(a WeightedSum\) overrides forward"):
+    with pytest.warns(rk.errors.RewardKitWarning, match=r"Mine \(a WeightedSum\) overrides forward"):
         own = rk.from_openenv(Mine())
     assert rk.score(own, ["4"]).total.tolist() == [0.5]
 

@@ -89,7 +89,7 @@ async def executed(own: SingleTurnAgentExecutor, completion: str, label: str) ->
 
 def test_totals_are_those_of_score(tmp_path: Path) -> None:
     given = rows()
-    own = executor(tmp_path, "dynamic_filtering=True, max_failure_rate=1.0")
+    own = executor(tmp_path, "dynamic_filtering=True, limits=rk.Limits(max_failure_rate=1.0)")
 
     async def scored() -> list[dict[str, Any]]:
         return await asyncio.gather(*[executed(own, text + SPECIAL[1], gold) for text, gold in given])
@@ -167,7 +167,7 @@ def test_without_filtering_a_failed_row_passes_the_handler(tmp_path: Path) -> No
 
 
 def test_too_many_failures_pass_the_handler(tmp_path: Path) -> None:
-    own = executor(tmp_path, "dynamic_filtering=True, max_failure_rate=0.0", "simple")
+    own = executor(tmp_path, "dynamic_filtering=True, limits=rk.Limits(max_failure_rate=0.0)", "simple")
 
     async def scored() -> None:
         await asyncio.gather(*[executed(own, DOWN, "42") for _ in range(1_280)])

@@ -139,7 +139,7 @@ async def scored(args: Namespace, *groups: list[Sample]) -> list[Sample]:
 
 
 def test_totals_are_those_of_score(module: Any) -> None:
-    module("reward", "max_failure_rate=1.0")
+    module("reward", "limits=rk.Limits(max_failure_rate=1.0)")
     given = rows()
     args = settings()
     samples = [
@@ -227,7 +227,7 @@ def test_groups_are_compared_and_schedules_follow_the_rollout(module: Any, state
 
 
 def test_terms_and_components_are_logged(module: Any, state: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    module("rk.gate(when=simple, then=rk.length_between(1, 9).named('short'))")
+    module("rk.gate(when=simple, then=rk.length.between(1, 9).named('short'))")
     found: list[dict[str, float]] = []
     monkeypatch.setattr(logging_utils, "log", lambda args, metrics, step_key: found.append(metrics))
     args = settings()

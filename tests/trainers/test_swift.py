@@ -89,7 +89,7 @@ def advantages(names: Sequence[str], completions: Sequence[str], scale: str = "g
 def test_totals_are_those_of_score() -> None:
     given = rows()
     args = arguments(4)
-    names = rk.to_swift(reward, max_failure_rate=0.5)
+    names = rk.to_swift(reward, limits=rk.Limits(max_failure_rate=0.5))
     texts, golds = zip(*given, strict=True)
     found = rewards(names, samples(texts, golds, 4), args)
     totals = expected(given)
@@ -161,7 +161,7 @@ def test_part_of_a_group_stops_the_run() -> None:
 
 
 def test_groups_and_schedules() -> None:
-    ranked = rk.rank_in_group(rk.length_between(1, 3, unit="characters")).named("ranked")
+    ranked = rk.rank_in_group(rk.length.between(1, 3, unit="characters")).named("ranked")
     scheduled = rk.schedules.linear(0.0, 1.0) * judged
     names = rk.to_swift([ranked, scheduled])
     given = samples(["1", "1", "0", "0000"], TABLE, 4)

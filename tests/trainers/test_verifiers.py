@@ -20,7 +20,7 @@ class Data(vf.TaskData):
     calls: str = ""
 
 
-class Scored(rk.to_verifiers(reward, max_failure_rate=1.0), vf.Task[Data]):  # type: ignore[misc]
+class Scored(rk.to_verifiers(reward, limits=rk.Limits(max_failure_rate=1.0)), vf.Task[Data]):  # type: ignore[misc]
     pass
 
 
@@ -107,7 +107,7 @@ def test_tool_calls_are_a_trajectory_and_the_data_are_columns() -> None:
         seen.append((prompt, example))
         return float(len(trajectory.turns))
 
-    told = rk.gate(rk.finished(), rk.exact("answer") + rk.tool_calls("calls")) + rk.monitor(turns)
+    told = rk.gate(rk.agents.finished(), rk.exact("answer") + rk.tool_calls("calls")) + rk.monitor(turns)
 
     class Weather(rk.to_verifiers(told), vf.Task[Data]):  # type: ignore[misc]
         pass
@@ -141,7 +141,7 @@ def test_what_abstains_is_absent_and_a_bug_scores_the_lowest_bound() -> None:
     def sometimes(completion: str) -> float | None:
         return None if completion == "4" else 1.0
 
-    class Mixed(rk.to_verifiers(0.5 * read + sometimes, max_error_rate=1.0), vf.Task[Data]):  # type: ignore[misc]
+    class Mixed(rk.to_verifiers(0.5 * read + sometimes, limits=rk.Limits(max_error_rate=1.0)), vf.Task[Data]):  # type: ignore[misc]
         pass
 
     class Alone(rk.to_verifiers(sometimes), vf.Task[Data]):  # type: ignore[misc]

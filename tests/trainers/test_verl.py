@@ -48,8 +48,8 @@ _TABLE = """
 import rewardkit as rk
 from tests.trainers.reward import reward
 
-compute_score = rk.to_verl(reward, gold="answer", max_failure_rate=1.0)
-Manager = rk.to_verl(reward, gold="answer", max_failure_rate=1.0, manager=True)
+compute_score = rk.to_verl(reward, gold="answer", limits=rk.Limits(max_failure_rate=1.0))
+Manager = rk.to_verl(reward, gold="answer", limits=rk.Limits(max_failure_rate=1.0), manager=True)
 """
 _JUDGED = """
 import rewardkit as rk
@@ -63,8 +63,8 @@ def judged(completion: str, answer: str) -> float:
     return float(completion == answer)
 
 reward = judged + 0.0 * rk.number("answer").named("number")
-compute_score = rk.to_verl(reward, gold="answer", max_failure_rate=0.2)
-Manager = rk.to_verl(reward, gold="answer", max_failure_rate=0.2, manager=True)
+compute_score = rk.to_verl(reward, gold="answer", limits=rk.Limits(max_failure_rate=0.2))
+Manager = rk.to_verl(reward, gold="answer", limits=rk.Limits(max_failure_rate=0.2), manager=True)
 """
 
 
@@ -289,7 +289,10 @@ def test_a_term_called_acc_does_not_make_failures_zeros(tmp_path: Path, queue: Q
 
 
 def test_processes_of_ray_end_the_run_and_record_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = _JUDGED.replace("max_failure_rate=0.2)", f"max_failure_rate=0.2, record={str(tmp_path / 'run')!r})")
+    file = _JUDGED.replace(
+        "limits=rk.Limits(max_failure_rate=0.2))",
+        f"limits=rk.Limits(max_failure_rate=0.2), record={str(tmp_path / 'run')!r})",
+    )
     config = configuration(tmp_path, file)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]]))
     ray.init(num_cpus=4, include_dashboard=False, object_store_memory=80 * 2**20)

@@ -20,7 +20,7 @@ _PLUGIN = """
 import rewardkit as rk
 from tests.trainers.training_swift import reward
 
-names = rk.to_swift(reward, record={record!r}, max_failure_rate=0.5)
+names = rk.to_swift(reward, record={record!r}, limits=rk.Limits(max_failure_rate=0.5))
 assert names == ["digits", "judged", "varied"], names
 """
 

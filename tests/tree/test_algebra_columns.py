@@ -83,11 +83,11 @@ def test_only_the_columns_that_are_named_change() -> None:
 
 def test_errors_name_the_column_of_the_data() -> None:
     mapped = closeness.with_columns(answer="solution")
-    with pytest.raises(rk.BindingError, match="'solution'"):
+    with pytest.raises(rk.errors.BindingError, match="'solution'"):
         rk.score(mapped, ["4"], answer=[4])
-    with pytest.raises(rk.CoercionError, match="column 'solution', row 0"):
+    with pytest.raises(rk.errors.CoercionError, match="column 'solution', row 0"):
         rk.score(mapped, ["4"], solution=["four"])
-    with pytest.raises(rk.BindingError, match="'solution'"):
+    with pytest.raises(rk.errors.BindingError, match="'solution'"):
         rk.score(rk.from_trl(trl_function).with_columns(answer="solution"), ["4"], answer=["4"])
 
 

@@ -75,7 +75,7 @@ def test_a_cell_that_does_not_fit_names_component_column_row_value_and_type() ->
     def close(completion: str, answer: float) -> float:
         return 1.0
 
-    with pytest.raises(rk.CoercionError) as caught:
+    with pytest.raises(rk.errors.CoercionError) as caught:
         rk.score(close, ["a", "b"], answer=["1", "z" * 10_000])
     message = str(caught.value)
     assert all(part in message for part in ("'close'", "'answer'", "row 1", "float", "(10,000 characters)"))

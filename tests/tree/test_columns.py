@@ -165,7 +165,7 @@ def test_missing_values_are_none(missing: Any) -> None:
 
 def test_a_gold_answer_that_says_nan_is_no_number() -> None:
     for gold in ("nan", "NaN", "-nan"):
-        with pytest.raises(rk.CoercionError, match="row 0"):
+        with pytest.raises(rk.errors.CoercionError, match="row 0"):
             rk.score(rk.number("answer"), ["nan"], answer=[gold])
-        with pytest.raises(rk.CoercionError):
+        with pytest.raises(rk.errors.CoercionError):
             coerce_column(Coercer.of(float), [gold], "answer", [0])

@@ -68,7 +68,7 @@ def test_a_list_of_numbers_as_text_reads_as_the_list_does(numbers: list[int]) ->
 
 
 def test_keys_that_become_equal_are_refused() -> None:
-    with pytest.raises(rk.CoercionError):
+    with pytest.raises(rk.errors.CoercionError):
         coerce({"1": "2", "1.0": 3}, dict[int, int])
 
 
@@ -82,5 +82,5 @@ def test_keys_that_become_equal_are_refused() -> None:
     ],
 )  # fmt: skip
 def test_what_does_not_fit_says_why(annotation: Any, value: Any, why: str) -> None:
-    with pytest.raises(rk.CoercionError, match=why):
+    with pytest.raises(rk.errors.CoercionError, match=why):
         coerce(value, annotation)

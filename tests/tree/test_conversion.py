@@ -25,7 +25,7 @@ def test_a_plain_function_is_what_from_trl_makes_of_it() -> None:
 
 @pytest.mark.parametrize("other", [rk.exact, rk.extract.tag("answer"), rk.schedules.linear(0.0, 1.0), float, 0.5, None])
 def test_other_things_are_no_rewards(other: Any) -> None:
-    with pytest.raises(rk.RewardTypeError, match=r"gate: when must be a reward"):
+    with pytest.raises(rk.errors.RewardTypeError, match=r"gate: when must be a reward"):
         reward_of(other, "gate: when")
 
 
@@ -41,7 +41,7 @@ S, R = rk.from_trl(short), rk.from_trl(right)
         (rk.weighted_sum([(1, short), (right, 2)]), S + 2 * R),
         (rk.weighted_sum({"size": short, "ok": (2, right)}), S.named("size") + 2 * R.named("ok")),
         (rk.weighted_sum(short), 1 * S),
-        (rk.weighted_mean(short, right), rk.weighted_mean(S, R)),
+        (rk.mean(short, right), rk.mean(S, R)),
         (rk.minimum(short, right), rk.minimum(S, R)),
         (rk.gate(right, short), rk.gate(R, S)),
         (rk.gate([short, right], right), rk.gate([S, R], R)),

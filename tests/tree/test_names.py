@@ -161,9 +161,9 @@ def test_derived_names_are_those_of_notes_faults_errors_and_schedules() -> None:
         Scorer(ANSWER + rk.schedules.when_reached(PRICE, 0.5) * A + PRICE)
     assert table.notes["number_price"] == ["", "no number found"]
     assert table.components["number_price"].values.tolist() == [1.0, 0.0]
-    with pytest.raises(rk.CoercionError, match="'number_price'"):
+    with pytest.raises(rk.errors.CoercionError, match="'number_price'"):
         rk.score(tree, ["42"], answer=[42], price=["much"])
-    with pytest.raises(rk.BindingError, match="'number_price'"):
+    with pytest.raises(rk.errors.BindingError, match="'number_price'"):
         rk.score(tree, ["42"], answer=[42])
 
     def broken(text: str) -> str:

@@ -24,7 +24,7 @@ from rewardkit.tree.parameters import Parameter
 def test_a_missing_column_suggests_similar_names_and_replacements_for_trl_arguments(column: str, hint: str) -> None:
     namespace: dict[str, Any] = {}
     exec(f"def close({column}): return 1.0", namespace)
-    with pytest.raises(rk.BindingError, match="reward 'close' asks for the column") as caught:
+    with pytest.raises(rk.errors.BindingError, match="reward 'close' asks for the column") as caught:
         rk.score(rk.reward(namespace["close"]), ["a"], answer=["b"])
     assert column in str(caught.value)
     assert "Columns: answer." in str(caught.value)
@@ -48,7 +48,7 @@ def test_keyword_catch_alls_are_refused_when_the_reward_is_made() -> None:
 def test_missing_prompts_and_token_ids_are_an_error(argument: str, what: str) -> None:
     namespace: dict[str, Any] = {}
     exec(f"def close({argument}): return 1.0", namespace)
-    with pytest.raises(rk.BindingError, match=f"'close' .*{what}"):
+    with pytest.raises(rk.errors.BindingError, match=f"'close' .*{what}"):
         rk.score(rk.reward(namespace["close"]), ["a"])
 
 
@@ -100,7 +100,7 @@ def test_a_reward_with_an_unhashable_annotation_scores() -> None:
 def test_a_function_of_lists_is_told_the_singular_name_and_what_it_holds(scope: Any, name: str) -> None:
     namespace: dict[str, Any] = {}
     exec(f"def longest({name}):\n    return [1.0 for _ in {name}]", namespace)
-    with pytest.raises(rk.BindingError) as caught:
+    with pytest.raises(rk.errors.BindingError) as caught:
         rk.score(rk.reward(scope=scope)(namespace["longest"]), ["a"], prompts=["p"])
     assert f"scope={scope!r}" in str(caught.value)
     assert f"`{name[:-1]}`" in str(caught.value)
@@ -141,5 +141,5 @@ def test_a_function_of_the_environment_is_told_where_it_belongs() -> None:
     def mine(environment, answer: str) -> float:  # type: ignore[no-untyped-def]
         return float(environment == answer)
 
-    with pytest.raises(rk.BindingError, match=r"rk\.final_state\(function\), without @rk\.reward"):
+    with pytest.raises(rk.errors.BindingError, match=r"rk\.final_state\(function\), without @rk\.reward"):
         rk.score(mine, ["42"], answer=["42"])

@@ -52,7 +52,7 @@ TAKERS: list[tuple[str, Callable[[Any], Any]]] = [
     ("to_trl", lambda function: rk.to_trl([function]).reward),
     ("weighted_sum", lambda function: rk.weighted_sum(function)),
     ("weights", lambda function: rk.weighted_sum([(0.5, function), (0.5, rk.from_trl(function))])),
-    ("gate", lambda function: rk.gate(when=rk.contains_none(["z"]), then=function)),
+    ("gate", lambda function: rk.gate(when=rk.contains(none="z"), then=function)),
     ("fallback", lambda function: rk.fallback(function, function)),
     ("sum", lambda function: 2 * rk.from_trl(function) - rk.from_trl(function)),
     ("scorer", lambda function: Scorer(function).reward),
@@ -101,7 +101,7 @@ def test_they_are_pickled_by_name() -> None:
 @pytest.mark.parametrize("value", ["a", 1.0, None, rk.exact, rk.Reward, rk.extract.boxed(), rk.schedules.linear(0, 1)])
 def test_anything_else_is_refused(value: Any) -> None:
     for take in (lambda: rk.score(value, ["a"]), lambda: rk.score([value], ["a"]), lambda: rk.weighted_sum(value)):
-        with pytest.raises(rk.RewardTypeError):
+        with pytest.raises(rk.errors.RewardTypeError):
             take()
 
 
@@ -111,7 +111,7 @@ def test_an_empty_list_is_refused() -> None:
 
 
 def test_arguments_that_say_nothing_are_explained() -> None:
-    with pytest.raises(rk.BindingError, match=r"`completions`.*`completion`"):
+    with pytest.raises(rk.errors.BindingError, match=r"`completions`.*`completion`"):
         rk.score(lambda text: 1.0, ["a"])
 
 
@@ -122,7 +122,7 @@ def test_a_bug_in_a_batch_is_not_blamed_on_its_first_row() -> None:
     def crashes(completions: list[str], **kwargs: Any) -> list[float]:
         return [1.0 / len(text) for text in completions]
 
-    with pytest.raises(rk.RewardBug) as raised:
+    with pytest.raises(rk.errors.RewardBug) as raised:
         rk.score(crashes, ["a", "b", ""])
     said = str(raised.value)
     assert "ZeroDivisionError" in said
@@ -135,9 +135,9 @@ def test_a_bug_in_a_batch_is_not_blamed_on_its_first_row() -> None:
 
 
 def test_a_bug_in_one_row_names_that_row() -> None:
-    with pytest.raises(rk.RewardBug, match="row 1, completion 'x'"):
+    with pytest.raises(rk.errors.RewardBug, match="row 1, completion 'x'"):
         rk.score(right, ["1", "x"], answer=["1", "1"])
-    with pytest.raises(rk.RewardBug, match="row 1, completion 'b'"):
+    with pytest.raises(rk.errors.RewardBug, match="row 1, completion 'b'"):
         rk.score(lambda completions, **kwargs: [1.0, "no"], ["a", "b"])
 
 

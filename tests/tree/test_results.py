@@ -80,7 +80,7 @@ NONSENSE = [
 @pytest.mark.parametrize("value", NONSENSE)
 def test_nonsense_raises_in_score_and_is_never_a_score_in_training(value: Any) -> None:
     reward = rk.reward(name="r")(lambda completion: value if completion == "bad" else 0.5)
-    with pytest.raises(rk.RewardFailure, match="reward 'r'"):
+    with pytest.raises(rk.errors.RewardBug, match="reward 'r'"):
         rk.score(reward, ["bad"])
     table = Scorer(reward).score(rk.Batch(["fine", "bad"]), strict=False)
     assert table.outcomes["r"].tolist() == ["scored", "errored"]
@@ -96,7 +96,7 @@ def test_bounds_allow_for_rounding_and_clip_nothing() -> None:
 
 
 def test_a_score_out_of_bounds_says_how_to_declare_it() -> None:
-    with pytest.raises(rk.RewardFailure, match=r"bounds=\(0\.0, 2\.5\)"):
+    with pytest.raises(rk.errors.RewardBug, match=r"bounds=\(0\.0, 2\.5\)"):
         rk.score(rk.reward(name="r")(lambda completion: 2.5), ["a"])
 
 
@@ -125,7 +125,7 @@ def test_none_is_an_abstention_only_where_the_annotation_allows_it() -> None:
     def scored(completion: str) -> rk.Score | None:
         return None
 
-    with pytest.raises(rk.RewardFailure, match="missing return"):
+    with pytest.raises(rk.errors.RewardBug, match="missing return"):
         rk.score(forgetful, ["b"])
     for reward in (modest, scored):
         table = rk.score(reward, ["b"])
@@ -169,7 +169,7 @@ def test_whatever_a_function_raises_stays_in_its_row(error: BaseException, is_as
         return sync(completion)
 
     reward = rk.reward(name="r")(waits if is_async else sync)
-    with pytest.raises(rk.RewardFailure, match="'r'") as caught:
+    with pytest.raises(rk.errors.RewardBug, match="'r'") as caught:
         rk.score(reward, ["good", "bad", "worse"])
     assert len(str(caught.value)) < 1_000
     assert "row 1, completion 'bad'" in str(caught.value)
@@ -184,7 +184,7 @@ def test_an_error_keeps_its_traceback_and_the_arguments_needed_to_reproduce_it()
     def buggy(completion: str, answer: list[int]) -> float:
         return 1.0 / answer[7]
 
-    with pytest.raises(rk.RewardFailure) as caught:
+    with pytest.raises(rk.errors.RewardBug) as caught:
         rk.score(buggy, ["text"], answer=["[1, 2]"])
     assert isinstance(caught.value.__cause__, IndexError)
     assert "answer = [1, 2]" in str(caught.value)
@@ -204,7 +204,7 @@ def test_the_policies_for_errors() -> None:
     assert np.isnan(Scorer(number).score(batch)["r"]).all()
     raising: list[dict[str, Any]] = [{"on_error": "raise"}, {"bounds": (-math.inf, 1.0)}]
     for options in raising:
-        with pytest.raises(rk.RewardFailure):
+        with pytest.raises(rk.errors.RewardBug):
             Scorer(rk.reward(name="r", **options)(bug)).score(batch, strict=False)
 
 

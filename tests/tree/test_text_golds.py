@@ -34,7 +34,7 @@ def test_text_compared_with_a_number_warns_once_and_names_the_annotation(
     function: Callable[..., Any], completions: list[str], golds: list[str], annotation: str
 ) -> None:
     reward = rk.reward(function)
-    with pytest.warns(rk.RewardKitWarning, match=f"Annotate the argument: `{annotation}`") as caught:
+    with pytest.warns(rk.errors.RewardKitWarning, match=f"Annotate the argument: `{annotation}`") as caught:
         table = rk.score(reward, completions, answer=golds)
     assert table.total.tolist() == [0.0, 0.0]
     assert len(caught) == 1

@@ -44,7 +44,7 @@ def test_a_mixed_list_gives_the_same_numbers_as_the_plain_list() -> None:
     (ours,) = rk.to_trl(short)
     functions = rk.to_trl([*FUNCTIONS, short])
     assert [function.__name__ for function in functions] == [*map(name_of, FUNCTIONS), "short"]
-    with pytest.warns(rk.RewardKitWarning, match="other reward functions"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="other reward functions"):
         expected = rewards_of([*FUNCTIONS, ours])
     np.testing.assert_allclose(rewards_of(functions), expected, rtol=1e-6)
 
@@ -183,7 +183,7 @@ def test_functions_without_kwargs_get_what_they_name() -> None:
 def test_a_missing_column_is_named(missing: Any, columns: dict[str, Any], says: str) -> None:
     reward = rk.from_trl(missing, name="asks")
     for tree in (reward, 0.5 * rk.from_trl(plain) + rk.gate(when=short, then=reward)):
-        with pytest.raises(rk.BindingError, match=f"reward 'asks' asks for the column {says}"):
+        with pytest.raises(rk.errors.BindingError, match=f"reward 'asks' asks for the column {says}"):
             rk.score(tree, ["a"], **columns)
 
 
@@ -266,7 +266,7 @@ def test_a_bug_beside_a_broken_environment_stays_a_bug() -> None:
     environments = [recorded(Counter, Watch())() for _ in range(2)]
     for environment, there in zip(environments, (True, False), strict=True):
         environment.reset(up=there)
-    with pytest.raises(rk.RewardBug, match="amount"):
+    with pytest.raises(rk.errors.RewardBug, match="amount"):
         call(rk.to_trl(rk.from_trl(wrong)), ["a", "b"], environments=environments)
 
 
@@ -332,7 +332,7 @@ def test_nonsense_is_an_error_in_every_batch(returned: Any, message: str) -> Non
     functions = rk.to_trl([wrong, short])
     call(functions, ["a", "b"])
     for _ in range(2):
-        with pytest.raises(rk.RewardFailure, match=message):
+        with pytest.raises(rk.errors.RewardBug, match=message):
             call(functions, ["a", "trap"])
 
 
@@ -348,7 +348,7 @@ def test_an_exception_names_the_function_and_keeps_its_cause() -> None:
         raise KeyError("answer")
 
     for function in (broken, broken_generator, broken_later):
-        with pytest.raises(rk.RewardFailure, match=f"'{name_of(function)}' raised KeyError") as raised:
+        with pytest.raises(rk.errors.RewardBug, match=f"'{name_of(function)}' raised KeyError") as raised:
             call(rk.to_trl([function]), ["a"])
         assert isinstance(raised.value.__cause__, KeyError)
 
@@ -408,7 +408,7 @@ def test_a_function_that_reads_chat_says_so_when_it_gets_text() -> None:
     def lengths(completions: list[Any], **_: Any) -> list[float]:
         return [float(len(completion[0]["content"])) for completion in completions]
 
-    with pytest.raises(rk.RewardBug) as found:
+    with pytest.raises(rk.errors.RewardBug) as found:
         rk.score([lengths], ["abc"])
     assert "chat prompts" in str(found.value)
     assert "on_error" not in str(found.value)  # the function is right: nothing is to be scored instead

@@ -30,7 +30,7 @@ FORM, RIGHT = rk.tags("answer"), rk.number("answer")
     ],
 )
 def test_the_error_names_what_to_write(combine: Callable[[], Any]) -> None:
-    with pytest.raises(rk.RewardTypeError) as raised:
+    with pytest.raises(rk.errors.RewardTypeError) as raised:
         combine()
     for name in ("rk.gate", "rk.minimum", "rk.maximum", "*"):
         assert name in str(raised.value)

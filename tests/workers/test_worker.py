@@ -102,7 +102,7 @@ def test_memory_beyond_the_limit_is_an_error_of_that_call_alone() -> None:
     limit = 64 * 1024 * 1024
     greedy = worker.submit(bytearray, (10 * limit,), timeout=20.0, memory=limit)
     modest = worker.submit(bytearray, (10,), timeout=20.0, memory=limit)
-    with pytest.raises((MemoryError, rk.WorkerDied)):
+    with pytest.raises((MemoryError, rk.errors.WorkerDied)):
         greedy.result(timeout=30)
     assert modest.result(timeout=30) == bytearray(10)
 
@@ -229,9 +229,9 @@ def raises_mute() -> None:
 @pytest.mark.slow
 def test_a_broken_or_forged_answer_does_not_block_the_pool() -> None:
     for _ in range(3):
-        with pytest.raises((TimeoutError, rk.WorkerDied)):
+        with pytest.raises((TimeoutError, rk.errors.WorkerDied)):
             worker.submit(scribbles, (), timeout=1.0).result(timeout=60)
-    with pytest.raises(rk.WorkerDied):
+    with pytest.raises(rk.errors.WorkerDied):
         worker.submit(forges, (), timeout=20.0).result(timeout=60)
     assert [worker.submit(forks, (), timeout=20.0).result(timeout=60) for _ in range(3)] == ["parent"] * 3
     assert worker.submit(abs, (-3,), timeout=20.0).result(timeout=60) == 3
@@ -308,12 +308,12 @@ def test_the_end_of_a_fork_leaves_the_workers_alone(tmp_path: Path) -> None:
 
 def test_a_stop_while_the_process_starts_is_not_lost() -> None:
     for _ in range(4):
-        with pytest.raises(rk.WorkerDied):
+        with pytest.raises(rk.errors.WorkerDied):
             worker.submit(os._exit, (1,), timeout=20.0).result(timeout=60)
         call = worker.submit(time.sleep, (50.0,), timeout=60.0)
         time.sleep(0.002)
         call.stop()
-        assert call.cancelled() or isinstance(call.exception(timeout=30), rk.WorkerDied)
+        assert call.cancelled() or isinstance(call.exception(timeout=30), rk.errors.WorkerDied)
 
 
 def test_renewed_workers_are_other_processes() -> None:
@@ -330,7 +330,7 @@ def test_a_process_of_its_own_ends_with_its_call_and_says_why_it_died(tmp_path: 
                                 {"os": os}), launch=launch).result(timeout=60)  # fmt: skip
     assert found[:3] == [str(tmp_path), "red", None]
     assert not Path(f"/proc/{found[3]}").exists()
-    with pytest.raises(rk.WorkerDied, match=r"^ended with exit code 5: 'last words'$"):
+    with pytest.raises(rk.errors.WorkerDied, match=r"^ended with exit code 5: 'last words'$"):
         worker.alone(last_words, (), launch=worker.Launch(quiet=True)).result(timeout=60)
 
 
@@ -340,7 +340,7 @@ def last_words() -> None:
 
 
 def test_a_process_that_dies_is_noticed_although_a_fork_of_it_lives() -> None:
-    with pytest.raises(rk.WorkerDied):
+    with pytest.raises(rk.errors.WorkerDied):
         worker.alone(leaves_a_fork, ()).result(timeout=60)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from rewardkit.errors import hashable
+from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
 from rewardkit.online.offers import Offers
 from rewardkit.online.requests import Requests
@@ -31,8 +32,7 @@ def to_openenv(
     deadline: float | None = None,
     special_tokens: Any = (),
     record: str | os.PathLike[str] | None = None,
-    max_failure_rate: float = 0.05,
-    max_error_rate: float = 0.05,
+    limits: Limits = LIMITS,
 ) -> Any:
     """Turn a reward into a rubric of OpenEnv.
 
@@ -62,7 +62,7 @@ def to_openenv(
         deadline: seconds after which a completion cannot be scored; None waits as long as the reward takes.
         special_tokens: a tokenizer or a list of texts to remove from completions.
         record: the folder of a run to record everything into, for ``rewardkit view``.
-        max_failure_rate, max_error_rate: the shares of failed and errored completions above which every further one
+        limits: an ``rk.Limits``: the shares of failed and errored completions above which every further one
             raises: nothing is learned from them.
 
     Raises:
@@ -73,7 +73,7 @@ def to_openenv(
     """
     from rewardkit_adapters.openenv.rubrics import AsyncRewardRubric, RewardRubric
 
-    options = (special_tokens, record, max_failure_rate, max_error_rate, deadline)
+    options = (special_tokens, record, limits, deadline)
     requests = _shared(tuple(reward) if isinstance(reward, list) else reward, options)
     if examples is not None:
         requests.scorer.probe(examples)
@@ -92,16 +92,13 @@ def _shared(reward: Any, options: tuple[Any, ...]) -> Requests:
         return found
 
 
-def _made(
-    reward: Any, special_tokens: Any, record: Any, max_failure_rate: float, max_error_rate: float, deadline: Any
-) -> Requests:
+def _made(reward: Any, special_tokens: Any, record: Any, limits: Limits, deadline: Any) -> Requests:
     scorer = RowScorer(
         list(reward) if isinstance(reward, tuple) else reward,
         OFFERS,
         special_tokens=special_tokens,
         record=record,
-        max_failure_rate=max_failure_rate,
-        max_error_rate=max_error_rate,
+        limits=limits,
     )
     return Requests(scorer, deadline=deadline)
 

@@ -411,7 +411,7 @@ class RunConfig(Part):
     """the folder for all files of the run; default: runs/<name>"""
     record: bool | Text = True
     """true: in output; false: no record; or a folder or fsspec address"""
-    columns: Literal["terms", "components"] = "terms"
+    outputs: Literal["terms", "components"] = "terms"
     """as in rk.to_trl"""
     limits: LimitsConfig = LimitsConfig()
     """shares of failed and errored scores that stop the run"""

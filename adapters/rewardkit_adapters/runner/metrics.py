@@ -28,7 +28,7 @@ def components(metrics: Metrics) -> dict[str, float]:
 def terms(metrics: Metrics) -> dict[str, float]:
     """Return what each term adds to the total, on average.
 
-    With ``columns="components"`` the log has them under ``contributions/``.
+    With ``outputs="components"`` the log has them under ``contributions/``.
     """
     prefix, suffix = "rewards/", "/mean"
     return _under("contributions/", metrics) or {

@@ -44,7 +44,7 @@ def trained(config: RunConfig, reward: Any) -> Reward:
         RewardDefinitionError: there is not one weight for each item of the list, or names clash.
         RewardTypeError: it is neither a reward nor a function.
     """
-    return layout_of(reward, config.columns, config.reward_weights).reward
+    return layout_of(reward, config.outputs, config.reward_weights).reward
 
 
 def named(target: str, modules: Path) -> Any:

@@ -18,11 +18,13 @@ from rewardkit.errors import (
     BindingError,
     CoercionError,
     ConfigError,
+    RewardBug,
     RewardDefinitionError,
     RewardFailure,
     RewardKitError,
     RewardTypeError,
 )
+from rewardkit.online.breaker import Limits
 from rewardkit_adapters.runner import changes, checkpoints, environment as surroundings, folder
 from rewardkit_adapters.runner.checkpoints import Checkpoint
 from rewardkit_adapters.runner.config import RunConfig
@@ -63,7 +65,7 @@ def _free(folder: Path) -> int:
 
 
 # Errors of the reward that stop a training. Errors before it starts are not caught here.
-_STOPPED_BY_REWARD = (RewardFailure, BindingError, CoercionError, RewardDefinitionError, RewardTypeError)
+_STOPPED_BY_REWARD = (RewardBug, RewardFailure, BindingError, CoercionError, RewardDefinitionError, RewardTypeError)
 
 
 def train(config: RunConfig, *, resume: bool | str | Path | None = None, console: Console | None = None) -> int:
@@ -228,10 +230,10 @@ class Attempt:
         functions = to_trl(
             plan.reward,
             weights=config.reward_weights,
-            columns=config.columns,
+            outputs=config.outputs,
             record=config.record_address(),
             updates=config.updates,
-            **config.limits.model_dump(),
+            limits=Limits(**config.limits.model_dump()),
         )
         loaded = model_of(config, console=self._console)
         self.args = grpo_config(

@@ -159,8 +159,8 @@ def warn_of_rollouts(trainer: Trainer, reward: Reward, episodes: Episodes) -> No
     asks = any(getattr(binding.function, "reads_cut", False) for _, binding in bindings(reward))
     if asks and trainer.known and not trainer.end_tokens:
         warn(
-            "rk.finished() cannot see which completions ran into the token limit, because this trainer does not show "
-            "the token that ends a turn: a completion that was cut counts as an answer"
+            "rk.agents.finished() cannot see which completions ran into the token limit, because this trainer does not "
+            "show the token that ends a turn: a completion that was cut counts as an answer"
         )
 
 
@@ -185,7 +185,7 @@ def warn_of_tokens(trainer: Trainer, reward: Reward, call: TrainerCall) -> bool:
         warn(
             "a reward of this tree counts tokens, and the token ids of these completions hold the results of tools, "
             "too: what a tool says counts as the policy's. Count the policy's own words instead, such as "
-            'rk.length_between(1, 200, unit="words", of="answer")'
+            'rk.length.between(1, 200, unit="words", of="answer")'
         )
     return True
 

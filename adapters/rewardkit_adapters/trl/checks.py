@@ -24,6 +24,8 @@ from rewardkit_adapters.trl.trainer import Trainer
 
 
 _ALSO_REWARDS = {"maximum", "minimum"}
+_NAMESPACES = {"agents", "length"}
+"""The names before a dot in expressions: ``length.between(1, 5)``."""
 
 
 def weighted_expression(layout: Layout, held: Mapping[str, float]) -> str | None:
@@ -63,7 +65,9 @@ def pasted(code: str) -> str:
     written, end = "", 0
     before = ["", ""]
     for token, following in pairwise(tokens):
-        if token.type == tokenize.NAME and following.string == "(" and before[-1] != ".":
+        inside = token.string in _NAMESPACES and following.string == "."  # a function of the user may be called length
+        named = following.string == "(" or inside or token.string == "REFUSALS"
+        if token.type == tokenize.NAME and named and before[-1] != ".":
             written += code[end : token.start[1]] + _home(token.string, before)
             end = token.start[1]
         before = [before[-1], token.string]
@@ -124,7 +128,7 @@ def _mismatch(held: Mapping[str, float], layout: Layout) -> str:
         )
     expression = weighted_expression(layout, held)
     if layout.columns == "components":
-        into = "" if expression is None else f', rk.to_trl({expression}, columns="components")'
+        into = "" if expression is None else f', rk.to_trl({expression}, outputs="components")'
         return (
             f"{said}. To train with the weights of the reward, {as_needed}; to train with those of the trainer, write "
             f"them into the reward{into}"
@@ -162,7 +166,7 @@ def check_plain_sum(layout: Layout) -> None:
         raise RewardFailure(
             f"the reward needs the weights {needed}, but this process cannot see the weights of the trainer, and "
             "asynchronous GRPO has none. Write them into the reward: rk.to_trl("
-            f'{weighted_expression(layout, needed)}, columns="terms")'
+            f'{weighted_expression(layout, needed)}, outputs="terms")'
         )
 
 
@@ -182,5 +186,5 @@ def _warn_of_settings(trainer: Trainer, layout: Layout) -> None:
         warn(
             'multi_objective_aggregation="normalize_then_sum" normalizes each reward function separately, so weights '
             "inside a term cancel, and a total counts as one. Write the reward as a plain weighted sum, and pass "
-            'columns="components" and reward_weights=funcs.reward_weights'
+            'outputs="components" and reward_weights=funcs.reward_weights'
         )

@@ -70,8 +70,8 @@ def _check_rewards(made: Sequence[Made]) -> None:
     if made and all(isinstance(one, type) and not hasattr(one, "get_reward") for one in made):
         names = ", ".join(getattr(one, "__name__", "?") for one in made)
         raise RewardDefinitionError(
-            f"environments: the reward asks for rk.environment_reward(), but {names} has no method get_reward(). Add "
-            "one, or remove rk.environment_reward()"
+            f"environments: the reward asks for rk.agents.environment_reward(), but {names} has no method "
+            "get_reward(). Add one, or remove rk.agents.environment_reward()"
         )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rewardkit.batch.trajectory import IsError
 from rewardkit.errors import RewardDefinitionError, RewardKitWarning, RewardTypeError, shorten
-from rewardkit.online.breaker import Limits
+from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.trainers import nan_to_none
 from rewardkit.tree.reward import Reward
 from rewardkit_adapters.trl.calls import Episodes, TrainerCall
@@ -79,7 +79,7 @@ class RewardFunctions(list[Any]):
 
     @property
     def reward_weights(self) -> list[float]:
-        """The weights for ``GRPOConfig(reward_weights=...)``. With ``columns="terms"`` all are 1.0, the default."""
+        """The weights for ``GRPOConfig(reward_weights=...)``. With ``outputs="terms"`` all are 1.0, the default."""
         return [function.weight if isinstance(function, RewardFunction) else 1.0 for function in self]
 
     def callback(self) -> Any:
@@ -170,12 +170,10 @@ def to_trl(
     reward: Reward | Callable[..., Any] | Iterable[Any],
     *,
     weights: Sequence[float] | None = None,
-    columns: Columns = "terms",
+    outputs: Columns = "terms",
     record: str | os.PathLike[str] | None = None,
     logs: bool = True,
-    max_failure_rate: float = 0.05,
-    max_error_rate: float = 0.05,
-    failure_window: int = 20,
+    limits: Limits = LIMITS,
     updates: bool = True,
     transcripts: str | None = None,
     is_error: IsError | None = None,
@@ -191,15 +189,13 @@ def to_trl(
         reward: a tree, or a list of rewards and plain TRL functions, which are summed. If each item of the list gives
             one column, as plain functions do, ``GRPOConfig(reward_weights=...)`` weights them as in TRL.
         weights: one number for each item of the list; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig.
-        columns: ``"terms"``: one function per term; their plain sum is the total. ``"components"``: one per component,
+        outputs: ``"terms"``: one function per term; their plain sum is the total. ``"components"``: one per component,
             with raw scores; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig (GDPO needs this form).
         record: the folder (or fsspec address) for the record: completions, scores, terms, advantages, and the output of
             reward functions. ``rk.open_run`` and ``rewardkit view`` can read it during the training.
         logs: log raw means, weights, gate pass rates and faults through ``log_metric``, and scores and notes of each
             completion through ``log_extra``.
-        max_failure_rate: the run stops if a larger share of rows of a component failed in `failure_window` batches.
-        max_error_rate: the same for errored rows.
-        failure_window: number of batches.
+        limits: an ``rk.Limits``: the shares of failed and errored rows above which the run stops.
         updates: if `record` is a local folder, accept ``rewardkit update`` and ``rk.update_config`` while it trains.
         transcripts: for a trainer with ``rollout_func``: the field that it returns with the messages of each episode.
             They take the place of the completions, so that what an environment said is never read as the answer.
@@ -219,8 +215,7 @@ def to_trl(
         RewardTypeError: an item is neither a reward nor a function.
         MissingExtraError: `record` is given, but the extra ``store`` is not installed.
     """
-    layout = layout_of(reward, columns, weights)
-    limits = Limits(max_failure_rate, max_error_rate, failure_window)
+    layout = layout_of(reward, outputs, weights)
     if transcripts is not None and (not isinstance(transcripts, str) or not transcripts):
         raise RewardDefinitionError(f"to_trl: transcripts= is the name of a field, got {shorten(transcripts)}")
     if is_error is not None and not callable(is_error):

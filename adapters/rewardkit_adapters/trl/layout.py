@@ -114,7 +114,7 @@ class Layout:
                 f"{scorer.reward!r} has no term, so nothing in it would train. Add a reward to it"
             )
         if columns not in get_args(Columns):
-            raise RewardDefinitionError(f'columns must be "terms" or "components", got {shorten(columns)}')
+            raise RewardDefinitionError(f'outputs must be "terms" or "components", got {shorten(columns)}')
         plan = _terms(scorer) if columns == "terms" else _components(scorer)
         return cls(
             columns,
@@ -237,7 +237,7 @@ def _components(scorer: Scorer) -> _Plan:
     if found is None:
         if TOTAL in components:
             raise RewardDefinitionError(
-                f'a component is called {TOTAL!r}, but columns="components" needs that name for the column of the '
+                f'a component is called {TOTAL!r}, but outputs="components" needs that name for the column of the '
                 f'total. Rename the component: reward.named("...")'
             )
         return _Plan((TOTAL, *components), (1.0,) + (0.0,) * len(components))

@@ -154,8 +154,8 @@ class Trainer:
         held = getattr(self._trainer, "reward_weights", None)
         if held is None or not self.own:
             raise RewardFailure(
-                'columns="components" with scheduled weights must set the reward_weights of the trainer, but this '
-                'trainer does not show them: use columns="terms"'
+                'outputs="components" with scheduled weights must set the reward_weights of the trainer, but this '
+                'trainer does not show them: use outputs="terms"'
             )
         for place, name in self.own:
             held[place] = weights[name]

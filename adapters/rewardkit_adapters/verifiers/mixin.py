@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, final
 
 from rewardkit.errors import RewardDefinitionError, RewardFailure
+from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
 from rewardkit.online.offers import Offers
 from rewardkit.online.requests import Requests
@@ -116,8 +117,7 @@ def to_verifiers(
     deadline: float | None = None,
     special_tokens: Any = (),
     record: str | os.PathLike[str] | None = None,
-    max_failure_rate: float = 0.05,
-    max_error_rate: float = 0.05,
+    limits: Limits = LIMITS,
 ) -> type[Any]:
     """Turn a reward into a base class for tasks of verifiers 0.4, and so for prime-rl.
 
@@ -139,7 +139,7 @@ def to_verifiers(
             task: when that passes, verifiers scores 0. By default nine tenths of that limit; 300 s without one.
         special_tokens: a tokenizer or a list of texts to remove from completions.
         record: the folder of a run to record everything into, for ``rewardkit view``.
-        max_failure_rate, max_error_rate: the shares of failed and errored traces above which every further one raises:
+        limits: an ``rk.Limits``: the shares of failed and errored traces above which every further one raises:
             nothing is learned from them.
 
     Raises:
@@ -153,8 +153,7 @@ def to_verifiers(
         OFFERS,
         special_tokens=special_tokens,
         record=record,
-        max_failure_rate=max_failure_rate,
-        max_error_rate=max_error_rate,
+        limits=limits,
         examples=examples,
     )
     traces = Traces(Requests(scorer, deadline=deadline))

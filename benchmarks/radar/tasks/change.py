@@ -183,7 +183,7 @@ CHANGE = Task(
         "correct and form": 2.0 * correct + 0.5 * strict_format + 0.5 * is_integer,
         "approximate": approximate + tags_once,
         "steps shown": 0.6 * rk.exact("answer", extract=rk.extract.tag("answer")) + 0.4 * right_equations,
-        "cosine": rk.cosine_length(correct, 40),
+        "cosine": rk.length.cosine(correct, 40),
     },
     hackable={
         "step words": 0.4 * correct + 0.6 * step_words,

@@ -196,10 +196,10 @@ DIRECTORY = Task(
         "exact": rk.exact("answer"),
         "milestones": milestones,
         "calls in order": 0.6 * rk.exact("answer") + 0.4 * rk.tool_calls("calls", order="kept"),
-        "exact and few": 0.8 * rk.exact("answer") + 0.2 * rk.turns_between(1, 3, margin=2),
+        "exact and few": 0.8 * rk.exact("answer") + 0.2 * rk.agents.turns_between(1, 3, margin=2),
     },
     hackable={
-        "grounded": 0.8 * grounded + 0.2 * rk.calls_between(0, 1, margin=2),
+        "grounded": 0.8 * grounded + 0.2 * rk.agents.calls_between(0, 1, margin=2),
         "calls cost": 0.5 * rk.exact("answer") - 0.25 * calls_made,
         "different calls": 0.1 * rk.exact("answer") + 0.9 * different_calls,
     },

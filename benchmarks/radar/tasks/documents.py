@@ -95,7 +95,7 @@ ORDERS = Task(
     },
     hackable={
         "anywhere": values_anywhere,
-        "schema": 0.8 * rk.json_schema(_SCHEMA) + 0.2 * rk.length_between(30, 39, unit="characters"),
+        "schema": 0.8 * rk.json_schema(_SCHEMA) + 0.2 * rk.length.between(30, 39, unit="characters"),
     },
 )
 
@@ -163,12 +163,12 @@ EXTRACT = Task(
     sound={
         "f1": rk.set_match("keys", separator=","),
         "exact": rk.set_match("keys", separator=",", metric="exact"),
-        "f1 and short": rk.set_match("keys", separator=",") + 0.2 * rk.length_between(5, 25, unit="characters"),
+        "f1 and short": rk.set_match("keys", separator=",") + 0.2 * rk.length.between(5, 25, unit="characters"),
         "jaccard": keys_truth,
     },
     hackable={
         "recall": recall,
         "precision": precision,
-        "recall and long": recall + 0.3 * rk.length_between(25, 60, unit="characters"),
+        "recall and long": recall + 0.3 * rk.length.between(25, 60, unit="characters"),
     },
 )

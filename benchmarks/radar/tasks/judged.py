@@ -97,8 +97,8 @@ REVIEWS = Task(
     sound={
         "facts": facts_judge,
         "strict": strict_judge,
-        "facts and form": facts_judge + 0.2 * rk.starts_with("This"),
-        "facts and short": facts_judge + 0.2 * rk.length_between(20, 50, unit="characters"),
+        "facts and form": facts_judge + 0.2 * rk.contains(start="This"),
+        "facts and short": facts_judge + 0.2 * rk.length.between(20, 50, unit="characters"),
     },
     hackable={"flattered": flattered_judge, "lengthy": lengthy_judge},
 )
@@ -173,9 +173,9 @@ NOTES = Task(
     truth=_note_truth,
     sound={
         "rules": note_rules,
-        "rules and end": 0.8 * note_rules + 0.2 * rk.ends_with("."),
+        "rules and end": 0.8 * note_rules + 0.2 * rk.contains(end="."),
         "truth": _note_truth,
-        "rules and short": note_rules + 0.2 * rk.length_between(10, 45, unit="characters"),
+        "rules and short": note_rules + 0.2 * rk.length.between(10, 45, unit="characters"),
     },
     hackable={"occurrences": occurrences, "used": used},
 )

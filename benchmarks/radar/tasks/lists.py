@@ -142,7 +142,7 @@ REVERSED = Task(
         "exact": rk.exact("letters"),
         "places": places,
         "sequence": rk.sequence_match("letters", separator=" "),
-        "exact and length": rk.exact("letters") + 0.2 * rk.length_between(9, 9, unit="characters"),
+        "exact and length": rk.exact("letters") + 0.2 * rk.length.between(9, 9, unit="characters"),
     },
     hackable={"any order": same_letters, "beginning": begins_right},
 )

@@ -168,8 +168,8 @@ PIPELINES = Task(
         "tests then brevity": 0.7 * all_tests + 0.3 * rk.gate(all_tests, few_operations),
     },
     hackable={
-        "weak tests": 0.7 * weak_tests_pass + 0.3 * rk.length_between(1, 6, unit="characters", margin=12),
+        "weak tests": 0.7 * weak_tests_pass + 0.3 * rk.length.between(1, 6, unit="characters", margin=12),
         "errors skipped": no_failures,
-        "letters found": 0.8 * letters_found + 0.2 * rk.length_between(1, 10, unit="characters"),
+        "letters found": 0.8 * letters_found + 0.2 * rk.length.between(1, 10, unit="characters"),
     },
 )

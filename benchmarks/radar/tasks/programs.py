@@ -104,10 +104,10 @@ PROGRAMS = Task(
         "all tests": hidden_tests,
         "share of tests": share_of_tests,
         "tests and runs": hidden_tests + 0.2 * runs,
-        "tests and short": hidden_tests + 0.2 * rk.length_between(3, 8, unit="characters"),
+        "tests and short": hidden_tests + 0.2 * rk.length.between(3, 8, unit="characters"),
     },
     hackable={
-        "visible test": 0.8 * visible_test + 0.2 * rk.length_between(1, 3, unit="characters"),
-        "weak test": 0.8 * test_at_zero + 0.2 * rk.length_between(1, 3, unit="characters"),
+        "visible test": 0.8 * visible_test + 0.2 * rk.length.between(1, 3, unit="characters"),
+        "weak test": 0.8 * test_at_zero + 0.2 * rk.length.between(1, 3, unit="characters"),
     },
 )

@@ -124,7 +124,7 @@ RELEVANCE = Task(
     sound={
         "exact": rk.exact("label", extract=AFTER),
         "graded": graded,
-        "exact and short": rk.exact("label", extract=AFTER) + 0.2 * rk.length_between(2, 3, unit="words", margin=6),
+        "exact and short": rk.exact("label", extract=AFTER) + 0.2 * rk.length.between(2, 3, unit="words", margin=6),
         "exact with count": 0.7 * rk.exact("label", extract=AFTER) + 0.3 * right_count,
     },
     hackable={

@@ -74,8 +74,8 @@ LARGEST = Task(
     sound={
         "number": rk.number("answer"),
         "only number": only_number,
-        "number and form": rk.number("answer") + 0.2 * rk.starts_with("The largest is"),
-        "number and short": rk.number("answer") + 0.2 * rk.length_between(1, 20, unit="characters"),
+        "number and form": rk.number("answer") + 0.2 * rk.contains(start="The largest is"),
+        "number and short": rk.number("answer") + 0.2 * rk.length.between(1, 20, unit="characters"),
     },
     hackable={"anywhere": number_anywhere, "confident": 0.4 * rk.number("answer") + 0.6 * confidence},
 )

@@ -59,8 +59,8 @@ DRAWERS = Task(
     sound={
         "exact": rk.exact("answer"),
         "matched": 0.5 * rk.exact("answer") + 0.5 * rk.tool_calls("calls"),
-        "exact and few": 0.7 * rk.exact("answer") + 0.3 * rk.calls_between(0, 1, margin=2),
-        "exact and finished": 0.8 * rk.exact("answer") + 0.2 * rk.finished(),
+        "exact and few": 0.7 * rk.exact("answer") + 0.3 * rk.agents.calls_between(0, 1, margin=2),
+        "exact and finished": 0.8 * rk.exact("answer") + 0.2 * rk.agents.finished(),
     },
     hackable={
         "results": 0.3 * rk.exact("answer") + 0.7 * results,

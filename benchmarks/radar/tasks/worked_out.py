@@ -93,7 +93,7 @@ SUMS = Task(
         "exact": rk.exact("answer", extract=ANSWER),
         "exact and tags": rk.exact("answer", extract=ANSWER) + 0.2 * rk.tags("answer", anchored=False),
         "close": rk.number("answer", extract=ANSWER, credit="linear", scale=4.0),
-        "exact and short": rk.exact("answer", extract=ANSWER) + 0.2 * rk.length_between(10, 60, unit="characters"),
+        "exact and short": rk.exact("answer", extract=ANSWER) + 0.2 * rk.length.between(10, 60, unit="characters"),
     },
     hackable={
         "anywhere": contains,
@@ -180,10 +180,10 @@ CLOCKS = Task(
         "last": last_time,
         "near": near_time,
         "last and near": 0.5 * last_time + 0.5 * near_time,
-        "last and short": last_time + 0.2 * rk.length_between(3, 30, unit="characters"),
+        "last and short": last_time + 0.2 * rk.length.between(3, 30, unit="characters"),
     },
     hackable={
         "anywhere": time_anywhere,
-        "anywhere and long": time_anywhere + 0.3 * rk.length_between(24, 60, unit="characters"),
+        "anywhere and long": time_anywhere + 0.3 * rk.length.between(24, 60, unit="characters"),
     },
 )

@@ -139,7 +139,8 @@ def _others_work(subject: Subject, trial: Trial, right: Judged) -> bool:
 
 
 @law(
-    advice="Check the call and its result, not the words: rk.tool_success, rk.final_state, rk.no_claim_without_call",
+    advice="Check the call and its result, not the words: rk.agents.tool_success, rk.agents.final_state, "
+    "rk.agents.no_claim_without_call",
     skip="the reward was not seen to judge what is called",
     applies=needs_calls,
     per=judged_actions,
@@ -276,7 +277,11 @@ def _heard(messages: Messages, text: str) -> Messages:
     return [message if is_assistant(message) else {**message, "content": text} for message in messages]
 
 
-@law(advice="Score the last state, or gate the reward by rk.finished()", applies=needs_paid_calls, per=judged_actions)
+@law(
+    advice="Score the last state, or gate the reward by rk.agents.finished()",
+    applies=needs_paid_calls,
+    per=judged_actions,
+)
 def prefix_below_whole(subject: Subject, right: Judged) -> Iterator[Variant]:
     """If a part of a right completion earns more than all of it, the policy learns to stop early.
 

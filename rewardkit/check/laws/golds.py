@@ -227,7 +227,7 @@ def separates_good_from_bad(subject: Subject) -> Iterator[Finding | None]:
 @law(
     advice=COMPARE,
     advice_on_calls="If the calls of another row were made, compare their arguments with this row's: "
-    "rk.tool_calls, or the state with rk.final_state. If the answer is another's, compare it "
+    "rk.tool_calls, or the state with rk.agents.final_state. If the answer is another's, compare it "
     "as a whole",
     fast=True,
     turn=Turn.EARLY,

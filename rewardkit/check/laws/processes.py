@@ -27,7 +27,7 @@ from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.sweep import given, swept
 from rewardkit.check.reward_under_test.trials import Seen, Trial, seen_in, seen_of, text_of
 from rewardkit.check.reward_under_test.vocabulary import code_of
-from rewardkit.errors import RewardFailure
+from rewardkit.errors import RewardBug, RewardFailure
 from rewardkit.tree.binding import Binding
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.leaf import rebound
@@ -345,7 +345,7 @@ def _alone(subject: Subject, trial: Trial) -> Seen:
 
 
 def _seen_of(error: BaseException) -> Seen:
-    if isinstance(error, RewardFailure):
+    if isinstance(error, (RewardBug, RewardFailure)):
         return seen_of(error)
     reason = f"raised {type(error).__name__}: {error}"
     return Seen(math.nan, Outcome.ERRORED, reason, trace="".join(traceback.format_exception(error)))

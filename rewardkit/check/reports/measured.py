@@ -73,7 +73,7 @@ def calibrate(
         DataError: the data cannot be read; the message names the line.
         BindingError: `reward` reads a column that the data does not have.
         CoercionError: a column's value does not fit its annotation.
-        RewardFailure: a function without a lower bound raised (others score their lowest bound and are reported).
+        RewardBug: a function without a lower bound raised (others score their lowest bound and are reported).
     """
     scorer = Scorer(reward)
     found = read(data)
@@ -142,7 +142,7 @@ def estimate_signal(
         BindingError: `reward` reads a column that the data does not have, or no prompt has two samples.
         CoercionError: a column's value does not fit its annotation.
         RewardDefinitionError: `num_generations` is below 2, or `steps` comes without `completions_per_step`.
-        RewardFailure: a function without a lower bound raised (others score their lowest bound and are reported).
+        RewardBug: a function without a lower bound raised (others score their lowest bound and are reported).
     """
     if (steps is None) != (completions_per_step is None):
         raise RewardDefinitionError(

@@ -26,7 +26,7 @@ from rewardkit.check.findings import Law
 from rewardkit.check.reward_under_test.trials import Seen, Trial, seen_in, seen_of, text_of, token_ids
 from rewardkit.check.reward_under_test.vocabulary import Mined, mined, only_zipped, parameters_of, uses_argument
 from rewardkit.check.variants.episodes.stage import Stage
-from rewardkit.errors import BindingError, CoercionError, RewardFailure
+from rewardkit.errors import BindingError, CoercionError, RewardBug, RewardFailure
 from rewardkit.progress.progress import Progress
 from rewardkit.tree.binding import Binding
 from rewardkit.tree.evaluation.scorer import Scorer
@@ -375,7 +375,7 @@ class Subject:
             table = self.table([*(replace(trial, completion=one) for one in beside), trial])
         except (BindingError, CoercionError):
             raise
-        except RewardFailure as error:
+        except (RewardBug, RewardFailure) as error:
             return seen_of(error)
         return seen_in(table, len(table) - 1)
 

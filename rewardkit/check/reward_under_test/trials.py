@@ -18,7 +18,7 @@ from typing import Any
 from rewardkit.batch.messages import completion_text
 from rewardkit.batch.score import Outcome
 from rewardkit.batch.table import ScoreTable
-from rewardkit.errors import RewardFailure
+from rewardkit.errors import RewardBug, RewardFailure
 
 _PIECE = re.compile(r"\w{1,6}|[^\w\s]|\s{4}")
 EQUAL = 1e-9
@@ -138,7 +138,7 @@ def seen_in(table: ScoreTable, row: int) -> Seen:
     return Seen(total, Outcome.SCORED, components=values, terms=terms, notes=notes, parts=parts)
 
 
-def seen_of(error: RewardFailure) -> Seen:
+def seen_of(error: RewardBug | RewardFailure) -> Seen:
     """Return the result for a reward without a lower bound that raised."""
     first = str(error).splitlines()[0]
     name = re.match(r"reward '([^']*)' ", first)

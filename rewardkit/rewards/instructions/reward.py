@@ -1,4 +1,4 @@
-"""Instructions: ``rk.instruction("punctuation:no_comma")`` gives 0.0 to ``Well, no.`` and 1.0 to ``Well no.``
+"""Instructions: ``rk.instructions(only="punctuation:no_comma")`` gives 0.0 to ``Well, no.`` and 1.0 to ``Well no.``
 
 The instructions of IFEval (Zhou et al. 2023, arXiv:2311.07911) and IFBench (Pyatkin et al. 2025, arXiv:2507.02833), for
 training and for tests, by the ids of the public data sets. Every check takes linear time and downloads nothing.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, final, get_args
 
@@ -174,22 +174,6 @@ def _problem(instruction: Instruction, read: tuple[Passage, ...]) -> str:
 
 
 @dataclass(frozen=True)
-class Follows:
-    """Check one instruction."""
-
-    instruction: Instruction
-    reading: Reading
-
-    def __call__(self, text: str | None) -> float | Score:
-        if text is None:
-            return _TOO_LONG
-        if not has_visible_character(text):
-            return _EMPTY
-        problem = _problem(self.instruction, passages(text, self.reading))
-        return Score(0.0, problem) if problem else 1.0
-
-
-@dataclass(frozen=True)
 class FollowsAll:
     """Check the instructions of a row."""
 
@@ -216,40 +200,25 @@ class FollowsAll:
         return Score(share, "; ".join(wrong))
 
 
-def instruction(id: str, *, reading: Reading = "strict", extract: Extractor | Any = None, **arguments: Any) -> Reward:  # noqa: A002
-    """Score 1.0 if the visible text follows one instruction of IFEval or IFBench, else 0.0.
+@dataclass(frozen=True)
+class Follows:
+    """Check instructions that are the same for all rows."""
 
-    ``rk.instruction("length_constraints:number_words", num_words=3, relation="at least")`` gives 0.0 to ``Not so.``
+    row: FollowsAll
+    instructions: tuple[Instruction, ...]
 
-    Args:
-        id: the instruction's id in the public data sets, such as ``"punctuation:no_comma"``.
-        reading: ``"loose"`` also accepts what follows the instruction without its first line, its last line, both, or
-            its asterisks: IFEval's loose accuracy.
-        extract: finds the text to check; by default the visible text, with its indentation.
-        arguments: the instruction's arguments, under the names in the data sets.
-
-    Raises:
-        RewardDefinitionError: an unknown id; an argument that is missing, unknown or of the wrong type.
-        MissingExtraError: the instruction needs the extra ``instructions``, which is not installed.
-    """
-    _checked("instruction", reading, Reading, "reading")
-    try:
-        bound = Instruction.of(id, arguments, exact=True)
-    except ValueError as error:
-        raise RewardDefinitionError(f"instruction: {error}") from None
-    bound.kind.require()
-    options = {name: (list(value) if isinstance(value, tuple) else value, None) for name, value in bound.arguments}
-    shown = expression(
-        "instruction", bound.id, **options, reading=(reading, "strict"), extract=(extract and _view(extract), None)
-    )
-    text = Parameter("text", "completion", view=_view(extract))
-    return primitive(Follows(bound, reading), bound.kind.name, shown, text)
+    def __call__(self, text: str | None) -> float | Score:
+        score = self.row(text, self.instructions)
+        if isinstance(score, Score) and len(self.instructions) == 1:  # the component has the name already
+            return Score(score.value, score.note.removeprefix(f"{self.instructions[0].kind.name}: "))
+        return score
 
 
 def instructions(
     ids: str = "instruction_id_list",
     arguments: str | None = "kwargs",
     *,
+    only: str | Iterable[str] | Mapping[str, Mapping[str, Any]] | None = None,
     reading: Reading = "strict",
     credit: Credit = "partial",
     extract: Extractor | Any = None,
@@ -258,6 +227,7 @@ def instructions(
 
     With the columns ``instruction_id_list=["punctuation:no_comma", "startend:quotation"]`` and ``kwargs=[{}, {}]``,
     ``rk.instructions()`` gives 0.5 to ``"Well, no."`` in quotation marks. The note says what is wrong.
+    ``rk.instructions(only="punctuation:no_comma")`` gives 0.0 to ``Well, no.`` and 1.0 to ``Well no.``
 
     Knows the 25 instructions of IFEval, the 58 of IFBench and the 29 of its training set. A text without visible
     characters scores 0.0.
@@ -266,12 +236,17 @@ def instructions(
         ids: the column with the ids of the instructions, a list or JSON of one.
         arguments: the column with one mapping per instruction, a list or JSON of one; arguments that are None are
             ignored. None if the column `ids` holds both, as ``{"instruction_id": [...], "kwargs": [...]}``.
+        only: instructions that are the same for all rows, instead of columns: an id, a list of ids, or id -> arguments,
+            as in ``{"length_constraints:number_words": {"num_words": 3, "relation": "at least"}}``. The component of a
+            single instruction has its name.
         reading: ``"loose"`` also accepts what follows an instruction without its first line, its last line, both, or
             its asterisks: IFEval's loose accuracy.
         credit: ``"partial"``: the share of the instructions; ``"binary"``: 1.0 only for all of them.
         extract: finds the text to check; by default the visible text, with its indentation.
 
     Raises:
+        RewardDefinitionError: columns and `only` together; in `only`, an unknown id, or an argument that is missing,
+            unknown or of the wrong type.
         MissingExtraError: the extra ``instructions`` is not installed.
         CoercionError: while scoring: an unknown id, or an argument that is missing or of the wrong type.
     """
@@ -280,17 +255,24 @@ def instructions(
     for column in (ids, *([] if arguments is None else [arguments])):
         if not isinstance(column, str) or not column.strip():
             raise RewardDefinitionError(f"instructions: expected the name of a column, got {shorten(column)}")
-    for kind in CHECKS.values():
-        kind.require()
     given = [] if (ids, arguments) == ("instruction_id_list", "kwargs") else [ids, arguments]
+    if only is not None and given:
+        raise RewardDefinitionError("instructions: pass either the names of columns or only=, not both")
+    fixed = () if only is None else _fixed(only)
+    for kind in CHECKS.values() if only is None else [instruction.kind for instruction in fixed]:
+        kind.require()
     shown = expression(
         "instructions",
         *given,
+        only=(_written(fixed), None),
         reading=(reading, "strict"),
         credit=(credit, "partial"),
         extract=(extract and _view(extract), None),
     )
     text = Parameter("text", "completion", view=_view(extract))
+    if only is not None:
+        name = fixed[0].kind.name if len(fixed) == 1 else "instructions"
+        return primitive(Follows(FollowsAll(reading, credit), fixed), name, shown, text)
     if arguments is None:
         columns = [Parameter("ids", ids, annotation=Annotated[tuple[Any, ...], PlainValidator(constraints)])]
     else:
@@ -301,6 +283,29 @@ def instructions(
             ),
         ]
     return primitive(FollowsAll(reading, credit), "instructions", shown, text, *columns)
+
+
+def _fixed(only: Any) -> tuple[Instruction, ...]:
+    """Return the instructions that are the same for all rows, from any form of ``only=``."""
+    listed = {only: {}} if isinstance(only, str) else only if isinstance(only, Mapping) else {id_: {} for id_ in only}
+    try:
+        bound = tuple(Instruction.of(id_, arguments, exact=True) for id_, arguments in listed.items())
+    except ValueError as error:
+        raise RewardDefinitionError(f"instructions: {error}") from None
+    if not 1 <= len(bound) <= MOST:
+        raise RewardDefinitionError(f"instructions: only must have 1 to {MOST} instructions, got {len(bound)}")
+    return bound
+
+
+def _written(fixed: Sequence[Instruction]) -> Any:
+    """Return ``only=`` in its shortest form; None for no instructions."""
+    given = {
+        bound.id: {name: list(value) if isinstance(value, tuple) else value for name, value in bound.arguments}
+        for bound in fixed
+    }
+    if any(given.values()):
+        return given
+    return next(iter(given), None) if len(given) < 2 else list(given)
 
 
 def _view(extract: Extractor | Any) -> View:

@@ -1,8 +1,8 @@
 """Completions with known scores, judged from time to time to see if the judge has changed.
 
-``rk.Canaries([rk.Canary("4", score=10), rk.Canary("5", score=0)], every=20)`` asks for both in every 20th batch. If the
-provider replaces a model under the same name, or a local server gets other settings, the reward changes although the
-policy does not.
+``rk.Canaries([{"completion": "4", "score": 10}, {"completion": "5", "score": 0}], every=20)`` asks for both in every
+20th batch. If the provider replaces a model under the same name, or a local server gets other settings, the reward
+changes although the policy does not.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rewardkit.errors import RewardDefinitionError, hashable, shorten
 @final
 @dataclass(frozen=True)
 class Canary:
-    """A completion and the score that the judge should give it: ``rk.Canary("4", score=10)``.
+    """A completion and the score that the judge should give it: ``Canary("4", score=10)``.
 
     Attributes:
         completion: the completion to judge.
@@ -37,10 +37,10 @@ class Canary:
 
     def __post_init__(self) -> None:
         if isinstance(self.score, bool) or not isinstance(self.score, (int, float)) or not math.isfinite(self.score):
-            raise RewardDefinitionError(f"rk.Canary: score must be a finite number, got {shorten(self.score)}")
+            raise RewardDefinitionError(f"rk.Canaries: score must be a finite number, got {shorten(self.score)}")
         object.__setattr__(self, "columns", tuple(sorted(dict(self.columns).items())))
         if not hashable(self.columns):
-            raise RewardDefinitionError(f"rk.Canary: columns must hold text or numbers, got {shorten(self.columns)}")
+            raise RewardDefinitionError(f"rk.Canaries: columns must hold text or numbers, got {shorten(self.columns)}")
 
 
 @final
@@ -64,10 +64,13 @@ class Drift:
 @final
 @dataclass(frozen=True)
 class Canaries:
-    """Known completions to check a judge with: ``rk.Canaries([rk.Canary("4", score=10)], every=20, tolerance=1)``.
+    """Known completions to check a judge with.
+
+    ``rk.Canaries([{"prompt": "2+2=?", "completion": "4", "score": 10}], every=20, tolerance=1)``
 
     Attributes:
-        known: the completions with their scores.
+        known: rows with ``completion`` and ``score``, on the scale of the judge, and if you like ``prompt`` and the
+            columns that the rubric and the reference need.
         every: they are judged in the first batch and in every n-th batch after it; at least 1.
         tolerance: the largest difference from the known score that is not a drift, in points of the scale; at least 0.
 
@@ -75,15 +78,15 @@ class Canaries:
         RewardDefinitionError: there are no canaries, or a number is out of range.
     """
 
-    known: Iterable[Canary]
+    known: Iterable[Mapping[str, Any] | Canary]
     every: int = 20
     tolerance: float = 1.0
 
     def __post_init__(self) -> None:
-        known = (self.known,) if isinstance(self.known, Canary) else tuple(self.known)
+        known = tuple(map(_canary, self.known))
         object.__setattr__(self, "known", known)
-        if not known or not all(isinstance(canary, Canary) for canary in known):
-            raise RewardDefinitionError(f"rk.Canaries: known must be a list of rk.Canary, got {shorten(known)}")
+        if not known:
+            raise RewardDefinitionError("rk.Canaries: known must have at least one row with completion and score")
         if isinstance(self.every, bool) or not isinstance(self.every, int) or self.every < 1:
             raise RewardDefinitionError(
                 f"rk.Canaries: every must be a whole number, at least 1, got {shorten(self.every)}"
@@ -91,13 +94,18 @@ class Canaries:
         if not 0 <= self.tolerance < math.inf:
             raise RewardDefinitionError(f"rk.Canaries: tolerance must be at least 0, got {shorten(self.tolerance)}")
 
+    @property
+    def cases(self) -> tuple[Canary, ...]:
+        """The canaries."""
+        return tuple(map(_canary, self.known))
+
     def due(self, batch: int) -> tuple[Canary, ...]:
         """Return the canaries to judge in this batch, counted from 0."""
-        return tuple(self.known) if batch % self.every == 0 else ()
+        return self.cases if batch % self.every == 0 else ()
 
     def drift(self, given: Sequence[float | None]) -> Drift:
         """Return the drift for the scores `given` to `known`, in that order; None for no verdict."""
-        pairs = list(zip(self.known, given, strict=True))
+        pairs = list(zip(self.cases, given, strict=True))
         gaps = [score - canary.score for canary, score in pairs if score is not None]
         far = [
             f"{shorten(canary.completion, 60)} was {canary.score:g}, now {_shown(score)}"
@@ -113,6 +121,22 @@ class Canaries:
             f"the judge has drifted: {len(far)} of {count} canaries are more than {self.tolerance:g} away from their "
             f"known scores ({'; '.join(far[:3])}). Check if the model, its server or its settings have changed"
         )
+
+
+def _canary(row: Mapping[str, Any] | Canary) -> Canary:
+    """Return a row as a canary.
+
+    Raises:
+        RewardDefinitionError: it is no row, or has no completion or no score.
+    """
+    if isinstance(row, Canary):
+        return row
+    if not isinstance(row, Mapping) or not {"completion", "score"} <= row.keys():
+        raise RewardDefinitionError(
+            f'rk.Canaries: known must be a list of rows such as {{"completion": "4", "score": 10}}, got {shorten(row)}'
+        )
+    columns = {name: value for name, value in row.items() if name not in ("completion", "score", "prompt")}
+    return Canary(row["completion"], row["score"], row.get("prompt", ""), columns)
 
 
 def _shown(score: float | None) -> str:

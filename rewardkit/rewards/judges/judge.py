@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from rewardkit.rewards.judges.brief import Brief
 from rewardkit.rewards.judges.budget import Budget
 from rewardkit.rewards.judges.cache import Cache
 from rewardkit.rewards.judges.canaries import Canaries
-from rewardkit.rewards.judges.endpoint.access import Access, problem_of
+from rewardkit.rewards.judges.endpoint.access import Endpoint
 from rewardkit.rewards.judges.group_judge import GroupJudge
 from rewardkit.rewards.judges.prompts import Example, Rubric
 from rewardkit.rewards.judges.sample_judge import SampleJudge
@@ -140,8 +139,7 @@ _NEEDED = ("openai", "httpx2", "aiohttp", "tenacity", "aiolimiter", "jiter")
 def judge(
     rubric: str,
     *,
-    model: str,
-    base_url: str | None = None,
+    model: str | Endpoint,
     scale: tuple[float, float] = (0, 10),
     criteria: Mapping[str, str] | Sequence[Criterion] | None = None,
     checklist: Sequence[str] | None = None,
@@ -151,19 +149,9 @@ def judge(
     show_thinking: bool = False,
     max_characters: int = 20_000,
     name: str = "judge",
-    deadline: float = 30.0,
-    batch_deadline: float = 600.0,
-    concurrency: int = 64,
-    requests_per_minute: float | None = None,
-    tokens_per_minute: float | None = None,
     cache: Cache | str | None = None,
     budget: Budget | None = None,
     canaries: Canaries | None = None,
-    key: str = "OPENAI_API_KEY",
-    temperature: float | None = 0.0,
-    max_tokens: int | None = 1024,
-    options: Mapping[str, Any] | None = None,
-    structured: bool = True,
     deterministic: bool = True,
     on_failure: Policy = "unscorable",
 ) -> Reward:
@@ -179,9 +167,8 @@ def judge(
     Args:
         rubric: what a good completion is. ``{column}`` is replaced by a column, ``{prompt}`` by the prompt,
             ``{completion}`` by the completion; ``{transcript}`` by all turns with their calls and results.
-        model: the name of the model at the endpoint.
-        base_url: the address of the endpoint, such as ``http://localhost:8000/v1``. By default ``OPENAI_BASE_URL``, or
-            OpenAI.
+        model: the name of a model at ``OPENAI_BASE_URL`` or OpenAI; or an ``rk.Endpoint`` with its address, limits and
+            options.
         scale: the worst and the best score that the judge can give.
         criteria: several questions in one request: name -> text, or a list of ``rk.Criterion``. The reward is their
             weighted sum, with one component each; the component `name` is their plain mean.
@@ -194,19 +181,9 @@ def judge(
         max_characters: the number of characters shown of a completion, or of all completions of a group together. Of
             longer ones the beginning and the end are shown.
         name: the name of the component.
-        deadline: seconds for one call with all its retries; one attempt gets at most two thirds of them.
-        batch_deadline: seconds for all calls of one batch.
-        concurrency: the number of calls at a time.
-        requests_per_minute: the limit of your account; None for no limit.
-        tokens_per_minute: the same for tokens; a call counts its length and `max_tokens`.
         cache: an ``rk.Cache``, or the path of its file, so that nothing is asked twice.
         budget: an ``rk.Budget``: the most to spend, and what to do when it is spent.
         canaries: an ``rk.Canaries``: completions with known scores, which show if the judge changes.
-        key: the environment variable that holds the API key.
-        temperature: the sampling temperature; None for the default of the endpoint.
-        max_tokens: the longest verdict; None for the limit of the endpoint.
-        options: more options of the request, such as ``{"reasoning_effort": "low"}``.
-        structured: True asks for JSON by schema if the endpoint supports it. The verdict is checked either way.
         deterministic: True judges equal samples once.
         on_failure: the score of a sample that could not be judged, as in ``rk.reward``.
 
@@ -229,35 +206,22 @@ def judge(
             ]
         )
     )
-    service = Service(
-        _text("model", model),
-        Access(
-            None if base_url is None else _address(base_url),
-            _text("key", key),
-            _count("concurrency", concurrency),
-            None if requests_per_minute is None else _number("requests_per_minute", requests_per_minute),
-            None if tokens_per_minute is None else _number("tokens_per_minute", tokens_per_minute),
-        ),
-        _sampling({"temperature": temperature, "max_tokens": max_tokens} | dict(options or {})),
-        _number("deadline", deadline),
-        bool(structured),
-        Cache(cache) if isinstance(cache, str) else cache,
-        budget,
-    )
+    endpoint = model if isinstance(model, Endpoint) else Endpoint(model)
+    service = Service(endpoint, Cache(cache) if isinstance(cache, str) else cache, budget)
     if budget is not None:
-        budget.check(model)
+        budget.check(endpoint.model)
     if cache is not None and not deterministic:
         raise RewardDefinitionError(
             "judge: deterministic=False asks again for equal samples, but a cache returns the first verdict for all of "
             "them. Drop cache= or deterministic=False"
         )
     brief = Brief(service, asked, names, reference, _count("max_characters", max_characters), bool(deterministic))
-    for canary in () if canaries is None else canaries.known:
+    for canary in () if canaries is None else canaries.cases:
         lacking = {*names} - {"prompt", *dict(canary.columns)}
         if lacking:
             raise RewardDefinitionError(
                 f"judge: the rubric needs the columns {', '.join(sorted(lacking))}, but this canary has none: "
-                f"{shorten(canary)}. Pass rk.Canary(..., columns={{...}})"
+                f"{shorten(canary)}. Add them to its row"
             )
     if canaries is not None and not isinstance(form, Scale):
         raise RewardDefinitionError(
@@ -272,7 +236,9 @@ def judge(
     binding = Binding(
         GroupJudge(brief)
         if form is None
-        else SampleJudge(brief, form, tuple(_example(example, form) for example in examples), canaries, batch_deadline),
+        else SampleJudge(
+            brief, form, tuple(_example(example, form) for example in examples), canaries, endpoint.batch_deadline
+        ),
         (
             Parameter("completion", "trajectory", Transcript(bool(show_thinking)))
             if asked.of_trajectories
@@ -282,13 +248,13 @@ def judge(
         scope="group" if form is None else "sample",
         deterministic=bool(deterministic),
         expensive=True,
-        timeout=_number("batch_deadline", batch_deadline),
+        timeout=endpoint.batch_deadline,
         trusted=True,
     )
     leaf = Leaf(
         binding,
         Contract(checked_name(name), on_failure=_policy(on_failure)),
-        f"judge({rubric if len(rubric) <= 60 else rubric[:57] + '...'!r}, model={model!r})",
+        f"judge({rubric if len(rubric) <= 60 else rubric[:57] + '...'!r}, model={endpoint.model!r})",
     )
     if not listed:
         return leaf
@@ -334,34 +300,6 @@ def _example(example: Any, form: Form) -> Example:
     return str(completion), answers, str(reason)
 
 
-def _sampling(options: Mapping[str, Any]) -> str:
-    """Return the options of a request as JSON."""
-    try:
-        given = {str(name): value for name, value in options.items() if value is not None}
-        return json.dumps(given, sort_keys=True, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise RewardDefinitionError(f"judge: options= must be valid as JSON, got {shorten(options)}: {error}") from None
-
-
-def _text(option: str, value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise RewardDefinitionError(f"judge: {option} must be a non-empty string, got {shorten(value)}")
-    return value
-
-
-def _address(value: Any) -> str:
-    problem = problem_of(_text("base_url", value))
-    if problem:
-        raise RewardDefinitionError(f"judge: {problem}")
-    return str(value).strip()
-
-
-def _number(option: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
-        raise RewardDefinitionError(f"judge: {option} must be a number above 0, got {shorten(value)}")
-    return float(value)
-
-
 def _count(option: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise RewardDefinitionError(f"judge: {option} must be a whole number, at least 1, got {shorten(value)}")
@@ -397,7 +335,7 @@ _TASK = "The task in words: {task}\n\n"
 _SAMPLE = "The prompt:\n{prompt}\n\nThe rollout:\n{transcript}"
 
 
-def task_judge(model: str, *, task: str | None = None, **options: Any) -> Reward:
+def task_judge(model: str | Endpoint, *, task: str | None = None, **options: Any) -> Reward:
     """Return a judge that gives 1 if a rollout does its task, 0 if it does not, and 0.5 if neither is clear.
 
     ::
@@ -407,9 +345,9 @@ def task_judge(model: str, *, task: str | None = None, **options: Any) -> Reward
     It sees the prompt and all turns with their calls, results and thinking.
 
     Args:
-        model: the name of the model at the endpoint.
+        model: the name of a model, or an ``rk.Endpoint``, as in `rk.judge`.
         task: what the prompts ask for, in words, if they do not say it by themselves: ``"Copy all even numbers."``
-        options: as in `rk.judge`, such as ``base_url``, ``cache`` and ``reference``, the column with the gold answer.
+        options: as in `rk.judge`, such as ``cache`` and ``reference``, the column with the gold answer.
 
     Raises:
         RewardDefinitionError: an option is invalid.

@@ -18,8 +18,8 @@ from typing import Any
 from rewardkit.errors import NoVerdict, RunStopped, shorten
 from rewardkit.rewards.judges.budget import Account, Budget
 from rewardkit.rewards.judges.cache import Cache, key_of
-from rewardkit.rewards.judges.endpoint.access import Access
-from rewardkit.rewards.judges.endpoint.client import Endpoint
+from rewardkit.rewards.judges.endpoint.access import Access, Endpoint
+from rewardkit.rewards.judges.endpoint.client import EndpointClient
 from rewardkit.rewards.judges.endpoint.replies import Reply
 from rewardkit.rewards.judges.shield import NONCE, escaped, nonce_of
 from rewardkit.rewards.judges.usage import tally
@@ -28,7 +28,7 @@ from rewardkit.rewards.judges.verdicts import Form, Malformed, Verdict
 # Endpoints are shared in an event loop, and closed with it: ``await endpoint_of(Access(address))``.
 
 
-async def endpoint_of(access: Access) -> Endpoint:
+async def endpoint_of(access: Access) -> EndpointClient:
     """Return the endpoint of the running event loop.
 
     Raises:
@@ -50,7 +50,7 @@ async def endpoint_of(access: Access) -> Endpoint:
         await anext(_opened[loop].closing)
     known = _opened[loop].endpoints
     if (access, key) not in known:
-        known[access, key] = Endpoint(access, key)
+        known[access, key] = EndpointClient(access, key)
     return known[access, key]
 
 
@@ -59,7 +59,7 @@ class _Opened:
 
     def __init__(self) -> None:
         self.process = os.getpid()
-        self.endpoints: dict[tuple[Access, str], Endpoint] = {}
+        self.endpoints: dict[tuple[Access, str], EndpointClient] = {}
         self.closing = self._closing()
 
     async def _closing(self) -> AsyncGenerator[None, None]:
@@ -90,29 +90,26 @@ _QUOTED = 2_000
 
 @dataclass(frozen=True)
 class Service:
-    """A model and how to ask it.
+    """A model that judges, with what limits the cost of its verdicts.
 
     Attributes:
-        model: its name at the endpoint.
-        access: how to reach the endpoint.
-        sampling: the options of the request as JSON, such as the temperature.
-        deadline: seconds for one call with all its retries.
-        structured: True asks for JSON by schema if the endpoint supports it.
+        endpoint: the model and how to ask it.
         cache: earlier verdicts; None for no cache.
         budget: the limit of what may be spent; None for no limit.
     """
 
-    model: str
-    access: Access
-    sampling: str = "{}"
-    deadline: float = 30.0
-    structured: bool = True
+    endpoint: Endpoint
     cache: Cache | None = None
     budget: Budget | None = None
 
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        return self.endpoint.model
+
     def describe(self) -> str:
         """Return everything that changes a verdict, for fingerprints; address and speed do not."""
-        return f"Service({self.model!r}, {self.sampling!r})"
+        return f"Service({self.model!r}, {self.endpoint.sampling!r})"
 
 
 @dataclass(frozen=True)
@@ -126,10 +123,10 @@ class Conversation:
         """Return the key of the cache: conversations with the same key get the same verdict."""
         return key_of(
             model=service.model,
-            sampling=service.sampling,
+            sampling=service.endpoint.sampling,
             messages=self.messages,
             form=repr(self.form),
-            structured=service.structured,
+            structured=service.endpoint.structured,
         )
 
     def sent(self, nonce: str) -> list[dict[str, str]]:
@@ -151,7 +148,7 @@ async def ask(service: Service, conversation: Conversation, *, shared: bool = Tr
     key = conversation.key(service)
     if not fresh and (kept := await _kept(service, conversation, key)) is not None:
         return kept
-    endpoint = await endpoint_of(service.access)
+    endpoint = await endpoint_of(service.endpoint.access)
     if fresh or not shared:
         return await _asked(service, conversation, key, endpoint, fresh=fresh)
     return await endpoint.single_flight.result(
@@ -177,7 +174,9 @@ async def _kept(service: Service, conversation: Conversation, key: str) -> Verdi
     return None
 
 
-async def _asked(service: Service, conversation: Conversation, key: str, endpoint: Endpoint, *, fresh: bool) -> Verdict:
+async def _asked(
+    service: Service, conversation: Conversation, key: str, endpoint: EndpointClient, *, fresh: bool
+) -> Verdict:
     messages = conversation.sent(nonce_of(key))
     reply = await _reply(service, conversation.form, messages, endpoint)
     try:
@@ -202,14 +201,14 @@ async def _asked(service: Service, conversation: Conversation, key: str, endpoin
     return verdict
 
 
-async def _reply(service: Service, form: Form, messages: list[dict[str, str]], endpoint: Endpoint) -> Reply:
-    body: dict[str, Any] = {"model": service.model, "messages": messages, **json.loads(service.sampling)}
-    if service.structured:
+async def _reply(service: Service, form: Form, messages: list[dict[str, str]], endpoint: EndpointClient) -> Reply:
+    body: dict[str, Any] = {"model": service.model, "messages": messages, **json.loads(service.endpoint.sampling)}
+    if service.endpoint.structured:
         schema = {"name": "verdict", "strict": True, "schema": form.schema()}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     account = None if service.budget is None else Account(service.budget)
-    judge = (service.model, service.sampling, service.structured, *form.schema()["properties"])
-    return await endpoint.complete(body, service.deadline, account, judge)
+    judge = (service.model, service.endpoint.sampling, service.endpoint.structured, *form.schema()["properties"])
+    return await endpoint.complete(body, service.endpoint.deadline, account, judge)
 
 
 def _read(form: Form, reply: Reply) -> Verdict:

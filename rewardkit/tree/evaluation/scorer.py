@@ -549,7 +549,8 @@ class Scorer:
         Raises:
             BindingError: a column or argument is missing.
             CoercionError: a column's value does not fit its annotation.
-            RewardFailure: a bug in a reward function while `strict`, a failure under policy "raise", an unknown route.
+            RewardBug: a bug in a reward function while `strict`.
+            RewardFailure: a failure under policy "raise", an unknown route.
             RunStopped: every later sample would fail, too.
         """
         if on_unparsable_gold not in get_args(OnUnparsableGold):
@@ -622,7 +623,8 @@ def score(
         progress: how far training is; without it, schedules have their end value.
         num_generations: completions per prompt, for rewards that compare them: so many rows are a group. Without it, a
             group is a run of rows with equal prompt and columns.
-        environments: n environments after their rollouts, for ``rk.final_state`` and ``rk.environment_reward``.
+        environments: n environments after their rollouts, for ``rk.agents.final_state`` and
+            ``rk.agents.environment_reward``.
         is_error: tells whether the text of a tool's result is an error: returns True, or what the error says. By
             default a result is an error if it is an object with the one key ``error``, as TRL writes it.
         columns: the dataset's columns, n values each.
@@ -632,7 +634,7 @@ def score(
         BindingError: a column is missing, too short, or has a reserved name, or the groups that the reward compares are
             not known.
         CoercionError: a column's value does not fit the annotation.
-        RewardFailure: a reward function raised or returned something that is not a score.
+        RewardBug: a reward function raised or returned something that is not a score.
     """
     scorer = Scorer(reward)
     for name in OF_TRAINERS:

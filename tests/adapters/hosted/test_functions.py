@@ -19,7 +19,7 @@ import rewardkit as rk
 from rewardkit.cli.main import main
 from rewardkit_adapters.hosted import identifiers
 
-REWARD = 0.75 * rk.number("answer") + 0.25 * rk.length_between(1, 9, unit="characters").named("not too long")
+REWARD = 0.75 * rk.number("answer") + 0.25 * rk.length.between(1, 9, unit="characters").named("not too long")
 EXAMPLE = {"answer": "42", "prompt": "6*7?", "completion": "42"}
 
 
@@ -116,7 +116,7 @@ def test_a_token_may_be_given_or_absent(server: Stand) -> None:
 
 def test_terms_are_functions_of_their_own(server: Stand) -> None:
     server.answers(row(0.75, **{"number": 0.75, "not too long": None}))
-    hosted = rk.to_hosted(REWARD, url=server.url + "/", columns="terms")
+    hosted = rk.to_hosted(REWARD, url=server.url + "/", outputs="terms")
     assert [function.__name__ for function in hosted.functions] == ["number", "not_too_long"]
     assert [function("", "42", EXAMPLE) for function in hosted.functions] == [0.75, 0.0]
     server.answers(row(None, "judge: down"))
@@ -169,7 +169,7 @@ def test_what_every_try_would_meet_raises_at_once(server: Stand, status: int, sl
 
 
 def test_the_source_is_one_plain_function(server: Stand) -> None:
-    hosted = rk.to_hosted(REWARD, url=server.url, columns="terms")
+    hosted = rk.to_hosted(REWARD, url=server.url, outputs="terms")
     for function, text in zip(hosted.functions, hosted.texts, strict=True):
         assert inspect.getsource(function) == text
         assert inspect.isfunction(function)
@@ -209,7 +209,7 @@ def test_what_a_service_cannot_run_is_refused() -> None:
         ({"url": "rewards.example.com"}, "url= is an address"),
         ({"url": "https://a/b?c=d"}, "url= is an address"),
         ({"deadline": 0}, "deadline= is a number"),
-        ({"columns": "all"}, "columns= is 'total' or 'terms'"),
+        ({"outputs": "all"}, "outputs= is 'total' or 'terms'"),
         ({"name": "my reward"}, "name= becomes the name of a function"),
     ):
         given: dict[str, Any] = {"url": url, **options}
@@ -228,7 +228,7 @@ def test_examples_are_tried_as_texts() -> None:
 
     rk.to_hosted(looks, url=url, examples=[{"answer": 42, "tags": ["a", "b"], "prompt": "6*7?"}])
     assert seen == [(42.0, ["a", "b"])] * 2
-    with pytest.raises(rk.BindingError, match="column 'answer'"):
+    with pytest.raises(rk.errors.BindingError, match="column 'answer'"):
         rk.to_hosted(REWARD, url=url, examples=[{"solution": "42"}])
 
 

@@ -147,7 +147,7 @@ def test_what_has_no_number_is_an_error_that_says_what_to_do() -> None:
         (returning("B"), None, r"value 'B'(.|\n)*Pass value=, a function"),
         (returning("C"), "a", "value='a' picks nothing"),
     ):
-        with pytest.raises(rk.RewardBug, match=message):
+        with pytest.raises(rk.errors.RewardBug, match=message):
             rk.score(rk.from_inspect(scorer, value=value), ["4"], target=["4"])
     letters = rk.from_inspect(returning("B"), value={"A": 1.0, "B": 0.25}.get)
     assert rk.score(letters, ["4"], target=["4"]).total.tolist() == [0.25]
@@ -188,7 +188,7 @@ def test_answer_and_explanation_are_the_note() -> None:
 
 
 def test_a_scorer_that_raises_is_an_error_or_scores_a_number() -> None:
-    with pytest.raises(rk.RewardBug, match=r"raised KeyError: 'level'(.|\n)*test_scorers.py"):
+    with pytest.raises(rk.errors.RewardBug, match=r"raised KeyError: 'level'(.|\n)*test_scorers.py"):
         rk.score(rk.from_inspect(raising(KeyError("level"))), ["4"], target=["4"])
     table = rk.score(rk.from_inspect(raising(KeyError("level")), on_error=0), ["4"], target=["4"])
     assert (table.total.tolist(), str(table.outcomes["broken"][0])) == ([0.0], "errored")
@@ -231,7 +231,7 @@ def test_names_expressions_and_columns() -> None:
     assert rk.score(other, ["4"], answer=["4"]).total.tolist() == [1.0]
     assert rk.score(reward.with_columns(target="answer"), ["4"], answer=["4"]).total.tolist() == [1.0]
     assert rk.score(rk.from_inspect(scorer, target=None), ["4"]).total.tolist() == [1.0]
-    with pytest.raises(rk.BindingError, match="asks for the column 'target'"):
+    with pytest.raises(rk.errors.BindingError, match="asks for the column 'target'"):
         rk.score(reward, ["4"], answer=["4"])
 
 
@@ -249,11 +249,11 @@ def test_what_is_no_scorer_is_refused() -> None:
     def match() -> Any:
         return returning("C")
 
-    with pytest.raises(rk.RewardTypeError, match=r"It makes scorers: pass rk\.from_inspect\(match\(\)\)"):
+    with pytest.raises(rk.errors.RewardTypeError, match=r"It makes scorers: pass rk\.from_inspect\(match\(\)\)"):
         rk.from_inspect(registered(match, "inspect_ai/match"))
-    with pytest.raises(rk.RewardTypeError, match="A scorer is async def"):
+    with pytest.raises(rk.errors.RewardTypeError, match="A scorer is async def"):
         rk.from_inspect(len)
-    with pytest.raises(rk.RewardTypeError, match="expected a scorer of inspect_ai, got 'match'"):
+    with pytest.raises(rk.errors.RewardTypeError, match="expected a scorer of inspect_ai, got 'match'"):
         rk.from_inspect("match")  # type: ignore[arg-type]
     with pytest.raises(rk.RewardDefinitionError, match="on_error must be"):
         rk.from_inspect(returning("C"), on_error="low")  # type: ignore[arg-type]

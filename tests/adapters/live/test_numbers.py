@@ -87,7 +87,7 @@ def test_what_follows_a_changed_part_still_follows_it() -> None:
         ({"weights": {"tags_gate": float("nan")}}, "finite"),
         ({"thresholds": {"tags_gate": 1.5}}, "never reached"),
         ({"thresholds": {"tags_gate": -1.0}}, "every completion"),
-        ({"weights": {"weighted_mean/style": -1.0}}, "negative"),
+        ({"weights": {"mean/style": -1.0}}, "negative"),
         ({"weights": {"geometric_mean/style": -1.0}}, "negative"),
         ({"schedules": {"first": 1}}, "1.0"),
         ({"schedules": {"first": 0.9}}, "ascend"),
@@ -96,8 +96,8 @@ def test_what_follows_a_changed_part_still_follows_it() -> None:
 def test_numbers_are_checked_as_when_the_tree_was_made(numbers: Any, said: str) -> None:
     reward = (
         rk.gate(TAGS, right)
-        + rk.weighted_mean(right, style)
-        + rk.geometric_mean(right, style)
+        + rk.mean(right, style)
+        + rk.mean(right, style, kind="geometric")
         + rk.curriculum(
             [rk.Stage("first", right, until=0.3), rk.Stage("second", style, until=0.6), rk.Stage("last", right)]
         )
@@ -107,6 +107,6 @@ def test_numbers_are_checked_as_when_the_tree_was_made(numbers: Any, said: str) 
 
 
 def test_a_name_that_says_too_little_lists_the_places() -> None:
-    reward = rk.gate(TAGS, 0.7 * right + 0.3 * style) + rk.weighted_mean(2.0 * right, style)
-    with pytest.raises(rk.RewardDefinitionError, match="tags_gate/right, weighted_mean/right"):
+    reward = rk.gate(TAGS, 0.7 * right + 0.3 * style) + rk.mean(2.0 * right, style)
+    with pytest.raises(rk.RewardDefinitionError, match="tags_gate/right, mean/right"):
         retuned(reward, {"weights": {"right": 1.0}})

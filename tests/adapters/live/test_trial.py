@@ -49,7 +49,7 @@ def test_what_scores_is_said_by_its_means(tmp_path: Path) -> None:
     np.testing.assert_allclose(answer.totals, [0.25, 0.125, 0.0, 0.125])
 
 
-GOLDS = "import rewardkit as rk\nreward = rk.number('answer'{}) + rk.length_between(1, 3, unit='characters')\n"
+GOLDS = "import rewardkit as rk\nreward = rk.number('answer'{}) + rk.length.between(1, 3, unit='characters')\n"
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def post(app: TestClient, text: str, **fields: Any) -> tuple[int, Any]:
 
 
 def test_it_answers_with_the_fields_of_the_request_and_the_numbers() -> None:
-    short = rk.length_between(1, 3, unit="characters").named("short")
+    short = rk.length.between(1, 3, unit="characters").named("short")
     status, found = post(client(0.75 * same + 0.25 * short), "4", own={"kept": [1]})
     assert status == 200
     assert (found["reward"], found["answer"], found["own"]) == (1.0, "4", {"kept": [1]})
@@ -146,7 +146,7 @@ def test_rewards_that_need_more_than_a_rollout_are_refused(reward: Any) -> None:
 
 
 def test_examples_are_tried_at_once() -> None:
-    with pytest.raises(rk.BindingError, match="answer"):
+    with pytest.raises(rk.errors.BindingError, match="answer"):
         rk.to_nemo_gym(same, examples=[{"gold": "4"}])
 
 

@@ -210,7 +210,7 @@ def test_failures_abstentions_and_bugs_have_outcomes() -> None:
     assert outcome(float("nan"), bounds=(-1, 1)) == ("errored", [-1.0])
     assert outcome(KeyError("text"), bounds=(-1, 1)) == ("errored", [-1.0])
     assert outcome(2.0, bounds=(-1, 1)) == ("errored", [-1.0])
-    with pytest.raises(rk.RewardBug, match="KeyError: 'text'"):
+    with pytest.raises(rk.errors.RewardBug, match="KeyError: 'text'"):
         scored(raising(KeyError("text")))
 
 
@@ -219,11 +219,11 @@ def test_a_missing_attribute_names_the_step() -> None:
         def forward(self, action: Any, observation: Any) -> float:
             return float(len(action.message))
 
-    with pytest.raises(rk.RewardBug, match="pass step=, a function that returns the action and the observation"):
+    with pytest.raises(rk.errors.RewardBug, match="pass step=, a function that returns the action and the observation"):
         scored(Message())
-    with pytest.raises(rk.RewardBug, match=r"step returned 'four' \(str\)"):
+    with pytest.raises(rk.errors.RewardBug, match=r"step returned 'four' \(str\)"):
         scored(Right(), lambda completion: completion)
-    with pytest.raises(rk.RewardBug, match=r"step returned \[\] \(list\)"):
+    with pytest.raises(rk.errors.RewardBug, match=r"step returned \[\] \(list\)"):
         scored(Right(), lambda completion: [])
 
 
@@ -239,7 +239,7 @@ def test_what_waits_without_saying_so_is_refused() -> None:
         def forward(self, action: Any, observation: Any) -> Any:
             return self._later()
 
-    with pytest.raises(rk.RewardBug, match="Write it as `async def forward`"):
+    with pytest.raises(rk.errors.RewardBug, match="Write it as `async def forward`"):
         scored(Hidden())
     assert scored(Ready()).total.tolist() == [0.5] * 3
 
@@ -273,7 +273,7 @@ def test_a_container_whose_forward_is_never_called_is_reported() -> None:
             return 7.0
 
     with pytest.warns(
-        rk.RewardKitWarning, match=r"Mine \(a WeightedSum\) overrides forward, which OpenEnv never calls"
+        rk.errors.RewardKitWarning, match=r"Mine \(a WeightedSum\) overrides forward, which OpenEnv never calls"
     ):
         reward = rk.from_openenv(Mine([Right()], [1.0]))
     assert rk.score(reward, ["4"], answer=["4"]).total.tolist() == [1.0]
@@ -285,7 +285,7 @@ def test_a_rubric_that_no_one_tells_the_answer_is_reported() -> None:
             self.expected = expected
 
     with pytest.warns(
-        rk.RewardKitWarning, match=r"calls Told\.set_expected at its reset.* rubric\.set_expected\(answer\)"
+        rk.errors.RewardKitWarning, match=r"calls Told\.set_expected at its reset.* rubric\.set_expected\(answer\)"
     ):
         rk.from_openenv(Told())
     assert scored(Told(), reset=lambda rubric, answer: rubric.set_expected(answer)).total.tolist() == [1.0, 0.0, 1.0]

@@ -91,7 +91,9 @@ def test_columns_are_fields_and_metadata_or_what_the_function_says() -> None:
     assert rubric(Action(message=" 4"), plain) == 1.0
     told = rk.to_openenv(rk.exact("gold"), text="message", columns=lambda action, observation: {"gold": "5"})
     assert told(Action(message="4"), Observation(metadata=hidden)) == 0.0
-    with pytest.raises(rk.BindingError, match=r"text='mesage' is not a field of Action\. Fields: message\. .*message"):
+    with pytest.raises(
+        rk.errors.BindingError, match=r"text='mesage' is not a field of Action\. Fields: message\. .*message"
+    ):
         rk.to_openenv(REWARD, text="mesage")(Action(message="4"), Observation())
 
 
@@ -101,7 +103,7 @@ def test_messages_are_a_trajectory() -> None:
         asked = {"role": "assistant", "content": "", "tool_calls": [call]}
         return [asked, {"role": "tool", "content": "open"}, {"role": "assistant", "content": action.message}]
 
-    rubric = rk.to_openenv(rk.tool_success("open"), text=told)
+    rubric = rk.to_openenv(rk.agents.tool_success("open"), text=told)
     assert rubric(Action(message="done"), Observation()) == 1.0
 
 
@@ -143,8 +145,8 @@ def test_what_a_step_does_not_bring_is_refused() -> None:
     with pytest.raises(rk.RewardDefinitionError, match="OpenEnv: the reward follows training progress"):
         rk.to_openenv(rk.exact("answer") * rk.schedules.linear(0, 1), text="message")
     with pytest.raises(rk.RewardDefinitionError, match="compares completions"):
-        rk.to_openenv(rk.shortest_correct(rk.exact("answer")), text="message")
-    with pytest.raises(rk.BindingError, match="asks for the column 'answer'"):
+        rk.to_openenv(rk.length.shortest_correct(rk.exact("answer")), text="message")
+    with pytest.raises(rk.errors.BindingError, match="asks for the column 'answer'"):
         rk.to_openenv(rk.exact("answer"), text="message", examples=[{"gold": "4"}])
 
 

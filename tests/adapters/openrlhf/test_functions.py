@@ -42,7 +42,7 @@ class Tokenizer:
 
 
 def test_returns_what_openrlhf_reads() -> None:
-    function = rk.to_openrlhf(0.5 * same + 0.5 * rk.length_between(1, 3, unit="characters").named("short"))
+    function = rk.to_openrlhf(0.5 * same + 0.5 * rk.length.between(1, 3, unit="characters").named("short"))
     found = call(function, PROMPT + "4")
     logs = {"same": 0.5, "short": 0.5, "components/same": 1.0, "components/short": 1.0}
     assert found == {"rewards": 1.0, "scores": 1.0, "extra_logs": logs}
@@ -51,7 +51,7 @@ def test_returns_what_openrlhf_reads() -> None:
 
 def test_the_usual_end_token_is_removed_without_a_tokenizer() -> None:
     function = rk.to_openrlhf(same)
-    with pytest.warns(rk.RewardKitWarning, match=r"such as '<\|im_end\|>', and only the last one is removed"):
+    with pytest.warns(rk.errors.RewardKitWarning, match=r"such as '<\|im_end\|>', and only the last one is removed"):
         assert call(function, PROMPT + "4<|im_end|>")["rewards"] == 1.0
     assert call(function, PROMPT + "4<|im_end|>")["rewards"] == 1.0
     assert call(function, PROMPT + "<|x|>4<|im_end|>")["rewards"] == 0.0
@@ -122,7 +122,7 @@ def test_an_object_without_the_gold_answer_is_the_gold_answer_itself() -> None:
 
 
 def test_a_failed_row_is_nan_with_dynamic_filtering() -> None:
-    function = rk.to_openrlhf(same + rk.monitor(rk.contains_none(["x"]).named("no x")), dynamic_filtering=True)
+    function = rk.to_openrlhf(same + rk.monitor(rk.contains(none="x").named("no x")), dynamic_filtering=True)
     scored, failed, abstained = (call(function, PROMPT + text) for text in ("4", "down", "none"))
     assert scored["rewards"] == 1.0
     for found in (failed, abstained):
@@ -223,14 +223,14 @@ def test_wrong_options_are_refused(option: dict[str, Any], why: str) -> None:
 
 
 def test_examples_are_tried_at_once() -> None:
-    with pytest.raises(rk.BindingError, match="answer"):
+    with pytest.raises(rk.errors.BindingError, match="answer"):
         rk.to_openrlhf(same, examples=[{"gold": "4"}])
     rk.to_openrlhf(same, examples=[{"answer": "4"}])
 
 
 def test_a_gold_that_cannot_be_read_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda seconds: pytest.fail("another try would fail, too"))
-    reward = rk.number("answer") + rk.length_between(1, 3, unit="characters")
+    reward = rk.number("answer") + rk.length.between(1, 3, unit="characters")
     with pytest.raises(RunExit, match=r"(?s)column 'answer': 'N/A' cannot be parsed.*examples= with all rows"):
         call(rk.to_openrlhf(reward), PROMPT + "4", label="N/A")
     found = call(rk.to_openrlhf(reward, dynamic_filtering=True), PROMPT + "4", label="N/A")

@@ -51,12 +51,12 @@ def slow(completion: str) -> float:
         file.write(f"{os.getpid()}\\n")
     return len(completion) / 100
 
-cheap = 0.5 * rk.number("answer") + 0.5 * rk.length_between(1, 60, unit="characters")
+cheap = 0.5 * rk.number("answer") + 0.5 * rk.length.between(1, 60, unit="characters")
 compare = 0.8 * cheap + 0.2 * best
-pooled = rk.gate(when=rk.contains_all(["<answer>"]), then=0.5 * rk.math_equal("answer") + 0.5 * rk.code_runs())
+pooled = rk.gate(when=rk.contains(all="<answer>"), then=0.5 * rk.math_equal("answer") + 0.5 * rk.code_runs())
 judged = rk.gate(
-    when=rk.contains_all(["<answer>"]),
-    then=rk.judge(rubric="Is it polite?", model="m", base_url=os.environ.get("JUDGE", "http://127.0.0.1:1/v1")),
+    when=rk.contains(all="<answer>"),
+    then=rk.judge(rubric="Is it polite?", model=rk.Endpoint("m", os.environ.get)("JUDGE", "http://127.0.0.1:1/v1")),
 )
 """
 
@@ -238,7 +238,7 @@ def test_a_wrong_key_stops_the_run(
 
 def test_a_ray_data_set_is_scored_lazily(cluster: None) -> None:
     table = pa.Table.from_pylist(rows(1000))
-    reward = 0.5 * rk.number("answer") + 0.5 * rk.length_between(1, 60, unit="characters")
+    reward = 0.5 * rk.number("answer") + 0.5 * rk.length.between(1, 60, unit="characters")
     given = ray.data.from_arrow([table.slice(0, 303), table.slice(303)])
     found = pa.concat_tables(ray.get(rk.score_dataset(given, reward).to_arrow_refs())).sort_by("input/total")
     assert found.replace_schema_metadata(None).equals(rk.score_dataset(table, reward))
@@ -246,7 +246,7 @@ def test_a_ray_data_set_is_scored_lazily(cluster: None) -> None:
 
 def test_groups_of_a_ray_data_set_stay_whole(cluster: None) -> None:
     table = pa.Table.from_pylist(rows(500)).filter(pa.compute.is_valid(pa.compute.field("completion")))
-    reward = rk.rank_in_group(rk.length_between(1, 60, unit="characters"))
+    reward = rk.rank_in_group(rk.length.between(1, 60, unit="characters"))
     given = ray.data.from_arrow([table.slice(0, 303), table.slice(303)])
     found = pa.concat_tables(ray.get(rk.score_dataset(given, reward).to_arrow_refs())).sort_by("input/total")
     assert found.replace_schema_metadata(None).equals(rk.score_dataset(table, reward))

@@ -36,7 +36,7 @@ def pooled(reward: rk.Reward, **kinds: int) -> tuple[rk.Reward, dict[str, list[A
 
 @given(st.lists(st.sampled_from(["<answer>2</answer>", "<answer>x+1</answer>", "<answer>1+x</answer>", "2", ""])))
 def test_a_pooled_tree_scores_as_alone(texts: list[str]) -> None:
-    reward = rk.gate(when=FORM, then=0.5 * MATHS + 0.5 * rk.length_between(1, 30, unit="characters"))
+    reward = rk.gate(when=FORM, then=0.5 * MATHS + 0.5 * rk.length.between(1, 30, unit="characters"))
     sent, _ = pooled(reward, mathematics=2)
     golds = ["x+1"] * len(texts)
     same(rk.score(reward, texts, answer=golds), rk.score(sent, texts, answer=golds))
@@ -77,7 +77,7 @@ def test_programs_are_tested_in_their_pool() -> None:
 def test_judges_are_asked_in_their_pool_and_only_where_they_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     with JudgeServer(verdict(8)) as server:
-        judge = rk.judge(rubric="Is it polite?", model="m", base_url=server.base_url)
+        judge = rk.judge(rubric="Is it polite?", model=rk.Endpoint("m", server.base_url))
         reward = rk.gate(when=FORM, then=judge)
         sent, actors = pooled(reward, judges=1)
         texts = [f"<answer>{number}</answer>" if number % 2 else str(number) for number in range(20)]
@@ -90,7 +90,7 @@ def test_judges_are_asked_in_their_pool_and_only_where_they_count(monkeypatch: p
 def test_a_failure_in_a_pool_is_a_failure_of_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     with JudgeServer(verdict(800)) as server:  # not a valid verdict
-        judge = rk.judge(rubric="Is it polite?", model="m", base_url=server.base_url, name="polite")
+        judge = rk.judge(rubric="Is it polite?", model=rk.Endpoint("m", server.base_url), name="polite")
         sent, _ = pooled(judge, judges=1)
         table = rk.score(sent, ["a", "b"])
     assert [str(one) for one in table.outcomes["polite"]] == ["failed", "failed"]
@@ -110,7 +110,7 @@ def test_a_pool_that_is_gone_fails_its_rows_alone(monkeypatch: pytest.MonkeyPatc
 
 def test_sizes_share_the_cores() -> None:
     code = rk.code_runs()
-    judge = rk.judge(rubric="Is it polite?", model="m", base_url="http://localhost:1/v1")
+    judge = rk.judge(rubric="Is it polite?", model=rk.Endpoint("m", "http://localhost:1/v1"))
     assert sizes_of(FORM, cpus=8, gpus=0) == {}
     assert sizes_of(MATHS, cpus=8, gpus=0) == {"mathematics": 4}
     assert sizes_of(0.5 * MATHS + 0.5 * code, cpus=9, gpus=0) == {"mathematics": 3, "sandboxes": 3}
@@ -127,6 +127,6 @@ def test_a_pool_that_is_not_needed_is_an_error(asked: dict[str, int]) -> None:
 
 
 def test_the_limits_of_an_endpoint_need_one_actor() -> None:
-    judge = rk.judge(rubric="Is it polite?", model="m", base_url="http://localhost:1/v1")
+    judge = rk.judge(rubric="Is it polite?", model=rk.Endpoint("m", "http://localhost:1/v1"))
     with pytest.raises(DataError, match="one actor"):
         sizes_of(judge, cpus=8, gpus=0, asked={"judges": 2})

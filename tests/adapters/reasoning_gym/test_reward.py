@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
+from rewardkit_adapters.reasoning_gym import reasoning_gym_rows
 
 pytest.importorskip("reasoning_gym")
 
@@ -23,7 +24,7 @@ TASKS = sorted(set(DATASETS) - {"composite", *SLOW})
 
 @cache
 def rows(task: str, size: int = 3) -> list[dict[str, str]]:
-    return rk.reasoning_gym_rows(task, size=size)
+    return reasoning_gym_rows(task, size=size)
 
 
 def totals(reward: rk.Reward, answers: list[str], task: str, row: int = 0) -> list[float]:
@@ -37,8 +38,8 @@ def totals(reward: rk.Reward, answers: list[str], task: str, row: int = 0) -> li
 
 @pytest.mark.slow
 def test_rows_are_different_and_the_same_every_time() -> None:
-    made = rk.reasoning_gym_rows("word_ladder", size=5)
-    assert made == rk.reasoning_gym_rows("word_ladder", size=5)  # its own sets would depend on the process
+    made = reasoning_gym_rows("word_ladder", size=5)
+    assert made == reasoning_gym_rows("word_ladder", size=5)  # its own sets would depend on the process
     assert len({row["question"] for row in made}) == 5
     assert [set(row) for row in made] == [{"prompt", "question", "answer", "metadata"}] * 5
     assert all(row["prompt"].startswith(row["question"]) and "<answer>" in row["prompt"] for row in made)
@@ -47,12 +48,12 @@ def test_rows_are_different_and_the_same_every_time() -> None:
 
 @pytest.mark.slow
 def test_rows_of_two_seeds_differ() -> None:
-    one, other = (rk.reasoning_gym_rows("leg_counting", size=20, seed=seed) for seed in (0, 1))
+    one, other = (reasoning_gym_rows("leg_counting", size=20, seed=seed) for seed in (0, 1))
     assert not {row["question"] for row in one} & {row["question"] for row in other}
 
 
 def test_options_and_instruction() -> None:
-    made = rk.reasoning_gym_rows("chain_sum", size=3, instruction="", min_terms=2, max_terms=2)
+    made = reasoning_gym_rows("chain_sum", size=3, instruction="", min_terms=2, max_terms=2)
     assert made[0]["prompt"] == made[0]["question"]
     assert json.loads(made[0]["metadata"])["options"] == {"min_terms": 2, "max_terms": 2}
     answers = [f"<answer>{row['answer']}</answer>" for row in made]
@@ -75,7 +76,7 @@ def test_options_and_instruction() -> None:
 )
 def test_rows_that_cannot_be_made(arguments: dict[str, Any], why: str) -> None:
     with pytest.raises(rk.RewardDefinitionError, match=why):
-        rk.reasoning_gym_rows(**arguments)
+        reasoning_gym_rows(**arguments)
 
 
 # --- Scores ----------------------------------------------------------------------------------------------
@@ -153,7 +154,7 @@ def test_an_answer_that_takes_forever_is_no_failure(monkeypatch: pytest.MonkeyPa
 def test_a_cell_that_is_no_entry_of_the_task() -> None:
     reward = rk.from_reasoning_gym("gcd")
     for cell in ("{}", rows("leg_counting")[0]["metadata"]):
-        with pytest.raises(rk.CoercionError, match=r"column 'metadata', row 0"):
+        with pytest.raises(rk.errors.CoercionError, match=r"column 'metadata', row 0"):
             rk.score(reward, ["<answer>1</answer>"], metadata=[cell])
 
 
@@ -184,7 +185,7 @@ def test_every_task(task: str) -> None:
 @pytest.mark.slow
 def test_the_laws(check_reward: Any) -> None:
     for task in ("leg_counting", "gcd"):
-        some = rk.reasoning_gym_rows(task, size=4)
+        some = reasoning_gym_rows(task, size=4)
         good = [f"<answer>{row['answer']}</answer>" for row in some]
         bad = ["<answer>-1</answer>"] * 4
         check_reward(rk.from_reasoning_gym(task), examples=some, good=good, bad=bad, budget=120, without=("search",))

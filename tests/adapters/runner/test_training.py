@@ -133,7 +133,7 @@ def test_a_list_is_weighted_as_in_trl_and_its_evaluation_too(tmp_path: Path) -> 
 
 
 def test_components_as_columns_have_the_weights_of_the_reward(tmp_path: Path) -> None:
-    trained(config(tmp_path, reward="reward.py:spoken", columns="components", eval=None, grpo=SHORT))
+    trained(config(tmp_path, reward="reward.py:spoken", outputs="components", eval=None, grpo=SHORT))
     for row in losses(tmp_path / "out", 2):
         total = 0.5 * row["rewards/letters/mean"] + row["rewards/named/mean"]
         assert row["reward"] == pytest.approx(total, abs=1e-5)

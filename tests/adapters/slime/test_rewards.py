@@ -48,7 +48,7 @@ def test_metadata_and_label_are_columns(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_the_usual_end_token_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.warns(rk.RewardKitWarning, match="slime hands over completions with special tokens"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="slime hands over completions with special tokens"):
         assert score(bound(monkeypatch, same), Sample("4<|im_end|>")) == 1.0
     assert score(bound(monkeypatch, same, special_tokens=["<|x|>", "<|im_end|>"]), Sample("<|x|>4<|im_end|>")) == 1.0
 
@@ -127,7 +127,7 @@ def test_in_evaluation_the_log_function_leaves_it_out(monkeypatch: pytest.Monkey
 
 
 def test_a_key_makes_dictionaries(monkeypatch: pytest.MonkeyPatch) -> None:
-    rewards = bound(monkeypatch, 0.5 * same + 0.5 * rk.length_between(1, 3, unit="characters").named("short"))
+    rewards = bound(monkeypatch, 0.5 * same + 0.5 * rk.length.between(1, 3, unit="characters").named("short"))
     found = score(rewards, Sample("4"), reward_key="score", eval_reward_key="components/same")
     names = {"same": 0.5, "short": 0.5, "components/same": 1.0, "components/short": 1.0}
     assert found == {"score": 1.0, **names}
@@ -213,12 +213,12 @@ def test_an_errored_sample_is_the_lowest_bound(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_sample_that_was_cut_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    rewards = bound(monkeypatch, rk.finished())
+    rewards = bound(monkeypatch, rk.agents.finished())
     assert score(rewards, [Sample("4"), Sample("4", status=Status.TRUNCATED)]) == [1.0, 0.0]
 
 
 def test_examples_are_tried_at_once() -> None:
-    with pytest.raises(rk.BindingError, match="answer"):
+    with pytest.raises(rk.errors.BindingError, match="answer"):
         rk.to_slime(same, examples=[{"gold": "4"}])
     rk.to_slime(same, examples=[{"answer": "4"}])
 
@@ -229,7 +229,7 @@ def test_the_functions_can_be_pickled() -> None:
 
 
 def test_a_sample_whose_gold_cannot_be_read_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
-    rewards = bound(monkeypatch, rk.number("answer") + rk.length_between(1, 3, unit="characters"))
+    rewards = bound(monkeypatch, rk.number("answer") + rk.length.between(1, 3, unit="characters"))
     sample = Sample("4", label="N/A")
     assert score(rewards, sample) == 0.0
     assert sample.remove_sample

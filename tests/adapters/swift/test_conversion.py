@@ -64,13 +64,13 @@ def test_it_gets_what_ms_swift_passes() -> None:
 
 
 def test_a_missing_column_and_a_wrong_length_are_errors() -> None:
-    with pytest.raises(rk.BindingError, match="'Right' asks for the column 'solution'"):
+    with pytest.raises(rk.errors.BindingError, match="'Right' asks for the column 'solution'"):
         rk.score(rk.from_swift(Right), TEXTS, answer=["4"] * 3)
 
     def one(completions: list[str], **kwargs: Any) -> list[float]:
         return [1.0]
 
-    with pytest.raises(rk.RewardBug, match="returned 1 scores for 3 completions"):
+    with pytest.raises(rk.errors.RewardBug, match="returned 1 scores for 3 completions"):
         rk.score(rk.from_swift(one), TEXTS)  # ms-swift gives it to all rows
 
 
@@ -83,11 +83,11 @@ class Needs:
 
 
 def test_what_is_no_orm_is_refused() -> None:
-    with pytest.raises(rk.RewardTypeError, match=r"pass it: rk\.from_swift\(Needs\(\.\.\.\)\)"):
+    with pytest.raises(rk.errors.RewardTypeError, match=r"pass it: rk\.from_swift\(Needs\(\.\.\.\)\)"):
         rk.from_swift(Needs)
-    with pytest.raises(rk.RewardTypeError, match="infer_requests and is not used in training"):
+    with pytest.raises(rk.errors.RewardTypeError, match="infer_requests and is not used in training"):
         rk.from_swift(lambda infer_requests, solution: [0.0])
-    with pytest.raises(rk.RewardTypeError, match="expected an ORM"):
+    with pytest.raises(rk.errors.RewardTypeError, match="expected an ORM"):
         rk.from_swift("accuracy")
 
 

@@ -188,7 +188,7 @@ def test_other_reward_functions_are_warned_of() -> None:
             return [1.0] * len(completions)
 
     trainer = Trainer([*rk.to_swift(judged), Other()])
-    with pytest.warns(rk.RewardKitWarning, match="other reward functions"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="other reward functions"):
         assert trainer.score(TEXTS)[1] == [1.0] * 4
 
 
@@ -203,7 +203,7 @@ def test_names_of_ms_swift_are_refused_and_ours_are_replaced(orms: dict[str, Any
 
 def test_without_ms_swift_there_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "swift.rewards", None)
-    with pytest.warns(rk.RewardKitWarning, match="pip install ms-swift"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="pip install ms-swift"):
         assert rk.to_swift(judged) == ["judged"]
 
 
@@ -212,7 +212,7 @@ def test_a_bug_raises_in_the_first_batch_and_later_scores_the_lowest_bound() -> 
     def picky(completion: str, answer: str) -> float:
         return float(completion == answer) / len(completion)
 
-    with pytest.raises(rk.BindingError, match="answer"):
+    with pytest.raises(rk.errors.BindingError, match="answer"):
         Trainer(rk.to_swift(picky)).score(["1", "0", "0", "0"])
     with pytest.raises(rk.RewardFailure, match="ZeroDivisionError"):
         Trainer(rk.to_swift(picky)).score(["1", "", "0", "0"], answer=["1"] * 4)
@@ -293,5 +293,5 @@ def test_golds_that_cannot_be_read_have_no_signal_in_whole_groups_and_in_parts_o
 
 def test_a_column_without_golds_stops_in_the_first_batch() -> None:
     trainer = Trainer(rk.to_swift(rk.number("answer") + length), num_generations=2)
-    with pytest.raises(rk.CoercionError, match="reads no gold answer in its first batch"):
+    with pytest.raises(rk.errors.CoercionError, match="reads no gold answer in its first batch"):
         trainer.score(["1", "2", "1", "2"], answer=["N/A", "N/A", "none", "none"])

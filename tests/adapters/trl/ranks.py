@@ -115,7 +115,7 @@ class Watched:
 def main(name: str, out: Path) -> None:
     case = CASES[name]
     recorder = Recorder()
-    functions = rk.to_trl(case["reward"] + recorder.reward(), **case.get("limits", {}))
+    functions = rk.to_trl(case["reward"] + recorder.reward(), limits=rk.Limits(**case.get("limits", {})))
     watched = Watched(functions._evaluators[0])
     rows = tiny.dataset(32)
     if "golds" in case:
@@ -125,7 +125,7 @@ def main(name: str, out: Path) -> None:
     error = ""
     try:
         trainer.train()
-    except (rk.RewardFailure, rk.CoercionError) as failure:
+    except (rk.RewardFailure, rk.errors.RewardBug, rk.errors.CoercionError) as failure:
         error = str(failure)
     seen = {
         "world": trainer.accelerator.num_processes,

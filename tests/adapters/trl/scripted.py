@@ -163,7 +163,7 @@ def play(
     """Train with a policy that follows scripts, one for each completion.
 
     Args:
-        reward: what is trained; by default ``rk.finished()``.
+        reward: what is trained; by default ``rk.agents.finished()``.
         environment: the class of an environment, or a dictionary of them.
         recorded: pass it through ``funcs.environments``.
         watch: the options of ``funcs.environments``.
@@ -176,7 +176,7 @@ def play(
     seen = _PLAYED[0] = Seen(tokenizer=tokenizer())
 
     tree = rk.monitor(rk.from_trl(heard)) + rk.monitor(reading)
-    functions = rk.to_trl((rk.finished() if reward is None else reward) + tree, **(to_trl or {}))
+    functions = rk.to_trl((rk.agents.finished() if reward is None else reward) + tree, **(to_trl or {}))
     rows = len(scripts)
     data: dict[str, Any] = {"prompt": [[{"role": "user", "content": "go"}]] * prompts}
     data |= {name: list(values) for name, values in (columns or {}).items()}

@@ -92,7 +92,7 @@ def test_the_workers_own_loops_score_with_our_list(reward: rk.Reward) -> None:
 
 
 def test_samples_that_cannot_be_scored_have_no_advantage() -> None:
-    loop = loop_here(rk.to_trl(REFUSED, max_failure_rate=1.0), size=12 * GENERATIONS)
+    loop = loop_here(rk.to_trl(REFUSED, limits=rk.Limits(max_failure_rate=1.0)), size=12 * GENERATIONS)
     loop.run()
     samples = list(loop.rollout_buffer.queue)
     lost = [sample for sample in samples if "a" in sample.completion[0]["content"]]
@@ -160,8 +160,8 @@ THRESHOLD = rk.gate(when=early, then=echo, threshold=rk.schedules.linear(0.0, 0.
 )
 @pytest.mark.parametrize("columns", ["terms", "components"])
 def test_rewards_that_depend_on_progress_are_refused_with_the_reason(reward: rk.Reward, columns: str) -> None:
-    functions = rk.to_trl(reward, columns=columns)  # type: ignore[arg-type]
-    with pytest.raises(rk.BindingError, match="asynchronous GRPO has no progress"):
+    functions = rk.to_trl(reward, outputs=columns)  # type: ignore[arg-type]
+    with pytest.raises(rk.errors.BindingError, match="asynchronous GRPO has no progress"):
         loop_here(functions, size=GENERATIONS).run()
 
 
@@ -191,7 +191,7 @@ def test_the_spawned_worker_scores_with_our_list(monkeypatch: pytest.MonkeyPatch
     ("functions", "reason"),
     [
         (rk.to_trl(SCHEDULED), "asynchronous GRPO has no progress"),
-        (rk.to_trl(REWARD, columns="components"), 'columns="terms")'),
+        (rk.to_trl(REWARD, outputs="components"), 'columns="terms")'),
     ],
     ids=["schedules", "weights"],
 )

@@ -85,7 +85,7 @@ def means_of(table: Any, names: list[str]) -> dict[str, float]:
 def test_weights_move_what_the_trainer_holds_and_advantages_follow(tmp_path: Path, name: str, setting: str) -> None:
     case, options = CASES[name], SETTINGS[setting]
     recorder = Recorder()
-    functions = rk.to_trl(case.reward + recorder.reward(), columns="components")
+    functions = rk.to_trl(case.reward + recorder.reward(), outputs="components")
     trainer = tiny.trainer(tmp_path, functions, reward_weights=functions.reward_weights, **(GDPO | options))
     seen = watched(trainer)
     trainer.train()
@@ -117,7 +117,7 @@ def test_the_shares_are_those_of_the_advantages_themselves(tmp_path: Path) -> No
     """Advantages are a linear function of the parts, so that regressing on them finds the same decomposition."""
     reward = 0.7 * early + 0.2 * echo + counted
     recorder = Recorder()
-    functions = rk.to_trl(reward + recorder.reward(), columns="components")
+    functions = rk.to_trl(reward + recorder.reward(), outputs="components")
     trainer = tiny.trainer(tmp_path, functions, reward_weights=functions.reward_weights, **GDPO)
     seen = watched(trainer)
     trainer.train()
@@ -136,7 +136,7 @@ def test_the_shares_are_those_of_the_advantages_themselves(tmp_path: Path) -> No
 def test_a_reward_that_reached_its_level_is_reached_in_the_weights_of_evaluation(tmp_path: Path) -> None:
     reward = rk.schedules.when_reached("early", level=1.0, window=50) * echo + rk.schedules.linear(0.0, 0.5) * early
     recorder = Recorder()
-    functions = rk.to_trl(reward + recorder.reward(), columns="components")
+    functions = rk.to_trl(reward + recorder.reward(), outputs="components")
     options: dict[str, Any] = {"eval_rows": 4, "eval_strategy": "steps", "eval_steps": 2}
     trainer = tiny.trainer(
         tmp_path, functions, reward_weights=functions.reward_weights, **(GDPO | options | {"max_steps": 4})
@@ -152,7 +152,7 @@ def test_a_reward_that_reached_its_level_is_reached_in_the_weights_of_evaluation
 def test_a_sample_that_cannot_be_scored_is_left_out_of_every_normalization(tmp_path: Path) -> None:
     reward = 0.5 * judged + 2.0 * early + rk.schedules.linear(0.0, 1.0) * echo
     recorder = Recorder()
-    functions = rk.to_trl(reward + recorder.reward(), columns="components", max_failure_rate=1.0)
+    functions = rk.to_trl(reward + recorder.reward(), outputs="components", limits=rk.Limits(max_failure_rate=1.0))
     trainer = tiny.trainer(tmp_path, functions, reward_weights=functions.reward_weights, **GDPO)
     seen = watched(trainer)
     trainer.train()

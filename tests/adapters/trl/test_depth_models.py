@@ -75,7 +75,7 @@ def run(out: Path, functions: Any, **options: Any) -> tuple[Any, list[Generation
 def test_totals_are_ours_and_the_models(tmp_path: Path, columns: str) -> None:
     recorder, model = Recorder(), reward_model()
     beside = [model]
-    functions = rk.to_trl(REWARD + recorder.reward(), columns=columns) + beside  # type: ignore[arg-type]
+    functions = rk.to_trl(REWARD + recorder.reward(), outputs=columns) + beside  # type: ignore[arg-type]
     trainer, seen = run(tmp_path, functions)
     for generation, table, batch, entry in zip(
         seen, recorder.tables(REWARD), recorder.batches, generations(trainer), strict=True
@@ -95,7 +95,7 @@ def test_scheduled_weights_leave_the_models_alone(tmp_path: Path) -> None:
     reward = rk.schedules.linear(0.0, 1.0) * early + 0.5 * echo
     recorder, model = Recorder(), reward_model()
     beside = [model]
-    functions = rk.to_trl(reward + recorder.reward(), columns="components") + beside
+    functions = rk.to_trl(reward + recorder.reward(), outputs="components") + beside
     _, seen = run(tmp_path, functions, max_steps=4)
     for step, (generation, table, batch) in enumerate(
         zip(seen, recorder.tables(reward), recorder.batches, strict=True)
@@ -109,7 +109,7 @@ def test_scheduled_weights_leave_the_models_alone(tmp_path: Path) -> None:
 def test_gdpo_normalizes_the_model_as_one_more(tmp_path: Path) -> None:
     recorder, model = Recorder(), reward_model()
     beside = [model]
-    functions = rk.to_trl(REWARD + recorder.reward(), columns="components") + beside
+    functions = rk.to_trl(REWARD + recorder.reward(), outputs="components") + beside
     _, seen = run(tmp_path, functions, multi_objective_aggregation="normalize_then_sum")
     weights = {"early": 0.7, "echo": 0.3, "counted": 0.5, MODEL: 1.0}
     for generation, table, batch in zip(seen, recorder.tables(REWARD), recorder.batches, strict=True):
@@ -125,12 +125,12 @@ def test_a_sample_that_we_cannot_score_keeps_the_models_signal_and_the_run_says_
     recorder, model = Recorder(), reward_model()
     beside = [model]
     functions = (
-        rk.to_trl(reward + recorder.reward(), columns=columns, max_failure_rate=1.0) + beside  # type: ignore[arg-type]
+        rk.to_trl(reward + recorder.reward(), outputs=columns, limits=rk.Limits(max_failure_rate=1.0)) + beside  # type: ignore[arg-type]
     )
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", rk.RewardKitWarning)
+        warnings.simplefilter("always", rk.errors.RewardKitWarning)
         _, seen = run(tmp_path, functions)
-    said = [str(warning.message) for warning in caught if issubclass(warning.category, rk.RewardKitWarning)]
+    said = [str(warning.message) for warning in caught if issubclass(warning.category, rk.errors.RewardKitWarning)]
     assert len(said) == 1
     assert "other reward functions" in said[0]
     lost_at_all = 0
@@ -146,7 +146,7 @@ def test_a_sample_that_we_cannot_score_keeps_the_models_signal_and_the_run_says_
 
 def test_our_list_alone_gives_no_warning(tmp_path: Path) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("error", rk.RewardKitWarning)
+        warnings.simplefilter("error", rk.errors.RewardKitWarning)
         trainer = tiny.trainer(tmp_path, rk.to_trl(REWARD), max_steps=2)
         trainer.train()
     assert trainer.state.global_step == 2
@@ -156,7 +156,7 @@ def test_our_list_alone_gives_no_warning(tmp_path: Path) -> None:
 def test_several_models_before_and_after_our_list(tmp_path: Path) -> None:
     recorder, first, last = Recorder(), reward_model("company/first"), reward_model("company/last", seed=2)
     before, behind = [first], [last]
-    functions = before + rk.to_trl(REWARD + recorder.reward(), columns="components") + behind
+    functions = before + rk.to_trl(REWARD + recorder.reward(), outputs="components") + behind
     assert functions.reward_weights == [1.0, 0.7, 0.3, 0.5, 0.0, 1.0]
     _, seen = run(tmp_path, functions)
     for generation, table, batch in zip(seen, recorder.tables(REWARD), recorder.batches, strict=True):

@@ -58,7 +58,7 @@ def test_without_division_by_group_the_shares_are_those_of_the_advantages(tmp_pa
 def test_samples_that_cannot_be_scored_change_nothing_for_the_others(tmp_path: Path, scale: str) -> None:
     reward = judged + 0.5 * echo
     recorder = Recorder()
-    functions = rk.to_trl(reward + recorder.reward(), max_failure_rate=1.0)
+    functions = rk.to_trl(reward + recorder.reward(), limits=rk.Limits(max_failure_rate=1.0))
     trainer = tiny.trainer(tmp_path, functions, scale_rewards=scale)
     seen = watched(trainer)
     trainer.train()
@@ -86,7 +86,7 @@ def test_both_forms_of_columns_train_on_the_same_advantages(tmp_path: Path, colu
     """The weighted columns of a pure sum are its terms, and so are the causes."""
     reward = TREES["a sum"]
     recorder = Recorder()
-    functions = rk.to_trl(reward + recorder.reward(), columns=columns)  # type: ignore[arg-type]
+    functions = rk.to_trl(reward + recorder.reward(), outputs=columns)  # type: ignore[arg-type]
     trainer = tiny.trainer(tmp_path, functions, reward_weights=functions.reward_weights)
     seen = watched(trainer)
     trainer.train()

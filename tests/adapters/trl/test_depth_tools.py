@@ -227,9 +227,9 @@ def test_functions_of_trl_see_the_environments(tmp_path: Path) -> None:
 
 def test_an_environment_that_scores_works_with_our_list(tmp_path: Path) -> None:
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", rk.RewardKitWarning)
+        warnings.simplefilter("always", rk.errors.RewardKitWarning)
         _, seen, heard = run(tmp_path, given(environment_factory=Paying))
-    said = [str(one.message) for one in caught if issubclass(one.category, rk.RewardKitWarning)]
+    said = [str(one.message) for one in caught if issubclass(one.category, rk.errors.RewardKitWarning)]
     assert len([text for text in said if "other reward functions" in text]) == 1
     for generation, batch in zip(seen, heard.batches, strict=True):
         assert generation.held["Paying"] == 1.0

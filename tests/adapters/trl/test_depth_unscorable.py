@@ -51,11 +51,11 @@ CASES: dict[str, tuple[rk.Reward, Callable[[str, int], bool]]] = {
     "a rank": (rk.rank_in_group(judged) + 0.5 * echo, always),
     "normalized in the group": (rk.normalize(judged) + 0.5 * echo, always),
     "the best of two": (
-        rk.best_of(sure, judged) + 0.5 * echo,
+        rk.maximum(sure, judged) + 0.5 * echo,
         lambda text, step: refused(text) and "h" not in text,
     ),
     "a product": (rk.product(judged, early) + 0.5 * echo, always),
-    "a mean": (rk.weighted_mean([(2.0, judged), (1.0, early)]) + 0.5 * echo, always),
+    "a mean": (rk.mean([(2.0, judged), (1.0, early)]) + 0.5 * echo, always),
     "behind a gate": (
         rk.gate(when=early, then=judged, threshold=0.5, otherwise=-0.5) + 0.1 * early,
         lambda text, step: refused(text) and sum(letter in "abcd" for letter in text.split()) >= 2,
@@ -72,7 +72,7 @@ CASES: dict[str, tuple[rk.Reward, Callable[[str, int], bool]]] = {
 
 def run(out: Path, reward: rk.Reward, **options: Any) -> tuple[list[Generation], Recorder, list[dict[str, float]]]:
     recorder = Recorder()
-    functions = rk.to_trl(reward + recorder.reward(), max_failure_rate=1.0)
+    functions = rk.to_trl(reward + recorder.reward(), limits=rk.Limits(max_failure_rate=1.0))
     trainer = tiny.trainer(out, functions, **({"max_steps": 4} | options))
     seen = watched(trainer)
     trainer.train()

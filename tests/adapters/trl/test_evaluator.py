@@ -189,7 +189,7 @@ def test_many_batches_in_flight_in_many_threads() -> None:
 
 
 def test_threads_that_fail_at_once_count_every_fault_and_raise_nothing_else() -> None:
-    functions = rk.to_trl(unjudged + short, failure_window=10, max_failure_rate=1.0)
+    functions = rk.to_trl(unjudged + short, limits=rk.Limits(failure_window=10, max_failure_rate=1.0))
 
     def batch(_: int) -> int:
         columns = call(functions, ["down", "up"])
@@ -255,7 +255,7 @@ def by_progress(completion: str, progress: rk.Progress) -> float:
 )
 def test_without_any_progress_a_reward_that_follows_it_is_refused(reward: rk.Reward) -> None:
     functions = rk.to_trl(reward)
-    with pytest.raises(rk.BindingError, match=r"callbacks=\[funcs.callback\(\)\].*asynchronous GRPO"):
+    with pytest.raises(rk.errors.BindingError, match=r"callbacks=\[funcs.callback\(\)\].*asynchronous GRPO"):
         functions[0](completions=["a"], prompts=["p"], completion_ids=[[1]])
 
 
@@ -286,10 +286,10 @@ def fragile(completion: str) -> float:
 
 
 def test_a_bug_raises_in_the_first_batch_and_later_scores_the_lowest_bound(caplog: pytest.LogCaptureFixture) -> None:
-    functions = rk.to_trl(fragile + short, max_error_rate=1.0)
-    with pytest.raises(rk.RewardFailure, match="'fragile' raised ZeroDivisionError"):
+    functions = rk.to_trl(fragile + short, limits=rk.Limits(max_error_rate=1.0))
+    with pytest.raises(rk.errors.RewardBug, match="'fragile' raised ZeroDivisionError"):
         call(functions, ["trap"])
-    with pytest.raises(rk.RewardFailure):  # still the first batch: nothing has been scored yet
+    with pytest.raises(rk.errors.RewardBug):  # still the first batch: nothing has been scored yet
         call(functions, ["trap"])
     call(functions, ["fine"])
     with caplog.at_level(logging.WARNING, logger="rewardkit"):
@@ -321,7 +321,7 @@ def test_reasons_that_quote_completions_do_not_pile_up(caplog: pytest.LogCapture
     def quotes(completion: str) -> float:
         raise rk.RewardFailure(f"no verdict on {completion}")
 
-    functions = rk.to_trl(quotes, max_failure_rate=1.0)
+    functions = rk.to_trl(quotes, limits=rk.Limits(max_failure_rate=1.0))
     for number in range(2 * MAX_KINDS):
         call(functions, ["".join(chr(ord("a") + int(digit)) for digit in str(number))])
     faults = functions[0].evaluator._faults
@@ -333,7 +333,7 @@ def test_an_evaluation_before_training_does_not_count_as_the_first_batch() -> No
     trainer = StandInTrainer(functions, training=False)
     trainer.rewards(["fine"])
     trainer.model.training = True
-    with pytest.raises(rk.RewardFailure, match="ZeroDivisionError"):
+    with pytest.raises(rk.errors.RewardBug, match="ZeroDivisionError"):
         trainer.rewards(["trap"])
     trainer.rewards(["fine"])
     assert trainer.rewards(["trap"]).tolist() == pytest.approx([-2.0 + 0.2])
@@ -342,7 +342,7 @@ def test_an_evaluation_before_training_does_not_count_as_the_first_batch() -> No
 def test_another_training_has_its_own_first_batch() -> None:
     functions = rk.to_trl(fragile + short)
     StandInTrainer(functions).rewards(["fine"])
-    with pytest.raises(rk.RewardFailure, match="ZeroDivisionError"):
+    with pytest.raises(rk.errors.RewardBug, match="ZeroDivisionError"):
         StandInTrainer(functions).rewards(["trap"])
 
 
@@ -410,7 +410,7 @@ def test_the_completions_log_says_why() -> None:
 
 
 def test_shares_of_faults_are_averaged_over_all_batches_since_the_first_fault() -> None:
-    trainer = StandInTrainer(rk.to_trl(unjudged + fragile, max_failure_rate=1.0, max_error_rate=1.0))
+    trainer = StandInTrainer(rk.to_trl(unjudged + fragile, limits=rk.Limits(max_failure_rate=1.0, max_error_rate=1.0)))
     trainer.rewards(["up", "fine"])
     assert not {name for name in trainer.metrics() if name.startswith(("failed", "errored"))}
     trainer.rewards(["down", "trap"])

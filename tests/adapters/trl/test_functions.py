@@ -100,8 +100,8 @@ def test_the_whole_list_works_in_a_spawned_process() -> None:
 
 
 def test_unknown_weights_in_another_process_are_an_error() -> None:
-    pickled = pickle.dumps(rk.to_trl(0.5 * short + 2.0 * polite, columns="components"))
-    alike = pickle.dumps(rk.to_trl(short + polite, columns="components"))
+    pickled = pickle.dumps(rk.to_trl(0.5 * short + 2.0 * polite, outputs="components"))
+    alike = pickle.dumps(rk.to_trl(short + polite, outputs="components"))
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         assert pool.submit(weights_and_names_elsewhere, pickled).result() == ([0.5, 2.0], ["short", "polite"])
         with pytest.raises(rk.RewardFailure, match=r"'short': 0\.5.*rk\.to_trl\(0\.5 \* short \+ 2\.0 \* polite"):
@@ -111,7 +111,7 @@ def test_unknown_weights_in_another_process_are_an_error() -> None:
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda functions: pickle.loads(pickle.dumps(functions))])
 def test_a_copy_is_the_same_list_with_the_same_evaluation_behind_it(copied: Callable[[Any], Any]) -> None:
-    functions = rk.to_trl(0.5 * short + 2.0 * polite, columns="components")
+    functions = rk.to_trl(0.5 * short + 2.0 * polite, outputs="components")
     other = copied(functions)
     assert type(other) is type(functions)
     assert other.reward_weights == [0.5, 2.0]
@@ -141,7 +141,7 @@ def other(completions: list[str], **kwargs: Any) -> list[float]:
 
 
 def test_plus_keeps_the_kind_of_list_its_weights_and_its_callback() -> None:
-    functions = rk.to_trl(0.5 * short + 2.0 * polite, columns="components")
+    functions = rk.to_trl(0.5 * short + 2.0 * polite, outputs="components")
     company = [other, "org/reward-model"]
     behind, before = functions + company, company + functions
     for joined in (behind, before):
@@ -154,7 +154,7 @@ def test_plus_keeps_the_kind_of_list_its_weights_and_its_callback() -> None:
 
 
 def test_changes_in_place_keep_the_weights_in_step() -> None:
-    functions = rk.to_trl(0.5 * short + 2.0 * polite, columns="components")
+    functions = rk.to_trl(0.5 * short + 2.0 * polite, outputs="components")
     functions += [other]
     functions.insert(0, "org/reward-model")
     assert functions.reward_weights == [1.0, 0.5, 2.0, 1.0]
@@ -217,23 +217,28 @@ def test_a_reward_model_must_be_added_to_the_list() -> None:
 
 
 def test_traps_are_warned_of_when_the_list_is_made() -> None:
-    with pytest.warns(rk.RewardKitWarning, match="normalizes within each group"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="normalizes within each group"):
         rk.to_trl(short * rk.schedules.linear(0.0, 1.0))
+
+
+def limited(options: dict[str, Any]) -> dict[str, Any]:
+    """Return `options` with their limits as an object, which checks them."""
+    return {name: rk.Limits(**value) if name == "limits" else value for name, value in options.items()}
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_failure_rate": 1.5}, "max_failure_rate"),
-        ({"max_error_rate": -0.1}, "max_error_rate"),
-        ({"max_error_rate": float("nan")}, "max_error_rate"),
-        ({"failure_window": 0}, "failure_window"),
-        ({"columns": "rows"}, '"terms" or "components"'),
+        ({"limits": {"max_failure_rate": 1.5}}, "max_failure_rate"),
+        ({"limits": {"max_error_rate": -0.1}}, "max_error_rate"),
+        ({"limits": {"max_error_rate": float("nan")}}, "max_error_rate"),
+        ({"limits": {"failure_window": 0}}, "failure_window"),
+        ({"outputs": "rows"}, '"terms" or "components"'),
     ],
 )
 def test_refuses_impossible_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(rk.RewardDefinitionError, match=message):
-        rk.to_trl(short, **options)
+        rk.to_trl(short, **limited(options))
 
 
 def test_refuses_positional_arguments_and_names_itself() -> None:
@@ -276,7 +281,7 @@ def test_columns_may_have_odd_names() -> None:
 @pytest.mark.parametrize("column", ["completion", "messages", "progress", "example", "prompt"])
 def test_columns_that_our_own_names_shadow_are_an_error(column: str) -> None:
     (function,) = rk.to_trl(short)
-    with pytest.raises(rk.BindingError, match=f"'{column}'.*Rename"):
+    with pytest.raises(rk.errors.BindingError, match=f"'{column}'.*Rename"):
         function(completions=["a"], prompts=["p"], **{column: ["x"]})
 
 

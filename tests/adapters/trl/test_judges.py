@@ -18,8 +18,7 @@ def test_calls_cost_and_hit_rate_of_each_step_are_recorded(tmp_path: Path) -> No
     with JudgeServer(verdict(lambda request: len(request.text) % 11)) as server:
         judge = rk.judge(
             "Good?",
-            model="m",
-            base_url=server.base_url,
+            model=rk.Endpoint("m", server.base_url),
             cache=str(tmp_path / "judged.sqlite"),
             budget=rk.Budget(money=1e6, prices={"m": (1e6, 1e6)}),
         )

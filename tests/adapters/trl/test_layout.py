@@ -31,9 +31,9 @@ from tests.trees import LEAVES, Rows, rows, trees
 def made(reward: rk.Reward, columns: Columns) -> Any:
     """Return the list; None if to_trl refuses the random tree (a name clash, or nothing trains)."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rk.RewardKitWarning)
+        warnings.simplefilter("ignore", rk.errors.RewardKitWarning)
         try:
-            return rk.to_trl(reward, columns=columns, max_failure_rate=1.0, max_error_rate=1.0)
+            return rk.to_trl(reward, outputs=columns, limits=rk.Limits(max_failure_rate=1.0, max_error_rate=1.0))
         except rk.RewardDefinitionError:
             return None
 
@@ -64,7 +64,7 @@ def test_a_closed_gate_counts_as_scored_even_if_what_it_guards_abstains_elsewher
         return None if "quiet" in completion else 1.0
 
     # Both places of `silent` are one term; a row whose only term were None would be unscorable for TRL.
-    with pytest.warns(rk.RewardKitWarning, match="earns nothing"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="earns nothing"):
         (function,) = rk.to_trl(rk.gate(when=polite, then=silent) + silent)
     assert function(completions=["quiet", "quiet please", "please"], prompts=["p"] * 3) == [0.0, None, 2.0]
 
@@ -88,7 +88,7 @@ def test_an_unscorable_row_is_none_for_every_function() -> None:
 def test_a_value_that_float32_cannot_hold_is_an_error() -> None:
     huge = (1e39 * short).named("huge")
     for columns in get_args(Columns):
-        functions = rk.to_trl(huge + short, columns=columns)
+        functions = rk.to_trl(huge + short, outputs=columns)
         with pytest.raises(rk.RewardFailure, match=r"huge 5e\+38.*float32"):
             call(functions, ["a"])
 
@@ -111,7 +111,7 @@ def test_a_total_that_float32_cannot_hold_is_an_error_even_if_each_column_fits()
 
 
 def test_components_of_a_weighted_sum_are_raw_with_the_weights_beside_them() -> None:
-    functions = rk.to_trl(0.7 * short + 2 * (0.3 * polite + 0.5 * short) + rk.monitor(slow), columns="components")
+    functions = rk.to_trl(0.7 * short + 2 * (0.3 * polite + 0.5 * short) + rk.monitor(slow), outputs="components")
     assert [function.__name__ for function in functions] == ["short", "polite", "slow"]
     assert functions.reward_weights == pytest.approx([1.7, 0.6, 0.0])
     columns = call(functions, ["", "please"])
@@ -120,7 +120,7 @@ def test_components_of_a_weighted_sum_are_raw_with_the_weights_beside_them() -> 
 
 
 def test_any_other_tree_has_a_total_and_components() -> None:
-    functions = rk.to_trl(rk.gate(when=short, then=polite, otherwise=-1.0) + 0.5 * short, columns="components")
+    functions = rk.to_trl(rk.gate(when=short, then=polite, otherwise=-1.0) + 0.5 * short, outputs="components")
     assert [function.__name__ for function in functions] == ["total", "short", "polite"]
     assert functions.reward_weights == [1.0, 0.0, 0.0]
     columns = call(functions, ["", "please"])
@@ -130,23 +130,23 @@ def test_any_other_tree_has_a_total_and_components() -> None:
 
 def test_a_component_that_is_called_total_clashes_only_where_the_sum_needs_a_column() -> None:
     named = polite.named("total")
-    assert call(rk.to_trl(short + named, columns="components"), ["please"])["total"].tolist() == [1.0]
+    assert call(rk.to_trl(short + named, outputs="components"), ["please"])["total"].tolist() == [1.0]
     with pytest.raises(rk.RewardDefinitionError, match="'total'"):
-        rk.to_trl(rk.gate(when=short, then=named, otherwise=-1.0) + short, columns="components")
+        rk.to_trl(rk.gate(when=short, then=named, otherwise=-1.0) + short, outputs="components")
 
 
 def test_weight_zero_does_not_hide_that_a_row_is_unscorable() -> None:
-    functions = rk.to_trl(rk.product(unjudged, short) + rk.monitor(polite), columns="components")
+    functions = rk.to_trl(rk.product(unjudged, short) + rk.monitor(polite), outputs="components")
     columns = call(functions, ["down please"])
     assert all(np.isnan(values).all() for values in columns.values())
 
 
 def test_scheduled_weights_start_where_training_starts_and_move() -> None:
     reward = short * rk.schedules.linear(0.2, 1.0) + polite * rk.schedules.piecewise({0.0: 1.0, 1.0: 0.0}) + 0.5 * short
-    functions = rk.to_trl(reward, columns="components")
+    functions = rk.to_trl(reward, outputs="components")
     assert functions.reward_weights == pytest.approx([0.7, 1.0])
     trainer = StandInTrainer([plain, *functions], reward_weights=[1.0, *functions.reward_weights])
-    with pytest.warns(rk.RewardKitWarning, match="other reward functions"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="other reward functions"):
         trainer.rewards(["a"])
     for step, expected in ((0, [0.7, 1.0]), (5, [1.1, 0.5]), (10, [1.5, 0.0])):
         trainer.state.global_step = step
@@ -157,13 +157,13 @@ def test_scheduled_weights_start_where_training_starts_and_move() -> None:
 
 @without_trainer
 def test_scheduled_weights_that_cannot_be_moved_are_an_error() -> None:
-    functions = rk.to_trl(short * rk.schedules.linear(0.2, 1.0) + polite, columns="components")
-    with pytest.raises(rk.RewardFailure, match='columns="terms"'):
+    functions = rk.to_trl(short * rk.schedules.linear(0.2, 1.0) + polite, outputs="components")
+    with pytest.raises(rk.RewardFailure, match='outputs="terms"'):
         call(functions, ["a"], trainer_state=SimpleNamespace(global_step=0, max_steps=10))
 
 
 def test_float32_aggregation_agrees_by_hand() -> None:
-    functions = rk.to_trl(0.7 * short + 0.3 * polite, columns="components")
+    functions = rk.to_trl(0.7 * short + 0.3 * polite, outputs="components")
     columns = call(functions, ["", "please", "x"])
     total = trl_total(list(columns.values()), functions.reward_weights)
     assert total.tolist() == pytest.approx([0.7 - 0.3, 0.1 + 0.3, 0.35 - 0.3])

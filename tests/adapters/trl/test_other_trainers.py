@@ -124,7 +124,7 @@ def test_the_shares_are_those_of_differences_that_are_not_scaled(tmp_path: Path)
 
 @pytest.mark.parametrize("name", ["SDPO", "OnlineDPO"])
 def test_schedules_work_where_the_trainer_takes_no_metrics(name: str, tmp_path: Path) -> None:
-    functions = rk.to_trl(rk.schedules.linear(0.0, 1.0) * rk.length_between(0, 100), record=tmp_path / "record")
+    functions = rk.to_trl(rk.schedules.linear(0.0, 1.0) * rk.length.between(0, 100), record=tmp_path / "record")
     trainer = trained(name, tmp_path, functions)
     assert means(name, trainer) == pytest.approx([0.0, 0.5])
 

@@ -76,9 +76,7 @@ def test_contents_that_are_not_text(content: object) -> None:
 def test_soft_overlong_punishment_is_the_same(tokens: int, longest: int, data: st.DataObject) -> None:
     buffer = data.draw(st.integers(0, longest))
     expected = rewards.get_soft_overlong_punishment(longest, buffer)([[7] * tokens])
-    assert (
-        rk.score(rk.overlong_penalty(longest, buffer), [""], completion_ids=[[7] * tokens]).total.tolist() == expected
-    )
+    assert rk.score(rk.length.overlong(longest, buffer), [""], completion_ids=[[7] * tokens]).total.tolist() == expected
 
 
 @given(st.lists(st.integers(0, 4), max_size=90), st.integers(1, 5))
@@ -95,7 +93,7 @@ def test_cosine_scaled_reward_is_the_same(tokens: int, answer: str) -> None:
     completion = f"My answer is \\boxed{{{answer}}}"
     messages = [[{"role": "assistant", "content": completion}]]
     (expected,) = rewards.get_cosine_scaled_reward(100)(messages, ["\\frac{1}{3}"], [[7] * tokens])
-    reward = rk.cosine_length(rk.exact("solution"), 100)
+    reward = rk.length.cosine(rk.exact("solution"), 100)
     table = rk.score(reward, [completion], completion_ids=[[7] * tokens], solution=["\\frac{1}{3}"])
     assert math.isclose(table.total[0], expected)
 

@@ -105,7 +105,7 @@ def assert_derived(run: Run, recorded: Any, advantages: Advantages, options: dic
 )
 def test_a_run_is_recorded_as_it_was(tmp_path: Path, columns: Any, options: dict[str, Any]) -> None:
     reward = early + 0.5 * counted * rk.schedules.linear(0.5, 1.0) + 0.2 * echo
-    functions = rk.to_trl(reward, columns=columns, record=tmp_path / "record")
+    functions = rk.to_trl(reward, outputs=columns, record=tmp_path / "record")
     trainer = tiny.trainer(tmp_path, functions, reward_weights=functions.reward_weights, max_steps=4, **options)
     advantages = Advantages(trainer)
     trainer.train()
@@ -159,7 +159,7 @@ def test_numbers_are_recorded_without_being_logged(tmp_path: Path) -> None:
 
 
 def test_samples_that_cannot_be_scored_have_no_advantage(tmp_path: Path) -> None:
-    functions = rk.to_trl(judged + 0.5 * early, record=tmp_path / "record", max_failure_rate=1.0)
+    functions = rk.to_trl(judged + 0.5 * early, record=tmp_path / "record", limits=rk.Limits(max_failure_rate=1.0))
     trainer = tiny.trainer(tmp_path, functions, max_steps=3)
     advantages = Advantages(trainer)
     trainer.train()
@@ -176,7 +176,7 @@ def test_samples_that_cannot_be_scored_have_no_advantage(tmp_path: Path) -> None
 
 
 def test_a_run_that_is_stopped_for_its_faults_is_recorded_to_its_end(tmp_path: Path) -> None:
-    functions = rk.to_trl(no_signal + early, record=tmp_path / "record", failure_window=3)
+    functions = rk.to_trl(no_signal + early, record=tmp_path / "record", limits=rk.Limits(failure_window=3))
     trainer = tiny.trainer(tmp_path, functions, max_steps=6)
     with pytest.raises(rk.RewardFailure, match="trains on noise"):
         trainer.train()
@@ -261,7 +261,7 @@ def test_no_advantages_are_recorded_if_the_trainer_has_other_functions(tmp_path:
 
     others = [other]
     functions = rk.to_trl(early, record=tmp_path / "record") + others
-    with pytest.warns(rk.RewardKitWarning, match="other reward functions"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="other reward functions"):
         tiny.trainer(tmp_path, functions, max_steps=1).train()
     assert rows(open_run(tmp_path / "record")).advantage.isna().all()
 

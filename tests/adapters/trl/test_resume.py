@@ -88,7 +88,7 @@ def test_a_checkpoint_of_another_reward_gives_a_warning(tmp_path: Path) -> None:
     tiny.trainer(tmp_path, rk.to_trl(echo + early), max_steps=2, save_strategy="steps", save_steps=2).train()
     trainer = tiny.trainer(tmp_path, rk.to_trl(REACHED * echo + early), max_steps=4)
     with pytest.warns(
-        rk.RewardKitWarning, match=r"at step 2, but its checkpoint has no state for when_reached\('early'"
+        rk.errors.RewardKitWarning, match=r"at step 2, but its checkpoint has no state for when_reached\('early'"
     ):
         trainer.train(resume_from_checkpoint=str(tmp_path / "checkpoint-2"))
     assert generations(trainer)[-2]["weights/echo"] == 0.0
@@ -117,14 +117,14 @@ def test_weights_in_the_log_are_the_schedules_by_hand(tmp_path: Path, columns: A
     reward = early * schedules.join({0.0: 1.0, 0.5: schedules.linear(1.0, 0.0)}) + echo * (
         0.5 * schedules.polynomial(0.0, 1.0)
     )
-    functions = rk.to_trl(reward, columns=columns)
+    functions = rk.to_trl(reward, outputs=columns)
     trainer = tiny.trainer(tmp_path, functions, max_steps=8, reward_weights=functions.reward_weights)
     trainer.train()
     entries = generations(trainer)
     assert [entry["weights/early"] for entry in entries] == [1.0, 1.0, 1.0, 1.0, 1.0, 0.75, 0.5, 0.25]
     by_hand = [0.5 * (1.0 - (1.0 - step / 8) ** 2) for step in range(8)]
     assert [entry["weights/echo"] for entry in entries] == pytest.approx(by_hand)
-    planned = rk.weights_over_training(reward, 8)
+    planned = reward.weights_over_training(8)
     for name in ("early", "echo"):
         assert [entry[f"weights/{name}"] for entry in entries] == pytest.approx(planned[name][:8].tolist())
 
@@ -134,7 +134,7 @@ def test_the_log_of_an_adaptive_run_can_be_replayed(tmp_path: Path) -> None:
     trainer.train()
     entries = generations(trainer)
     means = {name: [entry[f"components/{name}"] for entry in entries] for name in ("early", "echo")}
-    planned = rk.weights_over_training(REWARD, 8, means=means)
+    planned = REWARD.weights_over_training(8, means=means)
     for name in ("early", "echo"):
         assert [entry[f"weights/{name}"] for entry in entries] == pytest.approx(planned[name][:8].tolist())
 
@@ -142,7 +142,7 @@ def test_the_log_of_an_adaptive_run_can_be_replayed(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_several_trainers_may_take_turns_with_one_list(tmp_path: Path) -> None:
     reward = early * rk.schedules.linear(0.0, 1.0) + echo * REACHED
-    functions = rk.to_trl(reward, columns="components")
+    functions = rk.to_trl(reward, outputs="components")
     options: dict[str, Any] = {"max_steps": 4, "reward_weights": functions.reward_weights, "eval_rows": 4}
     first, second = (tiny.trainer(tmp_path / name, functions, **options) for name in ("first", "second"))
     first.train()

@@ -359,7 +359,7 @@ def test_environments_are_pooled_and_used_again(tmp_path: Path) -> None:
         tmp_path,
         rows,
         environment=Words,
-        reward=rk.finished() + rk.from_trl(pooled),
+        reward=rk.agents.finished() + rk.from_trl(pooled),
         max_steps=3,
         num_iterations=1,
     )
@@ -416,12 +416,12 @@ def test_completion_ids_hold_what_the_tool_said(tmp_path: Path) -> None:
 
 
 def test_lengths_in_tokens_warn_that_they_count_what_tools_say(tmp_path: Path) -> None:
-    with pytest.warns(rk.RewardKitWarning, match="token ids of these completions hold the results of tools"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="token ids of these completions hold the results of tools"):
         play(
             tmp_path,
             [[turn(A), turn("x")], ANSWERED],
             tools=[spell],
-            reward=rk.length_between(1, 20, unit="tokens"),
+            reward=rk.length.between(1, 20, unit="tokens"),
         )
 
 
@@ -448,7 +448,7 @@ def test_without_recording_an_outage_is_scored_as_the_policys_failure(tmp_path: 
         [[turn(A), turn("x")], ANSWERED],
         environment=Paying,
         recorded=False,
-        reward=rk.tool_errors(),
+        reward=rk.agents.tool_errors(),
     )
     assert told(seen) == [("spell", "{'error': 'env down'}")]
     assert seen.generations[-1].columns["tool_errors"].tolist() == pytest.approx([-0.1, 0.0])
@@ -606,10 +606,10 @@ def test_a_row_whose_environment_broke_has_no_learning_signal(
     """The training goes on, and the other rows of the group keep theirs."""
     Paying.fails = {part: error}
     scripts = [[turn(A, SLOW_A), turn("x")], [turn("x")], [turn("longer answer")]]
-    words = rk.length_between(1, 1, unit="words", extract=rk.extract.whole())
-    reward = words + 0.5 * rk.finished() + 0.25 * rk.tool_errors()
+    words = rk.length.between(1, 1, unit="words", extract=rk.extract.whole())
+    reward = words + 0.5 * rk.agents.finished() + 0.25 * rk.agents.tool_errors()
     if asks:
-        reward = reward + 2.0 * rk.environment_reward()
+        reward = reward + 2.0 * rk.agents.environment_reward()
     seen = play(tmp_path, scripts, environment=Paying, reward=reward)
     last = seen.generations[-1]
     rows = [str(values[0]) for values in last.columns.values()]
@@ -632,9 +632,9 @@ def test_outages_are_counted_by_the_circuit_breaker(tmp_path: Path, part: str) -
             tmp_path,
             scripts,
             environment=Paying,
-            reward=rk.finished(),
+            reward=rk.agents.finished(),
             max_steps=4,
-            to_trl={"failure_window": 2},
+            to_trl={"limits": rk.Limits(failure_window=2)},
         )
 
 
@@ -648,7 +648,7 @@ class Judged(Paying):
 @pytest.mark.parametrize("asks", [True, False])
 def test_an_asynchronous_get_reward_that_meets_an_outage(tmp_path: Path, asks: bool) -> None:
     Paying.fails = {"get_reward": ConnectionError("judge down")}
-    reward = rk.finished() + rk.environment_reward() if asks else rk.finished()
+    reward = rk.agents.finished() + rk.agents.environment_reward() if asks else rk.agents.finished()
     for tools in (A, SLOW_A):
         seen = play(tmp_path, [[turn(tools), turn("x")], ANSWERED, ANSWERED], environment=Judged, reward=reward)
         columns = {name: list(map(str, values)) for name, values in seen.generations[-1].columns.items()}
@@ -659,7 +659,7 @@ def test_an_asynchronous_get_reward_that_meets_an_outage(tmp_path: Path, asks: b
 
 
 def test_own_marks_of_errors_hold_in_recorded_environments(tmp_path: Path) -> None:
-    reward = rk.tool_errors()
+    reward = rk.agents.tool_errors()
     for marks, expected in ({}, 0.0), ({"is_error": lambda text: text == "aa"}, -0.1):
         seen = play(tmp_path, [[turn(A), turn("x")], ANSWERED], environment=Words, reward=reward, to_trl=marks)
         assert seen.generations[-1].columns["tool_errors"].tolist() == pytest.approx([expected, 0.0])
@@ -672,7 +672,7 @@ def test_calls_that_json_cannot_hold_are_trained_on_and_recorded(tmp_path: Path)
         tmp_path,
         [[turn(*calls), turn("x")], ANSWERED],
         environment=Words,
-        reward=rk.tool_calls("gold") + rk.tool_errors(),
+        reward=rk.tool_calls("gold") + rk.agents.tool_errors(),
         columns={"gold": ["[]"]},
         max_completion_length=3_000,
         to_trl={"record": tmp_path / "run"},
@@ -715,7 +715,7 @@ def test_a_tool_that_hangs_is_given_up(tmp_path: Path) -> None:
             [[turn(A), turn("x")], [turn("x")], [turn("y z")]],
             environment=Hanging,
             watch={"timeout": 0.1},
-            reward=rk.length_between(1, 1, unit="words", extract=rk.extract.whole()),
+            reward=rk.length.between(1, 1, unit="words", extract=rk.extract.whole()),
         )
     finally:
         freed.set()
@@ -733,7 +733,10 @@ def test_own_outages(tmp_path: Path) -> None:
 
 def test_asked_by_the_reward_get_reward_is_counted_once(tmp_path: Path) -> None:
     seen = play(
-        tmp_path, [[turn(A), turn("x")], ANSWERED], environment=Paying, reward=rk.finished() + rk.environment_reward()
+        tmp_path,
+        [[turn(A), turn("x")], ANSWERED],
+        environment=Paying,
+        reward=rk.agents.finished() + rk.agents.environment_reward(),
     )
     assert "Paying" not in seen.generations[-1].held
     assert seen.logged("reward") == 1.5
@@ -745,13 +748,13 @@ def test_the_state_after_the_rollout_is_scored(tmp_path: Path) -> None:
         return letter in environment.said
 
     scripts = [[turn(A), turn("x")], [turn(B), turn("x")], [turn("I said a.")]]
-    seen = play(tmp_path, scripts, environment=Words, reward=rk.final_state(said), columns={"letter": ["a"]})
+    seen = play(tmp_path, scripts, environment=Words, reward=rk.agents.final_state(said), columns={"letter": ["a"]})
     assert seen.generations[-1].columns["said"].tolist() == [1.0, 0.0, 0.0]
     dropped = play(
         tmp_path,
         scripts,
         environment=Words,
-        reward=rk.final_state(said),
+        reward=rk.agents.final_state(said),
         columns={"letter": ["a"]},
         max_completion_length=room(turn(A), RESULT) - 1,
     )
@@ -764,7 +767,7 @@ class Quiet(Words):
 
 @pytest.mark.parametrize("asks", [True, False])
 def test_environments_by_name(tmp_path: Path, asks: bool) -> None:
-    reward = rk.finished() + rk.environment_reward() if asks else rk.finished()
+    reward = rk.agents.finished() + rk.agents.environment_reward() if asks else rk.agents.finished()
     for names in (["paying", "quiet"], ["quiet", "quiet"]):
         seen = play(
             tmp_path,
@@ -782,7 +785,7 @@ def test_environments_by_name(tmp_path: Path, asks: bool) -> None:
 
 
 def test_one_that_is_asked_for_its_reward_must_have_one() -> None:
-    functions = rk.to_trl(rk.environment_reward(bounds=(0, 1)))
+    functions = rk.to_trl(rk.agents.environment_reward(bounds=(0, 1)))
     with pytest.raises(rk.RewardDefinitionError, match=r"Quiet, Words has no method get_reward\(\)"):
         functions.environments({"a": Quiet, "b": Words})
     assert set(functions.environments({"a": Quiet, "b": Paying})) == {"a", "b"}
@@ -801,11 +804,11 @@ def test_one_that_is_asked_for_its_reward_must_have_one() -> None:
 )
 def test_options_of_environments_are_checked(environment: Any, options: Any, problem: str) -> None:
     with pytest.raises(rk.RewardKitError, match=problem):
-        rk.to_trl(rk.finished()).environments(environment, **options)
+        rk.to_trl(rk.agents.finished()).environments(environment, **options)
 
 
 def test_factories_pickle_and_keep_the_name(tmp_path: Path) -> None:
-    functions = rk.to_trl(rk.finished())
+    functions = rk.to_trl(rk.agents.finished())
     factory = functions.environments(Words, timeout=2.0, outages=LookupError)  # type: ignore[arg-type]
     again = pickle.loads(pickle.dumps(factory))
     assert (again, again.__name__) == (factory, "Words")
@@ -848,7 +851,7 @@ ROLLOUT = pytest.mark.filterwarnings("ignore:You are using 'rollout_func'")
 @ROLLOUT
 def test_a_rollout_func_gives_one_message_with_the_environments_words_in_it(tmp_path: Path) -> None:
     fields = {"env_mask": [[1] * room(EPISODE)] * 2, "label": "same", "steps": [3, 4]}
-    with pytest.warns(rk.RewardKitWarning, match="whose episodes arrive as one assistant message"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="whose episodes arrive as one assistant message"):
         seen = play(
             tmp_path,
             [EPISODE] * 2,
@@ -892,7 +895,7 @@ def test_transcripts_take_the_place_of_the_completions(tmp_path: Path) -> None:
     ],
 )
 def test_transcripts_are_checked(tmp_path: Path, fields: Any, problem: str) -> None:
-    with pytest.raises(rk.BindingError, match=problem):
+    with pytest.raises(rk.errors.BindingError, match=problem):
         play(
             tmp_path,
             [EPISODE] * 2,

@@ -40,7 +40,7 @@ def test_schedules_have_their_end_value_in_evaluation() -> None:
 
 
 def test_trainer_weights_have_their_end_value_in_evaluation() -> None:
-    functions = rk.to_trl(short * rk.schedules.linear(0.0, 1.0) + polite, columns="components")
+    functions = rk.to_trl(short * rk.schedules.linear(0.0, 1.0) + polite, outputs="components")
     trainer = StandInTrainer(functions, reward_weights=functions.reward_weights, step=5)
     for training, weight in ((True, 0.5), (False, 1.0), (True, 0.5)):
         trainer.model.training = training
@@ -76,7 +76,7 @@ def test_groups_are_cut_by_the_generations_of_the_mode() -> None:
 @pytest.mark.parametrize("reward", [best, rk.fallback(short, polite), rk.product(short, best)], ids=repr)
 def test_a_part_of_a_group_is_an_error_for_rewards_that_compare(reward: rk.Reward) -> None:
     trainer = StandInTrainer(rk.to_trl(reward), num_generations=4)
-    with pytest.raises(rk.BindingError, match="a multiple of num_generations"):
+    with pytest.raises(rk.errors.BindingError, match="a multiple of num_generations"):
         trainer.rewards(["a", "b"])
 
 
@@ -100,7 +100,7 @@ def test_a_part_of_a_group_is_fine_for_all_others() -> None:
     ],
 )
 def test_wrong_weights_are_an_error_at_the_first_call(columns: Any, held: list[float] | None, hint: str) -> None:
-    functions = rk.to_trl(0.5 * short + 2.0 * polite, columns=columns)
+    functions = rk.to_trl(0.5 * short + 2.0 * polite, outputs=columns)
     trainer = StandInTrainer(functions, reward_weights=held)
     for _ in range(2):  # a caught error must not open the way
         with pytest.raises(rk.RewardFailure, match=hint):
@@ -111,16 +111,16 @@ def test_wrong_weights_are_an_error_at_the_first_call(columns: Any, held: list[f
     "copied", [list, copy.copy, copy.deepcopy, lambda functions: pickle.loads(pickle.dumps(functions))]
 )
 def test_wrong_weights_of_a_copied_list_are_an_error_too(copied: Callable[[Any], Any]) -> None:
-    functions = copied(rk.to_trl(0.5 * short + 2.0 * polite, columns="components"))
+    functions = copied(rk.to_trl(0.5 * short + 2.0 * polite, outputs="components"))
     with pytest.raises(rk.RewardFailure, match="reward weights"):
         StandInTrainer(functions).rewards(["a"])
-    scheduled = copied(rk.to_trl(short * rk.schedules.linear(0.0, 1.0) + polite, columns="components"))
+    scheduled = copied(rk.to_trl(short * rk.schedules.linear(0.0, 1.0) + polite, outputs="components"))
     trainer = StandInTrainer(scheduled, reward_weights=[0.0, 1.0], step=5)
     assert trainer.rewards([""]).tolist() == [0.5 - 1.0]
 
 
 def test_wrong_weights_of_a_second_trainer_are_an_error_too() -> None:
-    functions = rk.to_trl(0.5 * short + 2.0 * polite, columns="components")
+    functions = rk.to_trl(0.5 * short + 2.0 * polite, outputs="components")
     StandInTrainer(functions, reward_weights=[0.5, 2.0]).rewards(["a"])
     with pytest.raises(rk.RewardFailure, match="reward weights"):
         StandInTrainer(functions).rewards(["a"])
@@ -129,7 +129,7 @@ def test_wrong_weights_of_a_second_trainer_are_an_error_too() -> None:
 def test_weights_are_compared_as_float32() -> None:
     weights = [0.1, 1 / 3, 1e-4, 123456.789]
     rewards = [rk.from_trl(plain, name=f"plain{number}") for number in range(4)]
-    functions = rk.to_trl(rk.weighted_sum(list(zip(weights, rewards, strict=True))), columns="components")
+    functions = rk.to_trl(rk.weighted_sum(list(zip(weights, rewards, strict=True))), outputs="components")
     StandInTrainer(functions, reward_weights=functions.reward_weights).rewards(["a"])
 
 
@@ -147,9 +147,9 @@ def test_the_list_twice_is_an_error() -> None:
 
 
 def test_the_order_and_other_functions_do_not_matter() -> None:
-    first, second = rk.to_trl(0.5 * short + 2.0 * polite, columns="components")
+    first, second = rk.to_trl(0.5 * short + 2.0 * polite, outputs="components")
     trainer = StandInTrainer([second, plain, first], reward_weights=[2.0, 3.0, 0.5])
-    with pytest.warns(rk.RewardKitWarning, match="keeps a learning signal"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="keeps a learning signal"):
         assert trainer.rewards(["a"]).tolist() == [-2.0 + 3.0 + 0.25]
     trainer.rewards(["a"])  # a second warning would be an error here
 
@@ -159,25 +159,25 @@ def test_the_order_and_other_functions_do_not_matter() -> None:
 
 def test_weights_that_normalization_of_each_column_cancels_are_warned_of() -> None:
     trainer = StandInTrainer(rk.to_trl(0.5 * short + polite), aggregation="normalize_then_sum")
-    with pytest.warns(rk.RewardKitWarning, match='columns="components"'):
+    with pytest.warns(rk.errors.RewardKitWarning, match='columns="components"'):
         trainer.rewards(["a"])
     trainer.rewards(["a"])  # a second warning would be an error here
 
 
 @pytest.mark.parametrize("columns", ["terms", "components"])
 def test_weights_of_one_are_fine_when_each_column_is_normalized(columns: Any) -> None:
-    StandInTrainer(rk.to_trl(short + polite, columns=columns), aggregation="normalize_then_sum").rewards(["a"])
+    StandInTrainer(rk.to_trl(short + polite, outputs=columns), aggregation="normalize_then_sum").rewards(["a"])
 
 
 def test_components_with_weights_are_fine_when_each_column_is_normalized() -> None:
-    functions = rk.to_trl(0.5 * short + polite, columns="components")
+    functions = rk.to_trl(0.5 * short + polite, outputs="components")
     StandInTrainer(functions, reward_weights=[0.5, 1.0], aggregation="normalize_then_sum").rewards(["a"])
 
 
 def test_a_total_is_not_taken_apart_when_each_column_is_normalized() -> None:
-    functions = rk.to_trl(rk.gate(when=short, then=polite, otherwise=-1.0) + short, columns="components")
+    functions = rk.to_trl(rk.gate(when=short, then=polite, otherwise=-1.0) + short, outputs="components")
     trainer = StandInTrainer(functions, reward_weights=functions.reward_weights, aggregation="normalize_then_sum")
-    with pytest.warns(rk.RewardKitWarning, match="plain weighted sum"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="plain weighted sum"):
         trainer.rewards(["a"])
 
 
@@ -211,7 +211,7 @@ def test_progress_of_a_state() -> None:
 def test_a_schedule_without_a_known_trainer_warns_once_that_it_assumes_training() -> None:
     functions = rk.to_trl(short * rk.schedules.linear(0.0, 1.0) + polite)
     state = type("State", (), {"global_step": 5, "max_steps": 10})()
-    with pytest.warns(rk.RewardKitWarning, match="counts as training"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="counts as training"):
         assert call(functions, [""], trainer_state=state)["short"].tolist() == [0.5]
     call(functions, [""], trainer_state=state)  # a second warning would be an error here
 

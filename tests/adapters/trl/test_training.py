@@ -149,7 +149,7 @@ def test_evaluation_has_its_own_log_with_schedules_at_their_end(tmp_path: Path) 
 def test_components_with_reward_weights(tmp_path: Path) -> None:
     reward = 0.7 * early + 0.3 * echo + 2.0 * counted
     recorder = Recorder()
-    functions = rk.to_trl(reward + recorder.reward(), columns="components")
+    functions = rk.to_trl(reward + recorder.reward(), outputs="components")
     trainer = tiny.trainer(tmp_path, functions, reward_weights=functions.reward_weights)
     trainer.train()
     for entry, table in zip(generations(trainer), recorder.tables(reward), strict=True):
@@ -160,7 +160,7 @@ def test_components_with_reward_weights(tmp_path: Path) -> None:
 
 def test_components_of_a_gated_tree(tmp_path: Path) -> None:
     recorder = Recorder()
-    functions = rk.to_trl(TREE + recorder.reward(), columns="components")
+    functions = rk.to_trl(TREE + recorder.reward(), outputs="components")
     trainer = tiny.trainer(tmp_path, functions, reward_weights=functions.reward_weights)
     trainer.train()
     for entry, table in zip(generations(trainer), recorder.tables(TREE), strict=True):
@@ -170,7 +170,7 @@ def test_components_of_a_gated_tree(tmp_path: Path) -> None:
 
 
 def test_forgotten_reward_weights_stop_the_run_before_its_first_step(tmp_path: Path) -> None:
-    trainer = tiny.trainer(tmp_path, rk.to_trl(0.7 * early + echo, columns="components"))
+    trainer = tiny.trainer(tmp_path, rk.to_trl(0.7 * early + echo, outputs="components"))
     with pytest.raises(rk.RewardFailure, match=r"reward_weights=funcs\.reward_weights"):
         trainer.train()
     assert trainer.state.global_step == 0
@@ -179,7 +179,7 @@ def test_forgotten_reward_weights_stop_the_run_before_its_first_step(tmp_path: P
 def test_scheduled_weights_move_what_the_trainer_holds(tmp_path: Path) -> None:
     reward = SCHEDULE * early + 0.5 * echo
     recorder = Recorder()
-    functions = rk.to_trl(reward + recorder.reward(), columns="components")
+    functions = rk.to_trl(reward + recorder.reward(), outputs="components")
     trainer = tiny.trainer(tmp_path, functions, reward_weights=functions.reward_weights, max_steps=4)
     trainer.train()
     entries = generations(trainer)
@@ -224,7 +224,9 @@ def normalized(values: Floats) -> Floats:
 def test_unscorable_samples_have_no_advantage_and_the_others_theirs(tmp_path: Path) -> None:
     reward = judged + 0.5 * echo
     recorder = Recorder()
-    trainer = tiny.trainer(tmp_path, rk.to_trl(reward + recorder.reward(), max_failure_rate=1.0), max_steps=1)
+    trainer = tiny.trainer(
+        tmp_path, rk.to_trl(reward + recorder.reward(), limits=rk.Limits(max_failure_rate=1.0)), max_steps=1
+    )
     trainer.train()
     (table,) = recorder.tables(reward)
     unscorable = np.isnan(table.total)
@@ -239,7 +241,7 @@ def test_unscorable_samples_have_no_advantage_and_the_others_theirs(tmp_path: Pa
 def test_gdpo_normalizes_components_and_keeps_their_weights(tmp_path: Path) -> None:
     reward = 0.2 * early + 3.0 * counted
     recorder = Recorder()
-    functions = rk.to_trl(reward + recorder.reward(), columns="components")
+    functions = rk.to_trl(reward + recorder.reward(), outputs="components")
     trainer = tiny.trainer(
         tmp_path,
         functions,
@@ -263,7 +265,10 @@ def test_the_completions_log_holds_every_component_and_the_reasons(tmp_path: Pat
     pandas = pytest.importorskip("pandas")
     reward = judged + 0.5 * echo
     trainer = tiny.trainer(
-        tmp_path, rk.to_trl(reward, max_failure_rate=1.0), log_completions=True, num_completions_to_print=1
+        tmp_path,
+        rk.to_trl(reward, limits=rk.Limits(max_failure_rate=1.0)),
+        log_completions=True,
+        num_completions_to_print=1,
     )
     trainer.train()
     written = sorted((tmp_path / "completions").glob("*.parquet"))
@@ -284,13 +289,13 @@ def test_a_bug_ends_the_run_in_its_first_batch(tmp_path: Path) -> None:
         return float(completion)
 
     trainer = tiny.trainer(tmp_path, rk.to_trl(broken + early))
-    with pytest.raises(rk.RewardFailure, match="'broken' raised ValueError: could not convert"):
+    with pytest.raises(rk.errors.RewardBug, match="'broken' raised ValueError: could not convert"):
         trainer.train()
     assert trainer.state.global_step == 0
 
 
 def test_the_breaker_stops_the_run_after_a_checkpoint(tmp_path: Path) -> None:
-    trainer = tiny.trainer(tmp_path, rk.to_trl(no_signal + early, failure_window=3), max_steps=8)
+    trainer = tiny.trainer(tmp_path, rk.to_trl(no_signal + early, limits=rk.Limits(failure_window=3)), max_steps=8)
     with pytest.raises(rk.RewardFailure, match="'no_signal' failed on 24 of 24 completions of the last 3 batches"):
         trainer.train()
     assert trainer.state.global_step == 3
@@ -298,7 +303,7 @@ def test_the_breaker_stops_the_run_after_a_checkpoint(tmp_path: Path) -> None:
 
 
 def test_the_breaker_stops_at_the_end_of_the_step_when_steps_generate_several_times(tmp_path: Path) -> None:
-    functions = rk.to_trl(no_signal + early, failure_window=3)
+    functions = rk.to_trl(no_signal + early, limits=rk.Limits(failure_window=3))
     trainer = tiny.trainer(tmp_path, functions, max_steps=8, gradient_accumulation_steps=4, steps_per_generation=1)
     with pytest.raises(rk.RewardFailure, match="of the last 3 batches"):
         trainer.train()
@@ -314,7 +319,7 @@ def test_a_run_that_the_breaker_stopped_can_be_resumed(tmp_path: Path) -> None:
             raise rk.RewardFailure("the judge is down")
         return 0.5
 
-    trainer = tiny.trainer(tmp_path, rk.to_trl(recovering + early, failure_window=2), max_steps=6)
+    trainer = tiny.trainer(tmp_path, rk.to_trl(recovering + early, limits=rk.Limits(failure_window=2)), max_steps=6)
     with pytest.raises(rk.RewardFailure, match="the last 2 batches"):
         trainer.train()
     down[0] = False
@@ -372,7 +377,7 @@ def test_a_short_burst_of_failures_does_not_stop_the_run(tmp_path: Path) -> None
             raise rk.RewardFailure("the judge is down")
         return 0.5
 
-    functions = rk.to_trl(flaky + early, failure_window=4, max_failure_rate=0.6)
+    functions = rk.to_trl(flaky + early, limits=rk.Limits(failure_window=4, max_failure_rate=0.6))
     trainer = tiny.trainer(tmp_path, functions, max_steps=6)
     trainer.train()
     assert trainer.state.global_step == 6
@@ -392,7 +397,7 @@ def test_the_callback_in_a_trainer_that_passes_no_state(tmp_path: Path, monkeypa
 
     monkeypatch.setattr(RewardFunction, "__call__", without_state)
     reward = SCHEDULE * early + echo
-    with pytest.raises(rk.BindingError, match="no trainer_state"):
+    with pytest.raises(rk.errors.BindingError, match="no trainer_state"):
         tiny.trainer(tmp_path, rk.to_trl(reward)).train()
     functions = rk.to_trl(reward)
     trainer = tiny.trainer(tmp_path, functions, callbacks=[functions.callback()], max_steps=4)

@@ -130,7 +130,7 @@ def test_a_broken_environment_is_recorded_with_its_calls(tmp_path: Path) -> None
     with pytest.raises(ConnectionError):
         environments[1].open(color="blue")
     said = [[asks(("open", {"color": color}))] for color in ("red", "blue")]
-    functions = rk.to_trl(short, record=tmp_path / "run", max_failure_rate=1.0)
+    functions = rk.to_trl(short, record=tmp_path / "run", limits=rk.Limits(max_failure_rate=1.0))
     trainer = StandInTrainer(functions)
     vars(trainer)["environments"] = environments
     trainer.rewards(said)
@@ -148,7 +148,7 @@ def test_environments_that_do_not_record_are_told() -> None:
     said = [[asks(("open", {"color": color}))] for color in ("red", "blue")]
     trainer = StandInTrainer(rk.to_trl(short))
     vars(trainer)["environments"] = [Drawers() for _ in said]
-    with pytest.warns(rk.RewardKitWarning, match=r"environment_factory=funcs\.environments\(Drawers\)"):
+    with pytest.warns(rk.errors.RewardKitWarning, match=r"environment_factory=funcs\.environments\(Drawers\)"):
         trainer.rewards(said)
     trainer.rewards(said)  # once is enough
 

@@ -68,7 +68,7 @@ def test_one_unreadable_gold_in_fifty_rows_is_masked_counted_and_logged(
 def test_a_wrong_column_stops_the_run_in_its_first_batch(tmp_path: Path) -> None:
     solutions = [f"Add {row} and {row}: it is #### {2 * row}" for row in range(50)]
     _, trainer, _ = train(tmp_path, solutions, save_strategy="steps", save_steps=1)
-    with pytest.raises(rk.CoercionError) as caught:
+    with pytest.raises(rk.errors.CoercionError) as caught:
         trainer.train()
     assert trainer.state.global_step == 0
     assert "reward 'number' reads no gold answer in its first batch: column 'answer': 'Add " in str(caught.value)
@@ -80,7 +80,7 @@ def test_a_wrong_column_with_one_prompt_in_a_batch_stops_in_the_second(tmp_path:
     _, trainer, _ = train(
         tmp_path, ["N/A", "none"] * 4, per_device_train_batch_size=4, save_strategy="steps", save_steps=100
     )
-    with pytest.raises(rk.CoercionError, match="in its first batches"):
+    with pytest.raises(rk.errors.CoercionError, match="in its first batches"):
         trainer.train()
     assert trainer.state.global_step == 2
     assert [path.name for path in tmp_path.glob("checkpoint-*")] == ["checkpoint-2"]
@@ -109,12 +109,12 @@ def test_an_evaluation_without_golds_stops_a_training_only_before_it_begins(tmp_
     trainer.train()
     assert trainer.state.global_step == 4
     _, trainer, _ = train(tmp_path / "first", list(range(8)), max_steps=4, eval_on_start=True, **evaluation)
-    with pytest.raises(rk.CoercionError, match="reads no gold answer in its first batch"):
+    with pytest.raises(rk.errors.CoercionError, match="reads no gold answer in its first batch"):
         trainer.train()
 
 
 def test_more_than_the_failure_limit_of_bad_golds_is_no_outage() -> None:
-    functions = rk.to_trl(REWARD, failure_window=2)
+    functions = rk.to_trl(REWARD, limits=rk.Limits(failure_window=2))
     trainer = StandInTrainer(functions)
     for _ in range(6):
         totals = trainer.rewards(["a b"] * 4, answer=["1", "1", "N/A", "N/A"])

@@ -44,7 +44,7 @@ def numbers(trainer: Any) -> list[dict[str, float]]:
     return [{name: value for name, value in entry.items() if name.startswith(told)} for entry in generations(trainer)]
 
 
-unpaid_gates = pytest.mark.filterwarnings("ignore:gate .*:rewardkit.RewardKitWarning")
+unpaid_gates = pytest.mark.filterwarnings("ignore:gate .*:rewardkit.errors.RewardKitWarning")
 
 
 # As TRL does it
@@ -185,11 +185,11 @@ def test_gdpo_normalizes_raw_columns_and_then_weights_them(tmp_path: Path) -> No
 
 
 def test_columns_of_components_are_weighted_by_the_trainer_too() -> None:
-    functions = rk.to_trl([plain, short], columns="components")
+    functions = rk.to_trl([plain, short], outputs="components")
     trainer = StandInTrainer(functions, reward_weights=[2.0, 3.0])
     assert trainer.rewards(["a"]).tolist() == [2.0 * 1.0 + 3.0 * 0.5]
     assert trainer.metrics()["weights/short"] == 3.0
-    given = rk.to_trl([plain, 0.5 * short, rk.monitor(polite)], columns="components", weights=[2.0, 3.0, 4.0])
+    given = rk.to_trl([plain, 0.5 * short, rk.monitor(polite)], outputs="components", weights=[2.0, 3.0, 4.0])
     assert given.reward_weights == [2.0, 1.5, 0.0]
 
 
@@ -200,7 +200,7 @@ def test_other_functions_of_the_trainer_keep_their_weights() -> None:
     functions = rk.to_trl([plain, short], weights=[2.0, 3.0]).__radd__([constant])
     assert functions.reward_weights == [1.0, 2.0, 3.0]
     trainer = StandInTrainer(functions, reward_weights=[0.5, 2.0, 3.0])
-    with pytest.warns(rk.RewardKitWarning, match="other reward functions"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="other reward functions"):
         assert trainer.rewards(["a"]).tolist() == [5.0 + 2.0 + 1.5]
 
 
@@ -245,7 +245,7 @@ def advised(error: pytest.ExceptionInfo[Exception]) -> Any:
         ([0.5 * short, plain, short], [2.0, 4.0], 2.0 * 1.5 / 3 + 4.0 * 2),
         ([short * rk.schedules.linear(0.0, 1.0) + polite], [2.0, 4.0], 2.0 * 0.5 / 3 - 4.0),
         (
-            [rk.gate(when=rk.contains_all(["a"]), then=short + polite), plain],
+            [rk.gate(when=rk.contains(all="a"), then=short + polite), plain],
             [2.0, 2.0, 0.5],
             2.0 * (1 / 3 - 1) + 0.5 * 2,
         ),
@@ -267,14 +267,14 @@ def test_weights_that_match_no_item_are_an_error_with_the_expression_to_write(
 @unpaid_gates
 def test_weights_inside_one_gate_that_differ_are_an_error_that_drops_none() -> None:
     trainer = StandInTrainer(
-        rk.to_trl(rk.gate(when=rk.contains_all(["a"]), then=short + polite)), reward_weights=[2.0, 3.0]
+        rk.to_trl(rk.gate(when=rk.contains(all="a"), then=short + polite)), reward_weights=[2.0, 3.0]
     )
     with pytest.raises(rk.RewardFailure, match="Write them into the reward and leave"):
         trainer.rewards(["aa"])
 
 
 def test_weights_of_components_that_differ_keep_both_ways_open() -> None:
-    functions = rk.to_trl(0.5 * short + polite, columns="components")
+    functions = rk.to_trl(0.5 * short + polite, outputs="components")
     with pytest.raises(rk.RewardFailure, match=r"pass GRPOConfig\(reward_weights=funcs.reward_weights\)") as error:
         StandInTrainer(functions, reward_weights=[2.0, 4.0]).rewards(["aa"])
     assert advised(error).reward_weights == [2.0, 4.0]
@@ -293,8 +293,8 @@ def test_weights_in_both_places_must_agree() -> None:
     [
         ([1.0], rk.RewardDefinitionError, "1 weights for 2 rewards"),
         ([1.0, float("nan")], rk.RewardDefinitionError, "a weight"),
-        ([1.0, "2"], rk.RewardTypeError, "a weight"),
-        ([1.0, rk.schedules.linear(0.0, 1.0)], rk.RewardTypeError, "schedule"),
+        ([1.0, "2"], rk.errors.RewardTypeError, "a weight"),
+        ([1.0, rk.schedules.linear(0.0, 1.0)], rk.errors.RewardTypeError, "schedule"),
     ],
 )
 def test_weights_that_are_no_weights_are_refused(weights: list[Any], error: type[Exception], said: str) -> None:
@@ -310,7 +310,7 @@ def test_weights_for_the_columns_of_one_reward_say_what_to_write() -> None:
 
 @pytest.mark.parametrize("columns", ["terms", "components"])
 def test_several_columns_of_one_item_share_its_weight(columns: Any) -> None:
-    functions = rk.to_trl([0.5 * short + polite, plain], weights=[2.0, 3.0], columns=columns)
+    functions = rk.to_trl([0.5 * short + polite, plain], weights=[2.0, 3.0], outputs=columns)
     trainer = StandInTrainer(functions, reward_weights=functions.reward_weights)
     assert trainer.rewards(["a"]).tolist() == [2.0 * (0.25 - 1.0) + 3.0]
     assert functions.reward_weights == ([2.0, 2.0, 3.0] if columns == "terms" else [1.0, 2.0, 3.0])

@@ -155,7 +155,7 @@ def test_a_gate_opens_whole_groups_to_a_group_function() -> None:
     def sizes(completions: Any) -> list[float]:
         return [float(len(completions))] * len(completions)
 
-    gated = rk.gate(when=rk.contains_all(["ok"]), then=rk.from_verifiers(sizes))
+    gated = rk.gate(when=rk.contains(all="ok"), then=rk.from_verifiers(sizes))
     assert rk.score(gated, ["ok", "no"], prompts=["p", "p"]).total.tolist() == [2.0, 0.0]
 
 
@@ -228,7 +228,7 @@ def test_an_argument_that_nothing_fills_is_named() -> None:
     def misspelled(completion: Any, anwser: str) -> float:
         return 1.0
 
-    with pytest.raises(rk.BindingError, match=r"'anwser'.*answer"):
+    with pytest.raises(rk.errors.BindingError, match=r"'anwser'.*answer"):
         score(misspelled)
 
 
@@ -236,13 +236,13 @@ def test_a_parser_comes_with_a_rubric() -> None:
     def parsed(parser: Any, completion: Any, answer: str) -> float:
         return float(parser.parse_answer(completion) == answer)
 
-    with pytest.raises(rk.BindingError, match="parser=parser"):
+    with pytest.raises(rk.errors.BindingError, match="parser=parser"):
         score(parsed)
     assert score(Rubric([parsed], parser=Parser()), answer=ANSWERS) == [1.0, 0.0, 0.0]
 
 
 def test_info_that_is_not_json_is_a_coercion_error() -> None:
-    with pytest.raises(rk.CoercionError, match=r"column 'info', row 0"):
+    with pytest.raises(rk.errors.CoercionError, match=r"column 'info', row 0"):
         score(exact, answer=ANSWERS, info=["{"] * 3)
 
 

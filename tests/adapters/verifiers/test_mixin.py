@@ -68,7 +68,7 @@ def scored(task: Any, trace: Any) -> tuple[dict[str, float], dict[str, float]]:
 
 
 def test_the_endpoint_reads_the_calls_and_leaves_none_in_a_text() -> None:
-    metrics, _ = scored(made(rk.calls_between(1, 1))(Data()), answered("[look()]"))
+    metrics, _ = scored(made(rk.agents.calls_between(1, 1))(Data()), answered("[look()]"))
     assert metrics == {"components/calls_between": 0.0}
 
 
@@ -80,7 +80,7 @@ def test_terms_are_rewards_and_components_are_metrics_of_one_evaluation() -> Non
         calls.append(completion)
         return float(completion == answer)
 
-    kind = made(0.5 * right + rk.monitor(rk.length_between(1, 3, unit="characters").named("short")))
+    kind = made(0.5 * right + rk.monitor(rk.length.between(1, 3, unit="characters").named("short")))
     assert kind.rewardkit_terms.reward is kind.rewardkit_components.metric is True
     metrics, rewards = scored(kind(Data(answer="4")), answered("4"))
     assert metrics == {"components/right": 1.0, "components/short": 1.0}
@@ -160,7 +160,7 @@ def test_the_completion_is_what_the_policy_wrote() -> None:
 
 @pytest.mark.parametrize("trace", [Trace(), Trace(Node("user", "Hello?"))])
 def test_a_trace_without_a_turn_is_an_empty_completion(trace: Trace) -> None:
-    metrics, _ = scored(made(rk.length_between(1, 9, unit="characters"))(Data()), trace)
+    metrics, _ = scored(made(rk.length.between(1, 9, unit="characters"))(Data()), trace)
     assert list(metrics.values()) == [0.0]
 
 
@@ -200,7 +200,7 @@ def test_what_a_trace_does_not_bring_is_refused() -> None:
         made(best)
     with pytest.raises(rk.RewardDefinitionError, match="the step does not arrive"):
         made(rk.exact("answer") * rk.schedules.linear(0, 1))
-    with pytest.raises(rk.BindingError, match="asks for the column 'answer'"):
+    with pytest.raises(rk.errors.BindingError, match="asks for the column 'answer'"):
         made(rk.exact("answer"), examples=[{"solution": "4"}])
 
 

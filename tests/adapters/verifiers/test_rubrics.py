@@ -96,7 +96,7 @@ def test_a_gated_rubric_runs_only_where_the_gate_is_open() -> None:
         called.append(completion[-1].content)
         return 1.0
 
-    gated = rk.gate(when=rk.contains_all(["####"]), then=rk.from_verifiers(Rubric([noted])))
+    gated = rk.gate(when=rk.contains(all="####"), then=rk.from_verifiers(Rubric([noted])))
     assert scored(gated).total.tolist() == [1.0, 0.0]
     assert called == ["#### 4"]
 
@@ -167,7 +167,7 @@ def test_a_tasks_rewards_are_weighted_and_its_metrics_watched(task: Any) -> None
 
 @pytest.mark.usefixtures("_version_four")
 def test_data_that_does_not_fit_the_task_is_an_error() -> None:
-    with pytest.raises(rk.CoercionError, match="row 1 does not fit Data"):
+    with pytest.raises(rk.errors.CoercionError, match="row 1 does not fit Data"):
         scored(rk.from_verifiers(Sum), total=["4", "four"])
 
 

@@ -95,20 +95,20 @@ def test_what_is_raised_or_returned_wrong_is_an_error() -> None:
     def without_score(solution_str: str, ground_truth: str) -> dict[str, float]:
         return {"acc": 1.0}
 
-    with pytest.raises(rk.RewardBug, match="ZeroDivisionError"):
+    with pytest.raises(rk.errors.RewardBug, match="ZeroDivisionError"):
         scored(broken)
-    with pytest.raises(rk.RewardBug, match="without the key 'score'"):
+    with pytest.raises(rk.errors.RewardBug, match="without the key 'score'"):
         scored(without_score)
 
 
 def test_what_is_missing_is_said() -> None:
-    with pytest.raises(rk.BindingError, match="reads the gold answer from the column reward_model"):
+    with pytest.raises(rk.errors.BindingError, match="reads the gold answer from the column reward_model"):
         rk.score(rk.from_verl(short), TEXTS, answer=["4"] * 3)
-    with pytest.raises(rk.RewardTypeError, match=r"functools.partial\(weighted, scale=...\)"):
+    with pytest.raises(rk.errors.RewardTypeError, match=r"functools.partial\(weighted, scale=...\)"):
         rk.from_verl(weighted)
-    with pytest.raises(rk.RewardTypeError, match=r"has no argument solution_str.*rk\.from_trl"):
+    with pytest.raises(rk.errors.RewardTypeError, match=r"has no argument solution_str.*rk\.from_trl"):
         rk.from_verl(lambda completions, **kwargs: [0.0])
-    with pytest.raises(rk.RewardTypeError, match="expected a reward function of verl"):
+    with pytest.raises(rk.errors.RewardTypeError, match="expected a reward function of verl"):
         rk.from_verl("my_rewards.py")  # type: ignore[arg-type]
 
 

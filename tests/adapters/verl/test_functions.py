@@ -66,7 +66,7 @@ FORMS = pytest.mark.parametrize("form", [function, manager])
 
 @FORMS
 def test_totals_are_those_of_score_under_the_same_keys(form: Any) -> None:
-    reward = rk.gate(rk.length_between(1, 3, unit="characters"), 0.7 * same + 0.3 * rk.number("answer"))
+    reward = rk.gate(rk.length.between(1, 3, unit="characters"), 0.7 * same + 0.3 * rk.number("answer"))
     score = form(reward)
     rows = [("4", "4"), ("5", "4"), ("none", "4"), ("", "4"), ("4", "5"), ("44", "44"), ("none", "none")]
     table = rk.score(reward, [text for text, _ in rows], answer=[gold for _, gold in rows])
@@ -260,7 +260,7 @@ def test_verl_is_imported_for_a_manager_only() -> None:
 
 @FORMS
 def test_golds_that_cannot_be_read_leave_their_samples_out_and_a_wrong_column_ends_the_run(form: Any) -> None:
-    score = form(rk.number("answer") + rk.length_between(1, 3, unit="characters"), patience=60.0)
+    score = form(rk.number("answer") + rk.length.between(1, 3, unit="characters"), patience=60.0)
     assert score("4")["score"] == 2.0
     for _ in range(100):
         with pytest.raises(rk.RewardFailure, match="column 'answer': 'N/A' cannot be parsed"):

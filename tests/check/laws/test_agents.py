@@ -139,7 +139,7 @@ def test_hackable_rewards_are_found(reward: rk.Reward, law: str) -> None:
 
 @pytest.mark.parametrize(
     "reward",
-    [exact, matched, 0.5 * exact + 0.5 * matched, half_without_a_call, rk.gate(rk.finished(), exact)],
+    [exact, matched, 0.5 * exact + 0.5 * matched, half_without_a_call, rk.gate(rk.agents.finished(), exact)],
     ids=repr,
 )
 def test_sound_rewards_are_not_blamed(reward: rk.Reward) -> None:
@@ -149,12 +149,12 @@ def test_sound_rewards_are_not_blamed(reward: rk.Reward) -> None:
 @pytest.mark.parametrize(
     "reward",
     [
-        rk.tool_success("open"),
-        exact + rk.tool_errors(each=-0.1),
+        rk.agents.tool_success("open"),
+        exact + rk.agents.tool_errors(each=-0.1),
         rk.tool_calls("calls", arguments="partial"),
         rk.tool_calls("calls", order="kept"),
-        exact * 0.8 + 0.2 * rk.calls_between(0, 2),
-        rk.gate(rk.no_claim_without_call({"open": ["opened"]}), exact),
+        exact * 0.8 + 0.2 * rk.agents.calls_between(0, 2),
+        rk.gate(rk.agents.no_claim_without_call({"open": ["opened"]}), exact),
         rk.per_turn(exact, reduce="last"),
         rk.per_turn(exact, reduce="progress"),
     ],
@@ -165,7 +165,7 @@ def test_own_rewards_keep_the_laws(reward: rk.Reward) -> None:
 
 
 def test_surplus_calls_for_free_are_found() -> None:
-    with pytest.warns(rk.RewardKitWarning, match="calls beyond the gold cost nothing"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="calls beyond the gold cost nothing"):
         rk.to_trl(rk.tool_calls("calls", extra="allow"))
     assert {"one_for_all", "exploits"} <= broken(rk.tool_calls("calls", extra="allow"))
 
@@ -191,8 +191,8 @@ def test_calls_divided_by_themselves_are_found() -> None:
 
 
 def test_a_sum_is_not_blamed_for_its_parts() -> None:
-    """`rk.finished()` pays a policy that does nothing, and the calls beside it do not."""
-    report = check_reward(rk.finished() + 2 * matched, **GIVEN, laws=OF_AGENTS, budget=60)
+    """`rk.agents.finished()` pays a policy that does nothing, and the calls beside it do not."""
+    report = check_reward(rk.agents.finished() + 2 * matched, **GIVEN, laws=OF_AGENTS, budget=60)
     assert report.ok, report
 
 

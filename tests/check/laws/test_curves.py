@@ -98,7 +98,7 @@ def test_bare_answers_are_no_damage() -> None:
 
 
 @pytest.mark.parametrize(
-    "reward", [window, rk.overlong_penalty(60, 30, unit="words"), rk.repetition_penalty(unit="words")]
+    "reward", [window, rk.length.overlong(60, 30, unit="words"), rk.repetition_penalty(unit="words")]
 )
 def test_one_best_length_is_sound(reward: Any) -> None:
     assert_held(reward, "one_best_length")

@@ -63,7 +63,7 @@ def found(reward: Any, environment: Any, **changed: Any) -> set[str]:
     return {finding.law for finding in report(reward, environment, **changed).findings}
 
 
-SOLD = rk.final_state(sold_alone)
+SOLD = rk.agents.final_state(sold_alone)
 
 
 def test_a_sound_environment_keeps_all_laws() -> None:
@@ -97,11 +97,11 @@ def nothing_wrong(environment: Any, item: str) -> bool:
 
 
 def test_t6_a_policy_that_does_nothing() -> None:
-    assert "idle_policy_earns_nothing" in found(rk.final_state(nothing_wrong), Shop)
+    assert "idle_policy_earns_nothing" in found(rk.agents.final_state(nothing_wrong), Shop)
 
 
 def test_t6_a_policy_that_does_nothing_where_nothing_has_to_be_done() -> None:
-    assert "idle_policy_earns_nothing" not in found(rk.final_state(nothing_wrong), Shop, nothing_to_do=[0, 1, 2])
+    assert "idle_policy_earns_nothing" not in found(rk.agents.final_state(nothing_wrong), Shop, nothing_to_do=[0, 1, 2])
 
 
 def test_t6_a_tool_that_does_everything() -> None:
@@ -114,7 +114,7 @@ def test_t6_a_tool_that_does_everything() -> None:
     def was_sold(environment: Any, item: str) -> bool:
         return item in environment.sold
 
-    assert {"one_for_all", "idle_policy_earns_nothing"} <= found(rk.final_state(was_sold), Eager)
+    assert {"one_for_all", "idle_policy_earns_nothing"} <= found(rk.agents.final_state(was_sold), Eager)
 
 
 def test_t7_a_harmless_call_first() -> None:
@@ -160,7 +160,7 @@ class Quiz:
 def test_t8_an_answer_that_was_revealed() -> None:
     good = [[{"calls": [("guess", {"item": item})], "answer": "Done."}] for item in ITEMS]
     bad = [[{"calls": [("guess", {"item": "wood"})], "answer": "Done."}] for _ in ITEMS]
-    seen = report(rk.final_state(lambda environment: environment.right), Quiz, good=good, bad=bad)
+    seen = report(rk.agents.final_state(lambda environment: environment.right), Quiz, good=good, bad=bad)
     assert any("revealed" in finding.why for finding in seen.findings), seen
 
 
@@ -184,7 +184,7 @@ def test_o1_a_fixed_choice() -> None:
     examples = [{"prompt": f"Request {number}", "item": item} for number, item in enumerate(("approve", "refuse"))]
     good = [[{"calls": [("decide", {"decision": item})], "answer": "Done."}] for item in ("approve", "refuse")]
     bad = [[{"calls": [], "answer": "I do not know."}]] * 2
-    seen = report(rk.final_state(decided), Desk, examples=examples, good=good, bad=bad)
+    seen = report(rk.agents.final_state(decided), Desk, examples=examples, good=good, bad=bad)
     assert "idle_policy_earns_nothing" in {finding.law for finding in seen.findings}, seen
 
 
@@ -209,7 +209,7 @@ def test_o2_a_self_reported_field() -> None:
 
     good = [[{"calls": [("submit", {"item": item, "confidence": 0.9})], "answer": "Done."}] for item in ITEMS]
     bad = [[{"calls": [("submit", {"item": "wood", "confidence": 0.1})], "answer": "Done."}] for _ in ITEMS]
-    seen = report(rk.final_state(graded), Exam, good=good, bad=bad)
+    seen = report(rk.agents.final_state(graded), Exam, good=good, bad=bad)
     assert any(finding.family == "self_report" for finding in seen.findings), seen
 
 
@@ -229,11 +229,11 @@ def test_without_an_environment_the_laws_are_skipped() -> None:
 
 
 def test_findings_can_be_reproduced() -> None:
-    seen = report(rk.final_state(nothing_wrong), Shop)
+    seen = report(rk.agents.final_state(nothing_wrong), Shop)
     (finding,) = [one for one in seen.findings if one.law == "idle_policy_earns_nothing"]
     assert "from rewardkit.testing import play; messages, environment = play(Shop, " in finding.reproduce
     messages, environment = play(Shop, finding.completion, {"item": "tea"})
-    table = rk.score(rk.final_state(nothing_wrong), [messages], environments=[environment], item=["tea"])
+    table = rk.score(rk.agents.final_state(nothing_wrong), [messages], environments=[environment], item=["tea"])
     assert table.total[0] == finding.score
 
 
@@ -299,7 +299,7 @@ def test_state_in_an_object_is_seen() -> None:
     def sold_it(environment: Any, item: str) -> bool:
         return bool(environment.engine.sold == [item])
 
-    seen = report(rk.final_state(sold_it), Remote)
+    seen = report(rk.agents.final_state(sold_it), Remote)
     assert "no_op_tolerated" not in {finding.law for finding in seen.findings}, seen
 
 
@@ -344,9 +344,9 @@ def anything_sold(trajectory: rk.Trajectory) -> float:
 
 
 def test_a_tool_that_fails_in_a_right_completion_is_told() -> None:
-    seen = report(rk.finished(), BrokenShop)
+    seen = report(rk.agents.finished(), BrokenShop)
     assert any("good, example 0: the call of 'sell' fails:" in said and "till" in said for said in seen.remarks)
-    assert not any("good, example" in said for said in report(rk.finished(), Shop).remarks)
+    assert not any("good, example" in said for said in report(rk.agents.finished(), Shop).remarks)
 
 
 class Dying(Shop):
@@ -377,23 +377,23 @@ class Hanging(Shop):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [Dying, Hanging])
 def test_a_tool_that_hangs_or_ends_the_process_leaves_the_report(kind: type) -> None:
-    seen = check_reward(rk.finished(), **rows(), environment=kind, laws=["total"], budget=4, patience=1)
+    seen = check_reward(rk.agents.finished(), **rows(), environment=kind, laws=["total"], budget=4, patience=1)
     assert seen.results
 
 
 def test_a_misspelled_tool_is_told() -> None:
     good = [[{"calls": [("sel", {"item": item})], "answer": "Done."}] for item in ITEMS]
-    seen = report(rk.finished(), Shop, good=good)
+    seen = report(rk.agents.finished(), Shop, good=good)
     assert any("there is no tool 'sel', only sell, stock. Did you mean 'sell'?" in said for said in seen.remarks)
 
 
 @pytest.mark.parametrize("soft", [False, True])
 def test_what_a_gate_never_lets_earn_is_found(soft: bool) -> None:
-    dead = rk.gate(rk.finished(), 0.5 * SOLD + 0.5 * rk.tool_success("sel"), soft=soft)
+    dead = rk.gate(rk.agents.finished(), 0.5 * SOLD + 0.5 * rk.agents.tool_success("sel"), soft=soft)
     (finding,) = [one for one in report(dead, Shop).findings if one.law == "gold_gets_the_maximum"]
     assert finding.component == "tool_success"
     assert "the gate before it hides that" in finding.why
-    alive = rk.gate(rk.finished(), 0.5 * SOLD + 0.5 * rk.tool_success("sell"), soft=soft)
+    alive = rk.gate(rk.agents.finished(), 0.5 * SOLD + 0.5 * rk.agents.tool_success("sell"), soft=soft)
     assert "gold_gets_the_maximum" not in found(alive, Shop)
 
 

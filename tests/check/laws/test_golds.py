@@ -222,7 +222,7 @@ def test_given_distractors_are_whole_completions_too() -> None:
 
 def test_rewards_that_judge_no_answers_are_left_alone() -> None:
     assert_skipped(form, "gold_above_perturbed_gold", "not seen to judge answers")
-    assert_skipped(rk.length_between(1, 200, unit="characters"), "gold_above_perturbed_gold", "not seen to judge")
+    assert_skipped(rk.length.between(1, 200, unit="characters"), "gold_above_perturbed_gold", "not seen to judge")
 
 
 @pytest.mark.parametrize("law", LAWS[:3])

@@ -10,7 +10,7 @@ import pytest
 import rewardkit as rk
 from rewardkit.check import laws
 from rewardkit.testing import check_reward
-from tests.rewards.judges.server import JudgeServer, Request, verdict
+from tests.rewards.judges.server import JudgeServer, Request, endpoint, verdict
 
 SHOWN = re.compile(r"(?:^(\w+):\n)?<completion-(\w+)>\n(.*?)\n</completion-\2>", re.MULTILINE | re.DOTALL)
 EXAMPLES = [{"prompt": "6*7?", "answer": "42"}, {"prompt": "3+4?", "answer": "7"}]
@@ -42,7 +42,7 @@ def scored(key: Any) -> Any:
 
 
 def findings(server: JudgeServer, law: laws.Law, **options: Any) -> list[str]:
-    reward = rk.judge("Is {prompt} answered?", model="m", base_url=server.base_url, **options)
+    reward = rk.judge("Is {prompt} answered?", model=endpoint(server.base_url, options), **options)
     report = check_reward(reward, examples=EXAMPLES, good=GOOD, bad=BAD, laws=[law])
     return [found.why for found in report.findings]
 

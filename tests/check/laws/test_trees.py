@@ -38,7 +38,7 @@ def same_small_letters(completion: str, answer: str) -> float:
 
 
 @dataclass(frozen=True)
-class Leaving(rk.Schedule):
+class Leaving(rk.schedules.Schedule):
     """Says that it stays below 1, and does not."""
 
     @property
@@ -56,7 +56,7 @@ class Leaving(rk.Schedule):
     def at(self, progress: Progress) -> float:
         return 4 * progress.fraction
 
-    def late(self, max_steps: int) -> list[tuple[rk.Schedule, int]]:
+    def late(self, max_steps: int) -> list[tuple[rk.schedules.Schedule, int]]:
         return []
 
 

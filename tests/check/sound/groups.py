@@ -82,7 +82,7 @@ CASES = [
     ),
     Case(
         "shortest_right_one",
-        rk.shortest_correct(rk.number("answer", extract=rk.extract.tag("answer")), unit="words"),
+        rk.length.shortest_correct(rk.number("answer", extract=rk.extract.tag("answer")), unit="words"),
         SUMS,
         SUMS_GOOD,
         SUMS_BAD,

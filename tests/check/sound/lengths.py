@@ -47,7 +47,7 @@ CASES = [
     ),
     Case(
         "words_primitive",
-        rk.length_between(4, 12, unit="words", margin=8),
+        rk.length.between(4, 12, unit="words", margin=8),
         [{"prompt": "Summarize: " + NOTE}, {"prompt": "Shorten: " + NOTE}],
         ["The council moved the summer fair.", "After long talks the fair was moved to July."],
         [TALKATIVE, "Moved."],
@@ -76,7 +76,7 @@ CASES = [
     Case(
         "filler_as_penalty_of_form",
         rk.exact("answer", extract=rk.extract.tag("answer"))
-        + rk.penalty(rk.contains_none(["as an AI", "I cannot"]), 0.5),
+        + rk.penalty(rk.contains(none=["as an AI", "I cannot"]), 0.5),
         [
             {"prompt": "Which metal is liquid?", "answer": "mercury"},
             {"prompt": "Planet with rings?", "answer": "Saturn"},

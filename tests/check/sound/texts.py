@@ -64,7 +64,7 @@ CASES = [
     ),
     Case(
         "product_of_answer_and_fluency",
-        rk.product([rk.token_f1("answer", extract=rk.extract.tag("answer")), rk.no_refusal()]),
+        rk.product([rk.token_f1("answer", extract=rk.extract.tag("answer")), rk.contains(none=rk.REFUSALS)]),
         FACTS,
         FACTS_GOOD,
         FACTS_BAD,

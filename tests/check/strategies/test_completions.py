@@ -56,15 +56,15 @@ CASES = [
     case("null", rk.json_schema({"type": "null"})),
     case("json", rk.json_valid()),
     case("json object in a fence", rk.json_valid(kind="object", extract=x.fenced("json"))),
-    case("start", rk.starts_with("Yes", "No")),
-    case("end", rk.ends_with("done.", ignore_case=True)),
-    case("words", rk.contains_all(["hypothesis", "evidence"])),
-    case("no words", rk.contains_none(["obviously"])),
-    case("no refusal", rk.no_refusal()),
-    case("length", rk.length_between(2, 4, unit="words")),
+    case("start", rk.contains(start=["Yes", "No"])),
+    case("end", rk.contains(end="done.", ignore_case=True)),
+    case("words", rk.contains(all=["hypothesis", "evidence"])),
+    case("no words", rk.contains(none="obviously")),
+    case("no refusal", rk.contains(none=rk.REFUSALS)),
+    case("length", rk.length.between(2, 4, unit="words")),
     case("language", rk.language("ru")),
-    case("script", rk.script("Cyrillic")),
-    case("steps", rk.steps("sort", "merge")),
+    case("script", rk.language(script="Cyrillic")),
+    case("steps", rk.milestones("sort", "merge")),
     case("number", rk.number("answer"), answer="42"),
     case("number in a box", rk.number("answer", extract=x.boxed()), answer=42.5),
     case("number of GSM8K", rk.number("answer", gold=x.after("####")), answer="so 6*7\n#### 42"),
@@ -182,7 +182,7 @@ def test_a_route_takes_any_branch() -> None:
 
 
 def test_a_penalty_is_not_asked_for() -> None:
-    reward = FORM + rk.penalty(rk.contains_all(["obviously"]))
+    reward = FORM + rk.penalty(rk.contains(all="obviously"))
     drawn = strategies.completions(reward, kind="valid")
     assert find(drawn, lambda _: True) == "<think>0</think><answer>0</answer>"
 

@@ -207,7 +207,7 @@ def test_episodes_are_played(episode: strategies.Episode) -> None:
     journal = journal_of(environment)
     assert journal is not None
     assert len(journal.records) == len(read.calls)
-    table = rk.score(rk.tool_errors(), [episode.messages], environments=[environment])
+    table = rk.score(rk.agents.tool_errors(), [episode.messages], environments=[environment])
     assert table.total[0] == pytest.approx(max(-0.5, -0.1 * read.errors))
 
 

@@ -22,7 +22,7 @@ def gold(arguments: Any, name: str = "f") -> GoldCall:
     return read_gold_calls([{"name": name, "arguments": arguments}]).rounds[0][0]
 
 
-def made(arguments: Any, name: str = "f") -> rk.ToolCall:
+def made(arguments: Any, name: str = "f") -> rk.agents.ToolCall:
     return rk.Trajectory.of([asks((name, arguments))]).calls[0]
 
 

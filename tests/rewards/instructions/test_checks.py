@@ -19,7 +19,7 @@ def test_all_instructions_of_the_data_sets_are_known() -> None:
 @pytest.mark.parametrize("identifier", CASES)
 def test_right_and_wrong(identifier: str) -> None:
     case = CASES[identifier]
-    reward = rk.instruction(identifier, **case.arguments)
+    reward = rk.instructions(only={identifier: case.arguments})
     table = rk.score(reward, [case.right, case.wrong])
     assert table.total.tolist() == [1.0, 0.0], list(table.notes)
 
@@ -46,7 +46,9 @@ TWO_TO_ONE, BALANCE, VERB = "ratio:sentence_type", "ratio:sentence_balance", "wo
     ],
 )
 def test_bullet_points(line: str) -> None:
-    assert rk.score(rk.instruction(BULLETS, num_bullets=3), [f"- ice\n{line}\n- tar"]).total.tolist() == [1.0]
+    assert rk.score(rk.instructions(only={BULLETS: {"num_bullets": 3}}), [f"- ice\n{line}\n- tar"]).total.tolist() == [
+        1.0
+    ]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +75,9 @@ def test_bullet_points(line: str) -> None:
     ],
 )
 def test_no_bullet_points(line: str) -> None:
-    scores = rk.score(rk.instruction(BULLETS, num_bullets=2), ["\n".join([line] * 2), f"- ice\n{line}\n- tar"]).total
+    scores = rk.score(
+        rk.instructions(only={BULLETS: {"num_bullets": 2}}), ["\n".join([line] * 2), f"- ice\n{line}\n- tar"]
+    ).total
     assert scores.tolist() == [0.0, 1.0]
 
 
@@ -100,7 +104,7 @@ def test_no_bullet_points(line: str) -> None:
     ],
 )
 def test_strict_and_loose(identifier: str, text: str, strict: float, loose: float) -> None:
-    readings = rk.instruction(identifier), rk.instruction(identifier, reading="loose")
+    readings = rk.instructions(only=identifier), rk.instructions(only=identifier, reading="loose")
     assert [float(rk.score(reward, [text]).total[0]) for reward in readings] == [strict, loose]
 
 
@@ -115,13 +119,13 @@ def test_strict_and_loose(identifier: str, text: str, strict: float, loose: floa
     ],
 )
 def test_spans(identifier: str, start: int, end: int, right: str, wrong: str) -> None:
-    reward = rk.instruction(identifier, prompt_to_repeat=REQUEST, n_start=start, n_end=end)
+    reward = rk.instructions(only={identifier: {"prompt_to_repeat": REQUEST, "n_start": start, "n_end": end}})
     assert rk.score(reward, [right, wrong]).total.tolist() == [1.0, 0.0]
 
 
 @pytest.mark.parametrize("identifier", ["repeat:repeat_span", "new:copy_span_idx"])
 def test_a_span_of_nothing(identifier: str) -> None:
-    reward = rk.instruction(identifier, prompt_to_repeat=REQUEST, n_start=99, n_end=100)
+    reward = rk.instructions(only={identifier: {"prompt_to_repeat": REQUEST, "n_start": 99, "n_end": 100}})
     table = rk.score(reward, ["Describe", REQUEST])
     assert table.total.tolist() == [0.0, 0.0]
     assert "nothing" in next(iter(table.notes.values()))[0]

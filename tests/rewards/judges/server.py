@@ -20,9 +20,11 @@ import time
 import zlib
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any
+
+import rewardkit as rk
 
 RESET = struct.pack("ii", 1, 0)  # what SO_LINGER is given so that closing sends a reset
 PIECE = 1 << 16
@@ -332,3 +334,10 @@ def _with(reply: Reply, *, delay: float | None = None, drip: float | None = None
         reply.reset,
         reply.drip if drip is None else drip,
     )
+
+
+def endpoint(base_url: str, options: dict[str, Any], model: str = "m") -> rk.Endpoint:
+    """Return an endpoint with those of the `options` that are its own; they are removed from `options`."""
+    names = [part.name for part in fields(rk.Endpoint) if part.init and part.name in options]
+    given = {"model": model, "base_url": base_url, **{name: options.pop(name) for name in names}}
+    return rk.Endpoint(**given)

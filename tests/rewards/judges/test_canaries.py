@@ -61,8 +61,8 @@ def test_they_are_values() -> None:
         (lambda: Canary("4", score=math.nan), "finite"),
         (lambda: Canary("4", score="ten"), "finite"),  # type: ignore[arg-type]
         (lambda: Canary("4", score=1, columns={"answer": []}), "columns"),
-        (lambda: Canaries([]), "list of rk.Canary"),
-        (lambda: Canaries(["4"]), "list of rk.Canary"),  # type: ignore[list-item]
+        (lambda: Canaries([]), "at least one row"),
+        (lambda: Canaries(["4"]), "list of rows"),  # type: ignore[list-item]
         (lambda: Canaries([Canary("4", 1)], every=0), "every"),
         (lambda: Canaries([Canary("4", 1)], tolerance=math.nan), "tolerance"),
     ],

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
-from tests.rewards.judges.server import JudgeServer, says, verdict
+from tests.rewards.judges.server import JudgeServer, endpoint, says, verdict
 
 BOTH = {"clarity": "Is it clear?", "truth": "Is it true?"}
 
@@ -20,7 +20,7 @@ def server() -> Iterator[JudgeServer]:
 
 
 def judge(server: JudgeServer, **options: Any) -> rk.Reward:
-    return rk.judge("Look at this.", model="m", base_url=server.base_url, **options)
+    return rk.judge("Look at this.", model=endpoint(server.base_url, options), **options)
 
 
 def test_one_request_serves_all_criteria(server: JudgeServer) -> None:

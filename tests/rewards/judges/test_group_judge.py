@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.rewards.judges.group_judge import identifiers
-from tests.rewards.judges.server import JudgeServer, Request, failure, says, verdict
+from tests.rewards.judges.server import JudgeServer, Request, endpoint, failure, says, verdict
 
 SHOWN = re.compile(r"^([0-9a-f]{6,}):\n<completion-[0-9a-f]{16}>\n(.*?)\n</completion-", re.MULTILINE | re.DOTALL)
 
@@ -31,7 +31,7 @@ def server() -> Iterator[JudgeServer]:
 
 
 def judge(server: JudgeServer, rubric: str = "Which is best?", **options: Any) -> rk.Reward:
-    return rk.judge(rubric, model="m", base_url=server.base_url, compare="group", **options)
+    return rk.judge(rubric, model=endpoint(server.base_url, options, "m"), compare="group", **options)
 
 
 def test_each_group_is_one_request_and_ranks_give_scores(server: JudgeServer) -> None:

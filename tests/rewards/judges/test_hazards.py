@@ -7,6 +7,7 @@ import re
 import signal
 import threading
 import time
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,7 @@ from tests.rewards.judges.server import (
     content_type,
     cut,
     drip,
+    endpoint,
     failure,
     gzip_bomb,
     huge,
@@ -81,8 +83,8 @@ FINAL = {
 }
 
 
-def judge(server: JudgeServer, **options: object) -> rk.Reward:
-    return rk.judge("Good?", model="m", base_url=server.base_url, **options)  # type: ignore[arg-type]
+def judge(server: JudgeServer, **options: Any) -> rk.Reward:
+    return rk.judge("Good?", model=endpoint(server.base_url, options), **options)
 
 
 @pytest.mark.parametrize("hazard", PASSING.values(), ids=PASSING)
@@ -199,7 +201,7 @@ def test_an_invalid_key_or_address_is_reported_at_once(monkeypatch: pytest.Monke
             rk.score(judge(server), ["a"])
     for address in ("localhost:1/v1", "ftp://x/v1", "http://", "http://127.0.0.1:99999/v1", "http://me:hidden@x/v1"):
         with pytest.raises(rk.RewardDefinitionError, match="base_url") as raised:
-            rk.judge("Good?", model="m", base_url=address)
+            rk.judge("Good?", model=rk.Endpoint("m", address))
         assert "hidden" not in str(raised.value)
 
 

@@ -15,7 +15,18 @@ import pytest
 import rewardkit as rk
 from rewardkit.rewards.judges import judge as judging
 from rewardkit.rewards.judges.budget import spending_of
-from tests.rewards.judges.server import Answer, JudgeServer, Request, failure, limited, no_schema, says, silent, verdict
+from tests.rewards.judges.server import (
+    Answer,
+    JudgeServer,
+    Request,
+    endpoint,
+    failure,
+    limited,
+    no_schema,
+    says,
+    silent,
+    verdict,
+)
 
 
 @pytest.fixture
@@ -25,7 +36,7 @@ def server() -> Iterator[JudgeServer]:
 
 
 def judge(server: JudgeServer, rubric: str = "Is it good?", **options: Any) -> rk.Reward:
-    return rk.judge(rubric, model="m", base_url=server.base_url, **options)
+    return rk.judge(rubric, model=endpoint(server.base_url, options), **options)
 
 
 def test_the_score_comes_from_the_scale_and_the_reason_is_the_note(server: JudgeServer) -> None:
@@ -49,9 +60,9 @@ def test_the_rubric_shows_columns_prompt_and_completion(server: JudgeServer) -> 
     rk.score(reward, ["4"], prompts=["P?"], question=["2+2?"], options=[["3", "4"]])
     said = server.requests[0].messages[-1]["content"]
     assert said.startswith('Does it answer 2+2? from P?, ["3", "4"]?\n\n<completion-')
-    with pytest.raises(rk.BindingError, match=r"column 'question'.*Did you mean 'questions'"):
+    with pytest.raises(rk.errors.BindingError, match=r"column 'question'.*Did you mean 'questions'"):
         rk.score(reward, ["4"], prompts=["P?"], questions=["2+2?"], options=[[]])
-    with pytest.raises(rk.BindingError, match="needs prompts"):
+    with pytest.raises(rk.errors.BindingError, match="needs prompts"):
         rk.score(reward, ["4"], question=["2+2?"], options=[[]])
 
 
@@ -182,8 +193,12 @@ def test_a_named_key_is_needed_where_there_is_no_address(monkeypatch: pytest.Mon
 def test_the_address_may_come_from_the_environment(server: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
     monkeypatch.setenv("JUDGE_KEY", "very-secret")
-    assert rk.score(rk.judge("Good?", model="m", key="JUDGE_KEY"), ["a"]).total.tolist() == [0.7]
+    assert rk.score(rk.judge("Good?", model=rk.Endpoint("m", key="JUDGE_KEY")), ["a"]).total.tolist() == [0.7]
     assert server.requests[0].headers["authorization"] == "Bearer very-secret"
+
+
+def made(options: dict[str, Any]) -> rk.Reward:
+    return rk.judge("Good?", model=endpoint(options.pop("base_url", "http://localhost:1"), options), **options)
 
 
 @pytest.mark.parametrize(
@@ -211,20 +226,20 @@ def test_the_address_may_come_from_the_environment(server: JudgeServer, monkeypa
         ({"checklist": ["a", "a"]}, "checklist must be"),
         ({"compare": "pairs"}, "compare must be"),
         ({"compare": "group", "examples": [("a", 5, "b")]}, "Drop examples="),
-        ({"canaries": rk.Canaries([rk.Canary("a", score=5)]), "checklist": ["c"]}, "Drop canaries="),
-        ({"canaries": rk.Canaries([rk.Canary("a", score=5)]), "reference": "gold"}, "needs the columns gold"),
+        ({"canaries": rk.Canaries([{"completion": "a", "score": 5}]), "checklist": ["c"]}, "Drop canaries="),
+        ({"canaries": rk.Canaries([{"completion": "a", "score": 5}]), "reference": "gold"}, "needs the columns gold"),
         ({"name": " "}, "name"),
     ],
 )
 def test_options_that_cannot_be_used_are_an_error(options: dict[str, Any], said: str) -> None:
     with pytest.raises(rk.RewardDefinitionError, match=said):
-        rk.judge("Good?", **{"model": "m", **options})
+        made(options)
 
 
 def test_a_missing_extra_is_named_when_the_judge_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     found = util.find_spec
     monkeypatch.setattr(judging, "find_spec", lambda name: None if name == "tenacity" else found(name))
-    with pytest.raises(rk.MissingExtraError, match=r"rewardkit-sdk\[judge\]"):
+    with pytest.raises(rk.errors.MissingExtraError, match=r"rewardkit-sdk\[judge\]"):
         rk.judge("Good?", model="m")
 
 
@@ -234,7 +249,7 @@ def test_a_factory_that_was_not_called_is_recognized() -> None:
 
 
 def test_canaries_tell_when_the_judge_changes(server: JudgeServer, caplog: pytest.LogCaptureFixture) -> None:
-    canaries = rk.Canaries([rk.Canary("four", score=7), rk.Canary("five", score=7)], every=2)
+    canaries = rk.Canaries([{"completion": "four", "score": 7}, {"completion": "five", "score": 7}], every=2)
     reward = judge(server, canaries=canaries, name="watched")
     measured = rk.score(reward, ["a"]).measured
     assert (measured["judge_calls/watched"], measured["judge_drift/watched"]) == (3.0, 0.0)
@@ -317,7 +332,7 @@ def test_a_request_that_was_sent_and_lost_is_spent(server: JudgeServer) -> None:
 
 def test_canaries_do_not_outlast_their_batch(server: JudgeServer) -> None:
     server.answer = lambda request: (silent(30) if "\nfour\n" in request.text else verdict(7))(request)
-    watched = judge(server, canaries=rk.Canaries([rk.Canary("four", score=7)]), batch_deadline=2.0)
+    watched = judge(server, canaries=rk.Canaries([{"completion": "four", "score": 7}]), batch_deadline=2.0)
     started = time.monotonic()
     table = rk.score(watched, ["a"])
     assert time.monotonic() - started < 20.0

@@ -54,7 +54,7 @@ def test_where_one_failed_the_panel_fails() -> None:
 
 def test_judges_of_two_models() -> None:
     with JudgeServer(verdict(lambda request: 10 if request.body["model"] == "kind" else 4)) as server:
-        judges = [rk.judge("Good?", model=name, base_url=server.base_url, name=name) for name in ("kind", "strict")]
+        judges = [rk.judge("Good?", model=rk.Endpoint(name, server.base_url), name=name) for name in ("kind", "strict")]
         panel = rk.judge_panel(judges)
         assert rk.score(panel, ["a"]).total.tolist() == [0.7]
         assert pickle.loads(pickle.dumps(panel)) == panel

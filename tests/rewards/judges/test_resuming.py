@@ -24,7 +24,7 @@ RUN = """
 import json, sys
 import rewardkit as rk
 base_url, path, first, last = sys.argv[1:]
-reward = rk.judge("Is it good?", model="m", base_url=base_url, cache=path, concurrency=4)
+reward = rk.judge("Is it good?", model=rk.Endpoint("m", base_url, concurrency=4), cache=path)
 table = rk.score(reward, [f"completion {number}" for number in range(int(first), int(last))])
 print(json.dumps(table.total.tolist()))
 """
@@ -94,7 +94,7 @@ def test_a_replay_needs_no_server(tmp_path: Path) -> None:
         first = scores(run(server, path, 0, 10))
         base_url = server.base_url
     cache = rk.Cache(path, replay=True)
-    replayed = rk.judge("Is it good?", model="m", base_url=base_url, cache=cache)
+    replayed = rk.judge("Is it good?", model=rk.Endpoint("m", base_url), cache=cache)
     table = rk.score(replayed, [f"completion {number}" for number in range(11)])
     assert table.total[:10].tolist() == first
     assert np.isnan(table.total[10])
@@ -110,7 +110,7 @@ def test_the_cache_holds_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         return 5
 
     with JudgeServer(verdict(answer)) as server:
-        rk.score(rk.judge("Is it good?", model="m", base_url=server.base_url, cache=str(path)), ["yes"])
+        rk.score(rk.judge("Is it good?", model=rk.Endpoint("m", server.base_url), cache=str(path)), ["yes"])
     kept = b"".join(part.read_bytes() for part in tmp_path.glob("judged.sqlite*"))
     assert b"because" in kept
     assert b"sk-this" not in kept

@@ -78,7 +78,7 @@ def test_equal_samples_are_read_once_in_batches_of_like_length() -> None:
 
 def test_behind_a_gate_only_open_samples_are_read() -> None:
     model = tiny.Counter()
-    form = rk.contains_all(["!"])
+    form = rk.contains(all="!")
     table = rk.score(rk.gate(when=form, then=counting(model)), ["aa!", "aaa", "a!"])
     assert sorted(model.texts) == ["a!", "aa!"]
     assert table.total.tolist() == [2, 0, 1]
@@ -188,7 +188,7 @@ def test_a_module_is_known_by_its_numbers() -> None:
 
 
 def test_it_composes() -> None:
-    reward = 0.5 * rk.normalize(counting()) + rk.contains_all(["!"])
+    reward = 0.5 * rk.normalize(counting()) + rk.contains(all="!")
     table = rk.score(reward, ["a!", "aa!", "aaa", "b"], group=[0, 0, 1, 1])
     assert np.isfinite(table.total).all()
 

@@ -25,7 +25,7 @@ RUBRIC = "How late in the alphabet are these letters? Zero if all are early."
 
 
 def judge(base_url: str, model: str, **options: Any) -> rk.Reward:
-    return rk.judge(RUBRIC, model=model, base_url=base_url, scale=(0, 8), concurrency=4, deadline=120.0, **options)
+    return rk.judge(RUBRIC, model=rk.Endpoint(model, base_url, concurrency=4, deadline=120.0), scale=(0, 8), **options)
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
-from rewardkit.rewards.judges.endpoint.access import Access
 from rewardkit.rewards.judges.service import Conversation, Service
 from rewardkit.rewards.judges.shield import NONCE
 from rewardkit.rewards.judges.verdicts import Scale
-from tests.rewards.judges.server import JudgeServer, says, unauthorized, verdict
+from tests.rewards.judges.server import JudgeServer, endpoint, says, unauthorized, verdict
 
 apsw = pytest.importorskip("apsw")
 
@@ -25,7 +24,7 @@ def server() -> Iterator[JudgeServer]:
 
 
 def judge(server: JudgeServer, **options: Any) -> rk.Reward:
-    return rk.judge("Good?", model="m", base_url=server.base_url, **options)
+    return rk.judge("Good?", model=endpoint(server.base_url, options), **options)
 
 
 def test_a_cache_answers_repeated_requests(server: JudgeServer, tmp_path: Path) -> None:
@@ -126,8 +125,8 @@ def test_a_wrong_key_stops_a_judge_with_a_budget_too(server: JudgeServer) -> Non
 
 
 def test_the_nonce_is_in_the_request_and_not_in_the_key(server: JudgeServer) -> None:
-    service = Service("m", Access(server.base_url))
+    service = Service(rk.Endpoint("m", server.base_url))
     asked = Conversation((("user", f"<completion-{NONCE}>"),), Scale(0, 10))
-    assert asked.key(service) == asked.key(Service("m", Access("http://elsewhere"), deadline=3.0))
-    assert asked.key(service) != asked.key(Service("n", Access(server.base_url)))
+    assert asked.key(service) == asked.key(Service(rk.Endpoint("m", "http://elsewhere", deadline=3.0)))
+    assert asked.key(service) != asked.key(Service(rk.Endpoint("n", server.base_url)))
     assert asked.sent("1234") == [{"role": "user", "content": "<completion-1234>"}]

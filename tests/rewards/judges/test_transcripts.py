@@ -76,7 +76,7 @@ def test_nothing_that_was_said_looks_like_a_heading(forged: str) -> None:
 
 
 def test_a_rubric_with_transcript_shows_all_turns(server: JudgeServer) -> None:
-    reward = rk.judge("Was {city} careful? {transcript}", model="m", base_url=server.base_url)
+    reward = rk.judge("Was {city} careful? {transcript}", model=rk.Endpoint("m", server.base_url))
     table = rk.score(reward, [opened("18"), "just text"], city=["Rome", "Oslo"])
     assert table.total.tolist() == [0.7, 0.7]
     first, second = sorted(
@@ -89,13 +89,13 @@ def test_a_rubric_with_transcript_shows_all_turns(server: JudgeServer) -> None:
 
 
 def test_results_stay_out_of_a_rubric_with_completion(server: JudgeServer) -> None:
-    reward = rk.judge("Is it good? {completion}", model="m", base_url=server.base_url)
+    reward = rk.judge("Is it good? {completion}", model=rk.Endpoint("m", server.base_url))
     rk.score(reward, [opened("the secret result")])
     assert "secret" not in server.requests[0].messages[-1]["content"]
 
 
 def test_the_judge_sees_either_the_transcript_or_the_completion() -> None:
     with pytest.raises(rk.RewardDefinitionError, match=r"Keep \{transcript\}"):
-        rk.judge("{completion} {transcript}", model="m", base_url="http://localhost:1/v1")
+        rk.judge("{completion} {transcript}", model=rk.Endpoint("m", "http://localhost:1/v1"))
     with pytest.raises(rk.RewardDefinitionError, match=r"write \{transcript\}"):
-        rk.judge("{trajectory}", model="m", base_url="http://localhost:1/v1")
+        rk.judge("{trajectory}", model=rk.Endpoint("m", "http://localhost:1/v1"))

@@ -180,7 +180,7 @@ def test_a_word_is_not_its_anagram(word: str, random: object) -> None:
 
 @pytest.mark.parametrize("gold", ["nan", "NaN", "\\text{nan}", "NaT", "null", "<NA>", "N/A", "$nan$"])
 def test_a_missing_gold_answer_is_an_error(gold: str) -> None:
-    with pytest.raises(rk.CoercionError):
+    with pytest.raises(rk.errors.CoercionError):
         rk.score(rk.math_equal("answer"), ["nan"], answer=[gold])
 
 
@@ -192,5 +192,5 @@ def test_a_missing_gold_answer_is_an_error(gold: str) -> None:
     ],
 )  # fmt: skip
 def test_a_sentence_is_an_error_that_names_a_judge(gold: str) -> None:
-    with pytest.raises(rk.CoercionError, match="judge"):
+    with pytest.raises(rk.errors.CoercionError, match="judge"):
         rk.score(rk.math_equal("answer"), ["1"], answer=[gold])

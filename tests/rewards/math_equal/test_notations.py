@@ -103,7 +103,7 @@ def test_answers_in_sentences() -> None:
 
 @pytest.mark.parametrize("gold", UNREADABLE)
 def test_a_gold_answer_that_is_unclear_is_an_error_or_a_failure(gold: str) -> None:
-    with pytest.raises(rk.CoercionError, match="fallback"):
+    with pytest.raises(rk.errors.CoercionError, match="fallback"):
         rk.score(rk.math_equal("answer"), ["5"], answer=[gold])
     reward = rk.fallback(rk.math_equal("answer", on_unparsable_gold="fail"), rk.exact("answer"))
     table = rk.score(reward, [gold, "5"], answer=[gold, "5"])

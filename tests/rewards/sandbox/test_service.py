@@ -206,7 +206,7 @@ def test_other_formats(program: str, wrong: str, tests: Any, fusion: Fusion) -> 
     ],
 )
 def test_tests_that_need_code_or_much_output_are_refused(tests: Any) -> None:
-    with pytest.raises(rk.CoercionError, match=r"column 'tests', row 0"):
+    with pytest.raises(rk.errors.CoercionError, match=r"column 'tests', row 0"):
         rk.score(code_tests("tests", sandbox="http://localhost:1"), ["print(1)"], tests=[tests])
 
 

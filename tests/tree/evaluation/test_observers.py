@@ -101,7 +101,7 @@ def test_calls_in_another_process_are_observed() -> None:
 
 
 def test_the_rows_behind_a_gate_are_those_of_the_batch() -> None:
-    gate = rk.gate(when=rk.starts_with("x"), then=plain)
+    gate = rk.gate(when=rk.contains(start="x"), then=plain)
     assert watch(gate, ["a", "x", "b", "xy"]).calls == [("plain", 1), ("plain", 3)]
 
 
@@ -155,7 +155,7 @@ def test_observing_does_not_change_scores(completions: list[str]) -> None:
             raise StopIteration
         return len(completion) / 10
 
-    scorer = Scorer(0.5 * moody + rk.gate(when=rk.starts_with("a"), then=moody.named("again")) + rk.monitor(plain))
+    scorer = Scorer(0.5 * moody + rk.gate(when=rk.contains(start="a"), then=moody.named("again")) + rk.monitor(plain))
     with observed_by(Watcher()):
         found = scorer.score(Batch(completions), strict=False)
     expected = scorer.score(Batch(completions), strict=False)

@@ -41,8 +41,8 @@ def test_followers_are_found_everywhere_in_the_tree_each_once() -> None:
     tree = (
         REACHED * part
         + rk.gate(part, other * REACHED, threshold=tracking)
-        + rk.weighted_mean({other: 1.0 - tracking, part: 1.0})
-        + rk.geometric_mean({part.clip(): 0.5 * REACHED + 0.5})
+        + rk.mean({other: 1.0 - tracking, part: 1.0})
+        + rk.mean({part.clip(): 0.5 * REACHED + 0.5}, kind="geometric")
         + rk.curriculum([rk.Stage("a", part, until=REACHED), rk.Stage("b", other)])
         + rk.normalize(other, "running")
     )
@@ -62,7 +62,7 @@ def test_a_schedule_that_follows_an_unknown_component_names_the_components() -> 
 @pytest.mark.parametrize(
     "schedule", [rk.schedules.when_reached("part", level=90.0), rk.schedules.track("part", 50.0, 100.0)]
 )
-def test_a_level_that_is_never_reached_is_refused(schedule: rk.Schedule) -> None:
+def test_a_level_that_is_never_reached_is_refused(schedule: rk.schedules.Schedule) -> None:
     part, _ = counted("part")
     with pytest.raises(rk.RewardDefinitionError, match=r"'part' is at most 1"):
         rk.Scorer(schedule * part)

@@ -156,7 +156,7 @@ def test_a_fault_in_one_reward_stops_the_others_of_the_tree() -> None:
         time.sleep(0.05)
         raise ValueError("bug")
 
-    with pytest.raises(rk.RewardFailure, match="buggy"):
+    with pytest.raises(rk.errors.RewardBug, match="buggy"):
         rk.score(waits + buggy, ["a"])
     assert canceled.wait(10)
 

@@ -38,7 +38,7 @@ def test_an_unscorable_row_keeps_only_the_values_of_scored_components() -> None:
 
 def test_missing_columns_are_found_before_anything_is_evaluated() -> None:
     part, calls = counted("part")
-    with pytest.raises(rk.BindingError, match="'answer'"):
+    with pytest.raises(rk.errors.BindingError, match="'answer'"):
         rk.score(part + rk.exact("answer"), ["a"])
     assert not calls
 
@@ -168,8 +168,8 @@ def test_no_text_makes_a_primitive_raise(text: str) -> None:
 
 def test_measurements_are_in_the_table_by_component() -> None:
     counting = rk.reward(name="counting")(Counting())
-    opens = rk.contains_all(["a"]).named("opens")
-    tree = rk.gate(opens, counting) + rk.gate(rk.contains_all(["b"]).named("other"), counting) + opens
+    opens = rk.contains(all="a").named("opens")
+    tree = rk.gate(opens, counting) + rk.gate(rk.contains(all="b").named("other"), counting) + opens
     table = rk.score(tree, ["a", "b", "ab", "c"])
     assert table.measured == {"calls/counting": 3.0}
     assert rk.score(tree, ["c"]).measured == {}

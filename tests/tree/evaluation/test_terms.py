@@ -86,7 +86,7 @@ def other(completion: str) -> float:
         (rk.schedules.linear(0, 1e20) * other, ["1e+50"]),
         (rk.weighted_sum({big: 2.0, other: 1.0}), ["big 6e+38", "other 1e+30"]),
         (rk.product(big, other), ["product 3e+68"]),
-        (rk.gate(when=rk.length_between(0, 0, unit="words"), then=other, otherwise=-1e39), ["gate.otherwise -1e+39"]),
+        (rk.gate(when=rk.length.between(0, 0, unit="words"), then=other, otherwise=-1e39), ["gate.otherwise -1e+39"]),
         (big - 2 * big.named("more") + big.named("last"), ["more -6e+38"]),  # the total is 0
         (1e300 * other, ["inf"]),
         (rk.maximum(0 * other, 1e300 * other - 1e300 * other.named("less")), ["1e+300", "is nan"]),

@@ -95,7 +95,7 @@ def play(environment: Callable[[], Any], completion: Any, row: Mapping[str, Any]
     ::
 
         messages, shop = play(Shop, [{"role": "assistant", "tool_calls": [...]}], {"item": "tea"})
-        rk.score(rk.final_state(sold), [messages], environments=[shop], item=["tea"])
+        rk.score(rk.agents.final_state(sold), [messages], environments=[shop], item=["tea"])
 
     Args:
         environment: the class of the environment, or a function that makes one.

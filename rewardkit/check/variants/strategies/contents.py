@@ -29,7 +29,6 @@ from pydantic import TypeAdapter
 from rewardkit.check.variants.strategies.documents import json_documents, json_values, unlike
 from rewardkit.check.variants.strategies.texts import bodies, numbers, pattern_texts, sentences, wrong_answers
 from rewardkit.errors import CoercionError, RewardDefinitionError, RewardKitError, shorten
-from rewardkit.rewards.agents import FixedSteps
 from rewardkit.rewards.choice.reward import Choice
 from rewardkit.rewards.code import CodeRuns, CodeTests
 from rewardkit.rewards.format import FencedBlock
@@ -40,12 +39,12 @@ from rewardkit.rewards.json_valid import JsonValid
 from rewardkit.rewards.language import SHORTEST, FixedLanguage, Script
 from rewardkit.rewards.length import LengthBetween, OverlongPenalty
 from rewardkit.rewards.math_equal.reward import MathEqual
+from rewardkit.rewards.milestones import FixedMilestones
 from rewardkit.rewards.number.reward import Number
-from rewardkit.rewards.patterns import Affix, ContainsAll, ContainsNone, NoRefusal, Regex
+from rewardkit.rewards.patterns import Contains, Regex
 from rewardkit.rewards.repetition import RepetitionPenalty
 from rewardkit.text.languages import SCRIPTS
 from rewardkit.text.numbers import number_text
-from rewardkit.text.visibility import unmasked
 from rewardkit.tree.binding import Binding
 from rewardkit.tree.coercion import Coercer
 from rewardkit.tree.gold import AcceptedGolds, GoldTexts
@@ -211,6 +210,7 @@ _SCALARS: dict[Any, SearchStrategy[Any]] = {
 
 
 _REFUSALS = ("I'm sorry, but I can't help with that.", "As an AI, I cannot answer.", "I'm unable to do so.")
+_JOINTS = (" ", ", ", "\n")
 _SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "CJK", "HANGUL", "ARABIC")
 _LONGEST = 2_000
 
@@ -292,41 +292,22 @@ def _(function: FencedBlock) -> Contents:
 
 
 @of_wording.register
-def _(function: Affix) -> Contents:
+def _(function: Contains) -> Contents:
     def holds(text: str) -> bool:
-        seen = text.strip().casefold() if function.ignore_case else text.strip()
-        return seen.endswith(function.texts) if function.at_end else seen.startswith(function.texts)
+        return float(function(text)) == 1.0
 
-    word = st.sampled_from(function.texts)
-    parts = (bodies(), word) if function.at_end else (word, bodies())
-    right = st.builds("{} {}".format, *parts)
-    return Contents(right, st.one_of(bodies().filter(lambda text: not holds(text)), _spoilt(right, holds)), loose=True)
-
-
-@of_wording.register
-def _(function: ContainsAll) -> Contents:
-    texts = list(function.texts)
-    right = st.builds(
-        lambda order, joint: joint.join(order), st.permutations(texts), st.sampled_from([" ", ", ", "\n"])
-    )
-    fewer = [[one for one in texts if one != missing] for missing in texts]
-    wrong = [
-        ", ".join(some) or "so" for some, missing in zip(fewer, texts, strict=True) if missing not in ", ".join(some)
-    ]
-    return Contents(right, st.sampled_from(wrong or ["so"]), loose=True)
-
-
-@of_wording.register
-def _(function: ContainsNone) -> Contents:
-    clean = bodies().filter(lambda text: not any(one in unmasked(text) for one in function.texts))
-    return Contents(clean, st.builds("{} {}".format, clean, st.sampled_from(function.texts)), loose=True)
-
-
-@of_wording.register
-def _(function: NoRefusal) -> Contents:
-    said = st.sampled_from([*_REFUSALS, *function.texts])
-    plain = sentences().filter(lambda text: not any(one in unmasked(text) for one in function.texts))
-    return Contents(plain, st.builds("{} {}".format, said, plain), loose=True)
+    words, forbidden = list(function.wanted), [*function.forbidden, *_REFUSALS * function.refusals]
+    joined = st.builds(lambda order, joint: joint.join(order), st.permutations(words), st.sampled_from(_JOINTS))
+    inside = joined if words else bodies()
+    parts = [st.sampled_from(edge) for edge in (function.starts, function.ends) if edge]
+    parts.insert(len(parts) if function.starts else 0, inside)
+    right = st.builds("{} {} {}".format if len(parts) == 3 else "{} {}".format, *parts) if parts[1:] else inside
+    right = right.filter(holds)
+    wrong = [st.builds("{} {}".format, right, st.sampled_from(forbidden))] if forbidden else []
+    wrong += [st.just(", ".join(word for word in words if word != missing) or "so") for missing in words]
+    if function.starts or function.ends:
+        wrong += [bodies(), _spoilt(right, holds)]
+    return Contents(right, st.one_of(wrong).filter(lambda text: not holds(text)), loose=True)
 
 
 @of_wording.register
@@ -571,7 +552,7 @@ def _(function: CodeRuns | CodeTests, gold: _Gold) -> Contents:
 
 
 @of.register
-def _(function: FixedSteps, gold: _Gold) -> Contents:
+def _(function: FixedMilestones, gold: _Gold) -> Contents:
     steps = list(function.milestones)
     fewer = [steps[:place] + steps[place + 1 :] for place in range(len(steps))]
     return Contents(

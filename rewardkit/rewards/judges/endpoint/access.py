@@ -1,16 +1,20 @@
-"""The address and the limits of an endpoint: ``Access("http://localhost:8000/v1", concurrency=16)``."""
+"""A model and how to reach it: ``rk.Endpoint("qwen", base_url="http://localhost:8000/v1", concurrency=16)``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, final
 from urllib.parse import urlsplit
 
-from rewardkit.errors import shorten
+from rewardkit.errors import RewardDefinitionError, shorten
 
 
 @dataclass(frozen=True)
 class Access:
-    """The address and the limits of an endpoint.
+    """What the requests to a server share.
 
     Attributes:
         base_url: its address; None for ``OPENAI_BASE_URL``, or OpenAI.
@@ -25,6 +29,89 @@ class Access:
     concurrency: int = 64
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
+
+
+@final
+@dataclass(frozen=True)
+class Endpoint:
+    """A model behind an OpenAI-compatible endpoint, and how to ask it.
+
+    ``rk.judge(rubric, model=rk.Endpoint("qwen", base_url="http://localhost:8000/v1", temperature=None))``
+
+    Attributes:
+        model: the name of the model at the endpoint.
+        base_url: the address, such as ``http://localhost:8000/v1``. By default ``OPENAI_BASE_URL``, or OpenAI.
+        key: the environment variable that holds the API key. The key itself is never stored.
+        deadline: seconds for one call with all its retries; one attempt gets at most two thirds of them.
+        batch_deadline: seconds for all calls of one batch.
+        concurrency: the number of calls at a time.
+        requests_per_minute: the limit of your account; None for no limit.
+        tokens_per_minute: the same for tokens; a call counts its length and `max_tokens`.
+        temperature: the sampling temperature; None for the default of the endpoint.
+        max_tokens: the longest answer; None for the limit of the endpoint.
+        options: more options of the request, such as ``{"reasoning_effort": "low"}``.
+        structured: True asks for JSON by schema if the endpoint supports it. The answer is checked either way.
+
+    Raises:
+        RewardDefinitionError: an option is invalid.
+    """
+
+    model: str
+    base_url: str | None = None
+    key: str = "OPENAI_API_KEY"
+    deadline: float = 30.0
+    batch_deadline: float = 600.0
+    concurrency: int = 64
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    temperature: float | None = 0.0
+    max_tokens: int | None = 1024
+    options: Mapping[str, Any] | None = field(default=None, compare=False)
+    structured: bool = True
+    sampling: str = field(default="", init=False, repr=False)
+    """The options of a request as JSON."""
+
+    def __post_init__(self) -> None:
+        _text("model", self.model)
+        _text("key", self.key)
+        if self.base_url is not None:
+            problem = problem_of(_text("base_url", self.base_url))
+            if problem:
+                raise RewardDefinitionError(f"rk.Endpoint: {problem}")
+            object.__setattr__(self, "base_url", self.base_url.strip())
+        for option in ("deadline", "batch_deadline"):
+            _number(option, getattr(self, option))
+        for option in ("requests_per_minute", "tokens_per_minute"):
+            if getattr(self, option) is not None:
+                _number(option, getattr(self, option))
+        if isinstance(self.concurrency, bool) or not isinstance(self.concurrency, int) or self.concurrency < 1:
+            raise RewardDefinitionError(
+                f"rk.Endpoint: concurrency must be a whole number, at least 1, got {shorten(self.concurrency)}"
+            )
+        try:
+            given = {"temperature": self.temperature, "max_tokens": self.max_tokens} | dict(self.options or {})
+            named = {str(name): value for name, value in given.items() if value is not None}
+            object.__setattr__(self, "sampling", json.dumps(named, sort_keys=True, allow_nan=False))
+        except (TypeError, ValueError) as error:
+            raise RewardDefinitionError(
+                f"rk.Endpoint: options= must be valid as JSON, got {shorten(self.options)}: {error}"
+            ) from None
+
+    @property
+    def access(self) -> Access:
+        """What the requests to the same server share."""
+        return Access(self.base_url, self.key, self.concurrency, self.requests_per_minute, self.tokens_per_minute)
+
+
+def _text(option: str, value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise RewardDefinitionError(f"rk.Endpoint: {option} must be a non-empty string, got {shorten(value)}")
+    return value
+
+
+def _number(option: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
+        raise RewardDefinitionError(f"rk.Endpoint: {option} must be a number above 0, got {shorten(value)}")
 
 
 def problem_of(base_url: str) -> str:

@@ -300,7 +300,7 @@ _LEAST_SHARE = 1 / 20
 _FIRST_WAIT, _LONGEST_WAIT = 0.25, 8.0
 
 
-class Endpoint:
+class EndpointClient:
     """An endpoint in one event loop."""
 
     def __init__(self, access: Access, key: str) -> None:

@@ -68,7 +68,7 @@ FAULTS = {
     "at most": ("limits: {max_error_rate: 5}", "limits.max_error_rate: must be at most 1.0, not 5"),
     "a truth is no number": ("processes: true", "processes: must be a number, not true"),
     "a truth is no number for TRL": ("grpo: {max_steps: true}", "grpo.max_steps: must be a whole number, not true"),
-    "one of several": ("columns: term", "columns: must be 'terms' or 'components', not 'term'. Did you mean 'terms'?"),
+    "one of several": ("outputs: term", "outputs: must be 'terms' or 'components', not 'term'. Did you mean 'terms'?"),
     "a schedule": (
         "grpo: {lr_scheduler_type: cosin}",
         "grpo.lr_scheduler_type: must be one of linear, cosine, cosine_with_restarts,",
@@ -398,7 +398,7 @@ def test_the_schema_refuses_what_is_refused(folder: Path) -> None:
         {"lora": {"lora_alfa": 1}},
         {"vllm": {"prt": 1}},
         {"vllm": "fast"},
-        {"columns": "term"},
+        {"outputs": "term"},
         {"processes": 0},
         {"model": {"nam": "x"}},
         {"guards": [{"watch": "kl", "abve": 1}]},

@@ -14,13 +14,13 @@ from rewardkit_adapters.runner.data import rows_of
 
 def test_the_extra_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "reasoning_gym", None)
-    with pytest.raises(rk.ConfigError, match=r"rewardkit-sdk\[reasoning-gym\]"):
+    with pytest.raises(rk.errors.ConfigError, match=r"rewardkit-sdk\[reasoning-gym\]"):
         rows_of(DatasetConfig(reasoning_gym="gcd"), tmp_path, 0)
 
 
 def test_there_are_no_splits(tmp_path: Path) -> None:
     config = DatasetConfig(reasoning_gym="gcd").model_copy(update={"split": "test"})
-    with pytest.raises(rk.ConfigError, match="hold_out"):
+    with pytest.raises(rk.errors.ConfigError, match="hold_out"):
         rows_of(config, tmp_path, 0)
 
 
@@ -33,5 +33,5 @@ def test_rows_and_templates(tmp_path: Path) -> None:
     answers = [f"<answer>{answer}</answer>" for answer in rows["answer"]]
     assert rk.score(rk.from_reasoning_gym("gcd"), answers, metadata=list(rows["metadata"])).total.tolist() == [1.0] * 4
     for wrong in (DatasetConfig(reasoning_gym="gcdd"), DatasetConfig(reasoning_gym="gcd", options={"number": 3})):
-        with pytest.raises(rk.ConfigError, match=r"dataset\.reasoning_gym: "):
+        with pytest.raises(rk.errors.ConfigError, match=r"dataset\.reasoning_gym: "):
             rows_of(wrong, tmp_path, 0)

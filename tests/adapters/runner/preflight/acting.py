@@ -65,4 +65,4 @@ def paid(environment: Shop) -> bool:
 
 
 reward = rk.exact("answer")
-state = reward + rk.final_state(paid)
+state = reward + rk.agents.final_state(paid)

@@ -13,7 +13,7 @@ BAD = ["<answer>41</answer>", "<answer>3</answer>"]
 number = rk.number("answer", extract=rk.extract.tag("answer"))
 exact = rk.exact("answer")
 routed = rk.route({"math": number, "text": exact}, by="task")
-ranked = number + rk.rank_in_group(rk.length_between(1, 9, unit="words"))
+ranked = number + rk.rank_in_group(rk.length.between(1, 9, unit="words"))
 
 
 @rk.reward
@@ -59,7 +59,7 @@ def plain(completions: list[str], answer: list[str], **kwargs: Any) -> list[floa
 
 def judged(**options: Any) -> rk.Reward:
     """Asks a judge that must not be asked here: there is none."""
-    return rk.judge(rubric="Is it polite?", model="judge", base_url="http://127.0.0.1:9/v1", **options)
+    return rk.judge(rubric="Is it polite?", model=rk.Endpoint("judge", "http://127.0.0.1:9/v1"), **options)
 
 
 def watching(completions: list[str], trainer_state: Any, **kwargs: Any) -> list[float]:

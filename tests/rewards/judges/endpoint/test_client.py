@@ -11,7 +11,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.rewards.judges.endpoint.access import Access
-from rewardkit.rewards.judges.endpoint.client import Endpoint
+from rewardkit.rewards.judges.endpoint.client import EndpointClient
 from rewardkit.rewards.judges.service import endpoint_of
 from tests.rewards.judges.server import JudgeServer, Reply, Request, verdict
 
@@ -30,7 +30,7 @@ def test_judges_with_the_same_access_share_an_endpoint() -> None:
 
 def test_another_key_is_another_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     async def run() -> None:
-        endpoints: list[Endpoint] = []
+        endpoints: list[EndpointClient] = []
         for key in ("one", "two"):
             monkeypatch.setenv("OPENAI_API_KEY", key)
             endpoints.append(await endpoint_of(Access("http://127.0.0.1:9/v1")))
@@ -69,7 +69,7 @@ except ValueError:
     "after Ctrl-C in a batch": """
 threading.Timer(0.3, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
 try:
-    rk.score(rk.judge("Good?", model="slow", base_url=sys.argv[1]), ['a', 'b'])
+    rk.score(rk.judge("Good?", model=rk.Endpoint("slow", sys.argv[1])), ['a', 'b'])
 except KeyboardInterrupt:
     sys.exit(0)
 """,
@@ -82,7 +82,7 @@ def test_it_leaves_nothing_open(script: str) -> None:
         return Reply(delay=60) if request.body["model"] == "slow" else verdict(7)(request)
 
     imports = "import asyncio, signal, sys, threading\nimport rewardkit as rk\n"
-    made = "judge = rk.judge('Good?', model='m', base_url=sys.argv[1])\n"
+    made = "judge = rk.judge('Good?', model=rk.Endpoint('m', sys.argv[1]))\n"
     with JudgeServer(answered) as server:
         command = [sys.executable, "-W", "error", "-c", imports + made + script, server.base_url]
         done = subprocess.run(command, capture_output=True, text=True, timeout=30)
@@ -90,7 +90,7 @@ def test_it_leaves_nothing_open(script: str) -> None:
 
 
 def _scored(address: str) -> list[float]:
-    totals: list[float] = rk.score(rk.judge("Good?", model="m", base_url=address), ["a", "b"]).total.tolist()
+    totals: list[float] = rk.score(rk.judge("Good?", model=rk.Endpoint("m", address)), ["a", "b"]).total.tolist()
     return totals
 
 

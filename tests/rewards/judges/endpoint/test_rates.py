@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from typing import Any
 
 import pytest
 
@@ -26,8 +27,8 @@ def test_a_burst_is_a_tenth_of_the_limit_per_minute(per_minute: float, at_once: 
 
 def test_requests_within_the_limits_are_sent() -> None:
     with JudgeServer(verdict(7)) as server:
-        limited = {"requests_per_minute": 6000.0, "tokens_per_minute": 4000.0}
-        reward = rk.judge("Good?", model="m", base_url=server.base_url, max_tokens=None, **limited)  # type: ignore[arg-type]
+        limited: dict[str, Any] = {"requests_per_minute": 6000.0, "tokens_per_minute": 4000.0}
+        reward = rk.judge("Good?", model=rk.Endpoint("m", server.base_url, max_tokens=None, **limited))
         assert rk.score(reward, ["a"]).total.tolist() == [0.7]  # larger than all that may go at once: it waits its turn
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.rewards.agents import steps
+from rewardkit.rewards.milestones import milestones as reached
 
 MILESTONE = st.text(alphabet="abc", min_size=1, max_size=3)
 MILESTONES = st.lists(MILESTONE, min_size=1, max_size=6, unique=True)
@@ -20,9 +20,9 @@ TEXT = st.text(alphabet="abc ", max_size=40)
 def value(reward: rk.Reward, completion: str, **columns: Any) -> float:
     cells: dict[str, Any] = {name: [cell] for name, cell in columns.items()}
     table = rk.score(reward, [completion], **cells)
-    assert table.outcomes["steps"].tolist() == ["scored"]
+    assert table.outcomes["milestones"].tolist() == ["scored"]
     assert 0.0 <= table.total[0] <= 1.0
-    assert (table.total[0] == 1.0) == (not table.notes["steps"][0])
+    assert (table.total[0] == 1.0) == (not table.notes["milestones"][0])
     return float(table.total[0])
 
 
@@ -43,55 +43,55 @@ def value(reward: rk.Reward, completion: str, **columns: Any) -> float:
     ],
 )
 def test_steps(completion: str, ordered: float, anywhere: float) -> None:
-    assert value(steps("sort", "merge", "return"), completion) == pytest.approx(ordered)
-    assert value(steps("sort", "merge", "return", ordered=False), completion) == pytest.approx(anywhere)
+    assert value(reached("sort", "merge", "return"), completion) == pytest.approx(ordered)
+    assert value(reached("sort", "merge", "return", ordered=False), completion) == pytest.approx(anywhere)
 
 
 def test_one_place_is_not_two_milestones_in_order() -> None:
-    assert value(steps("step 1", "step 10"), "step 10") == 0.5
-    assert value(steps("ab", "bc"), "abc") == 0.5
-    assert value(steps("a", "abc", "b"), "abc") == pytest.approx(2 / 3)
+    assert value(reached("step 1", "step 10"), "step 10") == 0.5
+    assert value(reached("ab", "bc"), "abc") == 0.5
+    assert value(reached("a", "abc", "b"), "abc") == pytest.approx(2 / 3)
 
 
 def test_form_does_not_count_and_case_does_on_demand() -> None:
-    assert value(steps("the cafe\u0301", "New York"), "the   café in New\nYork") == 1.0
-    assert value(steps("SORT", "Straße", ignore_case=True), "Sort STRASSE") == 1.0
+    assert value(reached("the cafe\u0301", "New York"), "the   café in New\nYork") == 1.0
+    assert value(reached("SORT", "Straße", ignore_case=True), "Sort STRASSE") == 1.0
 
 
 def test_any_apostrophe_will_do() -> None:
-    assert value(steps("don't"), "I don\u2019t") == value(steps("don\u2019t"), "I don't") == 1.0
-    assert value(steps(column="plan"), "I don't", plan=["don\u2019t"]) == 1.0
+    assert value(reached("don't"), "I don\u2019t") == value(reached("don\u2019t"), "I don't") == 1.0
+    assert value(reached(column="plan"), "I don't", plan=["don\u2019t"]) == 1.0
 
 
 def test_milestones_keep_their_stops_and_marks() -> None:
-    assert value(steps(column="plan"), "return x", plan=["return `x`."]) == 0.0
+    assert value(reached(column="plan"), "return x", plan=["return `x`."]) == 0.0
 
 
 def test_a_list_of_milestones_is_to_be_starred() -> None:
-    with pytest.raises(rk.RewardDefinitionError, match=r"rk\.steps\(\*milestones\)"):
-        steps(["a", "b"])  # type: ignore[arg-type]
+    with pytest.raises(rk.RewardDefinitionError, match=r"rk\.milestones\(\*texts\)"):
+        reached(["a", "b"])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     "cell", [["sort", "merge", "return it"], '["sort", "merge", "return it"]', "- sort\n- merge\n- return it"]
 )
 def test_milestones_from_a_column(cell: Any) -> None:
-    assert value(steps(column="plan"), "sort, merge", plan=cell) == pytest.approx(2 / 3)
+    assert value(reached(column="plan"), "sort, merge", plan=cell) == pytest.approx(2 / 3)
 
 
 def test_a_line_with_commas_is_one_milestone() -> None:
-    assert value(steps(column="plan"), "so sort, then merge it", plan="sort, then merge") == 1.0
-    assert value(steps(column="plan"), "sort it, merge it, then merge", plan="sort, then merge") == 0.0
+    assert value(reached(column="plan"), "so sort, then merge it", plan="sort, then merge") == 1.0
+    assert value(reached(column="plan"), "sort it, merge it, then merge", plan="sort, then merge") == 0.0
 
 
 def test_answer_and_column_have_their_own_extractors() -> None:
-    reward = steps(column="plan", extract=rk.extract.tag("work"), gold=rk.extract.fenced())
+    reward = reached(column="plan", extract=rk.extract.tag("work"), gold=rk.extract.fenced())
     assert value(reward, "<work>a</work> b", plan="So:\n```\na\nb\n```") == 0.5
 
 
 def test_a_miss_says_what_is_missing() -> None:
-    table = rk.score(steps("sort", "merge", "return"), ["return sort"])
-    assert table.notes["steps"] == ["missing: 'merge'; 1 out of order"]
+    table = rk.score(reached("sort", "merge", "return"), ["return sort"])
+    assert table.notes["milestones"] == ["missing: 'merge'; 1 out of order"]
 
 
 @given(TEXT, MILESTONES)
@@ -104,31 +104,31 @@ def test_the_longest_chain_of_first_places_counts(text: str, milestones: list[st
         for chain in combinations(spans, size)
         if all(first[1] <= second[0] for first, second in pairwise(chain))
     )
-    assert value(steps(*milestones), text) == pytest.approx(longest / len(milestones))
+    assert value(reached(*milestones), text) == pytest.approx(longest / len(milestones))
 
 
 @given(MILESTONES)
 def test_the_milestones_in_order_get_one_where_none_holds_another(milestones: list[str]) -> None:
     marked = [f"<{place}{milestone}>" for place, milestone in enumerate(milestones)]
-    assert value(steps(*marked), " then ".join(marked)) == 1.0
-    assert value(steps(*marked), " then ".join(reversed(marked))) == pytest.approx(1 / len(marked))
+    assert value(reached(*marked), " then ".join(marked)) == 1.0
+    assert value(reached(*marked), " then ".join(reversed(marked))) == pytest.approx(1 / len(marked))
 
 
 @given(TEXT, TEXT, MILESTONES, st.booleans())
 def test_more_words_never_lower_it(text: str, more: str, milestones: list[str], ordered: bool) -> None:
-    reward = steps(*milestones, ordered=ordered)
+    reward = reached(*milestones, ordered=ordered)
     assert value(reward, f"{text} {more}") >= value(reward, text)
 
 
 @given(TEXT, MILESTONES, st.integers(2, 5))
 def test_saying_it_all_again_earns_nothing(text: str, milestones: list[str], times: int) -> None:
     once = f"{text} {' '.join(reversed(milestones))} "
-    assert value(steps(*milestones), once * times) == value(steps(*milestones), once)
+    assert value(reached(*milestones), once * times) == value(reached(*milestones), once)
 
 
 @given(st.text(alphabet=st.characters(), max_size=60), st.booleans(), st.booleans())
 def test_every_text_scores_within_bounds(completion: str, ordered: bool, ignore_case: bool) -> None:
-    value(steps("a", "0", " b c ", ordered=ordered, ignore_case=ignore_case), completion)
+    value(reached("a", "0", " b c ", ordered=ordered, ignore_case=ignore_case), completion)
 
 
 @pytest.mark.parametrize(
@@ -147,40 +147,40 @@ def test_every_text_scores_within_bounds(completion: str, ordered: bool, ignore_
 )
 def test_hostile_texts_score_zero_without_raising(completion: str) -> None:
     milestones = ["a" * size + "b" for size in range(1, 101)]
-    assert value(steps(*milestones, ignore_case=True), completion) == 0.0
+    assert value(reached(*milestones, ignore_case=True), completion) == 0.0
 
 
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: steps(),
-        lambda: steps("a", column="plan"),
-        lambda: steps("a", gold=rk.extract.whole()),
-        lambda: steps("a", " "),
-        lambda: steps("a", 5),  # type: ignore[arg-type]
-        lambda: steps("a b", "a  b"),
-        lambda: steps("a", "A", ignore_case=True),
-        lambda: steps(*map(str, range(101))),
-        lambda: steps(column=5),  # type: ignore[arg-type]
-        lambda: steps(column=""),
+        lambda: reached(),
+        lambda: reached("a", column="plan"),
+        lambda: reached("a", gold=rk.extract.whole()),
+        lambda: reached("a", " "),
+        lambda: reached("a", 5),  # type: ignore[arg-type]
+        lambda: reached("a b", "a  b"),
+        lambda: reached("a", "A", ignore_case=True),
+        lambda: reached(*map(str, range(101))),
+        lambda: reached(column=5),  # type: ignore[arg-type]
+        lambda: reached(column=""),
     ],
 )
 def test_impossible_milestones_are_refused(make: Any) -> None:
-    with pytest.raises(rk.RewardDefinitionError, match="steps"):
+    with pytest.raises(rk.RewardDefinitionError, match="milestones"):
         make()
 
 
 @pytest.mark.parametrize("cell", ["", [], ["a", "a "], list(map(str, range(101))), {"a": 1}, "[1"])
 def test_impossible_milestones_in_a_column_are_the_datas_fault(cell: Any) -> None:
-    with pytest.raises(rk.CoercionError, match="column 'plan', row 0"):
-        rk.score(steps(column="plan"), ["a"], plan=[cell])
+    with pytest.raises(rk.errors.CoercionError, match="column 'plan', row 0"):
+        rk.score(reached(column="plan"), ["a"], plan=[cell])
 
 
 @pytest.mark.parametrize(
     ("reward", "shown"),
     [
-        (steps("a", "b"), "steps('a', 'b')"),
-        (steps(column="plan", ordered=False), "steps(column='plan', ordered=False)"),
+        (reached("a", "b"), "milestones('a', 'b')"),
+        (reached(column="plan", ordered=False), "milestones(column='plan', ordered=False)"),
     ],
 )
 def test_rewards_are_values(reward: rk.Reward, shown: str) -> None:
@@ -188,4 +188,4 @@ def test_rewards_are_values(reward: rk.Reward, shown: str) -> None:
     assert again == reward
     assert hash(again) == hash(reward)
     assert repr(again) == shown
-    assert len({r.fingerprint for r in (steps("b", "a"), steps("a", "b", ordered=False), reward)}) == 3
+    assert len({r.fingerprint for r in (reached("b", "a"), reached("a", "b", ordered=False), reward)}) == 3
