@@ -37,8 +37,7 @@ from rewardkit.workers.limits import free_bytes, limit_memory
 from rewardkit.workers.random_state import preserved_rng
 from rewardkit.workers.worker import Launch, alone
 from rewardkit_adapters.live.sources import MODULES, Code
-from rewardkit_adapters.trl.given import successor
-from rewardkit_adapters.trl.layout import Columns, Layout
+from rewardkit_adapters.trl.layout import Columns, Layout, successor
 
 SECONDS = 60.0
 """Time limit of a trial, including its imports."""

@@ -114,7 +114,7 @@ class Versions:
 
     def made(self, request: Request, before: int, to: int | None, records: Records) -> Version:
         """Make a version from the one `before` it and a request."""
-        from rewardkit_adapters.trl.given import successor
+        from rewardkit_adapters.trl.layout import successor
 
         if request.kind == "reward" and request.code is not None:
             folder = self._mailbox.code_folder(request.update)

@@ -16,8 +16,7 @@ from rewardkit.tree.reward import Reward
 from rewardkit_adapters.trl.calls import Episodes, TrainerCall
 from rewardkit_adapters.trl.checks import clash
 from rewardkit_adapters.trl.evaluator import Evaluator, Options
-from rewardkit_adapters.trl.given import layout_of
-from rewardkit_adapters.trl.layout import Columns
+from rewardkit_adapters.trl.layout import Columns, layout_of
 from rewardkit_adapters.trl.trainer import Trainer
 
 if TYPE_CHECKING:
