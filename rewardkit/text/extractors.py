@@ -51,13 +51,17 @@ class OwnTurn:
     def __call__(self, text: str) -> str | None:
         if len(text) > MAX_CHARACTERS:
             return None
-        closings = self.thinking.closings
-        end = min((start + len(mark) for start, mark in self.thinking.marks(text) if mark in closings), default=0)
+        closings, marks = self.thinking.closings, list(self.thinking.marks(text))
+        end = min((start + len(mark) for start, mark in marks if mark in closings), default=0)
         own = own_turn(text[end:])
         openings = [own.find(opening) for opening in self.thinking.openings if opening in own] if end else []
         if openings and (turn := next_turn(own[: min(openings)])) is not None:
             own = own[:turn]
-        return self.thinking.visible(text if end + len(own) == len(text) else text[:end] + own)
+        return (
+            self.thinking.visible(text, marks)
+            if end + len(own) == len(text)
+            else self.thinking.visible(text[:end] + own)
+        )
 
 
 @dataclass(frozen=True)

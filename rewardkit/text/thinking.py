@@ -109,8 +109,8 @@ class Thinking:
         """Return this without one block, for an extractor that reads that block."""
         return Thinking(tuple(block for block in self.blocks if block != marks)) if marks in self.blocks else self
 
-    def visible(self, text: str) -> str:
-        """Return what the user of the model sees: everything after the thinking.
+    def visible(self, text: str, marks: Iterable[tuple[int, str]] | None = None) -> str:
+        """Return what the user of the model sees: everything after the thinking. `marks` are those of the text.
 
         If the thinking never ends, nothing after its opening is visible. A block at the end of the text comes after
         the answer, so the text before it is visible. A closing mark without an opening ends thinking that the prompt
@@ -118,7 +118,7 @@ class Thinking:
         """
         text = spoken_text(text)
         stop, inside = len(text), False
-        for start, mark in self.marks(text):
+        for start, mark in self.marks(text) if marks is None else marks:
             if mark in self._openings:
                 stop, inside = start, False
             elif inside:

@@ -101,17 +101,16 @@ def own_turn(text: str) -> str:
     ``own_turn("I give up.<|im_end|>\\n<|im_start|>user\\n42")`` is ``"I give up."``. In OpenAI's harmony format
     it is the message in the final channel.
     """
-    if "<" not in text and "[" not in text:
-        return text
-    start = 0
-    if "<|channel|>" in text:
+    start, turn = 0, _turn_after(text, 0)
+    if turn and "<|channel|>" in text:
         final = _FINAL_CHANNEL.search(text)
         if final is None:
             return ""
         start = final.end()
     while own := _OWN.match(text, start):
         start = own.end()
-    turn = _turn_after(text, start)
+    if turn and turn.start() < start:
+        turn = _turn_after(text, start)
     while (
         turn and turn[0] == "</s>" and text.rfind("<s>", start, turn.start()) > text.rfind("</s>", start, turn.start())
     ):

@@ -37,10 +37,10 @@ class GoldNumber:
     extract: Extractor | None
 
     def __call__(self, value: object) -> Fraction:
-        if isinstance(value, (Decimal, Fraction)):
-            value = str(value)
-        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
             value = repr(value)
+        elif not isinstance(value, str) and isinstance(value, (Decimal, Fraction)):  # which is slow to ask of a text
+            value = str(value)
         if not isinstance(value, str):
             raise ValueError(f"not a number: {shorten(value)}")
         found = self.extract(value) if self.extract else value
@@ -75,8 +75,9 @@ class Number:
             return Score(0.0, value)
         if value == gold:
             return 1.0
-        distance = abs(_as_float(value) - float(gold))
-        size = abs(float(gold)) or 1.0
+        right = float(gold)
+        distance = abs(_as_float(value) - right)
+        size = abs(right) or 1.0
         allowed = max(self.tolerance, self.relative * size)
         if allowed > 0.0 and distance <= allowed * (1.0 + _ROUNDING):
             return 1.0
