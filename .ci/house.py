@@ -26,7 +26,12 @@ SIBLINGS: dict[str, dict[str, set[str]]] = {
         "json_match": {"assignment"},
         "tool_calls": {"assignment"},
     },
-    "rewardkit_adapters": {"live": {"trl"}, "axolotl": {"trl", "live"}, "runner": {"trl", "live", "reasoning_gym"}},
+    "rewardkit_adapters": {
+        "trl": {"live"},
+        "live": {"trl"},
+        "axolotl": {"trl", "live"},
+        "runner": {"trl", "live", "reasoning_gym"},
+    },
 }
 """The parts of a package that may know others; all other parts are independent."""
 

@@ -72,13 +72,14 @@ from rewardkit_adapters.axolotl import to_axolotl as to_axolotl
 from rewardkit_adapters.eval_protocol import from_eval_protocol as from_eval_protocol
 from rewardkit_adapters.hosted import to_hosted as to_hosted
 from rewardkit_adapters.inspect import from_inspect as from_inspect, from_inspect_log as from_inspect_log
-from rewardkit_adapters.live import get_config as get_config, to_trl as to_trl, update_config as update_config
+from rewardkit_adapters.live import get_config as get_config, update_config as update_config
 from rewardkit_adapters.nemo_gym import to_nemo_gym as to_nemo_gym
 from rewardkit_adapters.openenv import from_openenv as from_openenv, to_openenv as to_openenv
 from rewardkit_adapters.openrlhf import to_openrlhf as to_openrlhf
 from rewardkit_adapters.reasoning_gym import from_reasoning_gym as from_reasoning_gym
 from rewardkit_adapters.slime import to_slime as to_slime
 from rewardkit_adapters.swift import from_swift as from_swift, to_swift as to_swift
+from rewardkit_adapters.trl import to_trl as to_trl
 from rewardkit_adapters.verifiers import from_verifiers as from_verifiers, to_verifiers as to_verifiers
 from rewardkit_adapters.verl import from_verl as from_verl, to_verl as to_verl
 

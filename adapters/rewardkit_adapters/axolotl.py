@@ -15,8 +15,7 @@ from rewardkit.errors import RewardDefinitionError
 from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
 from rewardkit.tree.evaluation.scorer import Scorer
-from rewardkit_adapters.live.functions import to_trl
-from rewardkit_adapters.trl.functions import RewardFunction
+from rewardkit_adapters.trl.functions import RewardFunction, to_trl
 from rewardkit_adapters.trl.layout import Columns
 
 # to_axolotl: a reward as the reward functions that Axolotl's configuration names.

@@ -16,6 +16,7 @@ import numpy as np
 
 from rewardkit.batch.batch import RESERVED
 from rewardkit.errors import RewardDefinitionError
+from rewardkit.online.batches import check_patience
 from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
 from rewardkit.online.offers import Offers
@@ -221,8 +222,7 @@ def to_nemo_gym(
     """
     if on_failure not in ("retry", "mask"):
         raise RewardDefinitionError(f"to_nemo_gym: on_failure= is 'retry' or 'mask', got {on_failure!r}")
-    if not 0 <= patience < math.inf:
-        raise RewardDefinitionError(f"patience= is a number of seconds, 0 or more, got {patience!r}")
+    check_patience(patience)
     scorer = RowScorer(
         reward,
         OFFERS,

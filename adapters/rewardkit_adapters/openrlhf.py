@@ -14,7 +14,7 @@ from typing import Any, final
 
 from rewardkit.batch.messages import prompt_text
 from rewardkit.errors import RewardDefinitionError, shorten
-from rewardkit.online.batches import RunExit
+from rewardkit.online.batches import RunExit, check_patience
 from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
 from rewardkit.online.labels import columns
@@ -134,8 +134,7 @@ def to_openrlhf(
     if not isinstance(dynamic_filtering, bool):
         raise RewardDefinitionError(f"dynamic_filtering= is True or False, got {dynamic_filtering!r}")
     seconds = (0.0 if dynamic_filtering else PATIENCE) if patience is None else patience
-    if not 0 <= seconds < math.inf:
-        raise RewardDefinitionError(f"patience= is a number of seconds, 0 or more, got {patience!r}")
+    check_patience(seconds)
     scorer = RowScorer(
         reward,
         OFFERS,
@@ -176,10 +175,7 @@ def to_openrlhf(
 
 def logs(score: RowScore) -> dict[str, float]:
     """Return the numbers for OpenRLHF's log, with the same names for every completion."""
-    return {
-        f"terms/{name}" if name in _OF_OPENRLHF else name: 0.0 if value is None else value
-        for name, value in score.numbers().items()
-    }
+    return {name: value or 0.0 for name, value in score.numbers(_OF_OPENRLHF).items()}
 
 
 def _without(score: RowScore, seconds: float) -> str:

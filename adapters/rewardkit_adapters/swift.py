@@ -6,7 +6,6 @@ It imports ms-swift only to register a reward.
 from __future__ import annotations
 
 import inspect
-import math
 import os
 import shlex
 import weakref
@@ -27,6 +26,7 @@ from rewardkit.online.rows import COMPONENTS, Row, RowScore
 from rewardkit.online.scorer import RowScorer
 from rewardkit.online.shared_tables import SharedTables, equal
 from rewardkit.online.special_tokens import SpecialTokens
+from rewardkit.online.trainers import caller, nan_to_none, progress_of, warn_of_other_functions
 from rewardkit.progress.progress import Progress
 from rewardkit.progress.schedule import Schedule
 from rewardkit.tree.binding import is_async, name_of
@@ -91,16 +91,6 @@ class OrmCall:
             )
         return rows
 
-    def progress(self, training: bool) -> Progress | None:
-        """Return the progress that the state of the trainer shows; None without a state, as with Ray."""
-        state = self.given.get("trainer_state")
-        step, max_steps = getattr(state, "global_step", None), getattr(state, "max_steps", None)
-        if not isinstance(step, int) or not isinstance(max_steps, int):
-            return None
-        epoch = getattr(state, "epoch", None)
-        known = float(epoch) if isinstance(epoch, (int, float)) else math.nan
-        return Progress(step, max(max_steps, 1), training, epoch=known)
-
     def group_size(self, num_generations: Any) -> int | None:
         """Return `num_generations` if the rows are whole groups of so many completions of a prompt, else None.
 
@@ -149,14 +139,12 @@ class Trainer:
     @classmethod
     def calling(cls, orm: object) -> Trainer:
         """Return the trainer that is calling `orm` now."""
-        frame = inspect.currentframe()
-        while frame is not None:
-            owner = frame.f_locals.get("self")
+
+        def calls(owner: Any) -> bool:
             functions = getattr(owner, "reward_funcs", None)
-            if isinstance(functions, list) and any(function is orm for function in functions):
-                return cls(owner)
-            frame = frame.f_back
-        return cls(None)
+            return isinstance(functions, list) and any(function is orm for function in functions)
+
+        return cls(caller(calls))
 
     @property
     def training(self) -> bool:
@@ -221,10 +209,7 @@ def check_trainer(trainer: Trainer, terms: Sequence[str], evaluator: object) -> 
             "drop --reward_weights"
         )
     if not all(own) or trainer.others:
-        warn(
-            "the trainer has other reward functions besides rewardkit's: a completion that rewardkit cannot score "
-            "still gets their rewards, so it keeps a learning signal"
-        )
+        warn_of_other_functions()
 
 
 # Rows without a score get numbers that are no learning signal: ms-swift would count them as 0.
@@ -295,8 +280,7 @@ class Evaluator:
             RewardDefinitionError: the trainer's settings change what the reward means.
             RewardFailure: a row has no score and cannot be left out; too many rows have failed or errored.
         """
-        values: list[float] = self._tables.get(term, call, self._table)[term].tolist()
-        return [None if value != value else value for value in values]
+        return nan_to_none(self._tables.get(term, call, self._table)[term])
 
     def _table(self, call: OrmCall) -> Mapping[str, Floats]:
         trainer = Trainer.calling(call.orm)
@@ -343,7 +327,7 @@ class Evaluator:
 
     def _progress(self, call: OrmCall, trainer: Trainer) -> Progress | None:
         """Return the training progress; None if unknown."""
-        progress = call.progress(trainer.training)
+        progress = progress_of(call.given.get("trainer_state"), trainer.training)
         if progress is None and self.scorer.scorer.scheduled:
             raise RewardDefinitionError(
                 "ms-swift: the reward follows training progress, but this trainer passes no trainer_state, as with "

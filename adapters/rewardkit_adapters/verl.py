@@ -25,12 +25,12 @@ import numpy as np
 from rewardkit.batch.batch import RESERVED, Batch
 from rewardkit.batch.score import Score
 from rewardkit.errors import BindingError, RewardDefinitionError, RewardKitWarning, RewardTypeError, hashable, shorten
-from rewardkit.online.batches import RunExit
+from rewardkit.online.batches import RunExit, check_patience
 from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
 from rewardkit.online.offers import Offers
 from rewardkit.online.requests import Requests
-from rewardkit.online.rows import Row, RowScore
+from rewardkit.online.rows import Row
 from rewardkit.online.scorer import RowScorer
 from rewardkit.progress.progress import Progress
 from rewardkit.progress.schedule import Schedule
@@ -139,7 +139,7 @@ class Scoring:
             score = await self.requests.score(row, patience=self.patience, **options)
         except Exception as error:
             await self.end(str(error), error)
-        return {"score": score.value(), **metrics(score)}
+        return {"score": score.value(), **score.numbers(_KEYS_OF_VERL)}
 
     async def end(self, reason: str, error: Exception | None = None) -> NoReturn:
         """End the run.
@@ -153,11 +153,6 @@ class Scoring:
             await loop.run_in_executor(None, self.requests.scorer.flush)
             await loop.run_in_executor(None, end_run, reason)
         raise RunExit(f"verl: this run ends: {reason}") from error
-
-
-def metrics(score: RowScore) -> Metrics:
-    """Return the terms and components for verl's metrics; a name that has a meaning there gets ``terms/`` before it."""
-    return {f"terms/{name}" if name in _KEYS_OF_VERL else name: value for name, value in score.numbers().items()}
 
 
 def end_run(reason: str) -> None:
@@ -403,8 +398,7 @@ def to_verl(
         BindingError, CoercionError, RewardFailure: it cannot score `examples`.
         ImportError: verl is needed for `manager`, and not installed.
     """
-    if not 0 <= patience < math.inf:
-        raise RewardDefinitionError(f"patience= is a number of seconds, 0 or more, got {patience!r}")
+    check_patience(patience)
     scorer = RowScorer(
         reward,
         OF_MANAGERS if manager else OF_FUNCTIONS,

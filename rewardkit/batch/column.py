@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rewardkit.batch.score import ABSTAINED, ERRORED, FAILED, SCORED, SKIPPED, Outcome
+
+T = TypeVar("T")
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int8]
@@ -146,6 +151,14 @@ def weighted_total(columns: Sequence[tuple[float, Column]]) -> Floats:
             values = weight * column.values
             total += values if column.complete else np.where(np.isnan(values), 0.0, values)
     return total
+
+
+def added(mappings: Iterable[Mapping[str, T]], add: Callable[[T, T], T] = operator.add) -> dict[str, T]:
+    """Return the values of all mappings by name, added up: those of processes, or of parts of a batch."""
+    totals: dict[str, T] = {}
+    for name, value in chain.from_iterable(mapping.items() for mapping in mappings):
+        totals[name] = add(totals[name], value) if name in totals else value
+    return totals
 
 
 def sums(columns: Mapping[str, Column], names: Iterable[str]) -> list[list[float]]:

@@ -19,7 +19,6 @@ from typing import Any, cast, final
 
 from rewardkit.batch.transcripts import CallRecord
 from rewardkit.errors import RewardFailure
-from rewardkit.workers.background import in_background
 
 ATTRIBUTE = "_rewardkit_journal"
 """The attribute of a recorded environment that holds its journal."""
@@ -177,6 +176,8 @@ def settled(environment: Any, journal: Journal) -> Future[None] | None:
         loop = journal.loop  # sessions that the tools opened belong to it
         if loop is not None and loop.is_running():
             return asyncio.run_coroutine_threadsafe(settling, loop)
+        from rewardkit.workers.background import in_background
+
         return in_background(settling)
     try:
         with at_work():
@@ -215,4 +216,8 @@ def own_reward(environment: Any) -> Any:
             return journal.reward
     function = getattr(environment, "get_reward", None)
     value = function() if callable(function) else None
-    return in_background(value).result() if inspect.iscoroutine(value) else value
+    if not inspect.iscoroutine(value):
+        return value
+    from rewardkit.workers.background import in_background
+
+    return in_background(value).result()

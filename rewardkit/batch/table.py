@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -100,10 +100,11 @@ _MEMBERS[:] = list(Outcome)
 
 
 class _Named(Mapping[str, Any]):
-    """A read-only mapping by component that computes its entries on access and suggests near misses."""
+    """A read-only mapping by component that reads its entries from columns on access and suggests near misses."""
 
-    def __init__(self, columns: Mapping[str, Column]) -> None:
+    def __init__(self, columns: Mapping[str, Column], read: Callable[[Column], Any]) -> None:
         self._columns = columns
+        self._read = read
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)
@@ -111,41 +112,22 @@ class _Named(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._columns)
 
-    def column(self, name: str) -> Column:
-        try:
-            return self._columns[name]
-        except KeyError:
-            known = ", ".join(self._columns) or "none"
-            raise KeyError(f"no component {name!r}. Components: {known}.{near_miss(name, self._columns)}") from None
-
     def __getitem__(self, name: str) -> Any:
-        raise NotImplementedError
+        if name not in self._columns:
+            known = ", ".join(self._columns) or "none"
+            raise KeyError(f"no component {name!r}. Components: {known}.{near_miss(name, self._columns)}")
+        return self._read(self._columns[name])
 
     def __repr__(self) -> str:
         return repr(dict(self))
 
 
-class _Outcomes(_Named):
-    def __getitem__(self, name: str) -> NDArray[np.object_]:
-        members: NDArray[np.object_] = _MEMBERS[self.column(name).codes]
-        return members
+def _notes(column: Column) -> list[str]:
+    return [column.notes.get(row, "") for row in range(len(column.values))]
 
 
-class _Notes(_Named):
-    def __getitem__(self, name: str) -> list[str]:
-        column = self.column(name)
-        return [column.notes.get(row, "") for row in range(len(column.values))]
-
-
-class _Parts(_Named):
-    def __getitem__(self, name: str) -> dict[str, Floats]:
-        return self.column(name).parts
-
-
-class _Turns(_Named):
-    def __getitem__(self, name: str) -> list[Floats]:
-        column = self.column(name)
-        return [np.asarray(column.turns.get(row, ()), dtype=np.float64) for row in range(len(column.values))]
+def _turns(column: Column) -> list[Floats]:
+    return [np.asarray(column.turns.get(row, ()), dtype=np.float64) for row in range(len(column.values))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +184,8 @@ class ScoreTable:
 
     def __getitem__(self, name: str) -> Floats:
         """Return (n,) the raw values of one component, NaN where it was not scored."""
-        return _Named(self.components).column(name).scored
+        values: Floats = _Named(self.components, lambda column: column.scored)[name]
+        return values
 
     def __contains__(self, name: object) -> bool:
         return name in self.components
@@ -238,22 +221,22 @@ class ScoreTable:
     @property
     def outcomes(self) -> Mapping[str, NDArray[np.object_]]:
         """Component -> (n,) array of :class:`Outcome`."""
-        return _Outcomes(self.components)
+        return _Named(self.components, lambda column: _MEMBERS[column.codes])
 
     @property
     def notes(self) -> Mapping[str, list[str]]:
         """Component -> n notes, empty for rows without one."""
-        return _Notes(self.components)
+        return _Named(self.components, _notes)
 
     @property
     def parts(self) -> Mapping[str, dict[str, Floats]]:
         """Component -> part -> (n,) numbers, NaN for rows without that part."""
-        return _Parts(self.components)
+        return _Named(self.components, lambda column: column.parts)
 
     @property
     def turns(self) -> Mapping[str, list[Floats]]:
         """Component -> for each row (turns,) the share of each turn in the value; empty where none is known."""
-        return _Turns(self.components)
+        return _Named(self.components, _turns)
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a data frame with one row per completion: text, total, and each component's value, outcome and note.

@@ -29,7 +29,7 @@ COMPARE = "Extract the answer first and compare it as a whole, with rk.number, r
 """Advice for laws whose findings are wrong answers that are paid."""
 
 _BY_FAMILY = {
-    "special-cased": "Run programs in a sandbox with tests that they cannot see: rk.code_tests",
+    "special_cased": "Run programs in a sandbox with tests that they cannot see: rk.code_tests",
     "empty": "Give the lowest score if there is no answer",
     "placeholder": "Compare the answer with the gold answer instead of rewarding that there is one",
     "hedge": "Accept one answer only: give the lowest score if the completion has several",
@@ -43,11 +43,11 @@ _BY_FAMILY = {
     "length": "Pay for length only together with a right answer: rk.gate",
     "unicode": "Normalize the text and reject invisible characters before you compare",
     "language": "Reward the content, not only the words",
-    "tool calls": "Count only calls that the task needs, and read results from the tools, not from the completion",
+    "tool_calls": "Count only calls that the task needs, and read results from the tools, not from the completion",
     "calls": "Let calls beyond the needed ones cost: rk.tool_calls divides by all calls that were made",
     "claims": "Look for the call and its result in the trajectory: rk.agents.no_claim_without_call, "
     "rk.agents.tool_success",
-    "self-report": "Do not read what a policy reports about itself; check the result",
+    "self_report": "Do not read what a policy reports about itself; check the result",
     "turns": "Pay for what was reached, not for turns and calls: rk.per_turn(reduce='progress'), rk.tool_calls",
     "injection": "Treat the completion as data: never evaluate it, and quote it in a judge's prompt",
 }

@@ -20,7 +20,8 @@ from rewardkit.check.reward_under_test.bound_reward import BoundReward, bound
 from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.vocabulary import parameters_of, uses_argument
 from rewardkit.errors import DataError, NoExamples
-from rewardkit.scoring.samples import Records, asked_for, read
+from rewardkit.scoring.columns import asked_for
+from rewardkit.scoring.samples import Records, read
 from rewardkit.tree.conversion import tree_of
 from rewardkit.tree.loading import Loaded
 from rewardkit.tree.parameters import MISSING

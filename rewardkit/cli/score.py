@@ -22,9 +22,9 @@ from rewardkit.cli.arguments import REWARD, add_columns, count, sources_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rewardkit.scoring.columns import Columns
     from rewardkit.scoring.files import Row
     from rewardkit.scoring.processes import Workers
-    from rewardkit.scoring.replay import Replayed
     from rewardkit.scoring.scored import Scored
     from rewardkit.scoring.selection import Rule
     from rewardkit.scoring.sources import Saved
@@ -172,14 +172,17 @@ def rule_of(options: argparse.Namespace) -> Rule | None:
         RewardKitError: an option has no meaning without another.
     """
     from rewardkit.errors import RewardKitError
-    from rewardkit.scoring.selection import Keep, Pairs
 
     if options.gap is not None and options.pairs is None:
         raise RewardKitError("--gap is the least difference of a pair: add --pairs")
     if options.keep is not None:
+        from rewardkit.scoring.selection import Keep
+
         most, least = options.keep
         return Keep(most, least)
     if options.pairs is not None:
+        from rewardkit.scoring.selection import Pairs
+
         return Pairs(None if options.pairs == math.inf else int(options.pairs), options.gap or 0.0)
     if options.by is not None:
         raise RewardKitError("--by names the score that selects rows: add --keep or --pairs")
@@ -306,12 +309,10 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Score the data, or select from data with scores; return 0 if all rows were scored, else 1."""
     from rewardkit.batch.table_text import visible
-    from rewardkit.scoring.processes import Workers
-    from rewardkit.scoring.replay import Replayed
-    from rewardkit.scoring.scored import Scored
+    from rewardkit.scoring.columns import Columns
+    from rewardkit.scoring.processes import Workers, one_reward
     from rewardkit.scoring.sources import saved
     from rewardkit.scoring.writers import kind_of
-    from rewardkit_adapters.inspect.logs import is_log, log_rows
 
     rule = rule_of(options)
     check(options)
@@ -319,30 +320,42 @@ def run(options: argparse.Namespace) -> int:
         kind_of(options.out)  # refuses an unknown ending before anything is read
         _refuse_to_overwrite(options.data, options.out)
     sources = sources_of(options)
-    log = options.data[0] if len(options.data) == 1 and is_log(options.data[0]) else None
-    rows = None if log is None else partial(log_rows, log)
+    rows = _log_rows(options.data)
     if options.engine == "ray":
         return 1 if score(options, sources, rows) else 0
     faulty, by, completion = False, options.by or "total", sources.get("completion")
     with _terminable(), Workers(options.processes) as workers:
         found = saved(options.data, limit=options.limit, completion=completion, rows=rows, mapped=workers.map)
-        if rule is not None and options.reward is None:
-            select(rule, options, Scored.of(found, sources, by=by))
-        elif rule is not None:
-            replayed = Replayed.of(options.reward, found, sources)
-            Scored.check(replayed.columns, by=by)
-            with scored_beside(options.out, found) as place:
-                faulty = _score(options, replayed, place, workers)
-                print()
-                select(rule, options, Scored.after(replayed.columns, place, by=by))
+        if rule is None:
+            columns = Columns.of_saved(one_reward(options.reward), found, sources)
+            faulty = _score(options, found, columns, options.out, workers)
         else:
-            faulty = _score(options, Replayed.of(options.reward, found, sources), options.out, workers)
+            from rewardkit.scoring.scored import Scored
+
+            if options.reward is None:
+                select(rule, options, Scored.of(found, sources, by=by))
+            else:
+                columns = Columns.of_saved(one_reward(options.reward), found, sources)
+                Scored.check(columns, by=by)
+                with scored_beside(options.out, found) as place:
+                    faulty = _score(options, found, columns, place, workers)
+                    print()
+                    select(rule, options, Scored.after(columns, place, by=by))
     if options.out is not None:
         print(f"\nWritten to {visible(str(options.out))}")
     return 1 if faulty else 0
 
 
-def _score(options: argparse.Namespace, replayed: Replayed, out: Path | None, workers: Workers) -> bool:
+def _log_rows(data: Sequence[str]) -> Callable[[], Iterator[Row]] | None:
+    """Return what yields the rows of a log of inspect_ai; None for other data."""
+    if len(data) != 1 or Path(data[0]).suffix.lower() not in (".eval", ".json"):
+        return None
+    from rewardkit_adapters.inspect.logs import is_log, log_rows
+
+    return partial(log_rows, data[0]) if is_log(data[0]) else None
+
+
+def _score(options: argparse.Namespace, found: Saved, columns: Columns, out: Path | None, workers: Workers) -> bool:
     """Score the data and print a summary; return whether rows have errors."""
     from rewardkit.batch.table_text import visible
     from rewardkit.scoring.engine import score_saved
@@ -351,9 +364,17 @@ def _score(options: argparse.Namespace, replayed: Replayed, out: Path | None, wo
     started = time.perf_counter()
     chosen = {"--limit": options.limit, "--completion": options.completion}
     try:
-        with _progress(replayed.saved.name, replayed.saved.size) as show:
+        with _progress(found.name, found.size) as show:
             report = score_saved(
-                replayed, out, workers=workers, batch=options.batch, resume=options.resume, options=chosen, tick=show
+                options.reward,
+                found,
+                columns,
+                out,
+                workers=workers,
+                batch=options.batch,
+                resume=options.resume,
+                options=chosen,
+                tick=show,
             )
     except BaseException:
         if out is not None and (rows := resumable(out)):
@@ -364,12 +385,12 @@ def _score(options: argparse.Namespace, replayed: Replayed, out: Path | None, wo
     processes = f"{number} process{'es' if number > 1 else ''}"
     print(
         visible(
-            f"{report.rows:,} completions of {replayed.saved.name} scored by {options.reward} in {seconds:.1f} s "
+            f"{report.rows:,} completions of {found.name} scored by {options.reward} in {seconds:.1f} s "
             f"({report.rows / max(seconds, 1e-9):,.0f} a second, {processes})"
         )
     )
     print(f"\n{report.text()}")
-    if replayed.sees_batches:
+    if columns.sees_batches:
         print(f"\nThe reward sees whole batches, here of {options.batch:,} completions.")
     return bool(report.faulty)
 

@@ -35,7 +35,7 @@ from rewardkit.report.document import (
     Verdict,
 )
 from rewardkit.report.values import counted, excerpt, json_ready, percent, short
-from rewardkit.scoring.chunks import Chunk
+from rewardkit.scoring.parts import Chunk
 from rewardkit.scoring.regressions import Regression
 from rewardkit.scoring.report import Faults
 from rewardkit.scoring.sources import Saved

@@ -13,7 +13,8 @@ from typing import Any
 from rewardkit.differences.process import Data
 from rewardkit.differences.targets import Place
 from rewardkit.errors import RewardKitError
-from rewardkit.scoring.samples import arranged, asked_for
+from rewardkit.scoring.columns import asked_for
+from rewardkit.scoring.samples import arranged
 from rewardkit.tree.loading import Loaded, load
 from rewardkit.tree.reward import Reward, walk
 

@@ -5,37 +5,20 @@
 
 from __future__ import annotations
 
-import json
 import os
-import pickle
-import subprocess
-import sys
-import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from concurrent.futures import wait
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
 from rewardkit.differences.side import Side, scored
 from rewardkit.differences.targets import Place
-from rewardkit.errors import RewardKitError, shorten
+from rewardkit.errors import RewardKitError, WorkerDied, shorten
 from rewardkit.scoring.files import Row
 from rewardkit.scoring.regressions import Regression
 from rewardkit.scoring.sources import Saved, saved
-from rewardkit.workers.limits import end_with_parent
+from rewardkit.workers.worker import Call, Launch, alone
 
-_CHILD = """
-import json, sys
-sys.path[:] = json.loads(sys.argv[1])
-from rewardkit.differences.process import main
-main(*sys.argv[2:])
-"""
-
-
-_HEARD = 4_000
-"""How many bytes of a process's output are read if it dies, from its end."""
 _POLL = 0.2
 """Seconds between two questions whether it was cancelled."""
 
@@ -152,88 +135,46 @@ def done_elsewhere(
         timeout: seconds, after which the processes that still run are ended.
         cancelled: called several times a second; once it returns True, the processes that still run are ended.
     """
-    ends = None if timeout is None else time.monotonic() + timeout
-    with tempfile.TemporaryDirectory(prefix="rewardkit-", ignore_cleanup_errors=True) as place:
-        files = [(Path(place) / f"{number}.task", Path(place) / f"{number}.result") for number in range(len(tasks))]
-        children = []
-        try:
-            for task, (question, answer) in zip(tasks, files, strict=True):
-                question.write_bytes(pickle.dumps(task))
-                # What a reward prints for each of many thousand completions would bury the report.
-                with open(_output(answer), "wb") as said:
-                    children.append(_started(task, question, answer, said))
-            return [
-                _answer(task, child, answer, ends, cancelled)
-                for task, child, (_, answer) in zip(tasks, children, files, strict=True)
-            ]
-        finally:
-            for child in children:
-                with suppress(OSError):
-                    child.kill()
-                child.wait()
-
-
-def _started(task: Task, question: Path, answer: Path, said: IO[bytes]) -> subprocess.Popen[bytes]:
-    # Sets of strings have the same order in both processes, so a reward that depends on it is compared fairly.
-    environment = {**os.environ, "PYTHONHASHSEED": "0"}
-    return subprocess.Popen(
-        [sys.executable, "-c", _CHILD, json.dumps(task.place.path), str(question), str(answer)],
-        cwd=task.place.cwd,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=said,
-        stderr=subprocess.STDOUT,
-    )
-
-
-def _answer(
-    task: Task,
-    child: subprocess.Popen[bytes],
-    answer: Path,
-    ends: float | None,
-    cancelled: Callable[[], bool] | None,
-) -> Any:
-    while True:
-        left = None if ends is None else max(0.0, ends - time.monotonic())
-        try:
-            code = child.wait(left if cancelled is None else _POLL if left is None else min(left, _POLL))
-            break
-        except subprocess.TimeoutExpired:
-            if ends is not None and time.monotonic() >= ends:
-                return RewardKitError(f"{task.name}: it takes too long, and was ended")
+    calls: list[Call] = []
+    try:
+        for task in tasks:
+            # Sets of strings have the same order in all processes, so a reward that depends on it is compared fairly.
+            # What a reward prints for each of many thousand completions would bury the report.
+            seed = {"PYTHONHASHSEED": "0"}
+            launch = Launch(path=task.place.path, folder=task.place.cwd, environment=seed, quiet=True)
+            calls.append(alone(_done, (task,), timeout, launch))
+        while wait(calls, _POLL).not_done:
             if cancelled is not None and cancelled():
-                return RewardKitError(f"{task.name}: it was cancelled")
-    if not answer.is_file():
-        last = _output(answer).read_bytes()[-_HEARD:].decode(errors="replace").strip().splitlines()[-1:]
-        said = f": {shorten(last[0])}" if last else ""
-        return RewardKitError(f"{task.name}: the process that scored with it ended with exit code {code}{said}")
-    return pickle.loads(answer.read_bytes())
+                break
+        return [_result(task, call) for task, call in zip(tasks, calls, strict=True)]
+    finally:
+        for call in calls:
+            call.stop()
+        wait(calls)  # the folder that they work in may be removed next
 
 
-def _failed(task: Task, said: str) -> RewardKitError:
+def _result(task: Task, call: Call) -> Any:
+    if not call.done():
+        return RewardKitError(f"{task.name}: it was cancelled")
+    try:
+        return call.result()
+    except TimeoutError:
+        return RewardKitError(f"{task.name}: it takes too long, and was ended")
+    except WorkerDied as error:
+        return RewardKitError(f"{task.name}: the process that scored with it {error}")
+
+
+def _done(task: Task) -> Any:
+    """Do a task in its process; return its result, or an error."""
+    try:
+        return task.run()
+    except RewardKitError as error:
+        return _failed(task, str(error))
+    except Exception as error:
+        return _failed(task, f"{type(error).__name__}: {shorten(str(error))}")
+
+
+def _failed(task: Task, why: str) -> RewardKitError:
     """Return an error that does not name the temporary folder of a revision."""
     folder = task.place.folder
-    return RewardKitError(f"{task.name}: {said.replace(f'{folder}{os.sep}', '') if folder else said}")
-
-
-def _output(answer: Path) -> Path:
-    """Return the file with what a process printed."""
-    return answer.with_suffix(".said")
-
-
-def main(question: str, answer: str) -> None:
-    """Do a task and write the answer: its result, or an error."""
-    end_with_parent()
-    task: Task = pickle.loads(Path(question).read_bytes())
-    found: Any
-    try:
-        found = task.run()
-    except RewardKitError as error:
-        found = _failed(task, str(error))
-    except Exception as error:
-        found = _failed(task, f"{type(error).__name__}: {shorten(str(error))}")
-    made = Path(answer).with_suffix(".tmp")
-    made.write_bytes(pickle.dumps(found))
-    made.replace(answer)
-    sys.stdout.flush()
-    os._exit(0)  # do not wait for threads of the reward
+    return RewardKitError(f"{task.name}: {why.replace(f'{folder}{os.sep}', '') if folder else why}")

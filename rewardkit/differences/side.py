@@ -5,23 +5,21 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from rewardkit.batch.batch import RESERVED
 from rewardkit.batch.column import Codes, Floats
+from rewardkit.scoring.columns import Columns, asked_for
 from rewardkit.scoring.regressions import Regression
-from rewardkit.scoring.replay import Replayed, replay
-from rewardkit.scoring.samples import asked_for
 from rewardkit.scoring.scores import Scores, Work, score
 from rewardkit.scoring.sources import Saved
 from rewardkit.tree.evaluation.omission import without
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import Reward
+from rewardkit.workers.random_state import preserved_rng
 
 TOLERANCE = 1e-9
 """A smaller change of a number is no change."""
@@ -100,13 +98,12 @@ def scored(
         RunStopped: every row would fail.
     """
     reward, left_out, omitted = without(reward, leave_out)
-    replayed = Replayed(name, found, dict(sources or {}), reward)
-    replayed.check()
-    scorer = Scorer(reward)
-    with seeded():
-        parts = [replace(part, notes={}) for _, part in replay(replayed, processes=1, batch=_BATCH)]
+    columns = Columns.of_saved(reward, found, sources)
+    scorer = columns.scorer
+    with preserved_rng(seed=0):  # both sides draw the same random numbers
+        parts = [replace(part, notes={}) for _, part in columns.scores(found.chunks(_BATCH), _BATCH)]
         scores = Scores.joined(parts)
-        unsteady = None if scorer.waits else _unsteady(replayed, scores.total)
+        unsteady = None if scorer.waits else _unsteady(columns, found, scores.total)
         paid = tuple(_paid(scorer, case) for case in exploits)
     return Side(
         name,
@@ -117,31 +114,18 @@ def scored(
         {label: node.named("component").fingerprint for label, node in scorer.names.components},
         left_out,
         omitted,
-        tuple(replayed.names),
+        tuple(columns.names),
         scorer.scheduled,
-        replayed.sees_batches,
+        columns.sees_batches,
         paid,
         unsteady,
     )
 
 
-@contextmanager
-def seeded() -> Iterator[None]:
-    """Let rewards that draw random numbers draw the same ones on both sides."""
-    python, array = random.getstate(), np.random.get_state()
-    random.seed(0)
-    np.random.seed(0)
-    try:
-        yield
-    finally:
-        random.setstate(python)
-        np.random.set_state(array)
-
-
-def _unsteady(replayed: Replayed, before: Floats) -> Unsteady | None:
+def _unsteady(columns: Columns, found: Saved, before: Floats) -> Unsteady | None:
     """Score the first batch again, since a reward may compare all of its completions; None if nothing changes."""
-    _, work = next(replayed.batches(_BATCH))
-    after = score(Scorer(replayed.reward), work).total
+    _, again = next(columns.scores(found.chunks(_BATCH), _BATCH))
+    after = again.total
     tried = len(after)
     changed = differ(before[:tried], after)
     if not changed.any():

@@ -16,12 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from rewardkit.batch.column import Floats, Numbers
-from rewardkit.differences.side import seeded
 from rewardkit.differences.targets import Place
-from rewardkit.scoring.replay import Replayed, replay
+from rewardkit.scoring.columns import Columns
 from rewardkit.scoring.sources import recorded_since
 from rewardkit.tree.evaluation.omission import without
-from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.workers.random_state import preserved_rng
 
 KEYS = ("attempt", "rank", "part", "row")
 _BATCH = 512
@@ -81,13 +80,12 @@ class Trial:
             os.nice(_NICENESS)
         reward, _, omitted = without(self.place.source.load(), self.leave_out)
         found = recorded_since(self.run_folder, self.since)
-        replayed = Replayed(self.name, found, {}, reward)
-        replayed.check()
-        scheduled = Scorer(reward).scheduled
+        columns = Columns.of_saved(reward, found)
+        scheduled = columns.scorer.scheduled
         held: list[TriedPart] = []
         written, last = 0, time.monotonic()
-        with seeded():
-            for chunk, scores in replay(replayed, processes=1, batch=_BATCH):
+        with preserved_rng(seed=0):
+            for chunk, scores in columns.scores(found.chunks(_BATCH), _BATCH):
                 keys = np.array([chunk.column(name) for name in KEYS], dtype=np.int64).T
                 why = {row: "; ".join(reasons) for row, reasons in scores.errors.items()}
                 held.append(TriedPart(keys, scores.total, why, omitted, scheduled))

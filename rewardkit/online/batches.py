@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import random
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -15,10 +15,19 @@ from rewardkit.batch.column import Column
 from rewardkit.batch.rollouts import Rollouts
 from rewardkit.batch.score import FAILED, SKIPPED, Fault, Outcome
 from rewardkit.batch.table import ScoreTable
-from rewardkit.errors import BindingError, CoercionError, RewardBug, RewardFailure, RunStopped, shorten
+from rewardkit.errors import (
+    BindingError,
+    CoercionError,
+    RewardBug,
+    RewardDefinitionError,
+    RewardFailure,
+    RunStopped,
+    shorten,
+)
 from rewardkit.online.rows import Row, failed_rows
 from rewardkit.progress.progress import Progress
 from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.workers.backoff import Backoff
 
 Places = Sequence[int]
 
@@ -134,6 +143,12 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 15.0
 """Seconds between two tries; each pause is twice as long as the one before."""
 
 
+def check_patience(seconds: float) -> None:
+    """Raise a RewardDefinitionError if `seconds` cannot be the patience of `patient`."""
+    if not 0 <= seconds < math.inf:
+        raise RewardDefinitionError(f"patience= is a number of seconds, 0 or more, got {seconds!r}")
+
+
 class RunExit(BaseException):
     """Ends a training whose trainer catches every `Exception` of a reward and goes on without the score."""
 
@@ -151,9 +166,9 @@ def patient(
         seconds: after which failed rows are not scored again; 0.0 scores every row once.
         waiting: is called with failed rows before they are scored again.
     """
-    end, pause = time.monotonic() + seconds, _FIRST_PAUSE
+    backoff = Backoff(_FIRST_PAUSE, _LONGEST_PAUSE, seconds)
     while len(places):
-        last = time.monotonic() >= end
+        last = not backoff.left
         again: list[int] = []
         for found in score(places):
             for part, failed in [(found, False)] if last or found.final else _parts(found):
@@ -164,9 +179,7 @@ def patient(
                     yield part
         places = again
         if again:
-            left = max(0.0, end - time.monotonic())
-            time.sleep(min(pause * random.uniform(0.75, 1.25), left))  # so that threads do not ask all at once
-            pause = min(2 * pause, _LONGEST_PAUSE)
+            time.sleep(backoff.pause())
 
 
 def _parts(found: Scored) -> Iterator[tuple[Scored, bool]]:

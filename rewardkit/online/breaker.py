@@ -80,11 +80,10 @@ class Breaker:
         with self._lock:
             self._batches.append(counts)
             self._count += 1
-            _add(self._all, counts, names)
-            _add(self._window, counts, names)
+            _add((self._all, self._window), counts, names)
             if len(self._batches) > self._limits.failure_window:
-                _add(self._window, self._batches.popleft(), names, -1)
-            stop = self._verdict(names)
+                _add((self._window,), self._batches.popleft(), names, -1)
+            stop = self._verdict(names) if any(counts[1] or counts[2] for counts in self._window.values()) else None
             if stop is not None:
                 self._batches.clear()
                 self._window.clear()
@@ -109,12 +108,16 @@ class Breaker:
             ("failed", self._limits.max_failure_rate, "max_failure_rate"),
             ("errored", self._limits.max_error_rate, "max_error_rate"),
         ):
-            found = [(name, *self._faulty(name, kind)) for name in names]
-            over = [one for one in found if self._is_over(*one[1:], kind, limit)]
+            over: list[tuple[str, int, int]] = []
+            for name in names:
+                evaluated, failed, errored, harmless, unparsable, _ = self._window[name]
+                count, evaluated = errored if kind == "errored" else failed - harmless, evaluated - unparsable
+                if self._is_over(count, evaluated, kind, limit):
+                    over.append((name, count, evaluated))
             if not over:
                 continue
-            _, count, evaluated = max(over, key=lambda one: one[1] / one[2])
-            worst = [repr(name) for name, *counts in over if counts == [count, evaluated]]
+            _, count, evaluated = max(over, key=lambda component: component[1] / component[2])
+            worst = [repr(name) for name, *rows in over if rows == [count, evaluated]]
             stop = RewardBug if kind == "errored" else RewardFailure
             return stop(
                 f"reward{'s' * (len(worst) > 1)} {', '.join(worst)} {kind} on {count:,} of {evaluated:,} completions "
@@ -122,12 +125,6 @@ class Breaker:
                 f"See the log for the reasons and fix them; limits=rk.Limits({option}=...) sets the limit"
             )
         return None
-
-    def _faulty(self, name: str, kind: str) -> tuple[int, int]:
-        """Return how many rows of a component have failed or errored, and how many were evaluated."""
-        evaluated, failed, errored, harmless, unparsable, _ = self._window[name]
-        evaluated -= unparsable
-        return (errored if kind == "errored" else failed - harmless), evaluated
 
     def _is_over(self, count: int, evaluated: int, kind: str, limit: float) -> bool:
         if len(self._batches) >= self._limits.failure_window:
@@ -199,11 +196,12 @@ def tolerant(scorer: Scorer) -> set[str]:
     }
 
 
-def _add(sums: Counts, counts: Sequence[Sequence[float]], names: Sequence[str], sign: int = 1) -> None:
-    """Add the counts of a batch to `sums`, or subtract them."""
-    for name, found in zip(names, counts, strict=True):
-        before = sums.get(name, (0,) * len(found))
-        sums[name] = [one + sign * int(more) for one, more in zip(before, found, strict=True)]
+def _add(totals: Iterable[Counts], counts: Sequence[Sequence[float]], names: Sequence[str], sign: int = 1) -> None:
+    """Add the counts of a batch to each of the `totals`, or subtract them."""
+    for sums in totals:
+        for name, own in zip(names, counts, strict=True):
+            before = sums.get(name, (0,) * len(own))
+            sums[name] = [total + sign * int(count) for total, count in zip(before, own, strict=True)]
 
 
 def _lower_bound(count: int, total: int) -> float:

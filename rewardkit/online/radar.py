@@ -8,8 +8,6 @@ changes no score, draws from no random generator of the training, and never rais
 from __future__ import annotations
 
 import logging
-import random
-import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -33,6 +31,7 @@ from rewardkit.record.capture import Capture
 from rewardkit.record.records import ComponentDescription
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import Reward
+from rewardkit.workers.random_state import preserved_rng
 
 # An allowance of seconds: work beside a training takes at most a share of the training's time.
 
@@ -77,28 +76,6 @@ class Allowance:
             if self._worked > 1:
                 self._cost = time.perf_counter() - started
                 self._saved -= self._cost
-
-
-# Code between the steps of a training that must not move its random generators.
-
-
-@contextmanager
-def same_draws() -> Iterator[None]:
-    """Restore the random generators of Python, NumPy and torch after the ``with`` block."""
-    torch = sys.modules.get("torch")
-    python, array = random.getstate(), np.random.get_state()
-    held = None if torch is None else torch.get_rng_state()
-    on_gpu = torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized()
-    of_gpus = torch.cuda.get_rng_state_all() if torch is not None and on_gpu else None
-    try:
-        yield
-    finally:
-        random.setstate(python)
-        np.random.set_state(array)
-        if torch is not None:
-            torch.set_rng_state(held)
-        if torch is not None and of_gpus is not None:
-            torch.cuda.set_rng_state_all(of_gpus)
 
 
 _LOG = logging.getLogger("rewardkit")
@@ -177,9 +154,21 @@ class Radar:
         if self._off or not self._lock.acquire(blocking=False):
             return None
         try:
+            step = self._batches if step is None else step
             self._batches += 1
             self._limit = limit
-            return self._looked(batch, table, totals, self._batches - 1 if step is None else step)
+            self._looks = [look for look in self._looks if look.step <= step]  # a resumed training goes back
+            if not batch.size or not self._scoring.suffices:
+                return None
+            with self._scoring.spent():
+                groups = np.unique(batch.groups)
+                chosen = self._random.choice(groups, min(GROUPS, len(groups)), replace=False)
+                scores = self._scored_again(batch, chosen)
+                self._keep(batch, table, totals, step, np.flatnonzero(np.isin(batch.groups, chosen)), scores)
+            if len(self._looks) >= _LOOKS and self._searching.suffices:
+                with self._searching.spent():
+                    self._search()
+            return scores
         except Exception as error:
             self._off = True
             _LOG.warning(
@@ -201,7 +190,8 @@ class Radar:
 
     def metrics(self, scores: ForeignScores | None) -> dict[str, float]:
         """Return what to log: ``radar/strength``, and the means ``radar/own`` and ``radar/foreign`` of `scores`."""
-        logged = {} if self.strength is None else {"radar/strength": self.strength}
+        strength = self.strength
+        logged = {} if strength is None else {"radar/strength": strength}
         known = np.zeros(0, dtype=np.bool_) if scores is None else ~np.isnan(scores.own) & ~np.isnan(scores.foreign)
         if scores is not None and known.any():
             logged["radar/own"] = float(scores.own[known].mean())
@@ -243,21 +233,6 @@ class Radar:
     def _described(self) -> tuple[ComponentDescription, ...]:
         return described_components(Scorer(self._reward))
 
-    def _looked(self, batch: Batch, table: ScoreTable, totals: Floats, step: int) -> ForeignScores | None:
-        self._looks = [look for look in self._looks if look.step <= step]  # a resumed training goes back
-        if not len(batch) or not self._scoring.suffices:
-            return None
-        with self._scoring.spent():
-            groups = np.unique(batch.groups)
-            chosen = self._random.choice(groups, min(GROUPS, len(groups)), replace=False)
-            rows = np.flatnonzero(np.isin(batch.groups, chosen))
-            scores = self._scored_again(batch, chosen)
-            self._keep(batch, table, totals, step, rows, scores)
-        if len(self._looks) >= _LOOKS and self._searching.suffices:
-            with self._searching.spent():
-                self._search()
-        return scores
-
     def _scored_again(self, batch: Batch, chosen: Numbers) -> ForeignScores | None:
         """Score the chosen groups with the cells of other groups of this batch and of the last look."""
         if self._golds is None:
@@ -268,7 +243,7 @@ class Radar:
         if beside is not None and not _is_like(beside, batch):
             beside = None
         seed = int(self._random.integers(2**32))
-        with same_draws(), Capture(quiet=True):
+        with preserved_rng(), Capture(quiet=True):
             scores = self._golds.scores(batch, groups=chosen.tolist(), beside=beside, seed=seed)
         self._beside = _cells_of(batch, chosen)
         return None if np.isnan(scores.foreign).all() else scores

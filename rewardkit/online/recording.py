@@ -15,14 +15,13 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import final
 
 import numpy as np
 
-from rewardkit.batch.column import Column, Rows
-from rewardkit.batch.score import Measured
+from rewardkit.batch.column import Column, Rows, added
 from rewardkit.batch.table import ScoreTable
 from rewardkit.errors import RewardTypeError, shorten
 from rewardkit.online.batches import batch_of
@@ -56,17 +55,11 @@ def joined(tables: Sequence[ScoreTable]) -> ScoreTable:
         terms={name: np.concatenate([table.terms[name] for table in tables]) for name in first.terms},
         total=np.concatenate([table.total for table in tables]),
         weights={name: _averaged(tables, name) for name in _names(table.weights for table in tables)},
-        reached={
-            name: sum(table.reached.get(name, 0) for table in tables)
-            for name in _names(table.reached for table in tables)
-        },
+        reached=added(table.reached for table in tables),
         passed={name: _passed(tables, name) for name in _names(table.passed for table in tables)},
         gauges=tables[-1].gauges,
-        measures={
-            name: _summed([table.measures[name] for table in tables if name in table.measures])
-            for name in _names(table.measures for table in tables)
-        },
-        timings=_sums([table.timings for table in tables]),
+        measures=added(table.measures for table in tables),
+        timings=added(table.timings for table in tables),
         faults=tuple(
             replace(fault, row=fault.row + start)
             for table, start in zip(tables, starts, strict=False)
@@ -110,17 +103,6 @@ def _averaged(tables: Sequence[ScoreTable], name: str) -> float:
     weights = [table.weights.get(name, 0.0) for table in tables]
     total = sum(counts)
     return sum(count * weight for count, weight in zip(counts, weights, strict=True)) / total if total else max(weights)
-
-
-def _summed(found: Sequence[Measured]) -> Measured:
-    total = found[0]
-    for one in found[1:]:
-        total = total + one
-    return total
-
-
-def _sums(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    return {name: sum(one.get(name, 0.0) for one in found) for name in _names(found)}
 
 
 def _mean(tables: Sequence[ScoreTable], name: str) -> float:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -117,9 +117,14 @@ class RowScore:
             raise RewardFailure(f"this completion has no score: {self.why}")
         return self.total
 
-    def numbers(self) -> dict[str, float | None]:
-        """Return the numbers for a trainer's log: the terms by name, and the components as ``components/<name>``."""
-        return {**self.terms, **{f"{COMPONENTS}{name}": value for name, value in self.components.items()}}
+    def numbers(self, taken: Container[str] = ()) -> dict[str, float | None]:
+        """Return the numbers for a trainer's log: the terms by name, and the components as ``components/<name>``.
+
+        Args:
+            taken: names with a meaning in that log; a term of such a name gets ``terms/`` before it.
+        """
+        terms = {f"terms/{name}" if name in taken else name: value for name, value in self.terms.items()}
+        return terms | {f"{COMPONENTS}{name}": value for name, value in self.components.items()}
 
 
 def row_scores(table: ScoreTable) -> list[RowScore]:

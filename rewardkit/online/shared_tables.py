@@ -38,6 +38,7 @@ C = TypeVar("C", bound=Call)
 @dataclass
 class _Entry(Generic[C]):
     call: C
+    key: tuple[int, ...]
     table: Future[Table] = field(default_factory=Future)
     readers: set[str] = field(default_factory=set)
 
@@ -68,30 +69,28 @@ class SharedTables(Generic[C]):
 
     def _entry(self, reader: str, call: C) -> tuple[_Entry[C], bool]:
         """Return the entry of the batch of `call`, and whether this call has to compute its table."""
+        key = call.identity
         with self._lock:
-            found = self._waiting(reader, call)
-            entry = found or _Entry(call)
-            if found is None:
-                self._entries[call.identity] = entry
+            # With the same lists, else the newest with equal contents.
+            waiting = self._entries.get(key)
+            if waiting is None:
+                unread = (entry for entry in reversed(self._entries.values()) if reader not in entry.readers)
+                waiting = next((entry for entry in unread if entry.call.equals(call)), None)
+            elif reader in waiting.readers:
+                waiting = None
+            entry = waiting or _Entry(call, key)
+            if waiting is None:
+                self._entries[key] = entry
                 while len(self._entries) > MAX_ENTRIES:
                     self._entries.pop(next(iter(self._entries)))
             entry.readers.add(reader)
             if len(entry.readers) >= self._readers:
                 self._forget(entry)
-            return entry, found is None
-
-    def _waiting(self, reader: str, call: C) -> _Entry[C] | None:
-        """Return the entry that waits for this call: with the same lists, else the newest with equal contents."""
-        same = self._entries.get(call.identity)
-        if same is not None:
-            return None if reader in same.readers else same
-        unread = (entry for entry in reversed(self._entries.values()) if reader not in entry.readers)
-        return next((entry for entry in unread if entry.call.equals(call)), None)
+            return entry, waiting is None
 
     def _forget(self, entry: _Entry[C]) -> None:
-        key = entry.call.identity
-        if self._entries.get(key) is entry:
-            del self._entries[key]
+        if self._entries.get(entry.key) is entry:
+            del self._entries[entry.key]
 
 
 def equal(one: Any, other: Any) -> bool:

@@ -110,15 +110,9 @@ class LeadReport:
         lead, opinion = self.leads[number], self.opinions[number]
         given = {field.name: getattr(lead, field.name) for field in fields(lead) if field.name != "rows"}
         examples = [
-            {
-                "step": one.step,
-                "total": one.total,
-                "prompt_id": one.prompt_id,
-                "prompt": one.prompt,
-                "completion": one.completion,
-                **({} if one.opinion is None else {"verdict": one.opinion.verdict, "reason": one.opinion.reason}),
-            }
-            for one in self.examples[number]
+            {name: value for name, value in vars(example).items() if name != "opinion"}
+            | ({} if (verdict := example.opinion) is None else {"verdict": verdict.verdict, "reason": verdict.reason})
+            for example in self.examples[number]
         ]
         counts = {} if opinion is None else {"second_opinion": opinion.counts}
         values: dict[str, Any] = json_ready({**given, **counts, "examples": examples})

@@ -187,7 +187,7 @@ def evidence_of(watched: Watched, reward: RewardLike | None = None) -> Evidence:
     """Return a run in memory as the input of `suspicious`; see `read_evidence`."""
     scores = watched.scores
     names = np.array([*OUTCOMES, ""])
-    declared = {one["name"]: one for version in watched.versions for one in json.loads(version["components"])}
+    declared = {name: part for name, part in watched.declared.items() if name in scores.components}
     return Evidence(
         steps=scores.step,
         prompts=scores.prompt,
@@ -201,9 +201,9 @@ def evidence_of(watched: Watched, reward: RewardLike | None = None) -> Evidence:
         completions=lambda rows: texts_of(watched.run, scores.keys(rows)),
         prompt_texts=_prompts(watched, scores),
         columns=_columns(watched, scores),
-        reads={name: one.get("reads", ()) for name, one in declared.items() if name in scores.components},
-        bounds={name: _bounds(one) for name, one in declared.items() if name in scores.components},
-        monitored=frozenset(name for name, one in declared.items() if _is_monitored(one) and name in scores.components),
+        reads={name: part.get("reads", ()) for name, part in declared.items()},
+        bounds={name: _bounds(part) for name, part in declared.items()},
+        monitored=frozenset(name for name, part in declared.items() if "monitor" in str(part.get("kind", "")).lower()),
         calls=scores.calls if scores.has_turns else None,
         repeated_calls=scores.repeated if scores.has_turns else None,
         unfinished=_unfinished(scores) if scores.has_turns else None,
@@ -246,10 +246,6 @@ def _columns(watched: Watched, scores: Scores) -> Callable[[Integers], Sequence[
         return read[code]
 
     return lambda rows: [cells(code) for code in scores.prompt[rows].tolist()]
-
-
-def _is_monitored(component: Mapping[str, Any]) -> bool:
-    return "monitor" in str(component.get("kind", "")).lower()
 
 
 def _bounds(component: Mapping[str, Any]) -> tuple[float, float]:

@@ -170,10 +170,11 @@ class Table(element, component="browser/rewardkit_table.js"):
         self.run_method("select", dict(selected))
 
     def when(self, event: str, handler: Handler) -> Table:
-        """Call `handler` with the payload of an event: sort, open, press or check."""
+        """Call `handler` with the column of `sort`, the key of `open`, or the key and name of `press` or `check`."""
         if event == "open":
             self.props["selectable"] = True
-        self.on(event, lambda arguments: handler(arguments.args))
+        is_text = event in ("sort", "open")
+        self.on(event, lambda arguments: handler(str(arguments.args) if is_text else arguments.args))
         return self
 
 

@@ -5,6 +5,7 @@ One thread checks all open runs every two seconds. Pages read arrays that never 
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 import time
@@ -156,8 +157,9 @@ class Watched:
         return self.cached("panels", lambda: panels(self.scores, self.metrics, self.components))
 
     @property
-    def title(self) -> str:
-        return str(self.run.info.get("title") or "")
+    def declared(self) -> dict[str, dict[str, Any]]:
+        """What the newest version that has a component says of it: bounds, kind, and the columns it reads."""
+        return {part["name"]: part for version in self.versions for part in json.loads(version["components"])}
 
 
 class Watcher:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +15,9 @@ import numpy as np
 from rewardkit.batch.batch import RESERVED, Batch, Numbers
 from rewardkit.batch.equality import alike, equality
 from rewardkit.errors import DataError, near_miss
-from rewardkit.scoring.chunks import Chunk
-from rewardkit.scoring.samples import asked_for
-from rewardkit.scoring.scores import Work
+from rewardkit.scoring.parts import Chunk
+from rewardkit.scoring.scores import Scores, Work, score
+from rewardkit.scoring.sources import Saved
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import Reward, bindings, walk
 
@@ -68,6 +68,11 @@ class Columns:
             raise found._missing("completion", "name the column of the completions with --completion")
         found._check()
         return found
+
+    @classmethod
+    def of_saved(cls, reward: Reward, found: Saved, sources: Mapping[str, str] | None = None) -> Columns:
+        """Check that saved completions have the columns that the reward reads; raise what `of` raises."""
+        return cls.of(reward, found.columns, sources, apart=found.apart, data=found.name)
 
     @functools.cached_property
     def scorer(self) -> Scorer:
@@ -138,6 +143,22 @@ class Columns:
         if held is not None:
             yield held, self.work(held, self._sizes(held))
 
+    def scores(
+        self, chunks: Iterable[Chunk], most: int, score: Callable[[Scorer, Work], Scores] = score
+    ) -> Iterator[tuple[Chunk, Scores]]:
+        """Yield all rows with their scores, in the batches of `batches`.
+
+        A row that cannot be scored does not affect the others.
+
+        Args:
+            score: scores the rows of a batch.
+
+        Raises:
+            RunStopped: every other row would fail, too: a wrong key, a quota that is used up.
+        """
+        for chunk, work in self.batches(chunks, most):
+            yield chunk, score(self.scorer, work)
+
     def work(self, chunk: Chunk, sizes: tuple[int, ...] | None = None) -> Work:
         """Return what a `Scorer` needs of these rows; `sizes` are those of their groups."""
 
@@ -195,3 +216,16 @@ class Columns:
     def _missing(self, name: str, what: str) -> DataError:
         there = ", ".join(self.there)
         return DataError(f"{self.data} has no column {name!r} ({what}). Columns: {there}.{near_miss(name, self.there)}")
+
+
+def asked_for(reward: Reward) -> tuple[set[str], bool]:
+    """Return the columns that `reward` names, and whether it takes all columns."""
+    named: set[str] = set()
+    takes_all = False
+    for node, _, _ in walk(reward):
+        binding = node.facts.binding
+        named.update(node.facts.columns)
+        if binding is not None and binding.foreign:
+            named.update(getattr(binding.function, "columns", ()))
+        takes_all |= binding is not None and (binding.foreign or binding.reads("example"))
+    return named, takes_all

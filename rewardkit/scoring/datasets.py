@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any, final
 
 from rewardkit.errors import DataError, near_miss, shorten
 from rewardkit.record.cells import as_json
-from rewardkit.scoring.chunks import Chunk, Tabular, split_table, splits, values_of
 from rewardkit.scoring.columns import Columns
 from rewardkit.scoring.conversations import COLUMNS
-from rewardkit.scoring.outputs import arrays, arrow, check_names, renamed, results, results_schema, split_schema
-from rewardkit.scoring.scores import score
+from rewardkit.scoring.parts import Chunk, Tabular, split_table, splits, values_of
+from rewardkit.scoring.writers import Tables, arrays, arrow, check_names, renamed, results, results_schema, split_schema
 from rewardkit.tree.conversion import RewardLike, tree_of
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import Reward
@@ -84,10 +83,8 @@ class TableScorer:
         import pyarrow as pa
 
         chunk, schema = self._read(table)
-        names = renamed(schema.names, self.components)
-        fields = [one.with_name(names[one.name]) for one in schema]
-        said = self._scored(chunk)
-        return pa.Table.from_arrays([*arrays(chunk, schema), *said.columns], schema=pa.schema([*fields, *said.schema]))
+        columns = [*arrays(chunk, schema), *self._scored(chunk).columns]
+        return pa.Table.from_arrays(columns, schema=Tables.of(schema, self.components).schema)
 
     def scores(self, table: pyarrow.Table) -> pyarrow.Table:
         """Return our columns alone; raise what a call raises. Columns that the reward does not read may be absent."""
@@ -111,7 +108,7 @@ class TableScorer:
             return schema.empty_table()
         columns = self.columns(chunk.names)
         parts = (chunk.part(start, start + self.batch) for start in range(0, len(chunk), self.batch))
-        said = [results(score(self.scorer, work)) for _, work in columns.batches(parts, self.batch)]
+        said = [results(scores) for _, scores in columns.scores(parts, self.batch)]
         return pa.Table.from_batches([pa.RecordBatch.from_arrays(one, schema=schema) for one in said])
 
 

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
-from rewardkit.scoring.chunks import Chunk
 from rewardkit.scoring.columns import Columns
 from rewardkit.scoring.output import Output
-from rewardkit.scoring.parts.part import Part, first_apart, regrouped, whole_groups
+from rewardkit.scoring.parts import Chunk, Part, first_apart, regrouped, whole_groups
 from rewardkit.scoring.processes import Workers, alone, one_reward
-from rewardkit.scoring.replay import Replayed
 from rewardkit.scoring.report import ReplayReport
 from rewardkit.scoring.scores import Scores, Work, score
+from rewardkit.scoring.sources import Saved
 from rewardkit.scoring.writers import Writer, writer_of
 from rewardkit.tree.evaluation.scorer import Scorer
 
@@ -71,12 +70,11 @@ class Job:
         tick: Tick | None = None,
     ) -> tuple[ReplayReport, Any, Any]:
         """Score a part in this process: return its report, its bytes, and what the output must know about it."""
-        report, scorer = ReplayReport(), columns.scorer
+        report = ReplayReport()
         names = columns.needed if self.writer is None else None
 
         def scored() -> Iterator[tuple[Chunk, Scores]]:
-            for chunk, work in columns.batches(part.chunks(self.batch, names), self.batch):
-                scores = score(scorer, work)
+            for chunk, scores in columns.scores(part.chunks(self.batch, names), self.batch, score):
                 report.add(scores)
                 yield chunk, scores
                 if tick is not None:
@@ -90,7 +88,9 @@ class Job:
 
 
 def score_saved(
-    replayed: Replayed,
+    target: str,
+    found: Saved,
+    columns: Columns,
     out: Path | None = None,
     *,
     workers: Workers | None = None,
@@ -102,7 +102,9 @@ def score_saved(
     """Score saved completions, and write them with their scores.
 
     Args:
-        replayed: the reward and the completions.
+        target: the reward, as ``path.py:name`` or ``module:name``, which other processes load.
+        found: the completions.
+        columns: those of them that the reward reads.
         out: a .jsonl, .csv or .parquet file, which appears when it is complete.
         workers: the processes; by default as many as there are cores, if there are some seconds of work.
         batch: completions scored at once.
@@ -114,38 +116,35 @@ def score_saved(
         DataError: the output cannot be written, or it is another one that should be resumed.
         RunStopped: every other row would fail, too: a wrong key, a quota that is used up.
     """
-    saved = replayed.saved
-    columns = replayed.columns
-    job = Job(replayed.target, tuple(saved.columns), tuple(replayed.sources.items()), saved.apart, saved.name, batch)
-    parts = _parts(replayed, batch)
+    job = Job(target, tuple(found.columns), tuple(columns.sources.items()), found.apart, found.name, batch)
+    parts = _parts(found, columns, batch)
     with workers or Workers(None) as shared:
         if out is None:
             report = ReplayReport()
-            for part_report, _, _ in _scored(job, columns, parts, shared, saved.size, report, tick):
+            for part_report, _, _ in _scored(job, columns, parts, shared, found.size, report, tick):
                 report.extend(part_report)
             return report
         components = columns.scorer.components
-        writer = writer_of(out, saved, components)
+        writer = writer_of(out, found, components)
         about = {
-            "data": [saved.name, saved.size, f"{saved.digest:08x}"],
-            "reward": [replayed.reward.fingerprint, components],
+            "data": [found.name, found.size, f"{found.digest:08x}"],
+            "reward": [columns.reward.fingerprint, components],
             **dict(options or {}),
             "batch": batch,
-            "columns": dict(replayed.sources),
+            "columns": dict(columns.sources),
         }
         with Output.opened(out, writer, about, resume=resume) as output:
             job = Job(**{**job.__dict__, "writer": writer, "folder": output.folder})
             left = (part for number, part in enumerate(parts) if number >= output.parts)
-            for part_report, data, said in _scored(job, columns, left, shared, saved.size, output.report, tick):
+            for part_report, data, said in _scored(job, columns, left, shared, found.size, output.report, tick):
                 output.append(data, said, part_report)
             output.finish()
             return output.report
 
 
-def _parts(replayed: Replayed, batch: int) -> Iterator[Part]:
+def _parts(found: Saved, columns: Columns, batch: int) -> Iterator[Part]:
     """Return the parts, cut where the reward allows it."""
-    columns = replayed.columns
-    parts: Iterable[Part] = first_apart(replayed.saved.parts(), _FIRST_ROWS)
+    parts: Iterable[Part] = first_apart(found.parts(), _FIRST_ROWS)
     if columns.compares:  # prompts that come again are noticed within a part, so it must not be too small
         return whole_groups(regrouped(parts, _FIRST_ROWS), columns.common)
     return regrouped(parts, batch) if columns.sees_batches else iter(parts)

@@ -18,6 +18,7 @@ from rewardkit.batch.batch import RESERVED, Batch
 from rewardkit.batch.equality import equality
 from rewardkit.errors import CoercionError, DataError as DataError, near_miss, shorten
 from rewardkit.progress.progress import Progress
+from rewardkit.scoring.columns import asked_for
 from rewardkit.scoring.conversations import split_row
 from rewardkit.scoring.files import checked_row, rows_of
 from rewardkit.tree.coercion import coerce
@@ -175,19 +176,6 @@ def arranged(
         progress=progress,
     )
     return Samples(batch, groups[rows], rows)
-
-
-def asked_for(reward: Reward) -> tuple[set[str], bool]:
-    """Return the columns that `reward` names, and whether it takes all columns."""
-    named: set[str] = set()
-    takes_all = False
-    for node, _, _ in walk(reward):
-        binding = node.facts.binding
-        named.update(node.facts.columns)
-        if binding is not None and binding.foreign:
-            named.update(getattr(binding.function, "columns", ()))
-        takes_all |= binding is not None and (binding.foreign or binding.reads("example"))
-    return named, takes_all
 
 
 def _groups(common: Sequence[list[Any]] | None, size: int) -> NDArray[np.int64]:

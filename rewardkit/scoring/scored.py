@@ -20,12 +20,11 @@ from rewardkit.batch.batch import Numbers
 from rewardkit.batch.column import Floats
 from rewardkit.errors import DataError, near_miss, shorten
 from rewardkit.record.cells import as_json
-from rewardkit.scoring.chunks import Chunk
-from rewardkit.scoring.columns import Columns
+from rewardkit.scoring.columns import Columns, asked_for
 from rewardkit.scoring.conversations import messages_of
-from rewardkit.scoring.outputs import renamed
-from rewardkit.scoring.samples import asked_for
+from rewardkit.scoring.parts import Chunk
 from rewardkit.scoring.sources import Saved, saved
+from rewardkit.scoring.writers import renamed
 from rewardkit.tree.evaluation.scorer import Scorer
 
 FOR_TRAINERS = ("tools", "images", "image", "chat_template_kwargs")

@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 
 from rewardkit.batch.batch import Numbers
 from rewardkit.batch.column import Floats
-from rewardkit.errors import DataError, MissingExtraError
+from rewardkit.errors import DataError
 from rewardkit.record.cells import as_json
 from rewardkit.scoring.files import Row
 from rewardkit.scoring.scored import Index, Scored, conversational
-from rewardkit.scoring.writers import kind_of
+from rewardkit.scoring.writers import arrow, kind_of, plain_type
 
 if TYPE_CHECKING:
     import pyarrow
@@ -148,7 +148,6 @@ Add = Callable[[Mapping[str, Any]], None]
 
 _GROUP_ROWS = 4096
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_PLAIN = {str: "string", bool: "bool", int: "int64", float: "float64"}
 
 
 @contextmanager
@@ -201,11 +200,9 @@ def _cells(path: Path, layout: Layout) -> Iterator[Add]:
 
 @contextmanager
 def _tables(path: Path, layout: Layout) -> Iterator[Add]:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as parquet
-    except ImportError as error:
-        raise MissingExtraError.of("writing .parquet files", "store") from error
+    pa = arrow("writing .parquet files")
+    import pyarrow.parquet as parquet
+
     theirs = layout.scored.saved.schema
     schema = pa.schema([(field.name, _type(field, layout)) for field in layout.fields])
     held: list[Mapping[str, Any]] = []
@@ -247,9 +244,9 @@ def _type(field: Field, layout: Layout) -> pyarrow.DataType:
             return pa.list_(pa.struct([("role", pa.string()), ("content", found)]))
         return found
     kinds = layout.scored.saved.kinds[field.column]
-    kind = float if kinds == {int, float} else next(iter(kinds)) if len(kinds) == 1 else object
-    if kind in _PLAIN and not (field.role and layout.chat):
-        return pa.type_for_alias(_PLAIN[kind])
+    plain = plain_type(kinds)
+    if plain is not None and not (field.role and layout.chat):
+        return pa.type_for_alias(plain)
     if not kinds:
         return pa.null()
     if not hasattr(pa, "json_"):

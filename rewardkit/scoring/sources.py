@@ -6,6 +6,7 @@ recorded run. It consists of parts that any process can read. Conversations are 
 
 from __future__ import annotations
 
+import functools
 import glob
 import itertools
 import os
@@ -16,14 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from rewardkit.errors import DataError
-from rewardkit.scoring.chunks import Chunk, Listed, splits
 from rewardkit.scoring.conversations import split_row
 from rewardkit.scoring.files import Row, ending, expanded, holds_lines, is_remote, opened, parquet_file, rows_of
-from rewardkit.scoring.outputs import check_names, python_type
-from rewardkit.scoring.parts.lines import Lines, cells_of, lines_of
-from rewardkit.scoring.parts.part import Held, Kinds, Part, Survey, full
-from rewardkit.scoring.parts.runs import KINDS, open_recorded, run_parts
-from rewardkit.scoring.parts.tables import File, table_parts
+from rewardkit.scoring.parts import Chunk, Held, Kinds, Lines, Listed, Part, Survey, cells_of, full, lines_of, splits
 
 Source = str | os.PathLike[str]
 Mapped = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
@@ -167,7 +163,8 @@ def _surveys(address: str, limit: int | None, completion: str | None, mapped: Ma
 def _surveyed(address: str, limit: int | None, completion: str | None, mapped: Mapped) -> Iterator[Survey]:
     ranges = lines_of(address, completion)
     lines = size = 0
-    for survey in mapped(_Surveying(limit), ranges) if limit is None else map(_Surveying(limit), ranges):
+    look = functools.partial(Lines.surveyed, limit=limit)
+    for survey in mapped(look, ranges) if limit is None else map(look, ranges):
         if survey.fault and (limit is None or size + survey.part.rows <= limit):
             raise DataError(survey.fault.replace(Lines.PLACE, f"{address}, line {lines + survey.line}", 1))
         yield survey
@@ -175,14 +172,6 @@ def _surveyed(address: str, limit: int | None, completion: str | None, mapped: M
         size += survey.part.rows
         if limit is not None and size >= limit:
             return
-
-
-@dataclass(frozen=True)
-class _Surveying:
-    limit: int | None
-
-    def __call__(self, part: Lines) -> Survey:
-        return part.surveyed(self.limit)
 
 
 def _of_rows(name: str, read: Callable[[], Iterator[Row]], limit: int | None, digest: int) -> Saved:
@@ -218,6 +207,9 @@ def _tabular(
     """Open Parquet files with the same columns, one after the other; of several, folders may tell columns, too."""
     import pyarrow as pa
 
+    from rewardkit.scoring.tables import File, table_parts
+    from rewardkit.scoring.writers import check_names, python_type
+
     files = [File.of(address, partitioned=partitioned) for address in addresses]
     try:
         schema = pa.unify_schemas([file.schema for file in files], promote_options="permissive")
@@ -231,17 +223,22 @@ def _tabular(
     size = rows if limit is None else min(rows, limit)
 
     def parts() -> Iterator[Part]:
-        left = size
-        for part in table_parts(files, schema, conversations=bool(first), completion=completion):
-            if left > 0:
-                yield part.sub(0, min(part.rows, left))
-            left -= part.rows
+        return _first(size, table_parts(files, schema, conversations=bool(first), completion=completion))
 
     digest = zlib.crc32(repr([(file.address, file.digest) for file in files]).encode(errors="replace"))
     if first:
         types = {one.name: python_type(one.type) for one in schema}
         return Saved(name, size, {one: {types.get(one, object)} for one in first}, parts, digest=digest)
     return Saved(name, size, {one: {object} for one in schema.names}, parts, apart, schema, digest)
+
+
+def _first(rows: int, parts: Iterable[Part]) -> Iterator[Part]:
+    """Yield the parts with the first rows."""
+    for part in parts:
+        if rows <= 0:
+            return
+        yield part.sub(0, min(part.rows, rows))
+        rows -= part.rows
 
 
 def _conversation(address: str, completion: str | None) -> Sequence[str]:
@@ -270,16 +267,14 @@ def _logged(folder: Path, limit: int | None) -> Saved:
 
 def _recorded(address: str, limit: int | None, since: int | None = None) -> Saved:
     """Open a recorded run: its completions with the columns of their prompts, and their recorded totals."""
+    from rewardkit.scoring.runs import KINDS, open_recorded, run_parts
+
     counts, columns = open_recorded(address, since)
     rows = sum(count for _, count in counts)
     size = rows if limit is None else min(rows, limit)
 
     def parts() -> Iterator[Part]:
-        left = size
-        for part in run_parts(address, counts, columns):
-            if left > 0:
-                yield part.sub(0, min(part.rows, left))
-            left -= part.rows
+        return _first(size, run_parts(address, counts, columns))
 
     kinds: dict[str, set[type]] = {name: {KINDS.get(name, object)} for name in columns}
     apart = ("attempt", "rank", "part", "group")

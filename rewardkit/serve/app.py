@@ -31,6 +31,7 @@ from rewardkit.serve.dialects import Answer, BadRequest, Dialect, Handler, Score
 from rewardkit.serve.dispatcher import Busy, Dispatcher
 from rewardkit.serve.meters import CONTENT_TYPE, Meters
 from rewardkit.serve.worker import Setup as Setup
+from rewardkit.workers.backoff import Backoff
 
 try:
     import uvicorn
@@ -116,10 +117,7 @@ class Native:
             request = ScoreRequest.model_validate(payload)
         except ValidationError as error:
             raise BadRequest(said(error)) from None
-        rows = [
-            Row(row.completion, row.prompt, row.columns, row.completion_ids, row.cut, row.runs_calls)
-            for row in request.rows
-        ]
+        rows = [Row(**dict(row)) for row in request.rows]
         if request.num_generations is not None and len(rows) % request.num_generations:
             raise BadRequest(
                 f"num_generations is {request.num_generations}, but {len(rows)} rows are not whole groups of that size"
@@ -133,15 +131,7 @@ class Native:
 
 def shown(score: RowScore) -> dict[str, Any]:
     """Return the scores of a row as they are sent."""
-    return {
-        "total": score.total,
-        "terms": score.terms,
-        "components": score.components,
-        "outcomes": score.outcomes,
-        "notes": score.notes,
-        "reasons": score.reasons,
-        "unparsable": score.unparsable,
-    }
+    return {name: getattr(score, name) for name in RowOut.model_fields}
 
 
 def said(error: ValidationError) -> str:
@@ -424,14 +414,13 @@ class _Desk:
             raise BadRequest(
                 f"{len(rows):,} rows are more than the queue holds, {self.options.queue:,}: send fewer at once"
             )
-        end, pause = time.monotonic() + patience, _FIRST_PAUSE
+        backoff = Backoff(_FIRST_PAUSE, _LONGEST_PAUSE, patience)
         scores = await self.dispatcher.score(rows, progress=progress, generations=generations, deadline=deadline)
-        while generations is None and time.monotonic() + pause < end:
+        while generations is None and backoff.left:
             missing = [place for place, one in enumerate(scores) if one.failed]
             if not missing:
                 break
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
+            await asyncio.sleep(backoff.pause())
             again = await self.dispatcher.score(
                 [rows[place] for place in missing], progress=progress, deadline=deadline
             )

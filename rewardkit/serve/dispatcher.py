@@ -28,6 +28,7 @@ from rewardkit.online.rows import Row, RowScore, unscored
 from rewardkit.progress.progress import Progress
 from rewardkit.serve.meters import Meters
 from rewardkit.serve.worker import COMPUTING, WAITING, Described, Setup
+from rewardkit.workers.worker import command
 
 # The worker processes, seen from the server: started, fed, killed, and started again.
 
@@ -149,9 +150,7 @@ class Worker:
         ours, theirs = socket.socketpair()
         try:
             self.process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-c",
-                f"from rewardkit.serve.worker import run; run({theirs.fileno()})",
+                *command("rewardkit.serve.worker:main", theirs.fileno(), ["", *sys.path]),
                 stdin=asyncio.subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,  # Ctrl-C goes only to the server; killing the group kills all descendants

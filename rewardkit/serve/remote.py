@@ -7,7 +7,6 @@ import itertools
 import json
 import math
 import os
-import random
 import time
 import weakref
 from collections.abc import Mapping, Sequence
@@ -36,6 +35,7 @@ from rewardkit.tree.parameters import Parameter, Scope
 from rewardkit.tree.results import Raised
 from rewardkit.tree.reward import Calls, Evaluation, Facts, Reward, Steps
 from rewardkit.workers.background import in_background
+from rewardkit.workers.backoff import Backoff
 
 if TYPE_CHECKING:
     import httpx
@@ -156,12 +156,12 @@ async def answer(server: Server, method: str, path: str, content: Mapping[str, A
     import httpx
 
     client, slots = _client(httpx)
-    pause, last = _FIRST_PAUSE, "no answer"
-    while time.monotonic() < until:
+    backoff, last = Backoff(_FIRST_PAUSE, _LONGEST_PAUSE, until - time.monotonic()), "no answer"
+    while backoff.left:
         asked = 0.0
         try:
             async with slots:
-                left = max(0.1, until - time.monotonic())
+                left = max(0.1, backoff.left)
                 body = None if content is None else _body({**content, "deadline": _SHARE * left})
                 response = await client.request(
                     method, server.url + path, content=body, headers=server.headers, timeout=left
@@ -179,9 +179,7 @@ async def answer(server: Server, method: str, path: str, content: Mapping[str, A
             if response.status_code not in _AGAIN:
                 raise Refused(f"{server.url}{path} refuses the request with {last}")
             asked = _seconds(response.headers.get("retry-after", ""))
-        wait = max(asked, pause) * random.uniform(0.5, 1.5)  # so that many clients do not come back at once
-        await asyncio.sleep(min(wait, max(0.0, until - time.monotonic())))
-        pause = min(2 * pause, _LONGEST_PAUSE)
+        await asyncio.sleep(backoff.pause(asked))
     raise RewardFailure(f"{server.url} did not answer within {server.deadline:g} s; the last try: {last}")
 
 

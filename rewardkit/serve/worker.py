@@ -1,9 +1,9 @@
 """A worker process: it loads the reward and scores the batches that the server sends.
 
-A reward that only computes scores one batch after another, and one that waits scores many at a time. `run` talks to the
-server through a socket. Messages are pickled tuples: the server sends (number, rows, progress, num_generations), and
-the worker answers (number, scores), or (number, text) with the reason why there are none; several rows are then sent
-again, one by one. When the server is gone, the worker ends.
+A reward that only computes scores one batch after another, and one that waits scores many at a time. `main` talks to
+the server through a socket. Messages are pickled tuples: the server sends (number, rows, progress, num_generations),
+and the worker answers (number, scores), or (number, text) with the reason why there are none; several rows are then
+sent again, one by one. When the server is gone, the worker ends.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, NoReturn, final
+from typing import Any, final
 
 from rewardkit.errors import (
     BindingError,
     CoercionError,
     RewardBug,
-    RewardDefinitionError,
     RewardFailure,
     RewardKitError,
     RunStopped,
@@ -34,11 +33,9 @@ from rewardkit.online.offers import Offers
 from rewardkit.online.rows import Row, unscored
 from rewardkit.online.scorer import RowScorer
 from rewardkit.progress.progress import Progress
-from rewardkit.tree.conversion import tree_of
-from rewardkit.tree.loading import load
+from rewardkit.scoring.processes import one_reward
 from rewardkit.tree.reward import bindings
 from rewardkit.workers.frames import receive, send
-from rewardkit.workers.limits import end_with_parent
 
 COMPUTING, WAITING = 1, 32
 """Batches that one worker scores at a time, if its reward only computes, and if it waits for something."""
@@ -85,23 +82,10 @@ class Setup:
     path: tuple[str, ...] = ()
 
 
-def reward_at(target: str) -> Any:
-    """Return the one reward that `target` names.
-
-    Raises:
-        RewardDefinitionError: it cannot be imported, or names several.
-    """
-    found = load(target)
-    if len(found) > 1:
-        listed = ", ".join(one.name for one in found)
-        raise RewardDefinitionError(f"{target} has the rewards {listed}. Name one: {target}:{found[0].name}")
-    return tree_of(found[0].reward, target)
-
-
 def scorer_of(setup: Setup) -> RowScorer:
     """Return the scorer; failures never stop it, since trainers have their own limits."""
     return RowScorer(
-        reward_at(setup.target),
+        one_reward(setup.target),
         OFFERS,
         special_tokens=setup.special_tokens,
         record=setup.record,
@@ -126,7 +110,15 @@ def described(scorer: RowScorer) -> Described:
 
 
 def main(ours: socket.socket) -> None:
-    """Score until the server closes the socket."""
+    """Be a worker: score until the server closes the socket, then end this process."""
+    with ours:
+        _serve(ours)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # threads may still run a reward that nobody waits for
+
+
+def _serve(ours: socket.socket) -> None:
     setup: Setup = pickle.loads(receive(ours))
     sys.path[:0] = [folder for folder in setup.path if folder not in sys.path]
     try:
@@ -175,13 +167,3 @@ def _scores(scorer: RowScorer, rows: Sequence[Row], progress: Progress | None, n
         return str(error)
     except BaseException as error:  # must not lose the rows
         return f"the reward could not be run: {type(error).__name__}: {error}"
-
-
-def run(descriptor: int) -> NoReturn:
-    """Be a worker: the process talks to the server through the socket with this file descriptor."""
-    end_with_parent()
-    with socket.socket(fileno=descriptor) as given:
-        main(given)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(0)  # threads may still run a reward that nobody waits for

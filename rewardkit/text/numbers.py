@@ -55,8 +55,12 @@ def value_of(match: re.Match[str]) -> Fraction | None:
         return Fraction(f"{before}.{after or 0}") + repeated
     digits = match["decimal"].replace(",", "").replace(" ", "")
     exponent = int(match["e"] or match["power"] or 0)
-    value = Fraction(digits.removesuffix("."))
+    value = _fraction(digits.removesuffix("."))
     return value * Fraction(10) ** exponent if exponent else value
+
+
+def _fraction(digits: str) -> Fraction:
+    return Fraction(int(digits)) if digits.isdecimal() else Fraction(digits)  # Fraction parses a text slowly
 
 
 def number_text(value: Fraction) -> str:
@@ -132,9 +136,13 @@ class NumberText:
         if len(text) > MAX_CHARACTERS:
             return f"longer than {MAX_CHARACTERS} characters"
         if _PLAIN.fullmatch(text):
-            return Fraction(text)
+            return _fraction(text)
         sign, bare, factor, percent = self._divided(self._regrouped(plain_digits(text)))
-        match = _NUMBER.fullmatch(_FRACTION_COMMAND.sub(r" \1\2/\3\4", _VULGAR.sub(_quotient, bare)).strip())
+        if "frac" in bare:
+            bare = _FRACTION_COMMAND.sub(r" \1\2/\3\4", bare).strip()
+        elif not bare.isascii():
+            bare = _VULGAR.sub(_quotient, bare).strip()
+        match = _NUMBER.fullmatch(bare)
         if "," in bare and _WITH_COMMAS.fullmatch(bare):
             if not self.thousands:
                 return f"{shorten(text, 60)} has thousands separators; allow them with thousands=True"

@@ -48,7 +48,11 @@ _MOST_CALLS = 8
 
 
 class TextGolds:
-    """Looks at the first batches of one function, and warns once."""
+    """Looks at the first batches of one function, and warns once.
+
+    Attributes:
+        left: the number of batches to look at.
+    """
 
     def __init__(self, binding: Binding) -> None:
         self._suspects = [
@@ -57,7 +61,7 @@ class TextGolds:
             if one.annotation is MISSING and not (binding.trusted or binding.foreign or binding.plain)
         ]
         cheap = binding.scope == "sample" and not binding.expensive and not binding.waits
-        self._left = _MOST_BATCHES if cheap and self._suspects else 0
+        self.left = _MOST_BATCHES if cheap and self._suspects else 0
 
     def look(
         self,
@@ -69,16 +73,16 @@ class TextGolds:
         name: str,
     ) -> None:
         """Look at what `function` returned for `arguments`."""
-        if self._left == 0 or not raw:
+        if not raw:
             return
-        self._left -= 1
+        self.left -= 1
         scores = [as_number(one) for one in raw if type(one) in (bool, int, float)]
         if len(scores) < len(raw) or any(score > max(lowest, 0.0) for score in scores):
-            self._left = 0  # it copes with text, or does something else
+            self.left = 0  # it copes with text, or does something else
             return
         for place, parameter in enumerate(parameters):
             if parameter.name in self._suspects and self._better(function, place, arguments, scores):
-                self._left = 0
+                self.left = 0
                 text = arguments.columns[place][0]
                 kind = "int" if isinstance(_number(text), int) else "float"
                 warn(
@@ -174,7 +178,8 @@ class Leaf(Reward):
         raw = (yield calls) if ready.rows else []
         if sizes is not None:
             raw = [one for given, size in zip(raw, sizes, strict=True) for one in unpacked(given, size)]
-        self._text_golds.look(calls.function, parameters, ready, raw, self.contract.bounds[0], label)
+        if self._text_golds.left:
+            self._text_golds.look(calls.function, parameters, ready, raw, self.contract.bounds[0], label)
         checked = None if arguments.set_aside else ordinary_results(raw, self.contract.bounds)
         if checked is None:
             checked = self._checked(evaluation, parameters, arguments, ready.rows, raw)

@@ -1,12 +1,15 @@
 """Limits of this process: how much more memory it may use, and that it ends with its parent.
 
 ``limit_memory(256_000_000)`` allows 256 MB beyond what it uses now; ``limit_memory(None)`` removes the limit. On
-systems other than Linux, these functions do nothing.
+systems other than Linux, nothing limits memory.
 """
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -15,6 +18,8 @@ Memory = Literal["address space", "data"]
 """What is counted: all addresses, or only memory that the process has written to (not the mapped files of a model)."""
 
 _KILL = 9
+_WATCH_SECONDS = 1.0
+"""Between two looks at the parent where the kernel does not tell its end."""
 _PARENT_DEATH_SIGNAL = 1
 
 
@@ -48,12 +53,32 @@ def free_bytes() -> int:
     return max(0, min(found, default=0))
 
 
-def end_with_parent() -> None:
-    """Make the kernel end this process with its parent: a busy child would not notice its closed socket."""
-    if sys.platform == "linux":
+def end_with_parent(lifeline: int | None = None) -> None:
+    """Make this process end with its parent: a busy child would not notice a closed socket.
+
+    Args:
+        lifeline: the reading end of a pipe whose other end only the parent has. Linux then kills the whole session of
+            this process, with all that it started.
+    """
+    if sys.platform != "linux":
+        threading.Thread(target=_watch_parent, args=(os.getppid(),), daemon=True).start()
+    elif lifeline is None:
         import ctypes
 
         ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, _KILL)
+    else:
+        import fcntl
+
+        with suppress(OSError):
+            fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpid())
+            fcntl.fcntl(lifeline, fcntl.F_SETSIG, _KILL)
+            fcntl.fcntl(lifeline, fcntl.F_SETFL, os.O_ASYNC)
+
+
+def _watch_parent(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_WATCH_SECONDS)
+    os._exit(1)
 
 
 def _kilobytes(file: str, name: str) -> int:

@@ -1,8 +1,9 @@
 """Worker processes that can be killed, for functions that may hang: ``submit(abs, (-3,), timeout=2.0).result()`` is 3.
 
-They start on first use, all rewards share them, and a killed one is replaced. They do not use ``multiprocessing``, so
-they work from any thread, from a daemonic process, and from a script without ``if __name__ == "__main__":``. Functions
-and classes of the script are sent as they are.
+They start on first use, all rewards share them, and a killed one is replaced. `alone` runs one call in a process of its
+own, and a `Pool` has as many as it is given. They do not use ``multiprocessing``, so they work from any thread, from a
+daemonic process, and from a script without ``if __name__ == "__main__":``. Functions and classes of the script are sent
+as they are.
 """
 
 from __future__ import annotations
@@ -17,13 +18,16 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple, final
 
-from rewardkit.errors import WorkerDied
+from rewardkit.errors import WorkerDied, shorten
 from rewardkit.workers.carried import packed
 from rewardkit.workers.frames import receive, send
 
@@ -31,12 +35,41 @@ MAX_PROCESSES = 4
 START_SECONDS = 120.0
 """Time limit to start the process and import the function's module; the timeout of the call starts after that."""
 
-_CHILD = """
-import json, sys
-sys.path[:] = json.loads(sys.argv[2])
-from rewardkit.workers.worker_child import serve
-serve()
-"""
+_END_SECONDS = 1.0
+"""How long a process that closed its socket gets to end by itself, so that its exit code and last words are known."""
+_KEPT_BYTES = 4_000
+"""How much of what a process prints is kept, from the end: enough for the last line of a traceback."""
+
+
+@final
+@dataclass(frozen=True)
+class Launch:
+    """How a process is started.
+
+    Attributes:
+        memory: bytes that one call may add to the memory of its process; beyond that, it gets a ``MemoryError``.
+        path: its ``sys.path``; by default that of this process.
+        folder: its working directory; by default that of this process.
+        environment: variables that differ from those of this process; None removes one.
+        quiet: nothing that it prints is shown; if it dies, the error has its exit code and its last line.
+    """
+
+    memory: int | None = None
+    path: Sequence[str] | None = None
+    folder: str | Path | None = None
+    environment: Mapping[str, str | None] = field(default_factory=dict)
+    quiet: bool = False
+
+
+def command(entry: str, descriptor: int, path: Sequence[str] | None = None) -> list[str]:
+    """Return the command of a process that calls ``entry``, "module:function", with the socket to this process."""
+    module, _, function = entry.partition(":")
+    code = (
+        "import json, sys\nsys.path[:] = json.loads(sys.argv[2])\n"
+        f"from {module} import {function}\nfrom rewardkit.workers.worker_child import connected\n"
+        f"{function}(connected())"
+    )
+    return [sys.executable, "-c", code, str(descriptor), json.dumps([*map(str, sys.path if path is None else path)])]
 
 
 class Call(Future[Any]):
@@ -60,7 +93,7 @@ class Call(Future[Any]):
 class _Job(NamedTuple):
     call: Call
     message: bytes
-    timeout: float
+    timeout: float | None
 
 
 def submit(
@@ -81,9 +114,17 @@ def submit(
     Raises:
         pickle.PicklingError, TypeError, AttributeError: function or arguments cannot be pickled.
     """
-    call = Call()
-    _pool(os.getpid(), memory).take(_Job(call, packed((function, arguments)), timeout))
-    return call
+    return _shared(os.getpid(), memory).submit(function, arguments, timeout)
+
+
+def alone(
+    function: Callable[..., Any], arguments: tuple[Any, ...], timeout: float | None = None, launch: Launch | None = None
+) -> Call:
+    """Run ``function(*arguments)`` in a new process, which then ends with everything that it started.
+
+    The future, the timeout and the errors are those of `submit`; without a timeout, the call may take any time.
+    """
+    return Pool(1, launch or Launch(), once=True).submit(function, arguments, timeout)
 
 
 def then(call: Call, function: Callable[[Future[Any]], Any]) -> Call:
@@ -109,25 +150,37 @@ def _fulfill(future: Future[Any], function: Callable[[], Any]) -> None:
         future.set_result(result)
 
 
-class _Pool:
-    """Up to MAX_PROCESSES children, each with a thread that sends it calls and kills it."""
+@final
+class Pool:
+    """Child processes that are started when they are needed, each with a thread that sends it calls and kills it.
 
-    def __init__(self, memory: int | None) -> None:
-        self._memory = memory
+    Args:
+        processes: at most so many; by default as many as there are cores, up to MAX_PROCESSES.
+        launch: how they are started.
+        once: for one call: its process ends before the result is there.
+    """
+
+    def __init__(self, processes: int | None = None, launch: Launch | None = None, *, once: bool = False) -> None:
+        self._processes = processes
+        self._launch = launch or Launch()
+        self._once = once
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._children: list[_Child] = []
         self._waiting = 0
         self._stopped = False
 
-    def take(self, job: _Job) -> None:
+    def submit(self, function: Callable[..., Any], arguments: tuple[Any, ...], timeout: float | None = None) -> Call:
+        """Run a call in one of the processes, as `rewardkit.workers.worker.submit` does."""
+        job = _Job(Call(), packed((function, arguments)), timeout)
         with self._lock:
             self._waiting += 1
-            if len(self._children) < min(self._waiting, MAX_PROCESSES, os.cpu_count() or 1):
-                child = _Child(self._memory)
+            if len(self._children) < min(self._waiting, self._processes or min(MAX_PROCESSES, os.cpu_count() or 1)):
+                child = _Child(self._launch, once=self._once)
                 self._children.append(child)
                 threading.Thread(target=self._feed, args=(child,), name="rewardkit worker", daemon=True).start()
         self._jobs.put(job)
+        return job.call
 
     def _feed(self, child: _Child) -> None:
         while not self._stopped:
@@ -139,8 +192,11 @@ class _Pool:
                 _fulfill(job.call, partial(child.run, job))
             with self._lock:
                 self._waiting -= 1
+            if self._once:
+                return
 
     def stop(self) -> None:
+        """End all processes; calls that run have died."""
         self._stopped = True
         for child in self._children:
             self._jobs.put(None)
@@ -150,11 +206,13 @@ class _Pool:
 class _Child:
     """One process, started with its first call."""
 
-    def __init__(self, memory: int | None) -> None:
-        self._memory = memory
+    def __init__(self, launch: Launch, *, once: bool) -> None:
+        self._launch = launch
+        self._once = once
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
+        self._tail: _Tail | None = None
         self.running: Call | None = None
 
     def run(self, job: _Job) -> Any:
@@ -162,32 +220,32 @@ class _Child:
         try:
             succeeded, last, result = self._answer(job)
         except (EOFError, ConnectionError, pickle.UnpicklingError):
-            self.end()
-            raise WorkerDied("its worker process died") from None
+            raise WorkerDied(self._death()) from None
         except BaseException:
             self.end()
             raise
         finally:
             with self._lock:
                 self.running = None
-        if last:
+        if last or self._once:
             self.end()
         if not succeeded:
             raise result
         return result
 
     def _answer(self, job: _Job) -> tuple[bool, bool, Any]:
-        ours = self._ready()
+        process, ours = self._ready()
         if job.call.stopped:  # while the process was being started
+            self.end()
             raise EOFError
         token = secrets.token_bytes(16)
         send(ours, token + job.message)
         try:
-            started = receive(ours, START_SECONDS)
+            started = receive(ours, START_SECONDS, process.poll)
         except TimeoutError:
             raise WorkerDied(f"its worker process did not start within {START_SECONDS:g} s") from None
         try:
-            answer = receive(ours, job.timeout) if started == token else b""
+            answer = receive(ours, job.timeout, process.poll) if started == token else b""
         except TimeoutError:
             raise TimeoutError(f"no result within {job.timeout:g} s; its worker was killed") from None
         if not answer.startswith(token):  # such as from a process that the function left behind
@@ -195,25 +253,44 @@ class _Child:
         unpacked: tuple[bool, bool, Any] = pickle.loads(answer[len(token) :])
         return unpacked
 
-    def _ready(self) -> socket.socket:
-        if self._socket is None:
+    def _ready(self) -> tuple[subprocess.Popen[bytes], socket.socket]:
+        if self._process is None or self._socket is None:
+            launch = self._launch
+            environment = {**os.environ, **launch.environment}
             ours, theirs = socket.socketpair()
             with theirs:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-c", _CHILD, str(theirs.fileno()), json.dumps(sys.path)],
+                    command("rewardkit.workers.worker_child:serve", theirs.fileno(), launch.path),
                     stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE if launch.quiet else None,
+                    stderr=subprocess.STDOUT if launch.quiet else None,
                     pass_fds=[theirs.fileno()],
+                    cwd=launch.folder,
+                    env={name: value for name, value in environment.items() if value is not None},
                     start_new_session=True,  # Ctrl-C goes only to the parent; killing the group kills all descendants
                 )
+            self._tail = None if self._process.stdout is None else _Tail(self._process.stdout)
             self._socket = ours
-            send(ours, pickle.dumps(self._memory))
-        return self._socket
+            send(ours, pickle.dumps(launch.memory))
+        return self._process, self._socket
+
+    def _death(self) -> str:
+        """End the process that gave no answer; return what is known about its end."""
+        process, tail = self._process, self._tail
+        if process is None or tail is None:
+            self.end()
+            return "its worker process died"
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_END_SECONDS)
+        self.end()
+        line = tail.last_line()
+        return f"ended with exit code {process.returncode}{f': {line}' if line else ''}"
 
     def kill_while(self, call: Call | None) -> None:
         """Kill the process, from any thread, if it still runs `call`; its reader then gets an EOFError."""
         with self._lock:
-            if self.running is call and self._process is not None:
-                _kill(self._process)
+            if self.running is call and self._process is not None and self._process.returncode is None:
+                _kill_all(self._process)
 
     def end(self) -> None:
         with self._lock:
@@ -222,13 +299,34 @@ class _Child:
         if ours is not None:
             ours.close()
         if process is not None:
-            _kill(process)
+            _kill_all(process)  # also what a process that has ended left behind
             process.wait()
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    if process.returncode is None:  # not waited for, so the system cannot have reused its id
+def _kill_all(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError, PermissionError):  # no process is left; macOS counts zombies
         os.killpg(process.pid, signal.SIGKILL)
+
+
+@final
+class _Tail:
+    """The end of what a process prints. A thread reads it, so that the process never waits for a full pipe."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        self._kept = b""
+        self._thread = threading.Thread(target=self._read, args=(pipe,), name="rewardkit output", daemon=True)
+        self._thread.start()
+
+    def _read(self, pipe: IO[bytes]) -> None:
+        with pipe:
+            while data := os.read(pipe.fileno(), 1 << 16):
+                self._kept = (self._kept + data)[-_KEPT_BYTES:]
+
+    def last_line(self) -> str:
+        """Return the last line, cut short; "" if there is none."""
+        self._thread.join(_END_SECONDS)  # not longer: a process of another session may hold the pipe open
+        lines = self._kept.decode(errors="replace").strip().splitlines()
+        return shorten(lines[-1]) if lines else ""
 
 
 def renew() -> None:
@@ -240,18 +338,18 @@ def renew() -> None:
 
 
 _lock = threading.Lock()
-_pools: dict[tuple[int, int | None], _Pool] = {}
+_pools: dict[tuple[int, int | None], Pool] = {}
 """By process and memory limit: a fork cannot use the pools of its parent."""
 
 
-def _pool(process: int, memory: int | None) -> _Pool:
+def _shared(process: int, memory: int | None) -> Pool:
     with _lock:
         if (process, memory) not in _pools:
-            _pools[process, memory] = _Pool(memory)
+            _pools[process, memory] = Pool(launch=Launch(memory))
             atexit.register(_stop_own, _pools[process, memory], process)
         return _pools[process, memory]
 
 
-def _stop_own(pool: _Pool, process: int) -> None:
+def _stop_own(pool: Pool, process: int) -> None:
     if os.getpid() == process:  # a fork inherits this, but not the processes
         pool.stop()

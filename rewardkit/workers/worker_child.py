@@ -16,12 +16,17 @@ from rewardkit.workers.limits import end_with_parent, held_bytes, limit_memory
 _TOKEN_BYTES = 16
 
 
-def serve() -> None:
-    """Answer calls on the socket in ``sys.argv`` until the parent is gone or too much memory is in use."""
+def connected() -> socket.socket:
+    """Return the socket to the parent that `worker.command` names; this process ends with its parent."""
     theirs = socket.socket(fileno=int(sys.argv[1]))
     theirs.set_inheritable(False)
     sys.argv[1:] = []
     end_with_parent()
+    return theirs
+
+
+def serve(theirs: socket.socket) -> None:
+    """Answer calls until the parent is gone or too much memory is in use."""
     with suppress(EOFError, OSError):  # the parent is gone, or has closed the socket
         _serve(theirs, pickle.loads(receive(theirs)))
 

@@ -28,15 +28,15 @@ def the_laws() -> str:
 
 
 def the_families() -> str:
-    counts = Counter(hack.family for hack in CATALOG)
+    counts = Counter(exploit.family for exploit in CATALOG)
     examples: dict[str, str] = {}
-    for hack in CATALOG:
-        examples.setdefault(hack.family, hack.name)
+    for exploit in CATALOG:
+        examples.setdefault(exploit.family, exploit.name)
     rows = [f"| {family} | {count} | {examples[family]} |" for family, count in counts.items()]
     head = [
-        f"{len(CATALOG)} hacks, each with the place where it was seen:",
+        f"{len(CATALOG)} exploits, each with the place where it was seen:",
         "",
-        "| family | hacks | such as |",
+        "| family | exploits | such as |",
         "|---|---|---|",
     ]
     return "\n".join([*head, *rows])

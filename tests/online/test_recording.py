@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,6 +23,7 @@ from rewardkit.online.recording import RowRecording, place
 from rewardkit.online.requests import Requests
 from rewardkit.online.rows import Row
 from rewardkit.online.scorer import RowScorer
+from tests.waiting import until
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("duckdb")
@@ -97,9 +97,7 @@ def test_a_process_that_is_killed_loses_only_the_last_seconds(tmp_path: Path) ->
     killed = process(run, "a", 20, "kill")
     assert killed.stdout is not None
     assert killed.stdout.readline() == "scored\n"
-    until = time.monotonic() + 60
-    while time.monotonic() < until and not list(run.glob("scores/*")):
-        time.sleep(0.2)
+    until(lambda: bool(list(run.glob("scores/*"))))
     killed.kill()
     killed.communicate()
     assert len(rows_of(run)) == 20
@@ -182,9 +180,7 @@ def test_rows_are_written_although_no_other_arrives(tmp_path: Path) -> None:
     for _ in range(2):
         before = len(list((tmp_path / "run" / "scores").glob("*")))
         own.score([Row("a")])
-        until = time.monotonic() + 20
-        while time.monotonic() < until and len(list((tmp_path / "run" / "scores").glob("*"))) == before:
-            time.sleep(0.05)
+        until(lambda: len(list((tmp_path / "run" / "scores").glob("*"))) > before)  # noqa: B023
         assert len(list((tmp_path / "run" / "scores").glob("*"))) == before + 1
 
 

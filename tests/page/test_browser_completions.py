@@ -251,3 +251,21 @@ def test_the_phrase_of_a_lead_is_highlighted(visit: Visit) -> None:
     assert {text.casefold() for text in marked} == {visit.text(".marked b").strip("“”…").casefold()}
     visit.page.get_by_text("Stop highlighting").click()
     visit.until("!CSS.highlights.has('rewardkit-phrase') && !location.search.includes('mark=')")
+
+
+def test_a_click_moves_the_highlight_without_new_rows(visit: Visit) -> None:
+    received: list[str] = []
+    visit.page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(str(frame))))
+    visit.go("/run/first/completions?left=1.0.0.0&right=1.0.11.1", PANES)
+    row = ".main tr[data-key='1.0.11.2']"
+    visit.page.wait_for_selector(row)
+    visit.page.wait_for_timeout(500)
+    received.clear()
+    visit.page.locator(row).get_by_role("button", name="right").click()
+    visit.page.wait_for_selector(f"{row}.selected button.on")
+    visit.until("document.querySelector('.pane.right .mono')?.textContent === '1.0.11.2'")
+    visit.page.keyboard.press("ArrowLeft")
+    visit.until("location.search.includes('left=') && !location.search.includes('left=1.0.0.0')")
+    visit.until("document.querySelectorAll('.main tr.selected').length > 0")
+    assert received
+    assert not [frame for frame in received if '"cells"' in frame]

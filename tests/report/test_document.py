@@ -13,6 +13,7 @@ from rewardkit.report.document import (
     Bar,
     Block,
     Card,
+    Cell,
     Code,
     Document,
     Facts,
@@ -41,11 +42,13 @@ HOSTILE = st.one_of(
 
 def every_block(text: str) -> list[Block]:
     """One block of each kind, with `text` at each place that can hold it."""
-    cells = [Name(text), Mark(text, "broken"), Bar([("right", 2), ("wrong", 1)]), text]
+    cells: list[Cell] = [Name(text), Mark(text, "broken"), Bar([("right", 2), ("wrong", 1)]), text]
     facts = Facts([(text, text), ("quote", Quote(text)), ("list", Quote([text]))])
     return [
         Verdict(text, "held"),
-        *(Paragraph(text, kind) for kind in ("", "soft", "note")),
+        Paragraph(text),
+        Paragraph(text, "soft"),
+        Paragraph(text, "note"),
         Table([cells], [text] * 4, left=2),
         Table([cells]),
         Facts([(text, text)]),
@@ -94,7 +97,7 @@ def test_markdown_mentions_and_links_nothing(text: str) -> None:
 
 def test_text_is_wrapped_with_its_indent_and_quotes_are_not() -> None:
     long = "word " * 60
-    blocks = [
+    blocks: list[Block] = [
         Part("A part", [Paragraph(long), Card("1. a card", [Facts([("name", long), ("quote", Quote("x" * 250))])])])
     ]
     lines = Document("", blocks).text().splitlines()
@@ -115,7 +118,7 @@ def test_a_comment_says_that_it_is_cut_and_keeps_whole_cards() -> None:
 
 
 def test_parts_in_parts_have_smaller_headings_and_links_lead_to_them() -> None:
-    blocks = [Table([[Name("inner", "a b")]]), Part("outer", [Part("inner", [], "a b")])]
+    blocks: list[Block] = [Table([[Name("inner", "a b")]]), Part("outer", [Part("inner", [], "a b")])]
     page = Document("title", blocks).html()
     assert "<h1>title</h1>" in page
     assert "<h2>outer</h2>" in page

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,16 +19,16 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rewardkit.errors import DataError
-from rewardkit.scoring import engine, output
+from rewardkit.scoring import engine, output, parts as survey
+from rewardkit.scoring.columns import Columns
 from rewardkit.scoring.datasets import TableScorer
 from rewardkit.scoring.engine import score_saved
 from rewardkit.scoring.output import resumable
-from rewardkit.scoring.parts import part as survey
 from rewardkit.scoring.processes import Workers, one_reward
-from rewardkit.scoring.replay import Replayed
 from rewardkit.scoring.report import ReplayReport
 from rewardkit.scoring.sources import saved
 from tests.scoring import replayed as rewards
+from tests.waiting import until
 
 ENDINGS = (".jsonl", ".csv", ".parquet")
 
@@ -52,8 +51,10 @@ def written(folder: Path, rows: Sequence[dict[str, Any]], ending: str = ".jsonl"
 
 
 def score(name: str, data: Path, out: Path | None, processes: int = 1, **options: Any) -> ReplayReport:
-    replayed = Replayed.of(rewards.TARGET + name, saved(data))
-    return score_saved(replayed, out, workers=Workers(processes), **options)
+    target, found = rewards.TARGET + name, saved(data)
+    return score_saved(
+        target, found, Columns.of_saved(one_reward(target), found), out, workers=Workers(processes), **options
+    )
 
 
 def rows(size: int) -> list[dict[str, Any]]:
@@ -230,14 +231,16 @@ def test_a_completion_that_ends_its_process_loses_only_its_row(tmp_path: Path) -
     data, out = written(tmp_path, listed, ".parquet"), tmp_path / "out.parquet"
     report = score("deadly", data, out, 2)
     found = parquet.read_table(out)
-    assert [row for row, error in enumerate(found["error"].to_pylist()) if error is not None] == [25]
+    ((row, error),) = [(row, error) for row, error in enumerate(found["error"].to_pylist()) if error is not None]
+    assert (row, error.startswith("the process that scored it died")) == (25, True)
+    assert found["total"].to_pylist()[:8] == [0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]
     assert found["completion"].to_pylist() == [row["completion"] for row in listed]
     assert (report.rows, report.faulty) == (60, 1)
 
 
 def command(data: Path, out: Path, *options: str) -> subprocess.Popen[bytes]:
     code = (
-        "import sys; from rewardkit.scoring import output; from rewardkit.scoring.parts import survey\n"
+        "import sys; from rewardkit.scoring import output; from rewardkit.scoring import parts as survey\n"
         "if __name__ == '__main__':\n"
         "    output._SECONDS = 0.0; survey._LEAST_BYTES = 2000\n"
         "    from rewardkit.cli.main import main; sys.exit(main())"
@@ -266,16 +269,12 @@ def test_a_killed_command_is_resumed_and_leaves_no_processes(tmp_path: Path, how
     assert command(data, whole, "--processes", "1").wait() == 1
     for processes in ("1", "2"):
         running = command(data, out, "--processes", processes)
-        while not resumable(out) and running.poll() is None:
-            time.sleep(0.01)
+        until(lambda: resumable(out) > 0 or running.poll() is not None)  # noqa: B023
         others = children(running.pid)
         assert processes == "1" or others
         running.send_signal(how)
         assert running.wait() != 1
-        deadline = time.monotonic() + 20
-        while others and alive(others) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert not others or not alive(others)
+        until(lambda: not others or not alive(others))  # noqa: B023
         assert 0 < resumable(out) < 2000
         assert command(data, out, "--processes", "2", "--resume").wait() == 1
         assert out.read_bytes() == whole.read_bytes()
@@ -287,9 +286,8 @@ def test_a_worker_that_is_killed_from_outside_changes_nothing(tmp_path: Path) ->
     data, whole, out = written(tmp_path, rows(2000)), tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
     assert command(data, whole, "--processes", "1").wait() == 1
     running = command(data, out, "--processes", "2")
-    while not resumable(out) and running.poll() is None:
-        time.sleep(0.01)
-    workers = [pid for pid in children(running.pid) if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    until(lambda: resumable(out) > 0 or running.poll() is not None)
+    workers = [pid for pid in children(running.pid) if b"worker_child" in Path(f"/proc/{pid}/cmdline").read_bytes()]
     os.kill(workers[-1], signal.SIGKILL)
     assert running.wait() == 1
     assert out.read_bytes() == whole.read_bytes()

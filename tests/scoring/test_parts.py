@@ -14,10 +14,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rewardkit.errors import DataError
-from rewardkit.scoring.chunks import Listed
+from rewardkit.scoring import parts as survey
 from rewardkit.scoring.files import rows_of
-from rewardkit.scoring.parts import part as survey
-from rewardkit.scoring.parts.part import Held, Part, first_apart, regrouped, whole_groups
+from rewardkit.scoring.parts import Held, Listed, Part, first_apart, regrouped, whole_groups
 from rewardkit.scoring.sources import saved
 
 TEXTS = st.lists(st.text(max_size=12), min_size=1, max_size=30)

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.batch.column import Floats
 from rewardkit.errors import BindingError, DataError, RewardDefinitionError, RunStopped
-from rewardkit.scoring.chunks import Listed
-from rewardkit.scoring.parts.part import Held
-from rewardkit.scoring.replay import Replayed, replay
+from rewardkit.scoring.columns import Columns
+from rewardkit.scoring.engine import score_saved
+from rewardkit.scoring.parts import Held, Listed
+from rewardkit.scoring.processes import Workers, one_reward
 from rewardkit.scoring.scores import Scores, Work, score
 from rewardkit.scoring.sources import Saved, saved
 from rewardkit.tree.evaluation.scorer import Scorer
@@ -30,9 +30,10 @@ def listed(rows: Sequence[dict[str, Any]], apart: tuple[str, ...] = ()) -> Saved
     return Saved("rows", len(rows), kinds, lambda: [Held(Listed(rows))], apart)  # type: ignore[arg-type]
 
 
-def scored(name: str, rows: Any, *, sources: dict[str, str] | None = None, **options: Any) -> Scores:
+def scored(name: str, rows: Any, *, sources: dict[str, str] | None = None, batch: int = 512) -> Scores:
     found = rows if isinstance(rows, Saved) else listed(rows)
-    parts = list(replay(Replayed.of(rewards.TARGET + name, found, sources), **options))
+    columns = Columns.of_saved(one_reward(rewards.TARGET + name), found, sources)
+    parts = list(columns.scores(found.chunks(batch), batch))
     assert [row for chunk, _ in parts for row in chunk.rows()] == [
         row for chunk in found.chunks(99) for row in chunk.rows()
     ]
@@ -151,14 +152,14 @@ def test_unusable_data_is_reported_before_scoring(
     name: str, rows: Any, sources: dict[str, str], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        Replayed.of(rewards.TARGET + name, listed(rows), sources)
+        Columns.of_saved(one_reward(rewards.TARGET + name), listed(rows), sources)
 
 
 def test_a_file_with_several_rewards_needs_a_name(tmp_path: Path) -> None:
     path = tmp_path / "two_rewards.py"
     path.write_text("import rewardkit as rk\na = rk.exact('answer')\nb = rk.number('answer')\n")
     with pytest.raises(DataError, match=r"several rewards \(a, b\).*two_rewards.py:a"):
-        Replayed.of(str(path), listed([{"completion": "1", "answer": "1"}]))
+        one_reward(str(path))
 
 
 def test_a_list_beside_a_reward_is_another_reward(tmp_path: Path) -> None:
@@ -168,7 +169,7 @@ def test_a_list_beside_a_reward_is_another_reward(tmp_path: Path) -> None:
         "reward_funcs = [_long]\nweighted = rk.weighted_sum({_long: 2.0})\n"
     )
     with pytest.raises(DataError, match=r"several rewards \(reward_funcs, weighted\)"):
-        Replayed.of(str(path), listed([{"completion": "1", "answer": "1"}]))
+        one_reward(str(path))
 
 
 @pytest.fixture
@@ -179,34 +180,16 @@ def many(tmp_path: Path) -> Saved:
     return saved(path)
 
 
-def totals(scores: Scores) -> Floats:
-    return scores.total
-
-
-@pytest.mark.slow
-def test_a_completion_that_ends_the_process_affects_only_its_row(many: Saved) -> None:
-    said: list[int] = []
-    found = scored("deadly", many, processes=2, batch=3, told=said.append)
-    assert said == [2]
-    assert found.errors.keys() == {5}
-    assert found.errors[5][0].startswith("the process that scored it died")
-    expected = [float((row % 7) % 2) for row in range(8)]
-    expected[5] = np.nan
-    np.testing.assert_array_equal(found.total, expected)
-
-
-def test_processes_make_no_difference(many: Saved) -> None:
-    alone, together = scored("longest", many, processes=1), scored("longest", many, processes=2, batch=3)
-    assert alone.total.tolist() == together.total.tolist()
+def processes_of(name: str, many: Saved, processes: int | None) -> int | None:
+    """The number of processes that score the data."""
+    target, workers = rewards.TARGET + name, Workers(processes)
+    assert score_saved(target, many, Columns.of_saved(one_reward(target), many), workers=workers, batch=3).rows == 8
+    return workers.processes
 
 
 def test_a_reward_that_waits_uses_one_process(many: Saved) -> None:
-    said: list[int] = []
-    assert scored("waiting", many, processes=2, told=said.append).total.tolist() == [1.0] * 8
-    assert said == [1]
+    assert processes_of("waiting", many, 2) == 1
 
 
 def test_more_processes_start_only_for_long_work(many: Saved) -> None:
-    said: list[int] = []
-    scored("longest", many, told=said.append)
-    assert said == [1]
+    assert processes_of("longest", many, None) is None

@@ -12,7 +12,8 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.errors import DataError
-from rewardkit.scoring.samples import arranged, asked_for, read
+from rewardkit.scoring.columns import asked_for
+from rewardkit.scoring.samples import arranged, read
 
 RECORDS = [
     {"prompt": "6*7?", "completion": "42", "answer": "42", "model": "small"},

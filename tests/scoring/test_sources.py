@@ -128,7 +128,7 @@ def test_a_recorded_run_has_its_completions_prompts_and_totals(tmp_path: Path) -
 
 def test_a_long_run_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written(tmp_path, *(batch(step) for step in range(5)))
-    monkeypatch.setattr("rewardkit.scoring.parts.runs._ROWS", 8)
+    monkeypatch.setattr("rewardkit.scoring.runs._ROWS", 8)
     assert [row["step"] for row in rows_of(saved(tmp_path), 100)] == [step for step in range(5) for _ in range(4)]
 
 

@@ -17,11 +17,10 @@ from rewardkit.batch.score import FAILED, SCORED
 from rewardkit.errors import DataError
 from rewardkit.scoring.files import rows_of
 from rewardkit.scoring.output import Output
-from rewardkit.scoring.outputs import renamed
 from rewardkit.scoring.report import ReplayReport
 from rewardkit.scoring.scores import Scores
 from rewardkit.scoring.sources import saved
-from rewardkit.scoring.writers import writer_of
+from rewardkit.scoring.writers import renamed, writer_of
 
 
 def scores(size: int) -> Scores:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.workers import worker
+from tests.waiting import until
 
 
 @rk.reward(timeout=20.0)
@@ -180,10 +182,7 @@ def test_no_worker_outlives_its_parent(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False)
     child = int(done.stdout)
-    deadline = time.monotonic() + 20
-    while Path(f"/proc/{child}").exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text().split()[2]
+    until(lambda: not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text().split()[2])
 
 
 def scribbles() -> None:
@@ -241,9 +240,13 @@ def test_a_broken_or_forged_answer_does_not_block_the_pool() -> None:
 def test_children_of_a_killed_function_are_killed_too() -> None:
     with pytest.raises(TimeoutError):
         worker.submit(leaves_a_child, (4711.25,), timeout=1.0).result(timeout=60)
-    time.sleep(0.5)
-    listed = [one.read_bytes() for one in Path("/proc").glob("[0-9]*/cmdline") if one.exists()]
-    assert not [line for line in listed if b"4711.25" in line]
+    until(lambda: not any(b"4711.25" in line for line in command_lines()))
+
+
+def command_lines() -> Iterator[bytes]:
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has ended meanwhile
+            yield file.read_bytes()
 
 
 def test_a_call_that_is_stopped_makes_room() -> None:
@@ -318,3 +321,30 @@ def test_renewed_workers_are_other_processes() -> None:
     worker.renew()
     worker.renew()
     assert worker.submit(os.getpid, (), 20.0).result() != before
+
+
+def test_a_process_of_its_own_ends_with_its_call_and_says_why_it_died(tmp_path: Path) -> None:
+    path = [str(tmp_path), *sys.path]
+    launch = worker.Launch(path=path, folder=tmp_path, environment={"COLOR": "red", "HOME": None}, quiet=True)
+    found = worker.alone(eval, ("[__import__('os').getcwd(), *map(os.environ.get, ('COLOR', 'HOME')), os.getpid()]",
+                                {"os": os}), launch=launch).result(timeout=60)  # fmt: skip
+    assert found[:3] == [str(tmp_path), "red", None]
+    assert not Path(f"/proc/{found[3]}").exists()
+    with pytest.raises(rk.errors.WorkerDied, match=r"^ended with exit code 5: 'last words'$"):
+        worker.alone(last_words, (), launch=worker.Launch(quiet=True)).result(timeout=60)
+
+
+def last_words() -> None:
+    os.write(1, b"first\n" + b"x" * 100_000 + b"\nlast words\n")
+    os._exit(5)
+
+
+def test_a_process_that_dies_is_noticed_although_a_fork_of_it_lives() -> None:
+    with pytest.raises(rk.errors.WorkerDied):
+        worker.alone(leaves_a_fork, ()).result(timeout=60)
+
+
+def leaves_a_fork() -> None:
+    if os.fork() == 0:
+        time.sleep(1_000)
+    os._exit(1)

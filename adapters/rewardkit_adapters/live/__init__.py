@@ -1,4 +1,3 @@
 """Live update: change the reward of a running training; see docs/live_update.md."""
 
-from rewardkit_adapters.live.functions import to_trl as to_trl
 from rewardkit_adapters.live.requests import get_config as get_config, update_config as update_config

@@ -61,7 +61,7 @@ def dry_run(run: str, target: str) -> dict[str, Any]:
     Raises:
         RewardKitError: there is no record, or the reward cannot be loaded, or it cannot score the batch.
     """
-    from rewardkit_adapters.trl.functions import successor
+    from rewardkit_adapters.trl.given import successor
 
     steps = _recorded(run, 1)
     (sample,) = steps.samples
@@ -83,7 +83,7 @@ def dry_run_on(run: str, target: str, steps: int) -> Differences:
     Raises:
         RewardKitError: as `dry_run`; or a judge is no term of its own, so that it cannot be left out of the record.
     """
-    from rewardkit_adapters.trl.functions import successor
+    from rewardkit_adapters.trl.given import successor
 
     found = _recorded(run, steps)
     reward, _, omitted = without(successor(_loaded(target), _held(run)), [EXPENSIVE])

@@ -63,7 +63,7 @@ def past_version(text: str) -> PastVersion | None:
 
 
 def _made(mailbox: Mailbox, update: int) -> Reward:
-    from rewardkit_adapters.trl.functions import successor
+    from rewardkit_adapters.trl.given import successor
 
     run = mailbox.folder.parent
     if update == 0:

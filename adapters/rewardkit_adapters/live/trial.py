@@ -6,18 +6,11 @@ fill the memory without affecting the training. Other numbers run no new code, s
 
 from __future__ import annotations
 
-import json
 import math
 import os
-import pickle
-import random
-import selectors
 import signal
-import subprocess
 import sys
-import tempfile
 import threading
-import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -33,32 +26,25 @@ from rewardkit.batch.batch import Batch
 from rewardkit.batch.column import Floats, Numbers
 from rewardkit.batch.score import ERRORED, FAILED
 from rewardkit.batch.table import ScoreTable
-from rewardkit.errors import CoercionError, RewardFailure, RewardKitError, shorten
+from rewardkit.errors import CoercionError, RewardFailure, RewardKitError, WorkerDied, shorten
 from rewardkit.online.breaker import tolerant
 from rewardkit.online.faults import fault_counts, unparsable_golds
 from rewardkit.progress import states
 from rewardkit.progress.progress import Progress
 from rewardkit.tree.evaluation.scorer import Scorer, require_float32
 from rewardkit.tree.reward import Reward
-from rewardkit_adapters.live.sources import Code
-from rewardkit_adapters.trl.layout import Layout
+from rewardkit.workers.limits import free_bytes, limit_memory
+from rewardkit.workers.random_state import preserved_rng
+from rewardkit.workers.worker import Launch, alone
+from rewardkit_adapters.live.sources import MODULES, Code
+from rewardkit_adapters.trl.given import successor
+from rewardkit_adapters.trl.layout import Columns, Layout
 
 SECONDS = 60.0
 """Time limit of a trial, including its imports."""
 MEMORY: int | None = None
 """Memory limit of a trial in bytes, not counting Python and this library; None: half of the free memory."""
-_PAUSE = 0.02
-"""Seconds between two checks whether a trial has ended."""
-_HEARD = 4_000
-"""How many bytes of a trial's output are kept, from its end."""
-
-_CHILD = """
-import json, sys
-sys.path[:] = json.loads(sys.argv[1])
-from rewardkit_adapters.live.trial_process import main
-main(*sys.argv[2:])
-"""
-_LAUNCHER = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT")
+_OF_A_LAUNCHER = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT")
 """Variables that tell a process that it is part of a distributed training."""
 
 
@@ -185,61 +171,58 @@ def tried_elsewhere(code: Code, folder: Path, layout: Layout, sample: Sample, se
         RewardKitError: the reward cannot be imported, raises, hangs, or gives scores that are invalid for the trainer.
     """
     progress = None if sample.progress is None else replace(sample.progress, states={})
+    job = (code, folder, layout.columns, layout.held, replace(sample, progress=progress), MEMORY)
     try:
-        job = pickle.dumps((code, folder, layout.columns, layout.held, replace(sample, progress=progress), MEMORY))
+        call = alone(_limited_answer, job, seconds, Launch(environment=dict.fromkeys(_OF_A_LAUNCHER), quiet=True))
     except Exception as error:
         raise RewardKitError(f"the last batch cannot be pickled for another process: {error}") from None
-    environment = {name: value for name, value in os.environ.items() if name not in _LAUNCHER}
-    with tempfile.TemporaryDirectory() as place:
-        question, answer = Path(place) / "question", Path(place) / "answer"
-        question.write_bytes(job)
-        child = subprocess.Popen(
-            [sys.executable, "-c", _CHILD, json.dumps([str(path) for path in sys.path]), str(question), str(answer)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=environment,
-            start_new_session=True,  # so that its own processes can be killed, too
+    try:
+        answer: Tried | str = call.result()
+    except TimeoutError:
+        raise RewardKitError(f"it did not finish the last batch within {seconds:g} s and was killed") from None
+    except WorkerDied as error:
+        raise RewardKitError(f"its process {error}") from None
+    except Exception as error:
+        raise RewardKitError(f"{type(error).__name__}: {shorten(str(error))}") from None
+    finally:
+        call.stop()
+    if isinstance(answer, str):
+        raise RewardKitError(answer)
+    return answer
+
+
+def _limited_answer(
+    code: Code, folder: Path, columns: Columns, held: Mapping[str, float] | None, sample: Sample, memory: int | None
+) -> Tried | str:
+    """Limit the memory of this process, then answer; if memory runs out, the system should end this process first."""
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+    if most := free_bytes() // 2 if memory is None else memory:
+        limit_memory(most, of="data")
+    warnings.simplefilter("ignore")
+    return answer_to(code, folder, columns, held, sample)
+
+
+def answer_to(
+    code: Code, folder: Path, columns: Columns, held: Mapping[str, float] | None, sample: Sample
+) -> Tried | str:
+    """Return the scores of the reward in `folder` on `sample`, or the reason for the failure."""
+    try:
+        with undisturbed():  # as in the training: importing must not change the working directory
+            imported = MODULES.imported(code, folder)
+        MODULES.activate(imported, MODULES)
+        tree = successor(imported.reward, held)
+        return tried(Layout.of(tree, columns, raw=held is not None), sample)
+    except RewardKitError as error:
+        why = str(error)
+    except BaseException as error:  # raised by the reward, including SystemExit
+        why = f"{type(error).__name__}: {shorten(str(error))}"
+    if "FileNotFoundError" in why and str(folder) in why:
+        why += (
+            ". Only code is copied: refer to data by an absolute path, or by a path relative to the working directory "
+            "of the training"
         )
-        try:
-            said = _heard_of(child, time.monotonic() + seconds)
-        except TimeoutError:
-            raise RewardKitError(f"it did not finish the last batch within {seconds:g} s and was killed") from None
-        finally:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
-            if child.stdout is not None:
-                child.stdout.close()
-        if not answer.is_file():
-            last = said.decode(errors="replace").strip().splitlines()[-1:]
-            raise RewardKitError(f"its process ended with exit code {child.returncode}: {shorten(' '.join(last))}")
-        found: Tried | str = pickle.loads(answer.read_bytes())
-    if isinstance(found, str):
-        raise RewardKitError(found)
-    return found
-
-
-def _heard_of(child: subprocess.Popen[bytes], until: float) -> bytes:
-    """Return the end of the output of `child`. Do not wait for its own processes, which may keep the output open.
-
-    Raises:
-        TimeoutError: it did not end in time.
-    """
-    said, pipe, ended = b"", child.stdout, False
-    assert pipe is not None
-    with selectors.DefaultSelector() as selector:
-        selector.register(pipe, selectors.EVENT_READ)
-        while not ended:
-            ended = child.poll() is not None  # the rest of its output is read below
-            if not ended and time.monotonic() > until:
-                raise TimeoutError
-            if selector.select(0.0 if ended else _PAUSE):
-                chunk = os.read(pipe.fileno(), 1 << 16)  # the size of a pipe
-                said = (said + chunk)[-_HEARD:]
-                if not chunk:  # the output is closed
-                    time.sleep(_PAUSE)
-    return said
+    return why
 
 
 def compared(before: Tried, after: Tried, sample: Sample) -> dict[str, Any]:
@@ -284,18 +267,15 @@ def _changes(before: Floats, after: Floats, sample: Sample) -> dict[str, Any] | 
 @contextmanager
 def undisturbed() -> Iterator[None]:
     """Restore the random generators and the state of the process after the `with` block."""
-    torch = sys.modules.get("torch")
-    python, array, errors = random.getstate(), np.random.get_state(), np.geterr()
+    torch, errors = sys.modules.get("torch"), np.geterr()
     place, deepest = Path.cwd() if Path().is_dir() else None, sys.getrecursionlimit()
     main = threading.current_thread() is threading.main_thread()
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)} if main else {}
     restore = [] if torch is None else _of_torch(torch)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), preserved_rng():
             yield
     finally:
-        random.setstate(python)
-        np.random.set_state(array)
         np.seterr(**errors)
         with suppress(OSError):
             os.chdir(place or ".")
@@ -311,7 +291,6 @@ def _of_torch(torch: Any) -> list[Callable[[], Any]]:
     """Return functions that restore the current state of torch."""
     threads, kind = torch.get_num_threads(), torch.get_default_dtype()
     found: list[Callable[[], Any]] = [
-        partial(torch.set_rng_state, torch.get_rng_state()),
         partial(torch.set_grad_enabled, torch.is_grad_enabled()),
         partial(torch.set_default_dtype, kind),
         # Setting the same number again would start threads.

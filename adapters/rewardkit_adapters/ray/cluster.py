@@ -12,7 +12,6 @@ import functools
 import logging
 import os
 import shutil
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, final
 
 from rewardkit.errors import DataError, MissingExtraError, shorten
-from rewardkit.scoring.processes import cores, one_reward
+from rewardkit.scoring.processes import cores, in_progress, one_reward
 from rewardkit.tree.loading import is_file, split
 from rewardkit.tree.reward import Reward, bindings
 
@@ -120,13 +119,8 @@ class Cluster:
             return function(item)
 
         applied = ray.remote(apply)
-        waiting: deque[Any] = deque()
-        for item in items:
-            waiting.append(applied.remote(item))
-            if len(waiting) >= _AHEAD * self.cpus:
-                yield ray.get(waiting.popleft())
-        while waiting:
-            yield ray.get(waiting.popleft())
+        for _, reference in in_progress(applied.remote, items, _AHEAD * self.cpus):
+            yield ray.get(reference)
 
     @property
     def share(self) -> float:

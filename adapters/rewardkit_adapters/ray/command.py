@@ -6,25 +6,24 @@ import hashlib
 import json
 import pickle
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import tee
 from typing import TYPE_CHECKING, Any, TypeVar, final
 from uuid import uuid4
 
 from rewardkit.errors import DataError, RewardKitError
-from rewardkit.scoring.chunks import Chunk
 from rewardkit.scoring.columns import Columns
 from rewardkit.scoring.files import Row
-from rewardkit.scoring.outputs import arrays, renamed, results, results_schema, schema_of
-from rewardkit.scoring.parts.part import Joined, Part, continued, regrouped
-from rewardkit.scoring.processes import Pool
+from rewardkit.scoring.parts import Chunk, Joined, Part, continued, regrouped
+from rewardkit.scoring.processes import Workers, alone, in_progress, score_here
 from rewardkit.scoring.report import ReplayReport
 from rewardkit.scoring.scores import Scores, Work, score
 from rewardkit.scoring.sources import saved
+from rewardkit.scoring.writers import Tables, schema_of
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import bindings
 from rewardkit_adapters.ray.cluster import Cluster, Load, connected
@@ -135,26 +134,35 @@ class Scoring:
 
         A part whose actor died is scored in a process of its own, so that a row that kills it loses only its own score.
         """
+        import pyarrow as pa
+        import pyarrow.parquet as parquet
+
         job, report = self._job, ReplayReport()
         columns = self._columns
         part = rows_of(job.parts, number, columns.common if columns.compares else ())
         batches = columns.batches(part.chunks(job.batch), job.batch) if part.rows else iter(())
-        with job.out.part(number) as file, _Writer(file, job.schema, self._scorer.components) as writer:
-            if job.out.first_try(number, job.run):
-                scored = in_order(self._threads, self._pair, batches)
-                for chunk, scores in scored:
-                    writer.add(chunk, scores)
-                    report.add(scores)
-            else:
-                with Pool(job.load.here, 1) as pool:
-                    for chunk, scores in pool.results(batches):
-                        writer.add(chunk, scores)
-                        report.add(scores)
+        tables, held = Tables.of(job.schema, self._scorer.components), []
+        with job.out.part(number) as file, parquet.ParquetWriter(file, tables.schema, compression="zstd") as writer:
+            scored = self._here if job.out.first_try(number, job.run) else self._elsewhere
+            for chunk, scores in scored(batches):
+                held.append(tables.table(chunk, scores))
+                report.add(scores)
+                if (rows := sum(map(len, held))) >= _ROW_GROUP:
+                    writer.write_table(pa.concat_tables(held), row_group_size=rows)
+                    held = []
+            if held:
+                writer.write_table(pa.concat_tables(held))
         return report
 
-    def _pair(self, batch: tuple[Chunk, Work]) -> tuple[Chunk, Scores]:
-        chunk, work = batch
-        return chunk, score(self._scorer, work)
+    def _here(self, batches: Iterable[tuple[Chunk, Work]]) -> Iterator[tuple[Chunk, Scores]]:
+        return in_order(self._threads, lambda batch: (batch[0], score(self._scorer, batch[1])), batches)
+
+    def _elsewhere(self, batches: Iterable[tuple[Chunk, Work]]) -> Iterator[tuple[Chunk, Scores]]:
+        target, (first, second) = self._job.load.here, tee(batches)
+        works = (work for _, work in second)
+        with Workers(1) as workers:
+            scored = workers.elsewhere(partial(score_here, target), works, partial(alone, target))
+            yield from ((chunk, scores) for (chunk, _), scores in zip(first, scored, strict=True))
 
 
 def in_order(
@@ -164,77 +172,26 @@ def in_order(
     if threads is None:
         yield from map(function, items)
         return
-    waiting: deque[Future[_Result]] = deque()
-    for item in items:
-        waiting.append(threads.submit(partial(function, item)))
-        if len(waiting) > _AT_ONCE:
-            yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()
-
-
-@final
-class _Writer:
-    """Writes rows with their scores as Parquet, some batches in a row group."""
-
-    def __init__(self, file: Any, schema: pyarrow.Schema, components: Sequence[str]) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as parquet
-
-        names = renamed(schema.names, components)
-        fields = [*(one.with_name(names[one.name]) for one in schema), *results_schema(components)]
-        self._theirs, self._schema = schema, pa.schema(fields)
-        self._file = parquet.ParquetWriter(file, self._schema, compression="zstd")
-        self._held: list[Any] = []
-        self._rows = 0
-
-    def __enter__(self) -> _Writer:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._flush()
-        self._file.close()
-
-    def add(self, chunk: Chunk, scores: Scores) -> None:
-        import pyarrow as pa
-
-        columns = [*arrays(chunk, self._theirs), *results(scores)]
-        self._held.append(pa.Table.from_arrays(columns, schema=self._schema))
-        self._rows += len(chunk)
-        if self._rows >= _ROW_GROUP:
-            self._flush()
-
-    def _flush(self) -> None:
-        import pyarrow as pa
-
-        if self._held:
-            self._file.write_table(pa.concat_tables(self._held), row_group_size=self._rows)
-        self._held, self._rows = [], 0
+    for _, future in in_progress(lambda item: threads.submit(function, item), items, _AT_ONCE):
+        yield future.result()
 
 
 # The engine: ``rewardkit score --engine ray``. Parts of the data go through Ray Data, each to an actor that scores
 # it.
 
 
-@final
-@dataclass(frozen=True)
-class Settings:
-    """How to score on the cluster.
-
-    Attributes:
-        pools: pool -> the number of its actors; the others share the cores.
-    """
-
-    pools: Mapping[str, int] | None = None
-
-
 def score_on(
-    cluster: Cluster, job: Job, agreed: Mapping[str, Any], settings: Settings, show: Callable[[Progress], None]
+    cluster: Cluster,
+    job: Job,
+    agreed: Mapping[str, Any],
+    asked: Mapping[str, int] | None,
+    show: Callable[[Progress], None],
 ) -> ReplayReport:
     """Score all parts of `job`; return the report of all rows.
 
     Args:
         agreed: what an earlier run in the same folder must agree on.
+        asked: pool -> the number of its actors; the others share the cores.
         show: called with the progress every few seconds.
 
     Raises:
@@ -243,7 +200,7 @@ def score_on(
     """
     reports = Reports(job.out, len(job.parts))
     if reports.missing():
-        sizes = sizes_of(cluster.reward, cluster.cpus, cluster.gpus, settings.pools)
+        sizes = sizes_of(cluster.reward, cluster.cpus, cluster.gpus, asked)
         pools = Pools.start(job.load, sizes, cluster.share, gpus=cluster.gpus > 0)
         job.out.write_plan(_plan(agreed, len(job.parts), dict.fromkeys(reports.lost(), job.run)))
         with _context(job.out), watched(reports, show):
@@ -375,5 +332,5 @@ def score_data(
         schema = found.schema or schema_of(found.kinds)
         job = Job(cluster.load, parts, schema, chosen, found.apart, batch, folder, uuid4().hex)
         started = time.perf_counter()
-        report = score_on(cluster, job, agreed, Settings(pools), show)
+        report = score_on(cluster, job, agreed, pools, show)
     return found.name, report, time.perf_counter() - started

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import math
 import os
-import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 
 from rewardkit.batch.messages import prompt_text
 from rewardkit.tree.reward import Reward
+from rewardkit.workers.random_state import preserved_rng
 from rewardkit_adapters.runner.folder import EVALUATION
 from rewardkit_adapters.runner.report import Evaluation, scored
 
@@ -152,22 +150,6 @@ def _computing(model: Any, sampling: Sampling) -> Any:
     return torch.autocast(kind, dtype=torch.bfloat16, enabled=sampling.half and kind != "cpu")
 
 
-@contextmanager
-def own_randomness(seed: int) -> Iterator[None]:
-    """Seed all random generators inside the `with` block; restore their state afterwards."""
-    python, legacy = random.getstate(), np.random.get_state()
-    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
-    with torch.random.fork_rng(devices=devices):
-        random.seed(seed)
-        np.random.seed(seed % 2**32)
-        torch.manual_seed(seed)
-        try:
-            yield
-        finally:
-            random.setstate(python)
-            np.random.set_state(legacy)
-
-
 def evaluate(
     reward: Reward,
     model: Any,
@@ -186,7 +168,7 @@ def evaluate(
     rank, world = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
     columns = {name: [value for value in rows[name] for _ in range(generations)] for name in rows.column_names}
     prompts = columns.pop("prompt")
-    with own_randomness(seed + rank):
+    with preserved_rng(seed + rank):
         completions = generate(model, tokenizer, prompts[rank::world], sampling, on_batch=on_batch)
         if world > 1:
             completions = _of_all(completions, world)

@@ -10,7 +10,7 @@ from rewardkit.errors import ConfigError, RewardDefinitionError
 from rewardkit.tree.loading import load
 from rewardkit.tree.reward import Reward
 from rewardkit_adapters.runner.config import RunConfig, require
-from rewardkit_adapters.trl.functions import layout_of
+from rewardkit_adapters.trl.given import layout_of
 
 
 def reward_of(config: RunConfig) -> Any:

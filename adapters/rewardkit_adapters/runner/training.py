@@ -220,10 +220,10 @@ class Attempt:
         from transformers import PrinterCallback, ProgressCallback
         from trl import GRPOTrainer
 
-        from rewardkit_adapters.live.functions import to_trl
         from rewardkit_adapters.runner.models import model_of
         from rewardkit_adapters.runner.rewards import environment_of
         from rewardkit_adapters.runner.settings import grpo_config
+        from rewardkit_adapters.trl.functions import to_trl
 
         config, plan = self.plan.config, self.plan
         environment = environment_of(config)

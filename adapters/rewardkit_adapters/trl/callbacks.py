@@ -23,7 +23,7 @@ class RewardCallback(TrainerCallback):
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         for evaluator in self.evaluators:
             evaluator.state = state
-            evaluator.begin(Trainer.calling(self), state)
+            evaluator.begin(Trainer.calling(self, evaluator), state)
         for recording in self._recordings:
             recording.training_begins()
 
@@ -39,7 +39,7 @@ class RewardCallback(TrainerCallback):
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         for evaluator in self.evaluators:
-            evaluator.end(Trainer.calling(self), state)
+            evaluator.end(Trainer.calling(self, evaluator), state)
         for recording in self._recordings:
             recording.flush(finished=state.global_step >= state.max_steps)  # otherwise it was stopped
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from rewardkit import schedules
 from rewardkit.errors import BindingError, RewardDefinitionError, RewardFailure, warn
+from rewardkit.online.trainers import warn_of_other_functions
 from rewardkit.progress.schedule import Schedule, Weight, multiplied
 from rewardkit.tree.algebra import summands
 from rewardkit.tree.evaluation.scorer import Scorer
@@ -79,22 +80,22 @@ def _home(name: str, before: Sequence[str]) -> str:
     return "rk.schedules." if name in schedules.__all__ and name not in _ALSO_REWARDS else "rk."
 
 
-def honored(trainer: Trainer, layout: Layout, evaluator: object) -> Layout:
+def honored(trainer: Trainer, layout: Layout) -> Layout:
     """Return `layout` with the weights that the trainer holds, if it may hold any."""
-    held = dict(trainer.weights_of(evaluator)) if layout.honors else {}
+    held = dict(trainer.weights()) if layout.honors else {}
     if held.keys() != set(layout.names) or _agree(held, layout):
         return layout
     return layout.holding([held[name] for name in layout.names])
 
 
-def check_trainer(trainer: Trainer, layout: Layout, evaluator: object) -> None:
+def check_trainer(trainer: Trainer, layout: Layout) -> None:
     """Check that the sum of the trainer is the total, and warn of settings that change what the reward means.
 
     Raises:
         RewardFailure: functions are missing, or the trainer holds weights that the reward does not have.
         RewardDefinitionError: another function of the trainer has the name of one of ours.
     """
-    held = trainer.weights_of(evaluator)
+    held = trainer.weights()
     if not held:
         return
     if sorted(name for name, _ in held) != sorted(layout.names):
@@ -105,7 +106,7 @@ def check_trainer(trainer: Trainer, layout: Layout, evaluator: object) -> None:
     if not _agree(dict(held), layout):
         raise RewardFailure(_mismatch(dict(held), layout))
     _check_names(trainer.reward_names, layout)
-    _warn_of_settings(trainer, layout, evaluator)
+    _warn_of_settings(trainer, layout)
 
 
 def _agree(held: Mapping[str, float], layout: Layout) -> bool:
@@ -177,13 +178,10 @@ def clash(name: str, count: int) -> str:
     )
 
 
-def _warn_of_settings(trainer: Trainer, layout: Layout, evaluator: object) -> None:
+def _warn_of_settings(trainer: Trainer, layout: Layout) -> None:
     """Warn of settings under which the trainer does something else than the reward says."""
-    if any(getattr(function, "evaluator", None) is not evaluator for function in trainer.reward_functions):
-        warn(
-            "the trainer has other reward functions besides rewardkit's: a completion that rewardkit cannot score "
-            "still gets their rewards, so it keeps a learning signal"
-        )
+    if len(trainer.own) < len(trainer.reward_functions):
+        warn_of_other_functions()
     if trainer.normalizes_each and not layout.separable:
         warn(
             'multi_objective_aggregation="normalize_then_sum" normalizes each reward function separately, so weights '

@@ -7,9 +7,10 @@ import os
 import threading
 import uuid
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, final
 
 from rewardkit.analyze.foreign_golds import ForeignScores
 from rewardkit.batch.batch import Batch
@@ -18,17 +19,24 @@ from rewardkit.online.breaker import Breaker, Limits, WrongColumns
 from rewardkit.online.faults import FaultReport, unparsable_golds
 from rewardkit.online.radar import Radar
 from rewardkit.online.shared_tables import SharedTables, Table
+from rewardkit.online.trainers import progress_of
 from rewardkit.progress.progress import Progress
 from rewardkit.tree.evaluation.scorer import Scorer, require_float32
 from rewardkit.tree.reward import Reward
+from rewardkit_adapters.trl.calls import (
+    PLAIN,
+    Episodes,
+    TrainerCall,
+    warn_of_environments,
+    warn_of_rollouts,
+    warn_of_tokens,
+)
 from rewardkit_adapters.trl.checks import check_alone, check_plain_sum, check_trainer, honored
 from rewardkit_adapters.trl.layout import Layout
 from rewardkit_adapters.trl.memory import Memory
 from rewardkit_adapters.trl.reports import OutcomeShares, StageReport, TrajectoryReport, extras, metrics
-from rewardkit_adapters.trl.rollouts import PLAIN, Episodes, warn_of_environments, warn_of_rollouts, warn_of_tokens
 from rewardkit_adapters.trl.scored import Prepared, Scored, score
-from rewardkit_adapters.trl.trainer import Trainer, progress_of
-from rewardkit_adapters.trl.trainer_call import TrainerCall
+from rewardkit_adapters.trl.trainer import Trainer
 
 if TYPE_CHECKING:
     from rewardkit_adapters.trl.recording import Recording
@@ -37,11 +45,13 @@ logger = logging.getLogger("rewardkit")
 
 
 class Updates(Protocol):
-    """Replaces the reward of a running training; ``rewardkit_adapters.live`` implements it."""
+    """Replaces the reward of a running training; ``rewardkit_adapters.live`` implements it.
 
-    @property
-    def version(self) -> int:
-        """The number of the update in force; 0 before the first."""
+    Attributes:
+        version: the number of the update in force; 0 before the first.
+    """
+
+    version: int
 
     def use(self, layout: Layout) -> None:
         """Take another reward as the script's own: the trainer holds other weights."""
@@ -64,6 +74,28 @@ class Updates(Protocol):
 
 MakeUpdates = Callable[[str, Layout], Updates]
 """Makes the updates of a run from its local folder and the layout in the script; picklable."""
+
+
+@final
+@dataclass(frozen=True)
+class Options:
+    """The options of `to_trl` for one list of functions; picklable.
+
+    Attributes:
+        limits: the shares of rows above which a run stops.
+        logs: log metrics and scores through the trainer.
+        record: the folder of the record; None for no record.
+        make_updates: makes what replaces the reward during training; None for no updates.
+        episodes: how completions are read.
+        radar: look for signs that the reward is gamed.
+    """
+
+    limits: Limits
+    logs: bool = True
+    record: str | os.PathLike[str] | None = None
+    make_updates: MakeUpdates | None = None
+    episodes: Episodes = PLAIN
+    radar: bool = True
 
 
 class Session:
@@ -107,51 +139,34 @@ class Evaluator:
     _alive: ClassVar[weakref.WeakValueDictionary[str, Evaluator]] = weakref.WeakValueDictionary()
     _making: ClassVar[threading.Lock] = threading.Lock()
 
-    def __init__(
-        self,
-        layout: Layout,
-        limits: Limits,
-        logs: bool,
-        record: str | os.PathLike[str] | None = None,
-        make_updates: MakeUpdates | None = None,
-        episodes: Episodes = PLAIN,
-        radar: bool = True,
-        *,
-        identity: str = "",
-        elsewhere: bool = False,
-    ) -> None:
+    def __init__(self, layout: Layout, options: Options, *, identity: str = "", elsewhere: bool = False) -> None:
         self.layout = layout
-        self.limits = limits
-        self.logs = logs
-        self.episodes = episodes
-        self.radar = radar
+        self.options = options
         self.identity = identity or uuid.uuid4().hex
         self.scorer = Scorer(layout.scored)
         self.state: Any = None
         self.memory = Memory(self.scorer.followers)
         self.recording: Recording | None = None
-        if record is not None:
+        if options.record is not None:
             from rewardkit_adapters.trl.recording import Recording
 
-            self.recording = Recording(record, self.reward)
+            self.recording = Recording(options.record, self.reward)
         self.updates: Updates | None = None
         self.scored_version = 0  # the version of the reward that scored the last training batch
-        self._make_updates = make_updates
-        if make_updates is not None and self.recording is not None and self.recording.folder is not None:
-            self.updates = make_updates(self.recording.folder, layout)
+        if options.make_updates is not None and self.recording is not None and self.recording.folder is not None:
+            self.updates = options.make_updates(self.recording.folder, layout)
         self.tables: SharedTables[TrainerCall] = SharedTables(readers=len(layout.names))
         self._sessions: weakref.WeakKeyDictionary[Any, Session] = weakref.WeakKeyDictionary()
         self._warned = False
         self._elsewhere = elsewhere  # True in another process than the one it was made in
         # For calls without a trainer: by hand, or in the process of an asynchronous trainer.
-        self._alone = Session(limits, self.scorer, self.reward if radar and elsewhere else None)
+        self._alone = Session(options.limits, self.scorer, self.reward if options.radar and elsewhere else None)
         self._faults = FaultReport()
         Evaluator._alive[self.identity] = self
 
     def __reduce__(self) -> tuple[Any, ...]:
         record = None if self.recording is None else self.recording.path
-        options = (self.layout, self.limits, self.logs, record, self._make_updates, self.episodes, self.radar)
-        return _revived, (self.identity, *options)
+        return _revived, (self.identity, self.layout, replace(self.options, record=record))
 
     @property
     def reward(self) -> Reward:
@@ -163,11 +178,15 @@ class Evaluator:
         self.layout, self.scorer = layout, Scorer(layout.scored)
         self.memory.follow(self.scorer.followers, state)
         self.tables = SharedTables(readers=len(layout.names))
-        session = self._sessions.get(trainer.instance) if trainer.known else self._alone
+        session = self.session(trainer)
         if session is not None:
-            session.reset(self.limits, self.scorer, None if session.radar is None else self.reward)
+            session.reset(self.options.limits, self.scorer, None if session.radar is None else self.reward)
         if self.recording is not None:
             self.recording.use(self.reward)
+
+    def session(self, trainer: Trainer) -> Session | None:
+        """Return what was seen of the batches of a trainer; None before its first batch."""
+        return self._sessions.get(trainer.instance) if trainer.known else self._alone
 
     def begin(self, trainer: Trainer, state: Any, *, scoring: bool = False) -> None:
         """Take the weights that the trainer holds, and the version of the reward that its state names.
@@ -175,16 +194,16 @@ class Evaluator:
         Args:
             scoring: a batch is being scored, so columns cannot change now.
         """
-        own = self.updates is None or not self.updates.version
-        layout = honored(trainer, self.layout, self) if own else self.layout
+        updates = self.updates
+        layout = honored(trainer, self.layout) if updates is None or not updates.version else self.layout
         if layout is not self.layout:
             self.layout = layout
             if self.recording is not None:
                 self.recording.use(self.reward)
-            if self.updates is not None:
-                self.updates.use(layout)
-        if self.updates is not None and (trainer.training or not scoring):
-            self.updates.begin(self, trainer, state, scoring=scoring)
+            if updates is not None:
+                updates.use(layout)
+        if updates is not None and (trainer.training or not scoring):
+            updates.begin(self, trainer, state, scoring=scoring)
 
     def end(self, trainer: Trainer, state: Any) -> None:
         """Called at the end of training, before the record is closed."""
@@ -192,46 +211,61 @@ class Evaluator:
             self.updates.end(state)
         faults = self.faults(trainer)
         if faults and state.is_world_process_zero:
-            said = (
-                f"this training ended before failure_window={self.limits.failure_window} batches were scored: {faults}"
-            )
-            logger.warning("%s", said)
+            message = f"this training ended before failure_window={self.options.limits.failure_window} "
+            f"batches were scored: {faults}"
+            logger.warning("%s", message)
             if self.recording is not None:
-                self.recording.say(said, "warning")
+                self.recording.say(message, "warning")
 
     def faults(self, trainer: Trainer) -> str:
         """The failures and errors in a training that ended before the breaker could judge them; empty for none."""
-        session = self._sessions.get(trainer.instance) if trainer.known else None
+        session = self.session(trainer) if trainer.known else None
         return "" if session is None else session.breaker.faults
 
     def table(self, call: TrainerCall) -> Table:
-        """Return the columns of one batch, once its scores are reported."""
-        trainer = Trainer.behind(call.context.get("log_metric"))
+        """Return the columns of one batch, once its scores are reported.
+
+        The trainer is read once, the batch is scored, and then those who watch get the scores one after another: the
+        updates, the radar, the schedules, the log, the record, and last the breaker, which may stop the run.
+        """
+        trainer = Trainer.behind(call.context.get("log_metric"), self)
         state = call.context.get("trainer_state") or self.state
-        session = self._session(trainer, state)
+        session = self._checked_session(trainer, state)
         if session.strict and trainer.known:
             warn_of_environments(call)
         if not session.warned_of_tokens:
             session.warned_of_tokens = warn_of_tokens(trainer, self.reward, call)
-        progress = self._progress(trainer, state)
-        prepared = Prepared(call, trainer, state, progress, session.strict, self.episodes)
-        scored = score(self.scorer, self.layout, prepared, recorded=self.recording is not None, look=self._look)
-        require_float32(scored.columns, scored.table.total)
-        trainer.set_weights(self, self.layout.weights_at(prepared.progress))
-        first = session.strict
+        episodes, progress = self.options.episodes, self._progress(trainer, state)
+        prepared = Prepared(episodes.call(call), trainer, state, progress, session.strict, episodes)
+        scored, batch, rows = score(self.scorer, self.layout, prepared, recorded=self.recording is not None)
+        first, means = session.strict, scored.tally.means(scored.table)
+        if trainer.training:
+            if self.updates is not None and batch is not None:
+                self.updates.remember(self, batch, scored, trainer)
+            if session.radar is not None:
+                scored = self._search(session.radar, prepared, scored, batch, split=rows is not None)
+        if rows is not None:
+            scored = scored.part(rows.start, rows.stop, main=trainer.is_main)
+        if self.layout.weighs:  # other numbers than those that the scorer checked
+            require_float32(scored.columns, scored.table.total)
+        if self.layout.schedules:
+            trainer.set_weights(self.layout.weights_at(prepared.progress))
         if trainer.training:
             if first and trainer.is_main and prepared.progress is not None:
                 for late in self.scorer.late(prepared.progress.max_steps):
                     warn(late)
             session.strict = False
-            self._learn(prepared, scored)
+            self.scored_version = 0 if self.updates is None else self.updates.version
+            self.memory.learn(state, means, scored.tally.followed.tolist())
         self._faults.add(scored.table)
-        if self.logs or self.recording is not None:
-            self._report(prepared, session, scored)
+        if self.options.logs or self.recording is not None:
+            measured = self._report(prepared, session, scored, means)
+            if self.recording is not None:
+                self.recording.add(prepared, scored, measured)
         self._stop_without_signal(trainer, session, scored, first=first)
         return scored.columns
 
-    def _session(self, trainer: Trainer, state: Any) -> Session:
+    def _checked_session(self, trainer: Trainer, state: Any) -> Session:
         """Return the session of `trainer`; a trainer is checked at its first call, and again until it passes."""
         if not trainer.known:
             check_alone(self.layout)
@@ -240,13 +274,13 @@ class Evaluator:
                 if self.updates is not None:
                     self.updates.refuse_elsewhere()
             return self._alone
-        session = self._sessions.get(trainer.instance)
         self.begin(trainer, state, scoring=True)
+        session = self._sessions.get(trainer.instance)
         if session is None:
-            check_trainer(trainer, self.layout, self)
-            warn_of_rollouts(trainer, self.reward, self.episodes)
-            watched = self.reward if self.radar else None
-            session = self._sessions[trainer.instance] = Session(self.limits, self.scorer, watched)
+            check_trainer(trainer, self.layout)
+            warn_of_rollouts(trainer, self.reward, self.options.episodes)
+            watched = self.reward if self.options.radar else None
+            session = self._sessions[trainer.instance] = Session(self.options.limits, self.scorer, watched)
             session.followed = self.recording is not None
             if session.followed:
                 self._add_callback(trainer)
@@ -275,60 +309,49 @@ class Evaluator:
             warn("this call comes from no known trainer: it counts as training, so schedules use the current step")
         return progress
 
-    def _look(self, batch: Batch, scored: Scored, prepared: Prepared) -> ForeignScores | None:
-        """Keep what this process scored, to try an update on it, and show it to the radar of the main process."""
-        trainer = prepared.trainer
-        if not trainer.training:
-            return None
-        if self.updates is not None:
-            self.updates.remember(self, batch, scored, trainer)
-        radar = self.radar_of(trainer)
-        if radar is None or not trainer.is_main:
-            return None
-        step = getattr(prepared.state, "global_step", None)
-        return radar.look(batch, scored.table, scored.totals, step=step, limit=trainer.limits.get("limit/tokens"))
+    def _search(self, radar: Radar, prepared: Prepared, scored: Scored, batch: Batch | None, *, split: bool) -> Scored:
+        """Show the batch to the radar of the main process; return its scores with those of the radar.
 
-    def radar_of(self, trainer: Trainer) -> Radar | None:
-        """Return the radar of a training; None if there is none."""
-        session = self._sessions.get(trainer.instance) if trainer.known else self._alone
-        return None if session is None else session.radar
+        Args:
+            split: the main process scored the rows of all processes, so all of them need what its radar scored.
+        """
+        trainer, step = prepared.trainer, getattr(prepared.state, "global_step", None)
 
-    def _learn(self, prepared: Prepared, scored: Scored) -> None:
-        """Update the schedules that follow performance."""
-        self.scored_version = 0 if self.updates is None else self.updates.version
-        followed = scored.tally.followed_means(self.scorer.followers)
-        self.memory.learn(prepared.state, scored.tally.means(scored.table), followed)
+        def look() -> ForeignScores | None:
+            assert batch is not None
+            return radar.look(batch, scored.table, scored.totals, step=step, limit=trainer.limits.get("limit/tokens"))
 
-    def _report(self, prepared: Prepared, session: Session, scored: Scored) -> None:
-        """Log and record the results of one batch."""
-        measured = metrics(scored, contributions=self.layout.weighs)
+        foreign = trainer.on_main(look) if split else look() if trainer.is_main else None
+        return scored if foreign is None else replace(scored, foreign=foreign)
+
+    def _report(
+        self, prepared: Prepared, session: Session, scored: Scored, means: Mapping[str, float]
+    ) -> Mapping[str, float]:
+        """Log the results of one batch; return the metrics for the record."""
+        trainer, context = prepared.trainer, prepared.call.context
+        measured = metrics(scored, means, contributions=self.layout.weighs)
         measured |= session.shares.of(scored.table, scored.tally)
         measured |= session.trajectories.of(scored)
         if self.updates is not None:
             measured["reward_version"] = float(self.updates.version)
-        trainer = prepared.trainer
-        seen = session.radar if trainer.is_main and trainer.training else None
-        found = {} if seen is None else seen.metrics(scored.foreign)
+        on_main = trainer.training and trainer.is_main
+        signs = session.radar.metrics(scored.foreign) if session.radar is not None and on_main else {}
         if trainer.processes == 1:
-            measured |= found
-        elif self.logs:
-            trainer.log_alone(found)
-        if self.logs:
-            self._log(prepared, session, scored, measured)
-        if self.recording is not None:
-            self.recording.add(prepared, scored, measured | found, trainer.way_to_advantages(self))
-
-    def _log(self, prepared: Prepared, session: Session, scored: Scored, measured: dict[str, float]) -> None:
-        trainer, context = prepared.trainer, prepared.call.context
-        log_metric, log_extra = context.get("log_metric"), context.get("log_extra")
-        if trainer.training and trainer.is_main:
+            measured |= signs
+        if not self.options.logs:
+            return measured | signs
+        if trainer.processes > 1:
+            trainer.log_alone(signs)
+        if on_main:
             session.stages.tell(prepared.progress)
+        log_metric, log_extra = context.get("log_metric"), context.get("log_extra")
         if log_metric is not None:
             for name, value in measured.items():
                 log_metric(name, value)
         if log_extra is not None and trainer.logs_completions:
             for name, values in extras(scored.table).items():
                 log_extra(name, values)
+        return measured | signs
 
     def _stop_without_signal(self, trainer: Trainer, session: Session, scored: Scored, *, first: bool) -> None:
         """Stop the run if too many rows failed or errored, if a column has no golds, or if a reward asked for it.
@@ -348,7 +371,7 @@ class Evaluator:
         if wrong is not None and first:
             raise wrong
         error: RewardKitError | None = wrong or session.breaker.add(counts, names)
-        if session.breaker.faults and trainer.can_stop_later and not session.followed:
+        if not session.followed and trainer.can_stop_later and session.breaker.faults:
             self._add_callback(trainer)  # it reports them at the end
             session.followed = True
         if scored.tally.stops.any():  # on all processes, whichever of them it happened on
@@ -364,17 +387,6 @@ class Evaluator:
             trainer.add_callback(StopAfterCheckpoint(error))
 
 
-def _revived(
-    identity: str,
-    layout: Layout,
-    limits: Limits,
-    logs: bool,
-    record: str | None,
-    make_updates: MakeUpdates | None,
-    episodes: Episodes,
-    radar: bool,
-) -> Evaluator:
+def _revived(identity: str, layout: Layout, options: Options) -> Evaluator:
     with Evaluator._making:
-        alive = Evaluator._alive.get(identity)
-        own = (layout, limits, logs, record, make_updates, episodes, radar)
-        return alive or Evaluator(*own, identity=identity, elsewhere=True)
+        return Evaluator._alive.get(identity) or Evaluator(layout, options, identity=identity, elsewhere=True)

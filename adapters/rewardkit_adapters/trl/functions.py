@@ -11,18 +11,14 @@ from typing import TYPE_CHECKING, Any
 from rewardkit.batch.trajectory import IsError
 from rewardkit.errors import RewardDefinitionError, RewardKitWarning, RewardTypeError, shorten
 from rewardkit.online.breaker import LIMITS, Limits
-from rewardkit.progress.bounds import number
-from rewardkit.progress.schedule import Schedule
-from rewardkit.tree.conversion import tree_of
+from rewardkit.online.trainers import nan_to_none
 from rewardkit.tree.reward import Reward
-from rewardkit.tree.trl_function import is_model
-from rewardkit_adapters.trl.checks import clash, weighted_expression
-from rewardkit_adapters.trl.evaluator import Evaluator, MakeUpdates
-from rewardkit_adapters.trl.layout import Columns, Layout
-from rewardkit_adapters.trl.reports import nan_to_none
-from rewardkit_adapters.trl.rollouts import Episodes
+from rewardkit_adapters.trl.calls import Episodes, TrainerCall
+from rewardkit_adapters.trl.checks import clash
+from rewardkit_adapters.trl.evaluator import Evaluator, Options
+from rewardkit_adapters.trl.given import layout_of
+from rewardkit_adapters.trl.layout import Columns
 from rewardkit_adapters.trl.trainer import Trainer
-from rewardkit_adapters.trl.trainer_call import TrainerCall
 
 if TYPE_CHECKING:
     from rewardkit_adapters.trl.environments import Made
@@ -178,93 +174,59 @@ def to_trl(
     record: str | os.PathLike[str] | None = None,
     logs: bool = True,
     limits: Limits = LIMITS,
+    updates: bool = True,
     transcripts: str | None = None,
     is_error: IsError | None = None,
     radar: bool = True,
-    make_updates: MakeUpdates | None = None,
 ) -> RewardFunctions:
-    """``rk.to_trl`` without live update; see ``rewardkit_adapters.live.to_trl`` for the arguments.
+    """Make the list of functions that TRL's GRPOTrainer takes.
+
+    ::
+
+        trainer = GRPOTrainer(model, reward_funcs=rk.to_trl(reward), args=args, train_dataset=dataset)
 
     Args:
-        make_updates: returns what updates the reward during training, from the folder of the record and the reward.
+        reward: a tree, or a list of rewards and plain TRL functions, which are summed. If each item of the list gives
+            one column, as plain functions do, ``GRPOConfig(reward_weights=...)`` weights them as in TRL.
+        weights: one number for each item of the list; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig.
+        outputs: ``"terms"``: one function per term; their plain sum is the total. ``"components"``: one per component,
+            with raw scores; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig (GDPO needs this form).
+        record: the folder (or fsspec address) for the record: completions, scores, terms, advantages, and the output of
+            reward functions. ``rk.open_run`` and ``rewardkit view`` can read it during the training.
+        logs: log raw means, weights, gate pass rates and faults through ``log_metric``, and scores and notes of each
+            completion through ``log_extra``.
+        limits: an ``rk.Limits``: the shares of failed and errored rows above which the run stops.
+        updates: if `record` is a local folder, accept ``rewardkit update`` and ``rk.update_config`` while it trains.
+        transcripts: for a trainer with ``rollout_func``: the field that it returns with the messages of each episode.
+            They take the place of the completions, so that what an environment said is never read as the answer.
+        is_error: tells whether the text of a tool's result is an error: returns True, or what the error says. By
+            default a result is an error if it is an object with the one key ``error``, as TRL writes it.
+        radar: look for signs that the reward is gamed, in at most 1 % of the training's time: some completions are
+            scored again with the gold answers of other prompts (never by judges, tested programs, or functions that
+            wait or were not written for rewardkit). It logs ``radar/foreign`` and ``radar/strength``, and changes
+            nothing in the training.
+
+    Returns:
+        A list of uniquely named, picklable functions with ``.reward_weights`` and ``.callback()``. They share
+        one evaluation per batch.
+
+    Raises:
+        RewardDefinitionError: names clash, no term of the tree trains, or a limit or a weight is invalid.
+        RewardTypeError: an item is neither a reward nor a function.
+        MissingExtraError: `record` is given, but the extra ``store`` is not installed.
     """
     layout = layout_of(reward, outputs, weights)
     if transcripts is not None and (not isinstance(transcripts, str) or not transcripts):
         raise RewardDefinitionError(f"to_trl: transcripts= is the name of a field, got {shorten(transcripts)}")
     if is_error is not None and not callable(is_error):
         raise RewardDefinitionError(f"to_trl: is_error= is a function of a result's text, got {shorten(is_error)}")
-    evaluator = Evaluator(layout, limits, logs, record, make_updates, Episodes(transcripts, is_error), radar)
+    make_updates = None
+    if updates and record is not None:
+        from rewardkit_adapters.live.updates import Updates
+
+        make_updates = Updates
+    options = Options(limits, logs, record, make_updates, Episodes(transcripts, is_error), radar)
+    evaluator = Evaluator(layout, options)
     for trap in evaluator.scorer.traps():
-        warnings.warn(trap, RewardKitWarning, stacklevel=3)
+        warnings.warn(trap, RewardKitWarning, stacklevel=2)
     return RewardFunctions(RewardFunction(evaluator, name) for name in layout.names)
-
-
-def layout_of(reward: Any, columns: Columns = "terms", weights: Sequence[float] | None = None) -> Layout:
-    """Return the layout for what was passed to `to_trl`.
-
-    Raises:
-        RewardDefinitionError: there is not one weight for each item, a weight is not finite, or as in `Layout.listed`.
-        RewardTypeError: as in `checked_tree`, or a weight is not a number.
-    """
-    checked_tree(reward)
-    listed = list(reward) if isinstance(reward, (list, tuple)) else [reward]
-    items = [tree_of(item, "an item of to_trl") for item in listed]
-    if weights is None:
-        return Layout.listed(items, columns)
-    given = list(weights)
-    if len(given) != len(items):
-        layout, inside = Layout.listed(items, columns), None
-        if len(given) == len(layout.names):  # one for each column, but a reward gives several
-            inside = weighted_expression(layout, dict(zip(layout.names, given, strict=True)))
-        instead = "" if inside is None else f", or write the weights into the reward: rk.to_trl({inside})"
-        raise RewardDefinitionError(
-            f"to_trl: there are {len(given)} weights for {len(items)} reward{'s' * (len(items) != 1)}. Pass one weight "
-            f"for each reward{instead}"
-        )
-    for weight, item in zip(given, listed, strict=True):
-        if isinstance(weight, Schedule):
-            raise RewardTypeError(
-                f"to_trl: weights= are numbers, got the schedule {weight!r}. Multiply the reward by it instead, and "
-                f"give {shorten(item)} the weight 1"
-            )
-    return Layout.listed(items, columns, [number(weight, "to_trl: a weight") for weight in given])
-
-
-def successor(reward: Any, held: Mapping[str, float] | None) -> Reward:
-    """Return the tree of what takes the place of a reward whose columns the trainer weights with `held`.
-
-    A list keeps these weights, as it keeps those of a GRPOConfig. Any other reward has its own.
-
-    Raises:
-        RewardDefinitionError: a list has other columns, so it is unknown how they are weighted.
-        RewardTypeError: as in `checked_tree`.
-    """
-    tree = checked_tree(reward)
-    if held is None or not isinstance(reward, (list, tuple)) or set(held.values()) == {1.0}:
-        return tree
-    layout = layout_of(reward)
-    if not layout.honors or set(layout.names) != set(held):
-        columns = ", ".join(f"{weight!r} * rk.from_trl({name})" for name, weight in held.items())
-        raise RewardDefinitionError(
-            f"the trainer weights the columns of the list in force, {dict(held)}, but this list has the columns "
-            f"{list(layout.names)}. Write the weights into the reward: rk.weighted_sum([{columns}])"
-        )
-    return layout.holding([held[name] for name in layout.names]).reward
-
-
-def checked_tree(reward: Any) -> Reward:
-    """Return the tree for what was passed to `to_trl`: a reward, a plain function, or a list of them.
-
-    Raises:
-        RewardTypeError: a reward model, something that `to_trl` returned, or anything else.
-    """
-    if isinstance(reward, RewardFunctions):
-        raise RewardTypeError("rk.to_trl already returned this list. Join lists with +: rk.to_trl(a) + rk.to_trl(b)")
-    for item in reward if isinstance(reward, (list, tuple)) else [reward]:
-        if isinstance(item, RewardFunction):
-            raise RewardTypeError("rk.to_trl already returned this function. Join its list with others with +")
-        if isinstance(item, str) or is_model(item):
-            raise RewardTypeError(
-                f"to_trl does not take reward models. Add it to the list: rk.to_trl(reward) + [{shorten(item)}]"
-            )
-    return tree_of(reward, "to_trl")

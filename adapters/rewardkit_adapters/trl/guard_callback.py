@@ -239,7 +239,8 @@ class GuardCallback(TrainerCallback):
         if RADAR not in watch.keys:
             return ""
         trainer = Trainer.calling(self)
-        radars = [evaluator.radar_of(trainer) for evaluator in self._evaluators]
+        sessions = [evaluator.session(trainer) for evaluator in self._evaluators]
+        radars = [session.radar for session in sessions if session is not None]
         leads = [radar.lead for radar in radars if radar is not None and radar.lead is not None]
         strongest = max(leads, key=lambda lead: lead.strength, default=None)
         return "" if strongest is None else f". The strongest lead: {shorten(strongest.title)}"
@@ -291,7 +292,11 @@ class GuardCallback(TrainerCallback):
                     f"a guard watches {guard}, but with beta=0.0 the trainer does not compute the KL divergence. "
                     "Remove the guard; only a run with GRPOConfig(beta=...) above 0 has a KL"
                 )
-            if RADAR in watch.keys and self._evaluators and not any(one.radar and one.logs for one in self._evaluators):
+            if (
+                RADAR in watch.keys
+                and self._evaluators
+                and not any(evaluator.options.radar and evaluator.options.logs for evaluator in self._evaluators)
+            ):
                 raise RewardDefinitionError(
                     f"a guard watches {guard}, but there is no radar in the log. Pass radar=True and logs=True, the "
                     "defaults, to rk.to_trl"

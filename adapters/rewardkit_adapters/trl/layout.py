@@ -138,7 +138,7 @@ class Layout:
             return False
         return self.raw or self._free
 
-    @property
+    @cached_property
     def weighs(self) -> bool:
         """True if the columns are not the terms of the total: the trainer multiplies them by weights."""
         return self.columns == "components" or set(self.weights) != {1.0}
@@ -167,14 +167,13 @@ class Layout:
 
     def of_table(self, table: ScoreTable) -> dict[str, Floats]:
         """Return the columns by name, (n,) each: NaN where they abstained or the row is unscorable."""
-        return {name: self._values(table, name) for name in self.names}
-
-    def _values(self, table: ScoreTable, name: str) -> Floats:
         if self.columns == "terms":
-            return table.terms[name]
-        if name == TOTAL and TOTAL not in table.components:
-            return table.total
-        return np.where(np.isnan(table.total), np.nan, table.components[name].values)
+            return {name: table.terms[name] for name in self.names}
+        absent = np.isnan(table.total)
+        return {
+            name: np.where(absent, np.nan, table.components[name].values) if name in table.components else table.total
+            for name in self.names
+        }
 
     def weighted(self, table: ScoreTable) -> ScoreTable:
         """Return the scores with the weights of the trainer in the terms and the total."""

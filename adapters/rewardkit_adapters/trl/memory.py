@@ -41,15 +41,16 @@ class Memory:
                 "or another schedule"
             )
 
-    def learn(self, trainer_state: Any, means: Mapping[str, float], followed: Mapping[str, float]) -> None:
+    def learn(self, trainer_state: Any, means: Mapping[str, float], sums: Sequence[Sequence[float]]) -> None:
         """Update the states with one training batch, for the next checkpoint, too.
 
         Args:
             means: the mean of each component, as reward functions read them from ``progress.means``.
-            followed: the means that schedules follow, and the means of their squares.
+            sums: the sums of the components that schedules follow, as `column.sums` returns them.
         """
         self.means = means
         if self._followers:
+            followed = states.means([follower.component for follower in self._followers], sums)
             self.states = states.advanced(self.states, followed)
             saved_in(trainer_state).update(states.saved(self.states))
 

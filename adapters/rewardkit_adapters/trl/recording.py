@@ -17,8 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.analyze.advantages import Way
-from rewardkit.batch.column import Floats
 from rewardkit.batch.table import ScoreTable
 from rewardkit.errors import RewardTypeError, shorten
 from rewardkit.online.versions import version_of
@@ -87,17 +85,16 @@ class Recording:
         with self._lock:
             self._lines.append(Line(message, "log", level, time=time.time()))
 
-    def add(self, prepared: Prepared, scored: Scored, measured: Mapping[str, float], way: Way | None) -> None:
+    def add(self, prepared: Prepared, scored: Scored, measured: Mapping[str, float]) -> None:
         """Record a batch of this process.
 
         Args:
             prepared: the call of the trainer.
             scored: its scores.
             measured: the metrics of all processes.
-            way: how the trainer computes advantages; None if unknown.
         """
-        trainer, state = prepared.trainer, prepared.state
-        call = prepared.episodes.call(prepared.call)
+        call, trainer, state = prepared.call, prepared.trainer, prepared.state
+        spread, way = scored.spread, trainer.way
         with self._lock:
             step = getattr(state, "global_step", None)
             self._alone = not trainer.known and state is None
@@ -115,7 +112,7 @@ class Recording:
                     completion_ids=call.completion_ids,
                     columns=call.columns,
                     groups=scored.groups - scored.groups[:1],
-                    advantages=_advantages(scored, way),
+                    advantages=None if spread is None or way is None else spread.advantages(way, scored.tally.moments),
                     foreign=scored.foreign,
                     prompt_lengths=self._lengths_of(call.prompts, trainer),
                     trajectories=scored.trajectories,
@@ -234,10 +231,6 @@ class Recording:
     @cached_property
     def _version(self) -> Version:
         return version_of(self._scorer)
-
-
-def _advantages(scored: Scored, way: Way | None) -> Floats | None:
-    return None if way is None or scored.spread is None else scored.spread.advantages(way, scored.tally.moments)
 
 
 def _metrics(scored: Scored, measured: Mapping[str, float]) -> dict[str, float]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import math
 import threading
+from collections.abc import Mapping
 from typing import Any
 
 from rewardkit.analyze import signal
-from rewardkit.batch.column import Floats
 from rewardkit.batch.table import ScoreTable
+from rewardkit.online.trainers import nan_to_none
 from rewardkit.progress.progress import Progress
 from rewardkit.progress.schedule import weight_now
 from rewardkit.tree.evaluation.scorer import Scorer
@@ -100,7 +100,7 @@ class StageReport:
             self._stages[name] = stage
 
 
-def metrics(scored: Scored, *, contributions: bool) -> dict[str, float]:
+def metrics(scored: Scored, means: Mapping[str, float], *, contributions: bool) -> dict[str, float]:
     """Return the metrics of a batch of all processes.
 
     ============================= ==================================================================
@@ -116,8 +116,7 @@ def metrics(scored: Scored, *, contributions: bool) -> dict[str, float]:
     ============================= ==================================================================
     """
     table, tally = scored.table, scored.tally
-    logged: dict[str, float] = {}
-    logged |= {f"components/{name}": mean for name, mean in tally.means(table).items()}
+    logged = {f"components/{name}": mean for name, mean in means.items()}
     known = [(name, total / count) for name, (count, total) in scored.parts.items() if count]
     logged |= {f"parts/{name}": mean for name, mean in known[:MAX_PARTS]}
     for name, (reached, weight) in zip(table.terms, tally.weights, strict=True):
@@ -142,15 +141,11 @@ def metrics(scored: Scored, *, contributions: bool) -> dict[str, float]:
 
 def extras(table: ScoreTable) -> dict[str, list[Any]]:
     """Return the columns of the completions table: raw scores (None if not scored) and notes."""
-    columns: dict[str, list[Any]] = {f"components/{name}": nan_to_none(table[name]) for name in table.components}
+    columns: dict[str, list[Any]] = {
+        f"components/{name}": nan_to_none(column.scored) for name, column in table.components.items()
+    }
     notes = [
         "; ".join(f"{name}: {column.notes[row]}" for name, column in table.components.items() if row in column.notes)
         for row in range(len(table))
     ]
     return {**columns, "notes": notes}
-
-
-def nan_to_none(values: Floats) -> list[float | None]:
-    """Return `values`, (n,), as a list with None for NaN."""
-    listed: list[Any] = values.tolist()
-    return [None if value != value else value for value in listed] if math.isnan(sum(listed)) else listed

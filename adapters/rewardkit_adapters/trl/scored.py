@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rewardkit.analyze.advantages import Spread
 from rewardkit.analyze.foreign_golds import ForeignScores
 from rewardkit.batch.batch import Batch
-from rewardkit.batch.column import Floats, Numbers
-from rewardkit.batch.score import Measured
+from rewardkit.batch.column import Floats, Numbers, added
 from rewardkit.batch.table import ScoreTable
 from rewardkit.errors import BindingError
 from rewardkit.progress.progress import Progress
@@ -24,11 +21,10 @@ from rewardkit.record.capture import Capture
 from rewardkit.record.records import Line
 from rewardkit.record.trajectories import Trajectories
 from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit_adapters.trl.calls import PLAIN, Episodes, TrainerCall, gathered
 from rewardkit_adapters.trl.layout import Layout
-from rewardkit_adapters.trl.rollouts import PLAIN, Episodes
 from rewardkit_adapters.trl.tally import Tally
 from rewardkit_adapters.trl.trainer import Trainer
-from rewardkit_adapters.trl.trainer_call import TrainerCall, gathered
 
 
 @dataclass(frozen=True)
@@ -112,53 +108,68 @@ class Scored:
         )
 
 
-Look = Callable[[Batch, Scored, Prepared], ForeignScores | None]
+class Result(NamedTuple):
+    """What `score` returns.
+
+    Attributes:
+        scored: the scores.
+        batch: the rows that this process scored; None if the main process scored them.
+        rows: the rows of this process among those of `scored`; None if these are all of them.
+    """
+
+    scored: Scored
+    batch: Batch | None
+    rows: slice | None = None
 
 
-def score(scorer: Scorer, layout: Layout, prepared: Prepared, *, recorded: bool, look: Look) -> Scored:
+def score(scorer: Scorer, layout: Layout, prepared: Prepared, *, recorded: bool) -> Result:
     """Score the rows of this process, and add up the sums of all processes.
+
+    If a group continues in another process, the main process scores the rows of all of them.
 
     Args:
         recorded: True if what reward functions print and log is captured.
-        look: called with what this process scored, before the sums of the other processes are added; returns its
-            `foreign` scores.
 
     Raises:
         BindingError: a column is missing, or the reward compares completions that are not all in this process.
     """
     call, trainer = prepared.call, prepared.trainer
     generations, own = trainer.num_generations, len(call.completions)
-    split = layout.together == "group" and generations and own % generations  # a group continues in another process
+    split = layout.together == "group" and generations and own % generations
     if trainer.processes > 1 and (split or layout.together == "batch"):
         everything, start = gathered(call, trainer)
+        batches: list[Batch] = []
+
+        def compute() -> Scored:
+            scored, batch = _scored(scorer, layout, replace(prepared, call=everything), recorded, processes=1)
+            batches.append(batch)
+            return scored
+
         # Scored by one process for all: a judge that is asked twice may give two answers.
-        whole: Scored = trainer.on_main(
-            lambda: _scored(scorer, layout, replace(prepared, call=everything), recorded, look, processes=1)
-        )
-        return whole.part(start, start + own, main=trainer.is_main)
+        scored = trainer.on_main(compute)
+        return Result(scored, batches[0] if batches else None, slice(start, start + own))
     if split:
         raise BindingError(
             f"this reward compares the {generations} completions of a prompt, but this process got {own}, which is "
             "a part of a group: make per_device_train_batch_size a multiple of num_generations"
         )
-    scored = _scored(scorer, layout, prepared, recorded, look, processes=trainer.processes)
+    scored, batch = _scored(scorer, layout, prepared, recorded, processes=trainer.processes)
     if trainer.processes == 1:
-        return scored
+        return Result(scored, batch)
     table, tally = scored.table, scored.tally.summed(trainer.summed_over_ranks)
     if scorer.measures:
-        table = replace(table, measures=_summed(trainer.of_each_process(table.measures)))
-    parts = _all_parts(trainer.of_each_process(scored.parts)) if tally.parts.any() else scored.parts
-    tools = _total(trainer.of_each_process(scored.tools)) if tally.trajectories[0] else scored.tools
-    return replace(scored, table=table, tally=tally, parts=parts, tools=tools)
+        table = replace(table, measures=added(trainer.of_each_process(table.measures)))
+    parts = added(trainer.of_each_process(scored.parts), _add_parts) if tally.parts.any() else scored.parts
+    tools = added(trainer.of_each_process(scored.tools)) if tally.trajectories[0] else scored.tools
+    return Result(replace(scored, table=table, tally=tally, parts=parts, tools=tools), batch)
 
 
 def _scored(
-    scorer: Scorer, layout: Layout, prepared: Prepared, recorded: bool, look: Look, *, processes: int
-) -> Scored:
+    scorer: Scorer, layout: Layout, prepared: Prepared, recorded: bool, *, processes: int
+) -> tuple[Scored, Batch]:
     """Score all rows of the call."""
     call, trainer, progress = prepared.call, prepared.trainer, prepared.progress
     generations = trainer.num_generations
-    call = prepared.episodes.call(call)
     batch = Batch(
         call.completions,
         prompts=call.prompts,
@@ -169,20 +180,19 @@ def _scored(
         context=call.context,
         rollouts=prepared.episodes.rollouts(call, trainer),
     )
+    capture = Capture() if recorded else None
     started = time.perf_counter()
-    with Capture() if recorded else nullcontext() as capture:
+    with capture or nullcontext():
         # With a trainer, no process stops the run by itself: the others would wait for it forever.
         scores = scorer.score(batch, strict=prepared.strict, stops=not trainer.known, on_unparsable_gold="fail")
     seconds = time.perf_counter() - started
     columns, table = layout.of_table(scores), layout.weighted(scores)
     addends = layout.addends(columns, table, batch, progress, normalizes_each=trainer.normalizes_each)
     totals = _total_of(list(addends.values()), table.total)
-    cut = generations is not None and len(batch) % generations != 0
+    cut = generations is not None and batch.size % generations != 0
     followed = [follower.component for follower in scorer.followers]
     trajectories = Trajectories.of(batch)
     tally = Tally.of(table, addends, None if cut else batch.groups, trainer.scale, followed, totals, trajectories)
-    spread = None if cut or not recorded else Spread.of(totals, batch.groups)
-    lines = () if capture is None else tuple(capture.lines)
     scored = Scored(
         table=table,
         columns=columns,
@@ -190,18 +200,17 @@ def _scored(
         addends=tuple(addends),
         totals=totals,
         parts=_parts(table),
-        spread=spread,
+        spread=None if cut or not recorded else Spread.of(totals, batch.groups),
         groups=batch.groups,
         cut=cut,
         processes=processes,
         seconds=seconds,
-        lines=lines,
+        lines=() if capture is None else tuple(capture.lines),
         durations={} if capture is None else capture.durations,
         trajectories=trajectories,
-        tools={} if trajectories is None else _total(trajectories.tools),
+        tools={} if trajectories is None else added(trajectories.tools),
     )
-    foreign = look(batch, scored, prepared)
-    return scored if foreign is None else replace(scored, foreign=foreign)
+    return scored, batch
 
 
 def _total_of(addends: Sequence[Floats], total: Floats) -> Floats:
@@ -223,23 +232,5 @@ def _parts(table: ScoreTable) -> dict[str, tuple[float, float]]:
     return found
 
 
-def _all_parts(found: Iterable[Mapping[str, tuple[float, float]]]) -> dict[str, tuple[float, float]]:
-    summed: dict[str, tuple[float, float]] = {}
-    for name, (count, total) in chain.from_iterable(own.items() for own in found):
-        before = summed.get(name, (0.0, 0.0))
-        summed[name] = before[0] + count, before[1] + total
-    return summed
-
-
-def _total(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    total: Counter[str] = Counter()
-    for one in filter(None, counts):
-        total.update(one)
-    return dict(total)
-
-
-def _summed(measures: Sequence[Mapping[str, Measured]]) -> dict[str, Measured]:
-    summed: dict[str, Measured] = {}
-    for name, found in chain.from_iterable(own.items() for own in measures):
-        summed[name] = summed[name] + found if name in summed else found
-    return summed
+def _add_parts(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
+    return one[0] + other[0], one[1] + other[1]

@@ -14,8 +14,6 @@ from rewardkit.batch.column import Floats, sums
 from rewardkit.batch.score import ABSTAINED, SCORED, SKIPPED
 from rewardkit.batch.table import ScoreTable
 from rewardkit.online.faults import fault_counts
-from rewardkit.progress import states
-from rewardkit.progress.schedule import PerformanceSchedule
 from rewardkit.record.trajectories import Trajectories
 
 TRAJECTORY = ("turns", "calls", "errors", "unfinished", "pending", "malformed_calls", "broken")
@@ -107,7 +105,7 @@ class Tally:
             caused=caused,
             variance=np.array([variance]),
             moments=moments_of(table.total if totals is None else totals),
-            trajectories=_of_trajectories(trajectories),
+            trajectories=np.zeros(2 + len(TRAJECTORY)) if trajectories is None else _of_trajectories(trajectories),
         )
 
     def means(self, table: ScoreTable) -> dict[str, float]:
@@ -118,10 +116,6 @@ class Tally:
             if count
         }
 
-    def followed_means(self, followers: Sequence[PerformanceSchedule]) -> dict[str, float]:
-        """Return the means that schedules follow, and the means of the squares."""
-        return states.means([follower.component for follower in followers], self.followed.tolist())
-
     def summed(self, over_ranks: Callable[[Floats], Floats]) -> Tally:
         """Return the tally of all processes; all numbers are summed in one call of `over_ranks`."""
         arrays: tuple[Floats, ...] = astuple(self)
@@ -130,9 +124,7 @@ class Tally:
         return Tally(*(piece.reshape(array.shape) for piece, array in zip(pieces, arrays, strict=True)))
 
 
-def _of_trajectories(found: Trajectories | None) -> Floats:
-    if found is None:
-        return np.zeros(2 + len(TRAJECTORY))
+def _of_trajectories(found: Trajectories) -> Floats:
     sums = (
         found.turns.sum(),
         found.calls.sum(),

@@ -6,11 +6,8 @@ Every attribute is read with care, because an older or patched TRL may lack any 
 
 from __future__ import annotations
 
-import inspect
 import math
-import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, TypeVar, get_args
 
 import numpy as np
@@ -19,80 +16,94 @@ from rewardkit.analyze.advantages import Way
 from rewardkit.analyze.signal import Scale
 from rewardkit.batch.column import Floats
 from rewardkit.errors import RewardFailure
-from rewardkit.progress.progress import Progress
+from rewardkit.online.trainers import caller
 
 T = TypeVar("T")
 
 SCALES: tuple[Scale, ...] = get_args(Scale)
-NOTHING: Mapping[Any, Any] = MappingProxyType({})
 _PER_FUNCTION = ("reward_funcs", "reward_func_names", "reward_processing_classes")
 """The lists of the trainer that hold one item for each reward function."""
 
 
 class Trainer:
-    """What can be read from a trainer, and changed in it; ``Trainer(None)`` if there is none.
+    """A trainer as it is now, seen from one of its evaluators; ``Trainer(None)`` if there is none.
 
-    ``Trainer.behind(log_metric).training`` is False during evaluation.
+    It is read once, when this is made: make a new one for each call. ``Trainer.behind(log_metric).training`` is False
+    during evaluation.
+
+    Args:
+        trainer: the trainer itself.
+        evaluator: the evaluator of the reward functions that count as ours.
+
+    Attributes:
+        instance: the trainer itself; None if there is none.
+        known: True if there is a trainer.
+        training: False during evaluation; True if unknown.
+        num_generations: completions per prompt, in training or in evaluation; None if unknown.
+        limits: ``limit/tokens``: the length in tokens at which completions are cut.
+        end_tokens: the tokens that end a completion before the limit, as the trainer counts clipped completions.
+        runs_calls: True if it reads the calls of the policy and runs them, with tools or in an environment.
+        logs_completions: True if it logs a table of completions.
+        normalizes_each: True if it normalizes each reward function separately before it adds them up (GDPO).
+        reward_functions: all reward functions, ours and others.
+        own: (place, name) of each function of `evaluator`.
+        scale: what advantages are divided by: the standard deviation of the group, of the batch, or nothing.
+        way: how it computes advantages; None if they do not depend on `evaluator` alone.
+        can_stop_later: True if a callback can stop the training after a checkpoint.
+        rank: the number of this process, from 0.
+        processes: the number of processes that train together.
+        is_main: True in the process that logs.
     """
 
-    def __init__(self, trainer: Any) -> None:
-        self._trainer = trainer
+    def __init__(self, trainer: Any, evaluator: object = None) -> None:
+        self.instance = self._trainer = trainer
+        self.known = trainer is not None
+        self.training = bool(getattr(getattr(trainer, "model", None), "training", True))
+        generations = getattr(trainer, "num_generations", None)
+        if not self.training:
+            generations = getattr(trainer, "num_generations_eval", None) or generations
+        self.num_generations = generations if isinstance(generations, int) else None
+        length = getattr(trainer, "max_completion_length", None)
+        self.limits = {"limit/tokens": float(length)} if isinstance(length, int) else {}
+        self.end_tokens = _end_tokens(trainer)
+        self.runs_calls = bool(getattr(trainer, "tools", None))
+        self.logs_completions = bool(getattr(trainer, "log_completions", True))
+        self.normalizes_each = getattr(trainer, "multi_objective_aggregation", None) == "normalize_then_sum"
+        self.reward_functions: Sequence[Any] = getattr(trainer, "reward_funcs", [])
+        # By evaluator and not by identity: functions may have been pickled or copied.
+        self.own = [
+            (place, function.__name__)
+            for place, function in enumerate(self.reward_functions)
+            if getattr(function, "evaluator", self) is evaluator
+        ]
+        scale: Any = "batch" if self.normalizes_each else getattr(trainer, "scale_rewards", "group")
+        if hasattr(trainer, "normalize_advantages"):  # RLOO, which at most divides the whole batch by one number
+            scale = "none"
+        self.scale: Scale = scale if scale in SCALES else "group"
+        self.way: Way | None = None
+        if self.own and len(self.own) == len(self.reward_functions):
+            self.way = "each" if self.normalizes_each else self.scale if hasattr(trainer, "scale_rewards") else None
+        self.can_stop_later = hasattr(trainer, "add_callback") and getattr(trainer, "is_in_train", True)
+        self._accelerator: Any = getattr(trainer, "accelerator", None)
+        self.rank = int(getattr(self._accelerator, "process_index", 0))
+        self.processes: int = getattr(self._accelerator, "num_processes", 1)
+        self.is_main = bool(getattr(self._accelerator, "is_main_process", True))
 
     @classmethod
-    def behind(cls, log_metric: Any) -> Trainer:
+    def behind(cls, log_metric: Any, evaluator: object = None) -> Trainer:
         """Return the trainer that `log_metric` belongs to."""
         owner = getattr(log_metric, "__self__", None)
-        return cls(owner if hasattr(owner, "reward_funcs") else None)
+        return cls(owner if hasattr(owner, "reward_funcs") else None, evaluator)
 
     @classmethod
-    def calling(cls, callback: object) -> Trainer:
-        """Return the trainer that is calling `callback` now.
+    def calling(cls, callback: object, evaluator: object = None) -> Trainer:
+        """Return the trainer that is calling `callback` now."""
 
-        Callbacks do not receive their trainer, so it is looked up in the frames of the callers.
-        """
-        frame = inspect.currentframe()
-        while frame is not None:
-            owner = frame.f_locals.get("self")
-            handler = getattr(owner, "callback_handler", None)
-            if hasattr(owner, "reward_funcs") and any(own is callback for own in getattr(handler, "callbacks", ())):
-                return cls(owner)
-            frame = frame.f_back
-        return cls(None)
+        def calls(owner: Any) -> bool:
+            callbacks = getattr(getattr(owner, "callback_handler", None), "callbacks", ())
+            return hasattr(owner, "reward_funcs") and any(own is callback for own in callbacks)
 
-    def weak(self) -> Callable[[], Trainer]:
-        """Return a function that gives this trainer while it is alive, without keeping it alive."""
-        if self._trainer is None:
-            return lambda: Trainer(None)
-        held = weakref.ref(self._trainer)
-        return lambda: Trainer(held())
-
-    @property
-    def instance(self) -> Any:
-        """The trainer itself; None if there is none."""
-        return self._trainer
-
-    @property
-    def known(self) -> bool:
-        return self._trainer is not None
-
-    @property
-    def training(self) -> bool:
-        """False during evaluation; True if unknown."""
-        return bool(getattr(getattr(self._trainer, "model", None), "training", True))
-
-    @property
-    def num_generations(self) -> int | None:
-        """Completions per prompt, in training or in evaluation."""
-        held = getattr(self._trainer, "num_generations", None)
-        if not self.training:
-            held = getattr(self._trainer, "num_generations_eval", None) or held
-        return held if isinstance(held, int) else None
-
-    @property
-    def limits(self) -> dict[str, float]:
-        """``limit/tokens``: the length in tokens at which completions are cut."""
-        held = getattr(self._trainer, "max_completion_length", None)
-        return {"limit/tokens": float(held)} if isinstance(held, int) else {}
+        return cls(caller(calls), evaluator)
 
     def prompt_lengths(self, prompts: list[Any]) -> list[int] | None:
         """Return the lengths of prompts in tokens, with the chat template and the tools of the trainer.
@@ -110,26 +121,9 @@ class Trainer:
             return None
 
     @property
-    def end_tokens(self) -> frozenset[int]:
-        """The tokens that end a completion before the limit, as the trainer counts clipped completions."""
-        known = [getattr(self._trainer, name, None) for name in ("eos_token_ids", "eos_token_id")]
-        ends = [token for one in known for token in (one if isinstance(one, list) else [one])]
-        pad = getattr(getattr(self._trainer, "_tokenizer", None), "pad_token_id", None)
-        return frozenset(token for token in [*ends, pad] if isinstance(token, int)) if any(known) else frozenset()
-
-    @property
-    def runs_calls(self) -> bool:
-        """True if it reads the calls of the policy and runs them, with tools or in an environment."""
-        return bool(getattr(self._trainer, "tools", None))
-
-    @property
     def has_rollout_function(self) -> bool:
         """True if a function of the user's makes the completions."""
         return getattr(self._trainer, "rollout_func", None) is not None
-
-    @property
-    def logs_completions(self) -> bool:
-        return bool(getattr(self._trainer, "log_completions", True))
 
     def log_alone(self, values: Mapping[str, float]) -> None:
         """Log numbers that only this process has.
@@ -141,48 +135,38 @@ class Trainer:
             held[name].append(value)
 
     @property
-    def normalizes_each(self) -> bool:
-        """True if the trainer normalizes each reward function separately before it adds them up (GDPO)."""
-        return getattr(self._trainer, "multi_objective_aggregation", None) == "normalize_then_sum"
-
-    @property
-    def reward_functions(self) -> list[Any]:
-        return list(getattr(self._trainer, "reward_funcs", []))
-
-    @property
     def reward_names(self) -> list[str]:
         """The names of the reward functions in the log."""
         return list(getattr(self._trainer, "reward_func_names", []))
 
-    def weights_of(self, evaluator: object) -> list[tuple[str, float]]:
-        """Return (name, weight) of each function of `evaluator`; empty if the trainer does not show them."""
+    def weights(self) -> list[tuple[str, float]]:
+        """Return (name, weight) of each function of the evaluator; empty if the trainer does not show them."""
         held = getattr(self._trainer, "reward_weights", None)
-        return [] if held is None else [(name, _number(held[place])) for place, name in self._places(evaluator)]
+        # The shortest number that is the weight in float32: 0.3 and not 0.30000001192092896.
+        return [] if held is None else [(name, float(str(np.float32(float(held[place]))))) for place, name in self.own]
 
-    def set_weights(self, evaluator: object, weights: Mapping[str, float]) -> None:
-        """Set the weights of the functions of `evaluator`, for the sum that follows this call.
+    def set_weights(self, weights: Mapping[str, float]) -> None:
+        """Set the weights of the functions of the evaluator, for the sum that follows this call.
 
         Raises:
-            RewardFailure: there are weights to set, but the trainer does not show its own.
+            RewardFailure: the trainer does not show its weights.
         """
         held = getattr(self._trainer, "reward_weights", None)
-        places = self._places(evaluator)
-        if weights and (held is None or not places):
+        if held is None or not self.own:
             raise RewardFailure(
                 'outputs="components" with scheduled weights must set the reward_weights of the trainer, but this '
                 'trainer does not show them: use outputs="terms"'
             )
-        if held is not None and weights:
-            for place, name in places:
-                held[place] = weights[name]
+        for place, name in self.own:
+            held[place] = weights[name]
 
-    def refusal(self, evaluator: object, names: Sequence[str]) -> str | None:
-        """Return why the functions of `evaluator` cannot be replaced by others called `names`; None if they can."""
+    def refusal(self, names: Sequence[str]) -> str | None:
+        """Return why the functions of the evaluator cannot be replaced by others called `names`; None if they can."""
         if not self.known:
             return "the trainer is not known, so its reward functions cannot be replaced"
         lists = [getattr(self._trainer, name, None) for name in _PER_FUNCTION]
         weights = getattr(self._trainer, "reward_weights", None)
-        own = [place for place, _ in self._places(evaluator)]
+        own = [place for place, _ in self.own]
         known = own and all(isinstance(held, list) for held in lists) and hasattr(weights, "new_tensor")
         if not known or len({len(held) for held in (*lists, weights)}) > 1:  # type: ignore[arg-type]
             return "this trainer stores its reward functions in a way that rewardkit does not know"
@@ -190,12 +174,12 @@ class Trainer:
         taken = [name for name in names if name in others]
         return f"another reward function of this trainer is called {taken[0]!r} already" if taken else None
 
-    def replace_functions(self, evaluator: object, functions: Sequence[Any], weights: Sequence[float]) -> None:
-        """Replace the functions of `evaluator` by `functions`, at the place of its first one.
+    def replace_functions(self, functions: Sequence[Any], weights: Sequence[float]) -> None:
+        """Replace the functions of the evaluator by `functions`, at the place of its first one.
 
         The other reward functions keep their order and their weights.
         """
-        own = [place for place, _ in self._places(evaluator)]
+        own = [place for place, _ in self.own]
         held = [getattr(self._trainer, name) for name in _PER_FUNCTION]
         names = [function.__name__ for function in functions]
         rows: list[tuple[Any, ...]] = []
@@ -208,6 +192,7 @@ class Trainer:
         for place, values in enumerate(held):
             values[:] = [row[place] for row in rows]  # in place: one of them is the list that to_trl returned
         self._trainer.reward_weights = self._trainer.reward_weights.new_tensor([row[-1] for row in rows])
+        self.own = [(own[0] + number, name) for number, name in enumerate(names)]
         self.even_out("rewards", gone, names, math.nan)
 
     def even_out(self, part: str, gone: Iterable[str], there: Iterable[str], absent: Any) -> None:
@@ -220,31 +205,6 @@ class Trainer:
             if length and name not in columns:
                 columns[name].extend([absent] * length)
 
-    def _places(self, evaluator: object) -> list[tuple[int, str]]:
-        # By evaluator and not by identity: functions may have been pickled or copied.
-        return [
-            (place, function.__name__)
-            for place, function in enumerate(self.reward_functions)
-            if getattr(function, "evaluator", None) is evaluator
-        ]
-
-    @property
-    def scale(self) -> Scale:
-        """What advantages are divided by: the standard deviation of the group, of the batch, or nothing."""
-        if hasattr(self._trainer, "normalize_advantages"):  # RLOO, which at most divides the whole batch by one number
-            return "none"
-        held = "batch" if self.normalizes_each else getattr(self._trainer, "scale_rewards", "group")
-        return next((scale for scale in SCALES if scale == held), "group")
-
-    def way_to_advantages(self, evaluator: object) -> Way | None:
-        """Return how the trainer computes advantages; None if they do not depend on `evaluator` alone."""
-        functions = self.reward_functions
-        if not functions or any(getattr(function, "evaluator", None) is not evaluator for function in functions):
-            return None
-        if self.normalizes_each:
-            return "each"
-        return self.scale if hasattr(self._trainer, "scale_rewards") else None
-
     @property
     def callbacks(self) -> list[Any]:
         return list(getattr(getattr(self._trainer, "callback_handler", None), "callbacks", []))
@@ -253,29 +213,6 @@ class Trainer:
         """Add a TrainerCallback, if the trainer takes callbacks."""
         if hasattr(self._trainer, "add_callback"):
             self._trainer.add_callback(callback)
-
-    @property
-    def can_stop_later(self) -> bool:
-        """True if a callback can stop the training after a checkpoint."""
-        return hasattr(self._trainer, "add_callback") and getattr(self._trainer, "is_in_train", True)
-
-    @property
-    def rank(self) -> int:
-        """The number of this process, from 0."""
-        return int(getattr(self._accelerator, "process_index", 0))
-
-    @property
-    def processes(self) -> int:
-        """The number of processes that train together."""
-        return getattr(self._accelerator, "num_processes", 1)
-
-    @property
-    def is_main(self) -> bool:
-        return bool(getattr(self._accelerator, "is_main_process", True))
-
-    @property
-    def _accelerator(self) -> Any:
-        return getattr(self._trainer, "accelerator", None)
 
     def summed_over_ranks(self, values: Floats) -> Floats:
         """Return `values`, (k,), added up over all processes, in one collective call."""
@@ -314,18 +251,10 @@ class Trainer:
         return result  # type: ignore[no-any-return]
 
 
-def _number(value: Any) -> float:
-    """Return the shortest number that is `value` in float32: 0.3 and not 0.30000001192092896."""
-    return float(str(np.float32(float(value))))
-
-
-def progress_of(
-    state: Any, training: bool, means: Mapping[str, float] = NOTHING, states: Mapping[Any, Any] = NOTHING
-) -> Progress | None:
-    """Return the progress that a trainer's state shows; None without a state."""
-    step, max_steps = getattr(state, "global_step", None), getattr(state, "max_steps", None)
-    if not isinstance(step, int) or not isinstance(max_steps, int):
-        return None
-    epoch = getattr(state, "epoch", None)
-    known = {"epoch": float(epoch)} if isinstance(epoch, (int, float)) else {}
-    return Progress(step, max(max_steps, 1), training, means=means, states=states, **known)
+def _end_tokens(trainer: Any) -> frozenset[int]:
+    held = [getattr(trainer, "eos_token_ids", None), getattr(trainer, "eos_token_id", None)]
+    if not any(held):
+        return frozenset()
+    tokens = [token for one in held for token in (one if isinstance(one, list) else [one])]
+    tokens.append(getattr(getattr(trainer, "_tokenizer", None), "pad_token_id", None))
+    return frozenset(token for token in tokens if isinstance(token, int))

@@ -12,7 +12,6 @@ import importlib
 import inspect
 import json
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -93,16 +92,8 @@ Bound = tuple[Callable[..., Any], dict[str, Any]]
 """A call: the function and its keyword arguments."""
 
 
-class Arguments(ABC):
-    """Build the calls of a reward function from a batch."""
-
-    @abstractmethod
-    def sample(self, reward: VerifiersReward, batch: Batch, row: int) -> Bound:
-        """Return the call for one completion."""
-
-    @abstractmethod
-    def group(self, reward: VerifiersReward, batch: Batch, rows: Sequence[int]) -> Bound:
-        """Return the call for the completions of one prompt."""
+Arguments = Callable[["VerifiersReward", Batch, Sequence[int]], Bound]
+"""Makes the call of a reward function for some rows of a batch: one, or the completions of a prompt."""
 
 
 @final
@@ -149,7 +140,7 @@ class VerifiersReward(Reward):
         returned = yield Calls(
             self,
             _awaited if asynchronous else _called,
-            self._calls(batch, parts),
+            [self.arguments(self, batch, members) for members in parts],
             [None] * len(parts) if self.grouped else where,
             Binding(_awaited if asynchronous else _called, ()),
             make=_all_here if here else None,
@@ -160,11 +151,6 @@ class VerifiersReward(Reward):
         result = Column.empty(batch.size)
         self._fill(result, [_scored(value) for value in returned], where, evaluation)
         return result
-
-    def _calls(self, batch: Batch, parts: Sequence[Sequence[int]]) -> list[Bound]:
-        if self.grouped:
-            return [self.arguments.group(self, batch, members) for members in parts]
-        return [self.arguments.sample(self, batch, row) for (row,) in parts]
 
     def _fill(self, column: Column, raw: Sequence[Any], where: Sequence[int], evaluation: Evaluation) -> None:
         texts = evaluation.batch.texts
@@ -374,7 +360,7 @@ _PLURALS = {"states", "prompts", "completions", "answers", "tasks", "infos"}
 
 @final
 @dataclass(frozen=True, eq=False)
-class RubricArguments(Arguments):
+class RubricArguments:
     """Call functions as their rubric does; without a rubric, as a plain ``vf.Rubric`` would.
 
     Attributes:
@@ -385,17 +371,14 @@ class RubricArguments(Arguments):
     rubric: Any
     owner: object
 
-    def sample(self, reward: VerifiersReward, batch: Batch, row: int) -> Bound:
-        return reward.accepted(reward.function, self._objects(state_of(batch, row, self.owner)), self._where)
-
-    def group(self, reward: VerifiersReward, batch: Batch, rows: Sequence[int]) -> Bound:
+    def __call__(self, reward: VerifiersReward, batch: Batch, rows: Sequence[int]) -> Bound:
         states = [state_of(batch, row, self.owner) for row in rows]
-        own = getattr(self.rubric, "group_score_objects", None)
-        return reward.accepted(reward.function, own(states) if own else self._plurals(states), self._where)
-
-    @property
-    def _where(self) -> str:
-        return "verifiers" if self.rubric is None else "its rubric"
+        if reward.grouped:
+            own = getattr(self.rubric, "group_score_objects", None)
+            objects = own(states) if own else self._plurals(states)
+        else:
+            objects = self._objects(states[0])
+        return reward.accepted(reward.function, objects, "verifiers" if self.rubric is None else "its rubric")
 
     def _objects(self, state: State) -> Mapping[str, Any]:
         own = getattr(self.rubric, "score_objects", None)
@@ -528,14 +511,15 @@ class Rollout:
 
 @final
 @dataclass(frozen=True, eq=False)
-class TaskArguments(Arguments):
+class TaskArguments:
     """Call the signal `name` on the task of each row."""
 
     prototype: Any
     name: str
     is_metric: bool
 
-    def sample(self, reward: VerifiersReward, batch: Batch, row: int) -> Bound:
+    def __call__(self, reward: VerifiersReward, batch: Batch, rows: Sequence[int]) -> Bound:
+        (row,) = rows  # tasks score one trace at a time
         rollouts = _ROLLOUTS.setdefault(batch, {}).setdefault(id(self.prototype), {})
         if row not in rollouts:
             rollouts[row] = Rollout.of(self.prototype, batch, row)
@@ -543,9 +527,6 @@ class TaskArguments(Arguments):
         given = {"task": rollout.task.data, "trace": rollout.trace}
         function, keywords = reward.accepted(rollout.functions[self.name], given, "the task")
         return (_Recorded(function, rollout.trace, self.name) if self.is_metric else function), keywords
-
-    def group(self, reward: VerifiersReward, batch: Batch, rows: Sequence[int]) -> Bound:
-        raise NotImplementedError("tasks score one trace at a time")
 
 
 @dataclass(frozen=True)

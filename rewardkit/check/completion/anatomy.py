@@ -198,6 +198,14 @@ def as_number(value: Any) -> Decimal | None:
     return number if number.is_finite() and abs(number.adjusted()) <= _MAGNITUDE else None
 
 
+def parsed_json(text: str) -> Any:
+    """Return the JSON value that a text is; None if it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
 def numbers_in(text: str) -> list[Span]:
     """Return the numbers in a text; one in scientific notation is one number."""
     found = [Span(*match.span()) for match in SCIENTIFIC.finditer(text)]
@@ -236,10 +244,7 @@ def _places(text: str, value: Any) -> Iterator[Span]:
 def _items_of(value: Any) -> list[str]:
     """Return the items of a list of texts and numbers, also if it is written as JSON; none for everything else."""
     if isinstance(value, str) and value.lstrip()[:1] == "[":
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return []
+        value = parsed_json(value)
     if not isinstance(value, (list, tuple, set, frozenset)):
         return []
     items = [item for item in value if isinstance(item, (str, int, float)) and not isinstance(item, bool)]
@@ -271,10 +276,7 @@ def _listed(text: str, items: list[str]) -> Iterator[Span]:
 def _documents(text: str, value: Any) -> Iterator[Span]:
     """Find JSON equal to `value`, in any formatting."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return
+        value = parsed_json(value)
     if not isinstance(value, (dict, list)) or not value or len(text) > _LONGEST_BODY:
         return
     decoder, position = json.JSONDecoder(), 0
@@ -333,13 +335,9 @@ def _written(value: Any) -> Iterator[str]:
             yield f"{hour % 12 or 12}:{clock.group(2)} {mark}"
     if text.lower() in ("true", "false"):
         yield "yes" if text.lower() == "true" else "no"
-    if text[:1] in "[{(":
-        try:
-            parsed = json.loads(text)
-        except ValueError:
-            return
-        if isinstance(parsed, (list, dict)):
-            yield from _written(parsed)
+    parsed = parsed_json(text)
+    if isinstance(parsed, (list, dict)):
+        yield from _written(parsed)
 
 
 def _blocks(text: str) -> Iterator[Block]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,7 +39,26 @@ class Blocks:
 
 def violations(drawn: Blocks, anchored: Anchored = True) -> list[str]:
     """Return texts that break `drawn` in exactly one way each."""
-    return [text for way in _WAYS for text in way(drawn, anchored)]
+    pieces, marks, count = drawn.pieces(), _marks(drawn), len(drawn.pairs)
+    opened = [4 * number + 1 for number in range(int(drawn.prefilled), count)]
+    texts = [_with(pieces, mark, "") for mark in reversed(marks)]
+    texts += ["".join([*pieces[:start], *pieces[start + 3 :]]) for start in opened]  # a block is missing
+    texts += [_with(pieces, 4 * number + 2, body) for number in range(count) for body in _NOTHING]
+    texts += [_with(pieces, mark, pieces[mark] * 2) for mark in marks]
+    for start in opened:
+        block = "".join(pieces[start : start + 3])
+        texts.append(_with(pieces, start + 2, pieces[start + 2] + block))  # the block again
+    for start in opened[:-1]:
+        first, gap, second = pieces[start : start + 3], pieces[start + 3], pieces[start + 4 : start + 7]
+        texts.append("".join([*pieces[:start], *second, gap, *first, *pieces[start + 7 :]]))  # in the wrong order
+    for number in range(count - 1):
+        closing, end = 4 * number + 3, 4 * number + 8
+        nested = [*pieces[closing + 1 : end], pieces[closing]]
+        texts.append("".join([*pieces[:closing], *nested, *pieces[end:]]))
+    texts += misspelled(drawn)
+    for index in range(4 * drawn.prefilled, 4 * count + (anchored is True), 4) if anchored else ():
+        texts += [_with(pieces, index, text) for text in _BESIDE]
+    return texts
 
 
 def _marks(drawn: Blocks) -> list[int]:
@@ -52,57 +71,7 @@ def _with(pieces: Sequence[str], place: int, text: str) -> str:
     return "".join([*pieces[:place], text, *pieces[place + 1 :]])
 
 
-def _missing(drawn: Blocks, anchored: Anchored) -> Iterator[str]:
-    pieces = drawn.pieces()
-    for place in reversed(_marks(drawn)):
-        yield _with(pieces, place, "")
-
-
-def _block_missing(drawn: Blocks, anchored: Anchored) -> Iterator[str]:
-    pieces = drawn.pieces()
-    for number in range(int(drawn.prefilled), len(drawn.pairs)):
-        yield "".join([*pieces[: 4 * number + 1], *pieces[4 * number + 4 :]])
-
-
-def _empty(drawn: Blocks, anchored: Anchored) -> Iterator[str]:
-    pieces = drawn.pieces()
-    for number in range(len(drawn.pairs)):
-        for nothing in _NOTHING:
-            yield _with(pieces, 4 * number + 2, nothing)
-
-
-def _twice(drawn: Blocks, anchored: Anchored) -> Iterator[str]:
-    pieces = drawn.pieces()
-    for place in _marks(drawn):
-        yield _with(pieces, place, pieces[place] * 2)
-    for number in range(int(drawn.prefilled), len(drawn.pairs)):
-        block = "".join(pieces[4 * number + 1 : 4 * number + 4])
-        yield _with(pieces, 4 * number + 3, pieces[4 * number + 3] + block)
-
-
-def _swapped(drawn: Blocks, anchored: Anchored) -> Iterator[str]:
-    pieces = drawn.pieces()
-    for number in range(int(drawn.prefilled), len(drawn.pairs) - 1):
-        first, second = 4 * number + 1, 4 * number + 5
-        yield "".join(
-            [
-                *pieces[:first],
-                *pieces[second : second + 3],
-                pieces[first + 3],
-                *pieces[first : first + 3],
-                *pieces[second + 3 :],
-            ]
-        )
-
-
-def _nested(drawn: Blocks, anchored: Anchored) -> Iterator[str]:
-    pieces = drawn.pieces()
-    for number in range(len(drawn.pairs) - 1):
-        closing, end = 4 * number + 3, 4 * number + 8
-        yield "".join([*pieces[:closing], *pieces[closing + 1 : end], pieces[closing], *pieces[end:]])
-
-
-def misspelled(drawn: Blocks, anchored: Anchored = False) -> Iterator[str]:
+def misspelled(drawn: Blocks) -> Iterator[str]:
     """Yield the tags with one mark that is written wrongly, in about as many characters."""
     pieces = drawn.pieces()
     for place in _marks(drawn):
@@ -110,24 +79,3 @@ def misspelled(drawn: Blocks, anchored: Anchored = False) -> Iterator[str]:
         for other in dict.fromkeys((mark.swapcase(), f"{mark[:-1]} >", f"[{mark[1:-1]}]", f"<{mark[1:-1]}>")):
             if other != mark:
                 yield _with(pieces, place, other)
-
-
-def _beside(drawn: Blocks, anchored: Anchored) -> Iterator[str]:
-    pieces = drawn.pieces()
-    if anchored:
-        last = 4 * len(drawn.pairs)
-        for place in range(4 * drawn.prefilled, last + (anchored is True), 4):
-            for text in _BESIDE:
-                yield _with(pieces, place, text)
-
-
-_WAYS: tuple[Callable[[Blocks, Anchored], Iterator[str]], ...] = (
-    _missing,
-    _block_missing,
-    _empty,
-    _twice,
-    _swapped,
-    _nested,
-    misspelled,
-    _beside,
-)

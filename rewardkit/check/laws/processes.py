@@ -8,9 +8,7 @@ import copy
 import dis
 import inspect
 import math
-import os
 import pickle
-import subprocess
 import sys
 import threading
 import traceback
@@ -35,6 +33,7 @@ from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.leaf import rebound
 from rewardkit.tree.reward import Reward
 from rewardkit.workers.background import in_background
+from rewardkit.workers.worker import Call, Launch, alone
 
 _ROUNDS = 3
 _HASH_SEEDS = ("1", "2", "3")
@@ -46,16 +45,6 @@ _MORE = "Several engineers from northern harbors measured remarkable currents, t
 """Words that make the text of a column longer."""
 _SECONDS = 60.0
 """Time limit for another process."""
-_CHILD = """
-import pickle, sys
-sys.path[:] = pickle.load(sys.stdin.buffer)
-reward, examples, trials, plain, scope, stage = pickle.load(sys.stdin.buffer)
-from rewardkit.check.reward_under_test.subject import Subject
-subject = Subject(reward, examples, plain=plain, stage=stage)
-if scope == "group":
-    subject.score_in_groups()
-sys.stdout.buffer.write(pickle.dumps([(seen.value, seen.outcome.value) for seen in subject.see(trials)]))
-"""
 
 
 @law(advice="Remove the randomness or seed it with the completion; of a judge, set temperature 0")
@@ -160,35 +149,26 @@ def _in_other_processes(subject: Subject, trials: list[Trial]) -> list[list[tupl
     Raises:
         Unfinished: a process took too long.
     """
+    sent = (subject.reward, subject.examples, trials, subject.plain, subject.scope, subject.stage)
+    calls: list[Call] = []
     try:
-        message = pickle.dumps(sys.path) + pickle.dumps(
-            (subject.reward, subject.examples, trials, subject.plain, subject.scope, subject.stage)
-        )
-    except Exception:
+        for seed in _HASH_SEEDS:
+            calls.append(alone(_scored_again, sent, _SECONDS, Launch(environment={"PYTHONHASHSEED": seed}, quiet=True)))
+    except Exception:  # whatever pickle raises; the first call raises it already
         return []
-    children = [
-        subprocess.Popen(
-            [sys.executable, "-c", _CHILD],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-        )
-        for seed in _HASH_SEEDS
-    ]
-    found, late = [], False
-    for child in children:
-        with suppress(OSError, pickle.UnpicklingError, EOFError), child:
-            try:
-                said, _ = child.communicate(message, timeout=_SECONDS)
-                found.append(pickle.loads(said))
-            except subprocess.TimeoutExpired:
-                late = True
-            finally:
-                child.kill()
-    if late:
+    errors = [call.exception() for call in calls]  # once all have ended, so that none stays behind
+    if any(isinstance(error, TimeoutError) for error in errors):
         raise Unfinished(f"a second process did not score {len(trials)} completions within {_SECONDS:g} s")
-    return found
+    return [call.result() for call, error in zip(calls, errors, strict=True) if error is None]
+
+
+def _scored_again(
+    reward: Any, examples: Any, trials: list[Trial], plain: bool, scope: str, stage: Any
+) -> list[tuple[float, str]]:
+    subject = Subject(reward, examples, plain=plain, stage=stage)
+    if scope == "group":
+        subject.score_in_groups()
+    return [(seen.value, seen.outcome.value) for seen in subject.see(trials)]
 
 
 _THREADS = 4

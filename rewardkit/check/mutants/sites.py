@@ -9,10 +9,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from functools import wraps
+from typing import TypeAlias, TypeVar
 
 from rewardkit.tree.loading import CONSTANTS
 
+_PATTERNS = frozenset(("compile", "search", "match", "fullmatch", "findall", "finditer", "split", "sub", "subn"))
+"""Functions of ``re`` whose first argument is a pattern."""
+Node = TypeVar("Node", bound=ast.AST)
+T = TypeVar("T")
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -77,17 +82,77 @@ class Site:
         return self.source.segment(node)
 
     @property
+    def is_called(self) -> bool:
+        """Whether it is the function of a call."""
+        return isinstance(self.parent, ast.Call) and self.parent.func is self.node
+
+    @property
+    def functions(self) -> list[Function]:
+        """The functions around it, the innermost first."""
+        return [node for node in self.parents if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+
+    @property
     def parameters(self) -> list[str]:
         """The parameters of the outermost function around it, without ``*args`` and ``**kwargs``."""
-        functions = [node for node in self.parents if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
-        if not functions:
+        if not self.functions:
             return []
-        arguments = functions[-1].args
+        arguments = self.functions[-1].args
         return [one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
 
 
 Operator: TypeAlias = Callable[[Site], Iterator[str]]
 """Takes a site and yields other texts for it."""
+
+
+def for_nodes(kind: type[Node], function: Callable[[Site, Node], Iterator[T]]) -> Callable[[Site], Iterator[T]]:
+    """Return a function of a site that yields nothing for nodes of other kinds, and else what `function` yields."""
+
+    @wraps(function)
+    def apply(site: Site) -> Iterator[T]:
+        if isinstance(site.node, kind):
+            yield from function(site, site.node)
+
+    return apply
+
+
+# Questions about a node.
+
+
+def called(node: ast.AST | None) -> str:
+    """Return the last name of what a call calls: ``search`` for ``re.search(...)``; "" if it is no call."""
+    if not isinstance(node, ast.Call):
+        return ""
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def number(node: ast.AST | None) -> float | None:
+    """Return the value of a number that is written out, with its sign; None for everything else."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = number(node.operand)
+        return None if value is None else -value
+    written = node.value if isinstance(node, ast.Constant) else None
+    return float(written) if isinstance(written, (int, float)) and not isinstance(written, bool) else None
+
+
+def is_text(node: ast.AST | None) -> bool:
+    """Return whether it is text that is written out."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def operator_of(node: ast.Compare) -> type[ast.cmpop] | None:
+    """Return the kind of a comparison of two values; None for a chain of several."""
+    return type(node.ops[0]) if len(node.ops) == 1 else None
+
+
+def calls_re(node: ast.Call) -> bool:
+    """Return whether a call takes a regular expression, such as ``re.search(...)``."""
+    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+    return isinstance(owner, ast.Name) and owner.id in ("re", "regex") and called(node) in _PATTERNS
+
+
+def grouped(text: str) -> str:
+    """Return an expression that can stand anywhere."""
+    return f"({text})"
 
 
 def sites_of(source: Source, of: str = "") -> Iterator[Site]:

@@ -5,13 +5,12 @@ A column has ``[{"input": "2", "output": "4"}]``, ``["assert double(2) == 4"]``,
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rewardkit.check.completion.anatomy import Span, replaced
+from rewardkit.check.completion.anatomy import Span, parsed_json, replaced
 
 _FENCE = re.compile(r"```(?:python3?|py)?[ \t]*\n(.*?)\n?```", re.DOTALL)
 _CODE = re.compile(r"(?m)^\s*(?:def |import |from |print\(|class |for |while |return )")
@@ -81,10 +80,7 @@ def suite_in(text: str, columns: Mapping[str, Any]) -> Suite | None:
 def _pairs(value: Any) -> Iterator[Case]:
     """Yield tests that are written as ``[[arguments, expected], ...]``."""
     if isinstance(value, str) and value.lstrip()[:1] == "[":
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return
+        value = parsed_json(value)
     for item in value if isinstance(value, (list, tuple)) else ():
         if not isinstance(item, (list, tuple)) or len(item) != 2 or not isinstance(item[0], (list, tuple)):
             return
@@ -101,10 +97,7 @@ def _function_of(columns: Mapping[str, Any], program: str) -> str:
 def _cases(name: str, value: Any) -> Iterator[tuple[str, Case]]:
     """Yield each test in a column's value as the called function, if any, and the case."""
     if isinstance(value, str):
-        try:
-            parsed = json.loads(value)
-        except (ValueError, RecursionError):
-            parsed = None
+        parsed = parsed_json(value)
         if isinstance(parsed, (list, dict)):
             value = parsed
         elif "assert " in value:

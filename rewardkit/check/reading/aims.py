@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import ast
-import random
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,10 +14,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from rewardkit.check.mutants.operators import called, number
-from rewardkit.check.mutants.sites import Site
+from rewardkit.check.mutants.sites import Site, called, calls_re, number, operator_of
 from rewardkit.check.reading.places import places
 from rewardkit.tree.reward import Reward
+from rewardkit.workers.random_state import preserved_rng
 
 # Variables: which column a variable in the code of a reward has a cell of.
 
@@ -30,8 +29,7 @@ _STEPS = 6
 def column_of(node: ast.AST, site: Site) -> str:
     """Return the column that an expression may read, or ""; a variable of no column is taken for a column itself."""
     name = _named(node)
-    functions = [one for one in site.parents if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    known = _variables(functions[-1]) if functions else {}
+    known = _variables(site.functions[-1]) if site.functions else {}
     for _ in range(_STEPS):
         if name not in known or known[name] == name:
             break
@@ -93,15 +91,12 @@ def matching(patterns: Iterable[str], seed: int = 0) -> list[str]:
 
 def _of(pattern: str, seed: int) -> Iterator[str]:
     found: list[str] = []
-    state = random.getstate()
     try:
-        with warnings.catch_warnings():
+        with preserved_rng(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             _collect(re.compile(pattern), seed, found)
     except Exception:  # Hypothesis cannot make texts for it
         return
-    finally:
-        random.setstate(state)
     yield from dict.fromkeys(found)
 
 
@@ -127,7 +122,6 @@ def _collect(pattern: re.Pattern[str], seed: int, found: list[str]) -> None:
 
 
 _SEARCHING = frozenset(("startswith", "endswith", "count", "find", "rfind", "index", "split", "rsplit", "partition"))
-_PATTERNS = frozenset(("compile", "search", "match", "fullmatch", "findall", "finditer", "split", "sub", "subn"))
 _EQUALITY = (ast.Eq, ast.NotEq, ast.In, ast.NotIn)
 _LONGEST_TEXT = 80
 _LONGEST = 3_000
@@ -177,15 +171,11 @@ def _texts(site: Site) -> Iterator[str]:
     elif isinstance(node, ast.Dict):
         yield from (text for key in node.keys for text in _written(key))
     elif isinstance(node, ast.Call) and node.args:
-        if called(node) in _PATTERNS and isinstance(node.func, ast.Attribute) and _is_re(node.func.value):
+        if calls_re(node):
             yield from matching(_constant(node.args[0]))
         elif called(node) in _SEARCHING:
             for text in _constant(node.args[0]):
                 yield from (text, f"{text} " * 3)
-
-
-def _is_re(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and node.id in ("re", "regex")
 
 
 def _written(node: ast.AST | None) -> Iterator[str]:
@@ -215,7 +205,7 @@ def _of_that_size(side: ast.AST, other: ast.AST) -> Iterator[str]:
 def _cells(site: Site) -> Iterator[dict[str, Any]]:
     """Yield the cells that a place compares with: ``{"level": "easy"}`` for ``if level == "easy"``."""
     node = site.node
-    if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], _EQUALITY):
+    if not isinstance(node, ast.Compare) or operator_of(node) not in _EQUALITY:
         return
     name, values = column_of(node.left, site), node.comparators[0]
     items = values.elts if isinstance(values, (ast.List, ast.Tuple, ast.Set)) else [values]

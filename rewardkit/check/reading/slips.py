@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
 
-from rewardkit.check.mutants.operators import called, grouped
-from rewardkit.check.mutants.sites import Site
+from rewardkit.check.mutants.sites import Node, Site, called, calls_re, for_nodes, grouped, operator_of
 from rewardkit.check.reading.places import closed_over
 from rewardkit.tree.reward import Reward, bindings
 
@@ -43,7 +42,7 @@ def repaired(reward: Reward, site: Site, text: str) -> Iterator[None]:
         before, after = (_codes(compile(one, "<repaired>", "exec")) for one in (site.source.text, source))
     except (SyntaxError, ValueError) as error:
         raise NotRepaired(str(error)) from None
-    names = [one.name for one in site.parents if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    names = [function.name for function in site.functions]
     functions = list(reachable(reward))
     if not names:
         yield from _with_constant(functions, site, source)
@@ -151,7 +150,6 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 _FLAGS = frozenset(("I", "IGNORECASE", "S", "DOTALL", "M", "MULTILINE", "X", "VERBOSE", "A", "ASCII"))
-_PATTERNS = frozenset(("compile", "search", "match", "fullmatch", "findall", "finditer", "split", "sub", "subn"))
 _ENDS = {"strip": ("removeprefix", "removesuffix"), "lstrip": ("removeprefix",), "rstrip": ("removesuffix",)}
 _MADE = re.compile(r"\\[dswb]|\.[*+]|\(\?|\[|\\")
 _DOT = re.compile(r"(\\d[+*]?|\[0-9\][+*]?)\.(?=\(?\\d|\[0-9\])")
@@ -177,6 +175,14 @@ class Slip:
         return int(getattr(self.site.node, "lineno", 0))
 
 
+_KINDS: list[Callable[[Site], Iterator[Slip]]] = []
+
+
+def _kind(node: type[Node]) -> Callable[[Callable[[Site, Node], Iterator[Slip]]], None]:
+    """Register a kind of slip, for nodes of one kind."""
+    return lambda function: _KINDS.append(for_nodes(node, function))
+
+
 def slips(sites: Iterator[Site]) -> Iterator[Slip]:
     """Yield the slips at these places in the code of a reward."""
     for site in sites:
@@ -184,22 +190,19 @@ def slips(sites: Iterator[Site]) -> Iterator[Slip]:
             yield from kind(site)
 
 
-def _flag_as_count(site: Site) -> Iterator[Slip]:
-    node = site.node
-    places = {"sub": 3, "subn": 3, "split": 2}
-    if not (isinstance(node, ast.Call) and _is_of_re(node) and called(node) in places):
-        return
-    place = places[called(node)]
-    for argument in node.args[place : place + 1]:
+@_kind(ast.Call)
+def _flag_as_count(site: Site, node: ast.Call) -> Iterator[Slip]:
+    index = {"sub": 3, "subn": 3, "split": 2}.get(called(node), 0)
+    for argument in node.args[index : index + 1] if index and calls_re(node) else ():
         if any(isinstance(one, ast.Attribute) and one.attr in _FLAGS for one in ast.walk(argument)):
             repaired = _with(site, argument, f"flags={site.of(argument)}")
             yield Slip(site, (repaired,), f"re.{called(node)}() takes the flag as the most replacements to make")
 
 
-def _letters_stripped(site: Site) -> Iterator[Slip]:
-    node = site.node
+@_kind(ast.Call)
+def _letters_stripped(site: Site, node: ast.Call) -> Iterator[Slip]:
     name = called(node)
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and name in _ENDS and node.args):
+    if not (isinstance(node.func, ast.Attribute) and name in _ENDS and node.args):
         return
     letters = _text(node.args[0])
     if sum(letter.isalpha() for letter in set(letters)) > 2 and len(set(letters)) * 2 > len(letters):
@@ -209,10 +212,10 @@ def _letters_stripped(site: Site) -> Iterator[Slip]:
         yield Slip(site, (repaired,), why)
 
 
-def _pattern_of_a_text(site: Site) -> Iterator[Slip]:
+@_kind(ast.Call)
+def _pattern_of_a_text(site: Site, node: ast.Call) -> Iterator[Slip]:
     """A text of the data is used as a regular expression."""
-    node = site.node
-    if not (isinstance(node, ast.Call) and _is_of_re(node) and node.args):
+    if not (calls_re(node) and node.args):
         return
     first = node.args[0]
     names = [one.id for one in _formatted(first) if one.id.islower() and not _is_of_patterns(one.id, site)]
@@ -235,8 +238,7 @@ def _is_of_patterns(name: str, site: Site) -> bool:
     """Whether a variable holds a pattern: by its name, or since one is made where it is assigned."""
     if re.search(r"pattern|regex|expr|(?:^|_)re(?:_|$)", name):
         return True
-    outer = [one for one in site.parents if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    for node in ast.walk(outer[-1]) if outer else ():
+    for node in ast.walk(site.functions[-1]) if site.functions else ():
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         if any(
             isinstance(one, ast.Name) and one.id == name for target in targets if target for one in ast.walk(target)
@@ -262,9 +264,10 @@ class _Escaping(ast.NodeTransformer):
         return ast.Call(ast.Attribute(ast.Name("re"), "escape"), [ast.Call(ast.Name("str"), [node], [])], [])
 
 
-def _pattern_too_wide(site: Site) -> Iterator[Slip]:
+@_kind(ast.Constant)
+def _pattern_too_wide(site: Site, node: ast.Constant) -> Iterator[Slip]:
     """``[A-z]``, ``\\d+.\\d+``, ``^a|b$``, and a backspace in place of ``\\b``."""
-    node, pattern = site.node, _text(site.node)
+    pattern = _text(node)
     if not pattern or not _is_pattern(site):
         return
     if "[A-z" in pattern or "[a-Z" in pattern:
@@ -274,16 +277,15 @@ def _pattern_too_wide(site: Site) -> Iterator[Slip]:
     if re.match(r"\^[^()]*\|[^()]*\$\Z", pattern):
         yield Slip(site, (repr(f"^(?:{pattern[1:-1]})$"),), "^ belongs to the first alternative alone, $ to the last")
     if "\x08" in pattern:
-        assert isinstance(node, ast.Constant)
         yield Slip(
             site, (repr(pattern.replace("\x08", r"\b")),), "'\\b' is a backspace here: the r before it is missing"
         )
 
 
-def _in_a_text(site: Site) -> Iterator[Slip]:
+@_kind(ast.Compare)
+def _in_a_text(site: Site, node: ast.Compare) -> Iterator[Slip]:
     """``answer in ("yes")`` is a search for a part of "yes"."""
-    node = site.node
-    if not (isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn))):
+    if operator_of(node) not in (ast.In, ast.NotIn):
         return
     left, right = node.left, node.comparators[0]
     within = _text(right)
@@ -297,35 +299,28 @@ def _in_a_text(site: Site) -> Iterator[Slip]:
     )
 
 
-def _always_true(site: Site) -> Iterator[Slip]:
+@_kind(ast.BoolOp)
+def _always_true(site: Site, node: ast.BoolOp) -> Iterator[Slip]:
     """``kind == "a" or "b"`` is always true."""
-    node, parent = site.node, site.parent
-    if not (isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or)):
-        return
     first, *rest = node.values
-    is_test = isinstance(parent, (ast.If, ast.While, ast.IfExp, ast.UnaryOp, ast.BoolOp, ast.comprehension))
-    if (
-        is_test
-        and isinstance(first, ast.Compare)
-        and len(first.ops) == 1
-        and isinstance(first.ops[0], (ast.Eq, ast.In))
-    ):
-        texts = [one for one in rest if _text(one)]
-        if texts and len(texts) == len(rest):
-            if isinstance(first.ops[0], ast.Eq):
-                each = [f"{site.of(first.left)} == {site.of(one)}" for one in texts]
-            else:
-                each = [f"{site.of(one)} in {site.of(first.comparators[0])}" for one in texts]
-            repaired = grouped(" or ".join([site.of(first), *each]))
-            yield Slip(site, (repaired,), f"{site.text} is always true")
-
-
-def _place_as_truth(site: Site) -> Iterator[Slip]:
-    """``if text.find(word):`` is true where it is missing, and false where the text begins with it."""
-    node, parent = site.node, site.parent
-    if called(node) not in ("find", "rfind") or not (isinstance(node, ast.Call) and len(node.args) == 1):
+    is_test = isinstance(site.parent, (ast.If, ast.While, ast.IfExp, ast.UnaryOp, ast.BoolOp, ast.comprehension))
+    if not (is_test and isinstance(node.op, ast.Or) and isinstance(first, ast.Compare) and all(map(_text, rest))):
         return
-    assert isinstance(node.func, ast.Attribute)
+    if operator_of(first) in (ast.Eq, ast.In):
+        if operator_of(first) is ast.Eq:
+            each = [f"{site.of(first.left)} == {site.of(text)}" for text in rest]
+        else:
+            each = [f"{site.of(text)} in {site.of(first.comparators[0])}" for text in rest]
+        repaired = grouped(" or ".join([site.of(first), *each]))
+        yield Slip(site, (repaired,), f"{site.text} is always true")
+
+
+@_kind(ast.Call)
+def _place_as_truth(site: Site, node: ast.Call) -> Iterator[Slip]:
+    """``if text.find(word):`` is true where it is missing, and false where the text begins with it."""
+    parent = site.parent
+    if called(node) not in ("find", "rfind") or len(node.args) != 1 or not isinstance(node.func, ast.Attribute):
+        return
     is_test = isinstance(parent, (ast.If, ast.While, ast.IfExp, ast.BoolOp, ast.Assert)) and node is not getattr(
         parent, "body", None
     )
@@ -336,11 +331,11 @@ def _place_as_truth(site: Site) -> Iterator[Slip]:
         )
 
 
-def _capital_in_lower_case(site: Site) -> Iterator[Slip]:
+@_kind(ast.expr)
+def _capital_in_lower_case(site: Site, node: ast.expr) -> Iterator[Slip]:
     """``"Yes" in text.lower()`` is never true."""
-    node = site.node
     why = "a text in lower case has no capital letters, so this never matches"
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn, ast.Eq)):
+    if isinstance(node, ast.Compare) and operator_of(node) in (ast.In, ast.NotIn, ast.Eq):
         left, right = node.left, node.comparators[0]
         for one, other in ((left, right), (right, left)):
             written = _text(one)
@@ -350,7 +345,7 @@ def _capital_in_lower_case(site: Site) -> Iterator[Slip]:
         written = _text(node.args[0])
         if written == written.lower():
             return
-        if _is_of_re(node) and len(node.args) > 1 and _CAPITAL.search(written) and _is_lowered(node.args[-1], site):
+        if calls_re(node) and len(node.args) > 1 and _CAPITAL.search(written) and _is_lowered(node.args[-1], site):
             repaired = repr(_CAPITAL.sub(lambda match: match[0].lower(), written))
             if "IGNORECASE" not in site.text and "re.I" not in site.text and "(?i" not in written:
                 yield Slip(site, (_with(site, node.args[0], repaired),), why)
@@ -367,31 +362,30 @@ def _is_lowered(node: ast.AST, site: Site) -> bool:
         node = node.func.value if isinstance(node.func, ast.Attribute) else node.func
     if called(node) in ("lower", "casefold"):
         return True
-    outer = [one for one in site.parents if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    if not isinstance(node, ast.Name) or not outer:
+    if not isinstance(node, ast.Name) or not site.functions:
         return False
     values = [
         one.value
-        for one in ast.walk(outer[0])
+        for one in ast.walk(site.functions[0])
         if isinstance(one, ast.Assign) and any(isinstance(to, ast.Name) and to.id == node.id for to in one.targets)
     ]
     return len(values) == 1 and not isinstance(values[0], ast.Name) and _is_lowered(values[0], site)
 
 
-def _frequent_letters_dropped(site: Site) -> Iterator[Slip]:
-    node = site.node
-    if called(node) != "SequenceMatcher" or not isinstance(node, ast.Call):
-        return
-    if len(node.args) < 4 and all(one.arg != "autojunk" for one in node.keywords):
+@_kind(ast.Call)
+def _frequent_letters_dropped(site: Site, node: ast.Call) -> Iterator[Slip]:
+    given = len(node.args) > 3 or any(keyword.arg == "autojunk" for keyword in node.keywords)
+    if called(node) == "SequenceMatcher" and not given:
         inside = site.text.rstrip()[:-1].rstrip().rstrip(",")
         yield Slip(
             site, (f"{inside}, autojunk=False)",), "SequenceMatcher drops the frequent letters of texts from 200 on"
         )
 
 
-def _order_of_a_set(site: Site) -> Iterator[Slip]:
+@_kind(ast.expr)
+def _order_of_a_set(site: Site, node: ast.expr) -> Iterator[Slip]:
     """The order of texts in a set differs from process to process."""
-    node, parent = site.node, site.parent
+    parent = site.parent
     is_set = called(node) in ("set", "frozenset") or isinstance(node, (ast.Set, ast.SetComp))
     if not is_set or (isinstance(node, ast.Call) and not node.args):
         return
@@ -402,9 +396,9 @@ def _order_of_a_set(site: Site) -> Iterator[Slip]:
         yield Slip(site, versions, "the order of texts in a set differs from process to process")
 
 
-def _texts_run_together(site: Site) -> Iterator[Slip]:
+@_kind(ast.expr)
+def _texts_run_together(site: Site, node: ast.expr) -> Iterator[Slip]:
     """A comma is missing between two texts of a list."""
-    node = site.node
     if not isinstance(node, (ast.List, ast.Tuple, ast.Set)) or len(node.elts) < 2:
         return
     for item in node.elts:
@@ -418,11 +412,12 @@ def _texts_run_together(site: Site) -> Iterator[Slip]:
             yield Slip(site, (repaired,), f"a comma is missing: {parts[2]!r} and {parts[4]!r} are one text")
 
 
-def _flags_lost(site: Site) -> Iterator[Slip]:
+@_kind(ast.BinOp)
+def _flags_lost(site: Site, node: ast.BinOp) -> Iterator[Slip]:
     """``re.I & re.S`` is no flag at all."""
-    node = site.node
-    sides = (node.left, node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd) else ()
-    if sides and all(isinstance(one, ast.Attribute) and one.attr in _FLAGS for one in sides):
+    sides = (node.left, node.right)
+    flags = all(isinstance(side, ast.Attribute) and side.attr in _FLAGS for side in sides)
+    if flags and isinstance(node.op, ast.BitAnd):
         yield Slip(site, (grouped(" | ".join(map(site.of, sides))),), f"{site.text} is no flag at all")
 
 
@@ -432,15 +427,10 @@ def _text(node: ast.AST) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _is_of_re(node: ast.Call) -> bool:
-    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-    return isinstance(owner, ast.Name) and owner.id in ("re", "regex") and called(node) in _PATTERNS
-
-
 def _is_pattern(site: Site) -> bool:
     """Whether a text is the pattern of a call of re, or is assigned and looks like one."""
     parent = site.parent
-    if isinstance(parent, ast.Call) and _is_of_re(parent):
+    if isinstance(parent, ast.Call) and calls_re(parent):
         return parent.args[:1] == [site.node]
     return isinstance(parent, (ast.Assign, ast.List, ast.Tuple, ast.Dict)) and bool(_MADE.search(_text(site.node)))
 
@@ -448,19 +438,3 @@ def _is_pattern(site: Site) -> bool:
 def _with(site: Site, part: ast.AST, text: str) -> str:
     """Return the text of a place with another text for one of its parts."""
     return site.source.within(site.node, part, text)
-
-
-_KINDS: tuple[Callable[[Site], Iterator[Slip]], ...] = (
-    _flag_as_count,
-    _letters_stripped,
-    _pattern_of_a_text,
-    _pattern_too_wide,
-    _in_a_text,
-    _always_true,
-    _place_as_truth,
-    _capital_in_lower_case,
-    _frequent_letters_dropped,
-    _order_of_a_set,
-    _texts_run_together,
-    _flags_lost,
-)

@@ -6,12 +6,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rewardkit.check.mutants.operators import called, number
-from rewardkit.check.mutants.sites import Site
+from rewardkit.check.mutants.sites import Site, called, calls_re, number
 from rewardkit.check.reading.places import places
 from rewardkit.tree.reward import Reward
 
-_PATTERNS = frozenset(("compile", "search", "match", "fullmatch", "findall", "finditer", "split", "sub", "subn"))
 _STRIPPING = frozenset(("strip", "lstrip", "rstrip"))
 _SHORTEST_CUT, _LONGEST_CUT = 50, 20_000
 """A longer cut is a guard: few completions are as long."""
@@ -88,12 +86,10 @@ def _stripped(node: ast.AST) -> Iterator[str]:
 
 
 def _makes_a_pattern(node: ast.AST) -> bool:
-    if called(node) not in _PATTERNS or not isinstance(node, ast.Call) or not node.args:
+    if not isinstance(node, ast.Call) or not calls_re(node) or not node.args:
         return False
-    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
     first = node.args[0]
-    is_made = isinstance(first, (ast.JoinedStr, ast.BinOp)) or (isinstance(first, ast.Name) and first.id.islower())
-    return isinstance(owner, ast.Name) and owner.id in ("re", "regex") and is_made
+    return isinstance(first, (ast.JoinedStr, ast.BinOp)) or (isinstance(first, ast.Name) and first.id.islower())
 
 
 def _counts_messages(nodes: list[ast.AST]) -> bool:

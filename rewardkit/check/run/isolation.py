@@ -25,7 +25,7 @@ from typing import Any
 
 from rewardkit.check.reward_under_test.trials import Trial
 from rewardkit.check.run.output import Heard, speak_to
-from rewardkit.workers.limits import limit_memory
+from rewardkit.workers.limits import end_with_parent, limit_memory
 
 _NOTED = 1 << 20
 """Maximum size of a note in bytes."""
@@ -183,7 +183,7 @@ def _run_child(work: Callable[[Callable[[Any], None]], None], writing: int, endi
         speak_to(speaking)
         os.close(speaking)
         os.setsid()
-        _end_with_parent(ending)
+        end_with_parent(ending)
         limit_memory(_MEMORY)
 
         def send(thing: Any) -> None:
@@ -203,17 +203,6 @@ def _run_child(work: Callable[[Callable[[Any], None]], None], writing: int, endi
         traceback.print_exc(file=errors)
     finally:
         os._exit(0)
-
-
-def _end_with_parent(ending: int) -> None:
-    """Let the kernel kill this session when the pipe is closed, which a busy child would not notice."""
-    if sys.platform == "linux":
-        import fcntl
-
-        with suppress(OSError):
-            fcntl.fcntl(ending, fcntl.F_SETOWN, -os.getpid())
-            fcntl.fcntl(ending, fcntl.F_SETSIG, signal.SIGKILL)
-            fcntl.fcntl(ending, fcntl.F_SETFL, os.O_ASYNC)
 
 
 def _received(

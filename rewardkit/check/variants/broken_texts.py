@@ -5,7 +5,6 @@ For ``<answer>42</answer>`` with the gold answer ``42``: ``<answer>42``, ``<answ
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -16,7 +15,7 @@ from rewardkit.check.completion.anatomy import Anatomy
 from rewardkit.check.completion.tag_violations import Blocks, violations
 from rewardkit.check.reward_under_test.vocabulary import Mined
 from rewardkit.check.variants.wild_texts import TEXTS
-from rewardkit.check.variants.wrong_answers import wrong_answers
+from rewardkit.check.variants.wrong_answers import with_leaf, wrong_answers
 from rewardkit.text.thinking import Marks
 
 # JSON changes: ``{"qty": 1}`` becomes ``{}``, ``{"qty": null}``, ``{"qty": 1, "surplus": 0}``, and so on.
@@ -36,21 +35,20 @@ def changed_values(value: Any, schema: Any = None) -> Iterator[Any]:
     spots = list(_spots(value, ()))
     for path, part in spots:
         if isinstance(part, dict):
-            for name in part:
-                yield _replaced(value, (*path, name), _Gone)
+            yield from (with_leaf(value, path, {name: part[name] for name in part if name != gone}) for gone in part)
     for path, part in spots:
         for other in _unlike(part, numbers, texts):
             if other != part or isinstance(other, bool) is not isinstance(part, bool):
-                yield _replaced(value, path, other)
+                yield with_leaf(value, path, other)
     for path, part in spots:
         if isinstance(part, dict):
-            yield _replaced(value, path, {**part, "surplus": 0})
-            yield from (_replaced(value, path, {**part, "surplus": {**part}}) for _ in range(bool(part)))
+            yield with_leaf(value, path, {**part, "surplus": 0})
+            yield from (with_leaf(value, path, {**part, "surplus": {**part}}) for _ in range(bool(part)))
         elif isinstance(part, list) and part:
-            yield _replaced(value, path, part[:-1])
-            yield _replaced(value, path, [*part, part[0]])
-            yield _replaced(value, path, part * 20)
-            yield _replaced(value, path, [])
+            yield with_leaf(value, path, part[:-1])
+            yield with_leaf(value, path, [*part, part[0]])
+            yield with_leaf(value, path, part * 20)
+            yield with_leaf(value, path, [])
 
 
 def _unlike(part: Any, numbers: list[Any], texts: list[str]) -> Iterator[Any]:
@@ -91,21 +89,6 @@ def _spots(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
     below: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, part in list(below)[:12]:
         yield from _spots(part, (*path, key))
-
-
-class _Gone:
-    """Marks a value to remove."""
-
-
-def _replaced(value: Any, path: Path, other: Any) -> Any:
-    if not path:
-        return other
-    made = copy.copy(value)
-    if other is _Gone and len(path) == 1:
-        del made[path[0]]
-    else:
-        made[path[0]] = _replaced(value[path[0]], path[1:], other)
-    return made
 
 
 _MOST_DOCUMENTS = 60

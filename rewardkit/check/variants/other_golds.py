@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from rewardkit.check.completion.anatomy import Anatomy, as_number
+from rewardkit.check.completion.anatomy import Anatomy, as_number, parsed_json
 from rewardkit.check.variants.wrong_answers import leaves, other_value, with_leaf
 
 _INTEGERS = (0, 1, 7, 10, 100, 305, 1000, 20250)
@@ -62,7 +62,7 @@ def other_golds(
     value, written = anatomy.value, anatomy.gold.strip()
     document = _document(value)
     if document is not None:
-        if _is_json(written) and json.loads(written) == document:
+        if parsed_json(written) == document:
             for changed in _documents(document):
                 yield Gold(json.dumps(changed) if isinstance(value, str) else changed, json.dumps(changed))
         return
@@ -175,14 +175,6 @@ def _documents(document: Any) -> Iterator[Any]:
 
 def _document(value: Any) -> Any:
     """Return an object with at least one key, given as such or as JSON text; None for everything else."""
-    if isinstance(value, str) and value.lstrip()[:1] == "{" and _is_json(value):
-        value = json.loads(value)
+    if isinstance(value, str) and value.lstrip()[:1] == "{":
+        value = parsed_json(value)
     return value if isinstance(value, dict) and value else None
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True

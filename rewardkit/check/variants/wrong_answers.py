@@ -15,7 +15,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any
 
-from rewardkit.check.completion.anatomy import as_number
+from rewardkit.check.completion.anatomy import as_number, parsed_json
 from rewardkit.check.variants.values import value_of
 
 PLACEHOLDERS = ("...", "?", "N/A", "None", "null", "unknown", "answer", "[answer]", "TBD", "-")
@@ -224,9 +224,8 @@ def _joint(gold: str, items: list[str]) -> str:
 
 
 def _wrong_objects(gold: str) -> Iterator[Wrong]:
-    try:
-        parsed = json.loads(gold)
-    except ValueError:
+    parsed = parsed_json(gold)
+    if parsed is None:
         return
     yield Wrong(
         json.dumps({key: other_value(value) for key, value in parsed.items()}), "wrong", "other values", honest=True
@@ -291,10 +290,7 @@ def _items(gold: str, value: Any) -> list[str] | None:
     if isinstance(value, (list, tuple, set, frozenset)):
         return [str(item) for item in value]
     if isinstance(value, str) and value[:1] == "[":
-        try:
-            parsed = json.loads(value)
-        except ValueError:
-            return None
+        parsed = parsed_json(value)
         return [str(item) for item in parsed] if isinstance(parsed, list) else None
     if gold[:1] == "[" and gold[-1:] == "]":
         return [part.strip().strip("\"'") for part in gold[1:-1].split(",")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
@@ -96,15 +95,10 @@ def _build_score(watched: Watched, name: str, row: int, color: str, completion: 
 
 
 def _bounds(watched: Watched) -> Bounds:
-    declared: dict[str, Any] = {}
-    for version in watched.versions:
-        try:
-            declared |= {one["name"]: one["bounds"] for one in json.loads(version["components"])}
-        except (ValueError, KeyError, TypeError):
-            continue
+    declared = watched.declared
     found: Bounds = {}
     for name, values in watched.scores.components.items():
-        low, high = declared.get(name) or (None, None)
+        low, high = declared.get(name, {}).get("bounds") or (None, None)
         lowest, highest = observed(values)
         found[name] = (lowest if low is None else float(low), highest if high is None else float(high))
     return found

@@ -193,12 +193,12 @@ class Explanation(Tab):
     async def _open(self, key: str) -> None:
         """Show a completion in the tab *Completions*, with the same selection."""
         scores, selection = self.watched.scores, self.selection
-        row = scores.find(read_key(str(key)))
+        row = scores.find(read_key(key))
         if row is None:
             return
         state = {"steps": format_steps(selection.steps), "by": selection.by, "before": self.page.address.get("before")}
         prompt = scores.prompt_ids[scores.prompt[row]]
-        await self.page.go(self.page.address.to("completions", prompt=prompt, right=str(key), **state))
+        await self.page.go(self.page.address.to("completions", prompt=prompt, right=key, **state))
 
 
 def selection_of(page: Page, watched: Watched) -> Selection:

@@ -249,7 +249,7 @@ class NoteTally:
         return {"key": key_text(one.key), "cells": cells}
 
     async def _open(self, key: str) -> None:
-        component, _, note = str(key).partition("\n")
+        component, _, note = key.partition("\n")
         address = self.page.address
         same = (address.get("noted"), address.get("note")) == (component, note)
         self.page.note(address.with_state(noted=None if same else component, note=None if same else note), step=True)

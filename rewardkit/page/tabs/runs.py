@@ -298,7 +298,7 @@ class Runs(Tab):
 
     def _sort(self, name: str) -> None:
         self.descending = not self.descending if self.sort == name else starts_falling(name)
-        self.sort = str(name)
+        self.sort = name
         self.page.note(self.page.address.with_state(sort=self.sort, down="1" if self.descending else None))
         self._show()
 
@@ -309,7 +309,7 @@ class Runs(Tab):
         self._show()
 
     async def _open(self, name: str) -> None:
-        await self.page.go(Address(str(name), "graphs"))
+        await self.page.go(Address(name, "graphs"))
 
     async def _overlay(self) -> None:
         selected = [name for name in self.selected if name in self.names]

@@ -245,7 +245,7 @@ class Versions(Tab):
             ui.Text(found.right, "new")
 
     async def _choose(self, name: str) -> None:
-        await self._go(version=str(name), against=None)
+        await self._go(version=name, against=None)
 
     async def _compare(self, name: str) -> None:
         await self._go(against=name)

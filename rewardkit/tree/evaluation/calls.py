@@ -21,8 +21,7 @@ from rewardkit.errors import RewardDefinitionError, RewardFailure
 from rewardkit.tree.evaluation import observers
 from rewardkit.tree.results import Raised
 from rewardkit.tree.reward import Calls
-from rewardkit.workers import carried, worker
-from rewardkit.workers.background import in_background
+from rewardkit.workers import carried
 from rewardkit.workers.carried import Carried
 from rewardkit.workers.signals import from_operator
 
@@ -71,6 +70,8 @@ class Pending:
                 function, arguments, name, calls.rows, asynchronous=binding.asynchronous
             )
         if binding.asynchronous:
+            from rewardkit.workers.background import in_background
+
             self.futures.append(in_background(self._gathered(function, arguments)))
         else:
             self._results = call_each(function, arguments, len(calls.rows))
@@ -158,7 +159,9 @@ def _settled(future: Future[Any]) -> Any:
 
 
 def _in_worker(function: Callable[..., Any], timeout: float, *arguments: Any) -> Future[Any]:
-    return worker.submit(function, arguments, timeout)
+    from rewardkit.workers.worker import submit
+
+    return submit(function, arguments, timeout)
 
 
 def _sendable(calls: Calls) -> Callable[..., Any]:

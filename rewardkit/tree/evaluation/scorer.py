@@ -25,13 +25,12 @@ from rewardkit.batch.table import ScoreTable
 from rewardkit.batch.trajectory import IsError
 from rewardkit.errors import BindingError, RewardDefinitionError, RewardFailure, RewardKitError, RunStopped, shorten
 from rewardkit.progress.progress import Progress
-from rewardkit.progress.schedule import PerformanceSchedule, weight_now
+from rewardkit.progress.schedule import weight_now
 from rewardkit.tree.conversion import RewardLike
 from rewardkit.tree.evaluation import observers
 from rewardkit.tree.evaluation.calls import Made, Pending, make
 from rewardkit.tree.evaluation.plan import Plan
-from rewardkit.tree.names import Names
-from rewardkit.tree.parameters import OnUnparsableGold, Scope
+from rewardkit.tree.parameters import OnUnparsableGold
 from rewardkit.tree.results import LARGEST
 from rewardkit.tree.reward import Calls, Pieces, Request, Reward, Steps, applied
 
@@ -83,6 +82,7 @@ class Run:
         self.batch = batch
         self.strict = strict
         self.on_unparsable_gold = on_unparsable_gold
+        self.label = plan.label
         self.measures: dict[Reward, Measured] = {}
         self.faults: list[Fault] = []
         self._stops = stops
@@ -185,9 +185,6 @@ class Run:
 
     # For nodes: the `Evaluation` protocol
 
-    def label(self, reward: Reward) -> str:
-        return self.plan.label(reward)
-
     def column(self, reward: Reward) -> Column:
         return self.memo(reward).column or Column.empty(self.batch.size)
 
@@ -214,7 +211,8 @@ class Run:
     def overflow(self) -> None:
         """Raise RewardFailure if a node, such as a product, scored a row with a number too large for a float."""
         for node in self.plan.nodes:
-            column = self.memo(node).column
+            memo = self._memos.get(id(node))
+            column = None if memo is None else memo.column
             if column is not None and not np.isfinite(column.values).all():
                 rows = np.flatnonzero(~np.isfinite(column.values) & (column.codes == SCORED))
                 if len(rows):
@@ -416,8 +414,8 @@ def terms_of(run: Run, root: Column) -> Terms:
     size = run.batch.size
     for name, node in run.plan.names.terms:
         own, column = parts.get(id(run.plan.first(node)), []), run.column(node)
-        if root.complete and column.complete and _is_plain(own):  # nothing has to be masked
-            ((weight, _),) = own
+        if root.complete and column.complete and len(own) == 1 and own[0][1] is None and isinstance(own[0][0], float):
+            weight = own[0][0]  # one weight for all rows, and nothing has to be masked
             found.values[name] = weight * column.values + 0.0  # -0.0 + 0.0 is 0.0
             found.weights[name], found.reached[name] = float(weight), size
             continue
@@ -428,11 +426,6 @@ def terms_of(run: Run, root: Column) -> Terms:
         if counting is not None and found.reached[name]:
             found.weights[name] = _mean_weight(masked, counting)
     return found
-
-
-def _is_plain(parts: list[_Part]) -> bool:
-    """Return whether a term has one weight for all rows."""
-    return len(parts) == 1 and parts[0][1] is None and isinstance(parts[0][0], float)
 
 
 def _parts(run: Run) -> dict[int, list[_Part]]:
@@ -499,58 +492,30 @@ class Scorer:
     Args:
         reward: the tree; or a plain function, or a list of rewards and functions.
 
+    Attributes:
+        reward: the tree.
+        names: the names of components, terms and gates, with their nodes.
+        components: the names of all rewards that are logged.
+        terms: the names of the additive terms of the total.
+        followers: the schedules that follow the means of components.
+        together: what has to be in one batch for its values to be right: a row, the completions of a prompt, or all
+            rows.
+        scheduled: whether its scores follow training progress: a schedule, or a function that reads it.
+        waits: whether it waits for something while it scores: an endpoint, a worker process.
+        measures: whether its tables may have measurements: calls, tokens, money.
+
     Raises:
         RewardTypeError: `reward` is not a reward.
         RewardDefinitionError: two different rewards of the tree have the same name.
     """
 
     def __init__(self, reward: RewardLike | Sequence[Any]) -> None:
-        self._plan = Plan(reward)
-
-    @property
-    def reward(self) -> Reward:
-        """The tree."""
-        return self._plan.root
-
-    @property
-    def names(self) -> Names:
-        """The names of components, terms and gates, with their nodes."""
-        return self._plan.names
-
-    @property
-    def components(self) -> list[str]:
-        """The names of all rewards that are logged."""
-        return [name for name, _ in self.names.components]
-
-    @property
-    def terms(self) -> list[str]:
-        """The names of the additive terms of the total."""
-        return [name for name, _ in self.names.terms]
-
-    @property
-    def followers(self) -> list[PerformanceSchedule]:
-        """The schedules that follow the means of components."""
-        return self._plan.followers
-
-    @property
-    def together(self) -> Scope:
-        """What has to be in one batch for its values to be right: a row, the completions of a prompt, or all rows."""
-        return self._plan.together
-
-    @property
-    def scheduled(self) -> bool:
-        """Whether its scores follow training progress: a schedule, or a function that reads it."""
-        return self._plan.scheduled
-
-    @property
-    def waits(self) -> bool:
-        """Whether it waits for something while it scores: an endpoint, a worker process."""
-        return self._plan.waits
-
-    @property
-    def measures(self) -> bool:
-        """Whether its tables may have measurements: calls, tokens, money."""
-        return self._plan.measures
+        self._plan = plan = Plan(reward)
+        self.reward, self.names = plan.root, plan.names
+        self.components = [name for name, _ in plan.names.components]
+        self.terms = [name for name, _ in plan.names.terms]
+        self.followers, self.together, self.scheduled = plan.followers, plan.together, plan.scheduled
+        self.waits, self.measures = plan.waits, plan.measures
 
     def traps(self) -> list[str]:
         """Return warnings about what will probably not work as intended, in sentences."""
@@ -596,16 +561,15 @@ class Scorer:
         plan.check(batch)
         run = Run(plan, batch, strict, stops, on_unparsable_gold)
         evaluated = Scheduler(run).evaluated if plan.waits else run.evaluated
-        evaluated(plan.root, batch.everywhere)
+        root = evaluated(plan.root, batch.everywhere)
         for reward in plan.followed:
             evaluated(reward, run.applied[plan.first(reward)])
         batch.logs.flush()
-        return _table(run)
+        return _table(run, root)
 
 
-def _table(run: Run) -> ScoreTable:
+def _table(run: Run, root: Column) -> ScoreTable:
     names, nowhere = run.plan.names, np.zeros(run.batch.size, dtype=np.bool_)
-    root = run.column(run.plan.root)
     run.overflow()
     terms = terms_of(run, root)
     require_float32(terms.values, root.values)
@@ -623,17 +587,12 @@ def _table(run: Run) -> ScoreTable:
             for name, node in names.gauged
             for gauge, weight in node.facts.gauges.items()
         },
-        measures=_measures(run),
+        measures={run.label(reward): measured for reward, measured in run.measures.items()},  # the names of the tree
         timings={name: memo.seconds for name, memo in memos.items()},
         faults=tuple(run.faults),
         metrics=run.batch.logs.metrics,
         extras=run.batch.logs.extras,
     )
-
-
-def _measures(run: Run) -> dict[str, Measured]:
-    """Return the measurements by component, with the new names of renamed rewards."""
-    return {run.label(reward): found for reward, found in run.measures.items()}
 
 
 def score(

@@ -14,8 +14,7 @@ import pytest
 pytest.importorskip("torch")
 from rewardkit.analyze.advantages import Way
 from rewardkit_adapters.live.sources import MODULES, Code, placed
-from rewardkit_adapters.live.trial import Sample, Tried, compared, undisturbed
-from rewardkit_adapters.live.trial_process import answer_to
+from rewardkit_adapters.live.trial import Sample, Tried, answer_to, compared, undisturbed
 from tests.adapters.live.rewards import BROKEN, OTHERS
 
 NAN = float("nan")

@@ -55,7 +55,8 @@ def answers(out: Path) -> list[Answer]:
 
 
 def radar_of(trainer: Any, functions: Any) -> Any:
-    return functions._evaluators[0].radar_of(Trainer(trainer))
+    session = functions._evaluators[0].session(Trainer(trainer))
+    return None if session is None else session.radar
 
 
 def weights(trainer: Any) -> list[Any]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 from hypothesis import given, strategies as st
 
-from rewardkit.scoring.chunks import Tabular
-from rewardkit.scoring.parts.part import Held, Part
+from rewardkit.scoring.parts import Held, Part, Tabular
 from rewardkit_adapters.ray.command import grouped, rows_of
 
 SIZES = st.lists(st.integers(1, 7), min_size=1, max_size=12)

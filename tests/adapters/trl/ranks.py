@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,9 @@ class Watched:
         self.batches: list[dict[str, Any]] = []
         report = evaluator._report
 
-        def watched(prepared: Prepared, session: Session, scored: Scored) -> None:
+        def watched(
+            prepared: Prepared, session: Session, scored: Scored, means: Mapping[str, float]
+        ) -> Mapping[str, float]:
             call, table = prepared.call, scored.table
             self.batches.append(
                 {
@@ -104,7 +107,7 @@ class Watched:
                     "states": states.saved(evaluator.memory.states),
                 }
             )
-            report(prepared, session, scored)
+            return report(prepared, session, scored, means)
 
         evaluator._report = watched  # type: ignore[method-assign]
 

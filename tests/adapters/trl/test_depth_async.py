@@ -139,7 +139,7 @@ def test_several_groups_in_flight_in_several_threads(searched: bool, monkeypatch
         np.testing.assert_allclose([sample.metrics["reward"] for sample in samples], table.total)
         np.testing.assert_allclose([sample.advantage for sample in samples], advantages(table.total), atol=1e-6)
     assert not functions[0].evaluator.tables._entries
-    seen = functions[0].evaluator.radar_of(Trainer(None))
+    seen = functions[0].evaluator.session(Trainer(None)).radar
     assert (seen is not None) == searched
     if seen is not None:
         assert seen.strength is not None  # it is not off

@@ -157,12 +157,14 @@ def test_another_reward_has_another_radar() -> None:
     functions, replaced = rk.to_trl(rk.exact("answer")), rk.to_trl(0.5 * rk.exact("answer"))
     trainer = StandInTrainer(functions)
     trainer.rewards(["a", "b", "b", "b"], answer=["a", "a", "b", "b"])
-    evaluator, behind = functions._evaluators[0], Trainer.behind(trainer._log_metric)
-    before = evaluator.radar_of(behind)
+    evaluator, behind = functions._evaluators[0], Trainer.behind(trainer._log_metric, functions._evaluators[0])
+    session = evaluator.session(behind)
+    assert session is not None
+    before = session.radar
     assert before is not None
     assert before.evidence is not None
     evaluator.take(replaced._evaluators[0].layout, behind, trainer.state)
-    after = evaluator.radar_of(behind)
+    after = session.radar
     assert after is not None
     assert after is not before
     assert after.evidence is None

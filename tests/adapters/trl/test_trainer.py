@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
-from rewardkit_adapters.trl.trainer import Trainer, progress_of
+from rewardkit.online.trainers import progress_of
+from rewardkit_adapters.trl.trainer import Trainer
 from tests.adapters.trl.stand_ins import StandInTrainer, call, plain, polite, short
 
 pytest.importorskip("trl")
@@ -195,7 +196,7 @@ def test_an_unknown_trainer_counts_as_training() -> None:
         assert not trainer.known
         assert trainer.training
         assert trainer.num_generations is None
-        assert trainer.weights_of(object()) == []
+        assert trainer.weights() == []
     assert call(rk.to_trl(short), ["a"], log_metric=Patched().log_metric)["short"].tolist() == [0.5]
 
 

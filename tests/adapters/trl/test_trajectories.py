@@ -18,11 +18,11 @@ from rewardkit.batch.rollouts import Rollouts
 from rewardkit.batch.transcripts import CallRecord
 from rewardkit.record.trajectories import RolloutCell, Trajectories
 from rewardkit.tree.evaluation.scorer import Scorer
-from rewardkit_adapters.trl.functions import layout_of
+from rewardkit_adapters.trl.calls import TrainerCall
+from rewardkit_adapters.trl.given import layout_of
 from rewardkit_adapters.trl.reports import MAX_TOOLS, TrajectoryReport
 from rewardkit_adapters.trl.scored import Prepared, score
 from rewardkit_adapters.trl.tally import TRAJECTORY, Tally
-from rewardkit_adapters.trl.trainer_call import TrainerCall
 from tests.adapters.trl.stand_ins import StandInTrainer, short
 from tests.adapters.trl.test_recording import rows
 from tests.record.conversations import OPENED, PENDING, asks, says
@@ -181,7 +181,7 @@ def test_both_processes_log_the_means_over_all_completions() -> None:
         )
         call = TrainerCall(own, None, None, {}, {})
         prepared = Prepared(call, trainer, None, None, strict=True)
-        scored = score(Scorer(layout.scored), layout, prepared, recorded=False, look=lambda *_: None)
+        scored = score(Scorer(layout.scored), layout, prepared, recorded=False).scored
         reports.append(TrajectoryReport().of(scored))
     assert reports[0] == reports[1]
     assert reports[0]["trajectory/turns"] == 6 / 4

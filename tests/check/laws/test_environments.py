@@ -210,7 +210,7 @@ def test_o2_a_self_reported_field() -> None:
     good = [[{"calls": [("submit", {"item": item, "confidence": 0.9})], "answer": "Done."}] for item in ITEMS]
     bad = [[{"calls": [("submit", {"item": "wood", "confidence": 0.1})], "answer": "Done."}] for _ in ITEMS]
     seen = report(rk.agents.final_state(graded), Exam, good=good, bad=bad)
-    assert any(finding.family == "self-report" for finding in seen.findings), seen
+    assert any(finding.family == "self_report" for finding in seen.findings), seen
 
 
 def test_an_outage_that_becomes_a_score_is_found() -> None:

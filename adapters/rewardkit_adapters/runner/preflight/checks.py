@@ -38,7 +38,7 @@ from rewardkit_adapters.runner.preflight.golds import Form, Golds, golds
 from rewardkit_adapters.runner.rewards import environment_of, trained
 from rewardkit_adapters.runner.trl_arguments import LARGE
 from rewardkit_adapters.trl.environments import environments
-from rewardkit_adapters.trl.functions import checked_tree
+from rewardkit_adapters.trl.given import checked_tree
 
 if TYPE_CHECKING:
     from datasets import Dataset

@@ -11,7 +11,7 @@ from rewardkit.batch.batch import Batch
 from rewardkit.batch.messages import prompt_text
 from rewardkit.batch.table_text import visible
 from rewardkit.progress.progress import Progress
-from rewardkit.scoring.samples import asked_for
+from rewardkit.scoring.columns import asked_for
 from rewardkit.tree.reward import Reward
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, cast
 
 from rewardkit.batch.trajectory import Trajectory
+from rewardkit.check.completion.anatomy import parsed_json
 from rewardkit.check.reward_under_test.judgment import Judged
 from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.trials import Trial
@@ -88,10 +89,7 @@ def _other_calls(function: Mapping[str, Any], held: str) -> Iterator[dict[str, A
 
 def _arguments(function: Mapping[str, Any]) -> Any:
     given = function.get("arguments")
-    try:
-        return json.loads(given) if isinstance(given, str) else given
-    except (ValueError, RecursionError):
-        return None
+    return parsed_json(given) if isinstance(given, str) else given
 
 
 def _stands(value: Any, held: str) -> bool:

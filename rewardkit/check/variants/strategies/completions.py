@@ -80,7 +80,7 @@ class Form:
         return list(dict.fromkeys(text for text in bare if text != self.around(answer)))
 
 
-_BARE_FORM = Form()
+_BARE = Form()
 _ANSWER = Form("<answer>", "</answer>", "<answer>")
 _BOX = Form("\\boxed{", "}", "\\boxed")
 _HASHES = Form("#### ", "", "####")
@@ -111,17 +111,17 @@ def forms_for(view: Any, known: Sequence[str] = ()) -> list[Form]:
     if isinstance(view, Fenced):
         return [Form(f"```{view.language}\n", "\n```", "```")]
     if isinstance(view, Answer):
-        return [_BARE_FORM, _ANSWER, _BOX, _HASHES]
+        return [_BARE, _ANSWER, _BOX, _HASHES]
     if isinstance(view, Document):
-        return [_BARE_FORM, _ANSWER, Form("```json\n", "\n```"), Form("Here it is:\n```json\n", "\n```", "```")]
+        return [_BARE, _ANSWER, Form("```json\n", "\n```"), Form("Here it is:\n```json\n", "\n```", "```")]
     if view is None or isinstance(view, (Raw, Whole)):
-        return [_BARE_FORM]
+        return [_BARE]
     name = type(view).__name__
     if name in ("FinalAnswer", "FinalChoice", "FinalNumber", "FinalText"):
-        return [_BARE_FORM, _ANSWER, _BOX, _HASHES, Form("The answer is ", ".")]
+        return [_BARE, _ANSWER, _BOX, _HASHES, Form("The answer is ", ".")]
     if name == "Program":
-        return [Form("```python\n", "\n```"), _BARE_FORM, Form("<answer>\n", "\n</answer>", "<answer>")]
-    return [_ANSWER, _BOX, _HASHES, _BARE_FORM, *map(guessed, known)]
+        return [Form("```python\n", "\n```"), _BARE, Form("<answer>\n", "\n</answer>", "<answer>")]
+    return [_ANSWER, _BOX, _HASHES, _BARE, *map(guessed, known)]
 
 
 def guessed(text: str) -> Form:
@@ -234,9 +234,6 @@ def violated(draw: DrawFn, whole: SearchStrategy[Blocks], anchored: Anchored) ->
 
 
 # Layouts: several parts in one completion, inside the tags that a reward asks for.
-
-
-_BARE = Form()
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,13 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from rewardkit.batch.call_arguments import read_arguments
 from rewardkit.batch.trajectory import Trajectory
+from rewardkit.check.completion.anatomy import parsed_json
+from rewardkit.check.variants.episodes.messages import Messages, is_assistant, is_result, last_turn
 from rewardkit.errors import RewardDefinitionError, shorten
 
 # Edits of trajectories: changes that a fair reward of tool calls treats as what they are.
 
 
-Messages = list[dict[str, Any]]
 Edit = Literal["further calls", "idle turns", "parallel order", "arguments", "ids", "prefix"]
 
 
@@ -39,9 +40,9 @@ def edited(messages: Iterable[Mapping[str, Any]], *edits: Edit) -> SearchStrateg
     for edit in edits:
         if edit not in get_args(Edit):
             raise RewardDefinitionError(f"edited: an edit is one of {', '.join(get_args(Edit))}, got {shorten(edit)}")
-    held = [dict(message) for message in messages]
+    given = [dict(message) for message in messages]
     return st.sampled_from(edits or get_args(Edit)).flatmap(
-        lambda edit: st.tuples(st.just(edit), _EDITS[edit](held)),
+        lambda edit: st.tuples(st.just(edit), _EDITS[edit](given)),
     )
 
 
@@ -57,14 +58,14 @@ def _further_calls(draw: DrawFn, messages: Messages) -> Messages:
             {"role": "assistant", "content": "", "tool_calls": [call]},
             {"role": "tool", "name": name, "content": str({"error": f"Tool {name} not found."})},
         ]
-    last = max((place for place, one in enumerate(messages) if _is_policys(one)), default=len(messages))
+    last = last_turn(messages)
     return [*messages[:last], *further, *messages[last:]]
 
 
 @st.composite
 def _idle_turns(draw: DrawFn, messages: Messages) -> Messages:
     idle = {"role": "assistant", "content": draw(st.sampled_from(["", None, " "]))}
-    places = [place for place, message in enumerate(messages) if _is_policys(message)] + [len(messages)]
+    places = [place for place, message in enumerate(messages) if is_assistant(message)] + [len(messages)]
     place = draw(st.sampled_from(places))
     return [*messages[:place], *[dict(idle)] * draw(st.sampled_from([1, 2, 5])), *messages[place:]]
 
@@ -75,7 +76,7 @@ def _parallel_order(draw: DrawFn, messages: Messages) -> Messages:
     found: Messages = []
     for part, turn in zip(_parts(messages), [None, *Trajectory.of(messages).turns], strict=False):
         calls = part[0].get("tool_calls") if part and turn is not None else None
-        results = [message for message in part[1:] if message.get("role") == "tool"]
+        results = [message for message in part[1:] if is_result(message)]
         if turn is None or not isinstance(calls, list) or len(results) not in (0, len(calls)):
             found += part
             continue
@@ -85,7 +86,7 @@ def _parallel_order(draw: DrawFn, messages: Messages) -> Messages:
         if any(message is None for message in moved):
             found += part
             continue
-        others = [message for message in part[1:] if message.get("role") != "tool"]
+        others = [message for message in part[1:] if not is_result(message)]
         found += [{**part[0], "tool_calls": [calls[place] for place in order]}, *filter(None, moved), *others]
     return found
 
@@ -132,7 +133,7 @@ def _ids(draw: DrawFn, messages: Messages) -> Messages:
     found = _with_calls(messages, numbered)
     results = iter([result for turn in turns for result in turn.results])
     for message in found:
-        if message.get("role") == "tool" and (result := next(results, None)) is not None and id(result) in ids:
+        if is_result(message) and (result := next(results, None)) is not None and id(result) in ids:
             message["tool_call_id"] = ids[id(result)]
     return found
 
@@ -152,12 +153,8 @@ _EDITS: Mapping[str, Callable[[Messages], SearchStrategy[Messages]]] = {
 }
 
 
-def _is_policys(message: Mapping[str, Any]) -> bool:
-    return bool(message.get("role", "assistant") == "assistant")
-
-
 def _calls(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    listed = [message.get("tool_calls") for message in messages if _is_policys(message)]
+    listed = [message.get("tool_calls") for message in messages if is_assistant(message)]
     return [call for calls in listed if isinstance(calls, list) for call in calls if isinstance(call, dict)]
 
 
@@ -166,7 +163,7 @@ def _with_calls(messages: Messages, change: Callable[[dict[str, Any]], dict[str,
     found = []
     for message in messages:
         calls = message.get("tool_calls")
-        if _is_policys(message) and isinstance(calls, list):
+        if is_assistant(message) and isinstance(calls, list):
             message = {**message, "tool_calls": [change(one) if isinstance(one, dict) else one for one in calls]}
         found.append(dict(message))
     return found
@@ -176,7 +173,7 @@ def _parts(messages: Messages) -> list[Messages]:
     """Return what is before the first assistant message, and each of these with what follows it."""
     parts: list[Messages] = [[]]
     for message in messages:
-        if _is_policys(message):
+        if is_assistant(message):
             parts.append([])
         parts[-1].append(message)
     return parts
@@ -252,10 +249,7 @@ def _written(text: str, unit: Unit) -> _Written:
 
 
 def _items(text: str) -> _Written:
-    try:
-        parsed = json.loads(text)
-    except ValueError:
-        parsed = None
+    parsed = parsed_json(text)
     if isinstance(parsed, list):
         units = tuple(json.dumps(item, ensure_ascii=False) for item in parsed)
         numeric = all(isinstance(item, (int, float)) for item in parsed)

@@ -13,7 +13,8 @@ pytest.importorskip("trl")
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from rewardkit_adapters.runner.held_out import Sampling, generate, own_randomness
+from rewardkit.workers.random_state import preserved_rng
+from rewardkit_adapters.runner.held_out import Sampling, generate
 from rewardkit_adapters.runner.tiny.make import make_tiny
 
 PROMPTS = ["send Mia 31 toys in red\n", "Tom\n", "order for Ada: red pens, 7 pieces\n", "Eva wants 2 red cups\n", "x\n"]
@@ -44,7 +45,7 @@ def test_a_conversation_of_one_line_is_the_prompt_of_the_warm_start(made: tuple[
 def test_what_comes_after_the_end_is_no_part_of_a_completion(made: tuple[Any, Any]) -> None:
     model, tokenizer = made
     sampled = Sampling({"max_new_tokens": 24, "do_sample": True, "temperature": 3.0})
-    with own_randomness(1):
+    with preserved_rng(1):
         found = generate(model, tokenizer, PROMPTS * 8, sampled)
     ended = [completion for completion in found if len(completion.ids) < 24]
     assert ended
@@ -61,17 +62,17 @@ def test_the_mode_of_the_model_stays(made: tuple[Any, Any]) -> None:
         assert made[0].training is training
 
 
-def test_own_randomness_leaves_no_trace() -> None:
+def test_preserved_rng_leaves_no_trace() -> None:
     def drawn() -> tuple[float, float, float]:
         return random.random(), float(np.random.random()), float(torch.rand(1))
 
     random.seed(5), np.random.seed(5), torch.manual_seed(5)
     expected = drawn()
     random.seed(5), np.random.seed(5), torch.manual_seed(5)
-    with own_randomness(9):
+    with preserved_rng(9):
         inside = drawn()
     assert drawn() == expected
-    with own_randomness(9):
+    with preserved_rng(9):
         assert drawn() == inside
 
 

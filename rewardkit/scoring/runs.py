@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
 from rewardkit.errors import DataError, RunError
-from rewardkit.scoring.chunks import Chunk, Listed
 from rewardkit.scoring.files import Row
-from rewardkit.scoring.parts.part import Part
+from rewardkit.scoring.parts import Chunk, Listed, Part
 
 if TYPE_CHECKING:
     from rewardkit.record.run import Run

@@ -15,9 +15,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, final
 from urllib.parse import unquote
 
-from rewardkit.scoring.chunks import Chunk, Tabular, split_table
 from rewardkit.scoring.files import parquet_file
-from rewardkit.scoring.parts.part import Part, part_bytes
+from rewardkit.scoring.parts import Chunk, Part, Tabular, part_bytes, split_table
 
 if TYPE_CHECKING:
     import pyarrow

@@ -1,19 +1,18 @@
-"""to_trl: turn a reward into reward functions for GRPOTrainer, which a live update can change."""
+"""Updates: replace the reward of a running training between two steps, on all of its processes at the same step."""
 
 from __future__ import annotations
 
 import logging
-import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from rewardkit.analyze.advantages import Way
 from rewardkit.batch.batch import Batch
-from rewardkit.batch.trajectory import IsError
 from rewardkit.errors import RewardFailure, RewardKitError, shorten
-from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.progress import states
 from rewardkit.tree.reward import Reward
 from rewardkit_adapters.live import trial
@@ -21,7 +20,6 @@ from rewardkit_adapters.live.mailbox import Answer, Mailbox, Request
 from rewardkit_adapters.live.numbers import numbers_of, retuned
 from rewardkit_adapters.live.sources import MODULES, Imported, placed
 from rewardkit_adapters.live.trial import Sample, Tried, compared, means_of, tried, tried_elsewhere, undisturbed
-from rewardkit_adapters.trl.functions import RewardFunctions, to_trl as functions_for_trl
 from rewardkit_adapters.trl.layout import Columns, Layout
 from rewardkit_adapters.trl.memory import saved_in
 from rewardkit_adapters.trl.scored import Scored
@@ -116,7 +114,7 @@ class Versions:
 
     def made(self, request: Request, before: int, to: int | None, records: Records) -> Version:
         """Make a version from the one `before` it and a request."""
-        from rewardkit_adapters.trl.functions import successor
+        from rewardkit_adapters.trl.given import successor
 
         if request.kind == "reward" and request.code is not None:
             folder = self._mailbox.code_folder(request.update)
@@ -173,26 +171,24 @@ class Updates:
     Args:
         run: the local folder of its record.
         layout: the columns of the training script, and its reward.
+
+    Attributes:
+        version: the number of the update in force; 0 before the first.
     """
 
     def __init__(self, run: str, layout: Layout) -> None:
         self.mailbox = Mailbox(run)
+        self.version = 0
         self._now = Version(0, layout.reward, None, layout.raw)
         self._versions = Versions(self.mailbox, self._now)
         self._answered: set[int] = set()
         self._again: list[Answer] = []
-        self._trainer: Callable[[], Trainer] = lambda: Trainer(None)
+        self._trainer: Callable[[], Any] = lambda: None
         self._state: Any = None
-        self._sample: Sample | None = None
-        self._states: states.States = {}
-        self._tried: Tried | None = None
+        self._last: tuple[Batch, Scored, Way | None, states.States] | None = None
+        self._after: Tried | None = None  # the last batch, scored with an update that was applied after it
         self._unwritten: dict[int, Answer] = {}
         self._looked = 0.0
-
-    @property
-    def version(self) -> int:
-        """The number of the update in force; 0 before the first."""
-        return self._now.update
 
     def use(self, layout: Layout) -> None:
         """Take another reward as the script's own: the trainer holds other weights."""
@@ -203,19 +199,8 @@ class Updates:
 
     def remember(self, evaluator: Evaluator, batch: Batch, scored: Scored, trainer: Trainer) -> None:
         """Keep the last training batch, to try the next reward on it."""
-        self._states = evaluator.memory.states
-        self._tried = Tried(tuple(scored.table.terms), means_of(scored.table), scored.totals)
-        self._sample = Sample(
-            batch.completions,
-            batch.prompts,
-            batch.completion_ids,
-            batch.columns,
-            progress=batch.progress,
-            num_generations=batch.num_generations,
-            groups=None if scored.cut else scored.groups,
-            way=trainer.way_to_advantages(evaluator),
-            processes=scored.processes,
-        )
+        self._last = batch, scored, trainer.way, evaluator.memory.states
+        self._after = None
 
     def begin(self, evaluator: Evaluator, trainer: Trainer, state: Any, *, scoring: bool = False) -> None:
         """Activate the version in the trainer's state: the script's own for a new training, else the last one.
@@ -228,7 +213,7 @@ class Updates:
         """
         if not trainer.known or state is None or state is self._state:
             return
-        self._state, self._trainer = state, trainer.weak()
+        self._state, self._trainer = state, weakref.ref(trainer.instance)
         MODULES.keep([updates for one in trainer.reward_functions if (updates := _updates_of(one)) is not None])
         saved = self._saved(state)
         records = trainer.on_main(lambda: self._versions.records(saved))
@@ -263,7 +248,7 @@ class Updates:
 
     def take(self, evaluator: Evaluator, state: Any) -> None:
         """Apply requests; called on all processes before a step begins."""
-        trainer = self._trainer()
+        trainer = Trainer(self._trainer(), evaluator)
         if not trainer.known or state is not self._state:
             return
         for request, again in trainer.on_main(lambda: self._waiting(state.global_step)):
@@ -292,7 +277,7 @@ class Updates:
                 request = self.mailbox.request(answer.update)
                 if request is not None and answer.update > self._now.update:  # no newer update is in force
                     found.append((request, answer))
-            if self._sample is not None:
+            if self._last is not None:
                 found += [(request, None) for request in self._new()]
         return found
 
@@ -323,7 +308,7 @@ class Updates:
                 with undisturbed():
                     version = self._versions.made(request, before.update, look.to, look.records or {})
                     layout = version.layout(evaluator.layout.columns)
-                    reason = trainer.refusal(evaluator, layout.names)
+                    reason = trainer.refusal(layout.names)
             except Exception as error:
                 reason = _said(error)
             reason = next(filter(None, trainer.of_each_process(reason)), None)
@@ -335,7 +320,7 @@ class Updates:
             return
         with undisturbed():
             self._adopt(evaluator, version, trainer, state)
-        self._tried = look.after or self._tried
+        self._after = look.after or self._after
         if trainer.is_main:
             step = state.global_step
             said = f"reward version {version.update} from step {step} on: {request}"
@@ -390,10 +375,22 @@ class Updates:
     def _after_trial(
         self, evaluator: Evaluator, trainer: Trainer, request: Request, to: int | None, records: Records
     ) -> Look:
-        sample, before = self._sample, self._tried
-        if sample is None or before is None:
+        if self._last is None:
             raise RewardKitError("there is no batch yet to try it on. Send it again after the first step")
-        sample = Sample(**{**sample.__dict__, "states": states.saved(self._states)})
+        batch, scored, way, followed = self._last
+        before = self._after or Tried(tuple(scored.table.terms), means_of(scored.table), scored.totals)
+        sample = Sample(
+            batch.completions,
+            batch.prompts,
+            batch.completion_ids,
+            batch.columns,
+            progress=batch.progress,
+            states=states.saved(followed),
+            num_generations=batch.num_generations,
+            groups=None if scored.cut else scored.groups,
+            way=way,
+            processes=scored.processes,
+        )
         if request.kind == "reward":
             if request.code is None:
                 raise RewardKitError("the request has no code. Send it again")
@@ -412,7 +409,7 @@ class Updates:
                 after = tried(layout, sample, strict=request.kind == "numbers")
             finally:
                 MODULES.activate(self._now.imported, self)
-        reason = trainer.refusal(evaluator, after.names)
+        reason = trainer.refusal(after.names)
         return Look(reason, to, records, compared(before, after, sample), after.warnings, after)
 
     def _saved(self, state: Any) -> int:
@@ -441,13 +438,13 @@ class Updates:
         own = {one.__name__: one for one in trainer.reward_functions if getattr(one, "evaluator", None) is evaluator}
         functions = [own.get(name) or RewardFunction(evaluator, name) for name in layout.names]
         before = evaluator.scorer.components
-        trainer.replace_functions(evaluator, functions, layout.weights)
+        trainer.replace_functions(functions, layout.weights)
         evaluator.take(layout, trainer, state)
-        if evaluator.logs:
+        if evaluator.options.logs:
             now = evaluator.scorer.components
             gone = [f"components/{name}" for name in before if name not in now]
             trainer.even_out("extra", gone, [f"components/{name}" for name in now], None)
-        self._now = version
+        self._now, self.version = version, version.update
         saved_in(state).setdefault(_SAVED, {})[self.mailbox.folder.parent.name] = version.update
 
     def _publish(self, evaluator: Evaluator, state: Any, said: str) -> None:
@@ -479,66 +476,3 @@ def _updates_of(function: Any) -> Updates | None:
 
 def _said(error: BaseException) -> str:
     return str(error) if isinstance(error, RewardKitError) else f"{type(error).__name__}: {shorten(str(error))}"
-
-
-def to_trl(
-    reward: Reward | Callable[..., Any] | Iterable[Any],
-    *,
-    weights: Sequence[float] | None = None,
-    outputs: Columns = "terms",
-    record: str | os.PathLike[str] | None = None,
-    logs: bool = True,
-    limits: Limits = LIMITS,
-    updates: bool = True,
-    transcripts: str | None = None,
-    is_error: IsError | None = None,
-    radar: bool = True,
-) -> RewardFunctions:
-    """Make the list of functions that TRL's GRPOTrainer takes.
-
-    ::
-
-        trainer = GRPOTrainer(model, reward_funcs=rk.to_trl(reward), args=args, train_dataset=dataset)
-
-    Args:
-        reward: a tree, or a list of rewards and plain TRL functions, which are summed. If each item of the list gives
-            one column, as plain functions do, ``GRPOConfig(reward_weights=...)`` weights them as in TRL.
-        weights: one number for each item of the list; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig.
-        outputs: ``"terms"``: one function per term; their plain sum is the total. ``"components"``: one per component,
-            with raw scores; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig (GDPO needs this form).
-        record: the folder (or fsspec address) for the record: completions, scores, terms, advantages, and the output of
-            reward functions. ``rk.open_run`` and ``rewardkit view`` can read it during the training.
-        logs: log raw means, weights, gate pass rates and faults through ``log_metric``, and scores and notes of each
-            completion through ``log_extra``.
-        limits: an ``rk.Limits``: the shares of failed and errored rows above which the run stops.
-        updates: if `record` is a local folder, accept ``rewardkit update`` and ``rk.update_config`` while it trains.
-        transcripts: for a trainer with ``rollout_func``: the field that it returns with the messages of each episode.
-            They take the place of the completions, so that what an environment said is never read as the answer.
-        is_error: tells whether the text of a tool's result is an error: returns True, or what the error says. By
-            default a result is an error if it is an object with the one key ``error``, as TRL writes it.
-        radar: look for signs that the reward is gamed, in at most 1 % of the training's time: some completions are
-            scored again with the gold answers of other prompts (never by judges, tested programs, or functions that
-            wait or were not written for rewardkit). It logs ``radar/foreign`` and ``radar/strength``, and changes
-            nothing in the training.
-
-    Returns:
-        A list of uniquely named, picklable functions with ``.reward_weights`` and ``.callback()``. They share
-        one evaluation per batch.
-
-    Raises:
-        RewardDefinitionError: names clash, no term of the tree trains, or a limit or a weight is invalid.
-        RewardTypeError: an item is neither a reward nor a function.
-        MissingExtraError: `record` is given, but the extra ``store`` is not installed.
-    """
-    return functions_for_trl(
-        reward,
-        weights=weights,
-        outputs=outputs,
-        record=record,
-        logs=logs,
-        limits=limits,
-        transcripts=transcripts,
-        is_error=is_error,
-        radar=radar,
-        make_updates=Updates if updates else None,
-    )

@@ -1,0 +1,55 @@
+"""What trainers with a list of reward functions share: TRL, and those that are built on it or like it."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from rewardkit.batch.column import Floats
+from rewardkit.errors import warn
+from rewardkit.progress.progress import Progress
+
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
+
+
+def caller(is_trainer: Callable[[Any], bool]) -> Any:
+    """Return the object whose method is calling now, if it is a trainer; None if none of the callers is.
+
+    Trainers pass themselves neither to callbacks nor to reward functions, so they are looked up in the frames.
+    """
+    frame = inspect.currentframe()
+    while frame is not None:
+        owner = frame.f_locals.get("self")
+        if is_trainer(owner):
+            return owner
+        frame = frame.f_back
+    return None
+
+
+def progress_of(
+    state: Any, training: bool, means: Mapping[str, float] = NOTHING, states: Mapping[Any, Any] = NOTHING
+) -> Progress | None:
+    """Return the progress that a ``TrainerState`` shows; None without one."""
+    step, max_steps = getattr(state, "global_step", None), getattr(state, "max_steps", None)
+    if not isinstance(step, int) or not isinstance(max_steps, int):
+        return None
+    epoch = getattr(state, "epoch", None)
+    known = {"epoch": float(epoch)} if isinstance(epoch, (int, float)) else {}
+    return Progress(step, max(max_steps, 1), training, means=means, states=states, **known)
+
+
+def nan_to_none(values: Floats) -> list[float | None]:
+    """Return `values`, (n,), as a list with None for NaN, as reward functions return it."""
+    listed: list[Any] = values.tolist()
+    return [None if value != value else value for value in listed] if math.isnan(sum(listed)) else listed
+
+
+def warn_of_other_functions() -> None:
+    """Warn that a trainer has reward functions besides ours."""
+    warn(
+        "the trainer has other reward functions besides rewardkit's: a completion that rewardkit cannot score "
+        "still gets their rewards, so it keeps a learning signal"
+    )

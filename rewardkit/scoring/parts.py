@@ -1,0 +1,519 @@
+"""Parts: consecutive rows that any process can read by itself, and chunks: some of them in memory.
+
+``part.sub(10, 20).chunks(512)`` yields chunks with ten rows; ``regrouped(parts, 512)`` and ``whole_groups(parts,
+columns)`` cut the same rows in other places. ``lines_of("data.jsonl", None)`` cuts a file into ranges of bytes: a line
+belongs to the range in which it starts. Each range is looked through once before anything is scored: `Lines.surveyed`
+counts its rows and finds a line that is broken.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import operator
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Any, ClassVar, TypeVar, final
+
+import numpy as np
+
+from rewardkit.batch.equality import alike, equality
+from rewardkit.errors import DataError
+from rewardkit.scoring.conversations import COLUMNS, split_row
+from rewardkit.scoring.files import BYTE_ORDER_MARK, Row, checked_row, csv_rows, is_blank, opened, parsed, size_of
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+class Chunk(ABC):
+    """Some consecutive rows."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def names(self) -> list[str]:
+        """The names of the columns."""
+
+    @abstractmethod
+    def column(self, name: str) -> list[Any]:
+        """Return the (n,) values of a column; None if a row has none."""
+
+    @abstractmethod
+    def rows(self) -> list[Row]:
+        """Return the (n,) rows as mappings."""
+
+    @abstractmethod
+    def part(self, start: int, stop: int | None = None) -> Chunk:
+        """Return the rows from `start` up to `stop`."""
+
+    @abstractmethod
+    def followed_by(self, other: Any) -> Chunk:
+        """Return these rows followed by those of `other`, a chunk of the same data."""
+
+
+@final
+@dataclass(frozen=True)
+class Listed(Chunk):
+    """Rows read one by one.
+
+    Attributes:
+        listed: the rows.
+        lines: the line of JSON of each row, empty for a row that was changed; or nothing.
+    """
+
+    listed: Sequence[Row]
+    lines: Sequence[bytes] = ()
+
+    def __len__(self) -> int:
+        return len(self.listed)
+
+    @property
+    def names(self) -> list[str]:
+        return list(dict.fromkeys(name for row in self.listed for name in row))
+
+    def column(self, name: str) -> list[Any]:
+        return [row.get(name) for row in self.listed]
+
+    def rows(self) -> list[Row]:
+        return list(self.listed)
+
+    def part(self, start: int, stop: int | None = None) -> Listed:
+        return Listed(self.listed[start:stop], self.lines[start:stop])
+
+    def followed_by(self, other: Listed) -> Listed:
+        lines = [*self.lines, *other.lines] if self.lines and other.lines else ()
+        return Listed([*self.listed, *other.listed], lines)
+
+
+@final
+@dataclass(frozen=True)
+class Tabular(Chunk):
+    """Rows of an Arrow table: they keep their types, and unused columns are never unpacked."""
+
+    table: pyarrow.Table
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.table.column_names)
+
+    def column(self, name: str) -> list[Any]:
+        return values_of(self.table[name])
+
+    def rows(self) -> list[Row]:
+        names = self.table.column_names
+        columns = [self.column(name) for name in names]
+        return [dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True)]
+
+    def part(self, start: int, stop: int | None = None) -> Tabular:
+        return Tabular(self.table.slice(start, None if stop is None else stop - start))
+
+    def followed_by(self, other: Tabular) -> Tabular:
+        import pyarrow as pa
+
+        return Tabular(pa.concat_tables([self.table, other.table]))
+
+
+def split_table(table: pyarrow.Table, completion: str | None = None) -> Listed:
+    """Return the rows of a table whose conversations are split into prompt and completion, as in any file.
+
+    Args:
+        table: with one column of each name.
+        completion: the column of the completions, if it has another name.
+    """
+    return Listed([split_row(row, completion) for row in Tabular(table).rows()])
+
+
+def splits(table: pyarrow.Table, completion: str | None) -> bool:
+    """Whether the first row of a table changes when conversations are split."""
+    names = [name for name in (completion, "completion", "prompt", "output", *COLUMNS) if name in table.column_names]
+    first = table.select(list(dict.fromkeys(names))).slice(0, 1).to_pylist()
+    return any(split_row(row, completion) is not row for row in first)
+
+
+def values_of(column: pyarrow.ChunkedArray) -> list[Any]:
+    """Return the values of an Arrow column as Python objects."""
+    import pyarrow as pa
+
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):  # five times as fast
+        texts: list[Any] = column.to_numpy().tolist()
+        return texts
+    values: list[Any] = column.to_pylist()
+    return values
+
+
+_FEW = 64
+
+_Self = TypeVar("_Self", bound="Part")
+
+
+class Part(ABC):
+    """Consecutive rows. A part is small, can be pickled, and is read where it is needed."""
+
+    rows: int
+
+    @abstractmethod
+    def chunks(self, most: int, names: Sequence[str] | None = None) -> Iterator[Chunk]:
+        """Yield the rows, at most `most` at a time.
+
+        Args:
+            names: the columns that are needed; None for all. Others may be there, too.
+        """
+
+    @abstractmethod
+    def sub(self: _Self, start: int, stop: int) -> _Self:
+        """Return the rows from `start` up to `stop`, which is at most `rows`."""
+
+
+@final
+@dataclass(frozen=True)
+class Held(Part):
+    """Rows of data that cannot be read from the middle, which travel with the part."""
+
+    chunk: Chunk
+
+    @property
+    def rows(self) -> int:  # type: ignore[override]
+        return len(self.chunk)
+
+    def chunks(self, most: int, names: Sequence[str] | None = None) -> Iterator[Chunk]:
+        for start in range(0, self.rows, most):
+            yield self.chunk.part(start, start + most)
+
+    def sub(self, start: int, stop: int) -> Held:
+        return Held(self.chunk.part(start, stop))
+
+
+@final
+@dataclass(frozen=True)
+class Joined(Part):
+    """Parts one after the other."""
+
+    parts: tuple[Part, ...]
+
+    @property
+    def rows(self) -> int:  # type: ignore[override]
+        return sum(part.rows for part in self.parts)
+
+    def chunks(self, most: int, names: Sequence[str] | None = None) -> Iterator[Chunk]:
+        return full((chunk for part in self.parts for chunk in part.chunks(most, names)), most)
+
+    def sub(self, start: int, stop: int) -> Joined:
+        found, before = [], 0
+        for part in self.parts:
+            first, last = max(start - before, 0), min(stop - before, part.rows)
+            if first < last:
+                found.append(part.sub(first, last))
+            before += part.rows
+        return Joined(tuple(found))
+
+
+def full(chunks: Iterable[Chunk], most: int) -> Iterator[Chunk]:
+    """Yield the rows of `chunks` in chunks of exactly `most` rows; the last one may be shorter."""
+    held: Chunk | None = None
+    for chunk in chunks:
+        held = chunk if held is None else held.followed_by(chunk)
+        while len(held) > most:
+            yield held.part(0, most)
+            held = held.part(most)
+        if len(held) == most:
+            yield held
+            held = None
+    if held is not None:
+        yield held
+
+
+def first_apart(parts: Iterable[Part], rows: int) -> Iterator[Part]:
+    """Yield the parts with the first `rows` rows as a part of their own, which shows how long the others will take."""
+    first = True
+    for part in parts:
+        if first and part.rows > rows:
+            yield part.sub(0, rows)
+            part = part.sub(rows, part.rows)
+        first = False
+        yield part
+
+
+def regrouped(parts: Iterable[Part], size: int) -> Iterator[Part]:
+    """Cut the rows so that each part but the last one has a multiple of `size` rows."""
+    pieces: list[Part] = []
+    held = 0
+    for part in parts:
+        whole = (held + part.rows) // size * size
+        cut = max(whole - held, 0)
+        if cut:
+            yield _joined([*pieces, part.sub(0, cut)])
+            pieces, held = [], 0
+        if cut < part.rows:
+            pieces.append(part.sub(cut, part.rows))
+            held += part.rows - cut
+    if pieces:
+        yield _joined(pieces)
+
+
+def whole_groups(parts: Iterable[Part], common: Sequence[str]) -> Iterator[Part]:
+    """Cut the rows only between rows that differ in a column of `common`."""
+    pieces: list[Part] = []
+    for part in parts:
+        start = continued(pieces[-1], part, common) if pieces else 0
+        if start:
+            pieces.append(part.sub(0, start))
+        if start < part.rows:
+            if pieces:
+                yield _joined(pieces)
+            pieces = [part.sub(start, part.rows)]
+    if pieces:
+        yield _joined(pieces)
+
+
+def continued(before: Part, part: Part, common: Sequence[str]) -> int:
+    """Return how many of the first rows of `part` are equal to the last row of `before`, in all columns of `common`."""
+    (last,) = before.sub(before.rows - 1, before.rows).chunks(1, common)
+    found = 0
+    for chunk in part.chunks(_FEW, common):
+        both = last.followed_by(chunk)
+        rows = alike([equality(both.column(name)) for name in common], len(both))
+        other = np.flatnonzero(rows != rows[0])
+        if len(other):
+            return found + int(other[0]) - 1
+        found += len(chunk)
+    return found
+
+
+def _joined(pieces: Sequence[Part]) -> Part:
+    return pieces[0] if len(pieces) == 1 else Joined(tuple(pieces))
+
+
+_MOST_BYTES, _LEAST_BYTES, _PARTS = 8 << 20, 32 << 10, 64
+"""The sizes of parts of a file in bytes, and into how many it is cut if that fits: several for each process."""
+
+
+@final
+@dataclass
+class Kinds:
+    """The types of the values in each column, from all rows so far.
+
+    Attributes:
+        found: column -> types; empty if all values are None, ``object`` for a number that no column of integers holds.
+    """
+
+    found: dict[str, set[type]] = field(default_factory=dict)
+    _shapes: dict[tuple[Any, ...], list[str]] = field(default_factory=dict)
+
+    def add(self, row: Row) -> None:
+        shape = (*row, *map(type, row.values()))
+        numbers = self._shapes.get(shape)
+        if numbers is not None and not any(abs(row[column]) >> 63 for column in numbers):
+            return
+        self._shapes[shape] = [column for column, value in row.items() if type(value) is int]
+        for column, value in row.items():
+            known = self.found.setdefault(column, set())
+            if value is not None:
+                known.add(object if type(value) is int and abs(value) >> 63 else type(value))
+
+    def update(self, other: Kinds) -> None:
+        """Add the types of later rows."""
+        for column, kinds in other.found.items():
+            self.found.setdefault(column, set()).update(kinds)
+
+
+@final
+@dataclass(frozen=True)
+class Survey:
+    """What is in a part.
+
+    Attributes:
+        part: the part with its number of rows.
+        kinds: of its columns.
+        lines: the number of its lines, with those that are blank.
+        digest: a checksum of its bytes.
+        fault: why one of its rows cannot be read, with `Lines.PLACE` for its place; empty if all can.
+        line: the line of that row, from 1 at the start of the part.
+    """
+
+    part: Part
+    kinds: Kinds
+    lines: int
+    digest: int
+    fault: str = ""
+    line: int = 0
+
+
+def part_bytes(size: int) -> int:
+    """Return how large the parts of a file of `size` bytes are; many enough to share, small enough for memory."""
+    return min(max(size // _PARTS, _LEAST_BYTES), _MOST_BYTES)
+
+
+@final
+@dataclass(frozen=True)
+class Cells(Part):
+    """The rows in a range of bytes that starts and ends between two rows.
+
+    Attributes:
+        address: of the file.
+        start, stop: the range.
+        header: the names of the columns; empty where the first row has them.
+        completion: the column of the completions, if it has another name.
+        rows: the number of rows.
+        skip: the number of rows at the start that do not belong to the part.
+    """
+
+    address: str
+    start: int
+    stop: int
+    header: tuple[str, ...]
+    completion: str | None
+    rows: int
+    skip: int = 0
+
+    def chunks(self, most: int, names: Sequence[str] | None = None) -> Iterator[Chunk]:
+        with opened(self.address) as file:
+            file.seek(self.start)
+            text = file.read(self.stop - self.start).decode("utf-8" if self.start else "utf-8-sig")
+        rows = csv_rows(self.address, io.StringIO(text, newline=""), len(text), self.header)
+        rows = islice(rows, self.skip, self.skip + self.rows)
+        while taken := list(islice(rows, most)):
+            yield Listed([split_row(row, self.completion) for _, row in taken])
+
+    def sub(self, start: int, stop: int) -> Cells:
+        return replace(self, skip=self.skip + start, rows=stop - start)
+
+
+def cells_of(address: str, completion: str | None, limit: int | None) -> Iterator[Survey]:
+    """Read the first `limit` rows of a file; yield its parts with the types of their columns.
+
+    Raises:
+        DataError: a row cannot be read.
+        OSError: there is no such file.
+    """
+    size = size_of(address)
+    most = part_bytes(size)
+    header: tuple[str, ...] = ()
+    start = number = 0
+    kinds = Kinds()
+
+    with opened(address) as file:
+        lines = _Lines(file)
+
+        def survey() -> Survey:
+            return Survey(Cells(address, start, lines.bytes, header, completion, number), kinds, 0, lines.digest)
+
+        for _, row in islice(csv_rows(address, lines, size), limit):
+            kinds.add(split_row(row, completion))
+            number += 1
+            if lines.bytes - start >= most:
+                yield survey()
+                header, start, number, kinds = tuple(row), lines.bytes, 0, Kinds()
+        if number:
+            yield survey()
+
+
+@final
+class _Lines(Iterator[str]):
+    """The lines of a file as text, for a reader of CSV.
+
+    Attributes:
+        bytes: how many bytes were read.
+        digest: their checksum.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        self.bytes = self.digest = 0
+
+    def __next__(self) -> str:
+        line = next(self._text)
+        data = line.encode()
+        text = line if self.bytes else line.removeprefix("\ufeff")
+        self.bytes += len(data)
+        self.digest = zlib.crc32(data, self.digest)
+        return text
+
+
+@final
+@dataclass(frozen=True)
+class Lines(Part):
+    """The rows of the lines that start in a range of bytes.
+
+    Attributes:
+        address: of the file.
+        start, stop: the range.
+        completion: the column of the completions, if it has another name.
+        skip: the number of rows at the start that do not belong to the part.
+        rows: the number of rows; -1 until the range was surveyed.
+    """
+
+    PLACE: ClassVar = "\0"
+    """Takes the place of a line's number in a fault: only who knows all parts before can count lines."""
+
+    address: str
+    start: int
+    stop: int
+    completion: str | None = None
+    skip: int = 0
+    rows: int = -1
+
+    def chunks(self, most: int, names: Sequence[str] | None = None) -> Iterator[Chunk]:
+        filled = (line for line in self._lines() if not is_blank(line))
+        lines = islice(filled, self.skip, None if self.rows < 0 else self.skip + self.rows)
+        while raw := list(islice(lines, most)):
+            rows = [parsed(line, self.address) for line in raw]
+            listed = [split_row(row, self.completion) for row in rows]
+            same = map(operator.is_, rows, listed)
+            yield Listed(listed, [line if kept else b"" for line, kept in zip(raw, same, strict=True)])
+
+    def sub(self, start: int, stop: int) -> Lines:
+        return replace(self, skip=self.skip + start, rows=stop - start)
+
+    def surveyed(self, limit: int | None) -> Survey:
+        """Look through the first `limit` rows."""
+        kinds, rows, number = Kinds(), 0, 0
+        lines = list(self._lines())
+        digest = functools.reduce(lambda digest, line: zlib.crc32(line, digest), lines, 0)
+        for number, line in enumerate(lines, start=1):
+            if rows == limit:
+                break
+            if is_blank(line):
+                continue
+            rows += 1
+            try:
+                row = checked_row(self.PLACE, parsed(line, self.PLACE))
+            except DataError as error:
+                return Survey(replace(self, rows=rows), kinds, number, digest, str(error), number)
+            kinds.add(split_row(row, self.completion))
+        return Survey(replace(self, rows=rows), kinds, number, digest)
+
+    def _lines(self) -> Iterator[bytes]:
+        """Return the lines without their ends."""
+        with opened(self.address) as file:
+            if self.start:
+                file.seek(self.start - 1)
+                before = file.readline()  # the rest of a line that starts before the range
+                at = self.start - 1 + len(before)
+            else:
+                at = 0
+            if at >= self.stop:
+                return iter(())
+            data = file.read(self.stop - at)
+            if not data.endswith(b"\n"):
+                data += file.readline()
+        if not self.start:
+            data = data.removeprefix(BYTE_ORDER_MARK)
+        lines = data.split(b"\n")
+        return iter(lines if lines[-1] else lines[:-1])
+
+
+def lines_of(address: str, completion: str | None) -> Iterator[Lines]:
+    """Yield the ranges of a file."""
+    size = size_of(address)
+    most = part_bytes(size)
+    for start in range(0, size, most):
+        yield Lines(address, start, min(start + most, size), completion)
