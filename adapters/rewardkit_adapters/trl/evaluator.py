@@ -211,8 +211,8 @@ class Evaluator:
             self.updates.end(state)
         faults = self.faults(trainer)
         if faults and state.is_world_process_zero:
-            message = f"this training ended before failure_window={self.options.limits.failure_window} "
-            f"batches were scored: {faults}"
+            window = self.options.limits.failure_window
+            message = f"this training ended before failure_window={window} batches were scored: {faults}"
             logger.warning("%s", message)
             if self.recording is not None:
                 self.recording.say(message, "warning")
