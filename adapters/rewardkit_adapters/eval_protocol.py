@@ -19,7 +19,7 @@ from rewardkit.progress.schedule import Schedule
 from rewardkit.tree.binding import Binding
 from rewardkit.tree.leaf import Leaf
 from rewardkit.tree.parameters import Parameter
-from rewardkit.tree.results import Abstention, Contract
+from rewardkit.tree.results import Abstention, ReturnPolicy
 from rewardkit.tree.reward import Reward, checked_name
 
 # from_eval_protocol: use a reward function of eval-protocol as a Reward, with its reasons and metrics.
@@ -159,7 +159,7 @@ def from_eval_protocol(function: Callable[..., Any], name: str | None = None) ->
             Parameter("prompt", "prompt", default="", keyword_only=True),
         ),
     )
-    return Leaf(binding, Contract(label, _UNBOUNDED), f"from_eval_protocol({label})")
+    return Leaf(binding, ReturnPolicy(label, _UNBOUNDED), f"from_eval_protocol({label})")
 
 
 def _parameters(function: Callable[..., Any], inner: Any, label: str) -> list[inspect.Parameter]:

@@ -14,8 +14,8 @@ from typing import Any, Literal, final
 from rewardkit.batch.batch import RESERVED
 from rewardkit.errors import RewardDefinitionError, shorten
 from rewardkit.online.exports import Export, Target, Tested
-from rewardkit.online.offers import Offers
 from rewardkit.online.scorer import RowScorer
+from rewardkit.online.trainer_inputs import TrainerInputs
 
 # The source text of a function that asks the reward server: plain, alone, of three arguments, standard library
 # only.
@@ -127,7 +127,7 @@ def identifiers(names: Iterable[str]) -> dict[str, str]:
 # to_hosted: a reward as functions that a hosted service takes as source text, and that ask your reward server.
 
 
-OFFERS = Offers("to_hosted")
+OFFERS = TrainerInputs("to_hosted")
 _ADDRESS = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
 _TOKEN = "REWARDKIT_TOKEN"
 

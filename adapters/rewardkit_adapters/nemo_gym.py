@@ -19,10 +19,10 @@ from rewardkit.errors import RewardDefinitionError
 from rewardkit.online.batches import check_patience
 from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
-from rewardkit.online.offers import Offers
 from rewardkit.online.requests import Requests
 from rewardkit.online.rows import COMPONENTS, Row, RowScore
 from rewardkit.online.scorer import RowScorer
+from rewardkit.online.trainer_inputs import TrainerInputs
 from rewardkit.scoring.conversations import messages_of
 from rewardkit.serve.dialects import Answer, BadRequest, Dialect, Score, list_at
 from rewardkit.tree.evaluation.scorer import Scorer
@@ -168,7 +168,7 @@ def _field(value: Any, name: str) -> Any:
 
 
 TESTED = ("0.5.1",)
-OFFERS = Offers("NeMo Gym", ids=True)
+OFFERS = TrainerInputs("NeMo Gym", ids=True)
 PATIENCE = 150.0
 """Seconds in which a rollout that has failed is scored again before NeMo RL has to generate another one."""
 

@@ -18,9 +18,9 @@ from rewardkit.online.batches import RunExit, check_patience
 from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
 from rewardkit.online.labels import columns
-from rewardkit.online.offers import Offers
 from rewardkit.online.rows import Row, RowScore
 from rewardkit.online.scorer import RowScorer
+from rewardkit.online.trainer_inputs import TrainerInputs
 from rewardkit.serve.dialects import Answer, BadRequest, Score, list_at
 
 # What OpenRLHF hands over as a query: prompt and completion in one text.
@@ -75,7 +75,7 @@ class Queries:
 
 
 TESTED = ("0.11.2",)
-OFFERS = Offers("OpenRLHF", end_token=True)
+OFFERS = TrainerInputs("OpenRLHF", end_token=True)
 PATIENCE = 300.0
 """Seconds to wait for the score of a completion that can neither be left out nor go without one."""
 _OF_OPENRLHF = {

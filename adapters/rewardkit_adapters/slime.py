@@ -17,10 +17,10 @@ from rewardkit.errors import RewardDefinitionError, RewardFailure
 from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
 from rewardkit.online.labels import columns
-from rewardkit.online.offers import Offers
 from rewardkit.online.requests import Requests
 from rewardkit.online.rows import Row, RowScore
 from rewardkit.online.scorer import RowScorer
+from rewardkit.online.trainer_inputs import TrainerInputs
 from rewardkit.progress.progress import Progress
 from rewardkit.serve.dialects import Answer, Score, text_at
 
@@ -261,7 +261,7 @@ def as_reward(args: Any, total: float, numbers: dict[str, float]) -> float | dic
 # to_slime: a reward as the functions that slime calls.
 
 
-OFFERS = Offers("slime", step=True, groups=True, ids=True, end_token=True)
+OFFERS = TrainerInputs("slime", step=True, groups=True, ids=True, end_token=True)
 
 
 @final

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from rewardkit.batch.column import Floats
 from rewardkit.batch.messages import as_messages, completion_text
 from rewardkit.errors import RewardDefinitionError, RewardFailure, RewardTypeError, hashable, shorten, warn
+from rewardkit.online.batch_cache import BatchCache, equal
 from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
-from rewardkit.online.offers import Offers
 from rewardkit.online.rows import COMPONENTS, Row, RowScore
 from rewardkit.online.scorer import RowScorer
-from rewardkit.online.shared_tables import SharedTables, equal
 from rewardkit.online.special_tokens import SpecialTokens
+from rewardkit.online.trainer_inputs import TrainerInputs
 from rewardkit.online.trainers import caller, nan_to_none, progress_of, warn_of_other_functions
 from rewardkit.progress.progress import Progress
 from rewardkit.progress.schedule import Schedule
@@ -269,7 +269,7 @@ class Evaluator:
         self.scorer = scorer
         self.terms = scorer.scorer.terms
         self._finds_tokens = finds_tokens
-        self._tables: SharedTables[OrmCall] = SharedTables(readers=len(self.terms))
+        self._tables: BatchCache[OrmCall] = BatchCache(readers=len(self.terms))
         self._trainers: weakref.WeakSet[Any] = weakref.WeakSet()
         self._strict = True  # a bug raises until the first training batch is scored
 
@@ -367,7 +367,7 @@ def _stranded(lost: Sequence[RowScore], rows: int) -> str:
 # to_swift: a reward as outcome reward models (ORMs) of ms-swift, one for each term.
 
 
-OFFERS = Offers("ms-swift", step=True, groups=True, batch=True, ids=True)
+OFFERS = TrainerInputs("ms-swift", step=True, groups=True, batch=True, ids=True)
 
 
 def to_swift(

@@ -28,17 +28,17 @@ from rewardkit.errors import BindingError, RewardDefinitionError, RewardKitWarni
 from rewardkit.online.batches import RunExit, check_patience
 from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
-from rewardkit.online.offers import Offers
 from rewardkit.online.requests import Requests
 from rewardkit.online.rows import Row
 from rewardkit.online.scorer import RowScorer
+from rewardkit.online.trainer_inputs import TrainerInputs
 from rewardkit.progress.progress import Progress
 from rewardkit.progress.schedule import Schedule
 from rewardkit.tree.binding import Binding, is_async, name_of
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.leaf import Leaf
 from rewardkit.tree.parameters import Parameter
-from rewardkit.tree.results import Abstention, Contract, Nonsense
+from rewardkit.tree.results import Abstention, InvalidReturn, ReturnPolicy
 from rewardkit.tree.reward import Reward, bindings, checked_name
 
 # The columns of a sample of verl: ``reward_model.ground_truth``, the entries of ``extra_info``, and "data_source".
@@ -310,12 +310,12 @@ def setting(config: Any, *names: str) -> Any:
 # to_verl: a reward as the custom reward function of verl, or as its reward manager.
 
 
-OF_FUNCTIONS = Offers(
+OF_FUNCTIONS = TrainerInputs(
     "verl",
     prompt=False,
     instead="rk.to_verl(reward, manager=True) gets the prompt, the token ids and the step.",
 )
-OF_MANAGERS = Offers("verl", step=True, ids=True)
+OF_MANAGERS = TrainerInputs("verl", step=True, ids=True)
 _MAKES_ZEROS = "RateLimitedRewardManager"
 """The reward manager of verl that scores 0.0 where a reward raises or takes too long."""
 _PASSED = {"reward_router_address", "reward_model_tokenizer"}
@@ -514,7 +514,7 @@ def read(returned: Any) -> Any:
     if not isinstance(returned, Mapping):
         return returned
     if "score" not in returned:
-        raise Nonsense(f"returned {shorten(dict(returned))}, a dict without the key 'score', which verl needs")
+        raise InvalidReturn(f"returned {shorten(dict(returned))}, a dict without the key 'score', which verl needs")
     parts, said = {}, []
     for name, value in returned.items():
         if name == "score" or value is None:
@@ -554,18 +554,18 @@ def from_verl(function: Callable[..., Any], name: str | None = None) -> Reward:
     label = checked_name(name if name is not None else name_of(function))
     if not hashable(function):
         raise RewardTypeError(f"from_verl: {label} is not hashable, which a reward must be. Pass a function")
-    taking = function if (names := _taken(function, label)) is None else Some(function, names)
+    taking = function if (names := _taken(function, label)) is None else PartialCall(function, names)
     call = Call(taking)
     binding = Binding(
         AsyncCall(call) if is_async(function) else call,
         (Parameter("solution", "completion"), Parameter("columns", "example")),
     )
-    return Leaf(binding, Contract(label, (-math.inf, math.inf)), f"from_verl({label})")
+    return Leaf(binding, ReturnPolicy(label, (-math.inf, math.inf)), f"from_verl({label})")
 
 
 @final
 @dataclass(frozen=True)
-class Some:
+class PartialCall:
     """Call a function that takes some of verl's arguments."""
 
     function: Callable[..., Any]

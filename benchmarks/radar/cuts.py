@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewardkit.alerts import Evidence, Lead
-from rewardkit.analyze.foreign_golds import ForeignScores
+from rewardkit.analyze.permuted_golds import ForeignScores
 
 
 def strengths(leads: Iterable[Lead]) -> dict[str, float]:

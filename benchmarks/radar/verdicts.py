@@ -13,7 +13,7 @@ from benchmarks.radar.cuts import strengths, until
 from benchmarks.radar.labels import Label, label
 from benchmarks.radar.tasks import TASKS
 from rewardkit.alerts import Evidence, suspicious
-from rewardkit.analyze.foreign_golds import ForeignScores
+from rewardkit.analyze.permuted_golds import ForeignScores
 from rewardkit.page.leads import read_evidence, rescored, watched_run
 
 ALARM = 0.8

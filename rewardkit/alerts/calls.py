@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rewardkit.alerts.arrangement import Arrangement
 from rewardkit.alerts.evidence import Lead, ramp
 from rewardkit.alerts.series import Changes, Peak, peak_of
+from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats
 
 FOLLOWS = 0.6
@@ -20,12 +20,12 @@ FOLLOWS = 0.6
 _LARGEST = 100.0
 
 
-def call_leads(run: Arrangement) -> list[Lead]:
+def call_leads(run: WindowedRun) -> list[Lead]:
     """Return the facts about tool calls; none for a run without them."""
     return [*_rising(run), *_repeated(run), *_unfinished(run)]
 
 
-def _rising(run: Arrangement) -> list[Lead]:
+def _rising(run: WindowedRun) -> list[Lead]:
     """Return a fact if calls rise by a greater factor than the outcome.
 
     The outcome is the component that rises by the greatest factor, of the monitored ones if there are any, and without
@@ -70,7 +70,7 @@ def _rising(run: Arrangement) -> list[Lead]:
     ]
 
 
-def _outcomes(run: Arrangement, calls: Floats) -> dict[str, Changes]:
+def _outcomes(run: WindowedRun, calls: Floats) -> dict[str, Changes]:
     """Return how the components change that may say whether the calls were of use."""
     names = sorted(run.evidence.monitored) or list(run.rewarded)
     columns = {name: run.component(name) for name in names}
@@ -86,7 +86,7 @@ def _factor(change: Changes) -> Floats:
     return np.clip(np.nan_to_num(factor), -_LARGEST, _LARGEST)
 
 
-def _repeated(run: Arrangement) -> list[Lead]:
+def _repeated(run: WindowedRun) -> list[Lead]:
     """Return a fact if more and more completions repeat one of their calls.
 
     Its place depends on the weaker of the certainty (z from 4 to 8) and the rise of their share (from 0.05 to 0.3).
@@ -98,7 +98,7 @@ def _repeated(run: Arrangement) -> list[Lead]:
     return _share(run, "repeated", "more completions repeat a call", "repeat one of their calls", does, (0.05, 0.3))
 
 
-def _unfinished(run: Arrangement) -> list[Lead]:
+def _unfinished(run: WindowedRun) -> list[Lead]:
     """Return a fact if more and more completions end without an answer.
 
     Its place depends on the weaker of the certainty (z from 4 to 8) and the rise of their share (from 0.02 to 0.15).
@@ -111,7 +111,7 @@ def _unfinished(run: Arrangement) -> list[Lead]:
     )
 
 
-def _share(run: Arrangement, kind: str, title: str, what: str, values: Floats, rise: tuple[float, float]) -> list[Lead]:
+def _share(run: WindowedRun, kind: str, title: str, what: str, values: Floats, rise: tuple[float, float]) -> list[Lead]:
     change = run.changes(values)
     peak = peak_of(change, ramp(change.z, 4.0, 8.0), ramp(change.difference, *rise))
     if peak is None:
@@ -122,7 +122,7 @@ def _share(run: Arrangement, kind: str, title: str, what: str, values: Floats, r
 
 
 def _fact(
-    run: Arrangement,
+    run: WindowedRun,
     kind: str,
     title: str,
     text: str,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rewardkit.analyze.foreign_golds import ForeignScores
+from rewardkit.analyze.permuted_golds import ForeignScores
 from rewardkit.batch.column import Floats, Rows
 from rewardkit.errors import EvidenceError, near_miss, shorten
 from rewardkit.progress.bounds import Bounds
@@ -57,7 +57,7 @@ class Evidence:
         calls: (n,) the tool calls of each completion; NaN if unknown.
         repeated_calls: (n,) the calls that repeat an earlier one of the completion.
         unfinished: (n,) 1 if a completion ended without an answer, else 0.
-        foreign: totals (n,) with the gold answers of the own prompt and of other prompts, as `ForeignGolds` scores
+        foreign: totals (n,) with the gold answers of the own prompt and of other prompts, as `PermutedGolds` scores
             them; NaN for completions that were not scored again.
         seed: the seed of the samples.
     """

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from rewardkit.alerts.arrangement import Arrangement
 from rewardkit.alerts.evidence import Lead, ramp
 from rewardkit.alerts.series import Changes, peak_of
+from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats
 
 
-def foreign_leads(run: Arrangement) -> list[Lead]:
+def foreign_leads(run: WindowedRun) -> list[Lead]:
     """Return at most one lead: the two windows with the greatest strength.
 
     Only the terms that read a column count: a form that is learned earns with any gold answer. The strength is the

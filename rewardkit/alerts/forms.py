@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from rewardkit.alerts.arrangement import Arrangement
 from rewardkit.alerts.evidence import Lead, ramp
 from rewardkit.alerts.series import peak_of
+from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats
 
 
-def form_leads(run: Arrangement) -> list[Lead]:
+def form_leads(run: WindowedRun) -> list[Lead]:
     """Return at most one lead: the two windows with the greatest strength.
 
     The strength is the weakest of: the certainty that the total rises (z from 3 to 6), the size of its rise (from 0.05
@@ -59,7 +59,7 @@ def form_leads(run: Arrangement) -> list[Lead]:
     ]
 
 
-def _scaled(run: Arrangement, name: str) -> Floats:
+def _scaled(run: WindowedRun, name: str) -> Floats:
     """Return the raw scores (m,) as a share of the declared range, or else of the range of scores; 0 for no score."""
     values = run.component(name)
     low, high = run.evidence.bounds.get(name, (-np.inf, np.inf))

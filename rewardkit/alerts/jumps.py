@@ -9,12 +9,12 @@ from dataclasses import asdict
 
 import numpy as np
 
-from rewardkit.alerts.arrangement import Arrangement
 from rewardkit.alerts.evidence import Lead, ramp, weakest
 from rewardkit.alerts.series import STEPS, Jump, Series, largest_jump
+from rewardkit.alerts.windowed_run import WindowedRun
 
 
-def jump_leads(run: Arrangement) -> list[Lead]:
+def jump_leads(run: WindowedRun) -> list[Lead]:
     """Return a lead for each component whose largest jump is sudden (for the total if there are no components).
 
     The strength is the weaker of the jump's suddenness (`Jump.suddenness`) and its height (from 0.3 to 1 deviation
@@ -48,7 +48,7 @@ def jump_leads(run: Arrangement) -> list[Lead]:
     return leads
 
 
-def gate_leads(run: Arrangement) -> list[Lead]:
+def gate_leads(run: WindowedRun) -> list[Lead]:
     """Return a lead for each gate whose pass rate jumps: the weaker of suddenness and height (from 0.1 to 0.4)."""
     leads = []
     for name, (steps, rates) in sorted(run.evidence.gates.items()):

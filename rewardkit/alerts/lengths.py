@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from rewardkit.alerts.arrangement import Arrangement
 from rewardkit.alerts.evidence import Lead, ramp, weakest
 from rewardkit.alerts.series import peak_of
+from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats, Rows
 
 
-def length_leads(run: Arrangement) -> list[Lead]:
+def length_leads(run: WindowedRun) -> list[Lead]:
     """Return a fact about a drift of length, and a lead about completions that are cut off at the maximum."""
     if run.evidence.lengths is None:
         return []
@@ -21,7 +21,7 @@ def length_leads(run: Arrangement) -> list[Lead]:
     return [*_drift(run, lengths), *_truncated(run, lengths)]
 
 
-def _drift(run: Arrangement, lengths: Floats) -> list[Lead]:
+def _drift(run: WindowedRun, lengths: Floats) -> list[Lead]:
     """Return a fact if the mean length drifts in the direction that earns more.
 
     Its place among the facts depends on the weakest of: the certainty that the mean length changes (z from 4 to 8), the
@@ -62,7 +62,7 @@ def _drift(run: Arrangement, lengths: Floats) -> list[Lead]:
     ]
 
 
-def _gain(run: Arrangement, chosen: Rows) -> float:
+def _gain(run: WindowedRun, chosen: Rows) -> float:
     """Return by how much of the range of totals some rows earn more than the rows of the first window."""
     totals, size = run.totals, run.spread(run.totals)
     first = totals[run.windows == run.windows.min()]
@@ -71,7 +71,7 @@ def _gain(run: Arrangement, chosen: Rows) -> float:
     return float(np.nanmean(totals[chosen]) - np.nanmean(first)) / size
 
 
-def _truncated(run: Arrangement, lengths: Floats) -> list[Lead]:
+def _truncated(run: WindowedRun, lengths: Floats) -> list[Lead]:
     """Return a lead if many completions reach the maximum length.
 
     The strength is the weakest of: their share in the last window (from 0.1 to 0.5), the certainty that it rose (z from

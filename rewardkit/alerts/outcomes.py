@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from rewardkit.alerts.arrangement import Arrangement
 from rewardkit.alerts.evidence import Lead, ramp
 from rewardkit.alerts.series import peak_of
+from rewardkit.alerts.windowed_run import WindowedRun
 
 
-def outcome_leads(run: Arrangement) -> list[Lead]:
+def outcome_leads(run: WindowedRun) -> list[Lead]:
     """Return at most one lead for each component and outcome.
 
     The strength is the weaker of the certainty that the rate rises between windows (z from 4 to 8) and the size of the

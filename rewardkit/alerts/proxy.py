@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rewardkit.alerts.arrangement import Arrangement
 from rewardkit.alerts.evidence import Lead, ramp, weakest
 from rewardkit.alerts.series import Changes, Peak, Series, changes, mean_by_step, peak_of
+from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats
 from rewardkit.progress.bounds import Bounds
 
@@ -36,7 +36,7 @@ class Truth:
     bounds: Bounds
 
 
-def proxy_leads(run: Arrangement) -> list[Lead]:
+def proxy_leads(run: WindowedRun) -> list[Lead]:
     """Return at most one lead for each truth: the proxy and the two windows with the greatest strength.
 
     The strength is the weakest of: the certainty that the proxy rises (z from 4 to 8), the size of its rise (from 0.2
@@ -68,7 +68,7 @@ def proxy_leads(run: Arrangement) -> list[Lead]:
     return best
 
 
-def truths(run: Arrangement) -> Iterator[Truth]:
+def truths(run: WindowedRun) -> Iterator[Truth]:
     """Yield the truths of a run.
 
     Monitored components, in training and in evaluations, are compared with all proxies. A component that earns is
@@ -93,7 +93,7 @@ def truths(run: Arrangement) -> Iterator[Truth]:
             yield Truth(shown, against, None, series, _deviation(values), _bounds(run, name))
 
 
-def _bounds(run: Arrangement, name: str) -> Bounds:
+def _bounds(run: WindowedRun, name: str) -> Bounds:
     return run.evidence.bounds.get(name, (-np.inf, np.inf))
 
 
@@ -145,7 +145,7 @@ def _to_the_end(still: Floats) -> Floats:
     return least
 
 
-def _lead(run: Arrangement, truth: Truth, name: str, proxy: Changes, still: Changes, peak: Peak) -> Lead:
+def _lead(run: WindowedRun, truth: Truth, name: str, proxy: Changes, still: Changes, peak: Peak) -> Lead:
     pair, steps = peak.pair, peak.steps
     shown = name or "the total"
     moved = "falls" if still.z[pair] < -4.0 else "stays flat"

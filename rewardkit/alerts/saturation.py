@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rewardkit.alerts.arrangement import Arrangement
 from rewardkit.alerts.evidence import Lead, ramp
 from rewardkit.alerts.series import mean_by_step
+from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats
 
 AT_BOUND = 0.95
@@ -17,7 +17,7 @@ AT_BOUND = 0.95
 LEAST_GROUPS = 20
 
 
-def saturation_leads(run: Arrangement) -> list[Lead]:
+def saturation_leads(run: WindowedRun) -> list[Lead]:
     """Return at most one fact for each component that earns: ceiling, floor or dead."""
     leads = []
     _, totals_vary = run.varies(run.totals)
@@ -32,7 +32,7 @@ def saturation_leads(run: Arrangement) -> list[Lead]:
     return leads
 
 
-def _at_bound(run: Arrangement, name: str, values: Floats, bound: float, kind: str) -> Lead | None:
+def _at_bound(run: WindowedRun, name: str, values: Floats, bound: float, kind: str) -> Lead | None:
     """Return a fact if more than 95 % of the completions are at the bound in the last windows.
 
     Its place among the facts depends on the share of those windows among all windows (from 0 to 0.5).
@@ -69,7 +69,7 @@ def _constant(values: Floats) -> bool:
     return not known.size or bool(known.max() - known.min() <= 1e-9)
 
 
-def _dead(run: Arrangement, name: str, values: Floats) -> Lead | None:
+def _dead(run: WindowedRun, name: str, values: Floats) -> Lead | None:
     """Return a fact if the component never varies; its place depends on the number of groups (from 20 to 200)."""
     groups, vary = run.varies(values)
     if vary.any() or len(groups) < LEAST_GROUPS:
@@ -89,7 +89,7 @@ def _dead(run: Arrangement, name: str, values: Floats) -> Lead | None:
     )
 
 
-def variance_leads(run: Arrangement) -> list[Lead]:
+def variance_leads(run: WindowedRun) -> list[Lead]:
     """Return a fact about groups without variance; its place depends on their last share (from 0.5 to 0.95)."""
     groups, vary = run.varies(run.totals)
     if len(groups) < LEAST_GROUPS:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rewardkit.alerts.arrangement import Arrangement
 from rewardkit.alerts.calls import call_leads
 from rewardkit.alerts.copies import copy_leads
 from rewardkit.alerts.diversity import diversity_leads
@@ -19,6 +18,7 @@ from rewardkit.alerts.phrases import phrase_leads
 from rewardkit.alerts.proxy import proxy_leads
 from rewardkit.alerts.saturation import saturation_leads, variance_leads
 from rewardkit.alerts.texts import sampled
+from rewardkit.alerts.windowed_run import WindowedRun
 
 _FROM_SCORES = (
     proxy_leads,
@@ -57,7 +57,7 @@ def suspicious(evidence: Evidence, *, facts: bool = True) -> list[Lead]:
         facts: False looks for leads alone, in about a quarter of the time.
     """
     unwanted = () if facts else _ONLY_FACTS
-    run = Arrangement(evidence)
+    run = WindowedRun(evidence)
     if not len(run.rows):
         return []
     leads = [lead for look in _FROM_SCORES if look not in unwanted for lead in look(run)]

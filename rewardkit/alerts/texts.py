@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rewardkit.alerts.arrangement import Arrangement
 from rewardkit.alerts.evidence import Integers, Texts
+from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats
 
 PER_WINDOW = 512
@@ -60,7 +60,7 @@ class Sample:
         completions, prompts: (r,) shortened texts; prompts are empty if they are unknown.
     """
 
-    run: Arrangement
+    run: WindowedRun
     rows: Integers
     completions: list[str]
     prompts: list[str]
@@ -119,7 +119,7 @@ class Sample:
         return f"a sample of {len(self.rows)} of {len(self.run.rows)} completions, seed {self.run.evidence.seed}"
 
 
-def sampled(run: Arrangement) -> Sample | None:
+def sampled(run: WindowedRun) -> Sample | None:
     """Draw whole groups, about `PER_WINDOW` completions of each window; return None if there are no texts."""
     if run.evidence.completions is None or not len(run.rows):
         return None

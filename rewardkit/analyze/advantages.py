@@ -19,7 +19,7 @@ Way = Literal["group", "batch", "none", "each"]
 
 
 @dataclass(frozen=True)
-class Spread:
+class GroupStats:
     """The totals of a batch, and the mean and deviation of their groups; (n,) each. NaN: the row is unscorable."""
 
     totals: Floats
@@ -27,7 +27,7 @@ class Spread:
     deviations: Floats
 
     @classmethod
-    def of(cls, totals: Floats, groups: NDArray[np.int64]) -> Spread:
+    def of(cls, totals: Floats, groups: NDArray[np.int64]) -> GroupStats:
         """Return the spread of `totals`, (n,); `groups`, (n,), holds the group of each row. Groups must be complete."""
         _, numbers = np.unique(groups, return_inverse=True)
         scored = ~np.isnan(totals)
@@ -37,9 +37,9 @@ class Spread:
         squares = np.bincount(numbers, np.where(scored, np.square(values - means), 0.0))
         return cls(totals, means, np.sqrt(squares / np.maximum(counts - 1.0, 1.0))[numbers])
 
-    def part(self, start: int, stop: int) -> Spread:
+    def part(self, start: int, stop: int) -> GroupStats:
         """Return the rows from `start` to `stop` (exclusive)."""
-        return Spread(self.totals[start:stop], self.means[start:stop], self.deviations[start:stop])
+        return GroupStats(self.totals[start:stop], self.means[start:stop], self.deviations[start:stop])
 
     def advantages(self, way: Way, moments: Floats) -> Floats:
         """Return the advantages, (n,), as TRL's GRPOTrainer computes them: ``(total - mean) / (deviation + 1e-4)``.
@@ -130,7 +130,7 @@ class Derivation:
             addends = {name: column.addends for name, column in columns.items()}
             summed = np.nansum(list(addends.values()), axis=0) if addends else np.zeros(len(totals))
             values = np.where(np.isnan(totals), np.nan, summed)
-        spread, moments = Spread.of(values, groups), moments_of(values)
+        spread, moments = GroupStats.of(values, groups), moments_of(values)
         whole = np.full(len(values), deviation_of(moments))
         return cls(
             way,
@@ -154,7 +154,7 @@ class Normalized:
 
     weight: float
     scores: Floats
-    spread: Spread
+    spread: GroupStats
     addends: Floats
 
     @classmethod
@@ -162,7 +162,7 @@ class Normalized:
         """Return the column of a term, (n,). Its weight is the factor between the component and the term."""
         weight = _factor(term, component)
         scores = term / weight
-        return cls(weight, scores, Spread.of(scores, groups), normalized([scores], [weight], groups)[0])
+        return cls(weight, scores, GroupStats.of(scores, groups), normalized([scores], [weight], groups)[0])
 
 
 def derive(

@@ -20,7 +20,7 @@ from rewardkit.batch.column import Rows
 from rewardkit.batch.equality import Equality, alike, equal_ids, equality, first_apart
 from rewardkit.batch.logs import OF_TRAINERS, Logs
 from rewardkit.batch.messages import Message, as_messages, completion_text, prompt_text
-from rewardkit.batch.rollouts import UNKNOWN, Rollouts
+from rewardkit.batch.rollouts import UNKNOWN, RolloutInfo
 from rewardkit.batch.trajectory import Trajectory
 from rewardkit.errors import BindingError, shorten
 from rewardkit.progress.progress import END, Progress
@@ -109,7 +109,7 @@ class Batch:
         progress: Progress | None = None,
         num_generations: int | None = None,
         context: Mapping[str, Any] | None = None,
-        rollouts: Rollouts = UNKNOWN,
+        rollouts: RolloutInfo = UNKNOWN,
     ) -> None:
         self.completions = _listed(completions, "completions", None)
         self.size = len(self.completions)

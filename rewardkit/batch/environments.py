@@ -41,7 +41,7 @@ NO_TOOLS = ("reset", "get_reward")
 
 
 def journals(environments: Sequence[Any] | None) -> Mapping[str, Any]:
-    """Return what `Rollouts` takes of `environments`: the environments, their records, and which are broken.
+    """Return what `RolloutInfo` takes of `environments`: the environments, their records, and which are broken.
 
     Recorded environments compute their own reward now, so that an outage in it fails the row in every component.
     """

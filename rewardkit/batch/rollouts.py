@@ -10,7 +10,7 @@ from rewardkit.batch.trajectory import IsError, Trajectory
 from rewardkit.batch.transcripts import CallRecord, read
 
 
-class Flags(Protocol):
+class BoolRow(Protocol):
     """A flag for each row."""
 
     def __getitem__(self, row: int, /) -> bool:
@@ -19,7 +19,7 @@ class Flags(Protocol):
 
 @final
 @dataclass(frozen=True)
-class Rollouts:
+class RolloutInfo:
     """What is known of n completions besides their messages; by default nothing.
 
     Attributes:
@@ -32,7 +32,7 @@ class Rollouts:
         runs_calls: the trainer reads the calls of the policy and runs them, so that what is left in a text is no call.
     """
 
-    cut: Flags | None = None
+    cut: BoolRow | None = None
     is_error: IsError | None = None
     environments: Sequence[Any] | None = None
     records: Sequence[Sequence[CallRecord] | None] | None = None
@@ -45,7 +45,7 @@ class Rollouts:
         """Whether rows with equal messages may have different trajectories."""
         return any(known is not None for known in (self.cut, self.records, self.trajectories))
 
-    def taken(self, rows: Sequence[int]) -> Rollouts:
+    def taken(self, rows: Sequence[int]) -> RolloutInfo:
         """Return what is known of some of the rows."""
 
         def of(values: Any) -> Any:
@@ -74,4 +74,4 @@ class Rollouts:
         )
 
 
-UNKNOWN = Rollouts()
+UNKNOWN = RolloutInfo()

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from rewardkit.batch.trajectory import Trajectory
-from rewardkit.check.completion.anatomy import anatomy_of
+from rewardkit.check.completion.parsed_completion import anatomy_of
 from rewardkit.check.examples import Example, examples_of, grouped, per_example
 from rewardkit.check.findings import Law, LawResult, imports_of
 from rewardkit.check.reports.report import Report
 from rewardkit.check.reward_under_test.components import components_of, unrepeated
-from rewardkit.check.reward_under_test.subject import Promises, Subject, is_foreign
+from rewardkit.check.reward_under_test.reward_under_test import Declarations, RewardUnderTest, is_foreign
 from rewardkit.check.reward_under_test.trials import Trial, text_of
 from rewardkit.check.run.execution import Told, run_laws
 from rewardkit.check.run.isolation import Lost, Note, can_isolate, isolated
@@ -35,7 +35,7 @@ _MOST = 3
 """Tools that are reported."""
 
 
-def failing_calls(subject: Subject, seconds: float, *, isolate: bool = True) -> Iterator[str]:
+def failing_calls(subject: RewardUnderTest, seconds: float, *, isolate: bool = True) -> Iterator[str]:
     """Yield a remark for each tool that a right completion calls in vain: it does not exist, or fails.
 
     Args:
@@ -55,7 +55,7 @@ def failing_calls(subject: Subject, seconds: float, *, isolate: bool = True) -> 
             yield f"good: while the calls of the right completions ran, a tool {said.reason}"
 
 
-def _failing(subject: Subject) -> Iterator[str]:
+def _failing(subject: RewardUnderTest) -> Iterator[str]:
     known = sorted(subject.stage.names())
     seen: set[str] = set()
     for number, example in enumerate(subject.examples):
@@ -195,7 +195,7 @@ def check_reward(
     started = time.monotonic()
     results: list[Report] = []
 
-    def checked(one: Subject, seconds: float, source: Any) -> Report:
+    def checked(one: RewardUnderTest, seconds: float, source: Any) -> Report:
         """Check the whole reward or a component; its findings know how to import it."""
         began, output, before = time.monotonic(), Output(), len(results) * len(todo)
         one.deadline, one.imports = began + seconds, _imports(source, environment)
@@ -249,7 +249,7 @@ def _imports(reward: Any, environment: Any) -> str:
 
 def subject_of(
     reward: Any, examples: Iterable[Mapping[str, Any]], *, good: Any = (), bad: Any = (), seed: int = 0, **promised: Any
-) -> Subject:
+) -> RewardUnderTest:
     """Return the reward with its examples, ready to be checked.
 
     Raises:
@@ -268,12 +268,14 @@ def subject_of(
     beside = promised.pop("beside", None) or ()
     promised["nothing_to_do"] = tuple(promised.pop("nothing_to_do", None) or ())
     stage = stage_of(promised.pop("environment", None), promised.pop("tools", None) or ())
-    promises = Promises(indifferent=indifferent, chains=chains, distractors=distractors, **promised)
+    promises = Declarations(indifferent=indifferent, chains=chains, distractors=distractors, **promised)
     known = examples_of(examples, () if good is None else good, () if bad is None else bad)
     if not chains:  # which name an example by its place
         known = grouped(known)
     whole = _whole(tree, beside, known, seed, stage)
-    subject = Subject(tree, known, plain=is_foreign(tree), seed=seed, promises=promises, whole=whole, stage=stage)
+    subject = RewardUnderTest(
+        tree, known, plain=is_foreign(tree), seed=seed, promises=promises, whole=whole, stage=stage
+    )
     everything = subject.batch([Trial(subject.formed(""), number) for number in range(len(subject.examples))])
     subject.scorer.check(everything)
     _check_distractors(subject)
@@ -282,20 +284,20 @@ def subject_of(
 
 def _whole(
     tree: Reward, beside: Sequence[Any], examples: tuple[Example, ...], seed: int, stage: Stage
-) -> Subject | None:
+) -> RewardUnderTest | None:
     """Return the sum of a reward and those beside it; None if there are none, or the examples lack their columns."""
     if not beside:
         return None
     try:
         both = tree_of([tree, *beside], "check_reward")
-        whole = Subject(both, examples, plain=is_foreign(both), seed=seed, stage=stage)
+        whole = RewardUnderTest(both, examples, plain=is_foreign(both), seed=seed, stage=stage)
         whole.scorer.check(whole.batch([Trial(whole.formed(""), number) for number in range(len(examples))]))
     except (BindingError, RewardDefinitionError):
         return None
     return whole
 
 
-def _check_distractors(subject: Subject) -> None:
+def _check_distractors(subject: RewardUnderTest) -> None:
     """Reject distractors that may be right answers, since a reward would be blamed for paying them."""
     for number, example in enumerate(subject.examples if subject.promises.distractors else ()):
         for anatomy in (anatomy_of(text_of(good), example.columns, subject.columns_read) for good in example.good):

@@ -17,7 +17,7 @@ import numpy as np
 from rewardkit.batch.batch import RESERVED
 from rewardkit.check.examples import Example
 from rewardkit.check.reward_under_test.bound_reward import BoundReward, bound
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.vocabulary import parameters_of, uses_argument
 from rewardkit.errors import DataError, NoExamples
 from rewardkit.scoring.columns import asked_for
@@ -192,7 +192,7 @@ def _columns(reward: Any, known: Iterable[str] = ()) -> tuple[str, ...]:
     tree = tree_of(reward, "a reward with labels")
     named, takes_all = asked_for(tree)
     if takes_all:
-        subject = Subject(tree, [Example(None, dict.fromkeys(known))], plain=True)
+        subject = RewardUnderTest(tree, [Example(None, dict.fromkeys(known))], plain=True)
         named |= subject.columns_read | {name for _, one in subject.bindings for name in _parameters(one.original)}
     return tuple(sorted(named - {*RESERVED, *_OF_TRAINERS}))
 

@@ -23,8 +23,8 @@ from rewardkit.tree.binding import Binding, bound
 from rewardkit.tree.conversion import RewardLike, reward_of
 from rewardkit.tree.fingerprints import described
 from rewardkit.tree.parameters import ENVIRONMENT, WHOLE_BATCH
-from rewardkit.tree.reward import Evaluation, Facts, Reward, Steps
-from rewardkit.workers.shared_file import SavedTexts, checked_path
+from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps
+from rewardkit.workers.shared_file import SqliteCache, checked_path
 
 FORMAT = 1
 """The version of keys and entries; entries of another version are not found."""
@@ -48,9 +48,9 @@ class Cached(Reward):
     version: str = ""
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> NodeSpec:
         inner = self.reward.facts
-        return Facts(
+        return NodeSpec(
             name=inner.name,
             call=inner.call,
             generic=inner.generic,
@@ -83,8 +83,8 @@ class Cached(Reward):
         return described(self.reward)
 
     @property
-    def _saved(self) -> SavedTexts:
-        return SavedTexts(self.path, _NAME, f"the reward {self.name!r}")
+    def _saved(self) -> SqliteCache:
+        return SqliteCache(self.path, _NAME, f"the reward {self.name!r}")
 
     @cached_property
     def _identity(self) -> str:

@@ -17,7 +17,7 @@ from rewardkit.batch.column import Column, Floats, Rows
 from rewardkit.combine.items import listed_rewards
 from rewardkit.errors import RewardDefinitionError, shorten
 from rewardkit.progress.bounds import TOLERANCE, Bounds, scaled_bounds
-from rewardkit.tree.reward import Evaluation, Facts, Reward, Steps
+from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps
 
 MOST_BITS = 21
 """The bits used of the 24 in a float32; the rest is for sums with other rewards."""
@@ -32,8 +32,8 @@ class Lexicographic(Reward):
     levels: int
 
     @cached_property
-    def facts(self) -> Facts:
-        return Facts(name="lexicographic", bounds=(0.0, 1.0), children=self.rewards, generic=True)
+    def facts(self) -> NodeSpec:
+        return NodeSpec(name="lexicographic", bounds=(0.0, 1.0), children=self.rewards, generic=True)
 
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
         columns: list[Column] = yield [(reward, rows) for reward in self.rewards]
@@ -109,8 +109,8 @@ class Combination(Reward):
     rewards: tuple[Reward, ...]
 
     @cached_property
-    def facts(self) -> Facts:
-        return Facts(
+    def facts(self) -> NodeSpec:
+        return NodeSpec(
             name=self.operation,
             bounds=self._bounds(),
             children=self.rewards,

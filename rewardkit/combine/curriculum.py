@@ -22,7 +22,7 @@ from rewardkit.progress.positions import Passing, checked_position
 from rewardkit.progress.schedule import Schedule, Weight, multiplied
 from rewardkit.tree.algebra import additive, is_sum, schedules_of, summands, weighted_sum_of
 from rewardkit.tree.conversion import reward_of
-from rewardkit.tree.reward import Evaluation, Facts, Reward, Steps, Tunable, checked_name
+from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps, Tunable, checked_name
 
 
 @final
@@ -133,7 +133,7 @@ class Curriculum(Reward):
     label: str = ""
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> NodeSpec:
         weights = tuple(weight for weight, _ in self._summands)
         rewards = tuple(reward for _, reward in self._summands)
         limits = [stage.reward.bounds for stage in self.stages]
@@ -142,7 +142,7 @@ class Curriculum(Reward):
         ):  # if one of two stages abstains, only a part of the other one counts
             limits.append((0.0, 0.0))
         counting = self._counting
-        return Facts(
+        return NodeSpec(
             name=self.label or "curriculum",
             bounds=(min(low for low, _ in limits), max(high for _, high in limits)),
             children=rewards,

@@ -10,7 +10,7 @@ import numpy as np
 
 from rewardkit.batch.column import Column, Rows, Share
 from rewardkit.tree.conversion import RewardLike, reward_of
-from rewardkit.tree.reward import Evaluation, Facts, Reward, Steps
+from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps
 
 
 @final
@@ -22,9 +22,9 @@ class Fallback(Reward):
     second: Reward
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> NodeSpec:
         (low, high), (other_low, other_high) = self.first.bounds, self.second.bounds
-        return Facts(
+        return NodeSpec(
             name="fallback",
             bounds=(min(low, other_low), max(high, other_high)),
             children=(self.first, self.second),

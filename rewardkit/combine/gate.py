@@ -20,7 +20,7 @@ from rewardkit.progress.bounds import TOLERANCE, number
 from rewardkit.progress.schedule import Schedule, Weight, as_weight, weight_bounds
 from rewardkit.tree.algebra import scheduled, schedules_of
 from rewardkit.tree.conversion import RewardLike, reward_of
-from rewardkit.tree.reward import Evaluation, Facts, Request, Reward, Steps, Tunable
+from rewardkit.tree.reward import Evaluation, NodeSpec, Request, Reward, Steps, Tunable
 
 
 @final
@@ -50,7 +50,7 @@ class HardGate(Reward):
             )
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> NodeSpec:
         schedules = schedules_of([self.threshold])
         return replace(
             _facts(self),
@@ -96,7 +96,7 @@ class SoftGate(Reward):
     label: str = ""
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> NodeSpec:
         return _facts(self)
 
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
@@ -136,8 +136,8 @@ class Fixed(Reward):
     unnamed: bool = False
 
     @cached_property
-    def facts(self) -> Facts:
-        return Facts(name=self.label, bounds=(self.value, self.value), generic=self.unnamed, logged=False)
+    def facts(self) -> NodeSpec:
+        return NodeSpec(name=self.label, bounds=(self.value, self.value), generic=self.unnamed, logged=False)
 
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
         column = Column.empty(len(rows))
@@ -152,7 +152,7 @@ class Fixed(Reward):
         return f"{self.value:g}"
 
 
-def _facts(gate: HardGate | SoftGate) -> Facts:
+def _facts(gate: HardGate | SoftGate) -> NodeSpec:
     """Return the facts of a hard or soft gate."""
     name = gate.label or (f"{gate.when.name}_gate" if gate.when.name else "gate")
     low, high = gate.then.bounds
@@ -164,7 +164,7 @@ def _facts(gate: HardGate | SoftGate) -> Facts:
             f"gate {name!r}: a completion that fails {condition} scores {gate.otherwise:g}, which is more than the "
             f"lowest score of one that passes ({low:g}), so failing can beat passing. Lower otherwise=",
         )
-    return Facts(
+    return NodeSpec(
         name=name,
         bounds=(min(low, gate.otherwise), max(high, gate.otherwise)),
         children=(gate.when, gate.then),

@@ -18,7 +18,7 @@ from rewardkit.combine.items import listed_rewards, weighted_items
 from rewardkit.errors import RewardDefinitionError, shorten
 from rewardkit.progress.schedule import Weight, as_weight, weight_bounds
 from rewardkit.tree.algebra import WeightedSum, schedules_of, weighted, weighted_sum_of
-from rewardkit.tree.reward import Evaluation, Facts, Reward, Steps, Tunable
+from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps, Tunable
 
 Kind = Literal["arithmetic", "geometric", "harmonic"]
 
@@ -47,12 +47,12 @@ class Mean(Reward):
                 )
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> NodeSpec:
         weights = tuple(weight for weight, _ in self.items)
         rewards = tuple(reward for _, reward in self.items)
         limits = [reward.bounds for reward in rewards]
         additive = self.kind == "arithmetic"
-        return Facts(
+        return NodeSpec(
             name="mean" if additive else f"{self.kind}_mean",
             bounds=(min(low for low, _ in limits), max(high for _, high in limits)),
             children=rewards,

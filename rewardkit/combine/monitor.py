@@ -9,7 +9,7 @@ from typing import Any, final
 from rewardkit.batch.column import Column, Rows
 from rewardkit.batch.score import ABSTAINED
 from rewardkit.tree.conversion import RewardLike, reward_of
-from rewardkit.tree.reward import Evaluation, Facts, Reward, Steps
+from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps
 
 
 @final
@@ -20,8 +20,8 @@ class Monitor(Reward):
     reward: Reward
 
     @cached_property
-    def facts(self) -> Facts:
-        return Facts(
+    def facts(self) -> NodeSpec:
+        return NodeSpec(
             name=f"monitor({self.reward.name})",
             bounds=(0.0, 0.0),
             children=(self.reward,),

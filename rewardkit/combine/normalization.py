@@ -22,7 +22,7 @@ from rewardkit.progress.schedule import SQUARES, PerformanceSchedule, State
 from rewardkit.tree.algebra import derived
 from rewardkit.tree.conversion import RewardLike, reward_of
 from rewardkit.tree.parameters import Scope
-from rewardkit.tree.reward import Evaluation, Facts, Reward, Steps
+from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps
 
 # Rewards relative to the group: ``rk.rank_in_group(accuracy)`` is 1.0 for the best completion of a prompt.
 
@@ -35,8 +35,8 @@ class RankInGroup(Reward):
     reward: Reward
 
     @cached_property
-    def facts(self) -> Facts:
-        return Facts(
+    def facts(self) -> NodeSpec:
+        return NodeSpec(
             name=derived(self.reward, "rank"),
             bounds=(0.0, 1.0),
             children=(self.reward,),
@@ -159,10 +159,10 @@ class Normalized(Reward):
     moments: RunningMoments | None
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> NodeSpec:
         # Running moments already include all processes.
         scope: Scope = "sample" if self.by == "running" else self.by
-        return Facts(
+        return NodeSpec(
             name=derived(self.reward, "normalized"),
             bounds=(-math.inf, math.inf),
             children=(self.reward,),

@@ -12,7 +12,7 @@ from rewardkit.errors import RewardDefinitionError
 from rewardkit.progress.bounds import number
 from rewardkit.tree.algebra import derived
 from rewardkit.tree.conversion import RewardLike, reward_of
-from rewardkit.tree.reward import Evaluation, Facts, Reward, Steps
+from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps
 
 
 @final
@@ -24,8 +24,8 @@ class Penalty(Reward):
     size: float
 
     @cached_property
-    def facts(self) -> Facts:
-        return Facts(
+    def facts(self) -> NodeSpec:
+        return NodeSpec(
             name=derived(self.reward, "penalty"),
             bounds=(-self.size, 0.0),
             children=(self.reward,),

@@ -16,7 +16,7 @@ import numpy as np
 
 from rewardkit.batch.batch import Batch
 from rewardkit.batch.column import Column, Rows
-from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.batch.score import ABSTAINED, ERRORED, FAILED, SCORED, Score
 from rewardkit.batch.trajectory import Trajectory
 from rewardkit.batch.transcripts import pieces
@@ -26,7 +26,7 @@ from rewardkit.tree.algebra import derived
 from rewardkit.tree.conversion import RewardLike, reward_of
 from rewardkit.tree.leaf import expression, primitive
 from rewardkit.tree.parameters import ENVIRONMENT, WHOLE_BATCH, Parameter
-from rewardkit.tree.reward import Evaluation, Facts, Pieces, Reward, Steps, bindings, walk
+from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps, SubBatch, bindings, walk
 
 Reduce = Literal["progress", "lowest", "last", "mean", "sum"]
 Over = Literal["turns", "prefixes"]
@@ -103,9 +103,9 @@ class PerTurn(Reward):
     over: Over
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> NodeSpec:
         low, high = self.reward.bounds
-        return Facts(
+        return NodeSpec(
             name=derived(self.reward, "per_turn"),
             bounds=self.reduction.bounds(low, high),
             children=(self.reward,),
@@ -117,7 +117,7 @@ class PerTurn(Reward):
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
         batch = evaluation.batch
         owners, counts, sub = self._pieces(batch, np.flatnonzero(rows).tolist())
-        found, faults = (yield Pieces(self.reward, sub)) if len(sub) else (Column.empty(0), [])
+        found, faults = (yield SubBatch(self.reward, sub)) if len(sub) else (Column.empty(0), [])
         column, start = Column.empty(batch.size), 0
         for row, count in counts.items():
             self._fill(column, row, found, range(start, start + count))
@@ -159,7 +159,7 @@ class PerTurn(Reward):
                 columns={name: [values[row] for row in owners] for name, values in batch.columns.items()},
                 progress=batch.progress,
                 context={name: batch.context[name] for name in ("trainer_state",) if name in batch.context},
-                rollouts=Rollouts(
+                rollouts=RolloutInfo(
                     trajectories=trajectories,
                     broken={place: broken[row] for place, row in enumerate(owners) if row in broken},
                 ),

@@ -13,7 +13,7 @@ from rewardkit.batch.batch import Batch
 from rewardkit.batch.column import Column, Numbers, Rows, Share
 from rewardkit.errors import BindingError, RewardDefinitionError, RewardFailure, near_miss, shorten
 from rewardkit.tree.conversion import RewardLike, reward_of
-from rewardkit.tree.reward import Evaluation, Facts, Reward, Steps
+from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps
 
 
 @final
@@ -27,13 +27,13 @@ class Route(Reward):
     label: str = ""
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> NodeSpec:
         rewards = tuple(reward for _, reward in self.branches)
         keys = tuple(str(key) for key, _ in self.branches)
         if self.default is not None:
             rewards, keys = (*rewards, self.default), (*keys, "default")
         limits = [reward.bounds for reward in rewards]
-        return Facts(
+        return NodeSpec(
             name=self.label or f"route_by_{self.by}",
             bounds=(min(low for low, _ in limits), max(high for _, high in limits)),
             children=rewards,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.analyze.advantages import Spread, moments_of
+from rewardkit.analyze.advantages import GroupStats, moments_of
 from rewardkit.analyze.discrimination import centered_ranks
 from rewardkit.batch.column import Floats, Numbers, Rows
 from rewardkit.report.values import json_ready
@@ -117,7 +117,7 @@ def gradients(before: Floats, after: Floats, groups: Numbers) -> Gradients | Non
 
 
 def _advantages(totals: Floats, numbers: Numbers) -> Floats:
-    return Spread.of(totals.copy(), numbers).advantages("group", moments_of(totals))
+    return GroupStats.of(totals.copy(), numbers).advantages("group", moments_of(totals))
 
 
 def _signs(advantages: Floats) -> Floats:

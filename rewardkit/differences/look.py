@@ -68,7 +68,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Look:
+class Inspection:
     """A look at the rewards of one file, in a process of its own.
 
     Attributes:

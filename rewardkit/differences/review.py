@@ -17,7 +17,7 @@ from rewardkit.check.run.selection import fast_laws
 from rewardkit.differences.changes import may_define_rewards, reached
 from rewardkit.differences.diff import Listed, difference
 from rewardkit.differences.differences import Differences
-from rewardkit.differences.look import Found, Look, Row, Seen
+from rewardkit.differences.look import Found, Inspection, Row, Seen
 from rewardkit.differences.process import Data, Job, Several, done_elsewhere
 from rewardkit.differences.revisions import Changes, Tree, checked_out, git
 from rewardkit.differences.targets import Named, Place, path_in
@@ -294,7 +294,7 @@ class Sides:
         makes = self.options.makes and not names
         each: list[tuple[str, ...]] = [(name,) for name in names] or [self.file.names] * 2
         tasks = [
-            Look(self.file.now, place, _targets(path, named), self.sample, some, budget, makes)
+            Inspection(self.file.now, place, _targets(path, named), self.sample, some, budget, makes)
             for place, path, named, some in zip(self.places, self.paths, each, laws, strict=False)
         ]
         found = done_elsewhere(tasks, self.options.timeout)

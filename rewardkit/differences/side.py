@@ -27,7 +27,7 @@ _BATCH = 512
 
 
 @dataclass(frozen=True)
-class Unsteady:
+class NotReproducible:
     """A reward that scores the same completions differently the next time.
 
     Attributes:
@@ -72,7 +72,7 @@ class Side:
     scheduled: bool = False
     sees_batches: bool = False
     exploits: tuple[tuple[float, float], ...] = ()
-    unsteady: Unsteady | None = None
+    unsteady: NotReproducible | None = None
 
 
 def scored(
@@ -122,7 +122,7 @@ def scored(
     )
 
 
-def _unsteady(columns: Columns, found: Saved, before: Floats) -> Unsteady | None:
+def _unsteady(columns: Columns, found: Saved, before: Floats) -> NotReproducible | None:
     """Score the first batch again, since a reward may compare all of its completions; None if nothing changes."""
     _, again = next(columns.scores(found.chunks(_BATCH), _BATCH))
     after = again.total
@@ -130,7 +130,7 @@ def _unsteady(columns: Columns, found: Saved, before: Floats) -> Unsteady | None
     changed = differ(before[:tried], after)
     if not changed.any():
         return None
-    return Unsteady(int(changed.sum()), tried, float(np.nanmax(np.abs(after - before[:tried]), initial=0.0)))
+    return NotReproducible(int(changed.sum()), tried, float(np.nanmax(np.abs(after - before[:tried]), initial=0.0)))
 
 
 def differ(before: Floats, after: Floats) -> np.typing.NDArray[np.bool_]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from rewardkit.batch.batch import Batch
 from rewardkit.batch.column import Column
-from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.batch.score import FAILED, SKIPPED, Fault, Outcome
 from rewardkit.batch.table import ScoreTable
 from rewardkit.errors import (
@@ -60,7 +60,7 @@ def batch_of(rows: Sequence[Row], progress: Progress | None, num_generations: in
         columns={name: [row.columns[name] for row in rows] for name in rows[0].columns},
         progress=progress,
         num_generations=num_generations,
-        rollouts=Rollouts(cut=cut, runs_calls=any(row.runs_calls for row in rows)),
+        rollouts=RolloutInfo(cut=cut, runs_calls=any(row.runs_calls for row in rows)),
     )
 
 

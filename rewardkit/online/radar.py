@@ -21,7 +21,7 @@ import numpy as np
 from rewardkit.alerts import Evidence, Lead, suspicious
 from rewardkit.alerts.golds import cell_text
 from rewardkit.alerts.texts import shortened
-from rewardkit.analyze.foreign_golds import ForeignGolds, ForeignScores
+from rewardkit.analyze.permuted_golds import ForeignScores, PermutedGolds
 from rewardkit.batch.batch import Batch
 from rewardkit.batch.column import Floats, Numbers
 from rewardkit.batch.score import Outcome
@@ -41,7 +41,7 @@ _SAVED = 3.0
 
 
 @final
-class Allowance:
+class OverheadBudget:
     """The seconds that may be spent now: saved as time passes, spent by work.
 
     The first piece of work is free: it is often many times slower than the next ones, because it imports and compiles.
@@ -124,10 +124,10 @@ class Radar:
         self.searches = 0
         self._reward = reward
         share = SHARE if share is None else share
-        self._scoring, self._searching = Allowance(share / 2), Allowance(share / 2)
+        self._scoring, self._searching = OverheadBudget(share / 2), OverheadBudget(share / 2)
         self._random = np.random.default_rng(0)
         self._lock = threading.Lock()
-        self._golds: ForeignGolds | None = None
+        self._golds: PermutedGolds | None = None
         self._beside: Batch | None = None
         self._looks: list[_Look] = []
         self._looked_at, self._every = 0, 1
@@ -236,7 +236,7 @@ class Radar:
     def _scored_again(self, batch: Batch, chosen: Numbers) -> ForeignScores | None:
         """Score the chosen groups with the cells of other groups of this batch and of the last look."""
         if self._golds is None:
-            self._golds = ForeignGolds(self._reward)
+            self._golds = PermutedGolds(self._reward)
         if not self._golds.possible:
             return None
         beside = self._beside

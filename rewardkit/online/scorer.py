@@ -17,9 +17,9 @@ from rewardkit.errors import CoercionError, RewardBug, RewardDefinitionError, Re
 from rewardkit.online.batches import Scored, batch_of, failed, kinds, patient, tables
 from rewardkit.online.breaker import LIMITS, Breaker, Limits, WrongColumns, tolerant
 from rewardkit.online.faults import FaultReport, fault_counts, unparsable_golds
-from rewardkit.online.offers import Offers
 from rewardkit.online.rows import Moment, Row, RowScore, row_scores
 from rewardkit.online.special_tokens import SpecialTokens
+from rewardkit.online.trainer_inputs import TrainerInputs
 from rewardkit.progress.progress import Progress
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import bindings
@@ -62,7 +62,7 @@ class RowScorer:
     def __init__(
         self,
         reward: Any,
-        offers: Offers,
+        offers: TrainerInputs,
         *,
         special_tokens: Any = (),
         record: str | os.PathLike[str] | None = None,

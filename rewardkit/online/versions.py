@@ -21,7 +21,7 @@ from rewardkit.tree.evaluation.omission import binding_of, counted
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.loading import is_installed
 from rewardkit.tree.reward import Reward
-from rewardkit.workers.carried import with_function
+from rewardkit.workers.pickled_by_value import with_function
 
 # The code of a reward for the record: the reward as bytes, and the source of the functions and classes it uses.
 

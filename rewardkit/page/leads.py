@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rewardkit.alerts import Evidence, Lead, suspicious
-from rewardkit.analyze.foreign_golds import ForeignGolds, ForeignScores
+from rewardkit.analyze.permuted_golds import ForeignScores, PermutedGolds
 from rewardkit.batch.batch import Batch
 from rewardkit.page.scores import OUTCOMES, Floats, Integers, Scores
 from rewardkit.page.watcher import Watched
@@ -45,7 +45,7 @@ def rescored(watched: Watched, reward: RewardLike, *, most: int = MOST) -> Forei
     Raises:
         RewardKitError: as `Scorer.score`, for example if the run does not have a column that the reward reads.
     """
-    golds, scores = ForeignGolds(reward), watched.scores
+    golds, scores = PermutedGolds(reward), watched.scores
     found = ForeignScores.unknown(len(scores))
     before: Batch | None = None
     for number, rows in enumerate(sampled_batches(scores, most) if golds.possible else ()):

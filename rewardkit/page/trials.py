@@ -35,7 +35,7 @@ NEW, CHANGE, FLIP, ADVANTAGE = "new", "change", "flip", "new_advantage"
 
 
 @dataclass(frozen=True)
-class Tried:
+class TrialScores:
     """The results for the n completions of a run.
 
     Attributes:
@@ -68,14 +68,14 @@ class Results:
         self.scores = scores
         size = len(scores)
         unknown = {name: np.full(size, np.nan) for name in (NEW, CHANGE, FLIP, ADVANTAGE)}
-        self.found = Tried(unknown, np.zeros(size, dtype=np.bool_))
+        self.found = TrialScores(unknown, np.zeros(size, dtype=np.bool_))
         # A group: the same batch, the same group, the same prompt.
         groups = RowIndex([scores.attempt, scores.rank, scores.part, scores.group, scores.prompt])
         _, self._groups = np.unique(groups.numbers, return_inverse=True)
         self._sizes = np.bincount(self._groups)
         self._before: Floats | None = None
 
-    def with_parts(self, parts: Sequence[TriedPart]) -> Tried:
+    def with_parts(self, parts: Sequence[TriedPart]) -> TrialScores:
         """Add some results, and return all.
 
         Components that were left out of the reward are subtracted from the recorded totals, too.
@@ -97,7 +97,7 @@ class Results:
         inside = tuple(name for name in omitted if name in scores.components and name not in scores.terms)
         if not inside:
             self._compare(columns, done, rows[known], omitted)
-        self.found = Tried(columns, done, errors, parts[0].scheduled, omitted, inside)
+        self.found = TrialScores(columns, done, errors, parts[0].scheduled, omitted, inside)
         return self.found
 
     def _compare(self, columns: dict[str, Floats], done: Rows, rows: Integers, omitted: tuple[str, ...]) -> None:
@@ -117,7 +117,7 @@ class Results:
             columns[ADVANTAGE][members] = found.after
 
 
-def tried(scores: Scores, parts: Sequence[TriedPart]) -> Tried:
+def tried(scores: Scores, parts: Sequence[TriedPart]) -> TrialScores:
     """Return all results at once."""
     return Results(scores).with_parts(parts)
 
@@ -199,7 +199,7 @@ class Trial:
         self.trials = trials
         self.number = 0
         self.problem = ""
-        self.found: Tried | None = None
+        self.found: TrialScores | None = None
         self._watched = watched
         self._parts: list[TriedPart] = []
         self._results: Results | None = None

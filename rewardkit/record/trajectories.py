@@ -16,7 +16,7 @@ import numpy as np
 
 from rewardkit.batch.batch import Batch
 from rewardkit.batch.column import Numbers
-from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.batch.text_calls import begins_like_a_call, may_hold_calls, read_text_calls
 from rewardkit.batch.trajectory import Trajectory
 from rewardkit.batch.transcripts import CallRecord
@@ -86,7 +86,7 @@ class Trajectories:
         )
 
     @classmethod
-    def _of_messages(cls, texts: Sequence[str], known: Rollouts) -> Trajectories:
+    def _of_messages(cls, texts: Sequence[str], known: RolloutInfo) -> Trajectories:
         """Return what `of` reads in messages with text alone, fast: most trainings have no others."""
         none = np.zeros(len(texts), dtype=np.int64)
         cut = [False] * len(texts) if known.cut is None else [known.cut[row] for row in range(len(texts))]

@@ -33,7 +33,7 @@ from rewardkit.tree.binding import Binding, name_of
 from rewardkit.tree.decorator import checked_bounds, policy_number
 from rewardkit.tree.leaf import Leaf, expression, primitive
 from rewardkit.tree.parameters import ENVIRONMENT, Parameter, caller_locals, may_abstain, parameters_of
-from rewardkit.tree.results import Contract
+from rewardkit.tree.results import ReturnPolicy
 from rewardkit.tree.reward import Reward, checked_name
 
 __all__ = [
@@ -94,7 +94,7 @@ def final_state(
             f"agents.final_state: {label!r} takes no argument for the environment. Write it as {own}(environment, ...)"
         )
     binding = Binding(check, parameters, deterministic=False)
-    contract = Contract(
+    contract = ReturnPolicy(
         label,
         checked_bounds(label, bounds),
         may_abstain(check, label, "sample", names),
@@ -149,7 +149,7 @@ def environment_reward(*, bounds: Bounds = (-math.inf, math.inf)) -> Reward:
     limits = checked_bounds(label, bounds)
     shown = f"agents.environment_reward({'' if limits == (-math.inf, math.inf) else f'bounds={limits!r}'})"
     remedy = "Fix get_reward() of the environment, or pass the bounds= that its values keep."
-    return Leaf(binding, Contract(label, limits, may_abstain=True, remedy=remedy, outages=_OUTAGES), shown)
+    return Leaf(binding, ReturnPolicy(label, limits, may_abstain=True, remedy=remedy, outages=_OUTAGES), shown)
 
 
 _TRAJECTORY = Parameter("trajectory", "trajectory")

@@ -19,7 +19,7 @@ from rewardkit.tree.binding import Binding
 from rewardkit.tree.gold import PlainText
 from rewardkit.tree.leaf import Leaf, expression
 from rewardkit.tree.parameters import Parameter
-from rewardkit.tree.results import Contract
+from rewardkit.tree.results import ReturnPolicy
 from rewardkit.tree.reward import Reward
 
 
@@ -69,6 +69,6 @@ def diversity(*, extract: Extractor | Any = None, ignore_case: bool = True) -> R
     answers = Parameter("answers", "completion", view=where)
     return Leaf(
         Binding(Distinctness(PlainText(ignore_case)), (answers,), scope="group", trusted=True),
-        Contract("diversity", may_abstain=True),
+        ReturnPolicy("diversity", may_abstain=True),
         expression("diversity", extract=(extract and where, None), ignore_case=(ignore_case, True)),
     )

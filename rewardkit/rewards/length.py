@@ -30,7 +30,7 @@ from rewardkit.text.visibility import shown as shown_text
 from rewardkit.tree.conversion import RewardLike, reward_of
 from rewardkit.tree.leaf import expression, primitive
 from rewardkit.tree.parameters import Parameter, Scope
-from rewardkit.tree.reward import Evaluation, Facts, Reward, Steps
+from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps
 
 __all__ = ["between", "budget", "cosine", "kimi", "overlong", "shortest_correct"]
 
@@ -261,9 +261,9 @@ class LengthOfCorrect(Reward):
     call: str = field(compare=False)
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> NodeSpec:
         scope: Scope = "group" if self.formula.by_group else "sample"
-        return Facts(
+        return NodeSpec(
             name=f"length_{self.formula.name}",
             bounds=self.formula.bounds,
             children=(self.correct, self.length),

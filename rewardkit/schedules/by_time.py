@@ -285,7 +285,7 @@ class Curve(ABC):
 
 @final
 @dataclass(frozen=True)
-class Straight(Curve):
+class LinearCurve(Curve):
     """In a straight line."""
 
     name: ClassVar[str] = "linear"
@@ -302,7 +302,7 @@ class HalfCosine(Curve):
     name: ClassVar[str] = "cosine"
 
     def __call__(self, way: float, initial: float, target: float) -> float:
-        return Straight()((1.0 - math.cos(math.pi * way)) / 2.0, initial, target)
+        return LinearCurve()((1.0 - math.cos(math.pi * way)) / 2.0, initial, target)
 
 
 @final
@@ -315,7 +315,7 @@ class Power(Curve):
     power: float
 
     def __call__(self, way: float, initial: float, target: float) -> float:
-        return Straight()(1.0 - (1.0 - way) ** self.power, initial, target)
+        return LinearCurve()(1.0 - (1.0 - way) ** self.power, initial, target)
 
 
 @final
@@ -327,7 +327,7 @@ class Geometric(Curve):
 
     def __call__(self, way: float, initial: float, target: float) -> float:
         # In logarithms, because the ratio of the two ends may be out of range.
-        return math.copysign(math.exp(Straight()(way, math.log(abs(initial)), math.log(abs(target)))), target)
+        return math.copysign(math.exp(LinearCurve()(way, math.log(abs(initial)), math.log(abs(target)))), target)
 
 
 @final
@@ -342,7 +342,7 @@ class Logistic(Curve):
     def __call__(self, way: float, initial: float, target: float) -> float:
         # tanh is the logistic function between -1 and 1, and does not overflow.
         rise = math.tanh(self.steepness * (way - 0.5) / 2.0) / math.tanh(self.steepness / 4.0)
-        return Straight()((1.0 + rise) / 2.0, initial, target)
+        return LinearCurve()((1.0 + rise) / 2.0, initial, target)
 
 
 @final
@@ -413,7 +413,7 @@ class Piecewise(Schedule):
         way = (progress.step - places[after - 1]) / (places[after] - places[after - 1])
         following = self.points[after][1]
         low, high = min(value, following), max(value, following)
-        return min(max(Straight()(way, value, following), low), high)
+        return min(max(LinearCurve()(way, value, following), low), high)
 
     def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
         others = [place for place, (_, value) in enumerate(self.points) if value != self.points[0][1]]
@@ -449,7 +449,7 @@ def linear(initial: float, final: float, *, start: Position = 0.0, end: Position
     Raises:
         RewardDefinitionError: a value is not finite, or a position is invalid.
     """
-    return _ramp("linear", Straight(), initial, final, start, end)
+    return _ramp("linear", LinearCurve(), initial, final, start, end)
 
 
 def cosine(initial: float, final: float, *, start: Position = 0.0, end: Position = 1.0) -> Schedule:

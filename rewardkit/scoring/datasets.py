@@ -22,7 +22,7 @@ from rewardkit.scoring.writers import Tables, arrays, arrow, check_names, rename
 from rewardkit.tree.conversion import RewardLike, tree_of
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import Reward
-from rewardkit.workers.carried import packed
+from rewardkit.workers.pickled_by_value import packed
 
 if TYPE_CHECKING:
     import pyarrow

@@ -175,7 +175,7 @@ class Part(ABC):
 
 @final
 @dataclass(frozen=True)
-class Held(Part):
+class HeldRows(Part):
     """Rows of data that cannot be read from the middle, which travel with the part."""
 
     chunk: Chunk
@@ -188,8 +188,8 @@ class Held(Part):
         for start in range(0, self.rows, most):
             yield self.chunk.part(start, start + most)
 
-    def sub(self, start: int, stop: int) -> Held:
-        return Held(self.chunk.part(start, stop))
+    def sub(self, start: int, stop: int) -> HeldRows:
+        return HeldRows(self.chunk.part(start, stop))
 
 
 @final

@@ -17,7 +17,7 @@ import numpy as np
 
 from rewardkit.batch.batch import Batch
 from rewardkit.batch.column import Codes, Floats
-from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.batch.score import FAILED, Outcome
 from rewardkit.batch.table import ScoreTable
 from rewardkit.errors import BindingError, CoercionError, RewardBug, RewardFailure, RunStopped
@@ -174,6 +174,6 @@ def _scored(scorer: Scorer, work: Work) -> Scores:
         completion_ids=work.completion_ids,
         columns=work.columns,
         num_generations=work.sizes[0] if work.sizes else None,
-        rollouts=Rollouts(cut=work.cut),
+        rollouts=RolloutInfo(cut=work.cut),
     )
     return Scores.of(scorer.score(batch, strict=False, on_unparsable_gold="fail"))

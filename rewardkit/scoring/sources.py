@@ -19,7 +19,19 @@ from typing import Any
 from rewardkit.errors import DataError
 from rewardkit.scoring.conversations import split_row
 from rewardkit.scoring.files import Row, ending, expanded, holds_lines, is_remote, opened, parquet_file, rows_of
-from rewardkit.scoring.parts import Chunk, Held, Kinds, Lines, Listed, Part, Survey, cells_of, full, lines_of, splits
+from rewardkit.scoring.parts import (
+    Chunk,
+    HeldRows,
+    Kinds,
+    Lines,
+    Listed,
+    Part,
+    Survey,
+    cells_of,
+    full,
+    lines_of,
+    splits,
+)
 
 Source = str | os.PathLike[str]
 Mapped = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
@@ -183,9 +195,9 @@ def _of_rows(name: str, read: Callable[[], Iterator[Row]], limit: int | None, di
     return Saved(name, size, kinds.found, lambda: _held(itertools.islice(read(), size)), digest=digest)
 
 
-def _held(rows: Iterator[Row]) -> Iterator[Held]:
+def _held(rows: Iterator[Row]) -> Iterator[HeldRows]:
     while taken := list(itertools.islice(rows, _HELD_ROWS)):
-        yield Held(Listed(taken))
+        yield HeldRows(Listed(taken))
 
 
 def _digest(address: str) -> int:

@@ -29,7 +29,7 @@ from rewardkit.online.rows import Row, RowScore
 from rewardkit.progress.progress import Progress
 from rewardkit.serve.dialects import Answer, BadRequest, Dialect, Handler, Score
 from rewardkit.serve.dispatcher import Busy, Dispatcher
-from rewardkit.serve.meters import CONTENT_TYPE, Meters
+from rewardkit.serve.metrics import CONTENT_TYPE, Metrics
 from rewardkit.serve.worker import Setup as Setup
 from rewardkit.workers.backoff import Backoff
 
@@ -106,7 +106,7 @@ class ScoreReply(BaseModel):
     reward: str = Field(description="the fingerprint of the reward")
 
 
-class Native:
+class ScoreAPI:
     """The handler of ``/score``."""
 
     def __init__(self) -> None:
@@ -270,9 +270,9 @@ class Refused(Exception):
 
 def application(options: Options) -> FastAPI:
     """Return the application; the workers start with its lifespan."""
-    meters = Meters()
+    meters = Metrics()
     dispatcher = Dispatcher(options.setup, options.workers, options.queue, options.deadline, meters)
-    native = Native()
+    native = ScoreAPI()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -294,7 +294,7 @@ def application(options: Options) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.started = lambda: None
-    desk = _Desk(options, dispatcher, meters)
+    desk = _RequestHandler(options, dispatcher, meters)
     schema = ScoreRequest.model_json_schema(ref_template="#/components/schemas/{model}")
     parts = schema.pop("$defs")
     body = {"content": {_JSON: {"schema": schema}}}
@@ -352,7 +352,7 @@ def application(options: Options) -> FastAPI:
         what = "no path" if status == 404 else f"no {request.method} of"
         return _json(Answer({"error": f"there is {what} {request.url.path[:200]}. Paths: {', '.join(paths)}"}, status))
 
-    app.add_middleware(Front, token=options.token, meters=meters)
+    app.add_middleware(AccessMiddleware, token=options.token, meters=meters)
     return app
 
 
@@ -361,7 +361,7 @@ def _named(path: str) -> list[str]:
     return re.findall(r"{(\w+)", path)
 
 
-def _endpoint(desk: _Desk, handler: Handler) -> Any:
+def _endpoint(desk: _RequestHandler, handler: Handler) -> Any:
     async def endpoint(request: Request) -> Response:
         return await desk.answered(request, handler)
 
@@ -371,12 +371,12 @@ def _endpoint(desk: _Desk, handler: Handler) -> Any:
 
 @final
 @dataclass(frozen=True)
-class _Desk:
+class _RequestHandler:
     """Reads requests, asks the dispatcher, writes answers."""
 
     options: Options
     dispatcher: Dispatcher
-    meters: Meters
+    meters: Metrics
 
     async def answered(self, request: Request, handler: Handler) -> Response:
         """Return the answer of a handler; each problem has its status and a sentence."""
@@ -492,10 +492,10 @@ def _plain(value: Any) -> Any:
 
 
 @final
-class Front:
+class AccessMiddleware:
     """The first that sees a request: it asks for the token, counts, and writes the access log."""
 
-    def __init__(self, app: Any, *, token: str | None, meters: Meters) -> None:
+    def __init__(self, app: Any, *, token: str | None, meters: Metrics) -> None:
         self._app = app
         self._token = None if token is None else token.encode()
         self._meters = meters

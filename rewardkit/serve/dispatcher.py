@@ -26,7 +26,7 @@ from typing import Any, final
 from rewardkit.errors import RewardDefinitionError
 from rewardkit.online.rows import Row, RowScore, unscored
 from rewardkit.progress.progress import Progress
-from rewardkit.serve.meters import Meters
+from rewardkit.serve.metrics import Metrics
 from rewardkit.serve.worker import COMPUTING, WAITING, Described, Setup
 from rewardkit.workers.worker import command
 
@@ -305,7 +305,7 @@ class Dispatcher:
     workers: int
     queue: int
     deadline: float
-    meters: Meters
+    meters: Metrics
     described: Described | None = None
     taken: int = 0
     closing: bool = False

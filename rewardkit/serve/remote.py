@@ -33,7 +33,7 @@ from rewardkit.tree.algebra import weighted_sum_of
 from rewardkit.tree.binding import Binding
 from rewardkit.tree.parameters import Parameter, Scope
 from rewardkit.tree.results import Raised
-from rewardkit.tree.reward import Calls, Evaluation, Facts, Reward, Steps
+from rewardkit.tree.reward import Calls, Evaluation, NodeSpec, Reward, Steps
 from rewardkit.workers.background import in_background
 from rewardkit.workers.backoff import Backoff
 
@@ -309,8 +309,8 @@ class Remote(Reward):
     deterministic: bool
 
     @cached_property
-    def facts(self) -> Facts:
-        return Facts(
+    def facts(self) -> NodeSpec:
+        return NodeSpec(
             name="remote",
             bounds=self.limits,
             logged=False,
@@ -400,9 +400,9 @@ class RemoteTerm(Reward):
     term: str
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> NodeSpec:
         scope = self.remote.together
-        return Facts(
+        return NodeSpec(
             name=self.term,
             bounds=(-math.inf, math.inf),
             children=(self.remote,),

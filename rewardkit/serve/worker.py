@@ -29,9 +29,9 @@ from rewardkit.errors import (
     RunStopped,
 )
 from rewardkit.online.breaker import Limits
-from rewardkit.online.offers import Offers
 from rewardkit.online.rows import Row, unscored
 from rewardkit.online.scorer import RowScorer
+from rewardkit.online.trainer_inputs import TrainerInputs
 from rewardkit.progress.progress import Progress
 from rewardkit.scoring.processes import one_reward
 from rewardkit.tree.reward import bindings
@@ -39,7 +39,7 @@ from rewardkit.workers.frames import receive, send
 
 COMPUTING, WAITING = 1, 32
 """Batches that one worker scores at a time, if its reward only computes, and if it waits for something."""
-OFFERS = Offers(
+OFFERS = TrainerInputs(
     "the reward server",
     step=True,
     groups=True,

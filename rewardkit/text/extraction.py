@@ -33,11 +33,11 @@ from rewardkit.text.extractors import (
     After,
     Answer,
     Boxed,
+    CustomExtractor,
     Document,
     Extractor,
     Fenced,
     JsonValue,
-    Own,
     Prefilled,
     Raw,
     Tagged,
@@ -63,7 +63,7 @@ def as_extractor(value: object, default: Extractor) -> Extractor:
             "extract= and gold= take an extractor such as rk.extract.tag('answer'), or a hashable function from str "
             f"to str or None, got {shorten(value)} ({type(value).__name__})"
         )
-    return Own(value)
+    return CustomExtractor(value)
 
 
 def _named(name: str, what: str) -> str:

@@ -261,7 +261,7 @@ def _is_object(body: str) -> bool:
 
 @final
 @dataclass(frozen=True)
-class Own(TextExtractor):
+class CustomExtractor(TextExtractor):
     """A user's function: visible text -> ``str`` or None."""
 
     reads_all: ClassVar[bool] = True

@@ -34,26 +34,26 @@ _LITERAL_TOKEN = re.compile(
 _ESCAPE = re.compile(r"""\\([\\'"abfnrtvxuUN])|\\""")
 
 
-class Misfit(ValueError):
+class LiteralError(ValueError):
     """A value does not fit; the message says why and becomes part of a CoercionError."""
 
 
 def check_number(text: str) -> None:
     """Raise Misfit if the number is not a finite float, or too long to read quickly."""
     if len(text) > NUMBER_CHARACTERS or not math.isfinite(float(text)):
-        raise Misfit(f"the number {shorten(text, 40)} is not finite, or is too large or too long.")
+        raise LiteralError(f"the number {shorten(text, 40)} is not finite, or is too large or too long.")
 
 
 def check_json(text: str) -> None:
     """Raise JSONDecodeError if `text` is not JSON, Misfit if it is too large, too deep or ambiguous."""
     if len(text) > JSON_CHARACTERS:
-        raise Misfit(f"{len(text):,} characters are more than the limit, {JSON_CHARACTERS:,}.")
+        raise LiteralError(f"{len(text):,} characters are more than the limit, {JSON_CHARACTERS:,}.")
     if text.count("[") + text.count("{") > DEPTH:
         depth = 0
         for match in _JSON_MARK.finditer(text):
             depth += (match[0] in "[{") - (match[0] in "]}")
             if depth > DEPTH:
-                raise Misfit(f"it is nested more than {DEPTH} deep.")
+                raise LiteralError(f"it is nested more than {DEPTH} deep.")
     json.loads(
         text,
         object_pairs_hook=lambda pairs: _refuse_duplicates([key for key, _ in pairs]),
@@ -65,13 +65,13 @@ def check_json(text: str) -> None:
 
 def _refuse_duplicates(keys: list[Any]) -> None:
     if len(set(keys)) < len(keys):
-        raise Misfit("an object has the same key twice.")
+        raise LiteralError("an object has the same key twice.")
 
 
 def read_literal(text: str) -> Any:
     """Return the value of a Python literal; only plain literals of limited depth reach the compiler."""
     if len(text) > LITERAL_CHARACTERS:
-        raise Misfit(f"{len(text):,} characters are more than the limit, {LITERAL_CHARACTERS:,}.")
+        raise LiteralError(f"{len(text):,} characters are more than the limit, {LITERAL_CHARACTERS:,}.")
     tree = ast.parse("".join(_literal_tokens(text)), mode="eval")
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict):
@@ -84,14 +84,14 @@ def _literal_tokens(text: str) -> Iterator[str]:
     while position < len(text):
         match = _LITERAL_TOKEN.match(text, position)
         if match is None:
-            raise Misfit(f"{shorten(text[position : position + 20])} is not allowed here.")
+            raise LiteralError(f"{shorten(text[position : position + 20])} is not allowed here.")
         kind = match.lastgroup or ""
         token = match[kind]
         if after_value and kind not in ("close", "separator"):
-            raise Misfit(f"there is a call, an operator or a missing comma before {shorten(token, 20)}.")
+            raise LiteralError(f"there is a call, an operator or a missing comma before {shorten(token, 20)}.")
         depth += (kind == "open") - (kind == "close")
         if depth > DEPTH or (kind == "separator" and depth < 1):
-            raise Misfit(f"it is nested more than {DEPTH} deep, or has no brackets.")
+            raise LiteralError(f"it is nested more than {DEPTH} deep, or has no brackets.")
         if kind == "number":
             check_number(token)
         if kind == "string":  # double the backslash of \d, as Python does, but without its warning

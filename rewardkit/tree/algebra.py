@@ -20,7 +20,7 @@ from rewardkit.errors import RewardDefinitionError, near_miss, shorten
 from rewardkit.progress.bounds import Bounds, scaled_bounds
 from rewardkit.progress.progress import Progress
 from rewardkit.progress.schedule import Schedule, Weight, multiplied, weight_bounds, weight_now
-from rewardkit.tree.reward import Evaluation, Facts, Request, Reward, Steps, Tunable, leaves, walk
+from rewardkit.tree.reward import Evaluation, NodeSpec, Request, Reward, Steps, Tunable, leaves, walk
 
 Items = Sequence[tuple[Weight, Reward]]
 
@@ -49,10 +49,10 @@ class WeightedSum(Reward):
     items: tuple[tuple[Weight, Reward], ...]
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> NodeSpec:
         weights = tuple(weight for weight, _ in self.items)
         rewards = tuple(reward for _, reward in self.items)
-        return Facts(
+        return NodeSpec(
             name="",
             bounds=self._bounds(),
             children=rewards,
@@ -95,8 +95,8 @@ class Named(Reward):
     label: str
 
     @cached_property
-    def facts(self) -> Facts:
-        return Facts(
+    def facts(self) -> NodeSpec:
+        return NodeSpec(
             name=self.label,
             bounds=self.reward.bounds,
             children=(self.reward,),
@@ -132,10 +132,10 @@ class Clipped(Reward):
             )
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> NodeSpec:
         low, high = self.reward.bounds
         bounds = min(max(low, self.low), self.high), max(min(high, self.high), self.low)
-        return Facts(name=derived(self.reward, "clipped"), bounds=bounds, children=(self.reward,), generic=True)
+        return NodeSpec(name=derived(self.reward, "clipped"), bounds=bounds, children=(self.reward,), generic=True)
 
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
         (column,) = yield [(self.reward, rows)]

@@ -30,7 +30,7 @@ from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
 from pydantic_core import to_json
 
 from rewardkit.errors import CoercionError, RewardDefinitionError, shorten
-from rewardkit.text.literals import NUMBER_CHARACTERS, Misfit, check_json, check_number, read_literal
+from rewardkit.text.literals import NUMBER_CHARACTERS, LiteralError, check_json, check_number, read_literal
 
 # Convert what a container holds, item by item, and arrays: ``["1", 2.0]`` becomes ``[1, 2]`` for ``list[int]``.
 
@@ -69,10 +69,10 @@ def items_converter(base: Any, converter: Callable[[Any], Convert]) -> Convert |
 def _dict_converter(key: Convert, item: Convert) -> Convert:
     def convert(value: object) -> Any:
         if not isinstance(value, dict):
-            raise Misfit("it is not a mapping.")
+            raise LiteralError("it is not a mapping.")
         converted = {key(name): item(one) for name, one in value.items()}
         if len(converted) < len(value):
-            raise Misfit("two of its keys are the same.")
+            raise LiteralError("two of its keys are the same.")
         return converted
 
     return convert
@@ -80,9 +80,9 @@ def _dict_converter(key: Convert, item: Convert) -> Convert:
 
 def _listed(value: object, *, unordered: bool = False) -> Any:
     if isinstance(value, (set, frozenset)) and not unordered:
-        raise Misfit(SET_IN_ORDER)
+        raise LiteralError(SET_IN_ORDER)
     if not isinstance(value, (list, tuple, set, frozenset)):
-        raise Misfit("it is not a list.")
+        raise LiteralError("it is not a list.")
     return value
 
 
@@ -104,15 +104,15 @@ def array_converter(base: Any) -> Convert:
 
     def convert(value: object) -> Any:
         if not isinstance(value, (list, tuple, int, float)):
-            raise Misfit("an array is made of a list of numbers, such as [1, 2.5].")
+            raise LiteralError("an array is made of a list of numbers, such as [1, 2.5].")
         try:
             array = np.array(value)
         except ValueError:
-            raise Misfit("its rows have different lengths.") from None
+            raise LiteralError("its rows have different lengths.") from None
         if array.dtype.kind not in "biuf" and array.size:
-            raise Misfit("an array is made of numbers.")
+            raise LiteralError("an array is made of numbers.")
         if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise Misfit("it contains a number that is not finite.")
+            raise LiteralError("it contains a number that is not finite.")
         return _cast(array, dtype)
 
     return convert
@@ -126,7 +126,7 @@ def _cast(array: Any, dtype: Any) -> Any:
         return array if array.dtype.kind in kinds else _cast(array, np.float64 if dtype is np.floating else np.int64)
     cast = array.astype(dtype)
     if np.issubdtype(dtype, np.integer) and not np.array_equal(cast, array):
-        raise Misfit("it contains numbers that are not whole.")
+        raise LiteralError("it contains numbers that are not whole.")
     return cast
 
 
@@ -162,12 +162,12 @@ def scalar(value: object, base: type) -> object:
     if base is str:
         if not isinstance(value, str):
             kind = type(value).__name__
-            raise Misfit(f"its type is {kind}, not text. Annotate `{kind}`, or store the column as text.")
+            raise LiteralError(f"its type is {kind}, not text. Annotate `{kind}`, or store the column as text.")
     elif isinstance(value, str):
         return scalar_from_text(value.strip(WHITESPACE), base)
     elif base is int and isinstance(value, (float, Decimal)):  # Arrow turns int columns with gaps into floats
         if not math.isfinite(value) or value != int(value):
-            raise Misfit("it is not a whole number. Annotate `float`.")
+            raise LiteralError("it is not a whole number. Annotate `float`.")
         return int(value)
     elif base is float and isinstance(value, Decimal):
         return float(value)
@@ -182,15 +182,15 @@ def scalar_from_text(text: str, base: type) -> object:
     if base is bool:
         if text.lower() in _TRUE + _FALSE:
             return text.lower() in _TRUE
-        raise Misfit("write true/false, yes/no, on/off, t/f, y/n or 1/0.")
+        raise LiteralError("write true/false, yes/no, on/off, t/f, y/n or 1/0.")
     if len(text) > NUMBER_CHARACTERS:
-        raise Misfit(f"a number cannot have {len(text):,} characters.")
+        raise LiteralError(f"a number cannot have {len(text):,} characters.")
     if base is int:
         if match := _INTEGER.fullmatch(text):
             return int(match[1])
-        raise Misfit("a whole number has only ASCII digits, such as 42 or -7. For 3.5, annotate `float`.")
+        raise LiteralError("a whole number has only ASCII digits, such as 42 or -7. For 3.5, annotate `float`.")
     if not DECIMAL.fullmatch(text):
-        raise Misfit("write a plain number such as 42, -0.5 or 1e-3, without units, commas or nan.")
+        raise LiteralError("write a plain number such as 42, -0.5 or 1e-3, without units, commas or nan.")
     check_number(text)
     return base(text)
 
@@ -237,11 +237,11 @@ class Coercer:
             return value
         try:
             if value is None:
-                raise Misfit(f"to allow it, annotate `{self.target} | None`.")
+                raise LiteralError(f"to allow it, annotate `{self.target} | None`.")
             return self.convert(without_numpy(value))
         except Exception as error:
             # Keep the traceback of a user's validator; for anything else the message is enough.
-            cause = None if isinstance(error, (Misfit, ValidationError)) else error
+            cause = None if isinstance(error, (LiteralError, ValidationError)) else error
             article = "an" if self.target[0] in "aeiouAEIOU" else "a"
             problem = "cannot be parsed" if self.parses and value is not None else f"is not {article} {self.target}"
             message = f"{shorten(value)} {problem}: {_reason(error)}"
@@ -254,7 +254,7 @@ class Coercer:
 def _compiled(annotation: Any) -> Coercer:
     try:
         if isinstance(annotation, (str, ForwardRef)):
-            raise Misfit("the name is unknown. Import it at the top of the module, not only under TYPE_CHECKING.")
+            raise LiteralError("the name is unknown. Import it at the top of the module, not only under TYPE_CHECKING.")
         base, metadata = _unwrapped(annotation)
         passes = base in (Any, object, inspect.Parameter.empty) and not metadata
         scalar = base if len(_alternatives(base)) != 1 else _alternatives(base)[0]
@@ -321,7 +321,7 @@ def _alternatives(base: Any) -> list[Any]:
 
 def _converter(annotation: Any, base: Any, metadata: tuple[Any, ...]) -> Callable[[object], Any]:
     if base in _READ_ONCE or get_origin(base) in _READ_ONCE:
-        raise Misfit("it can be iterated only once, but rows may share a value. Annotate a list.")
+        raise LiteralError("it can be iterated only once, but rows may share a value. Annotate a list.")
     if any(map(_parses_by_itself, metadata)):
         return _custom_converter(annotation, base, metadata)
     if is_array(base) and not metadata:
@@ -341,7 +341,7 @@ def _converter(annotation: Any, base: Any, metadata: tuple[Any, ...]) -> Callabl
         if base in _ISO_TYPES:
             return _from_iso(value.strip(WHITESPACE), adapter)
         if base in (bytes, bytearray) and BYTES_LITERAL.match(value):
-            raise Misfit("it is Python's way to write bytes, saved as text. Store the text itself in the column.")
+            raise LiteralError("it is Python's way to write bytes, saved as text. Store the text itself in the column.")
         return _finite(_from_text(value, adapter, items, is_union=bool(alternatives)))
 
     return convert
@@ -413,7 +413,7 @@ def _optional_converter(inner: Coercer, constraints: TypeAdapter[Any] | None) ->
 def _from_iso(text: str, adapter: TypeAdapter[Any]) -> Any:
     result = adapter.validate_json(json.dumps(text), strict=True)
     if isinstance(result, datetime) and text[4:5] != "-":  # pydantic reads a number as seconds since 1970
-        raise Misfit("a bare number is not an ISO date.")
+        raise LiteralError("a bare number is not an ISO date.")
     return result
 
 
@@ -422,7 +422,7 @@ def _from_text(text: str, adapter: TypeAdapter[Any], items: _Items, is_union: bo
         return adapter.validate_python(text, strict=True)
     try:  # an Enum's value, a path, bytes; but for `datetime | int`, a number is not seconds since 1970
         if is_union and DECIMAL.fullmatch(text.strip(WHITESPACE)):
-            raise Misfit("it fits no member of the union.")
+            raise LiteralError("it fits no member of the union.")
         return adapter.validate_json(json.dumps(text), strict=True)
     except Exception as error:
         misfit = _reason(error).rstrip(".")
@@ -439,7 +439,7 @@ def _from_text(text: str, adapter: TypeAdapter[Any], items: _Items, is_union: bo
         literal = read_literal(text.strip(WHITESPACE))
     except Exception as error:
         reason = f"{misfit}; it is neither JSON ({not_json}) nor a Python literal ({_reason(error).rstrip('.')})"
-        raise Misfit(reason) from None
+        raise LiteralError(reason) from None
     return _from_value(literal, adapter, items)
 
 
@@ -470,7 +470,7 @@ def _from_value(value: object, adapter: TypeAdapter[Any], items: _Items) -> Any:
     except ValidationError as error:
         return _by_items(value, adapter, items, error)
     if _orders_a_set(value, result):
-        raise Misfit(SET_IN_ORDER)
+        raise LiteralError(SET_IN_ORDER)
     return result
 
 
@@ -502,7 +502,7 @@ def _finite(result: Any) -> Any:
         item = waiting.pop()
         if isinstance(item, (float, complex, Decimal)):
             if not math.isfinite(abs(complex(item))):
-                raise Misfit(f"it contains {shorten(item, 40)}, which is not finite or too large.")
+                raise LiteralError(f"it contains {shorten(item, 40)}, which is not finite or too large.")
             continue
         if id(item) in seen or isinstance(item, type):
             continue
@@ -524,7 +524,7 @@ def _reason(error: Exception) -> str:
         said = [item["msg"].removeprefix("Value error, ") for item in found[:3]]
         parts = [f"{place}: {words}".removeprefix(": ") for place, words in zip(places, said, strict=True)]
         reason = "; ".join(parts + [f"{count - len(parts):,} more problems"] * (count > len(parts)))
-    elif isinstance(error, (Misfit, SyntaxError, PydanticUserError, PydanticUndefinedAnnotation)):
+    elif isinstance(error, (LiteralError, SyntaxError, PydanticUserError, PydanticUndefinedAnnotation)):
         reason = (getattr(error, "message", "") or getattr(error, "msg", "") or str(error)).partition("\n")[0]
     else:
         reason = shorten(error)

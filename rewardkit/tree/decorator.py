@@ -20,7 +20,7 @@ from rewardkit.progress.bounds import Bounds
 from rewardkit.tree.binding import Binding, name_of
 from rewardkit.tree.leaf import Leaf
 from rewardkit.tree.parameters import Scope, caller_locals, may_abstain, parameters_of
-from rewardkit.tree.results import Contract, Policy
+from rewardkit.tree.results import Policy, ReturnPolicy
 from rewardkit.tree.reward import Reward, checked_name
 
 
@@ -108,7 +108,7 @@ def reward(
                 f"reward {label!r} logs, but with timeout= it runs in another process, which cannot log. Drop "
                 "timeout=, or return what it logs as rk.Score(value, parts={...})"
             )
-        contract = Contract(
+        contract = ReturnPolicy(
             label,
             checked_bounds(label, bounds),
             may_abstain(function, label, scope, names),

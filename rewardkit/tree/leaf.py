@@ -28,17 +28,17 @@ from rewardkit.tree.coercion import DECIMAL, WHITESPACE
 from rewardkit.tree.fingerprints import described
 from rewardkit.tree.parameters import ENVIRONMENT, MISSING, SINGLE, WHOLE_BATCH, Parameter, Scope, shown_columns
 from rewardkit.tree.results import (
-    Contract,
     Raised,
     Results,
+    ReturnPolicy,
     Unparsable,
     as_number,
     check_results,
     ordinary_results,
     unpacked,
 )
-from rewardkit.tree.reward import Calls, Evaluation, Facts, Reward, Steps
-from rewardkit.workers.carried import importable
+from rewardkit.tree.reward import Calls, Evaluation, NodeSpec, Reward, Steps
+from rewardkit.workers.pickled_by_value import importable
 
 # Text that a function compares with a number: the gold answer "42" of an argument without an annotation.
 
@@ -47,7 +47,7 @@ _MOST_BATCHES = 3
 _MOST_CALLS = 8
 
 
-class TextGolds:
+class UntypedGoldWarning:
     """Looks at the first batches of one function, and warns once.
 
     Attributes:
@@ -127,7 +127,7 @@ class Leaf(Reward):
     """
 
     binding: Binding
-    contract: Contract
+    contract: ReturnPolicy
     expression: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
@@ -135,10 +135,10 @@ class Leaf(Reward):
         self.__dict__["__name__"] = self.contract.name
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> NodeSpec:
         binding, contract = self.binding, self.contract
         stand_ins = [value for value in (contract.on_failure, contract.on_error) if isinstance(value, (int, float))]
-        return Facts(
+        return NodeSpec(
             name=contract.name,
             call=self.expression if self.expression.startswith(f"{contract.name}(") else "",
             bounds=(min(contract.bounds[0], *stand_ins, math.inf), max(contract.bounds[1], *stand_ins, -math.inf)),
@@ -222,8 +222,8 @@ class Leaf(Reward):
         return self
 
     @cached_property
-    def _text_golds(self) -> TextGolds:
-        return TextGolds(self.binding)
+    def _text_golds(self) -> UntypedGoldWarning:
+        return UntypedGoldWarning(self.binding)
 
     def _with_columns(self, columns: Mapping[str, str]) -> Reward:
         binding = self.binding
@@ -331,7 +331,9 @@ def primitive(
 ) -> Reward:
     """Return a leaf around a small frozen callable; without `parameters`, it takes the completion's text."""
     given = parameters or (Parameter("completion", "completion"),)
-    return Leaf(Binding(function, given, expensive=expensive, trusted=True), Contract(name, bounds, may_abstain), shown)
+    return Leaf(
+        Binding(function, given, expensive=expensive, trusted=True), ReturnPolicy(name, bounds, may_abstain), shown
+    )
 
 
 def rebound(reward: Reward, **changes: Any) -> Reward:

@@ -64,7 +64,7 @@ class Unparsable:
     reason: str
 
 
-class Nonsense(Exception):
+class InvalidReturn(Exception):
     """A reward function returned something that is not a score, or cannot read what it gets; the message says what."""
 
     def __init__(self, message: str, remedy: str = "") -> None:
@@ -73,7 +73,7 @@ class Nonsense(Exception):
 
 
 @dataclass(frozen=True)
-class Contract:
+class ReturnPolicy:
     """What a reward function may return, and what happens if it fails or has a bug.
 
     Attributes:
@@ -152,7 +152,7 @@ def ordinary_results(raw: Sequence[Any], bounds: Bounds) -> Results | None:
 
 
 def check_results(
-    raw: Sequence[Any], contract: Contract, strict: bool, context: Context, turns: Turns = lambda position: None
+    raw: Sequence[Any], contract: ReturnPolicy, strict: bool, context: Context, turns: Turns = lambda position: None
 ) -> Results:
     """Turn `raw` results into numbers with outcomes, as `contract` says.
 
@@ -189,7 +189,7 @@ def check_results(
     return results
 
 
-def _take(result: Any, position: int, contract: Contract, results: Results, turns: Turns) -> None:
+def _take(result: Any, position: int, contract: ReturnPolicy, results: Results, turns: Turns) -> None:
     if isinstance(result, Abstention):
         results.codes[position] = ABSTAINED
         results.notes[position] = result.note
@@ -200,7 +200,9 @@ def _take(result: Any, position: int, contract: Contract, results: Results, turn
         return
     if result is None:
         if not contract.may_abstain:
-            raise Nonsense("returned None. Add the missing return; if it should abstain, annotate `-> float | None`")
+            raise InvalidReturn(
+                "returned None. Add the missing return; if it should abstain, annotate `-> float | None`"
+            )
         results.codes[position] = ABSTAINED
         return
     if isinstance(result, Score):
@@ -217,11 +219,11 @@ def _take(result: Any, position: int, contract: Contract, results: Results, turn
     value = as_number(result)
     low, high = contract.bounds
     if not math.isfinite(value):
-        raise Nonsense(f"returned {value}, which is not a finite number")
+        raise InvalidReturn(f"returned {value}, which is not a finite number")
     if abs(value) > LARGEST:
-        raise Nonsense(f"returned {value:g}, which is too large for the float32 of trainers. Scale it down")
+        raise InvalidReturn(f"returned {value:g}, which is too large for the float32 of trainers. Scale it down")
     if not low - TOLERANCE <= value <= high + TOLERANCE:
-        raise Nonsense(
+        raise InvalidReturn(
             f"returned {value:g}, outside its bounds ({low:g}, {high:g}). "
             f"Declare wider bounds: @rk.reward(bounds=({min(low, value)!r}, {max(high, value)!r}))"
         )
@@ -231,11 +233,11 @@ def _take(result: Any, position: int, contract: Contract, results: Results, turn
 def shares_of_turns(score: Score, turns: int | None) -> tuple[float, ...]:
     """Return the shares of the turns in a score; raise Nonsense if they are not one per turn, or not its value."""
     if turns is not None and len(score.turns) != turns:
-        raise Nonsense(f"returned {len(score.turns)} shares for {turns} turns. Return one share per turn")
+        raise InvalidReturn(f"returned {len(score.turns)} shares for {turns} turns. Return one share per turn")
     shares = tuple(map(as_number, score.turns))
     total, value = math.fsum(shares), as_number(score.value)
     if not all(map(math.isfinite, shares)) or abs(total - value) > TOLERANCE * max(1.0, abs(value), *map(abs, shares)):
-        raise Nonsense(
+        raise InvalidReturn(
             f"returned the value {value:.6g} with turns={shorten(list(shares))}, whose sum is {total:.6g}. The shares "
             "of the turns must sum to the value"
         )
@@ -251,11 +253,11 @@ def as_number(value: Any) -> float:
             return math.inf
     if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
         return as_number(value.item())
-    raise Nonsense(f"returned {shorten(value)} ({type(value).__name__}), not a number or an rk.Score")
+    raise InvalidReturn(f"returned {shorten(value)} ({type(value).__name__}), not a number or an rk.Score")
 
 
 def _fail(
-    error: BaseException, position: int, rows: int, contract: Contract, results: Results, context: Context
+    error: BaseException, position: int, rows: int, contract: ReturnPolicy, results: Results, context: Context
 ) -> None:
     reason, policy = str(error) or type(error).__name__, contract.on_failure
     stops = isinstance(error, RunStopped)
@@ -274,16 +276,16 @@ def _err(
     error: BaseException,
     position: int,
     rows: int,
-    contract: Contract,
+    contract: ReturnPolicy,
     strict: bool,
     results: Results,
     context: Context,
 ) -> None:
-    ours = isinstance(error, Nonsense) and not error.remedy  # its traceback says nothing
-    reason = str(error) if isinstance(error, Nonsense) else f"raised {type(error).__name__}: {_said(error)}"
+    ours = isinstance(error, InvalidReturn) and not error.remedy  # its traceback says nothing
+    reason = str(error) if isinstance(error, InvalidReturn) else f"raised {type(error).__name__}: {_said(error)}"
     value = contract.stand_in(strict)
     if value is None:
-        remedy = (isinstance(error, Nonsense) and error.remedy) or contract.remedy
+        remedy = (isinstance(error, InvalidReturn) and error.remedy) or contract.remedy
         said = f"reward {contract.name!r} {reason}{_line(error)}\n{context(position, rows)}\n{remedy}"
         raise RewardBug(said) from (None if ours else error)
     results.values[position] = value
@@ -316,8 +318,8 @@ def unpacked(returned: Any, size: int) -> list[Any]:
         returned = returned.tolist()
     if not isinstance(returned, (list, tuple)):
         message = f"returned {shorten(returned)} ({type(returned).__name__}), not a list of {size} scores"
-        return [Raised(Nonsense(message), size)] * size
+        return [Raised(InvalidReturn(message), size)] * size
     if len(returned) != size:
         message = f"returned {len(returned)} scores for {size} completions. Return one score per completion"
-        return [Raised(Nonsense(message), size)] * size
+        return [Raised(InvalidReturn(message), size)] * size
     return list(returned)

@@ -1,6 +1,6 @@
 """Reward: the base class of every node in a tree, what a node declares, and how it is evaluated.
 
-This is the contract of the whole tree. A node declares its `Facts` once. It is evaluated by a generator that yields
+This is the contract of the whole tree. A node declares its `NodeSpec` once. It is evaluated by a generator that yields
 what it needs (columns of its children, calls of its function) and returns its `Column`. Users write functions
 (``@rk.reward``) and call factories; they never subclass `Reward`.
 """
@@ -51,7 +51,7 @@ class Tunable(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Facts:
+class NodeSpec:
     """What a node declares about itself.
 
     Attributes:
@@ -150,14 +150,14 @@ class Calls:
 
 
 @dataclass(frozen=True)
-class Pieces:
+class SubBatch:
     """A child, to be evaluated on pieces of completions: a `batch` of its own. Answered by (its column, its faults)."""
 
     reward: Reward
     batch: Batch
 
 
-Steps = Generator[Sequence[Request] | Calls | Pieces, Any, Column]
+Steps = Generator[Sequence[Request] | Calls | SubBatch, Any, Column]
 """A running evaluation of a node: it yields what it needs, is sent columns or results, and returns its column."""
 
 
@@ -203,7 +203,7 @@ class Reward(ABC):
 
     @property
     @abstractmethod
-    def facts(self) -> Facts:
+    def facts(self) -> NodeSpec:
         """What the node declares about itself."""
 
     @abstractmethod

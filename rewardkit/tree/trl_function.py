@@ -27,7 +27,7 @@ from rewardkit.tree.binding import Binding, detached, is_async, name_of, renamed
 from rewardkit.tree.decorator import policy_number
 from rewardkit.tree.leaf import Leaf
 from rewardkit.tree.parameters import WHOLE_BATCH, Parameter, lacking, may_abstain, parameters_of
-from rewardkit.tree.results import Contract, Nonsense
+from rewardkit.tree.results import InvalidReturn, ReturnPolicy
 from rewardkit.tree.reward import Reward, checked_name
 
 _TRAINERS_WORDS = ("completions", "prompts", "completion_ids", "trainer_state", "log_extra", "log_metric")
@@ -80,7 +80,7 @@ def from_trl(
     else:
         call = AsyncTrlFunction(function) if is_async(function) else TrlFunction(function)
         binding = Binding(call, (Parameter("batch", WHOLE_BATCH),), scope="batch", plain=True, foreign=True)
-    contract = Contract(
+    contract = ReturnPolicy(
         label,
         (-math.inf, math.inf),  # a plain function declares no bounds
         may_abstain=not single or may_abstain(function, label, "sample", {}),
@@ -317,7 +317,7 @@ def _reading(completions: list[Any]) -> Iterator[None]:
         if str(error).startswith("string indices must be integers") and any(
             isinstance(one, str) for one in completions
         ):
-            raise Nonsense(_NOT_CHAT, _GIVE_CHAT).with_traceback(error.__traceback__) from None
+            raise InvalidReturn(_NOT_CHAT, _GIVE_CHAT).with_traceback(error.__traceback__) from None
         raise
 
 

@@ -161,7 +161,7 @@ def _opened(path: str, table: str, replay: bool, process: int) -> SharedFile:
     return SharedFile(path, table, replay=replay)
 
 
-# Texts by key in an SQLite file that processes share: ``SavedTexts("judged.sqlite", "verdicts_1", "the judge")``.
+# Texts by key in an SQLite file that processes share: ``SqliteCache("judged.sqlite", "verdicts_1", "the judge")``.
 
 
 _AT_ONCE = 500
@@ -172,7 +172,7 @@ _log = logging.getLogger("rewardkit.caches")
 
 @final
 @dataclass(frozen=True)
-class SavedTexts:
+class SqliteCache:
     """Texts by key in one table of the SQLite file `path`.
 
     Attributes:

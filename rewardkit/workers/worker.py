@@ -28,8 +28,8 @@ from queue import SimpleQueue
 from typing import IO, Any, NamedTuple, final
 
 from rewardkit.errors import WorkerDied, shorten
-from rewardkit.workers.carried import packed
 from rewardkit.workers.frames import receive, send
+from rewardkit.workers.pickled_by_value import packed
 
 MAX_PROCESSES = 4
 START_SECONDS = 120.0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rewardkit.alerts import Evidence, suspicious
-from rewardkit.analyze.foreign_golds import ForeignScores
+from rewardkit.analyze.permuted_golds import ForeignScores
 from rewardkit.batch.column import Floats
 
 STEPS, ROWS = 60, 48

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from rewardkit.alerts import Evidence, Lead, suspicious
-from rewardkit.alerts.arrangement import Arrangement
 from rewardkit.alerts.texts import PER_WINDOW, among, sampled, words
-from rewardkit.analyze.foreign_golds import ForeignScores
+from rewardkit.alerts.windowed_run import WindowedRun
+from rewardkit.analyze.permuted_golds import ForeignScores
 
 STEPS, PROMPTS, GENERATIONS = 100, 8, 4
 SIZE = STEPS * PROMPTS * GENERATIONS
@@ -149,7 +149,7 @@ def test_answers_filled_in_from_the_prompt_are_not_copies(answer: Callable[[int]
 
 def test_a_sample_has_whole_groups_of_every_window() -> None:
     evidence = run(lambda row, tricked: "")
-    arrangement = Arrangement(Evidence(evidence.steps, evidence.prompts, evidence.totals, completions=["x"] * SIZE))
+    arrangement = WindowedRun(Evidence(evidence.steps, evidence.prompts, evidence.totals, completions=["x"] * SIZE))
     sample = sampled(arrangement)
     assert sample is not None
     assert set(sample.windows.tolist()) == set(range(8))

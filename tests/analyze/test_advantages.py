@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from rewardkit.analyze.advantages import Spread, Way, moments_of
+from rewardkit.analyze.advantages import GroupStats, Way, moments_of
 from rewardkit.batch.column import Floats
 
 torch = pytest.importorskip("torch")
@@ -43,7 +43,7 @@ def by_trl(totals: Floats, way: Way) -> Floats:
 @given(batch=batches)
 def test_advantages_equal_those_of_trl(way: Way, batch: list[float]) -> None:
     totals = np.array(batch)
-    spread = Spread.of(totals, np.arange(len(batch)) // SIZE)
+    spread = GroupStats.of(totals, np.arange(len(batch)) // SIZE)
     found = spread.advantages(way, moments_of(totals))
     np.testing.assert_allclose(found, by_trl(totals, way), rtol=1e-6, atol=1e-5)
 
@@ -51,7 +51,7 @@ def test_advantages_equal_those_of_trl(way: Way, batch: list[float]) -> None:
 @given(batch=batches)
 def test_a_part_has_the_advantages_of_the_whole(batch: list[float]) -> None:
     totals = np.array(batch)
-    spread, moments = Spread.of(totals, np.arange(len(batch)) // SIZE), moments_of(totals)
+    spread, moments = GroupStats.of(totals, np.arange(len(batch)) // SIZE), moments_of(totals)
     part = spread.part(1, 3).advantages("group", moments)
     np.testing.assert_array_equal(part, spread.advantages("group", moments)[1:3])
 

@@ -471,13 +471,13 @@ def test_messages_with_calls_win() -> None:
 
 
 def test_a_trainer_that_runs_calls_leaves_none_in_a_text() -> None:
-    from rewardkit.batch.rollouts import Rollouts
+    from rewardkit.batch.rollouts import RolloutInfo
 
-    for rollouts in (Rollouts(runs_calls=True), Rollouts(records=[[]]), Rollouts(environments=[object()])):
+    for rollouts in (RolloutInfo(runs_calls=True), RolloutInfo(records=[[]]), RolloutInfo(environments=[object()])):
         trajectory = rollouts.read(0, [says(HERMES)])
         assert trajectory.with_text_calls() == trajectory
         assert len(trajectory.with_text_calls("hermes").calls) == 1
-    assert len(Rollouts().read(0, HERMES).with_text_calls().calls) == 1
+    assert len(RolloutInfo().read(0, HERMES).with_text_calls().calls) == 1
 
 
 def test_every_turn_is_read() -> None:

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.batch.call_arguments import Arguments, json_key
-from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.batch.trajectory import ToolCall, ToolResult, Turn
 from rewardkit.check.variants import strategies
 from tests.record.conversations import OPENED, PENDING, asks, result, says
@@ -245,7 +245,7 @@ def test_equal_messages_are_read_once_and_scored_once() -> None:
 
 
 def test_rows_with_equal_messages_differ_if_one_was_cut() -> None:
-    batch = rk.Batch(["x", "x"], rollouts=Rollouts(cut=[True, False]))
+    batch = rk.Batch(["x", "x"], rollouts=RolloutInfo(cut=[True, False]))
     assert [batch.trajectory(row).stop for row in range(2)] == ["cut", "answered"]
     np.testing.assert_array_equal(rk.Scorer(rk.agents.finished()).score(batch).total, [0.0, 1.0])
 

@@ -16,7 +16,7 @@ from rewardkit.check.check import check_reward, subject_of
 from rewardkit.check.findings import Finding, LawResult
 from rewardkit.check.laws import Law
 from rewardkit.check.reports import Report
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 
 EXAMPLES: list[dict[str, Any]] = [{"prompt": "6*7?", "answer": "42"}, {"prompt": "3+4?", "answer": "7"}]
 GOOD = ["<think>6*7</think><answer>42</answer>", "<think>3+4</think><answer>7</answer>"]
@@ -81,7 +81,7 @@ def noisy(completions: list[str], **kwargs: Any) -> list[float]:
     return [random.random() for _ in completions]
 
 
-def subject(reward: Any, *, seed: int = 0, **options: Any) -> Subject:
+def subject(reward: Any, *, seed: int = 0, **options: Any) -> RewardUnderTest:
     """A reward on the two sums, as check_reward would see it."""
     given = {"good": GOOD, "bad": BAD, **options}
     return subject_of(reward, given.pop("examples", EXAMPLES), seed=seed, **given)

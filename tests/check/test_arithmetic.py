@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from rewardkit.check.completion.anatomy import Anatomy
+from rewardkit.check.completion.parsed_completion import ParsedCompletion
 from rewardkit.check.laws.partial_credit import Expression, expression_in
 from tests.check.laws.test_expressions import exact_value
 
 
 def found(body: str, **columns: Any) -> Expression | None:
-    return expression_in(Anatomy(f"Well.<answer>{body}</answer>."), columns)
+    return expression_in(ParsedCompletion(f"Well.<answer>{body}</answer>."), columns)
 
 
 @st.composite
@@ -93,4 +93,4 @@ def test_what_is_no_expression_of_a_column(body: str, columns: dict[str, Any]) -
 
 
 def test_an_unmarked_expression_is_left_alone() -> None:
-    assert expression_in(Anatomy("20 + 7"), {"nums": [20, 7], "target": 27}) is None
+    assert expression_in(ParsedCompletion("20 + 7"), {"nums": [20, 7], "target": 27}) is None

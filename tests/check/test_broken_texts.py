@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from rewardkit.check.completion.anatomy import anatomy_of
+from rewardkit.check.completion.parsed_completion import anatomy_of
 from rewardkit.check.reward_under_test.vocabulary import Mined
 from rewardkit.check.variants.broken_texts import blocks_of, broken, near_misses
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from rewardkit.check.completion.anatomy import anatomy_of, as_number
+from rewardkit.check.completion.parsed_completion import anatomy_of, as_number
 from rewardkit.check.variants.other_golds import Gold, other_golds
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from rewardkit.check.completion.anatomy import Span
+from rewardkit.check.completion.parsed_completion import Span
 from rewardkit.check.reward_under_test.judgment import judged
 from rewardkit.check.reward_under_test.sensitivity import (
     Part,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from rewardkit.check.completion.anatomy import Anatomy
+from rewardkit.check.completion.parsed_completion import ParsedCompletion
 from rewardkit.check.variants.siblings import Siblings, siblings_in
 
 WORDS = st.lists(st.text("abcdefgh", min_size=1, max_size=6), min_size=2, max_size=8)
@@ -13,7 +13,7 @@ JOINTS = (" > ", " -> ", "; ", " | ", ", ")
 
 
 def found(text: str, kind: str, *columns: object) -> Siblings:
-    (one,) = [one for one in siblings_in(Anatomy(text), columns) if one.kind == kind]
+    (one,) = [one for one in siblings_in(ParsedCompletion(text), columns) if one.kind == kind]
     return one
 
 
@@ -65,7 +65,9 @@ def test_fences_and_other_blocks() -> None:
     fences = found("A:\n```py\n1\n```\nB:\n```\n2\n```", "fence")
     assert parts(fences) == ["```py\n1\n```", "```\n2\n```"]
     assert fences.without(0) == "A:\n```\n2\n```"
-    steps = [one for one in siblings_in(Anatomy("<step>a</step><step>b</step><answer>c</answer>")) if len(one) == 2]
+    steps = [
+        one for one in siblings_in(ParsedCompletion("<step>a</step><step>b</step><answer>c</answer>")) if len(one) == 2
+    ]
     assert [parts(one) for one in steps] == [["<step>a</step>", "<step>b</step>"]]
 
 
@@ -76,7 +78,7 @@ def test_a_single_part_has_a_line_of_its_own() -> None:
 
 def test_thinking_has_no_siblings() -> None:
     text = "<think>\n- a\n- b\n</think>\n- c\n- d"
-    assert [parts(one) for one in siblings_in(Anatomy(text))] == [["- c", "- d"]]
+    assert [parts(one) for one in siblings_in(ParsedCompletion(text))] == [["- c", "- d"]]
 
 
 def test_bullets_go_on_in_lines_that_are_indented() -> None:
@@ -96,13 +98,13 @@ def test_mentions_of_the_items_of_a_column() -> None:
     "column", [None, "cat dog", ["cat"], ["cat", "cow"], ["cat", 3], [], ["", "cat"], {"cat": "dog"}]
 )
 def test_columns_that_are_not_mentioned_once_each(column: object) -> None:
-    assert [one.kind for one in siblings_in(Anatomy("A cat and a dog."), [column])] == []
+    assert [one.kind for one in siblings_in(ParsedCompletion("A cat and a dog."), [column])] == []
 
 
 @pytest.mark.parametrize("text", ["", "\n", "<answer></answer>", "<answer>[]</answer>", "A: ,", "A: ", ", , ", "`" * 9])
 def test_texts_without_siblings(text: str) -> None:
-    assert [one for one in siblings_in(Anatomy(text)) if len(one) > 1] == []
+    assert [one for one in siblings_in(ParsedCompletion(text)) if len(one) > 1] == []
 
 
 def test_too_many_parts_are_left_alone() -> None:
-    assert [*siblings_in(Anatomy(_bullets(["a"] * 13)))] == []
+    assert [*siblings_in(ParsedCompletion(_bullets(["a"] * 13)))] == []

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import rewardkit as rk
-from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.check.variants import strategies
 from rewardkit.combine.per_turn import Reduction
 from tests.record.conversations import OPENED, asks, result, says
@@ -260,7 +260,7 @@ def test_the_weight_counts_for_the_term() -> None:
 
 
 def test_a_broken_environment_fails_the_row() -> None:
-    batch = rk.Batch([turns([1]), turns([1])], rollouts=Rollouts(broken={0: "down"}))
+    batch = rk.Batch([turns([1]), turns([1])], rollouts=RolloutInfo(broken={0: "down"}))
     table = rk.Scorer(make(Reduction("mean"), share) + make(Reduction("last"), "values").named("column")).score(
         rk.Batch([turns([1])] * 2, columns={"values": [[1], [1]]}, rollouts=batch.rollouts)
     )
@@ -270,13 +270,13 @@ def test_a_broken_environment_fails_the_row() -> None:
 
 
 def test_a_cut_trajectory_is_cut_in_its_last_state_alone() -> None:
-    batch = rk.Batch([turns(["a", "b"])], rollouts=Rollouts(cut=[True]))
+    batch = rk.Batch([turns(["a", "b"])], rollouts=RolloutInfo(cut=[True]))
     table = rk.Scorer(rk.per_turn(rk.agents.finished(), reduce="mean", over="prefixes")).score(batch)
     assert table.turns["finished_per_turn"][0].tolist() == [0.5, 0.0]
 
 
 def test_a_cut_turn_is_cut_by_itself_too() -> None:
-    batch = rk.Batch([turns(["a", "b"])], rollouts=Rollouts(cut=[True]))
+    batch = rk.Batch([turns(["a", "b"])], rollouts=RolloutInfo(cut=[True]))
     table = rk.Scorer(rk.per_turn(rk.agents.finished(), reduce="mean")).score(batch)
     assert table.turns["finished_per_turn"][0].tolist() == [0.5, 0.0]
 

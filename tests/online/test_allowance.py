@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rewardkit.online import radar as allowance
-from rewardkit.online.radar import Allowance
+from rewardkit.online.radar import OverheadBudget
 
 
 class Clock:
@@ -35,7 +35,7 @@ def test_what_is_spent_stays_below_the_share(share: float, batches: list[tuple[f
     clock, spent = Clock(), 0.0
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(allowance, "time", clock)
-        allowed = Allowance(share)
+        allowed = OverheadBudget(share)
         begun = clock.now
         for pause, cost in batches:
             clock.now += pause
@@ -49,7 +49,7 @@ def test_what_is_spent_stays_below_the_share(share: float, batches: list[tuple[f
 
 
 def test_it_works_at_once_and_then_as_often_as_its_share_allows(clock: Clock) -> None:
-    allowed, worked = Allowance(0.01), []
+    allowed, worked = OverheadBudget(0.01), []
     for batch in range(1, 402):
         clock.now += 1.0
         if allowed.suffices:
@@ -62,7 +62,7 @@ def test_it_works_at_once_and_then_as_often_as_its_share_allows(clock: Clock) ->
 
 
 def test_a_long_pause_does_not_lead_to_a_rush(clock: Clock) -> None:
-    allowed = Allowance(0.01)
+    allowed = OverheadBudget(0.01)
     for _ in range(2):
         assert allowed.suffices
         with allowed.spent():

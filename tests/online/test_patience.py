@@ -8,9 +8,9 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.online import batches as patience
-from rewardkit.online.offers import Offers
 from rewardkit.online.rows import Row
 from rewardkit.online.scorer import RowScorer
+from rewardkit.online.trainer_inputs import TrainerInputs
 
 
 class Judge:
@@ -37,7 +37,7 @@ def scorer(judge: Judge) -> RowScorer:
     def judged(completion: str) -> float:
         return judge(completion)
 
-    return RowScorer(rk.reward(judged), Offers("any"))
+    return RowScorer(rk.reward(judged), TrainerInputs("any"))
 
 
 def test_failed_rows_are_scored_again_and_keep_their_places() -> None:
@@ -67,7 +67,9 @@ def test_the_last_try_is_at_the_end_of_the_time() -> None:
 
 
 def test_only_the_last_try_counts_and_is_recorded(tmp_path: object) -> None:
-    own = RowScorer(_patient_reward(), Offers("any"), record=f"{tmp_path}/run", limits=rk.Limits(max_failure_rate=0.0))
+    own = RowScorer(
+        _patient_reward(), TrainerInputs("any"), record=f"{tmp_path}/run", limits=rk.Limits(max_failure_rate=0.0)
+    )
     for row in range(1_300):
         assert own.score([Row(f"down {row}")], patience=5.0)[0].scored
     own.flush()
@@ -93,7 +95,7 @@ def test_rows_that_would_fail_again_are_not_scored_again() -> None:
     def right(completion: str, answer: str) -> float:
         return float(completion == answer)
 
-    [missing] = RowScorer(right, Offers("any")).score([Row("a")], patience=60.0)
+    [missing] = RowScorer(right, TrainerInputs("any")).score([Row("a")], patience=60.0)
     assert "answer" in missing.why
 
 
@@ -105,7 +107,7 @@ def test_a_row_that_abstained_is_not_scored_again() -> None:
         calls.append(completion)
         return None
 
-    [score] = RowScorer(nothing, Offers("any")).score([Row("a")], patience=60.0)
+    [score] = RowScorer(nothing, TrainerInputs("any")).score([Row("a")], patience=60.0)
     assert score.total is None
     assert calls == ["a"]
 

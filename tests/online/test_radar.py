@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rewardkit as rk
-from rewardkit.analyze.foreign_golds import ForeignGolds, ForeignScores
+from rewardkit.analyze.permuted_golds import ForeignScores, PermutedGolds
 from rewardkit.batch.column import Floats
 from rewardkit.online import radar as module
 from rewardkit.online.radar import GROUPS, Radar
@@ -135,7 +135,7 @@ def test_a_failure_switches_it_off_and_is_logged_once(caplog: pytest.LogCaptureF
     radar, one = Radar(anywhere, share=ALWAYS), batch(0, 0.0)
     table = Scorer(anywhere).score(one)
     with caplog.at_level(logging.WARNING), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ForeignGolds, "scores", lambda *_, **__: 1 / 0)
+        patch.setattr(PermutedGolds, "scores", lambda *_, **__: 1 / 0)
         for step in range(3):
             assert radar.look(one, table, table.total, step=step) is None
     assert len(caplog.records) == 1

@@ -18,22 +18,22 @@ from hypothesis import given, settings, strategies as st
 
 import rewardkit as rk
 from rewardkit.online import recording
-from rewardkit.online.offers import Offers
 from rewardkit.online.recording import RowRecording, place
 from rewardkit.online.requests import Requests
 from rewardkit.online.rows import Row
 from rewardkit.online.scorer import RowScorer
+from rewardkit.online.trainer_inputs import TrainerInputs
 from tests.waiting import until
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("duckdb")
 
-OFFERS = Offers("any", step=True, groups=True, ids=True)
+OFFERS = TrainerInputs("any", step=True, groups=True, ids=True)
 SHORT = rk.length.between(1, 8, unit="characters")
 _SCORING = """
 import sys, time
 import rewardkit as rk
-from rewardkit.online.offers import Offers
+from rewardkit.online.trainer_inputs import Offers
 from rewardkit.online.rows import Row
 from rewardkit.online.scorer import RowScorer
 

@@ -11,7 +11,7 @@ import rewardkit as rk
 _SCORING = """
 import sys
 import rewardkit as rk
-from rewardkit.online.offers import Offers
+from rewardkit.online.trainer_inputs import Offers
 from rewardkit.online.rows import Row
 from rewardkit.online.scorer import RowScorer
 

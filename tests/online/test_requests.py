@@ -20,12 +20,12 @@ from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.online import requests as requests_module
-from rewardkit.online.offers import Offers
 from rewardkit.online.requests import Requests
 from rewardkit.online.rows import Row
 from rewardkit.online.scorer import RowScorer
+from rewardkit.online.trainer_inputs import TrainerInputs
 
-OFFERS = Offers("any", step=True, groups=True)
+OFFERS = TrainerInputs("any", step=True, groups=True)
 
 
 def requests(reward: Any, **options: Any) -> Requests:
@@ -119,7 +119,7 @@ def test_the_usual_end_token_is_removed_where_a_trainer_leaves_it(ends: bool) ->
     def bare(completion: str) -> float:
         return float(completion == "4")
 
-    own = RowScorer(bare, Offers("any", end_token=ends))
+    own = RowScorer(bare, TrainerInputs("any", end_token=ends))
     with pytest.warns(rk.errors.RewardKitWarning, match=r"special tokens, such as '<\|im_end\|>'"):
         [first] = own.score([Row("4<|im_end|>\n")])
     [second] = own.score([Row("4</s>")])

@@ -16,14 +16,14 @@ from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.errors import BindingError, CoercionError, RewardBug, RewardDefinitionError, RewardTypeError
-from rewardkit.online.offers import Offers
 from rewardkit.online.rows import Row, RowScore
 from rewardkit.online.scorer import RowScorer
+from rewardkit.online.trainer_inputs import TrainerInputs
 from rewardkit.tree.evaluation.scorer import Scorer
 from tests import trees
 from tests.trees import Rows
 
-OFFERS = Offers("any", step=True, groups=True, ids=True)
+OFFERS = TrainerInputs("any", step=True, groups=True, ids=True)
 
 
 class NoText:
@@ -65,7 +65,7 @@ def close(completion: str, answer: float, prompt: str = "") -> float:
     return 1.0 / (1.0 + abs(len(completion) - answer))
 
 
-def online(reward: Any = close, offers: Offers = OFFERS, **options: Any) -> RowScorer:
+def online(reward: Any = close, offers: TrainerInputs = OFFERS, **options: Any) -> RowScorer:
     return RowScorer(reward, offers, **{"limits": rk.Limits(max_failure_rate=1.0, max_error_rate=1.0), **options})
 
 

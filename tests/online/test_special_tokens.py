@@ -11,10 +11,10 @@ from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.errors import RewardTypeError
-from rewardkit.online.offers import Offers
 from rewardkit.online.rows import Row
 from rewardkit.online.scorer import RowScorer
 from rewardkit.online.special_tokens import SpecialTokens
+from rewardkit.online.trainer_inputs import TrainerInputs
 
 TOKENS = ["<|im_start|>", "<|im_end|>", "<|im_end|>\n", "</s>", "<s>", "a.b", "[PAD]"]
 pieces = st.lists(st.one_of(st.sampled_from(TOKENS), st.text(max_size=4), st.sampled_from(["axb", "PAD", "<", "\n"])))
@@ -111,7 +111,7 @@ def test_a_token_that_ends_a_text_is_noticed(text: Any, token: str) -> None:
 
 
 def test_a_scorer_says_so_once() -> None:
-    own = RowScorer(rk.length.between(1, 3, unit="characters"), Offers("any"))
+    own = RowScorer(rk.length.between(1, 3, unit="characters"), TrainerInputs("any"))
     with pytest.warns(rk.errors.RewardKitWarning, match=re.escape("any hands over completions with special tokens")):
         own.score([Row("4<|im_end|>")])
     own.score([Row("4<|im_end|>")])

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.analyze.advantages import Spread, moments_of
+from rewardkit.analyze.advantages import GroupStats, moments_of
 from rewardkit.batch.batch import Batch
 from rewardkit.batch.column import Column
 from rewardkit.batch.messages import completion_text
@@ -79,7 +79,7 @@ def record(step: int, *, prompts: int = 3, epoch: float | None = None, changed: 
         "durations": {"form": [0.001] * n, "answer": [0.01] * (n - 1) + [2.5]},
         "columns": {"level": ["hard" if row < GENERATIONS else "easy" for row in range(n)]},
         "groups": groups,
-        "advantages": Spread.of(total, groups).advantages("group", moments_of(total)),
+        "advantages": GroupStats.of(total, groups).advantages("group", moments_of(total)),
         "metrics": {"weights/answer": 1.0, "gates/form": 0.5, "diversity/distinct": 1.0, "trainer/loss": 1.0 / step},
         "lines": (
             Line(f"answer says hello at step {step}", "print", component="answer"),

@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from rewardkit.batch.batch import Batch
 from rewardkit.batch.column import Column
 from rewardkit.batch.environments import Watch, journals, recorded
-from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.batch.score import SCORED
 from rewardkit.batch.text_calls import read_text_calls
 from rewardkit.batch.trajectory import Trajectory
@@ -31,7 +31,7 @@ NUMBERS = ("turns", "calls", "repeated_calls", "tool_errors", "stop", "broken", 
 
 
 def read(completions: list[Any], **known: Any) -> Trajectories:
-    found = Trajectories.of(Batch(completions, rollouts=Rollouts(**known)))
+    found = Trajectories.of(Batch(completions, rollouts=RolloutInfo(**known)))
     assert found is not None
     return found
 
@@ -185,7 +185,7 @@ def test_a_call_that_could_not_be_read(text: str, expected: bool) -> None:
     assert is_malformed(trajectory) is (expected and not read_text_calls(text).readable)
     assert not is_malformed(Trajectory.of([asks(("open", {}), text=text)]))
     for known, runs in ((trajectory, False), (run, True)):
-        fast = Trajectories.of(Batch([[says(text)]], rollouts=Rollouts(runs_calls=runs)))
+        fast = Trajectories.of(Batch([[says(text)]], rollouts=RolloutInfo(runs_calls=runs)))
         assert fast is not None
         assert bool(fast.malformed[0]) is is_malformed(known)
 

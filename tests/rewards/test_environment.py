@@ -119,10 +119,10 @@ def test_a_bug_in_a_check_is_errored_and_an_outage_failed() -> None:
 
 def batch(*environments: Any) -> rk.Batch:
     from rewardkit.batch.environments import journals
-    from rewardkit.batch.rollouts import Rollouts
+    from rewardkit.batch.rollouts import RolloutInfo
 
     size = len(environments)
-    return rk.Batch(["x"] * size, rollouts=Rollouts(**journals(list(environments))))
+    return rk.Batch(["x"] * size, rollouts=RolloutInfo(**journals(list(environments))))
 
 
 @pytest.mark.parametrize("reward", [rk.agents.final_state(sold), rk.agents.environment_reward()])

@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 import rewardkit as rk
 from rewardkit.batch.batch import Batch
-from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.check.variants import strategies
 from rewardkit.check.variants.wild_texts import TEXTS
 from tests.batch.text_forms import ALL, as_json
@@ -517,14 +517,14 @@ def test_calls_in_text(gold: str, completion: Any, score: float, note: str) -> N
 
 def test_a_trainer_that_runs_calls_is_asked_for_none_in_text() -> None:
     completions = [[says(hermes(RED))], [says(BROKEN)], made([RED])]
-    batch = Batch(completions, columns={"gold": [cell(RED)] * 3}, rollouts=Rollouts(runs_calls=True))
+    batch = Batch(completions, columns={"gold": [cell(RED)] * 3}, rollouts=RolloutInfo(runs_calls=True))
     found = rk.Scorer(rk.tool_calls("gold")).score(batch)
     assert found.total.tolist() == [0.0, 0.0, 1.0]
     assert found.notes["tool_calls"][0].endswith("does not count: the trainer runs the calls of messages")
     asked_for = rk.Scorer(rk.tool_calls("gold", form="hermes")).score(batch)
     assert asked_for.total.tolist() == [1.0, 0.0, 1.0]
     assert "cannot be read" in asked_for.notes["tool_calls"][1]
-    free = Batch(completions, columns={"gold": [cell()] * 3}, rollouts=Rollouts(runs_calls=True))
+    free = Batch(completions, columns={"gold": [cell()] * 3}, rollouts=RolloutInfo(runs_calls=True))
     assert rk.Scorer(rk.tool_calls("gold")).score(free).total.tolist() == [1.0, 1.0, 0.0]
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.check.variants import strategies
 from rewardkit.check.variants.wild_texts import TEXTS
 from tests.record.conversations import OPENED, PENDING, asks, result, says
@@ -101,7 +101,7 @@ def test_scores(reward: rk.Reward, completion: Any, score: float, note: str | No
 
 
 def test_finished_knows_which_completions_were_cut() -> None:
-    batch = rk.Batch([OPENED, OPENED, "text"], rollouts=Rollouts(cut=[True, False, True]))
+    batch = rk.Batch([OPENED, OPENED, "text"], rollouts=RolloutInfo(cut=[True, False, True]))
     table = rk.Scorer(rk.agents.finished()).score(batch)
     assert table.total.tolist() == [0.0, 1.0, 0.0]
     assert table.notes["finished"] == ["it ran into the token limit", "", "it ran into the token limit"]
@@ -158,7 +158,7 @@ def test_notes_are_short_whatever_the_policy_writes() -> None:
 
 
 def test_errors_of_a_broken_environment_are_not_counted() -> None:
-    batch = rk.Batch([PENDING, PENDING], rollouts=Rollouts(broken={0: "down"}))
+    batch = rk.Batch([PENDING, PENDING], rollouts=RolloutInfo(broken={0: "down"}))
     table = rk.Scorer(rk.agents.tool_errors()).score(batch)
     assert [str(outcome) for outcome in table.outcomes["tool_errors"]] == ["failed", "scored"]
 

@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 from rewardkit.errors import DataError
 from rewardkit.scoring import parts as survey
 from rewardkit.scoring.files import rows_of
-from rewardkit.scoring.parts import Held, Listed, Part, first_apart, regrouped, whole_groups
+from rewardkit.scoring.parts import HeldRows, Listed, Part, first_apart, regrouped, whole_groups
 from rewardkit.scoring.sources import saved
 
 TEXTS = st.lists(st.text(max_size=12), min_size=1, max_size=30)
@@ -86,7 +86,7 @@ def test_only_needed_columns_of_tables_are_read(tmp_path: Path) -> None:
 
 def held(sizes: list[int]) -> list[Part]:
     numbers = iter(range(sum(sizes)))
-    return [Held(Listed([{"n": next(numbers)} for _ in range(size)])) for size in sizes]
+    return [HeldRows(Listed([{"n": next(numbers)} for _ in range(size)])) for size in sizes]
 
 
 @given(PIECES, st.integers(1, 12))
@@ -111,7 +111,7 @@ def test_groups_are_not_cut(sizes: list[int], groups: list[int]) -> None:
     ]
     parts, start = [], 0
     for size in sizes:
-        parts.append(Held(Listed(listed[start : start + size])))
+        parts.append(HeldRows(Listed(listed[start : start + size])))
         start += size
     cut = list(whole_groups(parts, ["k"]))
     assert rows(cut) == listed

@@ -15,7 +15,7 @@ import rewardkit as rk
 from rewardkit.errors import BindingError, DataError, RewardDefinitionError, RunStopped
 from rewardkit.scoring.columns import Columns
 from rewardkit.scoring.engine import score_saved
-from rewardkit.scoring.parts import Held, Listed
+from rewardkit.scoring.parts import HeldRows, Listed
 from rewardkit.scoring.processes import Workers, one_reward
 from rewardkit.scoring.scores import Scores, Work, score
 from rewardkit.scoring.sources import Saved, saved
@@ -27,7 +27,7 @@ def listed(rows: Sequence[dict[str, Any]], apart: tuple[str, ...] = ()) -> Saved
     """Rows that lie in memory."""
     kinds = {name: {object} for row in rows for name in row}
 
-    return Saved("rows", len(rows), kinds, lambda: [Held(Listed(rows))], apart)  # type: ignore[arg-type]
+    return Saved("rows", len(rows), kinds, lambda: [HeldRows(Listed(rows))], apart)  # type: ignore[arg-type]
 
 
 def scored(name: str, rows: Any, *, sources: dict[str, str] | None = None, batch: int = 512) -> Scores:

@@ -16,9 +16,9 @@ import rewardkit as rk
 from rewardkit.errors import CoercionError
 from rewardkit.online.breaker import Breaker, Limits, WrongColumns
 from rewardkit.online.faults import MAX_GOLDS, FaultReport, fault_counts, unparsable_golds
-from rewardkit.online.offers import Offers
 from rewardkit.online.rows import Row
 from rewardkit.online.scorer import RowScorer
+from rewardkit.online.trainer_inputs import TrainerInputs
 from tests.hostile.rewards import REWARDS
 from tests.semantics.leaves import HALF, down
 
@@ -282,7 +282,9 @@ def row(gold: str, text: str = "1") -> Row:
 
 
 def row_scorer(reward: Any = None, **options: Any) -> RowScorer:
-    return RowScorer(rk.number("answer") + HALF if reward is None else reward, Offers("any", groups=True), **options)
+    return RowScorer(
+        rk.number("answer") + HALF if reward is None else reward, TrainerInputs("any", groups=True), **options
+    )
 
 
 @pytest.mark.parametrize("patience", [0.0, 60.0])

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.online.faults import fault_counts
 from rewardkit.serve.remote import Server, rows_scored
 from rewardkit.workers.background import in_background
@@ -92,7 +92,7 @@ def test_the_server_is_told_that_the_trainer_runs_calls(tmp_path: Path) -> None:
     file.write_text("import rewardkit as rk\n\nreward = rk.agents.calls_between(1, 1)\n")
     with serving(file=str(file)) as running:
         totals = [
-            rk.Scorer(rk.remote(running.url)).score(rk.Batch(["[look()]"], rollouts=Rollouts(runs_calls=run))).total
+            rk.Scorer(rk.remote(running.url)).score(rk.Batch(["[look()]"], rollouts=RolloutInfo(runs_calls=run))).total
             for run in (False, True)
         ]
     assert [total.tolist() for total in totals] == [[1.0], [0.0]]

@@ -13,7 +13,7 @@ from rewardkit.text.literals import (
     JSON_CHARACTERS,
     LITERAL_CHARACTERS,
     NUMBER_CHARACTERS,
-    Misfit,
+    LiteralError,
     check_json,
     check_number,
     read_literal,
@@ -48,7 +48,7 @@ def test_what_python_and_json_write_is_read(values: list[Any]) -> None:
     ids=lambda text: text[:20],
 )
 def test_python_that_is_not_a_plain_literal_is_refused(text: str) -> None:
-    with pytest.raises(Misfit):
+    with pytest.raises(LiteralError):
         read_literal(text)
 
 
@@ -64,7 +64,7 @@ def test_python_that_is_not_a_plain_literal_is_refused(text: str) -> None:
     ids=lambda text: text[:20],
 )
 def test_ambiguous_or_oversized_json_is_refused(text: str) -> None:
-    with pytest.raises(Misfit):
+    with pytest.raises(LiteralError):
         check_json(text)
 
 
@@ -76,5 +76,5 @@ def test_text_that_is_not_json_is_json_decode_error() -> None:
 def test_numbers_are_finite_and_short() -> None:
     check_number("1e308")
     for text in ("1e309", "nan", "9" * (NUMBER_CHARACTERS + 1)):
-        with pytest.raises(Misfit):
+        with pytest.raises(LiteralError):
             check_number(text)

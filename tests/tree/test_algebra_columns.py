@@ -10,7 +10,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.check.examples import Example
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.tree.algebra import changed
 from rewardkit.tree.evaluation.scorer import Scorer
 
@@ -123,7 +123,7 @@ def test_nothing_changes_without_a_change() -> None:
 
 @pytest.mark.parametrize("reward", [closeness, rk.number("answer"), rk.from_trl(trl_function)], ids=repr)
 def test_the_check_finds_the_mapped_column(reward: rk.Reward) -> None:
-    subject = Subject(reward.with_columns(answer="solution"), [Example(None, {"solution": "4", "other": 1})])
+    subject = RewardUnderTest(reward.with_columns(answer="solution"), [Example(None, {"solution": "4", "other": 1})])
     assert subject.columns_read >= {"solution"}
     assert "answer" not in subject.columns_read
 

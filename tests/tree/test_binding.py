@@ -15,7 +15,7 @@ import rewardkit as rk
 from rewardkit.tree.binding import Binding, detached, distinct
 from rewardkit.tree.leaf import Leaf
 from rewardkit.tree.parameters import Parameter
-from rewardkit.tree.results import Contract
+from rewardkit.tree.results import ReturnPolicy
 
 
 def test_arguments_are_bound_by_name_and_columns_coerced_to_their_annotation() -> None:
@@ -242,7 +242,7 @@ def test_a_view_of_the_prompt_sees_text_or_messages_and_never_the_original() -> 
             return 1.0
         return 0.5 if prompt == "6*7?" else 0.0
 
-    reward = Leaf(Binding(asked, (Parameter("prompt", "prompt", view=same, default="none"),)), Contract("asked"))
+    reward = Leaf(Binding(asked, (Parameter("prompt", "prompt", view=same, default="none"),)), ReturnPolicy("asked"))
     chat = [{"role": "user", "content": "6*7?"}]
     assert rk.score(reward, ["a", "b", "c"], prompts=[chat, "6*7?", chat]).total.tolist() == [1.0, 0.5, 1.0]
     assert chat == [{"role": "user", "content": "6*7?"}]

@@ -13,7 +13,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.tree.leaf import Leaf
-from rewardkit.tree.results import Contract
+from rewardkit.tree.results import ReturnPolicy
 
 
 @rk.reward
@@ -53,7 +53,7 @@ def test_a_reward_is_still_the_function_that_it_was() -> None:
 def test_options_are_kept_and_a_function_can_be_wrapped_later() -> None:
     reward = rk.reward(name="other", bounds=(-1, 2), on_failure=0, on_error="raise", deterministic=False)(plain)
     assert isinstance(reward, Leaf)
-    assert reward.contract == Contract("other", (-1.0, 2.0), on_failure=0.0, on_error="raise")
+    assert reward.contract == ReturnPolicy("other", (-1.0, 2.0), on_failure=0.0, on_error="raise")
     assert not reward.binding.deterministic
     assert rk.reward(plain).name == "plain"
 

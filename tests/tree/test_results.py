@@ -22,7 +22,7 @@ import pytest
 import rewardkit as rk
 from rewardkit.errors import RunStopped
 from rewardkit.tree.evaluation.scorer import Scorer
-from rewardkit.tree.results import Contract, Nonsense, Raised, as_number, check_results, unpacked
+from rewardkit.tree.results import InvalidReturn, Raised, ReturnPolicy, as_number, check_results, unpacked
 
 
 class Tensor:
@@ -303,14 +303,14 @@ def test_the_system_exit_of_a_signal_handler_passes_and_a_rewards_own_does_not(h
 
 
 def test_an_empty_list_of_results_is_valid() -> None:
-    contract = Contract("r", (0.0, 1.0), False, "unscorable", None)
+    contract = ReturnPolicy("r", (0.0, 1.0), False, "unscorable", None)
     assert len(check_results([], contract, True, lambda first, last: "").values) == 0
 
 
 @pytest.mark.parametrize("returned", [0.5, None, "ab", {0: 1.0, 1: 2.0}, {0.5}, iter([1.0, 2.0]), [1.0], [1.0] * 3])
 def test_a_group_function_must_return_one_score_per_completion(returned: Any) -> None:
     results = unpacked(returned, 2)
-    assert all(isinstance(result, Raised) and isinstance(result.error, Nonsense) for result in results)
+    assert all(isinstance(result, Raised) and isinstance(result.error, InvalidReturn) for result in results)
     assert len(results) == 2
 
 

@@ -27,7 +27,7 @@ from rewardkit.tree.decorator import policy_number
 from rewardkit.tree.fingerprints import described, source
 from rewardkit.tree.leaf import Leaf
 from rewardkit.tree.parameters import Parameter
-from rewardkit.tree.results import Abstention, Contract, Nonsense, Raised
+from rewardkit.tree.results import Abstention, InvalidReturn, Raised, ReturnPolicy
 from rewardkit.tree.reward import Reward, checked_name
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def number(value: Any) -> float:
     """Return a value as a number, as metrics of inspect_ai do: ``"C"`` and ``"yes"`` are 1.0, ``"P"`` is 0.5."""
     found = _number(value)
     if found is None:
-        raise Nonsense(
+        raise InvalidReturn(
             f"returned the value {shorten(value)}, which inspect_ai's metrics cannot turn into a number either",
             "Pass value=, a function that does: rk.from_inspect(scorer, value={'A': 1.0, 'B': 0.0}.get)",
         )
@@ -197,11 +197,13 @@ def _picked(value: Any, pick: Pick) -> Any:
     elif pick is None:
         return value
     else:
-        raise Nonsense(f"returned the value {shorten(value)}, of which value={pick!r} picks nothing", "Drop value=.")
+        raise InvalidReturn(
+            f"returned the value {shorten(value)}, of which value={pick!r} picks nothing", "Drop value=."
+        )
     if pick is None and len(keys) == 1:
         pick = keys[0]
     if pick not in keys:
-        raise Nonsense(
+        raise InvalidReturn(
             f"returned {said} {shorten(keys)}; " + ("none is picked" if pick is None else f"{pick!r} is not there"),
             f"Pass value={keys[0]!r}, or another of them, or a function of the value." if keys else "",
         )
@@ -401,7 +403,7 @@ class Call:
             )
         try:
             return read(score, self.value, state.output.completion)
-        except Nonsense as error:
+        except InvalidReturn as error:
             return Raised(error.with_traceback(None))  # whose lines are ours, not the scorer's
 
     def describe(self) -> str:
@@ -482,7 +484,7 @@ def from_inspect(
     parameters.append(Parameter("prompt", "prompt", view=as_it_is, default="", keyword_only=True))
     return Leaf(
         Binding(Call(scorer, value), tuple(parameters)),
-        Contract(checked_name(name if name is not None else label), (-math.inf, math.inf), on_error=fixed),
+        ReturnPolicy(checked_name(name if name is not None else label), (-math.inf, math.inf), on_error=fixed),
         f"from_inspect({', '.join([called(scorer), *options])})",
     )
 

@@ -24,8 +24,8 @@ from rewardkit.tree.evaluation.omission import EXPENSIVE, without
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.loading import load
 from rewardkit_adapters.live.mailbox import Mailbox
-from rewardkit_adapters.live.trial import Sample, Tried, compared, scored, tried
-from rewardkit_adapters.trl.layout import Layout
+from rewardkit_adapters.live.trial import Sample, TrialScores, compared, scored, tried
+from rewardkit_adapters.trl.layout import RewardColumns
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ def dry_run(run: str, target: str) -> dict[str, Any]:
         for name in steps.run.components
         if not np.isnan(values := steps.column(f"components/{name}")).all()
     }
-    before = Tried((), {name: float(np.nanmean(values)) for name, values in means.items()}, steps.column("total"))
-    after = tried(Layout.of(successor(_loaded(target), _held(run)), "terms"), sample)
+    before = TrialScores((), {name: float(np.nanmean(values)) for name, values in means.items()}, steps.column("total"))
+    after = tried(RewardColumns.of(successor(_loaded(target), _held(run)), "terms"), sample)
     return compared(before, after, sample)
 
 
@@ -87,7 +87,7 @@ def dry_run_on(run: str, target: str, steps: int) -> Differences:
 
     found = _recorded(run, steps)
     reward, _, omitted = without(successor(_loaded(target), _held(run)), [EXPENSIVE])
-    layout = Layout.of(reward, "terms")
+    layout = RewardColumns.of(reward, "terms")
     scorer = Scorer(layout.scored)
     parts = []
     for sample in found.samples:

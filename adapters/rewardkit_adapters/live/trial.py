@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.analyze.advantages import Spread, Way, moments_of
+from rewardkit.analyze.advantages import GroupStats, Way, moments_of
 from rewardkit.batch.batch import Batch
 from rewardkit.batch.column import Floats, Numbers
 from rewardkit.batch.score import ERRORED, FAILED
@@ -37,7 +37,7 @@ from rewardkit.workers.limits import free_bytes, limit_memory
 from rewardkit.workers.random_state import preserved_rng
 from rewardkit.workers.worker import Launch, alone
 from rewardkit_adapters.live.sources import MODULES, Code
-from rewardkit_adapters.trl.layout import Columns, Layout, successor
+from rewardkit_adapters.trl.layout import Columns, RewardColumns, successor
 
 SECONDS = 60.0
 """Time limit of a trial, including its imports."""
@@ -86,7 +86,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Tried:
+class TrialScores:
     """The scores of a reward on a sample.
 
     Attributes:
@@ -102,7 +102,7 @@ class Tried:
     warnings: tuple[str, ...] = ()
 
 
-def tried(layout: Layout, sample: Sample, *, strict: bool = True) -> Tried:
+def tried(layout: RewardColumns, sample: Sample, *, strict: bool = True) -> TrialScores:
     """Score `sample` with a reward in this process.
 
     Args:
@@ -114,10 +114,10 @@ def tried(layout: Layout, sample: Sample, *, strict: bool = True) -> Tried:
     scorer = Scorer(layout.scored)
     table, totals = scored(scorer, layout, sample, strict=strict)
     late = [] if sample.progress is None else scorer.late(sample.progress.max_steps)
-    return Tried(layout.names, means_of(table), totals, (*scorer.traps(), *late))
+    return TrialScores(layout.names, means_of(table), totals, (*scorer.traps(), *late))
 
 
-def scored(scorer: Scorer, layout: Layout, sample: Sample, *, strict: bool) -> tuple[ScoreTable, Floats]:
+def scored(scorer: Scorer, layout: RewardColumns, sample: Sample, *, strict: bool) -> tuple[ScoreTable, Floats]:
     """Score `sample`; return the scores, and the (n,) sums that the trainer makes. Arguments as in `tried`."""
     batch = sample.batch(layout.scored)
     with undisturbed():
@@ -160,7 +160,7 @@ def means_of(table: ScoreTable) -> dict[str, float | None]:
     }
 
 
-def tried_elsewhere(code: Code, folder: Path, layout: Layout, sample: Sample, seconds: float) -> Tried:
+def tried_elsewhere(code: Code, folder: Path, layout: RewardColumns, sample: Sample, seconds: float) -> TrialScores:
     """Score `sample` with the reward in `folder`, in a separate process that is killed after `seconds`.
 
     Args:
@@ -176,7 +176,7 @@ def tried_elsewhere(code: Code, folder: Path, layout: Layout, sample: Sample, se
     except Exception as error:
         raise RewardKitError(f"the last batch cannot be pickled for another process: {error}") from None
     try:
-        answer: Tried | str = call.result()
+        answer: TrialScores | str = call.result()
     except TimeoutError:
         raise RewardKitError(f"it did not finish the last batch within {seconds:g} s and was killed") from None
     except WorkerDied as error:
@@ -192,7 +192,7 @@ def tried_elsewhere(code: Code, folder: Path, layout: Layout, sample: Sample, se
 
 def _limited_answer(
     code: Code, folder: Path, columns: Columns, held: Mapping[str, float] | None, sample: Sample, memory: int | None
-) -> Tried | str:
+) -> TrialScores | str:
     """Limit the memory of this process, then answer; if memory runs out, the system should end this process first."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
@@ -204,14 +204,14 @@ def _limited_answer(
 
 def answer_to(
     code: Code, folder: Path, columns: Columns, held: Mapping[str, float] | None, sample: Sample
-) -> Tried | str:
+) -> TrialScores | str:
     """Return the scores of the reward in `folder` on `sample`, or the reason for the failure."""
     try:
         with undisturbed():  # as in the training: importing must not change the working directory
             imported = MODULES.imported(code, folder)
         MODULES.activate(imported, MODULES)
         tree = successor(imported.reward, held)
-        return tried(Layout.of(tree, columns, raw=held is not None), sample)
+        return tried(RewardColumns.of(tree, columns, raw=held is not None), sample)
     except RewardKitError as error:
         why = str(error)
     except BaseException as error:  # raised by the reward, including SystemExit
@@ -224,7 +224,7 @@ def answer_to(
     return why
 
 
-def compared(before: Tried, after: Tried, sample: Sample) -> dict[str, Any]:
+def compared(before: TrialScores, after: TrialScores, sample: Sample) -> dict[str, Any]:
     """Compare two rewards, in JSON values.
 
     ``rows``; ``processes`` that share the batch; ``components``: name -> mean before and after; ``total``;
@@ -255,7 +255,7 @@ def _changes(before: Floats, after: Floats, sample: Sample) -> dict[str, Any] | 
     if sample.groups is None or way is None:
         return None
     old, new = (
-        Spread.of(totals, sample.groups).advantages(way, moments_of(totals)) for totals in (before, after)
+        GroupStats.of(totals, sample.groups).advantages(way, moments_of(totals)) for totals in (before, after)
     )  # each from its own copy, because they are computed in place
     return {
         "changed_sign": int((np.sign(np.round(old, 6)) != np.sign(np.round(new, 6))).sum()),

@@ -19,8 +19,8 @@ from rewardkit_adapters.live import trial
 from rewardkit_adapters.live.mailbox import Answer, Mailbox, Request
 from rewardkit_adapters.live.numbers import numbers_of, retuned
 from rewardkit_adapters.live.sources import MODULES, Imported, placed
-from rewardkit_adapters.live.trial import Sample, Tried, compared, means_of, tried, tried_elsewhere, undisturbed
-from rewardkit_adapters.trl.layout import Columns, Layout
+from rewardkit_adapters.live.trial import Sample, TrialScores, compared, means_of, tried, tried_elsewhere, undisturbed
+from rewardkit_adapters.trl.layout import Columns, RewardColumns
 from rewardkit_adapters.trl.memory import saved_in
 from rewardkit_adapters.trl.scored import Scored
 from rewardkit_adapters.trl.trainer import Trainer
@@ -49,8 +49,8 @@ class Version:
     imported: Imported | None
     raw: bool = False
 
-    def layout(self, columns: Columns) -> Layout:
-        return Layout.of(self.reward, columns, raw=self.raw)
+    def layout(self, columns: Columns) -> RewardColumns:
+        return RewardColumns.of(self.reward, columns, raw=self.raw)
 
 
 class Versions:
@@ -161,7 +161,7 @@ class Look:
     records: Records | None = None
     trial: Mapping[str, Any] | None = None
     warnings: tuple[str, ...] = ()
-    after: Tried | None = None
+    after: TrialScores | None = None
     withdrawn: bool = False
 
 
@@ -176,7 +176,7 @@ class Updates:
         version: the number of the update in force; 0 before the first.
     """
 
-    def __init__(self, run: str, layout: Layout) -> None:
+    def __init__(self, run: str, layout: RewardColumns) -> None:
         self.mailbox = Mailbox(run)
         self.version = 0
         self._now = Version(0, layout.reward, None, layout.raw)
@@ -186,11 +186,11 @@ class Updates:
         self._trainer: Callable[[], Any] = lambda: None
         self._state: Any = None
         self._last: tuple[Batch, Scored, Way | None, states.States] | None = None
-        self._after: Tried | None = None  # the last batch, scored with an update that was applied after it
+        self._after: TrialScores | None = None  # the last batch, scored with an update that was applied after it
         self._unwritten: dict[int, Answer] = {}
         self._looked = 0.0
 
-    def use(self, layout: Layout) -> None:
+    def use(self, layout: RewardColumns) -> None:
         """Take another reward as the script's own: the trainer holds other weights."""
         own = Version(0, layout.reward, None, layout.raw)
         self._versions.use(own)
@@ -378,7 +378,7 @@ class Updates:
         if self._last is None:
             raise RewardKitError("there is no batch yet to try it on. Send it again after the first step")
         batch, scored, way, followed = self._last
-        before = self._after or Tried(tuple(scored.table.terms), means_of(scored.table), scored.totals)
+        before = self._after or TrialScores(tuple(scored.table.terms), means_of(scored.table), scored.totals)
         sample = Sample(
             batch.completions,
             batch.prompts,

@@ -26,7 +26,7 @@ from rewardkit.tree.decorator import checked_bounds
 from rewardkit.tree.fingerprints import described, source
 from rewardkit.tree.leaf import Leaf
 from rewardkit.tree.parameters import Parameter, parameters_of
-from rewardkit.tree.results import Contract
+from rewardkit.tree.results import ReturnPolicy
 from rewardkit.tree.reward import Reward, checked_name
 
 # Trees of OpenEnv's rubrics, read without importing OpenEnv.
@@ -385,7 +385,7 @@ class Tree:
         play = Play(owner, rubric, step, self.reset, names, text_of(rubric))
         call = AsyncRubricCall(play) if is_asynchronous(owner) else RubricCall(play)
         binding = Binding(call, joined(of_step, of_reset, label), plain=True)
-        contract = Contract(label, checked_bounds(label, self.bounds), may_abstain=True, remedy=_REMEDY)
+        contract = ReturnPolicy(label, checked_bounds(label, self.bounds), may_abstain=True, remedy=_REMEDY)
         return Leaf(binding, contract, f"from_openenv({label})")
 
 

@@ -11,12 +11,12 @@ from weakref import WeakValueDictionary
 from rewardkit.errors import hashable
 from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
-from rewardkit.online.offers import Offers
 from rewardkit.online.requests import Requests
 from rewardkit.online.scorer import RowScorer
+from rewardkit.online.trainer_inputs import TrainerInputs
 from rewardkit.tree.evaluation.scorer import Scorer
 
-OFFERS = Offers("OpenEnv")
+OFFERS = TrainerInputs("OpenEnv")
 _SHARED: WeakValueDictionary[Any, Requests] = WeakValueDictionary()
 _LOCK = threading.Lock()
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rewardkit_adapters.runner.checkpoints import Checkpoint
 
 
-class Closing:
+class FinalReport:
     """The evaluations and the summary of one run.
 
     Args:
@@ -108,7 +108,7 @@ def close_from_checkpoint(config: RunConfig, checkpoint: Checkpoint, console: Co
     from rewardkit_adapters.runner.settings import grpo_config
 
     plan, watch = Plan.of(config, checkpoint.path), Stopwatch()
-    closing = Closing(config, plan.held_out, console, watch)
+    closing = FinalReport(config, plan.held_out, console, watch)
     with watch.phase("loading"), console.status("Loading the trained model"):
         loaded = model_of(config, checkpoint=checkpoint.path, console=console)
     args = grpo_config(config, parameters=loaded.parameters, model_arguments=loaded.arguments, reward_weights=None)

@@ -196,11 +196,11 @@ class Attempt:
 
     def train(self) -> bool:
         """Train; return whether the training finished."""
-        from rewardkit_adapters.runner.ending import Closing
+        from rewardkit_adapters.runner.ending import FinalReport
 
         with self._watch.phase("loading"):
             trainer, functions = self._trainer()
-        closing = Closing(self.plan.config, self.plan.held_out, self._console, self._watch)
+        closing = FinalReport(self.plan.config, self.plan.held_out, self._console, self._watch)
         self._open(trainer)
         before = closing.evaluation_before(functions.reward, trainer)
         with self._watch.phase("training"), self._progress(trainer):

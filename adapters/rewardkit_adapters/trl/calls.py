@@ -10,10 +10,10 @@ from typing import Any, final
 
 from rewardkit.batch.environments import journals
 from rewardkit.batch.journals import journal_of
-from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.batch.trajectory import IsError
 from rewardkit.errors import BindingError, near_miss, shorten, warn
-from rewardkit.online.shared_tables import equal
+from rewardkit.online.batch_cache import equal
 from rewardkit.tree.reward import Reward, bindings
 from rewardkit_adapters.trl.trainer import Trainer
 
@@ -124,12 +124,12 @@ class Episodes:
         columns = {column: values for column, values in call.columns.items() if column != name}
         return replace(call, completions=transcripts, columns=columns)
 
-    def rollouts(self, call: TrainerCall, trainer: Trainer) -> Rollouts:
+    def rollouts(self, call: TrainerCall, trainer: Trainer) -> RolloutInfo:
         """Return what is known of the rollouts besides their messages."""
         environments, ids, ends = call.context.get("environments"), call.completion_ids, trainer.end_tokens
         cut = Cut(ids, ends) if ends and hasattr(ids, "__getitem__") else None
         known = {} if environments is None else journals(environments)
-        return Rollouts(cut=cut, is_error=self.is_error, runs_calls=trainer.runs_calls, **known)
+        return RolloutInfo(cut=cut, is_error=self.is_error, runs_calls=trainer.runs_calls, **known)
 
 
 PLAIN = Episodes()

@@ -17,7 +17,7 @@ from rewardkit.tree.algebra import summands
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.names import terms_of
 from rewardkit.tree.reward import Reward
-from rewardkit_adapters.trl.layout import TOTAL, Layout
+from rewardkit_adapters.trl.layout import TOTAL, RewardColumns
 from rewardkit_adapters.trl.trainer import Trainer
 
 # Expressions: a reward as the Python code that makes it, to be pasted into a training script.
@@ -28,7 +28,7 @@ _NAMESPACES = {"agents", "length"}
 """The names before a dot in expressions: ``length.between(1, 5)``."""
 
 
-def weighted_expression(layout: Layout, held: Mapping[str, float]) -> str | None:
+def weighted_expression(layout: RewardColumns, held: Mapping[str, float]) -> str | None:
     """Return the reward that a trainer trains which holds the weights `held`; None if no sum of rewards is the same.
 
     ``"1.0 * rk.from_trl(b1) + 0.6 * rk.exact('answer')"``. The weights of the tree and of the trainer are multiplied.
@@ -80,7 +80,7 @@ def _home(name: str, before: Sequence[str]) -> str:
     return "rk.schedules." if name in schedules.__all__ and name not in _ALSO_REWARDS else "rk."
 
 
-def honored(trainer: Trainer, layout: Layout) -> Layout:
+def honored(trainer: Trainer, layout: RewardColumns) -> RewardColumns:
     """Return `layout` with the weights that the trainer holds, if it may hold any."""
     held = dict(trainer.weights()) if layout.honors else {}
     if held.keys() != set(layout.names) or _agree(held, layout):
@@ -88,7 +88,7 @@ def honored(trainer: Trainer, layout: Layout) -> Layout:
     return layout.holding([held[name] for name in layout.names])
 
 
-def check_trainer(trainer: Trainer, layout: Layout) -> None:
+def check_trainer(trainer: Trainer, layout: RewardColumns) -> None:
     """Check that the sum of the trainer is the total, and warn of settings that change what the reward means.
 
     Raises:
@@ -109,12 +109,12 @@ def check_trainer(trainer: Trainer, layout: Layout) -> None:
     _warn_of_settings(trainer, layout)
 
 
-def _agree(held: Mapping[str, float], layout: Layout) -> bool:
+def _agree(held: Mapping[str, float], layout: RewardColumns) -> bool:
     needed = zip(layout.names, layout.weights, strict=True)
     return all(math.isclose(held[name], weight, rel_tol=1e-5, abs_tol=1e-7) for name, weight in needed)
 
 
-def _mismatch(held: Mapping[str, float], layout: Layout) -> str:
+def _mismatch(held: Mapping[str, float], layout: RewardColumns) -> str:
     """Return what to write so that the weights of the trainer and of the reward agree. No advice drops a weight."""
     needed = dict(zip(layout.names, layout.weights, strict=True))
     said = f"the trainer has the reward weights {held}, but the reward needs {needed}"
@@ -140,7 +140,7 @@ def _mismatch(held: Mapping[str, float], layout: Layout) -> str:
     )
 
 
-def check_alone(layout: Layout) -> None:
+def check_alone(layout: RewardColumns) -> None:
     """Raise BindingError if the reward needs the other processes, but there is no trainer to reach them by."""
     torch = sys.modules.get("torch")
     if torch is None or not torch.distributed.is_available() or not torch.distributed.is_initialized():
@@ -153,13 +153,13 @@ def check_alone(layout: Layout) -> None:
         )
 
 
-def _check_names(names: Sequence[str], layout: Layout) -> None:
+def _check_names(names: Sequence[str], layout: RewardColumns) -> None:
     for name in layout.names:
         if names.count(name) > 1:
             raise RewardDefinitionError(clash(name, names.count(name)))
 
 
-def check_plain_sum(layout: Layout) -> None:
+def check_plain_sum(layout: RewardColumns) -> None:
     """Raise RewardFailure if the plain sum of the columns is not the total."""
     needed = dict(zip(layout.names, layout.weights, strict=True))
     if set(layout.weights) != {1.0}:
@@ -178,7 +178,7 @@ def clash(name: str, count: int) -> str:
     )
 
 
-def _warn_of_settings(trainer: Trainer, layout: Layout) -> None:
+def _warn_of_settings(trainer: Trainer, layout: RewardColumns) -> None:
     """Warn of settings under which the trainer does something else than the reward says."""
     if len(trainer.own) < len(trainer.reward_functions):
         warn_of_other_functions()

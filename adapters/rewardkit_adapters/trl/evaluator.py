@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, final
 
-from rewardkit.analyze.foreign_golds import ForeignScores
+from rewardkit.analyze.permuted_golds import ForeignScores
 from rewardkit.batch.batch import Batch
 from rewardkit.errors import BindingError, RewardKitError, RunStopped, warn
+from rewardkit.online.batch_cache import BatchCache, Table
 from rewardkit.online.breaker import Breaker, Limits, WrongColumns
 from rewardkit.online.faults import FaultReport, unparsable_golds
 from rewardkit.online.radar import Radar
-from rewardkit.online.shared_tables import SharedTables, Table
 from rewardkit.online.trainers import progress_of
 from rewardkit.progress.progress import Progress
 from rewardkit.tree.evaluation.scorer import Scorer, require_float32
@@ -32,7 +32,7 @@ from rewardkit_adapters.trl.calls import (
     warn_of_tokens,
 )
 from rewardkit_adapters.trl.checks import check_alone, check_plain_sum, check_trainer, honored
-from rewardkit_adapters.trl.layout import Layout
+from rewardkit_adapters.trl.layout import RewardColumns
 from rewardkit_adapters.trl.memory import Memory
 from rewardkit_adapters.trl.reports import OutcomeShares, StageReport, TrajectoryReport, extras, metrics
 from rewardkit_adapters.trl.scored import Prepared, Scored, score
@@ -53,7 +53,7 @@ class Updates(Protocol):
 
     version: int
 
-    def use(self, layout: Layout) -> None:
+    def use(self, layout: RewardColumns) -> None:
         """Take another reward as the script's own: the trainer holds other weights."""
 
     def begin(self, evaluator: Evaluator, trainer: Trainer, state: Any, *, scoring: bool = False) -> None:
@@ -72,7 +72,7 @@ class Updates(Protocol):
         """Refuse all requests: this process scores, but the trainer runs in another one."""
 
 
-MakeUpdates = Callable[[str, Layout], Updates]
+MakeUpdates = Callable[[str, RewardColumns], Updates]
 """Makes the updates of a run from its local folder and the layout in the script; picklable."""
 
 
@@ -139,7 +139,7 @@ class Evaluator:
     _alive: ClassVar[weakref.WeakValueDictionary[str, Evaluator]] = weakref.WeakValueDictionary()
     _making: ClassVar[threading.Lock] = threading.Lock()
 
-    def __init__(self, layout: Layout, options: Options, *, identity: str = "", elsewhere: bool = False) -> None:
+    def __init__(self, layout: RewardColumns, options: Options, *, identity: str = "", elsewhere: bool = False) -> None:
         self.layout = layout
         self.options = options
         self.identity = identity or uuid.uuid4().hex
@@ -155,7 +155,7 @@ class Evaluator:
         self.scored_version = 0  # the version of the reward that scored the last training batch
         if options.make_updates is not None and self.recording is not None and self.recording.folder is not None:
             self.updates = options.make_updates(self.recording.folder, layout)
-        self.tables: SharedTables[TrainerCall] = SharedTables(readers=len(layout.names))
+        self.tables: BatchCache[TrainerCall] = BatchCache(readers=len(layout.names))
         self._sessions: weakref.WeakKeyDictionary[Any, Session] = weakref.WeakKeyDictionary()
         self._warned = False
         self._elsewhere = elsewhere  # True in another process than the one it was made in
@@ -173,11 +173,11 @@ class Evaluator:
         """The reward that is trained, with the weights of the trainer."""
         return self.layout.reward
 
-    def take(self, layout: Layout, trainer: Trainer, state: Any) -> None:
+    def take(self, layout: RewardColumns, trainer: Trainer, state: Any) -> None:
         """Switch to another reward from the next batch on."""
         self.layout, self.scorer = layout, Scorer(layout.scored)
         self.memory.follow(self.scorer.followers, state)
-        self.tables = SharedTables(readers=len(layout.names))
+        self.tables = BatchCache(readers=len(layout.names))
         session = self.session(trainer)
         if session is not None:
             session.reset(self.options.limits, self.scorer, None if session.radar is None else self.reward)
@@ -387,6 +387,6 @@ class Evaluator:
             trainer.add_callback(StopAfterCheckpoint(error))
 
 
-def _revived(identity: str, layout: Layout, options: Options) -> Evaluator:
+def _revived(identity: str, layout: RewardColumns, options: Options) -> Evaluator:
     with Evaluator._making:
         return Evaluator._alive.get(identity) or Evaluator(layout, options, identity=identity, elsewhere=True)

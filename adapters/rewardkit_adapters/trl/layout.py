@@ -46,7 +46,7 @@ class _Plan(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Layout:
+class RewardColumns:
     """The columns of one list of reward functions.
 
     Attributes:
@@ -78,7 +78,7 @@ class Layout:
     given: bool = False
 
     @classmethod
-    def of(cls, reward: Reward, columns: Columns, *, raw: bool = False) -> Layout:
+    def of(cls, reward: Reward, columns: Columns, *, raw: bool = False) -> RewardColumns:
         """Return the layout of one reward.
 
         Args:
@@ -94,7 +94,7 @@ class Layout:
         return cls.listed([reward], columns)
 
     @classmethod
-    def listed(cls, items: Sequence[Reward], columns: Columns, weights: Sequence[float] | None = None) -> Layout:
+    def listed(cls, items: Sequence[Reward], columns: Columns, weights: Sequence[float] | None = None) -> RewardColumns:
         """Return the layout of a list of rewards, with a weight for each of them; None for all 1.
 
         Raises:
@@ -110,7 +110,7 @@ class Layout:
         return replace(cls._plain((weighted_sum_of(list(zip(weights, items, strict=True))),), columns), given=True)
 
     @classmethod
-    def _plain(cls, items: tuple[Reward, ...], columns: Columns) -> Layout:
+    def _plain(cls, items: tuple[Reward, ...], columns: Columns) -> RewardColumns:
         scorer = Scorer(_sum(items))
         if not scorer.terms:
             raise RewardDefinitionError(
@@ -151,7 +151,7 @@ class Layout:
         """The weights of the columns, if they are the trainer's alone."""
         return dict(zip(self.names, self.weights, strict=True)) if self.raw else None
 
-    def holding(self, weights: Sequence[float]) -> Layout:
+    def holding(self, weights: Sequence[float]) -> RewardColumns:
         """Return this layout with the weights that the trainer holds."""
         return replace(self, weights=tuple(weights), raw=True)
 
@@ -280,21 +280,22 @@ def _scales(node: Reward) -> bool:
     )
 
 
-def layout_of(reward: Any, columns: Columns = "terms", weights: Sequence[float] | None = None) -> Layout:
+def layout_of(reward: Any, columns: Columns = "terms", weights: Sequence[float] | None = None) -> RewardColumns:
     """Return the layout for what was passed to `to_trl`.
 
     Raises:
-        RewardDefinitionError: there is not one weight for each item, a weight is not finite, or as in `Layout.listed`.
+        RewardDefinitionError: there is not one weight for each item, a weight is not finite, or as in
+            `RewardColumns.listed`.
         RewardTypeError: as in `checked_tree`, or a weight is not a number.
     """
     checked_tree(reward)
     listed = list(reward) if isinstance(reward, (list, tuple)) else [reward]
     items = [tree_of(item, "an item of to_trl") for item in listed]
     if weights is None:
-        return Layout.listed(items, columns)
+        return RewardColumns.listed(items, columns)
     given = list(weights)
     if len(given) != len(items):
-        layout, inside = Layout.listed(items, columns), None
+        layout, inside = RewardColumns.listed(items, columns), None
         if len(given) == len(layout.names):  # one for each column, but a reward gives several
             from rewardkit_adapters.trl.checks import weighted_expression
 
@@ -310,7 +311,7 @@ def layout_of(reward: Any, columns: Columns = "terms", weights: Sequence[float] 
                 f"to_trl: weights= are numbers, got the schedule {weight!r}. Multiply the reward by it instead, and "
                 f"give {shorten(item)} the weight 1"
             )
-    return Layout.listed(items, columns, [number(weight, "to_trl: a weight") for weight in given])
+    return RewardColumns.listed(items, columns, [number(weight, "to_trl: a weight") for weight in given])
 
 
 def successor(reward: Any, held: Mapping[str, float] | None) -> Reward:

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rewardkit.analyze.advantages import Spread
-from rewardkit.analyze.foreign_golds import ForeignScores
+from rewardkit.analyze.advantages import GroupStats
+from rewardkit.analyze.permuted_golds import ForeignScores
 from rewardkit.batch.batch import Batch
 from rewardkit.batch.column import Floats, Numbers, added
 from rewardkit.batch.table import ScoreTable
@@ -22,7 +22,7 @@ from rewardkit.record.records import Line
 from rewardkit.record.trajectories import Trajectories
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit_adapters.trl.calls import PLAIN, Episodes, TrainerCall, gathered
-from rewardkit_adapters.trl.layout import Layout
+from rewardkit_adapters.trl.layout import RewardColumns
 from rewardkit_adapters.trl.tally import Tally
 from rewardkit_adapters.trl.trainer import Trainer
 
@@ -75,7 +75,7 @@ class Scored:
     addends: tuple[str, ...]
     totals: Floats
     parts: Mapping[str, tuple[float, float]]
-    spread: Spread | None
+    spread: GroupStats | None
     groups: Numbers
     cut: bool
     processes: int
@@ -122,7 +122,7 @@ class Result(NamedTuple):
     rows: slice | None = None
 
 
-def score(scorer: Scorer, layout: Layout, prepared: Prepared, *, recorded: bool) -> Result:
+def score(scorer: Scorer, layout: RewardColumns, prepared: Prepared, *, recorded: bool) -> Result:
     """Score the rows of this process, and add up the sums of all processes.
 
     If a group continues in another process, the main process scores the rows of all of them.
@@ -165,7 +165,7 @@ def score(scorer: Scorer, layout: Layout, prepared: Prepared, *, recorded: bool)
 
 
 def _scored(
-    scorer: Scorer, layout: Layout, prepared: Prepared, recorded: bool, *, processes: int
+    scorer: Scorer, layout: RewardColumns, prepared: Prepared, recorded: bool, *, processes: int
 ) -> tuple[Scored, Batch]:
     """Score all rows of the call."""
     call, trainer, progress = prepared.call, prepared.trainer, prepared.progress
@@ -200,7 +200,7 @@ def _scored(
         addends=tuple(addends),
         totals=totals,
         parts=_parts(table),
-        spread=None if cut or not recorded else Spread.of(totals, batch.groups),
+        spread=None if cut or not recorded else GroupStats.of(totals, batch.groups),
         groups=batch.groups,
         cut=cut,
         processes=processes,

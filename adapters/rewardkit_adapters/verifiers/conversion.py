@@ -42,8 +42,8 @@ from rewardkit.tree.binding import Binding, detached, is_async
 from rewardkit.tree.evaluation.calls import gathered
 from rewardkit.tree.fingerprints import source
 from rewardkit.tree.parameters import Scope
-from rewardkit.tree.results import Contract, Nonsense, Raised, check_results, unpacked
-from rewardkit.tree.reward import Calls, Evaluation, Facts, Reward, Steps, checked_name
+from rewardkit.tree.results import InvalidReturn, Raised, ReturnPolicy, check_results, unpacked
+from rewardkit.tree.reward import Calls, Evaluation, NodeSpec, Reward, Steps, checked_name
 
 # VerifiersReward: a reward function of verifiers as a leaf of the tree, called with the arguments it names.
 
@@ -115,9 +115,9 @@ class VerifiersReward(Reward):
     after: VerifiersReward | None = field(default=None, repr=False)
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> NodeSpec:
         scope: Scope = "group" if self.grouped else "sample"
-        return Facts(
+        return NodeSpec(
             name=self.label,
             bounds=_UNBOUNDED,
             sees=scope,
@@ -154,7 +154,7 @@ class VerifiersReward(Reward):
 
     def _fill(self, column: Column, raw: Sequence[Any], where: Sequence[int], evaluation: Evaluation) -> None:
         texts = evaluation.batch.texts
-        contract = Contract(self.label, _UNBOUNDED, may_abstain=False, on_failure="unscorable", on_error=None)
+        contract = ReturnPolicy(self.label, _UNBOUNDED, may_abstain=False, on_failure="unscorable", on_error=None)
         checked = check_results(
             raw, contract, evaluation.strict, lambda at, _: f"  row {where[at]}, completion {shorten(texts[where[at]])}"
         )
@@ -226,7 +226,7 @@ def _called(function: Callable[..., Any], keywords: dict[str, Any]) -> Any:
         close = getattr(returned, "close", None)
         if close is not None:
             close()  # otherwise Python warns that it was never awaited
-        raise Nonsense("returned an awaitable, but is not an async function; define it with `async def`")
+        raise InvalidReturn("returned an awaitable, but is not an async function; define it with `async def`")
     return returned
 
 
@@ -255,7 +255,7 @@ def _judged(error: Exception) -> Exception:
 def _scored(returned: Any) -> Any:
     """Convert the result of a function for `check_results`: scores by key become their sum with parts."""
     if returned is None:
-        return Raised(Nonsense("returned None; return a number"))
+        return Raised(InvalidReturn("returned None; return a number"))
     if isinstance(returned, Mapping) and returned:
         try:
             return Score(float(sum(returned.values())), parts=dict(returned))

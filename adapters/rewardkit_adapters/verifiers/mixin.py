@@ -11,10 +11,10 @@ from typing import Any, final
 from rewardkit.errors import RewardDefinitionError, RewardFailure
 from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
-from rewardkit.online.offers import Offers
 from rewardkit.online.requests import Requests
 from rewardkit.online.rows import COMPONENTS, Row, RowScore
 from rewardkit.online.scorer import RowScorer
+from rewardkit.online.trainer_inputs import TrainerInputs
 
 # Traces of verifiers 0.4 as rows: what the policy wrote, its prompt, and the data of its task as columns.
 
@@ -100,7 +100,7 @@ def export(target: Target) -> Export:
     )
 
 
-OFFERS = Offers("verifiers", ids=True)
+OFFERS = TrainerInputs("verifiers", ids=True)
 _LONGEST = 300.0
 """Seconds for a trace where nothing limits scoring: a judge that hangs must not hold its rollout forever."""
 _SHARE = 0.9

@@ -16,8 +16,8 @@ from types import FrameType
 from typing import Any
 
 from rewardkit.check.reading.places import file_of
-from rewardkit.check.reward_under_test.subject import OutOfTime, Subject
-from rewardkit.check.reward_under_test.trials import EQUAL, Seen, Trial, text_of
+from rewardkit.check.reward_under_test.reward_under_test import OutOfTime, RewardUnderTest
+from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of
 
 DECIDING = (
     "gold_gets_the_maximum", "gold_above_perturbed_gold", "separates_good_from_bad", "right_however_written",
@@ -32,7 +32,7 @@ _MOST = 20_000
 _Place = tuple[str, int]
 
 
-def deciding_line(subject: Subject, trial: Trial, seen: Seen | None) -> str:
+def deciding_line(subject: RewardUnderTest, trial: Trial, seen: TrialResult | None) -> str:
     """Return the line at which a completion parts from one of its example with another score; "" if none is known.
 
     That is a wrong completion for one that is paid, and a right one for one that is not.
@@ -51,7 +51,7 @@ def deciding_line(subject: Subject, trial: Trial, seen: Seen | None) -> str:
     return ""
 
 
-def parting(subject: Subject, one: Trial, other: Trial) -> str:
+def parting(subject: RewardUnderTest, one: Trial, other: Trial) -> str:
     """Return ``rewards.py:9: if match is None:``, the last line that both execute before they part; "" if none is."""
     if not _files(subject):
         return ""
@@ -62,7 +62,7 @@ def parting(subject: Subject, one: Trial, other: Trial) -> str:
     return ""
 
 
-def _files(subject: Subject) -> frozenset[str]:
+def _files(subject: RewardUnderTest) -> frozenset[str]:
     """Return the files of the user's functions."""
     found: frozenset[str] = subject.remembered(
         "files", lambda: frozenset(filter(None, (file_of(binding.original) for _, binding in subject.bindings)))
@@ -70,7 +70,7 @@ def _files(subject: Subject) -> frozenset[str]:
     return found
 
 
-def executed(subject: Subject, trial: Trial) -> list[_Place]:
+def executed(subject: RewardUnderTest, trial: Trial) -> list[_Place]:
     """Return the lines of the user's functions that scoring a completion executes, in order."""
     found: list[_Place] = []
     with _traced(_files(subject), found):

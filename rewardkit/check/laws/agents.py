@@ -12,7 +12,7 @@ from rewardkit.batch.trajectory import Trajectory
 from rewardkit.check.findings import Finding
 from rewardkit.check.laws.base import Skip, Variant, finding, law, needs_good
 from rewardkit.check.reward_under_test.judgment import Judged, is_penalty
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.trials import Trial, text_of
 from rewardkit.check.reward_under_test.whole import covered
 from rewardkit.check.variants.episodes.actions import (
@@ -46,7 +46,7 @@ NOTHING = "I could not find it."
 """An answer that is wrong for every task."""
 
 
-def needs_calls(subject: Subject) -> None:
+def needs_calls(subject: RewardUnderTest) -> None:
     """Raise `Skip` unless the task has calls: a given completion makes one, or the reward reads trajectories."""
     needs_good(subject)
     given = (completion for example in subject.examples for completion in (*example.good, *example.bad))
@@ -56,7 +56,7 @@ def needs_calls(subject: Subject) -> None:
         raise Skip("no given completion calls a tool, and the reward reads no trajectory")
 
 
-def needs_paid_calls(subject: Subject) -> None:
+def needs_paid_calls(subject: RewardUnderTest) -> None:
     """Raise `Skip` unless the task has calls and the reward is no penalty."""
     needs_calls(subject)
     if is_penalty(subject):
@@ -75,7 +75,7 @@ def bases(right: Judged) -> list[Messages]:
     applies=needs_calls,
     per=judged_actions,
 )
-def calls_are_not_paid(subject: Subject, right: Judged) -> Iterator[Variant]:
+def calls_are_not_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """If each call is paid, the policy learns to call and not to solve: calls rise, right answers do not.
 
     Further calls (the same again, an unknown tool, empty arguments) are put before the end of right, wrong and idle
@@ -95,7 +95,7 @@ def calls_are_not_paid(subject: Subject, right: Judged) -> Iterator[Variant]:
     advice="Let calls that a row does not need cost: rk.tool_calls(column) without extra='allow', or a penalty",
     applies=needs_calls,
 )
-def one_for_all(subject: Subject) -> Iterator[Finding]:
+def one_for_all(subject: RewardUnderTest) -> Iterator[Finding]:
     """If extra calls cost nothing, one policy that makes every call is right for every prompt.
 
     The calls of all examples are made at once, and nothing is answered. For some example it must earn less than right.
@@ -129,7 +129,7 @@ def _calling_only(right: Judged, calls: list[Any]) -> Trial:
     return Trial(inserted(base, calls, known_results(right.completion)), right.example)
 
 
-def _others_work(subject: Subject, trial: Trial, right: Judged) -> bool:
+def _others_work(subject: RewardUnderTest, trial: Trial, right: Judged) -> bool:
     """Whether calls of other examples do something here; an environment may refuse them all."""
     if not subject.stage.real:
         return True
@@ -145,7 +145,7 @@ def _others_work(subject: Subject, trial: Trial, right: Judged) -> bool:
     applies=needs_calls,
     per=judged_actions,
 )
-def claims_need_calls(subject: Subject, right: Judged) -> Iterator[Variant]:
+def claims_need_calls(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """If the words of a right completion are paid without its calls, the policy learns to say that it did it.
 
     The calls and results are taken out, the text stays. Where the calls are judged, or nothing but the calls can make
@@ -165,7 +165,7 @@ def claims_need_calls(subject: Subject, right: Judged) -> Iterator[Variant]:
     applies=needs_calls,
     per=judged_actions,
 )
-def missing_calls_cost(subject: Subject, right: Judged) -> Iterator[Variant]:
+def missing_calls_cost(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """If what was called is divided by itself, one right call is worth as much as all that were needed.
 
     Of several gold calls only one is made. It must earn less than all of them.
@@ -184,7 +184,7 @@ def missing_calls_cost(subject: Subject, right: Judged) -> Iterator[Variant]:
     skip="the reward was not seen to judge what is called",
     applies=needs_paid_calls,
 )
-def idle_policy_earns_nothing(subject: Subject) -> Iterator[Variant | Finding | None]:
+def idle_policy_earns_nothing(subject: RewardUnderTest) -> Iterator[Variant | Finding | None]:
     """If nothing has to be done to be paid, the policy does nothing, or the same for every prompt.
 
     "Done.", an apology, and each tool once with its least arguments must earn less than a right completion that acts.
@@ -216,7 +216,7 @@ def idle_policy_earns_nothing(subject: Subject) -> Iterator[Variant | Finding | 
             yield finding(subject, trials[0], scores[0], why)
 
 
-def _once_each(subject: Subject) -> Iterator[list[Made]]:
+def _once_each(subject: RewardUnderTest) -> Iterator[list[Made]]:
     """Yield calls with the least arguments that are allowed: of all tools, and of each alone."""
     calls: list[Made] = [(name, least_arguments(signature)) for name, signature in subject.stage.names().items()]
     if calls:
@@ -235,7 +235,7 @@ _SUMS = 1e-9
     applies=needs_calls,
     per=judged_actions,
 )
-def idle_turns_are_not_paid(subject: Subject, right: Judged) -> Iterator[Variant]:
+def idle_turns_are_not_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """If turns are paid, the policy learns to talk on.
 
     Turns without content are put before and behind the answer. They must not earn more.
@@ -253,7 +253,7 @@ def idle_turns_are_not_paid(subject: Subject, right: Judged) -> Iterator[Variant
     applies=needs_calls,
     per=judged_actions,
 )
-def results_are_not_answers(subject: Subject, right: Judged) -> Iterator[Variant | None]:
+def results_are_not_answers(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """If a tool's words are paid, the policy lets the tool say the answer, and never answers itself.
 
     Each result and each message of the user becomes the gold answer, bare and marked, while the answer stays wrong.
@@ -282,7 +282,7 @@ def _heard(messages: Messages, text: str) -> Messages:
     applies=needs_paid_calls,
     per=judged_actions,
 )
-def prefix_below_whole(subject: Subject, right: Judged) -> Iterator[Variant]:
+def prefix_below_whole(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """If a part of a right completion earns more than all of it, the policy learns to stop early.
 
     A right completion is cut after each message.
@@ -303,7 +303,7 @@ def prefix_below_whole(subject: Subject, right: Judged) -> Iterator[Variant]:
     applies=needs_calls,
     per=judged_actions,
 )
-def turn_shares_sum(subject: Subject, right: Judged) -> Iterator[Finding | None]:
+def turn_shares_sum(subject: RewardUnderTest, right: Judged) -> Iterator[Finding | None]:
     """Trainers credit turns by their shares, so shares that do not sum to the value credit what was not earned."""
     trials = [Trial(base, right.example) for base in [*bases(right), *variants(subject, right)][:6]]
     try:
@@ -326,7 +326,7 @@ def turn_shares_sum(subject: Subject, right: Judged) -> Iterator[Finding | None]
     applies=needs_calls,
     per=judged_actions,
 )
-def parallel_order_indifferent(subject: Subject, right: Judged) -> Iterator[Variant]:
+def parallel_order_indifferent(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """The calls of one turn have no order: a trainer runs synchronous tools first, whatever was asked first.
 
     The calls of a turn are permuted with their results, which must not change the score. One turn is split into
@@ -347,7 +347,7 @@ def parallel_order_indifferent(subject: Subject, right: Judged) -> Iterator[Vari
     applies=needs_calls,
     per=judged_actions,
 )
-def call_forms_indifferent(subject: Subject, right: Judged) -> Iterator[Variant]:
+def call_forms_indifferent(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """The same call may be written in several ways, and which one it is says nothing about the policy.
 
     The keys of the arguments change places. A reward that reads trajectories also gets arguments as text, calls without

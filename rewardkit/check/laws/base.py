@@ -17,9 +17,9 @@ from typing import Any, Literal
 
 from rewardkit.check.completion.lines import deciding_line
 from rewardkit.check.findings import Finding, Law, Turn, advice_for
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sensitivity import shrunk
-from rewardkit.check.reward_under_test.subject import Subject
-from rewardkit.check.reward_under_test.trials import EQUAL, Seen, Trial, text_of, with_text
+from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of, with_text
 from rewardkit.check.reward_under_test.whole import COVERED, covered, refused_by_others
 
 OVER = "out of time"
@@ -67,7 +67,7 @@ class Variant:
     slack: float | None = None
     twins: tuple[Trial, ...] = ()
 
-    def breaks(self, score: Seen, base: Seen) -> bool:
+    def breaks(self, score: TrialResult, base: TrialResult) -> bool:
         """Whether a score is not what the variant must earn."""
         if self.must == "same":
             return not score.same(base)
@@ -83,17 +83,17 @@ class Variant:
         return score.value > base.value + (1e-6 * size if self.slack is None else self.slack)
 
 
-def always(subject: Subject) -> None:
+def always(subject: RewardUnderTest) -> None:
     """Do nothing: the law applies to every reward."""
 
 
-def needs_good(subject: Subject) -> None:
+def needs_good(subject: RewardUnderTest) -> None:
     """Raise `Skip` if no right completions were given."""
     if not any(example.good for example in subject.examples):
         raise Skip(NO_GOOD)
 
 
-def needs_good_alone(subject: Subject) -> None:
+def needs_good_alone(subject: RewardUnderTest) -> None:
     """Raise `Skip` if no right completions were given, or if the reward compares completions with each other."""
     needs_good(subject)
     if subject.scope != "sample":
@@ -104,8 +104,8 @@ def law(
     *,
     advice: str,
     skip: str = "",
-    applies: Callable[[Subject], None] = always,
-    per: Callable[[Subject], Iterable[Any]] | None = None,
+    applies: Callable[[RewardUnderTest], None] = always,
+    per: Callable[[RewardUnderTest], Iterable[Any]] | None = None,
     every: bool = False,
     advice_on_calls: str = "",
     fast: bool = False,
@@ -130,7 +130,7 @@ def law(
 
     def entry(make: Callable[..., Iterator[Variant | Finding | None]]) -> Law:
         @functools.wraps(make)
-        def check(subject: Subject) -> Iterator[Finding]:
+        def check(subject: RewardUnderTest) -> Iterator[Finding]:
             applies(subject)
             looked = False
             for start in (None,) if per is None else per(subject):
@@ -151,7 +151,7 @@ def law(
     return entry
 
 
-def _tried(subject: Subject, right: Any, variant: Variant) -> Finding | None:
+def _tried(subject: RewardUnderTest, right: Any, variant: Variant) -> Finding | None:
     """Return a finding if a variant does not earn what it must; rewards beside this one may judge it."""
     start = variant.base or right.as_given
     base, *scores = subject.see([start, variant.trial, *variant.twins])
@@ -166,9 +166,9 @@ def _tried(subject: Subject, right: Any, variant: Variant) -> Finding | None:
 
 
 def finding(
-    subject: Subject,
+    subject: RewardUnderTest,
     trial: Trial,
-    score: Seen | None,
+    score: TrialResult | None,
     why: str,
     *,
     law: Law | None = None,
@@ -220,12 +220,12 @@ def finding(
     )
 
 
-def shown(score: Seen) -> str:
+def shown(score: TrialResult) -> str:
     """Return a score as text, or why there is none."""
     return f"{score.value:.6g}" if score.scored else str(score.outcome)
 
 
-def about_good(subject: Subject) -> str:
+def about_good(subject: RewardUnderTest) -> str:
     """Return a hint about missing right completions for a reward that seems to pay nothing, if any are missing."""
     good = [example.good for example in subject.examples]
     if not any(good):
@@ -237,8 +237,13 @@ def about_good(subject: Subject) -> str:
 
 
 def shortest(
-    subject: Subject, trial: Trial, shows: Callable[[Seen], bool], *, keep: str = "", seconds: float = 2.0
-) -> tuple[Trial, Seen]:
+    subject: RewardUnderTest,
+    trial: Trial,
+    shows: Callable[[TrialResult], bool],
+    *,
+    keep: str = "",
+    seconds: float = 2.0,
+) -> tuple[Trial, TrialResult]:
     """Return the trial with the shortest text found that still `shows` the fault, and its score."""
 
     def made(text: str) -> Trial:

@@ -9,20 +9,20 @@ from decimal import Decimal
 from itertools import pairwise
 
 from rewardkit.batch.score import Outcome
-from rewardkit.check.completion.anatomy import as_number
+from rewardkit.check.completion.parsed_completion import as_number
 from rewardkit.check.findings import Finding
 from rewardkit.check.laws.base import Skip, finding, law, shown
 from rewardkit.check.reward_under_test.judgment import judged
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import given, swept
-from rewardkit.check.reward_under_test.trials import Seen, Trial, text_of, with_text
+from rewardkit.check.reward_under_test.trials import Trial, TrialResult, text_of, with_text
 from rewardkit.check.reward_under_test.whole import first_difference, groups_of, grown, same, scored_together
 from rewardkit.check.variants.queries import query_in
 
 _ROWS = 24
 
 
-def _mixed(subject: Subject) -> list[Trial]:
+def _mixed(subject: RewardUnderTest) -> list[Trial]:
     """Return trials of several examples that score without errors: given ones first, then ones with other scores."""
     known = given(subject)
     sound = [trial for trial, seen in swept(subject) if seen.outcome in (Outcome.SCORED, Outcome.ABSTAINED)]
@@ -40,7 +40,7 @@ def _mixed(subject: Subject) -> list[Trial]:
     return sorted(rows, key=lambda trial: trial.example)
 
 
-def _spoiled(subject: Subject) -> Iterator[Finding]:
+def _spoiled(subject: RewardUnderTest) -> Iterator[Finding]:
     """Report a right completion that loses its pay behind a query that empties its tables."""
     for number, example in enumerate(subject.examples):
         for good in example.good[:1]:
@@ -61,7 +61,7 @@ def _spoiled(subject: Subject) -> Iterator[Finding]:
     fast=True,
     every=True,
 )
-def batch_equals_singles(subject: Subject) -> Iterator[Finding]:
+def batch_equals_singles(subject: RewardUnderTest) -> Iterator[Finding]:
     """A trainer scores many prompts at once: a score that depends on the batch is noise or belongs to another row."""
     if subject.scope != "sample":
         raise Skip(f"the reward compares completions (scope {subject.scope!r})")
@@ -78,7 +78,7 @@ def batch_equals_singles(subject: Subject) -> Iterator[Finding]:
     yield from _other_cells(subject)
 
 
-def _other_cells(subject: Subject) -> Iterator[Finding]:
+def _other_cells(subject: RewardUnderTest) -> Iterator[Finding]:
     """Score rows with very different numbers in one batch: each must be judged by its own, not by the first row's."""
     for right in judged(subject):
         columns = subject.examples[right.example].columns
@@ -106,7 +106,7 @@ def _near(gold: str) -> Iterator[str]:
 @law(
     advice="Keep no state between rows, and pair each completion with its own row: zip(completions, column)", every=True
 )
-def permutation(subject: Subject) -> Iterator[Finding]:
+def permutation(subject: RewardUnderTest) -> Iterator[Finding]:
     """The order of the completions is random, so a score that depends on it is noise."""
     groups = [_mixed(subject)] if subject.scope == "sample" else groups_of(subject)
     for group in groups:
@@ -121,7 +121,7 @@ def permutation(subject: Subject) -> Iterator[Finding]:
                 break
 
 
-def _orders(subject: Subject, group: Sequence[Trial]) -> Iterator[list[int]]:
+def _orders(subject: RewardUnderTest, group: Sequence[Trial]) -> Iterator[list[int]]:
     """Yield the rows of a group in other orders, each example's once first."""
     order = list(range(len(group)))
     yield order[::-1]
@@ -132,7 +132,7 @@ def _orders(subject: Subject, group: Sequence[Trial]) -> Iterator[list[int]]:
 
 
 @law(advice="Compare only completions of one prompt", fast=True)
-def neighbors_do_not_leak(subject: Subject) -> Iterator[Finding]:
+def neighbors_do_not_leak(subject: RewardUnderTest) -> Iterator[Finding]:
     """GRPO compares the completions of one prompt; a score that depends on other prompts is noise."""
     groups = groups_of(subject)
     if len(groups) < 2:
@@ -168,7 +168,7 @@ def neighbors_do_not_leak(subject: Subject) -> Iterator[Finding]:
                     yield finding(subject, group[row], both[row], text)
 
 
-def _of_another_prompt(subject: Subject, group: list[Trial]) -> list[Trial]:
+def _of_another_prompt(subject: RewardUnderTest, group: list[Trial]) -> list[Trial]:
     """Return right completions, longer ones, for another prompt that has the same columns: another question."""
     prompt = subject.examples[group[0].example].prompt
     other = f"Another question. {prompt}" if isinstance(prompt, str) else [{"role": "user", "content": "Why?"}]
@@ -177,12 +177,12 @@ def _of_another_prompt(subject: Subject, group: list[Trial]) -> list[Trial]:
     return [replace(trial, columns={"prompt": other}) for trial in longer * 2]
 
 
-def _is_given(subject: Subject, trial: Trial) -> bool:
+def _is_given(subject: RewardUnderTest, trial: Trial) -> bool:
     example = subject.examples[trial.example]
     return trial.completion in example.good or trial.completion in example.bad
 
 
-def _longer(subject: Subject, groups: list[list[Trial]]) -> list[list[Trial]]:
+def _longer(subject: RewardUnderTest, groups: list[list[Trial]]) -> list[list[Trial]]:
     """Make the right completions of each group longer, so that other groups have the shortest ones."""
     found = []
     for group in groups:
@@ -192,7 +192,7 @@ def _longer(subject: Subject, groups: list[list[Trial]]) -> list[list[Trial]]:
     return found
 
 
-def _others_matter(subject: Subject, groups: list[list[Trial]]) -> Iterator[Finding]:
+def _others_matter(subject: RewardUnderTest, groups: list[list[Trial]]) -> Iterator[Finding]:
     """Check that right or wrong answers to another prompt do not change the scores of a group.
 
     This is for users' functions over the batch. Both batches have the same size, and the other completions share
@@ -220,12 +220,12 @@ def _others_matter(subject: Subject, groups: list[list[Trial]]) -> Iterator[Find
                 return
 
 
-def _compares(subject: Subject, trials: Sequence[Trial]) -> bool:
+def _compares(subject: RewardUnderTest, trials: Sequence[Trial]) -> bool:
     """Whether scores depend on the own group but not on others: the function compares the completions of a prompt."""
     everything = scored_together(subject, trials)
     if isinstance(everything, str) or same(everything, [subject.see([trial])[0] for trial in trials]):
         return False
-    apart: list[Seen] = []
+    apart: list[TrialResult] = []
     for number in dict.fromkeys(trial.example for trial in trials):
         group = scored_together(subject, [trial for trial in trials if trial.example == number])
         if isinstance(group, str):
@@ -234,7 +234,9 @@ def _compares(subject: Subject, trials: Sequence[Trial]) -> bool:
     return len({trial.example for trial in trials}) > 1 and same(everything, apart)
 
 
-def _differing(subject: Subject, trials: Sequence[Trial], expected: Sequence[Seen], condition: str) -> Finding | None:
+def _differing(
+    subject: RewardUnderTest, trials: Sequence[Trial], expected: Sequence[TrialResult], condition: str
+) -> Finding | None:
     """Return a finding if a batch raises, or if one of its completions gets another score than expected."""
     scores = scored_together(subject, trials)
     if isinstance(scores, str):
@@ -250,7 +252,7 @@ def _differing(subject: Subject, trials: Sequence[Trial], expected: Sequence[See
     return finding(subject, trials[row], scores[row], why)
 
 
-def _smallest_raising(subject: Subject, trials: Sequence[Trial]) -> Sequence[Trial]:
+def _smallest_raising(subject: RewardUnderTest, trials: Sequence[Trial]) -> Sequence[Trial]:
     for size in range(2, len(trials)):
         if isinstance(scored_together(subject, trials[:size]), str):
             return trials[:size]

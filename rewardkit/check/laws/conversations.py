@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from rewardkit.check.completion.anatomy import Span, replaced
+from rewardkit.check.completion.parsed_completion import Span, replaced
 from rewardkit.check.laws.base import Skip, Variant, law, needs_good
 from rewardkit.check.reward_under_test.judgment import Judged, judged
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, text_of
 from rewardkit.check.variants.episodes.messages import has_calls
 from rewardkit.errors import shorten
@@ -26,7 +26,7 @@ def _is_chat(prompt: object) -> bool:
     return is_messages and any(message.get("role") == "user" for message in cast("list[Mapping[str, Any]]", prompt))
 
 
-def _is_for_agents(subject: Subject) -> None:
+def _is_for_agents(subject: RewardUnderTest) -> None:
     """Raise `Skip` unless the examples are chat and the task has tools or several turns."""
     needs_good(subject)
     docs = [inspect.getdoc(inspect.unwrap(binding.original)) or "" for _, binding in subject.bindings]
@@ -51,7 +51,7 @@ def _searched(found: str) -> list[dict[str, Any]]:
     applies=needs_good,
     per=judged,
 )
-def earlier_turns_do_not_count(subject: Subject, right: Judged) -> Iterator[Variant]:
+def earlier_turns_do_not_count(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """A reward that reads the first question of a conversation judges the answer to the last one by it.
 
     An earlier question, that of another example, is put before the prompt of each right completion.
@@ -73,7 +73,7 @@ def earlier_turns_do_not_count(subject: Subject, right: Judged) -> Iterator[Vari
     applies=_is_for_agents,
     per=judged,
 )
-def only_the_assistant_is_paid(subject: Subject, right: Judged) -> Iterator[Variant]:
+def only_the_assistant_is_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """If the answer may come from a tool, the policy calls it until the turns run out, and never answers.
 
     What a right completion says is put into the message of a tool, at the end of a conversation with calls.
@@ -84,7 +84,7 @@ def only_the_assistant_is_paid(subject: Subject, right: Judged) -> Iterator[Vari
 
 
 @law(advice="Read the last assistant message: completion[-1], not completion[0]", applies=_is_for_agents, per=judged)
-def the_last_message_counts(subject: Subject, right: Judged) -> Iterator[Variant]:
+def the_last_message_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """An agent calls its tools first: a reward that reads the first message never sees the answer.
 
     A call and the result of a tool are put before the message of each right completion, where the task has tools.
@@ -95,7 +95,7 @@ def the_last_message_counts(subject: Subject, right: Judged) -> Iterator[Variant
         yield Variant(Trial(answered, right.example), why, "no less")
 
 
-def _reads_prompts(subject: Subject) -> None:
+def _reads_prompts(subject: RewardUnderTest) -> None:
     """Raise `Skip` if the reward does not read prompts."""
     needs_good(subject)
     if not subject.reads_prompts:
@@ -108,7 +108,7 @@ def _reads_prompts(subject: Subject) -> None:
     applies=_reads_prompts,
     per=judged,
 )
-def only_the_completion_counts(subject: Subject, right: Judged) -> Iterator[Variant]:
+def only_the_completion_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """A reward that searches in the prompt, too, pays for the examples in it.
 
     What a right completion marks is put into the prompt instead of the completion. It must not earn more than without.

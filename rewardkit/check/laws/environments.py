@@ -11,13 +11,13 @@ from typing import Any
 
 from rewardkit.batch.batch import Batch
 from rewardkit.batch.environments import journals, tools_of
-from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.batch.score import Outcome
 from rewardkit.batch.trajectory import Trajectory
 from rewardkit.check.findings import Finding
 from rewardkit.check.laws.base import Skip, Variant, finding, law, needs_good
 from rewardkit.check.reward_under_test.judgment import Judged
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.trials import Trial, seen_in
 from rewardkit.check.variants.episodes.actions import judged_actions
 from rewardkit.check.variants.episodes.messages import Made, inserted, known_results, made, messages_of
@@ -28,7 +28,7 @@ _DEEPEST = 12
 """How deep the state of an environment is read."""
 
 
-def _needs_environment(subject: Subject) -> None:
+def _needs_environment(subject: RewardUnderTest) -> None:
     """Raise `Skip` without right completions or an environment to play them in."""
     needs_good(subject)
     if subject.stage.environment is None:
@@ -41,7 +41,7 @@ def _needs_environment(subject: Subject) -> None:
     applies=_needs_environment,
     per=judged_actions,
 )
-def no_op_tolerated(subject: Subject, right: Judged) -> Iterator[Variant | None]:
+def no_op_tolerated(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """A policy looks around before it acts: a harmless call must not make a right episode worthless.
 
     A call that left the environment as it was, without an error, is put before each right completion. It must earn
@@ -60,7 +60,7 @@ def no_op_tolerated(subject: Subject, right: Judged) -> Iterator[Variant | None]
             yield Variant(Trial([*before, *messages_of(right.completion)], right.example), why, "more", idle)
 
 
-def _harmless(subject: Subject, example: int) -> Iterator[Made]:
+def _harmless(subject: RewardUnderTest, example: int) -> Iterator[Made]:
     """Yield calls that change nothing and raise nothing: tools with least arguments, and with those of right calls."""
     row = {**subject.examples[example].shown}
     right = [call for one in subject.examples[example].good for call in made(Trajectory.of(one).calls)]
@@ -129,7 +129,7 @@ def _written(value: Any, depth: int) -> Iterator[str]:
     skip="no right completion is scored",
     applies=_needs_environment,
 )
-def replay_is_deterministic(subject: Subject) -> Iterator[Finding | None]:
+def replay_is_deterministic(subject: RewardUnderTest) -> Iterator[Finding | None]:
     """A trainer uses an environment again after ``reset``: what one episode leaves behind must not count in the next.
 
     The same calls are played before and after another episode in one environment. Results and score must be the same.
@@ -159,14 +159,14 @@ def replay_is_deterministic(subject: Subject) -> Iterator[Finding | None]:
                 yield finding(subject, trial, after, why)
 
 
-def _scored(subject: Subject, example: int, messages: Any, environment: Any) -> Any:
+def _scored(subject: RewardUnderTest, example: int, messages: Any, environment: Any) -> Any:
     one = subject.examples[example]
     batch = Batch(
         [messages],
         prompts=None if one.prompt is None else [one.prompt],
         columns={name: [value] for name, value in one.columns.items()},
         context={"environments": [environment]},
-        rollouts=Rollouts(**journals([environment])),
+        rollouts=RolloutInfo(**journals([environment])),
     )
     return seen_in(subject.scorer.score(batch, strict=False), 0)
 
@@ -176,7 +176,7 @@ def _scored(subject: Subject, example: int, messages: Any, environment: Any) -> 
     "turn them into a score",
     applies=_needs_environment,
 )
-def outage_is_failed(subject: Subject) -> Iterator[Finding]:
+def outage_is_failed(subject: RewardUnderTest) -> Iterator[Finding]:
     """An environment that does not answer says nothing about the policy: the row must give no learning signal.
 
     A tool, ``reset`` and ``get_reward`` raise a ConnectionError. No component may have a score.

@@ -14,17 +14,17 @@ from typing import Any
 from rewardkit.check.findings import Finding, Turn
 from rewardkit.check.laws.base import Skip, Variant, finding, law, needs_good_alone
 from rewardkit.check.reward_under_test.judgment import Judged, judged
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import anatomies, given, swept
-from rewardkit.check.reward_under_test.trials import EQUAL, Seen, Trial, text_of, with_text
-from rewardkit.check.variants.dresses import DOTALL, Dress, dresses
+from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of, with_text
 from rewardkit.check.variants.episodes.messages import has_calls
+from rewardkit.check.variants.format_variants import DOTALL, FormatVariant, dresses
 from rewardkit.errors import CoercionError, RewardKitError
 from rewardkit.tree.coercion import Coercer
 
 
 @law(advice="Read the text of the last assistant message")
-def chat_equals_text(subject: Subject) -> Iterator[Variant]:
+def chat_equals_text(subject: RewardUnderTest) -> Iterator[Variant]:
     """Conversational data passes messages where other data has text; the score must not depend on that."""
     if subject.plain:
         raise Skip("a trainer's function is written for only one of the two forms")
@@ -49,7 +49,7 @@ def chat_equals_text(subject: Subject) -> Iterator[Variant]:
     advice="Annotate the column with its type (answer: float), and rewardkit converts it",
     skip="no column is annotated with a type other than str",
 )
-def strings_equal_typed_columns(subject: Subject) -> Iterator[Variant | Finding | None]:
+def strings_equal_typed_columns(subject: RewardUnderTest) -> Iterator[Variant | Finding | None]:
     """Text files give "False" and "42" where a table has False and 42; both must mean the same.
 
     This law checks columns whose argument is annotated with a type.
@@ -73,7 +73,7 @@ def strings_equal_typed_columns(subject: Subject) -> Iterator[Variant | Finding 
                         yield Variant(changed, why, "same", trial)
 
 
-def _flags_as_text(subject: Subject) -> Iterator[Finding]:
+def _flags_as_text(subject: RewardUnderTest) -> Iterator[Finding]:
     """Check trainers' functions that call ``bool(...)`` on a flag that is text: "False" must not count as True."""
     if "bool" not in subject.mined.names:
         return
@@ -126,7 +126,7 @@ _SOME = 0.05
     applies=needs_good_alone,
     every=True,
 )
-def right_however_written(subject: Subject) -> Iterator[Finding]:
+def right_however_written(subject: RewardUnderTest) -> Iterator[Finding]:
     """A model writes a right answer as it likes: if it earns nothing on several lines, the policy learns a quirk.
 
     Right completions are tried with line breaks in the thinking and around the answer, on one line, with Windows line
@@ -142,7 +142,7 @@ def right_however_written(subject: Subject) -> Iterator[Finding]:
     yield from _only_on_one_line(subject)
 
 
-def _paid_less(subject: Subject, right: Judged, dress: Dress) -> Finding | None:
+def _paid_less(subject: RewardUnderTest, right: Judged, dress: FormatVariant) -> Finding | None:
     """Return a finding if a right completion loses its pay by the way in which it is written."""
     trial = right.trial(dress.text)
     seen = subject.see([trial])[0]
@@ -157,23 +157,23 @@ def _paid_less(subject: Subject, right: Judged, dress: Dress) -> Finding | None:
     return finding(subject, trial, seen, why, unreachable=dress.unreachable, advice=_tip(subject))
 
 
-def _tip(subject: Subject) -> str:
+def _tip(subject: RewardUnderTest) -> str:
     """Return the advice for a reward that has no pattern with a dot; empty for the usual one."""
     said = "Allow for it: .strip() on the answer, commas and units removed from both sides"
     return "" if subject.mined.has_dots else said
 
 
-def _nothing(subject: Subject, right: Judged) -> float:
+def _nothing(subject: RewardUnderTest, right: Judged) -> float:
     """Return the score of a wrong answer, or the lowest score if the reward judges no answers."""
     wrong = [seen.value for _, seen in right.honest if seen.scored and not right.paid(seen)]
     return (max(wrong) if right.judges and wrong else _lowest(subject, right.example)) + EQUAL
 
 
-def _lowest(subject: Subject, example: int) -> float:
+def _lowest(subject: RewardUnderTest, example: int) -> float:
     return min((seen.value for trial, seen in swept(subject) if trial.example == example and seen.scored), default=0.0)
 
 
-def _only_on_one_line(subject: Subject) -> Iterator[Finding]:
+def _only_on_one_line(subject: RewardUnderTest) -> Iterator[Finding]:
     """Report a reward that pays a right completion on one line, but nothing as it was given, on several."""
     for number, example in enumerate(subject.examples[:4]):
         for completion, anatomy in zip(example.good, anatomies(subject, number), strict=True):
@@ -189,5 +189,5 @@ def _only_on_one_line(subject: Subject) -> Iterator[Finding]:
                 return
 
 
-def _is_more(one: Seen, other: Seen) -> bool:
+def _is_more(one: TrialResult, other: TrialResult) -> bool:
     return one.scored and one.value > other.value + 1e-6

@@ -10,14 +10,14 @@ from contextlib import suppress
 from typing import Any
 
 from rewardkit.batch.score import Outcome
-from rewardkit.check.completion.anatomy import ANSWERS, as_number, replaced
+from rewardkit.check.completion.parsed_completion import ANSWERS, as_number, replaced
 from rewardkit.check.completion.tag_violations import misspelled
 from rewardkit.check.findings import COMPARE, Finding, Turn
 from rewardkit.check.laws.base import Skip, Variant, about_good, finding, law, needs_good, shortest
 from rewardkit.check.reward_under_test.judgment import Judged, concerns, foreign_trials, is_penalty, judged, wrongness
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import given, swept
-from rewardkit.check.reward_under_test.trials import EQUAL, Seen, Trial, text_of
+from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of
 from rewardkit.check.reward_under_test.whole import covered, tells_apart
 from rewardkit.check.variants.broken_texts import blocks_of
 from rewardkit.check.variants.episodes.wrong_calls import changeable_calls, wrong_calls
@@ -33,7 +33,7 @@ from rewardkit.tree.reward import Reward
 # Gated: the addends behind the gates of a tree, each as a subject. The total hides what a gate never lets earn.
 
 
-def gated(subject: Subject) -> Iterator[tuple[str, Subject]]:
+def gated(subject: RewardUnderTest) -> Iterator[tuple[str, RewardUnderTest]]:
     """Yield the name and the subject of each addend of a sum behind a gate."""
     for reward in _behind_gates(subject.reward):
         yield reward.name or shorten(reward), subject.addend(reward)
@@ -67,7 +67,7 @@ _ENVELOPE = frozenset(("arguments", "parameters", "args", "kwargs", "function"))
     every=True,
     applies=needs_good,
 )
-def gold_gets_the_maximum(subject: Subject) -> Iterator[Finding]:
+def gold_gets_the_maximum(subject: RewardUnderTest) -> Iterator[Finding]:
     """A right completion must be able to win.
 
     A reward that never pays it teaches nothing, and a reward that pays nonsense more teaches nonsense.
@@ -112,7 +112,7 @@ def gold_gets_the_maximum(subject: Subject) -> Iterator[Finding]:
             return
 
 
-def _out_of_reach(subject: Subject) -> Iterator[Finding]:
+def _out_of_reach(subject: RewardUnderTest) -> Iterator[Finding]:
     """Report a user's function whose maximum not even right completions come near: part of it is never paid."""
     low, high = subject.bounds
     own = all(not binding.foreign and not binding.trusted for _, binding in subject.bindings)
@@ -126,7 +126,7 @@ def _out_of_reach(subject: Subject) -> Iterator[Finding]:
         yield finding(subject, trial, subject.see([trial])[0], why)
 
 
-def _never_paid(part: Subject) -> tuple[Trial, str] | None:
+def _never_paid(part: RewardUnderTest) -> tuple[Trial, str] | None:
     """Return a right completion and why, if a component behind a gate pays none of them."""
     low, _ = part.bounds
     rights = [Trial(good, number) for number, example in enumerate(part.examples) for good in example.good]
@@ -136,12 +136,12 @@ def _never_paid(part: Subject) -> tuple[Trial, str] | None:
     return rights[0], f"gives {low:.6g}, its least, to every right completion, and the gate before it hides that"
 
 
-def _applies_nowhere(subject: Subject, number: int) -> bool:
+def _applies_nowhere(subject: RewardUnderTest, number: int) -> bool:
     """Whether the reward abstains on every completion of an example, which belongs to another task."""
     return all(seen.outcome is Outcome.ABSTAINED for trial, seen in swept(subject) if trial.example == number)
 
 
-def _too_low(subject: Subject, seen: Seen, lowest: float) -> str:
+def _too_low(subject: RewardUnderTest, seen: TrialResult, lowest: float) -> str:
     if seen.outcome is not Outcome.SCORED:
         return f"a right completion is {seen.outcome}: {seen.reason or 'no score'}"
     if any(math.isnan(value) for value in seen.components.values()):
@@ -159,7 +159,7 @@ def _too_low(subject: Subject, seen: Seen, lowest: float) -> str:
     return ""
 
 
-def _better_nonsense(subject: Subject, right: Judged) -> Trial | None:
+def _better_nonsense(subject: RewardUnderTest, right: Judged) -> Trial | None:
     wild = set(TEXTS.values())
     for trial, seen in swept(subject):
         if trial.example != right.example or not right.more(seen):
@@ -170,7 +170,7 @@ def _better_nonsense(subject: Subject, right: Judged) -> Trial | None:
     return None
 
 
-def _better_misspelled(subject: Subject, right: Judged) -> Trial | None:
+def _better_misspelled(subject: RewardUnderTest, right: Judged) -> Trial | None:
     """Return a right completion with a misspelled tag that earns more than with the tag as it should be."""
     if not right.anatomy.blocks or subject.scope != "sample":  # in a group, another text may earn more by being another
         return None
@@ -187,7 +187,7 @@ def _holds(text: str, right: Judged) -> bool:
     return not gold or gold in text.lower() or (as_number(gold) is not None and as_number(text) == as_number(gold))
 
 
-def _needs_both(subject: Subject) -> None:
+def _needs_both(subject: RewardUnderTest) -> None:
     """Raise `Skip` unless right and wrong completions were given."""
     needs_good(subject)
     if not any(example.bad for example in subject.examples):
@@ -202,7 +202,7 @@ def _needs_both(subject: Subject) -> None:
     turn=Turn.EARLY,
     names_line=True,
 )
-def separates_good_from_bad(subject: Subject) -> Iterator[Finding | None]:
+def separates_good_from_bad(subject: RewardUnderTest) -> Iterator[Finding | None]:
     """A policy learns only from the order of the scores within a group."""
     margin = subject.promises.margin
     for number, example in enumerate(subject.examples):
@@ -236,7 +236,7 @@ def separates_good_from_bad(subject: Subject) -> Iterator[Finding | None]:
     skip=_NOT_JUDGED,
     applies=needs_good,
 )
-def gold_above_perturbed_gold(subject: Subject) -> Iterator[Finding | None]:
+def gold_above_perturbed_gold(subject: RewardUnderTest) -> Iterator[Finding | None]:
     """A policy learns a wrong answer just as readily if it earns as much as the right one.
 
     The answer in a right completion is replaced by one that is certainly wrong: a distant number, NaN, a prefix,
@@ -272,7 +272,7 @@ def gold_above_perturbed_gold(subject: Subject) -> Iterator[Finding | None]:
     yield from list(found.values())[:_MOST]
 
 
-def _pays_any_answer(subject: Subject, right: Judged) -> Finding | None:
+def _pays_any_answer(subject: RewardUnderTest, right: Judged) -> Finding | None:
     """Return a finding if a reward reads the gold column but pays any answer."""
     column = right.anatomy.column
     honest = [(text, seen) for text, seen in right.honest if text != right.anatomy.text]
@@ -292,7 +292,7 @@ def _pays_any_answer(subject: Subject, right: Judged) -> Finding | None:
 
 
 @law(advice="Give the lowest score if there is no answer", skip=_NOT_JUDGED, applies=needs_good, per=judged)
-def only_answers_are_paid(subject: Subject, right: Judged) -> Iterator[Variant | None]:
+def only_answers_are_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """What has no answer, such as ``{"answer": null}``, half a tag or a hundred spaces, is easier than the right one.
 
     All completions of the sweep that are certainly not right must earn less than the right one.
@@ -311,7 +311,7 @@ def only_answers_are_paid(subject: Subject, right: Judged) -> Iterator[Variant |
             yield Variant(trial, "a completion without the answer earns {score}, the right one {base}")
 
 
-def perturbed(subject: Subject, right: Judged) -> Iterator[tuple[str, str]]:
+def perturbed(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[str, str]]:
     """Yield each text with a certainly wrong answer once, with the kind of the answer."""
     known = {right.anatomy.text}
     for text, kind in _all_perturbed(subject, right):
@@ -320,7 +320,7 @@ def perturbed(subject: Subject, right: Judged) -> Iterator[tuple[str, str]]:
             yield text, kind
 
 
-def _all_perturbed(subject: Subject, right: Judged) -> Iterator[tuple[str, str]]:
+def _all_perturbed(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[str, str]]:
     distractors = tuple(Wrong(text, "distractor", "a distractor") for text in subject.promises.distractors)
     answers = (*distractors, *right.wrong) if right.anatomy.gold else ()
     for wrong in answers:
@@ -334,7 +334,7 @@ def _all_perturbed(subject: Subject, right: Judged) -> Iterator[tuple[str, str]]
                 yield right.anatomy.with_region(wrong.text), wrong.kind
 
 
-def _wrong_paid(subject: Subject, right: Judged, trial: Trial, kind: str) -> Finding:
+def _wrong_paid(subject: RewardUnderTest, right: Judged, trial: Trial, kind: str) -> Finding:
     text = text_of(trial.completion)
     region = right.anatomy.region
     tail = text[region.start :] if right.anatomy.marked else text
@@ -344,7 +344,7 @@ def _wrong_paid(subject: Subject, right: Judged, trial: Trial, kind: str) -> Fin
     return finding(subject, small, seen, why)
 
 
-def _own_code(subject: Subject) -> None:
+def _own_code(subject: RewardUnderTest) -> None:
     """Raise `Skip` if no function of the reward is the user's own."""
     needs_good(subject)
     if subject.bindings and all(binding.trusted for _, binding in subject.bindings):
@@ -358,7 +358,7 @@ def _own_code(subject: Subject) -> None:
     applies=_own_code,
     per=judged,
 )
-def keys_are_compared_both_ways(subject: Subject, right: Judged) -> Iterator[Variant | None]:
+def keys_are_compared_both_ways(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """If only the keys of the gold answer are compared, a key that nobody asked for is free, and breaks the call.
 
     The law applies to objects that a column has as JSON, in a right completion or as the arguments of its calls, if the
@@ -384,7 +384,7 @@ def keys_are_compared_both_ways(subject: Subject, right: Judged) -> Iterator[Var
                 yield Variant(says(with_leaf(value, path, changed)), why)
 
 
-def _json_values(subject: Subject, right: Judged) -> Iterator[tuple[Any, Callable[[Any], Trial]]]:
+def _json_values(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[Any, Callable[[Any], Trial]]]:
     """Yield each object, or list of objects, of a right completion that a column has, and what writes another one."""
     yield from changeable_calls(subject, right)
     if right.anatomy.gold[:1] in ("{", "[") and right.anatomy.column in subject.columns_read | subject.columns_named:
@@ -406,7 +406,7 @@ def _objects(value: Any) -> list[tuple[Path, dict[str, Any]]]:
 
 
 @law(advice=COMPARE, skip="no wrong completion is refused", applies=needs_good, per=judged)
-def wrong_stays_wrong(subject: Subject, right: Judged) -> Iterator[Variant]:
+def wrong_stays_wrong(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """If a wrong completion becomes right by a stray letter, the policy learns to write the letter.
 
     What cannot be read must not count as not there. A wrong completion is tried with a word before it, and without its

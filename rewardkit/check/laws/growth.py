@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import log
 
-from rewardkit.check.completion.anatomy import Anatomy
+from rewardkit.check.completion.parsed_completion import ParsedCompletion
 from rewardkit.check.findings import Finding, Turn
 from rewardkit.check.laws.base import Skip, Unfinished, finding, law
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import anatomies
 from rewardkit.check.reward_under_test.trials import Trial, text_of, with_text
 from rewardkit.check.variants.wild_texts import TEXTS
@@ -45,7 +45,7 @@ class Growing:
         return self.before + self.piece * max(1, size // len(self.piece)) + self.after
 
 
-def families_of(subject: Subject) -> Iterator[tuple[str, Growing]]:
+def families_of(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
     """Yield each family once, with its name, the strongest first."""
     known: set[str] = set()
     for name, growing in (*_strong(subject), *_others(subject)):
@@ -54,7 +54,7 @@ def families_of(subject: Subject) -> Iterator[tuple[str, Growing]]:
             yield name, growing
 
 
-def _strong(subject: Subject) -> Iterator[tuple[str, Growing]]:
+def _strong(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
     """Yield the families that catch most slow patterns."""
     for piece in _STRONG:
         yield f"{piece!r} * n between letters", Growing(piece, "a", "b")
@@ -75,7 +75,7 @@ def _strong(subject: Subject) -> Iterator[tuple[str, Growing]]:
                 yield f"{piece!r} * n in the place of the answer", Growing(piece, *_around(anatomy))
 
 
-def _others(subject: Subject) -> Iterator[tuple[str, Growing]]:
+def _others(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
     """Yield texts that grow: a repeated piece, alone and in place of the answer, with a mismatch at the end."""
     tags = subject.mined.tags
     pieces = [*_PIECES, *(f"<{tag}>" for tag in tags), *(f"</{tag}>" for tag in tags)]
@@ -99,7 +99,7 @@ def _others(subject: Subject) -> Iterator[tuple[str, Growing]]:
             yield f"{piece!r} * n{name}", Growing(piece, *frame)
 
 
-def _around(anatomy: Anatomy) -> tuple[str, str]:
+def _around(anatomy: ParsedCompletion) -> tuple[str, str]:
     """Return what is before and behind the answer of a right completion."""
     return anatomy.text[: anatomy.region.start], anatomy.text[anatomy.region.end :]
 
@@ -124,7 +124,7 @@ _STEEP = 2.7
     "time limit, @rk.reward(timeout=...)",
     turn=Turn.SOON,
 )
-def time_linear(subject: Subject) -> Iterator[Finding]:
+def time_linear(subject: RewardUnderTest) -> Iterator[Finding]:
     """A policy finds the completion that takes minutes to score, and every process of the run waits for it."""
     if subject.cost > 0.05:
         raise Skip(f"one completion takes {subject.cost:.2g} s at any length")
@@ -143,7 +143,7 @@ def time_linear(subject: Subject) -> Iterator[Finding]:
             yield finding(subject, shown, None, f"for {name}, the time {why}")
 
 
-def _times(subject: Subject, grown: Growing) -> list[tuple[int, float]]:
+def _times(subject: RewardUnderTest, grown: Growing) -> list[tuple[int, float]]:
     """Measure growing texts; stop once the time is clear, or too short to matter."""
     suspect = next((size for size in _GLANCE if _seconds(subject, grown(size)) > _SUSPECT), None)
     times: list[tuple[int, float]] = []
@@ -156,12 +156,12 @@ def _times(subject: Subject, grown: Growing) -> list[tuple[int, float]]:
     return times
 
 
-def _again(subject: Subject, text: str, seconds: float) -> float:
+def _again(subject: RewardUnderTest, text: str, seconds: float) -> float:
     """Return the least time of two more tries and the first."""
     return min(seconds, *(_seconds(subject, text) for _ in range(2)))
 
 
-def took_long(subject: Subject) -> Iterator[Finding]:
+def took_long(subject: RewardUnderTest) -> Iterator[Finding]:
     """Yield a finding if a completion that another law tried took long, and a shorter one much less."""
     if subject.slow is None:
         return
@@ -179,7 +179,7 @@ def took_long(subject: Subject) -> Iterator[Finding]:
         yield finding(subject, slow, None, f"for a completion of another law, the time {why}", law=time_linear)
 
 
-def _seconds(subject: Subject, text: str) -> float:
+def _seconds(subject: RewardUnderTest, text: str) -> float:
     """Measure the CPU time of this process, which other processes do not affect."""
     trial = Trial(subject.formed(text), 0)
     started = time.process_time()
@@ -236,7 +236,7 @@ def _unfinished(tried: int, count: int) -> Unfinished:
 
 
 @law(advice="Limit the size of numbers, ranges and repetitions before you compute them", turn=Turn.LATE)
-def memory_bounded(subject: Subject) -> Iterator[Finding]:
+def memory_bounded(subject: RewardUnderTest) -> Iterator[Finding]:
     """A completion that makes the reward allocate gigabytes kills the run and everything else on the machine."""
     if subject.cost > 0.05:
         raise Skip(f"one completion takes {subject.cost:.2g} s at any length")
@@ -267,7 +267,7 @@ def memory_bounded(subject: Subject) -> Iterator[Finding]:
             yield finding(subject, Trial(subject.formed(grown(8_000)), 0), None, why)
 
 
-def _peak(subject: Subject, text: str) -> int:
+def _peak(subject: RewardUnderTest, text: str) -> int:
     trial = Trial(subject.formed(text), 0)
     tracemalloc.start()
     try:

@@ -14,9 +14,9 @@ import numpy as np
 from rewardkit.batch.column import Floats
 from rewardkit.check.findings import Finding
 from rewardkit.check.laws.base import Skip, Unfinished, finding, law
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import given
-from rewardkit.check.reward_under_test.trials import Seen, Trial, text_of, with_text
+from rewardkit.check.reward_under_test.trials import Trial, TrialResult, text_of, with_text
 from rewardkit.errors import RewardKitError
 from rewardkit.rewards.judges.group_judge import GroupJudge, identifiers
 from rewardkit.rewards.judges.sample_judge import SampleJudge
@@ -39,7 +39,7 @@ _PADDING = (
 
 
 @law(advice="Ask the judge in both orders and average", every=True)
-def position_bias(subject: Subject) -> Iterator[Finding]:
+def position_bias(subject: RewardUnderTest) -> Iterator[Finding]:
     """A ranking judge must not favor a position, or completions are paid for where they happen to be listed.
 
     The same completions are ranked in several orders. On average, being listed first rather than last earns a
@@ -65,7 +65,7 @@ def position_bias(subject: Subject) -> Iterator[Finding]:
 
 
 @law(advice="Tell the judge that length does not count, or limit the length", every=True)
-def verbosity_bias(subject: Subject) -> Iterator[Finding]:
+def verbosity_bias(subject: RewardUnderTest) -> Iterator[Finding]:
     """Empty words must not earn more, or the policy learns to write many of them.
 
     Completions are judged as they are and with three empty sentences added, which earn at most 0.05 on average. In a
@@ -82,11 +82,11 @@ def verbosity_bias(subject: Subject) -> Iterator[Finding]:
         if gains.mean() > _LENGTH_SHARE:
             worst = int(gains.argmax())
             why = f"three empty sentences earn {gains.mean():.2g} more on average, over {len(trials)} completions"
-            seen: Seen | None = None if isinstance(function, GroupJudge) else subject.see([padded[worst]])[0]
+            seen: TrialResult | None = None if isinstance(function, GroupJudge) else subject.see([padded[worst]])[0]
             yield finding(subject, padded[worst], seen, why, component=judge.name)
 
 
-def _judges(subject: Subject, *kinds: type) -> list[tuple[Reward, Any]]:
+def _judges(subject: RewardUnderTest, *kinds: type) -> list[tuple[Reward, Any]]:
     """Return the judges of these kinds, each with the function that asks the model."""
     found = [(leaf, binding.function) for leaf, binding in subject.bindings if isinstance(binding.function, kinds)]
     if not found:
@@ -95,7 +95,7 @@ def _judges(subject: Subject, *kinds: type) -> list[tuple[Reward, Any]]:
     return found
 
 
-def _of_one_example(subject: Subject) -> list[Trial]:
+def _of_one_example(subject: RewardUnderTest) -> list[Trial]:
     """Return the distinct completions of the example that has the most."""
     by_example: dict[int, dict[str, Trial]] = {}
     for trial in given(subject):
@@ -103,7 +103,7 @@ def _of_one_example(subject: Subject) -> list[Trial]:
     return max(([*found.values()] for found in by_example.values()), key=len, default=[])[:_AT_ONCE]
 
 
-def _asked(judge: Reward, subject: Subject, trials: Sequence[Trial]) -> Floats:
+def _asked(judge: Reward, subject: RewardUnderTest, trials: Sequence[Trial]) -> Floats:
     """Return the judge's own score of each trial."""
     try:
         total = Scorer(judge).score(subject.batch(trials), strict=False).total

@@ -16,14 +16,21 @@ from fractions import Fraction
 from itertools import islice, pairwise, permutations, product
 from typing import Any
 
-from rewardkit.check.completion.anatomy import THINKING, Anatomy, Span, as_number, numbers_in, replaced
+from rewardkit.check.completion.parsed_completion import (
+    THINKING,
+    ParsedCompletion,
+    Span,
+    as_number,
+    numbers_in,
+    replaced,
+)
 from rewardkit.check.exploits.documents import Document
 from rewardkit.check.findings import Finding, Turn
 from rewardkit.check.laws.base import Skip, Variant, finding, law, needs_good
 from rewardkit.check.reward_under_test.judgment import Judged, judged
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import swept
-from rewardkit.check.reward_under_test.trials import Seen, Trial, text_of, with_text
+from rewardkit.check.reward_under_test.trials import Trial, TrialResult, text_of, with_text
 from rewardkit.check.variants.broken_texts import blocks_of
 from rewardkit.check.variants.wrong_answers import leaves, other_value, with_leaf
 
@@ -52,7 +59,7 @@ _MOST_STEPS = 12
     applies=needs_good,
     per=judged,
 )
-def damage_never_pays(subject: Subject, right: Judged) -> Iterator[Variant | None]:
+def damage_never_pays(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """Partial credit must point the way: if a completion with more things wrong earns more, the policy goes there.
 
     The tags of a right completion are removed one mark after the other, and the values of its JSON object are replaced
@@ -111,7 +118,7 @@ def _without(pieces: Sequence[str], places: Sequence[int]) -> list[str]:
     applies=needs_good,
     per=judged,
 )
-def one_best_length(subject: Subject, right: Judged) -> Iterator[Finding | None]:
+def one_best_length(subject: RewardUnderTest, right: Judged) -> Iterator[Finding | None]:
     """If a longer completion earns less, and one that is longer still earns more, the policy runs away to it.
 
     Words are added to a right completion. Its score may rise and then fall, but it must not fall and then rise.
@@ -130,13 +137,13 @@ def one_best_length(subject: Subject, right: Judged) -> Iterator[Finding | None]
         yield finding(subject, curves[0][valley[2]], first[valley[2]], why)
 
 
-def _range(subject: Subject) -> float:
+def _range(subject: RewardUnderTest) -> float:
     """Return the difference between the highest and the lowest score seen."""
     values = [seen.value for _, seen in swept(subject) if seen.scored]
     return max(values, default=0.0) - min(values, default=0.0)
 
 
-def _valley(seen: Sequence[Seen], gap: float) -> tuple[int, int, int] | None:
+def _valley(seen: Sequence[TrialResult], gap: float) -> tuple[int, int, int] | None:
     """Return three places whose scores fall and rise again, by more than `gap`, if there are any."""
     values = [one.value for one in seen]
     for low in range(1, len(values) - 1) if all(one.scored for one in seen) else ():
@@ -150,7 +157,7 @@ def _valley(seen: Sequence[Seen], gap: float) -> tuple[int, int, int] | None:
     return None
 
 
-def _falls_and_rises(seen: Sequence[Seen], places: tuple[int, int, int], gap: float) -> bool:
+def _falls_and_rises(seen: Sequence[TrialResult], places: tuple[int, int, int], gap: float) -> bool:
     before, low, after = (seen[place].value for place in places)
     return min(before, after) > low + gap
 
@@ -170,7 +177,7 @@ def _longer(right: Judged, seed: int) -> list[str]:
     applies=needs_good,
     per=judged,
 )
-def long_texts_like_short_ones(subject: Subject, right: Judged) -> Iterator[Variant]:
+def long_texts_like_short_ones(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """If one slip costs more in a long text than in a short one, something counts differently beyond a length.
 
     ``difflib.SequenceMatcher`` drops frequent letters from 200 characters on, for example. The gold text of a reward
@@ -194,7 +201,7 @@ def long_texts_like_short_ones(subject: Subject, right: Judged) -> Iterator[Vari
         yield Variant(slip, why, "no less", short, _DEEP * _range(subject))
 
 
-def _not_in_english_alone(subject: Subject) -> None:
+def _not_in_english_alone(subject: RewardUnderTest) -> None:
     """Raise `Skip` if all examples are in English."""
     needs_good(subject)
     text = str([(example.shown, example.good, example.bad) for example in subject.examples])
@@ -208,7 +215,7 @@ def _not_in_english_alone(subject: Subject) -> None:
     applies=_not_in_english_alone,
     per=judged,
 )
-def repetition_in_any_script(subject: Subject, right: Judged) -> Iterator[Variant]:
+def repetition_in_any_script(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """A penalty on repeated words that looks for spaces does not see the ones of Chinese, Japanese or Thai.
 
     If a repeated English phrase costs something, the same is tried with a Chinese one. The law applies where the
@@ -271,7 +278,7 @@ class Expression:
             yield made[1:-1], value
 
 
-def expression_in(anatomy: Anatomy, columns: Mapping[str, Any]) -> Expression | None:
+def expression_in(anatomy: ParsedCompletion, columns: Mapping[str, Any]) -> Expression | None:
     """Return the expression that a right completion marks as its answer; None if its value is in no column."""
     if not anatomy.marked:
         return None
@@ -329,7 +336,7 @@ _SHARES = tuple(map(Decimal, ("0.001", "0.01", "0.04")))
 
 
 @law(advice="Make each step toward the right answer earn more", skip="no chains: pass chains=[...]")
-def improves_along_chains(subject: Subject) -> Iterator[Variant]:
+def improves_along_chains(subject: RewardUnderTest) -> Iterator[Variant]:
     """Partial credit leads a policy uphill; if a better completion earns less, it leads downhill.
 
     This law checks the declared chains, and answers closer and closer to a gold answer that is a number, if it is
@@ -342,7 +349,7 @@ def improves_along_chains(subject: Subject) -> Iterator[Variant]:
             yield Variant(after, why, "no less", before, slack=1e-6)
 
 
-def _closer(subject: Subject) -> Iterator[tuple[list[Trial], str]]:
+def _closer(subject: RewardUnderTest) -> Iterator[tuple[list[Trial], str]]:
     """Yield numbers that approach a gold answer, from either side, if the reward measures how near they are."""
     for right in judged(subject):
         number = as_number(right.anatomy.value)
@@ -360,7 +367,7 @@ def _closer(subject: Subject) -> Iterator[tuple[list[Trial], str]]:
                     yield trials, "closer to the gold answer"
 
 
-def _numeric(subject: Subject, column: str) -> bool:
+def _numeric(subject: RewardUnderTest, column: str) -> bool:
     return any(
         parameter.source == column and parameter.annotation in (float, int)
         for _, binding in subject.bindings
@@ -375,7 +382,7 @@ def _numeric(subject: Subject, column: str) -> bool:
     per=judged,
     turn=Turn.EARLY,
 )
-def errors_on_both_sides(subject: Subject, right: Judged) -> Iterator[Variant | None]:
+def errors_on_both_sides(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """If 42.9 counts as 42 and 41.1 does not, digits are cut off, or a sign is lost: the policy learns to err upward.
 
     Numbers as far above the gold answer as below it earn the same, where one of them is paid in full.
@@ -408,7 +415,7 @@ def errors_on_both_sides(subject: Subject, right: Judged) -> Iterator[Variant | 
     applies=needs_good,
     per=judged,
 )
-def expressions_are_exact(subject: Subject, right: Judged) -> Iterator[Variant]:
+def expressions_are_exact(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """In a countdown task, 23.5 is not 23, and the target itself is no way to make it.
 
     The numbers of a right expression are combined to values near the target, and to fractions, with the whole number
@@ -448,7 +455,7 @@ _GAIN = 0.01
     skip="no completion states a confidence that changes its score",
     applies=needs_good,
 )
-def confidence_is_honest(subject: Subject) -> Iterator[Finding | None]:
+def confidence_is_honest(subject: RewardUnderTest) -> Iterator[Finding | None]:
     """If claiming more certainty than one has earns more, the policy learns to be overconfident.
 
     The stated confidence of a right and of a wrong completion is varied. A scoring rule is proper (Gneiting and Raftery

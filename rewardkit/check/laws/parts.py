@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
-from rewardkit.check.completion.anatomy import as_number, replaced
+from rewardkit.check.completion.parsed_completion import as_number, replaced
 from rewardkit.check.exploits.documents import Document
 from rewardkit.check.findings import Turn
 from rewardkit.check.laws.base import Variant, law, needs_good, needs_good_alone
 from rewardkit.check.reward_under_test.judgment import Judged, is_penalty, judged, wrongness
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sensitivity import (
     Part,
     atoms_of,
@@ -21,7 +22,6 @@ from rewardkit.check.reward_under_test.sensitivity import (
     unrelated,
     with_part,
 )
-from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.trials import text_of
 from rewardkit.check.variants.siblings import Siblings, siblings_in
 from rewardkit.check.variants.values import values_in
@@ -41,7 +41,7 @@ _PROSE = 4
     per=judged,
     turn=Turn.EARLY,
 )
-def almost_right_is_wrong(subject: Subject, right: Judged) -> Iterator[Variant]:
+def almost_right_is_wrong(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """If 100 counts where 10 must be, or "unsupported" for "supported", the policy learns to be vague.
 
     Each number and each word of a column on which the score of a right completion depends is replaced by one that
@@ -60,7 +60,7 @@ def almost_right_is_wrong(subject: Subject, right: Judged) -> Iterator[Variant]:
                 yield Variant(right.trial(with_part(right, part, other)), why)
 
 
-def _words(subject: Subject, example: int, column: str) -> Iterator[str]:
+def _words(subject: RewardUnderTest, example: int, column: str) -> Iterator[str]:
     for atom in atoms_of(subject.examples[example].columns.get(column)):
         yield from (part.text for part in parts_of(atom) if len(part.text) > 3 or part.kind == "number")
 
@@ -95,7 +95,7 @@ def _almost(part: Part, graded: bool) -> Iterator[str]:
     per=judged,
     turn=Turn.EARLY,
 )
-def every_part_counts(subject: Subject, right: Judged) -> Iterator[Variant | None]:
+def every_part_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """What is paid in full although a part of it is missing, the policy leaves out.
 
     A right completion is cut as long as it is paid in full. The essence that is left must have what it had of each
@@ -107,7 +107,7 @@ def every_part_counts(subject: Subject, right: Judged) -> Iterator[Variant | Non
         yield Variant(right.trial(text), f"{why}: it earns {{score}}") if why else None
 
 
-def _missing(subject: Subject, right: Judged, text: str) -> str:
+def _missing(subject: RewardUnderTest, right: Judged, text: str) -> str:
     """Say what the essence of a right completion lacks; "" if that may be as it should be."""
     wrong = wrongness(subject, right)
     if wrong is not None and wrong(text):
@@ -134,7 +134,7 @@ def _alike(text: str) -> Iterator[list[str]]:
             yield lines
 
 
-def _atoms(subject: Subject, example: int, column: str) -> list[str]:
+def _atoms(subject: RewardUnderTest, example: int, column: str) -> list[str]:
     return [atom for atom in atoms_of(subject.examples[example].columns.get(column)) if len(atom) > 2]
 
 
@@ -158,7 +158,7 @@ def _amid_words(whole: str, text: str) -> bool:
     applies=needs_good_alone,
     per=judged,
 )
-def nonsense_earns_less(subject: Subject, right: Judged) -> Iterator[Variant]:
+def nonsense_earns_less(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """If a right answer with nonsense around it earns more than with sense, a sign is wrong somewhere.
 
     All words of a right completion that are not its answer or a mark are replaced by others of the same length.
@@ -183,7 +183,7 @@ _LIMITS = re.compile(r"(?i)max|most|limit|up_to|below|under|budget")
 _TIMES = (1, 3, 10)
 
 
-def _groups(subject: Subject) -> Iterator[tuple[Judged, Siblings]]:
+def _groups(subject: RewardUnderTest) -> Iterator[tuple[Judged, Siblings]]:
     """Yield the parts of one kind of each right completion."""
     for right in judged(subject):
         columns = subject.examples[right.example].columns
@@ -199,7 +199,7 @@ def _groups(subject: Subject) -> Iterator[tuple[Judged, Siblings]]:
     per=_groups,
     turn=Turn.EARLY,
 )
-def none_stands_in_for_another(subject: Subject, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
+def none_stands_in_for_another(subject: RewardUnderTest, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
     """If one right item repeated is paid like all of them, the policy says the easiest one again and again.
 
     A part of a right completion whose loss costs something is left out, and another part of its kind is repeated.
@@ -226,7 +226,7 @@ def none_stands_in_for_another(subject: Subject, group: tuple[Judged, Siblings])
     per=_groups,
     turn=Turn.EARLY,
 )
-def as_many_as_asked_for(subject: Subject, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
+def as_many_as_asked_for(subject: RewardUnderTest, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
     """A completion with one part fewer than a column asks for must earn less.
 
     A right completion has as many bullets, code blocks or tags as a column says. One is left out.
@@ -254,7 +254,7 @@ def as_many_as_asked_for(subject: Subject, group: tuple[Judged, Siblings]) -> It
     per=_groups,
     turn=Turn.EARLY,
 )
-def more_calls_cost(subject: Subject, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
+def more_calls_cost(subject: RewardUnderTest, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
     """If a call that nobody asked for costs nothing, the policy makes every call that may be the right one.
 
     The call of another example, or one with other arguments, is put behind the right calls.
@@ -295,7 +295,7 @@ def _other_calls(parts: Siblings) -> Iterator[str]:
     per=judged,
     turn=Turn.EARLY,
 )
-def order_of_keys_does_not_count(subject: Subject, right: Judged) -> Iterator[Variant | None]:
+def order_of_keys_does_not_count(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """An object has no order: one whose keys are in another order is as right, and one with other keys is wrong.
 
     A reward that goes by the order pays values under the wrong keys.

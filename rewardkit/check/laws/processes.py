@@ -23,9 +23,9 @@ from rewardkit.batch.score import Outcome
 from rewardkit.check.examples import Example
 from rewardkit.check.findings import Finding
 from rewardkit.check.laws.base import Skip, Unfinished, finding, law, shown
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import given, swept
-from rewardkit.check.reward_under_test.trials import Seen, Trial, seen_in, seen_of, text_of
+from rewardkit.check.reward_under_test.trials import Trial, TrialResult, seen_in, seen_of, text_of
 from rewardkit.check.reward_under_test.vocabulary import code_of
 from rewardkit.errors import RewardBug, RewardFailure
 from rewardkit.tree.binding import Binding
@@ -48,7 +48,7 @@ _SECONDS = 60.0
 
 
 @law(advice="Remove the randomness or seed it with the completion; of a judge, set temperature 0")
-def deterministic(subject: Subject) -> Iterator[Finding]:
+def deterministic(subject: RewardUnderTest) -> Iterator[Finding]:
     """Equal completions must get equal scores, or GRPO takes noise for an advantage; replay needs it, too.
 
     Every completion gets the same score again, in another order and in another process.
@@ -75,7 +75,7 @@ def deterministic(subject: Subject) -> Iterator[Finding]:
     known = subject.see(sent, fresh=True)  # in the same batches as there: rewards may look at the other rows
     for said in _in_other_processes(subject, sent):
         for trial, here, (value, outcome) in zip(sent, known, said, strict=True):
-            if not here.same(Seen(value, type(here.outcome)(outcome))):
+            if not here.same(TrialResult(value, type(here.outcome)(outcome))):
                 why = (
                     f"scores {shown(here)} here and {value:.6g} in another process: it depends on the order of a set, "
                     "or on a hash"
@@ -83,7 +83,7 @@ def deterministic(subject: Subject) -> Iterator[Finding]:
                 yield finding(subject, trial, here, why)
 
 
-def _joined(subject: Subject) -> list[Trial]:
+def _joined(subject: RewardUnderTest) -> list[Trial]:
     """Join pairs of given completions: a set made from both shows its order."""
     return [
         Trial(subject.formed(f"{one}\n{other}"), number)
@@ -92,7 +92,7 @@ def _joined(subject: Subject) -> list[Trial]:
     ]
 
 
-def _longer_cells(subject: Subject) -> list[Trial]:
+def _longer_cells(subject: RewardUnderTest) -> list[Trial]:
     """Return right completions for rows with longer texts: a set of a few words may keep its order by chance."""
     found = []
     for number, example in enumerate(subject.examples):
@@ -108,7 +108,7 @@ def _texts(example: Example) -> list[str]:
     return [completion for completion in (*example.good, *example.bad) if isinstance(completion, str)]
 
 
-def _shrunk(subject: Subject, trial: Trial) -> tuple[Trial, tuple[Seen, Seen] | None]:
+def _shrunk(subject: RewardUnderTest, trial: Trial) -> tuple[Trial, tuple[TrialResult, TrialResult] | None]:
     """Return a shorter completion whose score differs between a few tries, if there is one."""
     for text in ("", "a", "42"):
         small = Trial(subject.formed(text), trial.example)
@@ -119,7 +119,7 @@ def _shrunk(subject: Subject, trial: Trial) -> tuple[Trial, tuple[Seen, Seen] | 
     return trial, None
 
 
-def _orders_sets(subject: Subject) -> bool:
+def _orders_sets(subject: RewardUnderTest) -> bool:
     """Whether its code uses sets or hashes, whose order differs between processes."""
     return any(_uses_sets(code) for _, binding in subject.bindings for code in _codes(binding.original))
 
@@ -143,7 +143,7 @@ def _uses_sets(code: CodeType) -> bool:
     return any(_uses_sets(constant) for constant in code.co_consts if isinstance(constant, CodeType))
 
 
-def _in_other_processes(subject: Subject, trials: list[Trial]) -> list[list[tuple[float, str]]]:
+def _in_other_processes(subject: RewardUnderTest, trials: list[Trial]) -> list[list[tuple[float, str]]]:
     """Score in processes with other hash seeds; return an empty list if the reward cannot be pickled.
 
     Raises:
@@ -165,7 +165,7 @@ def _in_other_processes(subject: Subject, trials: list[Trial]) -> list[list[tupl
 def _scored_again(
     reward: Any, examples: Any, trials: list[Trial], plain: bool, scope: str, stage: Any
 ) -> list[tuple[float, str]]:
-    subject = Subject(reward, examples, plain=plain, stage=stage)
+    subject = RewardUnderTest(reward, examples, plain=plain, stage=stage)
     if scope == "group":
         subject.score_in_groups()
     return [(seen.value, seen.outcome.value) for seen in subject.see(trials)]
@@ -177,7 +177,7 @@ _LIVE = frozenset(("messages", "completion_ids", "progress", "example", "trainer
 
 
 @law(advice="Copy a list before you sort, pop or change it: sorted(values), list(values)", every=True)
-def inputs_not_mutated(subject: Subject) -> Iterator[Finding]:
+def inputs_not_mutated(subject: RewardUnderTest) -> Iterator[Finding]:
     """Trainers pass the same lists to every reward function; one that sorts or pops them corrupts the next."""
     trials = (given(subject) or [trial for trial, _ in swept(subject)[:4]])[:16]
     for leaf, _ in subject.bindings:
@@ -188,7 +188,7 @@ def inputs_not_mutated(subject: Subject) -> Iterator[Finding]:
             yield finding(subject, trials[0], None, why[:600], component=leaf.name)
 
 
-def _changed_by(subject: Subject, leaf: Reward, trials: list[Trial]) -> tuple[str, Any, Any] | None:
+def _changed_by(subject: RewardUnderTest, leaf: Reward, trials: list[Trial]) -> tuple[str, Any, Any] | None:
     """Return the first argument that a function changes: its name, the value before and after.
 
     Trainers' functions and leaves get the objects themselves. Adapters score within their tree as in training, which
@@ -226,7 +226,7 @@ def _changed_by(subject: Subject, leaf: Reward, trials: list[Trial]) -> tuple[st
     return None
 
 
-def _changed_by_plain(binding: Binding, subject: Subject, trials: list[Trial]) -> tuple[str, Any, Any] | None:
+def _changed_by_plain(binding: Binding, subject: RewardUnderTest, trials: list[Trial]) -> tuple[str, Any, Any] | None:
     """Return what a plain function of one completion changes if it gets the cells themselves, as from its own loop."""
     for trial in trials:
         cells = {**subject.examples[trial.example].columns, **(trial.columns or {})}
@@ -261,7 +261,7 @@ def _ignoring(call: Callable[[], Any]) -> None:
 
 
 @law(advice="Define the function at the top level of a module, without lambdas and open files")
-def picklable(subject: Subject) -> Iterator[Finding]:
+def picklable(subject: RewardUnderTest) -> Iterator[Finding]:
     """Trainers that score in other processes pickle the reward to send it there."""
     nested = [leaf.name for leaf, binding in subject.bindings if _is_local(binding.original)]
     if nested:
@@ -274,7 +274,7 @@ def picklable(subject: Subject) -> Iterator[Finding]:
         why = f"the reward cannot be pickled: {type(error).__name__}: {error}"
         yield finding(subject, Trial(subject.formed(""), 0), None, why[:400])
     trials = [trial for trial, seen in swept(subject)[: subject.affordable(40)] if seen.scored]
-    other = Subject(again, subject.examples, plain=subject.plain, stage=subject.stage)
+    other = RewardUnderTest(again, subject.examples, plain=subject.plain, stage=subject.stage)
     other.__dict__["scope"] = subject.scope
     for trial, one, two in zip(trials, subject.see(trials), other.see(trials), strict=True):
         if subject.deterministic and not one.same(two):
@@ -288,7 +288,7 @@ def _is_local(function: Any) -> bool:
 
 
 @law(advice="Keep state in local variables; for a time limit use @rk.reward(timeout=...), not signals")
-def thread_safe(subject: Subject) -> Iterator[Finding]:
+def thread_safe(subject: RewardUnderTest) -> Iterator[Finding]:
     """Asynchronous trainers score in several threads at once: a reward must not use signals or shared state."""
     if subject.stage.real:
         raise Skip("the calls of completions really run, and tools may need the main thread")
@@ -296,7 +296,7 @@ def thread_safe(subject: Subject) -> Iterator[Finding]:
     trials = [trial for trial, _ in pairs]
     if not trials:
         raise Skip("the reward scores no completion")
-    results: list[list[Seen]] = []
+    results: list[list[TrialResult]] = []
     raised: list[tuple[Trial, BaseException]] = []
     all_started = threading.Event()
 
@@ -336,7 +336,7 @@ def thread_safe(subject: Subject) -> Iterator[Finding]:
                 yield finding(subject, trial, after, why)
 
 
-def _alone(subject: Subject, trial: Trial) -> Seen:
+def _alone(subject: RewardUnderTest, trial: Trial) -> TrialResult:
     """Score one completion without the subject's cache."""
     beside = subject.beside(trial.example) if subject.scope != "sample" else []
     trials = [*(replace(trial, completion=one) for one in beside), trial]
@@ -344,8 +344,8 @@ def _alone(subject: Subject, trial: Trial) -> Seen:
     return seen_in(table, len(table) - 1)
 
 
-def _seen_of(error: BaseException) -> Seen:
+def _seen_of(error: BaseException) -> TrialResult:
     if isinstance(error, (RewardBug, RewardFailure)):
         return seen_of(error)
     reason = f"raised {type(error).__name__}: {error}"
-    return Seen(math.nan, Outcome.ERRORED, reason, trace="".join(traceback.format_exception(error)))
+    return TrialResult(math.nan, Outcome.ERRORED, reason, trace="".join(traceback.format_exception(error)))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rewardkit.check.exploits.hacks import Scene
+from rewardkit.check.exploits.exploit import ExploitContext
 from rewardkit.check.findings import Finding, Turn
 from rewardkit.check.laws.base import OVER, Skip, Unfinished, finding, law
 from rewardkit.check.programs.survivors import Survival, survival
 from rewardkit.check.reward_under_test.judgment import judged
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.errors import RewardFailure, shorten
 
 _MOST = 4
@@ -17,13 +17,13 @@ _MOST = 4
 
 
 @law(advice="Add the proposed test to the row", turn=Turn.LATE, every=True)
-def tests_reject_wrong_programs(subject: Subject) -> Iterator[Finding]:
+def tests_reject_wrong_programs(subject: RewardUnderTest) -> Iterator[Finding]:
     """A policy that passes weak tests with wrong programs is paid for them, and learns to write them.
 
     This is about the data, so it breaks nothing. The right program of each example is broken in one place at a time. A
     broken program counts as wrong if the tests reject it, or if it gives another output for an input like theirs.
     """
-    scenes = {right.example: Scene(right, subject) for right in reversed(judged(subject))}
+    scenes = {right.example: ExploitContext(right, subject) for right in reversed(judged(subject))}
     suites = [(scene, scene.suite) for _, scene in sorted(scenes.items()) if scene.suite is not None]
     if not suites:
         raise Skip("no right completion has a program whose tests a column has")
@@ -40,7 +40,7 @@ def tests_reject_wrong_programs(subject: Subject) -> Iterator[Finding]:
             yield _weak(scene, found)
 
 
-def _weak(scene: Scene, found: Survival) -> Finding:
+def _weak(scene: ExploitContext, found: Survival) -> Finding:
     suite, first = scene.suite, found.survivors[0]
     assert suite is not None
     one = first.mutant

@@ -6,17 +6,17 @@ import inspect
 import re
 from collections.abc import Iterator
 
-from rewardkit.check.completion.anatomy import Span, numbers_in, replaced
+from rewardkit.check.completion.parsed_completion import Span, numbers_in, replaced
 from rewardkit.check.findings import Finding
 from rewardkit.check.laws.base import Skip, finding, law, needs_good
 from rewardkit.check.reading.places import places
 from rewardkit.check.reading.slips import NotRepaired, Slip, repaired, slips
 from rewardkit.check.reward_under_test.judgment import Judged, judged
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import given, swept
-from rewardkit.check.reward_under_test.trials import EQUAL, Seen, Trial, text_of
+from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of
 from rewardkit.check.reward_under_test.whole import scored_together
-from rewardkit.check.variants.dresses import dresses
+from rewardkit.check.variants.format_variants import dresses
 from rewardkit.check.variants.other_golds import other_golds
 from rewardkit.check.variants.own_texts import own_texts
 from rewardkit.check.variants.siblings import siblings_in
@@ -38,7 +38,7 @@ _MANY = (1_000, 50_000)
 _LONGER = "and so it goes on with one more word after the other until nobody listens "
 
 
-def _said(subject: Subject) -> str:
+def _said(subject: RewardUnderTest) -> str:
     """Return the names and docstrings of its functions."""
     functions = [inspect.unwrap(binding.original) for _, binding in subject.bindings if not binding.trusted]
     names = [getattr(one, "__name__", "") or type(one).__name__ for one in functions]
@@ -46,7 +46,7 @@ def _said(subject: Subject) -> str:
 
 
 @law(advice="Limit the score to the range of its docstring: min(max(score, low), high)", applies=needs_good)
-def stays_in_its_range(subject: Subject) -> Iterator[Finding]:
+def stays_in_its_range(subject: RewardUnderTest) -> Iterator[Finding]:
     """A score outside the range that the docstring states outweighs everything it is added to.
 
     If it says "in [0, 1]", "from -1 to 1" or "share of ...", completions with repeated parts and with other numbers are
@@ -61,7 +61,7 @@ def stays_in_its_range(subject: Subject) -> Iterator[Finding]:
                 yield finding(subject, trial, seen, why)
 
 
-def _range(subject: Subject) -> tuple[float, float]:
+def _range(subject: RewardUnderTest) -> tuple[float, float]:
     said = _said(subject)
     found = _RANGE.search(said)
     bounds = [float(one) for one in found.groups() if one is not None] if found is not None else []
@@ -77,7 +77,7 @@ def _range(subject: Subject) -> tuple[float, float]:
     return low, high
 
 
-def _extremes(subject: Subject, right: Judged) -> Iterator[str]:
+def _extremes(subject: RewardUnderTest, right: Judged) -> Iterator[str]:
     """Yield a right completion with its parts repeated, and with other numbers in it."""
     text = right.anatomy.text
     columns = subject.examples[right.example].columns
@@ -91,7 +91,7 @@ def _extremes(subject: Subject, right: Judged) -> Iterator[str]:
             yield replaced(text, [(Span(span.end, span.end), "%")])
 
 
-def _length_counts(subject: Subject) -> None:
+def _length_counts(subject: RewardUnderTest) -> None:
     """Raise `Skip` if neither the code nor the words of the reward speak of length."""
     needs_good(subject)
     if not subject.smells.counts_messages and not _LENGTH.search(_said(subject)):
@@ -99,7 +99,7 @@ def _length_counts(subject: Subject) -> None:
 
 
 @law(advice='Measure the text of the message: len(completion[-1]["content"])', applies=_length_counts, per=judged)
-def length_is_of_the_text(subject: Subject, right: Judged) -> Iterator[Finding]:
+def length_is_of_the_text(subject: RewardUnderTest, right: Judged) -> Iterator[Finding]:
     """``len(completion)`` of chat messages is their number, so a limit of length never acts.
 
     If the code counts messages, or its name or docstring speaks of a penalty on length, many words are added to a right
@@ -131,7 +131,7 @@ _SHARE_OF_TIME = 0.02
     skip="its code has no construction that is known to do something else than it says",
     every=True,
 )
-def does_what_it_says(subject: Subject) -> Iterator[Finding | None]:
+def does_what_it_says(subject: RewardUnderTest) -> Iterator[Finding | None]:
     """``re.sub(pattern, "", text, re.I)`` does not ignore the case, and no error says so.
 
     Each construction in the code that does something else than it says is repaired for a moment. If a completion gets
@@ -142,11 +142,11 @@ def does_what_it_says(subject: Subject) -> Iterator[Finding | None]:
         yield from _effect(subject, slip)
 
 
-def _effect(subject: Subject, slip: Slip) -> Iterator[Finding]:
+def _effect(subject: RewardUnderTest, slip: Slip) -> Iterator[Finding]:
     """Yield a finding if a completion gets another score from the repaired code, whichever way it is repaired."""
     pairs = [(trial, seen) for trial, seen in _pool(subject) if seen.scored]
     pairs = pairs[: subject.affordable(len(pairs), share=_SHARE_OF_TIME)]
-    changed: list[dict[int, Seen]] = []
+    changed: list[dict[int, TrialResult]] = []
     for text in slip.repairs:
         try:
             with repaired(subject.reward, slip.site, text):
@@ -169,7 +169,7 @@ def _effect(subject: Subject, slip: Slip) -> Iterator[Finding]:
             return
 
 
-def _pool(subject: Subject) -> list[tuple[Trial, Seen]]:
+def _pool(subject: RewardUnderTest) -> list[tuple[Trial, TrialResult]]:
     """Return completions with their scores: the sweep, right ones in other clothes and for other gold answers."""
     trials = []
     for right in judged(subject):

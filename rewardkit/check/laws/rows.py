@@ -11,14 +11,14 @@ from typing import Any
 
 from rewardkit.batch.messages import prompt_text
 from rewardkit.batch.score import Outcome
-from rewardkit.check.completion.anatomy import Anatomy, as_number, marks
+from rewardkit.check.completion.parsed_completion import ParsedCompletion, as_number, marks
 from rewardkit.check.findings import Finding, Turn
 from rewardkit.check.laws.base import Skip, Variant, about_good, finding, law, needs_good
 from rewardkit.check.reward_under_test.judgment import Judged, judged
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sensitivity import atoms_of
-from rewardkit.check.reward_under_test.subject import Subject
 from rewardkit.check.reward_under_test.sweep import given, swept
-from rewardkit.check.reward_under_test.trials import EQUAL, Seen, Trial, text_of
+from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of
 from rewardkit.check.reward_under_test.whole import tells_apart
 from rewardkit.check.variants.other_golds import Gold, other_golds
 from rewardkit.check.variants.own_texts import own_texts, reacts
@@ -35,7 +35,7 @@ _SCALE = re.compile(r"\b(\d{1,3})\s?(?:to|-|–)\s?(\d{1,3})\b")
     per=judged,
     turn=Turn.EARLY,
 )
-def right_for_every_gold(subject: Subject, right: Judged) -> Iterator[Variant | Finding | None]:
+def right_for_every_gold(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | Finding | None]:
     """A row whose gold answer the reward misreads teaches nothing, or the opposite: 0 counts as missing, say.
 
     The gold answer is replaced in the column and in a right completion, by values of the kind that the examples have.
@@ -61,7 +61,7 @@ def right_for_every_gold(subject: Subject, right: Judged) -> Iterator[Variant | 
                 yield Variant(Trial(completion, right.example, trial.columns), why, base=trial)
 
 
-def _loses(seen: Seen, limit: float) -> bool:
+def _loses(seen: TrialResult, limit: float) -> bool:
     """Whether a completion earns less than the limit, or is left out of the training."""
     return seen.value < limit if seen.scored else seen.outcome is Outcome.ABSTAINED
 
@@ -78,7 +78,7 @@ def _is_marked_apart(right: Judged, gold: Gold) -> bool:
     applies=needs_good,
     per=judged,
 )
-def rows_of_every_kind(subject: Subject, right: Judged) -> Iterator[Variant | None]:
+def rows_of_every_kind(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """A branch for rows of one kind, which no example has, may pay every answer there.
 
     Wrong completions are tried with each value that the code compares a column with: ``if level == "easy": ...``.
@@ -104,7 +104,7 @@ def rows_of_every_kind(subject: Subject, right: Judged) -> Iterator[Variant | No
             yield Variant(first, why, twins=tuple(twins))
 
 
-def _kinds(subject: Subject, example: int) -> list[str]:
+def _kinds(subject: RewardUnderTest, example: int) -> list[str]:
     """Return the columns whose texts the code knows: kinds, names of checks."""
     known = {text.lower() for text in subject.mined.texts}
     found = []
@@ -115,7 +115,7 @@ def _kinds(subject: Subject, example: int) -> list[str]:
     return found
 
 
-def _tried(subject: Subject, right: Judged) -> Iterator[tuple[Gold, Seen, Trial]]:
+def _tried(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[Gold, TrialResult, Trial]]:
     """Yield other gold answers, each with the completion that is right for it, and its score."""
     anatomy, smells = right.anatomy, subject.smells
     known = [example.columns.get(anatomy.column) for example in subject.examples]
@@ -131,7 +131,7 @@ def _tried(subject: Subject, right: Judged) -> Iterator[tuple[Gold, Seen, Trial]
         yield gold, seen, trial
 
 
-def _is_allowed(subject: Subject, right: Judged, gold: Gold) -> bool:
+def _is_allowed(subject: RewardUnderTest, right: Judged, gold: Gold) -> bool:
     """Whether the other columns admit a gold answer: ``options="ABC"`` or ``choices=["red", "blue"]`` limit it."""
     columns = subject.examples[right.example].columns
     number, scale = as_number(gold.written), _scale(subject, right)
@@ -145,7 +145,7 @@ def _is_allowed(subject: Subject, right: Judged, gold: Gold) -> bool:
     return True
 
 
-def _scale(subject: Subject, right: Judged) -> tuple[int, int] | None:
+def _scale(subject: RewardUnderTest, right: Judged) -> tuple[int, int] | None:
     """Return the ends of a scale that the answer is on: ``4/5``, or "from 1 to 5" in the prompt."""
     number = as_number(right.anatomy.gold)
     if number is None or not right.anatomy.places:
@@ -173,7 +173,7 @@ _ENOUGH = 20
     fast=True,
     every=True,
 )
-def informative(subject: Subject) -> Iterator[Finding]:
+def informative(subject: RewardUnderTest) -> Iterator[Finding]:
     """If all completions of a group earn the same, all advantages are zero: the step costs time and teaches nothing.
 
     This law looks at all completions together, and at each example with given right and wrong completions.
@@ -195,7 +195,7 @@ def informative(subject: Subject) -> Iterator[Finding]:
         yield from _idle_components(subject)
 
 
-def _tip(subject: Subject) -> str:
+def _tip(subject: RewardUnderTest) -> str:
     """Return what is known about the reason why all scores are the same; empty for the usual advice."""
     if subject.mined.has_dots:
         return ""
@@ -206,7 +206,7 @@ def _tip(subject: Subject) -> str:
     return f"Its code mentions {said}: give a right completion that earns more, or fix how it reads completions"
 
 
-def _idle_groups(subject: Subject, seen: list[tuple[Trial, Seen]]) -> Iterator[Finding]:
+def _idle_groups(subject: RewardUnderTest, seen: list[tuple[Trial, TrialResult]]) -> Iterator[Finding]:
     """Report the first example whose right, wrong and wild completions all earn the same."""
     for number, example in enumerate(subject.examples):
         values = [one.value for trial, one in seen if trial.example == number and one.scored]
@@ -220,7 +220,7 @@ def _idle_groups(subject: Subject, seen: list[tuple[Trial, Seen]]) -> Iterator[F
             return
 
 
-def _idle_components(subject: Subject) -> Iterator[Finding]:
+def _idle_components(subject: RewardUnderTest) -> Iterator[Finding]:
     """Report user functions in a tree that score everything the same, even texts that their own code mentions."""
     own = {leaf.name for leaf, binding in subject.bindings if not binding.trusted}
     if len(subject.bindings) < 2 or not own:
@@ -241,7 +241,7 @@ def _idle_components(subject: Subject) -> Iterator[Finding]:
     applies=needs_good,
     every=True,
 )
-def reads_its_columns(subject: Subject) -> Iterator[Finding | None]:
+def reads_its_columns(subject: RewardUnderTest) -> Iterator[Finding | None]:
     """A reward that reads the gold answer but pays the same for any value of it teaches nothing about it.
 
     ``bool("False")`` is True, so a flag that comes as text from a file has no effect.
@@ -260,7 +260,7 @@ def reads_its_columns(subject: Subject) -> Iterator[Finding | None]:
             yield finding(subject, trial, subject.see([trial])[0], why)
 
 
-def _matters(subject: Subject, column: str, values: list[object], trial: Trial, score: Seen) -> bool:
+def _matters(subject: RewardUnderTest, column: str, values: list[object], trial: Trial, score: TrialResult) -> bool:
     """Whether a completion gets another score with another value of the column."""
     own = subject.examples[trial.example].columns.get(column)
     others = [value for value in values if value != own or type(value) is not type(own)]
@@ -278,7 +278,7 @@ def _matters(subject: Subject, column: str, values: list[object], trial: Trial, 
     applies=needs_good,
     per=judged,
 )
-def rows_differ(subject: Subject, right: Judged) -> Iterator[Variant]:
+def rows_differ(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """A valid answer to another row, in the same form, must not be paid for this one: it may solve any of them.
 
     The law applies to marked answers without words, such as grids, where wrong ones of the same form are refused.
@@ -304,13 +304,13 @@ def _answer(right: Judged) -> str:
     return plain(right.anatomy.region.of(right.anatomy.text))
 
 
-def _is_no_text(anatomy: Anatomy) -> bool:
+def _is_no_text(anatomy: ParsedCompletion) -> bool:
     said = anatomy.region.of(anatomy.text)
     return sum(letter.isalpha() for letter in said) * 4 < sum(not letter.isspace() for letter in said)
 
 
 @law(advice="Read the column that the completion is compared with")
-def reads_what_it_asks_for(subject: Subject) -> Iterator[Finding]:
+def reads_what_it_asks_for(subject: RewardUnderTest) -> Iterator[Finding]:
     """A function that asks for a column and never reads it judges by something else, which may be a constant.
 
     Its argument is looked for in its code. The law does not apply to one of several rewards: they may share arguments.
@@ -323,7 +323,7 @@ def reads_what_it_asks_for(subject: Subject) -> Iterator[Finding]:
         yield finding(subject, trial, subject.see([trial])[0], why)
 
 
-def _values_of(subject: Subject, column: str) -> list[object]:
+def _values_of(subject: RewardUnderTest, column: str) -> list[object]:
     values: list[object] = []
     for example in subject.examples:
         value = example.columns.get(column)

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from rewardkit.batch.score import Outcome
 from rewardkit.check.findings import Finding
 from rewardkit.check.laws.base import finding, law, shortest
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import beyond_reach, given, swept
-from rewardkit.check.reward_under_test.trials import Seen, Trial, seen_in
+from rewardkit.check.reward_under_test.trials import Trial, TrialResult, seen_in
 from rewardkit.errors import RewardKitError
 
 _MOST = 4
 
 
-def _kind(seen: Seen) -> str:
+def _kind(seen: TrialResult) -> str:
     """Return the kind of fault; exceptions from different lines are different kinds."""
     if seen.outcome is Outcome.FAILED:
         return "failed"
@@ -30,13 +30,13 @@ def _kind(seen: Seen) -> str:
     return "None" if seen.reason.startswith("returned None") else "nonsense"
 
 
-def _broken(subject: Subject, *kinds: str) -> Iterator[Finding]:
+def _broken(subject: RewardUnderTest, *kinds: str) -> Iterator[Finding]:
     """Yield one finding for each way in which a law of single scores is broken, then the asides."""
 
-    def concerns(seen: Seen) -> bool:
+    def concerns(seen: TrialResult) -> bool:
         return seen.outcome in (Outcome.ERRORED, Outcome.FAILED) and _kind(seen).startswith(kinds)
 
-    def found(trial: Trial, seen: Seen, unreachable: str = "") -> Finding:
+    def found(trial: Trial, seen: TrialResult, unreachable: str = "") -> Finding:
         why = f"{seen.component} {seen.reason}"
         return finding(subject, trial, seen, why, component=seen.component, unreachable=unreachable)
 
@@ -47,7 +47,7 @@ def _broken(subject: Subject, *kinds: str) -> Iterator[Finding]:
     for way, trials in list(ways.items())[:_MOST]:
         first = min(trials, key=lambda trial: len(repr(trial.completion)))
 
-        def shows(seen: Seen, way: tuple[str, str] = way) -> bool:
+        def shows(seen: TrialResult, way: tuple[str, str] = way) -> bool:
             return concerns(seen) and (seen.component, _kind(seen)) == way
 
         yield found(*shortest(subject, first, shows))
@@ -57,7 +57,7 @@ def _broken(subject: Subject, *kinds: str) -> Iterator[Finding]:
 
 
 @law(advice="Catch this case in the reward and return the lowest score for it", fast=True, every=True)
-def total(subject: Subject) -> Iterator[Finding]:
+def total(subject: RewardUnderTest) -> Iterator[Finding]:
     """A policy in training writes anything; a reward that raises stops the run or teaches it to hide behind errors.
 
     Every completion gets a score: an empty one, half a tag, any Unicode, messages of every shape that the data has.
@@ -67,7 +67,7 @@ def total(subject: Subject) -> Iterator[Finding]:
         yield from _groups_of_equals(subject)
 
 
-def _groups_of_equals(subject: Subject) -> Iterator[Finding]:
+def _groups_of_equals(subject: RewardUnderTest) -> Iterator[Finding]:
     """Score groups of equal completions, and groups of one."""
     for trial in given(subject) or [Trial(subject.formed("word"))]:
         for size in (1, 2, 4):
@@ -84,13 +84,13 @@ def _groups_of_equals(subject: Subject) -> Iterator[Finding]:
 
 
 @law(advice="Guard the division or logarithm so that every score is a finite number", fast=True, every=True)
-def finite(subject: Subject) -> Iterator[Finding]:
+def finite(subject: RewardUnderTest) -> Iterator[Finding]:
     """One NaN or infinite score makes the advantages of its whole group NaN, and the weights after it."""
     yield from _broken(subject, "not finite")
 
 
 @law(advice="Limit the score: min(score, limit), or .clip(low, high) on the reward", fast=True, every=True)
-def bounded(subject: Subject) -> Iterator[Finding]:
+def bounded(subject: RewardUnderTest) -> Iterator[Finding]:
     """A score outside its bounds outweighs everything it is added to; spam must not pay without limit."""
     yield from _broken(subject, "out of bounds")
     if not subject.plain and max(map(abs, subject.bounds)) < float("inf"):
@@ -114,7 +114,7 @@ def bounded(subject: Subject) -> Iterator[Finding]:
             return
 
 
-def _keeps_growing(once: Seen, some: Seen, many: Seen) -> bool:
+def _keeps_growing(once: TrialResult, some: TrialResult, many: TrialResult) -> bool:
     """Whether each repetition still adds about as much as the first ones did."""
     if not (once.scored and some.scored and many.scored and once.value < some.value < many.value):
         return False
@@ -125,7 +125,7 @@ def _keeps_growing(once: Seen, some: Seen, many: Seen) -> bool:
     advice="Return the lowest score for a bad completion; return None only for rows that the reward does not apply to",
     every=True,
 )
-def abstains_by_declaration(subject: Subject) -> Iterator[Finding]:
+def abstains_by_declaration(subject: RewardUnderTest) -> Iterator[Finding]:
     """A completion that makes the reward abstain gets no penalty, so the policy learns to write it.
 
     None means that the reward does not apply to a sample. Declare it: ``-> float | None``.

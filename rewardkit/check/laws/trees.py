@@ -12,7 +12,7 @@ import numpy as np
 
 from rewardkit.check.findings import Finding
 from rewardkit.check.laws.base import Skip, Variant, finding, law
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import given, swept
 from rewardkit.check.reward_under_test.trials import Trial, text_of, with_text
 from rewardkit.errors import RewardKitError
@@ -36,7 +36,7 @@ def nodes(reward: Reward) -> Iterator[Reward]:
 
 
 @law(advice="Set otherwise= of the gate to at most the lowest score behind it", every=True)
-def gate_dominance(subject: Subject) -> Iterator[Finding]:
+def gate_dominance(subject: RewardUnderTest) -> Iterator[Finding]:
     """Failing a gate must not pay more than passing it, or the policy learns to fail.
 
     For every gate of the tree, no completion that fails it earns more through it than one that passes.
@@ -72,7 +72,7 @@ def gate_dominance(subject: Subject) -> Iterator[Finding]:
 
 
 @law(advice="Limit the schedule: .clip(low, high)")
-def schedule_bounds(subject: Subject) -> Iterator[Finding]:
+def schedule_bounds(subject: RewardUnderTest) -> Iterator[Finding]:
     """A weight that leaves its bounds halfway through training is noticed too late.
 
     At twenty points of training, the total is finite and within the bounds of the tree.
@@ -94,10 +94,10 @@ def schedule_bounds(subject: Subject) -> Iterator[Finding]:
                 yield finding(subject, trial, None, why)
 
 
-def _declared(what: str) -> Callable[[Subject], None]:
+def _declared(what: str) -> Callable[[RewardUnderTest], None]:
     """Return what raises `Skip` unless the author declares that something does not count."""
 
-    def applies(subject: Subject) -> None:
+    def applies(subject: RewardUnderTest) -> None:
         if what not in subject.promises.indifferent:
             raise Skip(f'not declared: pass indifferent=["{what}"]')
 
@@ -117,7 +117,7 @@ def _edited(trial: Trial, edits: Mapping[str, Callable[[str], str]]) -> Iterator
     applies=_declared("whitespace"),
     per=given,
 )
-def whitespace_indifferent(subject: Subject, trial: Trial) -> Iterator[Variant]:
+def whitespace_indifferent(subject: RewardUnderTest, trial: Trial) -> Iterator[Variant]:
     """If whitespace means nothing, a policy must not be paid or punished for it.
 
     Declare it with ``indifferent=["whitespace"]``.
@@ -136,7 +136,7 @@ def whitespace_indifferent(subject: Subject, trial: Trial) -> Iterator[Variant]:
     applies=_declared("unicode"),
     per=given,
 )
-def unicode_indifferent(subject: Subject, trial: Trial) -> Iterator[Variant]:
+def unicode_indifferent(subject: RewardUnderTest, trial: Trial) -> Iterator[Variant]:
     """In another Unicode normal form, the same text looks the same but has other characters.
 
     Declare it with ``indifferent=["unicode"]``.
@@ -146,7 +146,7 @@ def unicode_indifferent(subject: Subject, trial: Trial) -> Iterator[Variant]:
 
 
 @law(advice="Compare text.casefold() on both sides", applies=_declared("case"), per=given)
-def case_indifferent(subject: Subject, trial: Trial) -> Iterator[Variant]:
+def case_indifferent(subject: RewardUnderTest, trial: Trial) -> Iterator[Variant]:
     """If case means nothing, capitals must not be paid.
 
     Declare it with ``indifferent=["case"]``.

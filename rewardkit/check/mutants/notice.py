@@ -21,11 +21,11 @@ from rewardkit.check.laws.golds import perturbed
 from rewardkit.check.mutants.mutants import Mutant
 from rewardkit.check.reward_under_test.bound_reward import BoundReward
 from rewardkit.check.reward_under_test.judgment import judged
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import given, sweep
-from rewardkit.check.reward_under_test.trials import EQUAL, Seen, Trial, seen_in, text_of
+from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, seen_in, text_of
 from rewardkit.check.run.isolation import Lost, Note, can_isolate, isolated
-from rewardkit.check.variants.dresses import dresses
+from rewardkit.check.variants.format_variants import dresses
 from rewardkit.errors import RewardDefinitionError, shorten
 
 Fate = Literal["noticed", "missed", "unchanged"]
@@ -59,8 +59,8 @@ class Verdict:
     fate: Fate
     said: str = ""
     shown: Trial | None = None
-    before: Seen | None = None
-    after: Seen | None = None
+    before: TrialResult | None = None
+    after: TrialResult | None = None
     flips: bool = False
 
 
@@ -138,7 +138,7 @@ def noticed(
     return Noticed(bound.name, tuple(verdicts), len(pool), len(own))
 
 
-def _labeled(subject: Subject) -> list[tuple[Trial, bool]]:
+def _labeled(subject: RewardUnderTest) -> list[tuple[Trial, bool]]:
     """Return completions that are certainly right, or wrong: those given, others in their clothes, wrong answers."""
     found = [(trial, _is_good(subject, trial)) for trial in given(subject)]
     for right in judged(subject):
@@ -148,7 +148,7 @@ def _labeled(subject: Subject) -> list[tuple[Trial, bool]]:
     return found
 
 
-def _parts(subject: Subject, pool: Sequence[Trial], own: Sequence[Trial]) -> Iterator[list[Seen]]:
+def _parts(subject: RewardUnderTest, pool: Sequence[Trial], own: Sequence[Trial]) -> Iterator[list[TrialResult]]:
     """Yield the scores of the pool, and of the given completions in one batch, in two orders."""
     for start in range(0, len(pool), _ROWS):
         yield subject.see(pool[start : start + _ROWS])
@@ -156,17 +156,19 @@ def _parts(subject: Subject, pool: Sequence[Trial], own: Sequence[Trial]) -> Ite
     yield _in_one_batch(subject, own[::-1])[::-1]
 
 
-def _in_one_batch(subject: Subject, trials: Sequence[Trial]) -> list[Seen]:
+def _in_one_batch(subject: RewardUnderTest, trials: Sequence[Trial]) -> list[TrialResult]:
     try:
         table = subject.table(trials)
     except Exception as error:
-        return [Seen(math.nan, Outcome.ERRORED, f"raised {type(error).__name__}: {shorten(str(error))}")] * len(trials)
+        return [TrialResult(math.nan, Outcome.ERRORED, f"raised {type(error).__name__}: {shorten(str(error))}")] * len(
+            trials
+        )
     return [seen_in(table, row) for row in range(len(trials))]
 
 
 def _original(
-    name: str, subject: Subject, pool: list[Trial], own: Sequence[Trial], labeled: int
-) -> tuple[list[Seen], list[Trial]]:
+    name: str, subject: RewardUnderTest, pool: list[Trial], own: Sequence[Trial], labeled: int
+) -> tuple[list[TrialResult], list[Trial]]:
     """Score the completions with the original; leave out those, but no labeled ones, on which it hangs or dies."""
     for _ in range(_MOST_LOST):
         found, lost = _tried(lambda: subject, pool, own)
@@ -178,11 +180,13 @@ def _original(
     raise RewardDefinitionError(f"{name}: the original hangs or dies on completions. Check it first, and mend that")
 
 
-def _loaded(mutant: Mutant, name: str, asked: Mapping[str, Any]) -> Subject:
+def _loaded(mutant: Mutant, name: str, asked: Mapping[str, Any]) -> RewardUnderTest:
     return subject_of(mutant.load(name), **asked)
 
 
-def _tried(make: Callable[[], Subject], pool: Sequence[Trial], own: Sequence[Trial]) -> tuple[list[Seen], Lost | str]:
+def _tried(
+    make: Callable[[], RewardUnderTest], pool: Sequence[Trial], own: Sequence[Trial]
+) -> tuple[list[TrialResult], Lost | str]:
     """Return what a reward says of the completions in a process of its own, and why it says no more."""
     note = Note()
 
@@ -194,9 +198,9 @@ def _tried(make: Callable[[], Subject], pool: Sequence[Trial], own: Sequence[Tri
             return
         subject.watch(note.write)
         for part in _parts(subject, pool, own):
-            send([Seen(one.value, one.outcome, one.reason) for one in part])
+            send([TrialResult(one.value, one.outcome, one.reason) for one in part])
 
-    found: list[Seen] = []
+    found: list[TrialResult] = []
     for said in isolated(work, note, PATIENCE, _LIMIT):
         if isinstance(said, (str, Lost)):
             return found, said
@@ -204,7 +208,7 @@ def _tried(make: Callable[[], Subject], pool: Sequence[Trial], own: Sequence[Tri
     return found, ""
 
 
-def _is_good(subject: Subject, trial: Trial) -> bool:
+def _is_good(subject: RewardUnderTest, trial: Trial) -> bool:
     return any(trial.completion == one for one in subject.examples[trial.example].good)
 
 
@@ -220,12 +224,12 @@ class _Scored:
         before, after: the scores of the pool, of the batch, and of the batch in the other order.
     """
 
-    subject: Subject
+    subject: RewardUnderTest
     pool: Sequence[Trial]
     own: Sequence[Trial]
     labels: tuple[bool, ...]
-    before: Sequence[Seen]
-    after: Sequence[Seen]
+    before: Sequence[TrialResult]
+    after: Sequence[TrialResult]
 
     def trial(self, row: int) -> Trial:
         return self.pool[row] if row < len(self.pool) else self.own[(row - len(self.pool)) % len(self.own)]
@@ -300,15 +304,15 @@ def _verdict(mutant: Mutant, scored: _Scored, lost: Lost | str) -> Verdict:
     return Verdict(mutant, fate, "", scored.trial(row), scored.before[row], scored.after[row], flips=flips)
 
 
-def _least(seen: Sequence[Seen], rows: Sequence[int]) -> float:
+def _least(seen: Sequence[TrialResult], rows: Sequence[int]) -> float:
     return min((seen[row].value for row in rows), default=math.inf)
 
 
-def _most(seen: Sequence[Seen], rows: Sequence[int]) -> float:
+def _most(seen: Sequence[TrialResult], rows: Sequence[int]) -> float:
     return max((seen[row].value for row in rows), default=-math.inf)
 
 
-def _gap(one: Seen, other: Seen) -> float:
+def _gap(one: TrialResult, other: TrialResult) -> float:
     gap = abs(one.value - other.value)
     return 1.0 if math.isnan(gap) else gap
 
@@ -322,7 +326,7 @@ def _lines(one: Verdict) -> Iterator[str]:
     yield f"      {shorten(text_of(one.shown.completion), 70)}{where} {said}"
 
 
-def _score(seen: Seen | None) -> str:
+def _score(seen: TrialResult | None) -> str:
     if seen is None:
         return "?"
     return f"{seen.value:g}" if seen.scored else f"nothing: {shorten(seen.reason, 60)}"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rewardkit.check.completion.anatomy import Span, parsed_json, replaced
+from rewardkit.check.completion.parsed_completion import Span, parsed_json, replaced
 
 _FENCE = re.compile(r"```(?:python3?|py)?[ \t]*\n(.*?)\n?```", re.DOTALL)
 _CODE = re.compile(r"(?m)^\s*(?:def |import |from |print\(|class |for |while |return )")

@@ -10,14 +10,14 @@ from dataclasses import replace
 
 from rewardkit.check.findings import Finding, LawResult
 from rewardkit.check.reports.report import Report
-from rewardkit.check.reward_under_test.subject import Promises, Subject
+from rewardkit.check.reward_under_test.reward_under_test import Declarations, RewardUnderTest
 from rewardkit.errors import shorten
 from rewardkit.progress.schedule import weight_bounds
 from rewardkit.tree.algebra import summands, weighted_sum_of
 from rewardkit.tree.names import terms_of
 
 
-def components_of(subject: Subject) -> list[Subject]:
+def components_of(subject: RewardUnderTest) -> list[RewardUnderTest]:
     """Return each addend that counts, as a subject; none if the reward is not a sum of several."""
     counting = (
         (weight, reward) for weight, reward in summands(subject.reward) if next(terms_of(reward), None) is not None
@@ -25,7 +25,7 @@ def components_of(subject: Subject) -> list[Subject]:
     items = [(weight, reward) for weight, reward in counting if weight != 0.0]
     if len(items) < 2:
         return []
-    promises = Promises(  # margins and chains are about the sum
+    promises = Declarations(  # margins and chains are about the sum
         indifferent=subject.promises.indifferent,
         right=subject.promises.right,
         distractors=subject.promises.distractors,

@@ -13,10 +13,17 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from rewardkit.check.completion.anatomy import NUMBER, Anatomy, anatomy_of, as_number, marks, replaced
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.completion.parsed_completion import (
+    NUMBER,
+    ParsedCompletion,
+    anatomy_of,
+    as_number,
+    marks,
+    replaced,
+)
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import anatomies, given, swept
-from rewardkit.check.reward_under_test.trials import EQUAL, Seen, Trial, text_of, with_text
+from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of, with_text
 from rewardkit.check.variants.episodes.messages import answering, has_calls
 from rewardkit.check.variants.values import value_of, values_in
 from rewardkit.check.variants.wrong_answers import Wrong, equal, plain, wrong_answers
@@ -41,10 +48,10 @@ class Judged:
 
     example: int
     completion: object
-    anatomy: Anatomy
-    seen: Seen
+    anatomy: ParsedCompletion
+    seen: TrialResult
     wrong: tuple[Wrong, ...]
-    honest: tuple[tuple[str, Seen], ...]
+    honest: tuple[tuple[str, TrialResult], ...]
     judges: bool
     keeps_calls: bool = False
 
@@ -73,16 +80,16 @@ class Judged:
         """Return this completion with another text."""
         return answering(self.completion, text) if self.keeps_calls else with_text(self.completion, text)
 
-    def paid(self, seen: Seen) -> bool:
+    def paid(self, seen: TrialResult) -> bool:
         """Whether a completion earns at least as much as this one."""
         return seen.scored and seen.value >= self.value - EQUAL * max(1.0, abs(self.value))
 
-    def more(self, seen: Seen) -> bool:
+    def more(self, seen: TrialResult) -> bool:
         """Whether a completion earns more than this one."""
         return seen.scored and seen.value > self.value + 1e-6 * max(1.0, abs(self.value))
 
 
-def judged(subject: Subject) -> list[Judged]:
+def judged(subject: RewardUnderTest) -> list[Judged]:
     """Return the right completions that are scored, of at most four examples."""
 
     def made() -> list[Judged]:
@@ -95,7 +102,7 @@ def judged(subject: Subject) -> list[Judged]:
     return known
 
 
-def _judged(subject: Subject) -> Iterator[Judged]:
+def _judged(subject: RewardUnderTest) -> Iterator[Judged]:
     golds = [anatomy.gold for number in range(len(subject.examples)) for anatomy in anatomies(subject, number)[:1]]
     for number, example in enumerate(subject.examples[:4]):
         for completion, anatomy in list(zip(example.good, anatomies(subject, number), strict=True))[:2]:
@@ -106,7 +113,7 @@ def _judged(subject: Subject) -> Iterator[Judged]:
             yield _of(subject, number, completion, anatomy, seen, tuple(_certainly_wrong(anatomy, others)))
 
 
-def _certainly_wrong(anatomy: Anatomy, others: list[str]) -> list[Wrong]:
+def _certainly_wrong(anatomy: ParsedCompletion, others: list[str]) -> list[Wrong]:
     """Return answers that are wrong; `others` are right for other examples."""
     if not anatomy.gold:
         return []
@@ -118,7 +125,7 @@ def _certainly_wrong(anatomy: Anatomy, others: list[str]) -> list[Wrong]:
     return [one for one in wrong if not (plain(rest) and one.family in ("empty", "placeholder"))]
 
 
-def _earns(subject: Subject, number: int, value: float) -> bool:
+def _earns(subject: RewardUnderTest, number: int, value: float) -> bool:
     """Whether some completion of an example is seen to score less; the given ones are looked at first."""
     return any(
         trial.example == number and seen.scored and value > seen.value + EQUAL
@@ -126,18 +133,23 @@ def _earns(subject: Subject, number: int, value: float) -> bool:
     )
 
 
-def _given(subject: Subject) -> list[tuple[Trial, Seen]]:
+def _given(subject: RewardUnderTest) -> list[tuple[Trial, TrialResult]]:
     trials = given(subject)
     return list(zip(trials, subject.see(trials), strict=True))
 
 
-def _swept(subject: Subject) -> Iterator[tuple[Trial, Seen]]:
+def _swept(subject: RewardUnderTest) -> Iterator[tuple[Trial, TrialResult]]:
     """Yield the sweep with its scores, which are asked for only when the first one is."""
     yield from swept(subject)
 
 
 def _of(
-    subject: Subject, number: int, completion: object, anatomy: Anatomy, seen: Seen, wrong: tuple[Wrong, ...]
+    subject: RewardUnderTest,
+    number: int,
+    completion: object,
+    anatomy: ParsedCompletion,
+    seen: TrialResult,
+    wrong: tuple[Wrong, ...],
 ) -> Judged:
     texts = [anatomy.saying(one.text) for one in wrong if one.honest]
     first = Judged(number, completion, anatomy, seen, wrong, (), judges=False)
@@ -161,13 +173,13 @@ def _most(rejected: Iterable[bool]) -> bool:
     return sum(listed) * 3 > len(listed) * 2
 
 
-def foreign(subject: Subject, number: int, completion: object) -> list[Seen]:
+def foreign(subject: RewardUnderTest, number: int, completion: object) -> list[TrialResult]:
     """Score completions that are right for other examples with other gold answers."""
     trials = foreign_trials(subject, number, completion)
     return subject.see(trials)
 
 
-def foreign_trials(subject: Subject, number: int, completion: object) -> list[Trial]:
+def foreign_trials(subject: RewardUnderTest, number: int, completion: object) -> list[Trial]:
     """Return completions that are right for other examples and certainly wrong for this one."""
     own = subject.examples[number]
     found = []
@@ -188,7 +200,7 @@ def foreign_trials(subject: Subject, number: int, completion: object) -> list[Tr
     return found
 
 
-def wrongness(subject: Subject, right: Judged) -> Callable[[str], bool] | None:
+def wrongness(subject: RewardUnderTest, right: Judged) -> Callable[[str], bool] | None:
     """Return a test for texts that are certainly not right, by `right=` or by the absence of the gold answer.
 
     None if neither can tell.
@@ -227,28 +239,28 @@ def _may_write(text: str, gold: str) -> bool:
     return any(equal(found, gold) for found in numbers) or digits in re.sub(r"\D", "", text)
 
 
-def required_tags(subject: Subject, right: Judged) -> list[str]:
+def required_tags(subject: RewardUnderTest, right: Judged) -> list[str]:
     """Return the tags without whose marks a right completion earns less, in order."""
     blocks = right.anatomy.blocks
     seen = subject.see([right.trial(right.text_without(block.name)) for block in blocks])
     return [block.name for block, one in zip(blocks, seen, strict=True) if not right.paid(one)]
 
 
-def distinguishes(subject: Subject) -> bool:
+def distinguishes(subject: RewardUnderTest) -> bool:
     """Whether different scores were seen."""
     values = (round(seen.value, 9) for _, seen in chain(_given(subject), _swept(subject)) if seen.scored)
     first = next(values, None)
     return any(value != first for value in values)
 
 
-def is_penalty(subject: Subject) -> bool:
+def is_penalty(subject: RewardUnderTest) -> bool:
     """Whether the best score is zero."""
     if not subject.plain and math.isfinite(subject.bounds[1]):
         return subject.bounds[1] <= EQUAL
     return all(seen.value <= EQUAL for _, seen in chain(_given(subject), _swept(subject)) if seen.scored)
 
 
-def concerns(subject: Subject, number: int, wrong: Any) -> bool:
+def concerns(subject: RewardUnderTest, number: int, wrong: Any) -> bool:
     """Whether a reward can tell a wrong completion from the right ones.
 
     It cannot if the wrong one has the same form and another answer, which is in a column that the reward does not ask

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rewardkit.check.completion.anatomy import Span, numbers_in, replaced
+from rewardkit.check.completion.parsed_completion import Span, numbers_in, replaced
 from rewardkit.check.reward_under_test.judgment import Judged
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 
 # Shrinker: find a shorter text that still shows a fault.
 
@@ -93,7 +93,7 @@ def parts_of(text: str) -> list[Part]:
     return sorted([*numbers, *words], key=lambda one: one.span.start)
 
 
-def essential_parts(subject: Subject, right: Judged) -> list[Part]:
+def essential_parts(subject: RewardUnderTest, right: Judged) -> list[Part]:
     """Return the parts without which a right completion is not paid in full: another part of its kind is refused."""
 
     def made() -> list[Part]:
@@ -108,7 +108,7 @@ def essential_parts(subject: Subject, right: Judged) -> list[Part]:
     return found
 
 
-def essence(subject: Subject, right: Judged) -> str:
+def essence(subject: RewardUnderTest, right: Judged) -> str:
     """Return the shortest text found that is paid like the right completion."""
 
     def made() -> str:

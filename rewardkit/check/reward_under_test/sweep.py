@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from rewardkit.check.completion.anatomy import ANSWERS, Anatomy, anatomies_of, likelihood
-from rewardkit.check.reward_under_test.subject import Subject
-from rewardkit.check.reward_under_test.trials import Seen, Trial, text_of, with_text
+from rewardkit.check.completion.parsed_completion import ANSWERS, ParsedCompletion, anatomies_of, likelihood
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
+from rewardkit.check.reward_under_test.trials import Trial, TrialResult, text_of, with_text
 from rewardkit.check.variants.broken_texts import broken
 from rewardkit.check.variants.wild_texts import SHAPES, TEXTS
 from rewardkit.check.variants.wrong_answers import wrong_answers
@@ -20,7 +20,7 @@ _NEEDS_TOOLS = ("content None, a tool call", "a tool's answer at the end", "seve
 _NEEDS_PARTS = ("content in parts", "an image", "an empty list of parts")
 
 
-def reachable_shapes(subject: Subject) -> dict[str, Any]:
+def reachable_shapes(subject: RewardUnderTest) -> dict[str, Any]:
     """Return the message shapes, by description, that the trainer of the given data passes."""
     if not _has_messages(subject):
         return {}
@@ -33,7 +33,7 @@ def reachable_text(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def unreachable(subject: Subject) -> Iterator[tuple[Trial, str]]:
+def unreachable(subject: RewardUnderTest) -> Iterator[tuple[Trial, str]]:
     """Yield completions that no run on the given data has, each with a description."""
     if _has_messages(subject) or not subject.plain:
         known = reachable_shapes(subject)
@@ -45,29 +45,29 @@ def unreachable(subject: Subject) -> Iterator[tuple[Trial, str]]:
             yield Trial(subject.formed(text), 0), name
 
 
-def _has_messages(subject: Subject) -> bool:
+def _has_messages(subject: RewardUnderTest) -> bool:
     return subject.conversational or any(isinstance(example.prompt, list) for example in subject.examples)
 
 
-def _has_tools(subject: Subject) -> bool:
+def _has_tools(subject: RewardUnderTest) -> bool:
     messages = list(_messages(subject))
     several = any(len(completion) > 1 for completion in _given(subject) if isinstance(completion, list))
     called = any(message.get("tool_calls") or message.get("role") == "tool" for message in messages)
     return several or called or any("tools" in example.columns for example in subject.examples)
 
 
-def _has_parts(subject: Subject) -> bool:
+def _has_parts(subject: RewardUnderTest) -> bool:
     return any(isinstance(message.get("content"), list) for message in _messages(subject))
 
 
-def _messages(subject: Subject) -> Iterator[Mapping[str, Any]]:
+def _messages(subject: RewardUnderTest) -> Iterator[Mapping[str, Any]]:
     """Yield all messages of the given prompts and completions."""
     for conversation in (*_given(subject), *(example.prompt for example in subject.examples)):
         if isinstance(conversation, list):
             yield from (message for message in conversation if isinstance(message, Mapping))
 
 
-def _given(subject: Subject) -> list[Any]:
+def _given(subject: RewardUnderTest) -> list[Any]:
     return [completion for example in subject.examples for completion in (*example.good, *example.bad)]
 
 
@@ -79,15 +79,15 @@ _SHARE = 0.1
 """The sweep may take this share of the time left."""
 
 
-def anatomies(subject: Subject, example: int) -> list[Anatomy]:
+def anatomies(subject: RewardUnderTest, example: int) -> list[ParsedCompletion]:
     """Return the anatomies of an example's right completions, each with the gold answer that changes the score."""
-    made: list[Anatomy] = subject.remembered(
+    made: list[ParsedCompletion] = subject.remembered(
         ("anatomies", example), lambda: [_anatomy(subject, example, good) for good in subject.examples[example].good]
     )
     return made
 
 
-def _anatomy(subject: Subject, example: int, completion: Any) -> Anatomy:
+def _anatomy(subject: RewardUnderTest, example: int, completion: Any) -> ParsedCompletion:
     """Return the parts of a right completion: of the columns whose value it has, the first one that matters.
 
     If none does, the reward may ignore its gold answers: then the one that is marked as the answer. A value in passing,
@@ -99,10 +99,10 @@ def _anatomy(subject: Subject, example: int, completion: Any) -> Anatomy:
         if _matters(subject, Trial(completion, example), one):
             return one
     likely = (one for one in candidates if one.marked and one.column in subject.columns_read)
-    return next((one for one in likely if likelihood(one.column) < len(ANSWERS)), Anatomy(text_of(completion)))
+    return next((one for one in likely if likelihood(one.column) < len(ANSWERS)), ParsedCompletion(text_of(completion)))
 
 
-def _matters(subject: Subject, trial: Trial, anatomy: Anatomy) -> bool:
+def _matters(subject: RewardUnderTest, trial: Trial, anatomy: ParsedCompletion) -> bool:
     """Whether other answers in place of the gold answer change the score."""
     wrong = [one.text for one in wrong_answers(anatomy.gold) if one.honest][:3]
     others = [replace(trial, completion=with_text(trial.completion, anatomy.saying(text))) for text in wrong]
@@ -110,7 +110,7 @@ def _matters(subject: Subject, trial: Trial, anatomy: Anatomy) -> bool:
     return any(not one.same(right) for one in seen)
 
 
-def given(subject: Subject) -> list[Trial]:
+def given(subject: RewardUnderTest) -> list[Trial]:
     """Return the given right and wrong completions of all examples."""
     return [
         Trial(completion, number)
@@ -119,26 +119,26 @@ def given(subject: Subject) -> list[Trial]:
     ]
 
 
-def sweep(subject: Subject) -> list[Trial]:
+def sweep(subject: RewardUnderTest) -> list[Trial]:
     """Return given completions, wild ones, and broken right ones, the most useful first."""
     trials: list[Trial] = subject.remembered("sweep", lambda: list(_unique(_sweep(subject))))
     return trials[: subject.affordable(len(trials), share=_SHARE)]
 
 
-def swept(subject: Subject) -> list[tuple[Trial, Seen]]:
+def swept(subject: RewardUnderTest) -> list[tuple[Trial, TrialResult]]:
     """Return the sweep with its scores."""
     trials = sweep(subject)
     return list(zip(trials, subject.see(trials), strict=True))
 
 
-def beyond_reach(subject: Subject) -> list[tuple[Trial, Seen, str]]:
+def beyond_reach(subject: RewardUnderTest) -> list[tuple[Trial, TrialResult, str]]:
     """Return completions that no run on the given data has, with their scores and descriptions."""
     trials = list(unreachable(subject))
     seen = subject.see([trial for trial, _ in trials])
     return [(trial, one, name) for (trial, name), one in zip(trials, seen, strict=True)]
 
 
-def _sweep(subject: Subject) -> Iterator[Trial]:
+def _sweep(subject: RewardUnderTest) -> Iterator[Trial]:
     yield from given(subject)
     for shape in reachable_shapes(subject).values():
         yield Trial(shape, 0)
@@ -154,7 +154,7 @@ def _sweep(subject: Subject) -> Iterator[Trial]:
             for text in filter(reachable_text, broken(anatomy, subject.mined, bad)):
                 yield Trial(subject.formed(text), number)
     if not any(example.good for example in subject.examples):
-        for text in filter(reachable_text, broken(Anatomy(""), subject.mined)):
+        for text in filter(reachable_text, broken(ParsedCompletion(""), subject.mined)):
             yield Trial(subject.formed(text), 0)
 
 

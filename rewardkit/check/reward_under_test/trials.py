@@ -35,7 +35,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Seen:
+class TrialResult:
     """The result of scoring a trial.
 
     Attributes:
@@ -77,7 +77,7 @@ class Seen:
     def score(self) -> float | None:
         return None if math.isnan(self.value) else self.value
 
-    def same(self, other: Seen, tolerance: float = EQUAL) -> bool:
+    def same(self, other: TrialResult, tolerance: float = EQUAL) -> bool:
         """Whether both have the same outcome and total."""
         if self.outcome is not other.outcome:
             return False
@@ -115,7 +115,7 @@ def _token_id(piece: str) -> int:
     return zlib.crc32(piece.encode(errors="surrogatepass")) % 50_000
 
 
-def seen_in(table: ScoreTable, row: int) -> Seen:
+def seen_in(table: ScoreTable, row: int) -> TrialResult:
     """Return the result in one row of a table."""
     values = {name: float(column.values[row]) for name, column in table.components.items()}
     notes = {name: column.notes[row] for name, column in table.components.items() if row in column.notes}
@@ -124,27 +124,29 @@ def seen_in(table: ScoreTable, row: int) -> Seen:
     faults = [fault for fault in table.faults if fault.row == row]
     errored = next((fault for fault in faults if fault.outcome is Outcome.ERRORED), None)
     if errored is not None:
-        return Seen(total, Outcome.ERRORED, errored.reason, errored.component, values, terms, notes, errored.traceback)
+        return TrialResult(
+            total, Outcome.ERRORED, errored.reason, errored.component, values, terms, notes, errored.traceback
+        )
     if math.isnan(total):
         failed = next((fault for fault in faults if fault.outcome is Outcome.FAILED), None)
         if failed is not None:
-            return Seen(total, Outcome.FAILED, failed.reason, failed.component, values, terms, notes)
-        return Seen(total, Outcome.ABSTAINED, components=values, terms=terms, notes=notes)
+            return TrialResult(total, Outcome.FAILED, failed.reason, failed.component, values, terms, notes)
+        return TrialResult(total, Outcome.ABSTAINED, components=values, terms=terms, notes=notes)
     parts = {
         f"{name}.{part}": float(scores[row])
         for name, column in table.components.items()
         for part, scores in column.parts.items()
     }
-    return Seen(total, Outcome.SCORED, components=values, terms=terms, notes=notes, parts=parts)
+    return TrialResult(total, Outcome.SCORED, components=values, terms=terms, notes=notes, parts=parts)
 
 
-def seen_of(error: RewardBug | RewardFailure) -> Seen:
+def seen_of(error: RewardBug | RewardFailure) -> TrialResult:
     """Return the result for a reward without a lower bound that raised."""
     first = str(error).splitlines()[0]
     name = re.match(r"reward '([^']*)' ", first)
     outcome = Outcome.FAILED if "could not be computed" in first else Outcome.ERRORED
     cause = error.__cause__
     trace = "".join(traceback.format_exception(cause)) if cause is not None else ""
-    return Seen(
+    return TrialResult(
         math.nan, outcome, first[name.end() :] if name else first, name.group(1) if name else "total", trace=trace
     )

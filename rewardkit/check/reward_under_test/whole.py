@@ -10,15 +10,15 @@ from collections.abc import Iterator, Sequence
 
 from rewardkit.batch.score import Outcome
 from rewardkit.check.reward_under_test.judgment import Judged
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import anatomies
-from rewardkit.check.reward_under_test.trials import EQUAL, Seen, Trial, seen_in, text_of, with_text
+from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, seen_in, text_of, with_text
 from rewardkit.errors import RewardKitError
 
 # Together: score completions as one batch, and find out whether a function compares those of a prompt.
 
 
-def scored_together(subject: Subject, trials: Sequence[Trial]) -> list[Seen] | str:
+def scored_together(subject: RewardUnderTest, trials: Sequence[Trial]) -> list[TrialResult] | str:
     """Score `trials` as one batch; return the error message if the reward raises."""
     try:
         table = subject.table(trials)
@@ -27,7 +27,7 @@ def scored_together(subject: Subject, trials: Sequence[Trial]) -> list[Seen] | s
     return [seen_in(table, row) for row in range(len(trials))]
 
 
-def settle(subject: Subject) -> None:
+def settle(subject: RewardUnderTest) -> None:
     """Find out whether a trainer's function compares the completions of a prompt; it cannot declare it."""
     if not subject.plain or subject.scope != "sample":
         return
@@ -53,12 +53,12 @@ def settle(subject: Subject) -> None:
     subject.score_in_groups()
 
 
-def _flat(alone: Sequence[Sequence[Seen]]) -> bool:
+def _flat(alone: Sequence[Sequence[TrialResult]]) -> bool:
     """Whether a completion by itself always earns the same: then the function compares, be it all prompts at once."""
     return all(one.same(seen[0]) for seen in alone for one in seen)
 
 
-def groups_of(subject: Subject) -> list[list[Trial]]:
+def groups_of(subject: RewardUnderTest) -> list[list[Trial]]:
     """Return a group per example, as a trainer makes them: the given completions and a few others."""
     found = []
     for number, example in enumerate(subject.examples[:4]):
@@ -70,16 +70,16 @@ def groups_of(subject: Subject) -> list[list[Trial]]:
     return found
 
 
-def same(one: Sequence[Seen], other: Sequence[Seen]) -> bool:
+def same(one: Sequence[TrialResult], other: Sequence[TrialResult]) -> bool:
     return len(one) == len(other) and first_difference(one, other) is None
 
 
-def first_difference(one: Sequence[Seen], other: Sequence[Seen]) -> int | None:
+def first_difference(one: Sequence[TrialResult], other: Sequence[TrialResult]) -> int | None:
     """Return the first row that differs; `other` may be longer."""
     return next((row for row, seen in enumerate(one) if not seen.same(other[row], 1e-6)), None)
 
 
-def grown(subject: Subject, trials: Sequence[Trial]) -> list[Trial]:
+def grown(subject: RewardUnderTest, trials: Sequence[Trial]) -> list[Trial]:
     """Put a few words in front of each completion."""
     return [
         Trial(with_text(trial.completion, f"{'Let me see. ' * 5}{text_of(trial.completion)}"), trial.example)
@@ -91,14 +91,14 @@ COVERED = "the other rewards judge that"
 """Why a law was skipped if the component pays wrong completions, but the sum of all rewards tells them apart."""
 
 
-def tells_apart(subject: Subject, right: Trial, wrong: Trial) -> bool:
+def tells_apart(subject: RewardUnderTest, right: Trial, wrong: Trial) -> bool:
     """Whether the sum of all rewards of the run pays the right completion more; False if there are no others."""
     apart = _distinguished(subject, right, wrong)
     subject.covered = subject.covered or apart
     return apart
 
 
-def _distinguished(subject: Subject, right: Trial, wrong: Trial) -> bool:
+def _distinguished(subject: RewardUnderTest, right: Trial, wrong: Trial) -> bool:
     whole = subject.whole
     if whole is None or whole.lost:
         return False
@@ -107,7 +107,7 @@ def _distinguished(subject: Subject, right: Trial, wrong: Trial) -> bool:
     return _less(other, best)
 
 
-def refused_by_others(subject: Subject, base: Trial, changed: Trial) -> bool:
+def refused_by_others(subject: RewardUnderTest, base: Trial, changed: Trial) -> bool:
     """Whether the sum of all rewards of the run pays a changed completion no more than its base; False without one."""
     whole = subject.whole
     if whole is None or whole.lost:
@@ -118,12 +118,12 @@ def refused_by_others(subject: Subject, base: Trial, changed: Trial) -> bool:
     return refused
 
 
-def covered(subject: Subject, right: Judged | Trial, wrong: Trial) -> bool:
+def covered(subject: RewardUnderTest, right: Judged | Trial, wrong: Trial) -> bool:
     """Whether the reward is seen to judge only a part of the answer, and the sum judges the wrong completion."""
     return judges_a_part(subject) and tells_apart(subject, Trial(right.completion, right.example), wrong)
 
 
-def judges_a_part(subject: Subject) -> bool:
+def judges_a_part(subject: RewardUnderTest) -> bool:
     """Whether the reward is one of several and is seen to leave a part of the judgment to the others."""
     if subject.whole is None:
         return False
@@ -131,7 +131,7 @@ def judges_a_part(subject: Subject) -> bool:
     return found
 
 
-def _partly(subject: Subject) -> Iterator[bool]:
+def _partly(subject: RewardUnderTest) -> Iterator[bool]:
     """Yield True for each sign that the reward leaves a part of the judgment to others."""
     for number, example in enumerate(subject.examples):
         for completion, anatomy in zip(example.good, anatomies(subject, number), strict=True):
@@ -142,10 +142,10 @@ def _partly(subject: Subject) -> Iterator[bool]:
     yield not subject.columns_read
 
 
-def _pays(subject: Subject, right: Trial, wrong: Trial) -> bool:
+def _pays(subject: RewardUnderTest, right: Trial, wrong: Trial) -> bool:
     best, other = subject.see([right, wrong])
     return best.scored and other.scored and not _less(other, best) and _distinguished(subject, right, wrong)
 
 
-def _less(other: Seen, best: Seen) -> bool:
+def _less(other: TrialResult, best: TrialResult) -> bool:
     return other.scored and best.scored and other.value < best.value - EQUAL * max(1.0, abs(best.value))

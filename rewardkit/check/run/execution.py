@@ -13,7 +13,7 @@ from typing import Any
 from rewardkit.check.findings import Finding, Law, LawOutcome, LawResult
 from rewardkit.check.laws import find
 from rewardkit.check.laws.base import OVER, Skip, Unfinished, finding
-from rewardkit.check.reward_under_test.subject import OutOfTime, Subject
+from rewardkit.check.reward_under_test.reward_under_test import OutOfTime, RewardUnderTest
 from rewardkit.check.reward_under_test.trials import Trial, text_of, with_text
 from rewardkit.check.reward_under_test.whole import settle
 from rewardkit.check.run.isolation import Lost, Note, can_isolate, isolated
@@ -38,7 +38,7 @@ _OF_TIME = "time_linear"
 
 
 def run_laws(
-    subject: Subject, laws: Sequence[Law], *, patience: float, isolate: bool, told: Told, output: Output
+    subject: RewardUnderTest, laws: Sequence[Law], *, patience: float, isolate: bool, told: Told, output: Output
 ) -> Generator[LawResult, None, None]:
     """Yield the result of each law as it arrives; one that was not finished goes on in the time that the others left.
 
@@ -69,7 +69,7 @@ def run_laws(
 
 
 def _here(
-    subject: Subject, laws: Sequence[Law], patience: float, told: Told, output: Output
+    subject: RewardUnderTest, laws: Sequence[Law], patience: float, told: Told, output: Output
 ) -> Generator[LawResult, None, None]:
     """Run the laws in this process."""
     with diverted(output.hear):
@@ -81,13 +81,13 @@ def _here(
         yield result
 
 
-def _prepare(subject: Subject) -> None:
+def _prepare(subject: RewardUnderTest) -> None:
     """Learn how long a completion takes, so that the laws of a slow reward try fewer of them."""
     subject.measure()
     settle(subject)
 
 
-def run_law(law: Law, subject: Subject) -> LawResult:
+def run_law(law: Law, subject: RewardUnderTest) -> LawResult:
     """Return the result of one law, run in this process."""
     before, started = subject.tries, time.monotonic()
     found: list[Finding] = []
@@ -129,7 +129,7 @@ def run_law(law: Law, subject: Subject) -> LawResult:
     )
 
 
-def _found(law: Law, subject: Subject) -> Iterator[Finding]:
+def _found(law: Law, subject: RewardUnderTest) -> Iterator[Finding]:
     """Yield what a law finds, and what its long completions say about the time."""
     subject.law, subject.slow, subject.covered = law, None, False
     try:
@@ -143,7 +143,7 @@ def _found(law: Law, subject: Subject) -> Iterator[Finding]:
 
 
 def _isolated(
-    subject: Subject, laws: Sequence[Law], patience: float, told: Told, output: Output
+    subject: RewardUnderTest, laws: Sequence[Law], patience: float, told: Told, output: Output
 ) -> Generator[LawResult, None, None]:
     """Run the laws in child processes, one after the other until all laws are done."""
     note = Note()
@@ -198,7 +198,7 @@ def _with_losses(result: LawResult, losses: Sequence[Finding | None]) -> LawResu
     return result
 
 
-def _work(subject: Subject, laws: Sequence[Law], settles: bool) -> Callable[[Callable[[Any], None]], None]:
+def _work(subject: RewardUnderTest, laws: Sequence[Law], settles: bool) -> Callable[[Callable[[Any], None]], None]:
     """Return the child's work: send the name of each law, then its result."""
 
     def work(send: Callable[[Any], None]) -> None:
@@ -218,7 +218,7 @@ def _work(subject: Subject, laws: Sequence[Law], settles: bool) -> Callable[[Cal
     return work
 
 
-def _loss(subject: Subject, trial: Trial, lost: Lost, reason: str) -> Finding:
+def _loss(subject: RewardUnderTest, trial: Trial, lost: Lost, reason: str) -> Finding:
     """Return the finding about a completion on which a child was lost."""
     matters = (
         "A policy finds the completion that takes minutes to score, and every process of the run waits for it."
@@ -229,7 +229,7 @@ def _loss(subject: Subject, trial: Trial, lost: Lost, reason: str) -> Finding:
     return finding(subject, trial, None, f"scoring {reason}", law=law, matters=matters)
 
 
-def _culprit(subject: Subject, lost: Lost, patience: float, output: Output) -> tuple[Trial | None, str]:
+def _culprit(subject: RewardUnderTest, lost: Lost, patience: float, output: Output) -> tuple[Trial | None, str]:
     """Return the completion on which the reward is lost, and the reason."""
     if not lost.trials:
         return None, lost.reason
@@ -249,7 +249,7 @@ def _culprit(subject: Subject, lost: Lost, patience: float, output: Output) -> t
     return None, f"scoring {len(lost.trials)} completions at once {lost.reason}, but none of them did alone"
 
 
-def _alone(subject: Subject, trial: Trial, patience: float, output: Output) -> Lost | None:
+def _alone(subject: RewardUnderTest, trial: Trial, patience: float, output: Output) -> Lost | None:
     """Score one completion in a child; return how the child was lost, or None."""
     note = Note()
 

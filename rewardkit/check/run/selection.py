@@ -7,11 +7,11 @@ from pathlib import Path
 
 from rewardkit.check.findings import COMPARE, Finding, Law, Turn
 from rewardkit.check.laws import every_law, find
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.errors import RewardDefinitionError, near_miss, shorten
 
 
-def _exploits(subject: Subject) -> Iterator[Finding]:
+def _exploits(subject: RewardUnderTest) -> Iterator[Finding]:
     """A hack that the catalog finds in seconds, a policy finds in days, and is paid for from then on."""
     from rewardkit.check.exploits import CATALOG
     from rewardkit.check.exploits.attempts import try_hacks
@@ -19,7 +19,7 @@ def _exploits(subject: Subject) -> Iterator[Finding]:
     return try_hacks(subject, CATALOG)
 
 
-def _search(subject: Subject) -> Iterator[Finding]:
+def _search(subject: RewardUnderTest) -> Iterator[Finding]:
     """An exploit that a search finds in seconds, a policy finds in an hour."""
     from rewardkit.check.exploits import CATALOG
     from rewardkit.check.exploits.search import search
@@ -27,14 +27,14 @@ def _search(subject: Subject) -> Iterator[Finding]:
     return search(subject, CATALOG)
 
 
-def _replay(file: str | Path) -> Callable[[Subject], Iterator[Finding]]:
+def _replay(file: str | Path) -> Callable[[RewardUnderTest], Iterator[Finding]]:
     """Return the check that tries the exploits in a file again."""
     from rewardkit.check.exploits.regressions import replay
     from rewardkit.scoring.regressions import load
 
     cases = load(file)
 
-    def regressions(subject: Subject) -> Iterator[Finding]:
+    def regressions(subject: RewardUnderTest) -> Iterator[Finding]:
         """An exploit found once will be found again, unless the reward is fixed."""
         return replay(subject, cases)
 

@@ -14,8 +14,8 @@ from rewardkit.check.check import subject_of
 from rewardkit.check.findings import READS_CHAT
 from rewardkit.check.labels import bound_with
 from rewardkit.check.reward_under_test.bound_reward import BoundReward
-from rewardkit.check.reward_under_test.subject import Subject
-from rewardkit.check.reward_under_test.trials import Seen, Trial
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
+from rewardkit.check.reward_under_test.trials import Trial, TrialResult
 from rewardkit.check.run.isolation import Note, can_isolate, isolated
 from rewardkit.errors import BindingError, NoExamples, RewardDefinitionError, RewardKitError
 from rewardkit.tree.loading import WHAT, Loaded, survey
@@ -170,12 +170,12 @@ def _beside(one: Loaded, made: BoundReward, bound: Sequence[tuple[Loaded, BoundR
     return replace(made, options={**made.options, "beside": others}) if others else made
 
 
-def _subject(made: BoundReward) -> Subject:
+def _subject(made: BoundReward) -> RewardUnderTest:
     given = {name: made.options[name] for name in ("good", "bad") if name in made.options}
     return subject_of(made.reward, made.options["examples"], **given)
 
 
-def _first_score(subject: Subject) -> Seen | None:
+def _first_score(subject: RewardUnderTest) -> TrialResult | None:
     """Score one completion in a child process; None if that does not end."""
     completion = [*subject.examples[0].good, subject.formed("42")][0]
 
@@ -186,7 +186,7 @@ def _first_score(subject: Subject) -> Seen | None:
             send(None)  # the check will report it
 
     for seen in isolated(work, Note(), _PATIENCE, _PATIENCE):
-        return seen if isinstance(seen, Seen) else None
+        return seen if isinstance(seen, TrialResult) else None
     return None
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, permutations
 from typing import Any
 
-from rewardkit.check.completion.anatomy import Anatomy
+from rewardkit.check.completion.parsed_completion import ParsedCompletion
 from rewardkit.check.completion.tag_violations import Blocks, violations
 from rewardkit.check.reward_under_test.vocabulary import Mined
 from rewardkit.check.variants.wild_texts import TEXTS
@@ -97,7 +97,7 @@ _NUMBERS = ("nan", "inf", "1e999", "0", "-1", "²", "99999999999", "1" + "0" * 4
 """In place of each number of a right completion."""
 
 
-def near_misses(anatomy: Anatomy) -> Iterator[str]:
+def near_misses(anatomy: ParsedCompletion) -> Iterator[str]:
     """Yield a right completion with a tag violated, no answer, or a wrong answer."""
     if anatomy.blocks:
         yield from violations(blocks_of(anatomy), anchored=False)
@@ -106,7 +106,7 @@ def near_misses(anatomy: Anatomy) -> Iterator[str]:
         yield from (anatomy.saying(wrong.text) for wrong in wrong_answers(anatomy.gold, anatomy.value))
 
 
-def broken(anatomy: Anatomy, mined: Mined, bad: Sequence[str] = ()) -> Iterator[str]:
+def broken(anatomy: ParsedCompletion, mined: Mined, bad: Sequence[str] = ()) -> Iterator[str]:
     """Yield near misses, damaged copies of a right completion, and wild texts in place of its answer.
 
     Args:
@@ -135,7 +135,7 @@ def broken(anatomy: Anatomy, mined: Mined, bad: Sequence[str] = ()) -> Iterator[
         yield from (one + text, text + one)
 
 
-def blocks_of(anatomy: Anatomy) -> Blocks:
+def blocks_of(anatomy: ParsedCompletion) -> Blocks:
     """Return the tags of a completion with their bodies."""
     text, ends = anatomy.text, [0, *(block.whole.end for block in anatomy.blocks)]
     starts = [*(block.whole.start for block in anatomy.blocks), len(text)]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from rewardkit.check.completion.anatomy import Anatomy, as_number, parsed_json
+from rewardkit.check.completion.parsed_completion import ParsedCompletion, as_number, parsed_json
 from rewardkit.check.variants.wrong_answers import leaves, other_value, with_leaf
 
 _INTEGERS = (0, 1, 7, 10, 100, 305, 1000, 20250)
@@ -49,7 +49,7 @@ class Gold:
 
 
 def other_golds(
-    anatomy: Anatomy, known: Sequence[Any], *, in_patterns: bool = False, stripped: Sequence[str] = ()
+    anatomy: ParsedCompletion, known: Sequence[Any], *, in_patterns: bool = False, stripped: Sequence[str] = ()
 ) -> Iterator[Gold]:
     """Yield other values in place of the gold answer of a right completion; none where that is not certain.
 
@@ -92,7 +92,9 @@ def _cell(value: Any, written: str, other: str) -> Any:
     return f"{value[: marked.end(1)]}{other}{marked.group(2)}" if marked is not None else None
 
 
-def _answers(anatomy: Anatomy, known: Sequence[Any], in_patterns: bool, stripped: Sequence[str]) -> Iterator[Gold]:
+def _answers(
+    anatomy: ParsedCompletion, known: Sequence[Any], in_patterns: bool, stripped: Sequence[str]
+) -> Iterator[Gold]:
     """Yield texts for a gold answer that is no document."""
     value, written = anatomy.value, anatomy.gold.strip()
     in_text = isinstance(value, str)
@@ -145,7 +147,9 @@ def _wrong(number: Decimal, *, signed: bool) -> Iterator[str]:
         yield from (format(other.normalize(), "f") for other in others)
 
 
-def _texts(anatomy: Anatomy, known: Sequence[Any], in_patterns: bool, stripped: Sequence[str]) -> Iterator[Gold]:
+def _texts(
+    anatomy: ParsedCompletion, known: Sequence[Any], in_patterns: bool, stripped: Sequence[str]
+) -> Iterator[Gold]:
     written = anatomy.gold.strip()
     for pair in _WORDS:
         if written.lower() in pair:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from rewardkit.check.reading.aims import matching
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import swept
 from rewardkit.check.reward_under_test.trials import Trial
 
 
-def own_texts(subject: Subject) -> list[str]:
+def own_texts(subject: RewardUnderTest) -> list[str]:
     """Return texts that the code of a reward mentions, once and repeated, texts for its patterns, and a long one."""
     spoken = [word for text in (*subject.mined.words, *subject.mined.texts) for word in (text, f"{text} " * 5)]
     matched = [*matching(subject.mined.patterns), *matching(subject.mined.texts)]
@@ -16,7 +16,7 @@ def own_texts(subject: Subject) -> list[str]:
     return [*spoken, *matched, *together, "word " * 20_000]
 
 
-def reacts(subject: Subject) -> bool:
+def reacts(subject: RewardUnderTest) -> bool:
     """Whether texts that its own code mentions change the score."""
 
     def differ() -> bool:

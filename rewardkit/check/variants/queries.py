@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from rewardkit.check.completion.anatomy import Span, replaced
+from rewardkit.check.completion.parsed_completion import Span, replaced
 
 _FENCE = re.compile(r"```(?:sql|sqlite)?[ \t]*\n(.*?)\n?```", re.DOTALL | re.IGNORECASE)
 _QUERY = re.compile(r"(?is)\b(?:select|with)\b.+")

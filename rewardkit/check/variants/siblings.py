@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from rewardkit.check.completion.anatomy import THINKING, Anatomy, Span, replaced
+from rewardkit.check.completion.parsed_completion import THINKING, ParsedCompletion, Span, replaced
 
 _FENCE = re.compile(r"^```[^\n`]*\n.*?^```[ \t]*$", re.DOTALL | re.MULTILINE)
 _BULLET = re.compile(r"^(?:[-*•]|\d{1,2}[.)])[ \t]+(?:.+(?:\n[ \t]+\S.*)*)$", re.MULTILINE)
@@ -91,7 +91,7 @@ def _moved(span: Span, lost: int) -> Span:
     return Span(span.start - lost, span.end - lost)
 
 
-def siblings_in(anatomy: Anatomy, columns: Sequence[Any] = ()) -> Iterator[Siblings]:
+def siblings_in(anatomy: ParsedCompletion, columns: Sequence[Any] = ()) -> Iterator[Siblings]:
     """Yield the siblings of a right completion, outside its thinking.
 
     Args:
@@ -121,7 +121,7 @@ def _made(text: str, kind: str, spans: Sequence[Span]) -> Iterator[Siblings]:
         yield Siblings(text, kind, tuple(spans))
 
 
-def _items(anatomy: Anatomy) -> Iterator[Siblings]:
+def _items(anatomy: ParsedCompletion) -> Iterator[Siblings]:
     """Yield the items of the marked answer, or of the last line behind a colon."""
     text, region = anatomy.text, anatomy.region
     if not anatomy.marked:

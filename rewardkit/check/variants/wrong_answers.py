@@ -15,7 +15,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any
 
-from rewardkit.check.completion.anatomy import as_number, parsed_json
+from rewardkit.check.completion.parsed_completion import as_number, parsed_json
 from rewardkit.check.variants.values import value_of
 
 PLACEHOLDERS = ("...", "?", "N/A", "None", "null", "unknown", "answer", "[answer]", "TBD", "-")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
-from rewardkit.workers.shared_file import SavedTexts, checked_path
+from rewardkit.workers.shared_file import SqliteCache, checked_path
 
 FORMAT = 1
 """The version of the entries and their keys; entries of another version are not found."""
@@ -69,8 +69,8 @@ class Cache:
         self._texts.forget(key)
 
     @property
-    def _texts(self) -> SavedTexts:
-        return SavedTexts(self.path, _NAME, "the judge", self.replay)
+    def _texts(self) -> SqliteCache:
+        return SqliteCache(self.path, _NAME, "the judge", self.replay)
 
     def missed(self, key: str) -> str:
         """Return the message for a replay that finds nothing under `key`."""

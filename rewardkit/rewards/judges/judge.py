@@ -32,8 +32,8 @@ from rewardkit.tree.algebra import weighted_sum_of
 from rewardkit.tree.binding import Binding
 from rewardkit.tree.leaf import Leaf
 from rewardkit.tree.parameters import Parameter
-from rewardkit.tree.results import Contract, Policy
-from rewardkit.tree.reward import Evaluation, Facts, Reward, Steps, checked_name
+from rewardkit.tree.results import Policy, ReturnPolicy
+from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps, checked_name
 
 # Several questions about one completion, one component each: ``rk.Criterion("clarity", "Is it clear?")``.
 
@@ -113,8 +113,8 @@ class CriterionScore(Reward):
     label: str
 
     @cached_property
-    def facts(self) -> Facts:
-        return Facts(name=self.label, bounds=self.judge.bounds, children=(self.judge,))
+    def facts(self) -> NodeSpec:
+        return NodeSpec(name=self.label, bounds=self.judge.bounds, children=(self.judge,))
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
         (judge,) = children
@@ -253,7 +253,7 @@ def judge(
     )
     leaf = Leaf(
         binding,
-        Contract(checked_name(name), on_failure=_policy(on_failure)),
+        ReturnPolicy(checked_name(name), on_failure=_policy(on_failure)),
         f"judge({rubric if len(rubric) <= 60 else rubric[:57] + '...'!r}, model={endpoint.model!r})",
     )
     if not listed:

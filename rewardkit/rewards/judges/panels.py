@@ -11,7 +11,7 @@ import numpy as np
 
 from rewardkit.batch.column import Column, Floats, Rows
 from rewardkit.errors import RewardDefinitionError, shorten
-from rewardkit.tree.reward import Evaluation, Facts, Reward, Steps, as_reward, checked_name
+from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps, as_reward, checked_name
 
 Combine = Literal["mean", "median"]
 
@@ -43,10 +43,10 @@ class Panel(Reward):
     label: str
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> NodeSpec:
         limits = [judge.bounds for judge in self.judges]
         bounds = min(low for low, _ in limits), max(high for _, high in limits)
-        return Facts(name=self.label, bounds=bounds, children=self.judges, measures=True)
+        return NodeSpec(name=self.label, bounds=bounds, children=self.judges, measures=True)
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
         return Panel(children, self.combine, self.label)

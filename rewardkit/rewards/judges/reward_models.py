@@ -36,7 +36,7 @@ from rewardkit.tree.binding import Binding
 from rewardkit.tree.fingerprints import fingerprint
 from rewardkit.tree.leaf import Leaf, expression
 from rewardkit.tree.parameters import Parameter
-from rewardkit.tree.results import Contract, Policy
+from rewardkit.tree.results import Policy, ReturnPolicy
 from rewardkit.tree.reward import Reward
 
 # A sequence classifier of transformers that scores completions in batches, by logit or probability.
@@ -389,7 +389,7 @@ def reward_model(
     )
     parameters = (Parameter("completion", "completion"), Parameter("prompt", "prompt", default=""))
     binding = Binding(reader, parameters, expensive=True, trusted=True)
-    return Leaf(binding, Contract(name, limits, on_failure=on_failure), shown)
+    return Leaf(binding, ReturnPolicy(name, limits, on_failure=on_failure), shown)
 
 
 @final

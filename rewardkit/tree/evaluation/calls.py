@@ -21,8 +21,8 @@ from rewardkit.errors import RewardDefinitionError, RewardFailure
 from rewardkit.tree.evaluation import observers
 from rewardkit.tree.results import Raised
 from rewardkit.tree.reward import Calls
-from rewardkit.workers import carried
-from rewardkit.workers.carried import Carried
+from rewardkit.workers import pickled_by_value
+from rewardkit.workers.pickled_by_value import PickledByValue
 from rewardkit.workers.signals import from_operator
 
 
@@ -166,10 +166,10 @@ def _in_worker(function: Callable[..., Any], timeout: float, *arguments: Any) ->
 
 def _sendable(calls: Calls) -> Callable[..., Any]:
     """Return the function in the form in which another process gets it."""
-    by_value = not carried.importable(calls.binding.function)
+    by_value = not pickled_by_value.importable(calls.binding.function)
     try:
         if by_value:
-            return Carried.of(calls.function)
+            return PickledByValue.of(calls.function)
         pickle.dumps(calls.reward)
     except Exception as error:
         where = "Define its function at the top level of a module, or"

@@ -19,7 +19,7 @@ from rewardkit.batch.batch import Batch
 from rewardkit.batch.column import Column, Floats, Rows, Share
 from rewardkit.batch.environments import journals
 from rewardkit.batch.logs import OF_TRAINERS
-from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.batch.score import ABSTAINED, SCORED, SKIPPED, Fault, Measured
 from rewardkit.batch.table import ScoreTable
 from rewardkit.batch.trajectory import IsError
@@ -32,7 +32,7 @@ from rewardkit.tree.evaluation.calls import Made, Pending, make
 from rewardkit.tree.evaluation.plan import Plan
 from rewardkit.tree.parameters import OnUnparsableGold
 from rewardkit.tree.results import LARGEST
-from rewardkit.tree.reward import Calls, Pieces, Request, Reward, Steps, applied
+from rewardkit.tree.reward import Calls, Request, Reward, Steps, SubBatch, applied
 
 # Run: the evaluation of a tree over one batch, each node once, on the rows that need it.
 
@@ -113,7 +113,7 @@ class Run:
                     return self.keep(memo, missing, end.value)
                 if isinstance(asked, Calls):
                     answer = self.taken(asked.reward, memo, make(asked, self.label(asked.reward)))
-                elif isinstance(asked, Pieces):
+                elif isinstance(asked, SubBatch):
                     answer = self.of_pieces(asked, memo, lambda inner: inner.evaluated)
                 else:
                     answer = columns = []
@@ -160,7 +160,7 @@ class Run:
         return made.results
 
     def of_pieces(
-        self, asked: Pieces, memo: Memo, way: Callable[[Run], Callable[[Reward, Rows], Column]]
+        self, asked: SubBatch, memo: Memo, way: Callable[[Run], Callable[[Reward, Rows], Column]]
     ) -> tuple[Column, list[Fault]]:
         """Evaluate a child on pieces of completions, which are a batch of their own; return its column and faults."""
         inner = Run(self.plan, asked.batch, self.strict, self._stops, self.on_unparsable_gold)
@@ -313,7 +313,7 @@ class Scheduler:
         except RewardKitError as error:
             self._blame(error, task)
             raise
-        if isinstance(asked, Pieces):
+        if isinstance(asked, SubBatch):
             found = self._run.of_pieces(asked, task.memo, lambda inner: Scheduler(inner).evaluated)
             self._ready.append((task, found))
         elif not isinstance(asked, Calls):
@@ -661,7 +661,7 @@ def score(
         progress=progress,
         num_generations=num_generations,
         context=None if live is None else {"environments": live},
-        rollouts=Rollouts(is_error=is_error, **journals(live)),
+        rollouts=RolloutInfo(is_error=is_error, **journals(live)),
     )
     if live is not None and len(live) != len(batch):
         raise BindingError(f"environments has {len(live)} values for {len(batch)} completions: pass one per completion")

@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("torch")
 from rewardkit.analyze.advantages import Way
 from rewardkit_adapters.live.sources import MODULES, Code, placed
-from rewardkit_adapters.live.trial import Sample, Tried, answer_to, compared, undisturbed
+from rewardkit_adapters.live.trial import Sample, TrialScores, answer_to, compared, undisturbed
 from tests.adapters.live.rewards import BROKEN, OTHERS
 
 NAN = float("nan")
@@ -27,7 +27,7 @@ def _imports_of_its_own() -> Iterator[None]:
     MODULES.keep(())
 
 
-def tried(folder: Path, name: str, text: str) -> Tried | str:
+def tried(folder: Path, name: str, text: str) -> TrialScores | str:
     code = Code(name, "reward", {f"{name}.py": text})
     placed(code.files, folder)
     with undisturbed():
@@ -44,7 +44,7 @@ def test_what_is_broken_gives_a_reason(tmp_path: Path, name: str) -> None:
 
 def test_what_scores_is_said_by_its_means(tmp_path: Path) -> None:
     answer = tried(tmp_path, "u_others", OTHERS)
-    assert isinstance(answer, Tried)
+    assert isinstance(answer, TrialScores)
     assert answer.means == {"late": 0.125, "early": 0.1875, "watched": 0.125}
     np.testing.assert_allclose(answer.totals, [0.25, 0.125, 0.0, 0.125])
 
@@ -73,7 +73,7 @@ def test_stray_golds_that_cannot_be_read_are_no_reason_to_refuse_and_a_wrong_col
         assert isinstance(answer, str)
         assert "reward 'number' reads no gold answer of the last batch: column 'answer': 'N/A' cannot" in answer
     else:
-        assert isinstance(answer, Tried)
+        assert isinstance(answer, TrialScores)
         np.testing.assert_array_equal(answer.totals, totals)
 
 
@@ -93,13 +93,13 @@ def test_code_finds_the_working_directory_that_it_will_have_in_the_training(tmp_
     )
     place = os.getcwd()
     answer = tried(tmp_path, "u_moving", text)
-    assert isinstance(answer, Tried), answer
+    assert isinstance(answer, TrialScores), answer
     assert os.getcwd() == place
 
 
 def comparison(before: list[float], after: list[float], way: Way | None = "group", **means: Any) -> dict[str, Any]:
     sample = Sample([], [], None, {}, groups=np.array([0, 0, 2, 2]), way=way, processes=2)
-    return compared(Tried((), means, np.array(before)), Tried((), means, np.array(after)), sample)
+    return compared(TrialScores((), means, np.array(before)), TrialScores((), means, np.array(after)), sample)
 
 
 def test_a_row_that_neither_can_score_has_not_changed_its_sign() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 from hypothesis import given, strategies as st
 
-from rewardkit.scoring.parts import Held, Part, Tabular
+from rewardkit.scoring.parts import HeldRows, Part, Tabular
 from rewardkit_adapters.ray.command import grouped, rows_of
 
 SIZES = st.lists(st.integers(1, 7), min_size=1, max_size=12)
@@ -20,7 +20,9 @@ def cut(groups: list[int], sizes: list[int]) -> tuple[list[tuple[int, str]], lis
     while start < len(rows):
         stop = start + sizes[len(parts) % len(sizes)]
         held = rows[start:stop]
-        parts.append(Held(Tabular(pa.table({"row": [row for row, _ in held], "prompt": [name for _, name in held]}))))
+        parts.append(
+            HeldRows(Tabular(pa.table({"row": [row for row, _ in held], "prompt": [name for _, name in held]})))
+        )
         start = stop
     return rows, parts
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import rewardkit as rk
-from rewardkit.online.shared_tables import MAX_ENTRIES
+from rewardkit.online.batch_cache import MAX_ENTRIES
 from rewardkit.record.capture import MAX_KINDS
 from tests.adapters.trl.stand_ins import StandInTrainer, call, plain, polite, short, unjudged, without_trainer
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 import rewardkit as rk
-from rewardkit_adapters.trl.layout import Columns, Layout
+from rewardkit_adapters.trl.layout import Columns, RewardColumns
 from tests.adapters.trl.stand_ins import (
     StandInTrainer,
     call,
@@ -171,6 +171,6 @@ def test_float32_aggregation_agrees_by_hand() -> None:
 
 def test_weights_that_gdpo_would_cancel_are_seen_in_curricula_too() -> None:
     plain = rk.curriculum([rk.Stage("first", short, until=0.5), rk.Stage("then", 0.2 * short + polite)])
-    assert not Layout.of(plain, "terms").separable
-    assert Layout.of(plain, "components").separable
-    assert Layout.of(short + polite, "terms").separable
+    assert not RewardColumns.of(plain, "terms").separable
+    assert RewardColumns.of(plain, "components").separable
+    assert RewardColumns.of(short + polite, "terms").separable

@@ -14,7 +14,7 @@ import pytest
 import rewardkit as rk
 from rewardkit.batch.batch import Batch
 from rewardkit.batch.environments import Watch, recorded
-from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.batch.transcripts import CallRecord
 from rewardkit.record.trajectories import RolloutCell, Trajectories
 from rewardkit.tree.evaluation.scorer import Scorer
@@ -191,7 +191,7 @@ def test_both_processes_log_the_means_over_all_completions() -> None:
 
 def tally(completions: list[Any], broken: dict[int, str]) -> Tally:
     table = rk.score(short, completions)
-    read = Trajectories.of(Batch(completions, rollouts=Rollouts(broken=broken)))
+    read = Trajectories.of(Batch(completions, rollouts=RolloutInfo(broken=broken)))
     return Tally.of(table, table.terms, None, "group", trajectories=read)
 
 

@@ -13,7 +13,7 @@ from rewardkit.check.findings import Law
 from rewardkit.check.laws import every_law, find
 from rewardkit.check.laws.base import Skip, Variant, law, needs_good
 from rewardkit.check.reward_under_test.judgment import Judged, judged
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.trials import Trial
 from rewardkit.check.run.selection import fast_laws, selected
 from tests.check.rewards import outcome
@@ -30,7 +30,7 @@ def first_digit(completion: str) -> float:
 
 def law_of(*variants: Variant, **entry: Any) -> Law:
     @law(advice="Fix it", applies=needs_good, per=judged, **entry)
-    def made(subject: Subject, right: Judged) -> Iterator[Variant | None]:
+    def made(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
         """It matters."""
         yield from (replace(variant, trial=replace(variant.trial, example=right.example)) for variant in variants)
 
@@ -82,11 +82,11 @@ def test_a_law_with_nothing_to_try_is_skipped() -> None:
     assert (result.outcome, result.reason) == ("skipped", "nothing to try")
     assert outcome(first_digit, law_of(), examples=EXAMPLES, good=GOOD).outcome == "held"
 
-    def does_not_apply(subject: Subject) -> None:
+    def does_not_apply(subject: RewardUnderTest) -> None:
         raise Skip("not here")
 
     @law(advice="", applies=does_not_apply)
-    def never(subject: Subject) -> Iterator[None]:
+    def never(subject: RewardUnderTest) -> Iterator[None]:
         """Never tried."""
         yield None
 

@@ -21,7 +21,7 @@ from rewardkit.batch.score import SCORED
 from rewardkit.check.laws.processes import _changed_by
 from rewardkit.check.reward_under_test.sweep import given
 from rewardkit.tree.binding import Binding
-from rewardkit.tree.reward import Calls, Evaluation, Facts, Reward, Steps
+from rewardkit.tree.reward import Calls, Evaluation, NodeSpec, Reward, Steps
 from tests.check.rewards import (
     GOOD,
     assert_held,
@@ -83,8 +83,8 @@ class CarelessAdapter(Reward):
     function: Callable[[str, list[str]], float]
 
     @cached_property
-    def facts(self) -> Facts:
-        return Facts(name="careless", bounds=(0.0, 1.0), binding=Binding(self.function, (), foreign=True))
+    def facts(self) -> NodeSpec:
+        return NodeSpec(name="careless", bounds=(0.0, 1.0), binding=Binding(self.function, (), foreign=True))
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
         return self

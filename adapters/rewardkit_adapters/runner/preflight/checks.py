@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rewardkit.batch.batch import Batch
 from rewardkit.batch.environments import tools_of
-from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.check.check import check_reward
 from rewardkit.check.findings import Finding as Broken
 from rewardkit.check.reports.report import Report
@@ -62,7 +62,7 @@ def columns(tree: Reward, table: Table, *, acts: bool = False) -> Iterator[Findi
         yield from _trap(name)
     taken = {*_TWICE, *_OVERWRITTEN}
     given: dict[str, list[Any]] = {name: [] for name in table.given if name not in taken}
-    rollouts = Rollouts(environments=[] if acts else None)
+    rollouts = RolloutInfo(environments=[] if acts else None)
     batch = Batch([], prompts=[], completion_ids=[], columns=given, rollouts=rollouts)
     for what in dict.fromkeys(_lacking(tree, batch)):
         yield Finding(

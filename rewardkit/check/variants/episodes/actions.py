@@ -9,7 +9,7 @@ from typing import Any
 
 from rewardkit.batch.trajectory import ToolCall, Trajectory
 from rewardkit.check.reward_under_test.judgment import Judged, judged
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.trials import Trial
 from rewardkit.check.variants.episodes.messages import (
     UNKNOWN_TOOL,
@@ -30,14 +30,14 @@ from rewardkit.check.variants.wrong_answers import other_value
 from rewardkit.tree.parameters import ENVIRONMENT
 
 
-def judged_actions(subject: Subject) -> list[Judged]:
+def judged_actions(subject: RewardUnderTest) -> list[Judged]:
     """Return the right completions to start from, of which some call tools if any does."""
     rights = [in_messages(subject, right) for right in judged(subject)]
     calling = [right for right in rights if has_calls(right.completion)]
     return calling or rights
 
 
-def in_messages(subject: Subject, right: Judged) -> Judged:
+def in_messages(subject: RewardUnderTest, right: Judged) -> Judged:
     """Return a right completion whose calls are written as text with its calls in a message, if that earns the same.
 
     The calls of messages can be edited one by one. A reward that looks for calls in the text alone keeps its text.
@@ -53,12 +53,12 @@ def in_messages(subject: Subject, right: Judged) -> Judged:
     return replace(right, completion=messages, seen=seen) if seen.same(right.seen) else right
 
 
-def reads_state(subject: Subject) -> bool:
+def reads_state(subject: RewardUnderTest) -> bool:
     """Whether the reward reads the environment: then its state is judged, whatever was said."""
     return any(binding.reads(ENVIRONMENT) for _, binding in subject.bindings)
 
 
-def gold_calls(subject: Subject, right: Judged) -> list[ToolCall]:
+def gold_calls(subject: RewardUnderTest, right: Judged) -> list[ToolCall]:
     """Return the calls of a right completion that a column which the reward reads has: their tool and arguments.
 
     Where the reward reads the state of an environment, it is the first call, whichever it is.
@@ -78,7 +78,7 @@ def gold_calls(subject: Subject, right: Judged) -> list[ToolCall]:
     ]
 
 
-def acts(subject: Subject, right: Judged) -> bool:
+def acts(subject: RewardUnderTest, right: Judged) -> bool:
     """Whether the reward was seen to judge what a right completion calls: other calls with the same text earn less."""
 
     def looked() -> bool:
@@ -89,7 +89,7 @@ def acts(subject: Subject, right: Judged) -> bool:
     return found
 
 
-def variants(subject: Subject, right: Judged) -> list[Messages]:
+def variants(subject: RewardUnderTest, right: Judged) -> list[Messages]:
     """Return the right completion with other arguments, other tools, or a failed call; its text stays."""
     if not has_calls(right.completion):
         return []
@@ -106,7 +106,7 @@ def variants(subject: Subject, right: Judged) -> list[Messages]:
     return [*found, *_of_others(subject, right)]
 
 
-def _of_others(subject: Subject, right: Judged) -> Iterator[Messages]:
+def _of_others(subject: RewardUnderTest, right: Judged) -> Iterator[Messages]:
     """Yield the calls of other examples with the words of this one."""
     own = made(Trajectory.of(right.completion).calls)
     for number, example in enumerate(subject.examples):
@@ -139,7 +139,7 @@ def _other_tool(call: Made) -> Made:
     return "another_tool", call[1]
 
 
-def further_calls(subject: Subject, again: Sequence[Made]) -> Iterator[list[Made]]:
+def further_calls(subject: RewardUnderTest, again: Sequence[Made]) -> Iterator[list[Made]]:
     """Yield calls that do nothing for the task: the last one again, an unknown tool, tools with least arguments."""
     if again:
         yield list(again)

@@ -8,14 +8,14 @@ from functools import partial
 from typing import Any, cast
 
 from rewardkit.batch.trajectory import Trajectory
-from rewardkit.check.completion.anatomy import parsed_json
+from rewardkit.check.completion.parsed_completion import parsed_json
 from rewardkit.check.reward_under_test.judgment import Judged
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.trials import Trial
 from rewardkit.check.variants.wrong_answers import other_value
 
 
-def wrong_calls(subject: Subject, right: Judged) -> Iterator[Trial]:
+def wrong_calls(subject: RewardUnderTest, right: Judged) -> Iterator[Trial]:
     """Yield the right completion with other values in its calls, or with another function called.
 
     Only if a column that the reward reads has the calls, and a completion without calls earns less. In an environment,
@@ -36,7 +36,7 @@ def wrong_calls(subject: Subject, right: Judged) -> Iterator[Trial]:
         yield Trial(changed, right.example)
 
 
-def changeable_calls(subject: Subject, right: Judged) -> Iterator[tuple[Any, Callable[[Any], Trial]]]:
+def changeable_calls(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[Any, Callable[[Any], Trial]]]:
     """Yield the arguments of each call that a column has, and what makes the same call with others."""
     if not any(True for _ in wrong_calls(subject, right)):
         return

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from rewardkit.batch.messages import completion_text
-from rewardkit.check.completion.anatomy import THINKING, anatomy_of
+from rewardkit.check.completion.parsed_completion import THINKING, anatomy_of
 from rewardkit.check.completion.tag_violations import Anchored, Blocks, violations
 from rewardkit.check.examples import Example, examples_of
 from rewardkit.check.reward_under_test.vocabulary import Mined, mined

@@ -13,7 +13,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from rewardkit.batch.call_arguments import read_arguments
 from rewardkit.batch.trajectory import Trajectory
-from rewardkit.check.completion.anatomy import parsed_json
+from rewardkit.check.completion.parsed_completion import parsed_json
 from rewardkit.check.variants.episodes.messages import Messages, is_assistant, is_result, last_turn
 from rewardkit.errors import RewardDefinitionError, shorten
 

@@ -184,7 +184,7 @@ _REFUSALS_IN_A_ROW = 8
 _HARMLESS = ({"role": "user", "content": "Answer with the word yes."},)
 
 
-class Standing:
+class EndpointStatus:
     """What an endpoint accepts from one judge, whose requests differ only in their messages."""
 
     def __init__(self, sender: Sender) -> None:
@@ -308,7 +308,7 @@ class EndpointClient:
         self._sender = Sender(access, key)
         self._slots = asyncio.Semaphore(access.concurrency)
         self._rates = Rates(access.requests_per_minute, access.tokens_per_minute)
-        self._standings: dict[Hashable, Standing] = {}
+        self._standings: dict[Hashable, EndpointStatus] = {}
         self._asked = 0
 
     async def complete(
@@ -327,7 +327,7 @@ class EndpointClient:
             RewardFailure: the endpoint is down or too busy, or the budget is spent.
             RunStopped: the endpoint refuses all requests of this judge.
         """
-        standing = self._standings.setdefault(judge, Standing(self._sender))
+        standing = self._standings.setdefault(judge, EndpointStatus(self._sender))
         self._asked += 1
         try:
             async with self._slots:
@@ -345,7 +345,7 @@ class EndpointClient:
         await self._sender.close()
 
     async def _with_retries(
-        self, body: Mapping[str, Any], deadline: float, account: Account | None, standing: Standing
+        self, body: Mapping[str, Any], deadline: float, account: Account | None, standing: EndpointStatus
     ) -> Reply:
         from tenacity import AsyncRetrying, retry_if_exception_type, stop_before_delay
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rewardkit.workers import carried
-from rewardkit.workers.carried import Carried
+from rewardkit.workers import pickled_by_value
+from rewardkit.workers.pickled_by_value import PickledByValue
 
 CODE = """
 import re, time
@@ -62,8 +62,8 @@ def test_what_cannot_be_sent_is_named_with_what_to_do() -> None:
 
 
 def test_functions_of_modules_are_imported_by_name() -> None:
-    assert carried.importable(test_functions_of_modules_are_imported_by_name)
-    assert carried.importable(abs)
+    assert pickled_by_value.importable(test_functions_of_modules_are_imported_by_name)
+    assert pickled_by_value.importable(abs)
 
 
 def test_a_carried_function_takes_along_what_it_encloses() -> None:
@@ -72,7 +72,7 @@ def test_a_carried_function_takes_along_what_it_encloses() -> None:
     def more(value: float) -> float:
         return value + bonus
 
-    assert Carried.of(more)(1.0) == 1.5
-    assert Carried.of(more) == Carried(Carried.of(more).packed)
+    assert PickledByValue.of(more)(1.0) == 1.5
+    assert PickledByValue.of(more) == PickledByValue(PickledByValue.of(more).packed)
     with pytest.raises(TypeError, match="pickle"):
-        Carried.of(threading.Lock().acquire)
+        PickledByValue.of(threading.Lock().acquire)

@@ -53,7 +53,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Anatomy:
+class ParsedCompletion:
     """The text of a right completion and the places of its parts.
 
     Attributes:
@@ -132,7 +132,9 @@ class Anatomy:
         return "".join(f"<{block.name}>{body}</{block.name}>" for block in self.blocks)
 
 
-def anatomy_of(text: str, columns: Mapping[str, Any], read: frozenset[str], *, answered: bool = False) -> Anatomy:
+def anatomy_of(
+    text: str, columns: Mapping[str, Any], read: frozenset[str], *, answered: bool = False
+) -> ParsedCompletion:
     """Find the value of a column in a right completion.
 
     Args:
@@ -141,15 +143,15 @@ def anatomy_of(text: str, columns: Mapping[str, Any], read: frozenset[str], *, a
         read: the columns that the reward reads; others count only if none of these is found.
         answered: leave out values that are only in the thinking: the answer after it may be an equation, say.
     """
-    return next(iter(anatomies_of(text, columns, read, answered=answered)), Anatomy(text))
+    return next(iter(anatomies_of(text, columns, read, answered=answered)), ParsedCompletion(text))
 
 
 def anatomies_of(
     text: str, columns: Mapping[str, Any], read: frozenset[str], *, answered: bool = False
-) -> list[Anatomy]:
+) -> list[ParsedCompletion]:
     """Return what `anatomy_of` chooses from: an anatomy for each column whose value may be the answer, likely first."""
     found = [
-        Anatomy(text, name, value, places)
+        ParsedCompletion(text, name, value, places)
         for name, value in columns.items()
         if (places := tuple(_places(text, value)) or (_near(text, value) if name in read else ()))
     ]
@@ -373,7 +375,7 @@ def _boxes(text: str) -> Iterator[tuple[int, int]]:
                 break
 
 
-def _region(anatomy: Anatomy) -> Span:
+def _region(anatomy: ParsedCompletion) -> Span:
     text = anatomy.text
     place = anatomy.places[-1] if anatomy.places else None
     candidates = [

@@ -9,11 +9,11 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.check.reward_under_test.judgment import judged
-from rewardkit.check.variants.dresses import Dress, dresses
+from rewardkit.check.variants.format_variants import FormatVariant, dresses
 from tests.check.rewards import EXAMPLES, number, subject
 
 
-def worn(reward: Any, **options: Any) -> dict[str, Dress]:
+def worn(reward: Any, **options: Any) -> dict[str, FormatVariant]:
     """The dresses of the first right completion, by name."""
     one = subject(reward, **options)
     right = judged(one)[0]

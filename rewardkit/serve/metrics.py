@@ -28,7 +28,7 @@ def _named(
     return kind(name, *about, namespace="rewardkit", registry=registry, **options)
 
 
-class Meters:
+class Metrics:
     """The meters of one server."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ SHOWN_ROWS = 8
 
 
 @dataclass(frozen=True)
-class Arrangement:
+class WindowedRun:
     """The m training rows of an Evidence, by window and group; ``rows`` (m,) are their indices in the Evidence."""
 
     evidence: Evidence

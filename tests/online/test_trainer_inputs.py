@@ -12,11 +12,11 @@ from hypothesis import given
 import rewardkit as rk
 from rewardkit.combine.curriculum import Stage
 from rewardkit.errors import RewardDefinitionError
-from rewardkit.online.offers import Offers
+from rewardkit.online.trainer_inputs import TrainerInputs
 from rewardkit.tree.evaluation.scorer import Scorer
 from tests import trees
 
-ALL = Offers("all", step=True, groups=True, ids=True)
+ALL = TrainerInputs("all", step=True, groups=True, ids=True)
 
 
 @rk.reward
@@ -86,7 +86,7 @@ REFUSED: dict[str, tuple[rk.Reward, str]] = {
 def test_what_does_not_arrive_is_refused(name: str) -> None:
     reward, said = REFUSED[name]
     with pytest.raises(RewardDefinitionError, match=said) as refused:
-        Offers("any", prompt=False, instead="Do this.").check(Scorer(reward))
+        TrainerInputs("any", prompt=False, instead="Do this.").check(Scorer(reward))
     assert str(refused.value).startswith("any: ")
     assert str(refused.value).endswith(" Do this.")
 
@@ -111,7 +111,7 @@ def test_a_prompt_that_is_optional_is_missed_with_a_warning() -> None:
     with pytest.warns(
         rk.errors.RewardKitWarning, match="'may_ask' asks for 'prompt', which does not arrive .* scores without"
     ):
-        Offers("any", prompt=False).check(Scorer(may_ask))
+        TrainerInputs("any", prompt=False).check(Scorer(may_ask))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ALL.check(Scorer(may_ask))
@@ -122,7 +122,7 @@ def test_trees_are_refused_if_and_only_if_they_compare_or_follow(reward: rk.Rewa
     scorer = Scorer(reward)
     needs = scorer.together != "sample" or scorer.scheduled
     try:
-        Offers("any").check(scorer)
+        TrainerInputs("any").check(scorer)
     except RewardDefinitionError:
         assert needs
     else:
@@ -136,5 +136,5 @@ def test_a_function_of_the_whole_batch_needs_the_batch() -> None:
         return [float(len(one) == max(map(len, completion))) for one in completion]
 
     with pytest.raises(rk.RewardDefinitionError, match="'longest' compares completions, but a batch"):
-        Offers("any").check(rk.Scorer(longest))
-    Offers("any", batch=True).check(rk.Scorer(longest))
+        TrainerInputs("any").check(rk.Scorer(longest))
+    TrainerInputs("any", batch=True).check(rk.Scorer(longest))

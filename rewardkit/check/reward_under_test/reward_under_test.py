@@ -1,7 +1,7 @@
 """Subject: the reward under test with its examples; it scores any completion.
 
 ``subject.see([Trial("<answer>42</answer>", 0)])`` scores a completion for the first example. If the reward raises, the
-exception is part of the result, a `Seen`.
+exception is part of the result, a `TrialResult`.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from rewardkit.batch.batch import RESERVED, Batch
 from rewardkit.batch.environments import journals
-from rewardkit.batch.rollouts import Rollouts
+from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.batch.score import Outcome
 from rewardkit.batch.table import ScoreTable
 from rewardkit.check.examples import Example
 from rewardkit.check.findings import Law
-from rewardkit.check.reward_under_test.trials import Seen, Trial, seen_in, seen_of, text_of, token_ids
+from rewardkit.check.reward_under_test.trials import Trial, TrialResult, seen_in, seen_of, text_of, token_ids
 from rewardkit.check.reward_under_test.vocabulary import Mined, mined, only_zipped, parameters_of, uses_argument
 from rewardkit.check.variants.episodes.stage import Stage
 from rewardkit.errors import BindingError, CoercionError, RewardBug, RewardFailure
@@ -87,7 +87,7 @@ class OutOfTime(BaseException):
 
 
 @dataclass(frozen=True)
-class Promises:
+class Declarations:
     """What the author declares about a reward, besides its examples.
 
     Attributes:
@@ -107,7 +107,7 @@ class Promises:
     nothing_to_do: tuple[int, ...] = ()
 
 
-class Subject:
+class RewardUnderTest:
     """A reward under test.
 
     Args:
@@ -134,8 +134,8 @@ class Subject:
         *,
         plain: bool = False,
         seed: int = 0,
-        promises: Promises | None = None,
-        whole: Subject | None = None,
+        promises: Declarations | None = None,
+        whole: RewardUnderTest | None = None,
         stage: Stage = NOWHERE,
         part: str = "",
         imports: str = "",
@@ -148,11 +148,11 @@ class Subject:
         self.tries = 0
         self.deadline = math.inf
         self._stop = math.inf
-        self.promises = promises or Promises()
+        self.promises = promises or Declarations()
         self._memory: dict[Any, Any] = {}
         self._avoided: set[tuple[Any, ...]] = set()
         self._watch: Callable[[Sequence[Trial] | None], None] = _unwatched
-        self._known: dict[tuple[Any, ...], Seen] = {}
+        self._known: dict[tuple[Any, ...], TrialResult] = {}
         self._seconds = 0.0
         self._scored = 0
         self._reached: dict[str, int] = {}
@@ -165,9 +165,9 @@ class Subject:
         self.part = part
         self.imports = imports
 
-    def addend(self, reward: Reward, *, name: str = "", promises: Promises | None = None) -> Subject:
+    def addend(self, reward: Reward, *, name: str = "", promises: Declarations | None = None) -> RewardUnderTest:
         """Return a part of this reward as a subject, with the same examples; the whole judges beside it."""
-        return Subject(
+        return RewardUnderTest(
             reward,
             self.examples,
             plain=is_foreign(reward),
@@ -331,17 +331,17 @@ class Subject:
 
     # Scores
 
-    def see(self, trials: Iterable[Trial], *, fresh: bool = False) -> list[Seen]:
+    def see(self, trials: Iterable[Trial], *, fresh: bool = False) -> list[TrialResult]:
         """Score each trial, once unless `fresh`."""
         listed = list(trials)
         keys = [_key(trial) for trial in listed]
         missing = {key: trial for key, trial in zip(keys, listed, strict=True) if fresh or key not in self._known}
         for key in [key for key in missing if key[:-1] in self._avoided]:
             del missing[key]
-            self._known[key] = Seen(math.nan, Outcome.SKIPPED, "the reward hung or died on it")
+            self._known[key] = TrialResult(math.nan, Outcome.SKIPPED, "the reward hung or died on it")
         for key in [key for key, trial in missing.items() if self.skips(trial)]:
             del missing[key]
-            self._known[key] = Seen(math.nan, Outcome.SKIPPED, "the reward is slow, and it is long")
+            self._known[key] = TrialResult(math.nan, Outcome.SKIPPED, "the reward is slow, and it is long")
         said = dict(zip(missing, self._score(list(missing.values())), strict=True)) if missing else {}
         for key, seen in said.items():
             self._known.setdefault(key, seen)
@@ -351,15 +351,15 @@ class Subject:
         """Return the total of one completion; NaN if there is none."""
         return self.see([Trial(completion, example, columns)])[0].value
 
-    def _score(self, trials: list[Trial]) -> list[Seen]:
+    def _score(self, trials: list[Trial]) -> list[TrialResult]:
         if self.scope != "sample" or self.plain:
             return [self._alone(trial) for trial in trials]
-        found: list[Seen] = []
+        found: list[TrialResult] = []
         for start in range(0, len(trials), 32):
             found += self._together(trials[start : start + 32])
         return found
 
-    def _together(self, trials: list[Trial]) -> list[Seen]:
+    def _together(self, trials: list[Trial]) -> list[TrialResult]:
         if len(trials) == 1:
             return [self._alone(trials[0])]
         try:
@@ -368,7 +368,7 @@ class Subject:
             return [self._alone(trial) for trial in trials]
         return [seen_in(table, row) for row in range(len(trials))]
 
-    def _alone(self, trial: Trial) -> Seen:
+    def _alone(self, trial: Trial) -> TrialResult:
         """Score one completion; if the reward compares, after the given completions of the example."""
         beside = self.beside(trial.example) if self.scope != "sample" else []
         try:
@@ -425,7 +425,7 @@ class Subject:
             columns={name: [row.get(name) for row in columns] for name in names},
             progress=progress,
             context=None if environments is None else {"environments": environments},
-            rollouts=Rollouts(**journals(environments)),
+            rollouts=RolloutInfo(**journals(environments)),
         )
 
     def measure(self) -> None:

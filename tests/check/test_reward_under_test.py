@@ -12,8 +12,8 @@ from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.batch.score import Outcome
-from rewardkit.check.reward_under_test.subject import Subject
-from rewardkit.check.reward_under_test.trials import Seen, Trial, text_of, token_ids, with_text
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
+from rewardkit.check.reward_under_test.trials import Trial, TrialResult, text_of, token_ids, with_text
 from rewardkit.progress.progress import Progress
 from rewardkit.tree.leaf import rebound
 from tests.check.rewards import BAD, EXAMPLES, GOOD, awaited, naive, raises_on_empty, shortest, subject, tree
@@ -228,14 +228,14 @@ def test_the_affordable_number_depends_on_the_time_left() -> None:
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [
-        (Seen(1.0, Outcome.SCORED), Seen(1.0 + 1e-12, Outcome.SCORED), True),
-        (Seen(1.0, Outcome.SCORED), Seen(1.001, Outcome.SCORED), False),
-        (Seen(0.0, Outcome.SCORED), Seen(0.0, Outcome.ERRORED), False),
-        (Seen(math.nan, Outcome.FAILED), Seen(math.nan, Outcome.FAILED), True),
-        (Seen(math.nan, Outcome.ERRORED), Seen(0.0, Outcome.ERRORED), False),
+        (TrialResult(1.0, Outcome.SCORED), TrialResult(1.0 + 1e-12, Outcome.SCORED), True),
+        (TrialResult(1.0, Outcome.SCORED), TrialResult(1.001, Outcome.SCORED), False),
+        (TrialResult(0.0, Outcome.SCORED), TrialResult(0.0, Outcome.ERRORED), False),
+        (TrialResult(math.nan, Outcome.FAILED), TrialResult(math.nan, Outcome.FAILED), True),
+        (TrialResult(math.nan, Outcome.ERRORED), TrialResult(0.0, Outcome.ERRORED), False),
     ],
 )
-def test_same_results(one: Seen, other: Seen, same: bool) -> None:
+def test_same_results(one: TrialResult, other: TrialResult, same: bool) -> None:
     assert one.same(other) is same
     assert other.same(one) is same
 
@@ -265,6 +265,6 @@ def test_fake_token_ids_are_equal_for_equal_words() -> None:
 
 def test_the_tree_and_examples_are_kept() -> None:
     one = subject(tree)
-    assert isinstance(one, Subject)
+    assert isinstance(one, RewardUnderTest)
     assert [example.shown for example in one.examples] == EXAMPLES
     assert replace(one.examples[0], good=()).good == ()

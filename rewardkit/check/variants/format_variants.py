@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rewardkit.batch.messages import prompt_text
-from rewardkit.check.completion.anatomy import Anatomy, Span, as_number, replaced
+from rewardkit.check.completion.parsed_completion import ParsedCompletion, Span, as_number, replaced
 from rewardkit.check.reward_under_test.judgment import Judged
-from rewardkit.check.reward_under_test.subject import Subject
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 
 DOTALL = "`.` stops at line breaks unless the pattern is compiled with re.DOTALL"
 _REMARK = "I have checked it once more and it holds."
@@ -21,7 +21,7 @@ _PRICED = re.compile(r"\s*[$€£¥]\s*(-?\d[\d,]*(?:\.\d+)?)\s*|\s*(-?\d[\d,]*(
 
 
 @dataclass(frozen=True)
-class Dress:
+class FormatVariant:
     """A right completion in other clothes.
 
     Attributes:
@@ -43,18 +43,18 @@ class Dress:
     unreachable: str = ""
 
 
-def dresses(subject: Subject, right: Judged) -> Iterator[Dress]:
+def dresses(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVariant]:
     """Yield a right completion as others would write it."""
     anatomy = right.anatomy
     yield from _broken_lines(anatomy)
     if "\n" in anatomy.text and "\r" not in anatomy.text:
         text = anatomy.text.replace("\n", "\r\n")
-        yield Dress("with Windows line ends", text, unreachable="Windows line ends")
+        yield FormatVariant("with Windows line ends", text, unreachable="Windows line ends")
     yield from _prefilled(subject, right)
     yield from _trimmed(anatomy)
     yield from _with_more(subject, anatomy)
     if not subject.columns_read and anatomy.text.strip().count("\n") > 1 and "\n\n" not in anatomy.text.strip():
-        yield Dress("with blank lines between its lines", anatomy.text.replace("\n", "\n\n"), partly=True)
+        yield FormatVariant("with blank lines between its lines", anatomy.text.replace("\n", "\n\n"), partly=True)
     if right.judges and not any(binding.trusted for _, binding in subject.bindings):  # rk.exact is exact by contract
         yield from _other_numbers(anatomy, _reads_numbers(subject))
         yield from _other_units(anatomy)
@@ -62,24 +62,24 @@ def dresses(subject: Subject, right: Judged) -> Iterator[Dress]:
             yield from _other_articles(anatomy)
 
 
-def _trimmed(anatomy: Anatomy) -> Iterator[Dress]:
+def _trimmed(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
     """Yield the completion without white space at its end, as most models end."""
     text = anatomy.text.rstrip()
     if text and text != anatomy.text:
-        yield Dress("without white space at its end", text, any_cost=True)
+        yield FormatVariant("without white space at its end", text, any_cost=True)
 
 
-def _with_more(subject: Subject, anatomy: Anatomy) -> Iterator[Dress]:
+def _with_more(subject: RewardUnderTest, anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
     """Yield the completion with much text before or behind it, if the code cuts texts."""
     text = anatomy.text.rstrip()
     for cut in subject.smells.cuts:
         many = " ".join([_REMARK] * (cut // len(_REMARK) + 2))
         hint = f"the code cuts texts to {cut} characters"
-        yield Dress("with a long remark behind it", f"{text}\n{many}", f"{text}\n{_REMARK}", hint)
-        yield Dress("with a long remark before it", f"{many}\n{text}", f"{_REMARK}\n{text}", hint)
+        yield FormatVariant("with a long remark behind it", f"{text}\n{many}", f"{text}\n{_REMARK}", hint)
+        yield FormatVariant("with a long remark before it", f"{many}\n{text}", f"{_REMARK}\n{text}", hint)
 
 
-def _other_units(anatomy: Anatomy) -> Iterator[Dress]:
+def _other_units(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
     """Yield the completion with a unit that has an exponent behind its number, if one without is paid."""
     number, place = as_number(anatomy.gold), anatomy.places[-1] if anatomy.places else Span(0, 0)
     head, tail = anatomy.text[: place.end], anatomy.text[place.end :]
@@ -87,21 +87,21 @@ def _other_units(anatomy: Anatomy) -> Iterator[Dress]:
         return
     hint = "a digit of the unit is read as the answer"
     for unit, plain in (("m^2", "m"), ("cm^3", "cm"), ("m/s2", "m/s")):
-        yield Dress("with a unit that has an exponent", f"{head} {unit}.", f"{head} {plain}.", hint)
+        yield FormatVariant("with a unit that has an exponent", f"{head} {unit}.", f"{head} {plain}.", hint)
 
 
-def _other_articles(anatomy: Anatomy) -> Iterator[Dress]:
+def _other_articles(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
     """Yield the answer with an article more or less, where the code has to do with articles."""
     gold = anatomy.gold
     bare = re.sub(r"(?i)^(?:the|an?) ", "", gold)
     hint = "the code has a pattern for articles, but does not remove this one"
     if bare != gold:
-        yield Dress("without the article of its answer", anatomy.answering(bare), hint=hint)
+        yield FormatVariant("without the article of its answer", anatomy.answering(bare), hint=hint)
     else:
-        yield Dress("with an article", anatomy.answering(f"The {gold}"), anatomy.answering(f"the {gold}"), hint)
+        yield FormatVariant("with an article", anatomy.answering(f"The {gold}"), anatomy.answering(f"the {gold}"), hint)
 
 
-def _reads_numbers(subject: Subject) -> bool:
+def _reads_numbers(subject: RewardUnderTest) -> bool:
     """Whether the code of a reward has to do with numbers: it calls ``float``, or has a pattern with digits."""
     mined = subject.mined
     return bool(mined.names & _NUMERIC) or any(
@@ -109,7 +109,7 @@ def _reads_numbers(subject: Subject) -> bool:
     )
 
 
-def _broken_lines(anatomy: Anatomy) -> Iterator[Dress]:
+def _broken_lines(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
     """Yield the completion with a line break in its thinking, and with its answer on a line of its own."""
     text, region, block = anatomy.text, anatomy.region, anatomy.thinking
     thought = block.body if block is not None else Span(0, region.start)
@@ -118,14 +118,14 @@ def _broken_lines(anatomy: Anatomy) -> Iterator[Dress]:
     if space is not None and "\n" not in body.strip():
         broken = f"{body[: space.start()]}\n{body[space.end() :]}"
         where = "with a line break in its thinking" if block is not None else "with a line break before its answer"
-        yield Dress(where, replaced(text, [(thought, broken)]), hint=DOTALL, any_cost=block is not None)
+        yield FormatVariant(where, replaced(text, [(thought, broken)]), hint=DOTALL, any_cost=block is not None)
     said = region.of(text)
     if region.kind.startswith("tag ") and said.strip() and said == said.strip("\n"):
         lines, spaces = (anatomy.with_region(f"{mark}{said.strip()}{mark}") for mark in "\n ")
-        yield Dress("with its answer on a line of its own", lines, spaces, DOTALL, any_cost=True)
+        yield FormatVariant("with its answer on a line of its own", lines, spaces, DOTALL, any_cost=True)
 
 
-def _prefilled(subject: Subject, right: Judged) -> Iterator[Dress]:
+def _prefilled(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVariant]:
     """Yield the completion without the opening tag of its thinking, as after a prompt that ends with that tag."""
     block, text = right.anatomy.thinking, right.anatomy.text
     if block is None or block.whole.start == block.body.start or text[: block.whole.start].strip():
@@ -133,10 +133,12 @@ def _prefilled(subject: Subject, right: Judged) -> Iterator[Dress]:
     opening = text[block.whole.start : block.body.start]
     prompt = prompt_text(subject.examples[right.example].prompt).rstrip()
     beyond = "" if prompt.endswith(opening) else f"no {opening}, as after a chat template that ends with it"
-    yield Dress(f"after a prompt that ends with {opening}", text[block.body.start :].lstrip("\n"), unreachable=beyond)
+    yield FormatVariant(
+        f"after a prompt that ends with {opening}", text[block.body.start :].lstrip("\n"), unreachable=beyond
+    )
 
 
-def _other_numbers(anatomy: Anatomy, reads_numbers: bool) -> Iterator[Dress]:
+def _other_numbers(anatomy: ParsedCompletion, reads_numbers: bool) -> Iterator[FormatVariant]:
     """Yield the completion with its number without the comma or the unit of the gold answer, or with a comma.
 
     A reward whose code reads no numbers compares texts: to it, a unit is a part of the answer. A comma never is.
@@ -146,7 +148,7 @@ def _other_numbers(anatomy: Anatomy, reads_numbers: bool) -> Iterator[Dress]:
     said = anatomy.region.of(anatomy.text)
     if priced is not None and said.strip() == written.strip() and reads_numbers:
         hint = f"the gold answer {written!r} has a unit: remove it from both, or read numbers (rk.number)"
-        yield Dress(
+        yield FormatVariant(
             "without the unit of the gold answer",
             anatomy.with_region(said.replace(written.strip(), priced[1] or priced[2])),
             hint=hint,
@@ -156,6 +158,8 @@ def _other_numbers(anatomy: Anatomy, reads_numbers: bool) -> Iterator[Dress]:
         return
     hint = "remove commas from both sides before comparing, or read numbers (rk.number)"
     if "," in anatomy.gold:
-        yield Dress("without the comma of the gold answer", anatomy.saying(anatomy.gold.replace(",", "")), hint=hint)
+        yield FormatVariant(
+            "without the comma of the gold answer", anatomy.saying(anatomy.gold.replace(",", "")), hint=hint
+        )
     elif reads_numbers:
-        yield Dress("with a comma in its number", anatomy.saying(f"{number:,f}"), hint=hint)
+        yield FormatVariant("with a comma in its number", anatomy.saying(f"{number:,f}"), hint=hint)

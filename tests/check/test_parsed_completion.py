@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, strategies as st
 
-from rewardkit.check.completion.anatomy import Anatomy, Span, anatomy_of, as_number, replaced
+from rewardkit.check.completion.parsed_completion import ParsedCompletion, Span, anatomy_of, as_number, replaced
 
 READ = frozenset({"answer"})
 FRAMES = ("{}", "<think>hm</think><answer>{}</answer>", "It is \\boxed{{{}}}.", "steps\n#### {}", "Final answer: {}")
@@ -24,7 +24,7 @@ VALUES = st.recursive(
 )
 
 
-def of(text: str, value: Any = "42") -> Anatomy:
+def of(text: str, value: Any = "42") -> ParsedCompletion:
     return anatomy_of(text, {"answer": value}, READ)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given, strategies as st
 
-from rewardkit.online.shared_tables import SharedTables, Table, equal
+from rewardkit.online.batch_cache import BatchCache, Table, equal
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ BATCHES = st.lists(
 
 @given(BATCHES)
 def test_each_batch_is_computed_once(batches: list[tuple[list[str], list[int], bool]]) -> None:
-    tables: SharedTables[Texts] = SharedTables(readers=3)
+    tables: BatchCache[Texts] = BatchCache(readers=3)
     compute = Counting()
     for number, (texts, order, fresh) in enumerate(batches, start=1):
         shared = list(texts)
@@ -57,7 +57,7 @@ def test_each_batch_is_computed_once(batches: list[tuple[list[str], list[int], b
 
 @given(st.permutations([0, 0, 1, 1, 2, 2]), st.booleans())
 def test_equal_batches_at_the_same_time_stay_two(order: list[int], fresh: bool) -> None:
-    tables: SharedTables[Texts] = SharedTables(readers=3)
+    tables: BatchCache[Texts] = BatchCache(readers=3)
     compute = Counting()
     lists = ["a"], ["a"]
     seen: dict[int, list[float]] = {0: [], 1: [], 2: []}

@@ -16,7 +16,7 @@ from rewardkit.tree.reward import Reward, walk
 
 @final
 @dataclass(frozen=True)
-class Offers:
+class TrainerInputs:
     """What arrives with the completions of a trainer.
 
     Attributes:

@@ -1,6 +1,6 @@
 """Scores completions as if they answered other prompts: what they earn then is paid for nothing that the gold asks.
 
-``ForeignGolds(rk.exact("answer")).scores(batch)`` gives each completion the cells of another prompt of the batch. A
+``PermutedGolds(rk.exact("answer")).scores(batch)`` gives each completion the cells of another prompt of the batch. A
 completion that says just the right answer earns 0; one that lists all numbers earns as much as before.
 """
 
@@ -65,7 +65,7 @@ class _Reads:
         return own + [name for name in columns if name not in self.branches]
 
 
-class ForeignGolds:
+class PermutedGolds:
     """Scores the completions of a batch with the cells of other prompts.
 
     Left out are judges, reward models and tested programs, and functions that wait, that are not deterministic, that

@@ -43,7 +43,7 @@ class _Entry(Generic[C]):
     readers: set[str] = field(default_factory=set)
 
 
-class SharedTables(Generic[C]):
+class BatchCache(Generic[C]):
     """The tables of the batches being scored, each kept until all readers have read it. Thread-safe.
 
     Args:

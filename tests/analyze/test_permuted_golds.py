@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.analyze.foreign_golds import ForeignGolds
+from rewardkit.analyze.permuted_golds import PermutedGolds
 
 GOLDS = ["7", "3", "5", "11"]
 
@@ -41,7 +41,7 @@ def of_task(completion: str, task: str) -> float:
 
 @given(st.lists(st.sampled_from([*GOLDS, "8", "3 5 7 11", ""]), min_size=8, max_size=8), st.integers(0, 99))
 def test_a_foreign_score_is_the_score_with_the_cells_of_another_group(texts: list[str], seed: int) -> None:
-    scores = ForeignGolds(anywhere).scores(batch(texts), seed=seed)
+    scores = PermutedGolds(anywhere).scores(batch(texts), seed=seed)
     np.testing.assert_array_equal(scores.own, rk.score(anywhere, texts, answer=batch(texts).columns["answer"]).total)
     for row, (text, foreign) in enumerate(zip(texts, scores.foreign, strict=True)):
         others = [gold for gold in GOLDS if gold != GOLDS[row // 2]]
@@ -60,7 +60,7 @@ def test_each_task_of_a_mixed_batch_gets_the_cells_of_its_own_kind() -> None:
     tasks = [task for task in ("number", "word") * 2 for _ in range(2)]
     texts = ["7", "5", "fox", "dog", "5", "7", "dog", "fox"]
     one = rk.Batch(texts, columns={**columns, "task": tasks}, num_generations=2)
-    scores = ForeignGolds(reward).scores(one)
+    scores = PermutedGolds(reward).scores(one)
     assert scores.own.tolist() == [1.0, 0.0] * 4
     assert scores.foreign.tolist() == [0.0, 1.0] * 4
 
@@ -70,36 +70,36 @@ def test_a_weight_that_changes_is_that_of_the_end() -> None:
     for step in (0, 50, 100):
         one = batch([gold for gold in GOLDS for _ in range(2)])
         moved = rk.Batch(one.completions, columns=one.columns, num_generations=2, progress=rk.Progress(step, 100))
-        assert ForeignGolds(reward).scores(moved).own.tolist() == [1.0] * 8
+        assert PermutedGolds(reward).scores(moved).own.tolist() == [1.0] * 8
 
 
 def test_several_draws_are_averaged() -> None:
-    once = [ForeignGolds(anywhere).scores(batch(["7 3"] * 8), seed=seed).foreign for seed in range(40)]
-    mean = ForeignGolds(anywhere).scores(batch(["7 3"] * 8), draws=200).foreign
+    once = [PermutedGolds(anywhere).scores(batch(["7 3"] * 8), seed=seed).foreign for seed in range(40)]
+    mean = PermutedGolds(anywhere).scores(batch(["7 3"] * 8), draws=200).foreign
     np.testing.assert_allclose(mean, np.mean(once, axis=0), atol=0.25)
     assert ((mean > 0.0) & (mean < 1.0)).all()
 
 
 def test_the_form_is_what_reads_no_cell() -> None:
     reward = 0.6 * anywhere + 0.3 * rk.tags("answer", anchored=False) + 0.1 * rk.agents.finished()
-    scores = ForeignGolds(reward).scores(batch(["<answer>7</answer>", "7 3 5 11"] * 4))
+    scores = PermutedGolds(reward).scores(batch(["<answer>7</answer>", "7 3 5 11"] * 4))
     table = rk.score(reward, ["<answer>7</answer>", "7 3 5 11"] * 4, answer=batch([""] * 8).columns["answer"])
     np.testing.assert_allclose(scores.form, table.terms["tags"] + table.terms["finished"])
-    assert np.isnan(ForeignGolds(rk.agents.finished()).scores(batch([""] * 8)).form).all()
+    assert np.isnan(PermutedGolds(rk.agents.finished()).scores(batch([""] * 8)).form).all()
 
 
 @pytest.mark.parametrize("reward", [rk.exact("answer"), anywhere, of_example], ids=["exact", "anywhere", "example"])
 def test_only_what_pays_for_anything_earns_with_foreign_golds(reward: rk.Reward) -> None:
-    right = ForeignGolds(reward).scores(batch([gold for gold in GOLDS for _ in range(2)]))
+    right = PermutedGolds(reward).scores(batch([gold for gold in GOLDS for _ in range(2)]))
     assert right.own.tolist() == [1.0] * 8
     assert right.foreign.tolist() == [0.0] * 8
-    hedged = ForeignGolds(reward).scores(batch([" ".join(GOLDS)] * 8))
+    hedged = PermutedGolds(reward).scores(batch([" ".join(GOLDS)] * 8))
     assert hedged.own.tolist() == hedged.foreign.tolist()
 
 
 def test_a_prompt_that_is_read_is_exchanged_with_the_cells() -> None:
     texts = [f"prompt {number}" for number in range(4) for _ in range(2)]
-    scores = ForeignGolds(asked).scores(batch(texts))
+    scores = PermutedGolds(asked).scores(batch(texts))
     assert scores.own.tolist() == [1.0] * 8
     assert scores.foreign.tolist() == [0.0] * 8
 
@@ -108,12 +108,12 @@ def test_a_branch_gets_golds_of_its_own_branch() -> None:
     task = ["math"] * 4 + ["code"] * 4
     routed = rk.route({"math": anywhere, "code": of_example}, by="task")
     texts = [" ".join(GOLDS[:2])] * 4 + [" ".join(GOLDS[2:])] * 4
-    scores = ForeignGolds(routed).scores(batch(texts, task=task))
+    scores = PermutedGolds(routed).scores(batch(texts, task=task))
     assert scores.foreign.tolist() == [1.0] * 8  # golds of the other branch are in none of the texts
 
 
 def test_a_gold_that_is_the_same_everywhere_is_no_other_gold() -> None:
-    scores = ForeignGolds(of_task).scores(batch(["math"] * 8, task=["math"] * 8))
+    scores = PermutedGolds(of_task).scores(batch(["math"] * 8, task=["math"] * 8))
     assert np.isnan(scores.foreign).all()
 
 
@@ -124,7 +124,7 @@ def test_functions_that_read_the_progress_are_left_out() -> None:
     def by_progress(completion: str, progress: rk.Progress) -> float:
         return progress.means["anywhere"]
 
-    golds = ForeignGolds(anywhere + by_progress)
+    golds = PermutedGolds(anywhere + by_progress)
     assert golds.left_out == ("by_progress",)
     assert golds.scores(batch([gold for gold in GOLDS for _ in range(2)])).own.tolist() == [1.0] * 8
 
@@ -135,14 +135,14 @@ def test_judges_and_foreign_functions_are_left_out() -> None:
 
     judge = rk.judge("Is it right?", model=rk.Endpoint("m", "http://127.0.0.1:1/v1"))
     reward = 0.5 * rk.exact("answer") + 0.3 * judge + 0.2 * rk.from_trl(theirs)
-    golds = ForeignGolds(reward)
+    golds = PermutedGolds(reward)
     assert golds.left_out == ("judge", "theirs")
     assert golds.scores(batch([gold for gold in GOLDS for _ in range(2)])).own.tolist() == [0.5] * 8
-    assert ForeignGolds(reward, trusting=True).left_out == ("judge",)
+    assert PermutedGolds(reward, trusting=True).left_out == ("judge",)
 
 
 @pytest.mark.parametrize("reward", [rk.tags("answer"), rk.json_valid()], ids=["tags", "json"])
 def test_a_reward_that_reads_nothing_else_has_no_foreign_scores(reward: rk.Reward) -> None:
-    golds = ForeignGolds(reward)
+    golds = PermutedGolds(reward)
     assert not golds.possible
     assert np.isnan(golds.scores(batch(["7"] * 8)).foreign).all()

@@ -1,7 +1,7 @@
-"""Carried functions: those of your script or notebook, which a worker process cannot import, sent as they are.
+"""Functions of your script or notebook, which a worker process cannot import: they are sent as they are.
 
-``Carried.of(function)(1)`` is ``function(1)``, also in another process. What the function refers to in ``__main__``
-(other functions, classes, numbers) is sent along.
+``PickledByValue.of(function)(1)`` is ``function(1)``, also in another process. What the function refers to in
+``__main__`` (other functions, classes, numbers) is sent along.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ def importable(function: Callable[..., Any]) -> bool:
 
 @final
 @dataclass(frozen=True)
-class Carried:
+class PickledByValue:
     """A function as bytes."""
 
     packed: bytes
 
     @classmethod
-    def of(cls, function: Callable[..., Any]) -> Carried:
+    def of(cls, function: Callable[..., Any]) -> PickledByValue:
         """Pack a function; raise what pickle raises if something that it refers to cannot be sent."""
         return cls(packed(function))
 
