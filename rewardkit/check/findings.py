@@ -52,7 +52,9 @@ _BY_FAMILY = {
     "injection": "Treat the completion as data: never evaluate it, and quote it in a judge's prompt",
 }
 
-READS_CHAT = re.compile(r"Nonsense: seems to read chat messages|AttributeError: 'str' object has no attribute 'get'")
+READS_CHAT = re.compile(
+    r"InvalidReturn: seems to read chat messages|AttributeError: 'str' object has no attribute 'get'"
+)
 _READS_TEXT = re.compile(
     r"TypeError: can only concatenate list"
     r"|TypeError: expected string or bytes-like object"

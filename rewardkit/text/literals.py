@@ -1,7 +1,7 @@
 """Literals: check text before parsing it as JSON or as a Python literal.
 
 ``read_literal("{'a': [1, None]}")`` is ``{"a": [1, None]}``. Calls, operators, duplicate keys, brackets nested 65 deep
-and ``1e999`` raise a Misfit. All checks take time linear in the text.
+and ``1e999`` raise a LiteralError. All checks take time linear in the text.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class LiteralError(ValueError):
 
 
 def check_number(text: str) -> None:
-    """Raise Misfit if the number is not a finite float, or too long to read quickly."""
+    """Raise LiteralError if the number is not a finite float, or too long to read quickly."""
     if len(text) > NUMBER_CHARACTERS or not math.isfinite(float(text)):
         raise LiteralError(f"the number {shorten(text, 40)} is not finite, or is too large or too long.")
 
 
 def check_json(text: str) -> None:
-    """Raise JSONDecodeError if `text` is not JSON, Misfit if it is too large, too deep or ambiguous."""
+    """Raise JSONDecodeError if `text` is not JSON, LiteralError if it is too large, too deep or ambiguous."""
     if len(text) > JSON_CHARACTERS:
         raise LiteralError(f"{len(text):,} characters are more than the limit, {JSON_CHARACTERS:,}.")
     if text.count("[") + text.count("{") > DEPTH:

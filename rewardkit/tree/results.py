@@ -231,7 +231,7 @@ def _take(result: Any, position: int, contract: ReturnPolicy, results: Results, 
 
 
 def shares_of_turns(score: Score, turns: int | None) -> tuple[float, ...]:
-    """Return the shares of the turns in a score; raise Nonsense if they are not one per turn, or not its value."""
+    """Return the shares of the turns in a score; raise InvalidReturn if they are not one per turn, or not its value."""
     if turns is not None and len(score.turns) != turns:
         raise InvalidReturn(f"returned {len(score.turns)} shares for {turns} turns. Return one share per turn")
     shares = tuple(map(as_number, score.turns))
@@ -245,7 +245,7 @@ def shares_of_turns(score: Score, turns: int | None) -> tuple[float, ...]:
 
 
 def as_number(value: Any) -> float:
-    """Return a Python, numpy or tensor scalar as a float; raise Nonsense for anything else."""
+    """Return a Python, numpy or tensor scalar as a float; raise InvalidReturn for anything else."""
     if isinstance(value, (Real, Decimal, np.bool_)):
         try:
             return float(value)

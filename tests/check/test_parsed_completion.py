@@ -1,4 +1,4 @@
-"""Anatomy: finding the gold answer in a right completion, and replacing it."""
+"""Finding the gold answer in a right completion, and replacing it."""
 
 from __future__ import annotations
 

@@ -14,7 +14,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 FILE = Path(__file__).with_name("errors.txt")
 _SOURCES = ("rewardkit", "adapters")
-_RAISED = re.compile(r"(Error|Bug|Failure|Stopped|InvalidReturn|LiteralError|Malformed|Skip|Unfinished|Refusal|Exit|Warning)$")
+_RAISED = re.compile(
+    r"(Error|Bug|Failure|Stopped|InvalidReturn|LiteralError|Malformed|Skip|Unfinished|Refusal|Exit|Warning)$"
+)
 _LOGGED = {"warn", "warning", "error"}
 _WIDTH = 118
 

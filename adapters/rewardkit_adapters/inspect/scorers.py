@@ -147,7 +147,7 @@ def read(score: Any, pick: Pick, completion: str) -> Any:
 
     Raises:
         RewardFailure: the score could not be computed.
-        Nonsense: the value is no number, or several of which none is picked.
+        InvalidReturn: the value is no number, or several of which none is picked.
     """
     if score is None:
         return Abstention("the scorer returned no score")

@@ -1,4 +1,4 @@
-r"""Anatomy: the parts of a right completion, so that it can be made wrong in one known way.
+r"""The parts of a right completion, so that it can be made wrong in one known way.
 
 In ``<think>6*7=42</think><answer>42</answer>`` with the column ``answer="42"``, the gold answer is in two places, the
 last of them the body of ``<answer>``, and the thinking is a separate block.
