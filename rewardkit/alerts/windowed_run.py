@@ -1,6 +1,6 @@
 """The training rows of an Evidence, divided into windows and groups for all kinds of leads.
 
-``Arrangement(evidence).groups`` numbers the groups: the completions of one prompt in one step.
+``WindowedRun(evidence).groups`` numbers the groups: the completions of one prompt in one step.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rollouts: what is known of the completions of a batch besides their messages."""
+"""What is known of the completions of a batch besides their messages."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ _SHOWN = 10
 class RowScorer:
     """Scores rows as they arrive. Thread-safe; pickled without what it has seen.
 
-    ``RowScorer(reward, Offers("verl")).score([Row("42", columns={"answer": "42"})])``
+    ``RowScorer(reward, TrainerInputs("verl")).score([Row("42", columns={"answer": "42"})])``
 
     A row whose gold answer cannot be read has no score, as in every training; if none of the first 64 rows has one, it
     stops.

@@ -33,12 +33,12 @@ SHORT = rk.length.between(1, 8, unit="characters")
 _SCORING = """
 import sys, time
 import rewardkit as rk
-from rewardkit.online.trainer_inputs import Offers
+from rewardkit.online.trainer_inputs import TrainerInputs
 from rewardkit.online.rows import Row
 from rewardkit.online.scorer import RowScorer
 
 run, name, count, end = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
-scorer = RowScorer(rk.length.between(1, 8, unit="characters"), Offers("any"), record=run)
+scorer = RowScorer(rk.length.between(1, 8, unit="characters"), TrainerInputs("any"), record=run)
 for number in range(count):
     scorer.score([Row(f"{name}-{number}", columns={"number": number})])
 if end == "kill":

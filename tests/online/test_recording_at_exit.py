@@ -11,11 +11,11 @@ import rewardkit as rk
 _SCORING = """
 import sys
 import rewardkit as rk
-from rewardkit.online.trainer_inputs import Offers
+from rewardkit.online.trainer_inputs import TrainerInputs
 from rewardkit.online.rows import Row
 from rewardkit.online.scorer import RowScorer
 
-scorer = RowScorer(rk.length.between(1, 3, unit="characters"), Offers("test", step=True), record=sys.argv[1])
+scorer = RowScorer(rk.length.between(1, 3, unit="characters"), TrainerInputs("test", step=True), record=sys.argv[1])
 for number in range(30):
     scorer.score([Row("abc", columns={f"column{number}": "1"})])
 for step in range(3):

@@ -1,4 +1,4 @@
-"""Subject: the reward under test with its examples; it scores any completion.
+"""The reward under test with its examples; it scores any completion.
 
 ``subject.see([Trial("<answer>42</answer>", 0)])`` scores a completion for the first example. If the reward raises, the
 exception is part of the result, a `TrialResult`.
