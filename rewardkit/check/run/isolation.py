@@ -8,6 +8,7 @@ child.
 
 from __future__ import annotations
 
+import gc
 import math
 import mmap
 import os
@@ -185,6 +186,7 @@ def _run_child(work: Callable[[Callable[[Any], None]], None], writing: int, endi
         os.setsid()
         end_with_parent(ending)
         limit_memory(_MEMORY)
+        gc.freeze()  # garbage of the parent may belong to threads (of torch, of DuckDB) that do not exist here
 
         def send(thing: Any) -> None:
             message = pickle.dumps(thing)
