@@ -306,7 +306,7 @@ def test_slow_is_always_slower_than_most(seconds: list[float]) -> None:
 
 def test_streams_and_loggers_are_restored() -> None:
     before = (sys.stdout, sys.stderr, logging.Logger.callHandlers, warnings.showwarning)
-    with pytest.raises(rk.RewardFailure), Capture():
+    with pytest.raises(rk.errors.RewardBug), Capture():
         rk.score(rk.reward(name="broken")(lambda completion: 1 / 0), ["a"])
     assert (sys.stdout, sys.stderr, logging.Logger.callHandlers, warnings.showwarning) == before
 

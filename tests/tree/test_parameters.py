@@ -141,5 +141,5 @@ def test_a_function_of_the_environment_is_told_where_it_belongs() -> None:
     def mine(environment, answer: str) -> float:  # type: ignore[no-untyped-def]
         return float(environment == answer)
 
-    with pytest.raises(rk.errors.BindingError, match=r"rk\.final_state\(function\), without @rk\.reward"):
+    with pytest.raises(rk.errors.BindingError, match=r"rk\.agents\.final_state\(function\), without @rk\.reward"):
         rk.score(mine, ["42"], answer=["42"])

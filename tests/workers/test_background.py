@@ -28,7 +28,7 @@ def test_no_exception_ends_the_shared_loop(error: type[BaseException]) -> None:
     async def deadly(completion: str) -> float:
         raise error
 
-    with pytest.raises((rk.RewardFailure, error)):
+    with pytest.raises((rk.errors.RewardBug, error)):
         rk.score(deadly, ["a"])
     assert rk.score(slow, ["a"]).total.tolist() == [0.1]
 

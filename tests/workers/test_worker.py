@@ -68,7 +68,7 @@ def test_a_worker_that_dies_is_a_failure_and_one_that_raises_is_the_functions_bu
     assert table.outcomes["fate"].tolist() == ["scored", "failed"]
     assert table["fate"][0] == pytest.approx(0.4)
     for completion in ("raise", "exit"):
-        with pytest.raises(rk.RewardFailure, match="'fate'"):
+        with pytest.raises(rk.errors.RewardBug, match="'fate'"):
             rk.score(fate, [completion])
 
 

@@ -99,7 +99,7 @@ def test_an_exception_is_an_error_not_a_zero() -> None:
     def broken(messages: Any, **kwargs: Any) -> float:
         return 1.0 / len(messages[-1].content)
 
-    with pytest.raises(rk.RewardFailure, match=r"reward 'broken' raised ZeroDivisionError[\s\S]*row 2"):
+    with pytest.raises(rk.errors.RewardBug, match=r"reward 'broken' raised ZeroDivisionError[\s\S]*row 2"):
         scored(broken)
 
 
@@ -117,7 +117,7 @@ def test_results_without_a_score_are_errors(returned: Any) -> None:
     def strange(messages: Any, **kwargs: Any) -> Any:
         return returned
 
-    with pytest.raises(rk.RewardFailure, match="returned"):
+    with pytest.raises(rk.errors.RewardBug, match="returned"):
         scored(strange)
 
 

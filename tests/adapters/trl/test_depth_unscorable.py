@@ -50,10 +50,7 @@ CASES: dict[str, tuple[rk.Reward, Callable[[str, int], bool]]] = {
     "a stage by performance that comes later": (REACHED, lambda text, step: step >= 2 and refused(text)),
     "a rank": (rk.rank_in_group(judged) + 0.5 * echo, always),
     "normalized in the group": (rk.normalize(judged) + 0.5 * echo, always),
-    "the best of two": (
-        rk.maximum(sure, judged) + 0.5 * echo,
-        lambda text, step: refused(text) and "h" not in text,
-    ),
+    "the larger of two": (rk.maximum(sure, judged) + 0.5 * echo, always),
     "a product": (rk.product(judged, early) + 0.5 * echo, always),
     "a mean": (rk.mean([(2.0, judged), (1.0, early)]) + 0.5 * echo, always),
     "behind a gate": (

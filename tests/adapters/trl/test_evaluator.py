@@ -143,7 +143,7 @@ def test_nothing_is_kept_of_a_batch_that_raised_and_every_function_says_why() ->
     completions = Texts(TEXTS)
     watched = weakref.ref(completions)
     for function in functions:
-        with pytest.raises(rk.RewardFailure, match="oh"):
+        with pytest.raises(rk.errors.RewardBug, match="oh"):
             function(completions=completions, prompts=None)
     del completions
     gc.collect()

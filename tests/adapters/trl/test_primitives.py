@@ -34,7 +34,7 @@ PRIMITIVES = {
     "chrf": rk.chrf("letter"),
     "set_match": rk.set_match("letter"),
     "sequence_match": rk.sequence_match("letter"),
-    "steps": rk.milestones("a", "b"),
+    "milestones": rk.milestones("a", "b"),
     "json_valid": rk.json_valid(),
     "json_schema": rk.json_schema(SCHEMA),
     "json_match": rk.json_match("document"),
@@ -51,7 +51,7 @@ PRIMITIVES = {
 
 
 def test_all_primitives_train_together(tmp_path: Path) -> None:
-    functions = rk.to_trl(rk.weighted_sum(list(PRIMITIVES.values())))
+    functions = rk.to_trl(rk.weighted_sum([reward.named(name) for name, reward in PRIMITIVES.items()]))
     trainer = tiny.trainer(tmp_path, functions, callbacks=[functions.callback()], max_steps=2)
     rows = len(trainer.train_dataset)
     trainer.train_dataset = trainer.train_dataset.add_column("letter", list("abcdefgh") * (rows // 8))

@@ -159,7 +159,7 @@ def test_the_order_and_other_functions_do_not_matter() -> None:
 
 def test_weights_that_normalization_of_each_column_cancels_are_warned_of() -> None:
     trainer = StandInTrainer(rk.to_trl(0.5 * short + polite), aggregation="normalize_then_sum")
-    with pytest.warns(rk.errors.RewardKitWarning, match='columns="components"'):
+    with pytest.warns(rk.errors.RewardKitWarning, match='outputs="components"'):
         trainer.rewards(["a"])
     trainer.rewards(["a"])  # a second warning would be an error here
 

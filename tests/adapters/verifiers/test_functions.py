@@ -174,7 +174,7 @@ def test_an_exception_is_an_error_not_a_zero() -> None:
     def broken(completion: Any) -> float:
         return 1.0 / len(completion[-1].content)
 
-    with pytest.raises(rk.RewardFailure, match=r"reward 'broken' raised ZeroDivisionError[\s\S]*row 2"):
+    with pytest.raises(rk.errors.RewardBug, match=r"reward 'broken' raised ZeroDivisionError[\s\S]*row 2"):
         score(broken)
 
 
@@ -186,7 +186,7 @@ def test_results_that_are_not_numbers_are_errors(returned: Any, message: str) ->
     def strange(completion: Any) -> Any:
         return returned
 
-    with pytest.raises(rk.RewardFailure, match=message):
+    with pytest.raises(rk.errors.RewardBug, match=message):
         score(strange)
 
 
@@ -194,7 +194,7 @@ def test_a_group_function_gives_one_score_each() -> None:
     def short(completions: Any) -> list[float]:
         return [1.0]
 
-    with pytest.raises(rk.RewardFailure, match="returned 1 scores for 3 completions"):
+    with pytest.raises(rk.errors.RewardBug, match="returned 1 scores for 3 completions"):
         score(short)
 
 
@@ -205,7 +205,7 @@ def test_a_forgotten_async_is_an_error() -> None:
     def forgotten(completion: Any) -> Any:
         return later()
 
-    with pytest.raises(rk.RewardFailure, match="async def"):
+    with pytest.raises(rk.errors.RewardBug, match="async def"):
         score(forgotten)
 
 
