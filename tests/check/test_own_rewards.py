@@ -14,7 +14,7 @@ from tests.hostile.sandboxes import skip_without_sandbox
 pytestmark = pytest.mark.slow
 
 OTHER_WRONGS = {
-    "overlong_penalty": "long " * 70,  # in words: there is one fake token id per word
+    "length.overlong": "long " * 70,  # in words: there is one fake token id per word
     "repetition_penalty": "a " * 30,
 }
 PROGRAMS = ("code_tests", "code_tests, assertions", "code_runs")

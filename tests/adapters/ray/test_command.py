@@ -56,7 +56,7 @@ compare = 0.8 * cheap + 0.2 * best
 pooled = rk.gate(when=rk.contains(all="<answer>"), then=0.5 * rk.math_equal("answer") + 0.5 * rk.code_runs())
 judged = rk.gate(
     when=rk.contains(all="<answer>"),
-    then=rk.judge(rubric="Is it polite?", model=rk.Endpoint("m", os.environ.get)("JUDGE", "http://127.0.0.1:1/v1")),
+    then=rk.judge(rubric="Is it polite?", model=rk.Endpoint("m", os.environ.get("JUDGE", "http://127.0.0.1:1/v1"))),
 )
 """
 
