@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Protocol, 
 
 from rewardkit.batch.batch import Batch
 from rewardkit.batch.column import Column, Floats, Numbers, Rows
-from rewardkit.batch.score import Fault, Measured
+from rewardkit.batch.score import Fault, Measured, Score
 from rewardkit.errors import RewardDefinitionError, RewardTypeError, is_factory, shorten
 from rewardkit.progress.bounds import Bounds, number
 from rewardkit.progress.schedule import PerformanceSchedule, Schedule, Weight, as_weight, following
@@ -365,7 +365,9 @@ class Reward(ABC):
 
     @final
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the decorated function, as it was written.
+        """Call the decorated function, as it was written; a ready reward returns a `Score`.
+
+        ``rk.tags("answer")("42").note`` says what is missing, and ``float(score)`` is the value.
 
         Raises:
             RewardTypeError: the reward is not one function of yours, or a trainer calls it.
@@ -377,7 +379,8 @@ class Reward(ABC):
                 f"{shorten(self)} cannot be called like a function. To train with it, pass "
                 "reward_funcs=rk.to_trl(reward); to score texts, call rk.score(reward, texts)"
             )
-        return binding.function(*args, **kwargs)
+        result = binding.function(*args, **kwargs)
+        return Score(result) if binding.trusted and isinstance(result, float) else result
 
     @final
     def __getstate__(self) -> dict[str, Any]:

@@ -92,7 +92,8 @@ def trl_function(completions: list[str], **kwargs: Any) -> list[float]:
 
 def test_a_decorated_function_can_still_be_called() -> None:
     assert module_level("any text") == 1.0
-    assert rk.tags("answer")("<answer>42</answer>") == 1.0
+    assert rk.tags("answer")("<answer>42</answer>") == rk.Score(1.0)
+    assert float(rk.tags("answer")("42")) == 0.0
 
 
 @pytest.mark.parametrize("tree", [A + B, rk.gate(A, B), A.named("x"), rk.from_trl(trl_function)], ids=repr)
