@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,12 +20,13 @@ from rewardkit.check.reward_under_test.bound_reward import BoundReward, bound
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.vocabulary import parameters_of, uses_argument
 from rewardkit.errors import DataError, NoExamples
-from rewardkit.scoring.columns import asked_for
-from rewardkit.scoring.samples import Records, read
 from rewardkit.tree.conversion import tree_of
 from rewardkit.tree.loading import Loaded
 from rewardkit.tree.parameters import MISSING
 from rewardkit.tree.reward import Reward, bindings
+
+if TYPE_CHECKING:
+    from rewardkit.scoring.samples import Records
 
 _OWN = ("prompt", "completion", "completion_ids")
 _OF_TRAINERS = ("completions", "prompts", "trainer_state", "log_extra", "log_metric")
@@ -189,6 +190,8 @@ def _right(records: Records, label: str) -> list[bool]:
 
 def _columns(reward: Any, known: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the columns that a reward names; for a function that takes any, those its code mentions."""
+    from rewardkit.scoring.columns import asked_for
+
     tree = tree_of(reward, "a reward with labels")
     named, takes_all = asked_for(tree)
     if takes_all:
@@ -217,6 +220,8 @@ def _parameters(function: Any) -> list[str]:
 
 
 def _read(path: str | Path) -> Records:
+    from rewardkit.scoring.samples import read
+
     try:
         return read(path)
     except OSError as error:
