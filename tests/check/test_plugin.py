@@ -218,7 +218,7 @@ def test_the_plugin_loads_nothing_heavy(pytester: pytest.Pytester) -> None:
         import sys
 
         def test_nothing_is_loaded():
-            heavy = {"numpy", "pydantic", "hypothesis", "rich", "rewardkit.core", "rewardkit.check.check"}
+            heavy = {"numpy", "pydantic", "hypothesis", "rich", "rewardkit.tree", "rewardkit.check.check"}
             assert not heavy & set(sys.modules)
             assert "rewardkit.check.pytest" in sys.modules
         """
