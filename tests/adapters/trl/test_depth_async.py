@@ -191,7 +191,7 @@ def test_the_spawned_worker_scores_with_our_list(monkeypatch: pytest.MonkeyPatch
     ("functions", "reason"),
     [
         (rk.to_trl(SCHEDULED), "asynchronous GRPO has no progress"),
-        (rk.to_trl(REWARD, outputs="components"), 'columns="terms")'),
+        (rk.to_trl(REWARD, outputs="components"), 'outputs="terms")'),
     ],
     ids=["schedules", "weights"],
 )
