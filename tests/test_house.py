@@ -33,7 +33,7 @@ RULES = [
     ("rewardkit/rewards/exact.py", "import rewardkit.rewards.number.reward", "exact and number are independent"),
     ("rewardkit/rewards/sandbox/values.py", "import rewardkit.rewards.json_schema.checks", "are independent parts"),
     (
-        "adapters/rewardkit_adapters/trl/tally.py",
+        "adapters/rewardkit_adapters/verl.py",
         "import rewardkit_adapters.live.mailbox",
         "are independent parts",
     ),
