@@ -126,7 +126,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock that a check goes by."""
     made = Clock()
-    for module in ("check", "run.execution", "reward_under_test.subject", "reward_under_test.sensitivity"):
+    for module in ("check", "run.execution", "reward_under_test.reward_under_test", "reward_under_test.sensitivity"):
         monkeypatch.setattr(f"rewardkit.check.{module}.time", made)
     return made
 
