@@ -51,6 +51,8 @@ class OwnTurn:
     def __call__(self, text: str) -> str | None:
         if len(text) > MAX_CHARACTERS:
             return None
+        if (seen := self.thinking.plain_visible(text)) is not None:
+            return seen
         closings, marks = self.thinking.closings, list(self.thinking.marks(text))
         end = min((start + len(mark) for start, mark in marks if mark in closings), default=0)
         own = own_turn(text[end:])
@@ -208,13 +210,17 @@ class Document(TextExtractor):
     """
 
     def find(self, answer: str) -> str | None:
-        # A single character is found much faster than a tag.
-        if "<" not in answer or ("<answer>" not in answer and "</answer>" not in answer):
+        if "<" not in answer:
             return _unfenced(answer)
-        body = ANSWER.find(answer)
-        if body is None or _DOCUMENT.search(answer, answer.find(ANSWER.marks[1])):
+        # The rules are those of `ANSWER`, with each tag searched for once.
+        opening, closing = ANSWER.marks
+        start, end = answer.rfind(opening), answer.find(closing)
+        if start < 0 and end < 0:
+            return _unfenced(answer)
+        after = answer[end + len(closing) :]
+        if not 0 <= start < end or closing in after or (after.strip() and _DOCUMENT.search(answer, end)):
             return None
-        return _unfenced(body)
+        return _unfenced(answer[start + len(opening) : end])
 
     def __repr__(self) -> str:
         return self.written("document")

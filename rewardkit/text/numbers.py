@@ -22,6 +22,9 @@ _EXACT = Context(prec=2 * MAX_CHARACTERS)
 _WITH_UNIT = re.compile(r"[+-]?[^\W\d]{0,20}[$\u20ac\xa3\xa5]?\s?\d[\d.,]{0,30}\s?[^\W\d]{0,20}")
 _PLAIN = re.compile(r"[+-]?\d+(?:\.\d+)?", re.ASCII)
 
+Exact = Decimal | Fraction
+"""An exact number; the two compare exactly with each other. Most numbers are read as decimals, which is much faster."""
+
 
 def value_pattern(grouped: str) -> str:
     """Return the pattern of a number without a sign, which `value_of` reads, for ``re.VERBOSE``.
@@ -55,16 +58,14 @@ def value_of(match: re.Match[str]) -> Fraction | None:
         return Fraction(f"{before}.{after or 0}") + repeated
     digits = match["decimal"].replace(",", "").replace(" ", "")
     exponent = int(match["e"] or match["power"] or 0)
-    value = _fraction(digits.removesuffix("."))
+    digits = digits.removesuffix(".")
+    value = Fraction(int(digits)) if digits.isdecimal() else Fraction(Decimal(digits))  # twice as fast as from a text
     return value * Fraction(10) ** exponent if exponent else value
 
 
-def _fraction(digits: str) -> Fraction:
-    return Fraction(int(digits)) if digits.isdecimal() else Fraction(Decimal(digits))  # twice as fast as from a text
-
-
-def number_text(value: Fraction) -> str:
+def number_text(number: Exact) -> str:
     """Return a number as a decimal without an exponent, if that is exact: ``0.5``, but ``1/3``."""
+    value = Fraction(number)
     decimal = _EXACT.divide(Decimal(value.numerator), Decimal(value.denominator))
     return format(decimal, "f") if Fraction(decimal) == value else str(value)
 
@@ -130,13 +131,13 @@ class NumberText:
     percent: bool = False
     units: tuple[tuple[str, Fraction], ...] = ()
 
-    def read(self, text: str) -> Fraction | str:
+    def read(self, text: str) -> Exact | str:
         """Return the number, or a text that says why there is none."""
         text = text.strip().removesuffix(".")
         if len(text) > MAX_CHARACTERS:
             return f"longer than {MAX_CHARACTERS} characters"
         if _PLAIN.fullmatch(text):
-            return _fraction(text)
+            return Decimal(text)
         sign, bare, factor, percent = self._divided(self._regrouped(plain_digits(text)))
         if "frac" in bare:
             bare = _FRACTION_COMMAND.sub(r" \1\2/\3\4", bare).strip()

@@ -14,7 +14,7 @@ from typing import NamedTuple, final
 
 from rewardkit.errors import RewardDefinitionError, shorten
 from rewardkit.text.json_text import MAX_CHARACTERS
-from rewardkit.text.visibility import spoken_text
+from rewardkit.text.visibility import SQUARE_TOKEN, TOKEN_IN_ANGLES, spoken_text
 
 Tag = str | tuple[str, str]
 """A tag as users write it: ``"think"``, ``"[THINK]"``, or both marks, ``("<start>", "<end>")``."""
@@ -23,6 +23,10 @@ _NAME = re.compile(r"[^<>/\s\[\](){}|]+")
 _SQUARE = re.compile(r"\[/?([^<>/\s\[\](){}|]+)\]")
 _BRACKET = re.compile(r"[^\w\s]")
 _FEW = 50
+_MOST_ANGLES = 20
+"""A text with more ``<`` is code or markup, and is read in full: one pattern finds them all faster than one by one."""
+
+_OPENING, _CLOSING = 1, 2
 
 
 class Marks(NamedTuple):
@@ -141,6 +145,33 @@ class Thinking:
                 yield end, match[0]
         yield from reversed([(match.start(), match[0]) for match in any_mark.finditer(text, 0, end)])
 
+    def plain_visible(self, text: str) -> str | None:
+        """Return what `visible` does if the text is plain, as nearly all texts are; None if it is not.
+
+        Thinking in it is closed once, before all that is visible, or never, and no token of a chat template follows: it
+        is all the model's own turn. This takes half as long as to look for marks and for turns separately.
+        """
+        pattern = self._token_or_mark
+        if pattern is None:
+            return None
+        start, at = 0, len(text)
+        end = at
+        for _ in range(_MOST_ANGLES):
+            at = text.rfind("<", 0, at)
+            if at < 0:
+                seen = text[start:]
+                plain = not SQUARE_TOKEN.search(seen) and (not start or seen.strip())
+                return seen[: end - start] if plain else None
+            if match := pattern.match(text, at):
+                group = match.lastindex
+                if group == _OPENING:
+                    end = end if start else at
+                elif group == _CLOSING and not start and end == len(text):
+                    start = match.end()
+                else:
+                    return None
+        return None
+
     @cached_property
     def closings(self) -> tuple[str, ...]:
         return tuple(block.closing for block in self.blocks)
@@ -166,6 +197,17 @@ class Thinking:
     @cached_property
     def _any_mark(self) -> re.Pattern[str]:
         return re.compile("|".join(map(re.escape, sorted(self._all, key=len, reverse=True))) or "(?!)")
+
+    @cached_property
+    def _token_or_mark(self) -> re.Pattern[str] | None:
+        """A token of a chat template, or an opening or a closing mark, in the group of that number.
+
+        None if not all of them begin with ``<``, or if one mark is the beginning of another.
+        """
+        if self._first != "<" or any(mark.startswith(one) for mark in self._all for one in self._all if one != mark):
+            return None
+        groups = ("|".join(re.escape(mark[1:]) for mark in marks) for marks in (self.openings, self.closings))
+        return re.compile(f"<(?:{TOKEN_IN_ANGLES}|{'|'.join(map('({})'.format, groups))})")
 
     def __reduce__(self) -> tuple[type[Thinking], tuple[tuple[Marks, ...]]]:
         return Thinking, (self.blocks,)

@@ -30,7 +30,8 @@ _STACK = 30
 _DOUBLE_MARKS = "\u0f73\u0f75\u0f81"
 """Characters that are not marks but normalize to marks only."""
 
-_END_OF_TURN = re.compile(r"(?:<(?:\|\w{1,30}\||\uff5c[\w\u2581]{1,30}\uff5c|/s|eos|pad|end_of_turn)>|\[PAD\])\Z")
+_END_IN_ANGLES = r"(?:\|\w{1,30}\||\uff5c[\w\u2581]{1,30}\uff5c|/s|eos|pad|end_of_turn)>"
+_END_OF_TURN = re.compile(rf"(?:<{_END_IN_ANGLES}|\[PAD\])\Z")
 _LONGEST_TOKEN = 34
 _ENDS = frozenset(("|>", "\uff5c>", "s>", "d>", "n>", "D]"))
 """The last characters of these tokens, which completions rarely end with."""
@@ -55,15 +56,24 @@ def spoken_text(text: str) -> str:
         spoken = end = token.start()
 
 
-_TURN = re.compile(
-    r"<\|(?:im_start|im_end|im_sep|im_user|im_system|im_assistant|endoftext|end_of_text|begin_of_text|"
+_TURN_IN_ANGLES = (
+    r"\|(?:im_start|im_end|im_sep|im_user|im_system|im_assistant|endoftext|end_of_text|begin_of_text|"
     r"start_header_id|end_header_id|eot_id|eom_id|end|start|return|call|channel|message|eot|eos|end_of_turn|"
     r"(?:end_?of_?)?(?:user|assistant|system|observation|prompt)|(?:START|END)_OF_TURN_TOKEN|"
-    r"(?:USER|CHATBOT|SYSTEM)_TOKEN)\|>|<\|turn>|<turn\|>|\[\|(?:user|assistant|system|endofturn|Human|AI)\|\]"
-    r"|<(?:start|end)_of_(?:turn|text)>|</s>|<eos>|<eo[ah]>|<extra_id_\d{1,2}>|\[/?INST\]|<</?SYS>>|\[[EB]OS\]"
-    r"|<[|\uff5c](?:User|Assistant|(?:end|begin)[_\u2581]of[_\u2581]sentence)[|\uff5c]>"
+    r"(?:USER|CHATBOT|SYSTEM)_TOKEN)\|>|\|turn>|turn\|>"
+    r"|(?:start|end)_of_(?:turn|text)>|/s>|eos>|eo[ah]>|extra_id_\d{1,2}>|</?SYS>>"
+    r"|[|\uff5c](?:User|Assistant|(?:end|begin)[_\u2581]of[_\u2581]sentence)[|\uff5c]>"
+)
+_TURN = re.compile(
+    rf"<(?:{_TURN_IN_ANGLES})|\[(?:\|(?:user|assistant|system|endofturn|Human|AI)\|\]|/?INST\]|[EB]OS\])"
 )
 """Where a turn of a chat begins or ends, in the templates of the usual models."""
+
+TOKEN_IN_ANGLES = rf"{_TURN_IN_ANGLES}|{_END_IN_ANGLES}|s>"
+"""What follows the ``<`` of every token that `own_turn` and `spoken_text` look for."""
+
+SQUARE_TOKEN = re.compile(r"\[[|/IEBP]")
+"""The beginning of every such token in square brackets."""
 
 _FEW = 20
 """As many candidates are tried one by one; texts with more of them are searched by the pattern."""
@@ -114,7 +124,7 @@ def own_turn(text: str) -> str:
     while (
         turn and turn[0] == "</s>" and text.rfind("<s>", start, turn.start()) > text.rfind("</s>", start, turn.start())
     ):
-        turn = _turn_after(text, turn.end())  # it closes text that is struck out
+        turn = _TURN.search(text, turn.end())  # it closes text that is struck out
     return text[start : turn.start()] if turn else text[start:]
 
 

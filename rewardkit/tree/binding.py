@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, final
 
@@ -32,7 +33,7 @@ _PRESENT = {str, int, bool, list, dict, tuple, type(None)}
 """Types of values that are never missing; None is already what missing values become."""
 
 _REPEATABLE = {type(None), str, int, float}
-_UNCHANGEABLE = {str, int, float, bool, Decimal}
+_UNCHANGEABLE = {str, int, float, bool, Decimal, Fraction}
 _MOST_REMEMBERED, _LONGEST_REMEMBERED = 4_096, 500
 """How many cells of one type are remembered, and of how many characters: at most 2 MB of ASCII."""
 
@@ -107,7 +108,8 @@ def _remembered(coercer: Coercer, value: object) -> Any:
     found = known.get(value)
     if found is None:
         found = coercer(value)
-        if type(found) in _UNCHANGEABLE:
+        parts = found if type(found) is tuple else (found,)  # accepted golds are tuples
+        if _UNCHANGEABLE.issuperset(map(type, parts)):
             if len(known) >= _MOST_REMEMBERED:
                 known.clear()
             known[value] = found

@@ -15,7 +15,6 @@ from bisect import bisect
 from collections.abc import Callable, Sequence, Sized
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BeforeValidator
@@ -28,7 +27,7 @@ from rewardkit.text.extractors import Answer, Extractor, Prefilled, TextExtracto
 from rewardkit.text.final_answer import PAIRS, bare
 from rewardkit.text.json_text import parse_json
 from rewardkit.text.literals import read_literal
-from rewardkit.text.numbers import number_text
+from rewardkit.text.numbers import Exact, number_text
 from rewardkit.text.visibility import stacked
 from rewardkit.tree.leaf import expression, primitive
 from rewardkit.tree.parameters import OnUnparsableGold, Parameter
@@ -418,7 +417,7 @@ def best(measure: Callable[[T, G], float | Score], answer: T, golds: tuple[G, ..
         score = score if isinstance(score, Score) else Score(score)
         if score.value > highest.value:
             highest, nearest = score, gold
-    if not highest.value or not isinstance(nearest, (str, Fraction)):
+    if not highest.value or not isinstance(nearest, str | Exact):
         return highest
     shown = shorten(nearest if isinstance(nearest, str) else number_text(nearest), 60)
     return Score(highest.value, f"{highest.note}{'; ' * bool(highest.note)}the gold answer is {shown}")

@@ -135,7 +135,7 @@ def test_no_text_makes_an_extractor_raise(extractor: Any, text: str) -> None:
 
 UNITS = [
     "<answer>", "</answer>", "<think>", "</think>", "\\boxed{", "}", "{", "\\", "####", "#", "```\n", "```json\n",
-    " ", "\n", "<", "`", "<answer></answer>", "1", "1,",
+    " ", "\n", "<", "`", "<answer></answer>", "1", "1,", "<s>1</s>",
 ]  # fmt: skip
 
 

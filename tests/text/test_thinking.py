@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
+from rewardkit.text.extractors import OwnTurn
 from rewardkit.text.thinking import THINKING, Marks, Thinking, visible_text
 
 NAMES = ("think", "thinking", "reasoning", "thought")
@@ -213,3 +214,30 @@ def test_marks_are_found_wherever_they_are(pieces: list[str], filler: str, times
     text = "".join(pieces) + filler * times + "".join(reversed(pieces))
     one_by_one = Thinking((*THINKING.blocks, Marks("[begin]", "[end]")))  # its marks begin differently
     assert THINKING.visible(text) == one_by_one.visible(text)
+
+
+TURNS = [
+    "<think>", "</think>", "<thinking>", "</reasoning>", "<|im_end|>", "<|im_start|>user\n", "<|im_start|>assistant\n",
+    "</s>", "<s>", "[INST]", "[/INST]", "[PAD]", "<<SYS>>", "<|channel|>final<|message|>", "<eos>", "<pad>",
+    "<extra_id_1>", "<turn|>", "[|user|]", "\nQuestion: why?\n", "<answer>4</answer>", "<", "[1, 2]", "x", " ", "\n",
+    "[" * 30, "<" * 19,
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(TURNS), max_size=6))
+def test_the_own_turn_is_the_same_however_it_is_found(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    searched = Thinking((*THINKING.blocks, Marks("[begin]", "[end]")))  # no text is plain: its marks begin differently
+    assert OwnTurn(THINKING)(text) == OwnTurn(searched)(text)
+
+
+@given(
+    st.sampled_from([("<a", "<ab"), ("<a>", "<a>>"), ("<s>", "</s>"), ("<|think|>", "<|end|>"), ("<", "<|")]), st.data()
+)
+def test_the_own_turn_is_the_same_with_marks_that_are_like_each_other_or_like_tokens(
+    tag: tuple[str, str], data: st.DataObject
+) -> None:
+    text = "".join(data.draw(st.lists(st.sampled_from([*tag, "</s>", "<|im_end|>", ">", "x"]), max_size=6)))
+    thinking = Thinking.of([tag])
+    searched = Thinking((*thinking.blocks, Marks("[begin]", "[end]")))
+    assert OwnTurn(thinking)(text) == OwnTurn(searched)(text)

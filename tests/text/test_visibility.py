@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -12,6 +13,7 @@ from rewardkit.text.thinking import visible_text
 from rewardkit.text.visibility import (
     beyond_ascii,
     has_visible_character,
+    own_turn,
     replaced,
     shown,
     single_spaced,
@@ -39,6 +41,28 @@ TEXTS = (
 )  # fmt: skip
 def test_the_tokens_that_end_a_turn_are_not_spoken(text: str, spoken: str) -> None:
     assert spoken_text(text) == spoken
+
+
+class Searched(str):
+    """Counts the characters that searches in it pass."""
+
+    passed = 0
+
+    def find(self, part: str, start: int = 0, *_: Any) -> int:
+        found = super().find(part, start)
+        self.passed += (len(self) if found < 0 else found) - start
+        return found
+
+    def rfind(self, part: str, start: Any, end: Any) -> int:
+        found = super().rfind(part, start, end)
+        self.passed += end - max(found, start)
+        return found
+
+
+def test_many_struck_out_parts_are_passed_a_few_times_at_most() -> None:
+    text = Searched("no" + "<s>no</s>" * 1_000)  # none of the tokens ends the turn, as each </s> has its <s>
+    assert own_turn(text) == text
+    assert text.passed < 10 * len(text)
 
 
 def test_visible_text_leaves_out_the_thinking() -> None:

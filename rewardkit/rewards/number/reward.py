@@ -15,7 +15,7 @@ from rewardkit.errors import RewardDefinitionError, shorten
 from rewardkit.progress.bounds import number as checked_number
 from rewardkit.rewards.number.final import FinalNumber
 from rewardkit.text.extractors import Extractor
-from rewardkit.text.numbers import NumberText
+from rewardkit.text.numbers import Exact, NumberText
 from rewardkit.tree.gold import AcceptedGolds, against_gold, best
 from rewardkit.tree.parameters import OnUnparsableGold
 from rewardkit.tree.reward import Reward
@@ -36,7 +36,7 @@ class GoldNumber:
     text: NumberText
     extract: Extractor | None
 
-    def __call__(self, value: object) -> Fraction:
+    def __call__(self, value: object) -> Exact:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             value = repr(value)
         elif not isinstance(value, str) and isinstance(value, (Decimal, Fraction)):  # which is slow to ask of a text
@@ -64,10 +64,10 @@ class Number:
     credit: Credit | Steps
     scale: float | None
 
-    def __call__(self, answer: str | None, gold: tuple[Fraction, ...]) -> float | Score:
+    def __call__(self, answer: str | None, gold: tuple[Exact, ...]) -> float | Score:
         return best(self._compare, answer, gold)
 
-    def _compare(self, answer: str | None, gold: Fraction) -> float | Score:
+    def _compare(self, answer: str | None, gold: Exact) -> float | Score:
         if answer is None:
             return Score(0.0, "no number found")
         value = self.text.read(answer)
@@ -94,7 +94,7 @@ class Number:
         return next((credit for bound, credit in self.credit if excess <= float(bound) * (1.0 + _ROUNDING)), 0.0)
 
 
-def _as_float(number: Fraction) -> float:
+def _as_float(number: Exact) -> float:
     try:
         return float(number)
     except OverflowError:

@@ -44,7 +44,7 @@ from rewardkit.rewards.number.reward import Number
 from rewardkit.rewards.patterns import Contains, Regex
 from rewardkit.rewards.repetition import RepetitionPenalty
 from rewardkit.text.languages import SCRIPTS
-from rewardkit.text.numbers import number_text
+from rewardkit.text.numbers import Exact, number_text
 from rewardkit.tree.binding import Binding
 from rewardkit.tree.coercion import Coercer
 from rewardkit.tree.gold import AcceptedGolds, GoldTexts
@@ -523,9 +523,9 @@ def _(function: Number, gold: _Gold) -> Contents:
     if gold.text is None:
         return Contents(numbers(), st.sampled_from(["seven", "1/0", "nan", "?", "12 or 13"]))
     meant = gold.meant
-    plain = number_text(meant) if isinstance(meant, Fraction) else gold.text
+    plain = number_text(meant) if isinstance(meant, Exact) else gold.text
     # With slowly falling credit, near numbers are hardly violations; these are far away.
-    far = [number_text(meant * 10 + step) for step in (7, 1000)] if isinstance(meant, Fraction) else []
+    far = [number_text(Fraction(meant) * 10 + step) for step in (7, 1000)] if isinstance(meant, Exact) else []
     return Contents(st.sampled_from([plain, gold.text]), st.one_of(gold.wrong(), *map(st.just, far)))
 
 
