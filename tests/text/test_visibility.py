@@ -48,13 +48,13 @@ class Searched(str):
 
     passed = 0
 
-    def find(self, part: str, start: int = 0, *_: Any) -> int:
-        found = super().find(part, start)
-        self.passed += (len(self) if found < 0 else found) - start
+    def find(self, *arguments: Any) -> int:
+        found = super().find(*arguments)
+        self.passed += (len(self) if found < 0 else found) - (arguments[1] if len(arguments) > 1 else 0)
         return found
 
-    def rfind(self, part: str, start: Any, end: Any) -> int:
-        found = super().rfind(part, start, end)
+    def rfind(self, *arguments: Any) -> int:
+        found, (_, start, end) = super().rfind(*arguments), arguments
         self.passed += end - max(found, start)
         return found
 
