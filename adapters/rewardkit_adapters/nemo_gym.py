@@ -1,4 +1,4 @@
-"""rewardkit and NeMo Gym: ``rk.to_nemo_gym(reward)`` is a resources server; `rewardkit serve` answers its paths, too.
+"""rewardkit and NeMo Gym: ``rk.to_nemo_gym(reward)`` is a resources server; `rewardkit serve` also answers its paths.
 
 Neither imports NeMo Gym before it is needed.
 """
@@ -91,7 +91,7 @@ def _marks(rollout: Mapping[str, Any], score: RowScore) -> dict[str, Any]:
 REQUEST, RESPONSE = "responses_create_params", "response"
 _METADATA = "verifier_metadata"
 _OF_CALLS = ("id", "status", "prompt_token_ids", "generation_token_ids", "generation_log_probs")
-"""What an item has from the call of the model, which is no part of what was written."""
+"""Keys of an item that describe the call of the model, not the text that the policy wrote."""
 _NO_COLUMNS = {REQUEST, RESPONSE, *RESERVED}
 _CUT = "max_output_tokens"
 

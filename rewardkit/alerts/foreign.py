@@ -61,7 +61,7 @@ def foreign_leads(run: WindowedRun) -> list[Lead]:
 
 
 def _explained(paid: Changes, earned: Changes) -> Floats:
-    """Return the share of each rise that foreign gold answers earn, too."""
+    """Return the share of each rise that foreign gold answers also earn."""
     with np.errstate(divide="ignore", invalid="ignore"):
         share: Floats = np.where(earned.difference > paid.difference, paid.difference / earned.difference, 1.0)
     return share

@@ -14,8 +14,8 @@ from rewardkit.analyze.signal import EPSILON, normalized
 from rewardkit.batch.column import Floats
 
 Way = Literal["group", "batch", "none", "each"]
-"""What a total minus the mean of its group is divided by: the deviation in the group, in the batch, or nothing.
-``"each"`` (GDPO): the totals are sums of normalized columns, and are normalized over the batch."""
+"""The divisor of a total minus the mean of its group: the deviation in the group, in the batch, or nothing. ``"each"``
+(GDPO): the totals are sums of normalized columns, and are normalized over the batch."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def deviation_of(moments: Floats) -> float:
 
 WAYS: tuple[Way, ...] = ("group", "batch", "none", "each")
 _RELATIVE, _ABSOLUTE = 1e-3, 1e-4
-"""How far a recorded advantage may be off: trainers compute in float32."""
+"""The largest error of a recorded advantage: trainers compute in float32."""
 
 
 @dataclass(frozen=True)

@@ -288,7 +288,7 @@ def misjudged(
 
 @dataclass(frozen=True)
 class ComponentCalibration:
-    """How one component, or the total, agrees with the labels.
+    """The agreement of one component, or of the total, with the labels.
 
     Attributes:
         scored, unscored: rows with and without a score. A component behind a closed gate has no score, so its numbers

@@ -15,7 +15,7 @@ from rewardkit.batch.column import Floats
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """How the mean of a value changed between two sets of completions.
+    """The change of the mean of a value between two sets of completions.
 
     ``same_prompts + new_prompts + mix`` is the jump, and the contributions sum to ``same_prompts + new_prompts``.
 
@@ -40,7 +40,7 @@ class Change:
 
     @property
     def jump(self) -> float:
-        """How far the mean moved."""
+        """The change of the mean."""
         return self.now - self.before
 
     @property

@@ -23,7 +23,7 @@ _EXACT = 1e-9
 
 @dataclass(frozen=True)
 class Pairing:
-    """Which prompt of one run is which prompt of the other.
+    """The prompts that two runs share, in pairs.
 
     Attributes:
         left, right: (p,) the numbers of the paired prompts on both sides.

@@ -32,7 +32,7 @@ from rewardkit.workers.signals import from_operator
 @final
 @dataclass
 class TrainerState:
-    """What a reward function may read from ``trainer_state``."""
+    """The attributes of ``trainer_state`` that a reward function may read."""
 
     epoch: float
     global_step: int

@@ -23,7 +23,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How much one addend counts in a sum: its ``weight``, in the rows where it counts at all (``reached``).
+    """The weight of one addend in a sum: its ``weight``, in the rows where it counts at all (``reached``).
 
     The weight is one number, or (n,) if it differs by row; ``reached`` (n,) is None if it counts in all rows.
     """

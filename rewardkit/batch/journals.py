@@ -43,7 +43,7 @@ _FAILURES_BY_NAME = frozenset(
 """Exceptions of other libraries that say that something outside of the program does not answer."""
 
 AT_WORK: ContextVar[bool] = ContextVar("_AT_WORK", default=False)
-"""True inside a method of an environment: the tools that it uses itself are no calls of the policy."""
+"""True inside a method of an environment: the tools that it uses itself are not calls of the policy."""
 
 
 @final
@@ -77,7 +77,7 @@ class Journal:
 @final
 @dataclass(frozen=True)
 class Watch:
-    """How environments are recorded.
+    """The way environments are recorded.
 
     Attributes:
         timeout: seconds for one call of a tool; None for no limit.
@@ -159,7 +159,7 @@ def watched_reward(function: Callable[..., Any], watch: Watch) -> Callable[..., 
 
 
 def _told(journal: Journal) -> Any:
-    """Return the environment's own reward for the trainer: no number may stand for an outage."""
+    """Return the environment's own reward for the trainer: an outage must not get a number."""
     if isinstance(journal.reward, Exception):
         raise journal.reward
     return None if journal.broken else journal.reward

@@ -13,12 +13,12 @@ from typing import Any, final
 import numpy as np
 
 OF_TRAINERS = ("trainer_state", "log_metric", "log_extra")
-"""What a trainer passes to reward functions besides the rows."""
+"""The arguments that a trainer passes to reward functions besides the rows."""
 
 
 @final
 class Logs:
-    """What was logged about one batch of n completions.
+    """The log of one batch of n completions.
 
     Args:
         size: n.

@@ -28,8 +28,8 @@ result; ``"silent"``: a result came and no turn followed, or there was no turn a
 """
 
 Source = Literal["recorded", "id", "name", "order", "guessed"]
-"""How a result was matched to its call: by a recorded environment, by its id, by a name that occurs once in the turn,
-as the only result of the only call, or by its position, which may be wrong."""
+"""The way a result was matched to its call: by a recorded environment, by its id, by a name that occurs once in the
+turn, as the only result of the only call, or by its position, which may be wrong."""
 
 IsError = Callable[[str], "bool | str | None"]
 """Tells whether the text of a tool's result is an error: True, or what it says."""
@@ -155,7 +155,7 @@ class Trajectory:
         stop: why it ended: ``"answered"``, ``"cut"``, ``"pending"`` or ``"silent"``.
         opening: what was said before the first turn, one text per message; usually nothing.
         runs_calls: whether the trainer is known to read the calls of the policy and to run them: what it leaves in a
-            text is no call.
+            text is not a call.
     """
 
     turns: tuple[Turn, ...]

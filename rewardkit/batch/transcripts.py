@@ -204,7 +204,7 @@ def _text(value: object) -> str:
 
 
 def _listed(calls: Any) -> Sequence[Any]:
-    """Return tool calls as a list: one call may stand alone, and a data file may hold JSON text."""
+    """Return tool calls as a list: the cell may be a single call, or JSON text from a data file."""
     if isinstance(calls, str):
         found = parsed(calls)
         calls = calls if found.error else found.value
@@ -379,7 +379,8 @@ def _recorded(
     """Return the turns with what the environment saw.
 
     Calls of one tool run in the order in which they were made, so the records of each name are taken one by one.
-    Trainers cannot pass arguments that are no mapping, so such a call has a record only if the others do not need all.
+    Trainers cannot pass arguments that are not a mapping, so such a call has a record only if the others do not need
+    all.
     """
     by_name: dict[str, list[CallRecord]] = {}
     for record in records:

@@ -156,13 +156,13 @@ def check_reward(
         margin: by how much each good completion must score above each bad one.
         regressions: a file that keeps the exploits found; the next check tries them again.
         budget: seconds for everything; a law without time left is reported as unfinished, and the report says which
-            budget would do. Most checks take 5 to 40 s. If the reward hangs, the
-            check may take twice as long, so that the other laws are checked, too.
+            budget would do. Most checks take 5 to 40 s. If the reward hangs, the check may take twice as long, so that
+            the other laws are also checked.
         patience: seconds that one completion may take before the reward counts as hanging.
         seed: the same seed draws the same completions.
         fail_fast: stop at the first broken law.
         isolate: run in a forked child where the system allows it, so that a reward that hangs or dies is a finding.
-        components: check each addend of a list or sum by itself, too: the sum may hide its faults. The sum gets twice
+        components: also check each addend of a list or sum by itself: the sum may hide its faults. The sum gets twice
             the time of a component.
         told: called with the name of each law that starts, its number, and the number of laws.
 

@@ -81,7 +81,7 @@ def advice_for(law: Law, *, family: str = "", trace: str = "", chat: bool = Fals
         )
     if chat and _READS_TEXT.search(raised):
         return (
-            "With chat prompts a completion is a list of messages, in TRL, too: read its text as "
+            "With chat prompts a completion is a list of messages, as in TRL: read its text as "
             'completion[-1]["content"], or write the function with @rk.reward and `completion: str`'
         )
     if raised:
@@ -175,7 +175,7 @@ class Turn(IntEnum):
     """The exploits, and then `time_linear`: a slow reward spends the time of all laws after it."""
     USUAL = 2
     LATE = 3
-    """What takes long and finds little."""
+    """Laws that take long and find little."""
     LAST = 4
     """The search, which takes all the time it gets."""
 
@@ -239,7 +239,7 @@ class Finding:
             not known.
         of: the name of the component that was checked by itself; empty for the reward as a whole.
         own: the raw score of `component`, if it is a part of the reward.
-        advice: what to do next; empty for a law of your own.
+        advice: what to do next; empty for your own laws.
         imports: statements that import the reward as ``reward``; empty if they are not known.
         unreachable: why no model and trainer of the given data produce the completion; empty if they can.
         of_data: whether the data is at fault, not the reward.

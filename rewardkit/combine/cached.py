@@ -228,7 +228,7 @@ def cached(reward: RewardLike, path: str | PathLike[str], *, version: str = "") 
     Raises:
         MissingExtraError: the extra ``cache`` is not installed.
         RewardDefinitionError: the scores of `reward` depend on more than its arguments: it is random, sees a group or a
-            batch, reads the progress of training, logs, or has a cache of its own.
+            batch, reads the progress of training, logs, or has its own cache.
         RewardTypeError: `reward` is not a reward.
         RunStopped: while scoring: the file is not a cache.
     """

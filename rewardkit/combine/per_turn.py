@@ -37,7 +37,7 @@ _NO_TURN = "no turn"
 @final
 @dataclass(frozen=True)
 class Reduction:
-    """How the values of the turns become one number.
+    """The function that reduces the values of the turns to one number.
 
     Attributes:
         turns: for ``"sum"``: so many turns count.
@@ -129,7 +129,7 @@ class PerTurn(Reward):
 
     @property
     def _leads(self) -> int:
-        """1 if the empty prefix is scored, too."""
+        """1 if the empty prefix is also scored."""
         return int(self.reduction.reduce == "progress")
 
     def _pieces(self, batch: Batch, rows: Sequence[int]) -> tuple[list[int], dict[int, int], Batch]:

@@ -1,4 +1,4 @@
-"""What a change does to the gradient: the advantages of all groups, before and after.
+"""The effect of a change on the gradient: the advantages of all groups, before and after.
 
 ``gradients(before, after, groups).flips`` counts the completions that were rewarded and are now penalized, or the
 reverse.

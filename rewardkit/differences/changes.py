@@ -1,4 +1,4 @@
-"""Which files of a repository a change reaches, read from the sources without running them."""
+"""The files of a repository that a change affects, read from the sources without running them."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class _Files:
 
     @cached_property
     def data(self) -> dict[str, list[str]]:
-        """The paths of files that are no Python, by their names."""
+        """The paths of files that are not Python, by their names."""
         found: dict[str, list[str]] = {}
         for path in self.paths:
             if not path.endswith(".py"):

@@ -75,7 +75,7 @@ def _same_structure(before: Side, after: Side, old: str, new: str) -> bool:
 
 
 def _same_scores(before: Side, after: Side, old: str, new: str) -> bool:
-    """Whether they score all completions the same, and not all of them alike."""
+    """Whether each scores all completions the same, but not all with the same score."""
     values = before.components[old]
     known = values[~np.isnan(values)]
     varied = len(known) > 0 and float(known.max() - known.min()) > TOLERANCE

@@ -50,7 +50,7 @@ _EXCERPT = 94
 _READ = 2_048
 """Rows of the data that are read at a time."""
 _CANDIDATES = 4
-"""How many rows are read for each example that is shown, since equal completions are shown once."""
+"""The number of rows that are read for each example in the report, since equal completions are shown once."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class ExploitChange:
 
 @dataclass(frozen=True)
 class Differences:
-    """What changes if the reward `before` is replaced by the reward `after`, over n completions.
+    """The changes over n completions if the reward `after` replaces the reward `before`.
 
     Attributes:
         data: the name of the data.
@@ -565,7 +565,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Limits:
-    """How much may change; None: any number.
+    """Limits on the changes. None means no limit.
 
     Attributes:
         changed: completions that get another total.

@@ -1,6 +1,6 @@
 """GitHub: the pull request that a job runs for, and its one comment, which is written again when something changes.
 
-``python -m rewardkit.differences.github review.md`` posts the file as a comment. It is a step of its own, so that the
+``python -m rewardkit.differences.github review.md`` posts the file as a comment. It is a separate step, so that the
 process that runs the rewards of the pull request never has the token. Without permission to write, as in pull requests
 from forks, the text is only in the summary of the job.
 """
@@ -59,7 +59,7 @@ class Job:
         """Read the variables that GitHub Actions sets.
 
         Raises:
-            ConfigError: this is no job of GitHub Actions, or one in which code of forks would get a token to write.
+            ConfigError: this is not a job of GitHub Actions, or one in which code of forks would get a token to write.
         """
         if (trigger := environment.get("GITHUB_EVENT_NAME", "")) in _TRUSTED:
             raise ConfigError(
@@ -71,8 +71,8 @@ class Job:
             repository = environment["GITHUB_REPOSITORY"]
         except (KeyError, OSError, ValueError):
             raise ConfigError(
-                "this is no job of GitHub Actions: GITHUB_EVENT_PATH or GITHUB_REPOSITORY is missing. Leave --github "
-                "out, and pass --base"
+                "this is not a job of GitHub Actions: GITHUB_EVENT_PATH or GITHUB_REPOSITORY is missing. Leave "
+                "--github out, and pass --base"
             ) from None
         pull = event.get("pull_request") or {}
         base = pull.get("base", {}).get("sha") or event.get("before") or ""

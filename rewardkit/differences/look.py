@@ -44,7 +44,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a look at one reward shows.
+    """The result of a look at one reward.
 
     Attributes:
         name: of its variable.
@@ -69,7 +69,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Inspection:
-    """A look at the rewards of one file, in a process of its own.
+    """A look at the rewards of one file, in a separate process.
 
     Attributes:
         name: of the file, for messages.

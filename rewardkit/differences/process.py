@@ -56,7 +56,7 @@ class Data:
 
 
 class Task(Protocol):
-    """What a process does. Picklable, as is its result."""
+    """The work of a process. It and its result can be pickled."""
 
     @property
     def name(self) -> str:
@@ -64,7 +64,7 @@ class Task(Protocol):
 
     @property
     def place(self) -> Place:
-        """Where the process runs."""
+        """The place where the process runs."""
 
     def run(self) -> Any: ...
 
@@ -114,7 +114,7 @@ class Several:
 
 
 def scored_elsewhere(jobs: Sequence[Job]) -> list[Side]:
-    """Score all jobs at the same time, each in a process of its own.
+    """Score all jobs at the same time, each in a separate process.
 
     Raises:
         RewardKitError: a reward cannot be loaded or cannot score the data, or its process dies.
@@ -129,7 +129,7 @@ def scored_elsewhere(jobs: Sequence[Job]) -> list[Side]:
 def done_elsewhere(
     tasks: Sequence[Task], timeout: float | None = None, cancelled: Callable[[], bool] | None = None
 ) -> list[Any]:
-    """Do all tasks at the same time, each in a process of its own; return results, or errors in their places.
+    """Do all tasks at the same time, each in a separate process. Return results, or errors in their places.
 
     Args:
         timeout: seconds, after which the processes that still run are ended.

@@ -78,7 +78,7 @@ State = Literal["same", "changed", "added", "removed", "failed"]
 
 @dataclass(frozen=True)
 class Reviewed:
-    """What a change does to one reward.
+    """The effect of a change on one reward.
 
     Attributes:
         name: ``path.py:name`` in the working tree.
@@ -217,7 +217,7 @@ class Review:
         }
 
 
-# Both sides of a changed file of rewards, each loaded and scored in a process of its own.
+# Both sides of a changed file of rewards, each loaded and scored in a separate process.
 
 
 _AGAIN = 10
@@ -226,7 +226,7 @@ _AGAIN = 10
 
 @dataclass(frozen=True)
 class Options:
-    """How rewards are reviewed.
+    """The settings of a review.
 
     Attributes:
         sample: the file of completions for all rewards; None: the file ``<reward file>.sample.jsonl`` beside each.
@@ -285,7 +285,7 @@ class Sides:
         )
 
     def looks(self, laws: Sequence[tuple[str, ...]], budget: float, names: Sequence[str] = ()) -> list[Any]:
-        """Look at the new and at the old rewards; an error stands for a side that cannot be loaded.
+        """Look at the new and at the old rewards; an error takes the place of a side that cannot be loaded.
 
         Args:
             laws: to check in the new version, and in the old one.
@@ -450,12 +450,12 @@ def _notes(found: Changes, options: Options) -> Iterator[str]:
     names = [path for path in found.files if PurePosixPath(path).name.startswith(_REQUIREMENTS)]
     if names:
         yield (
-            f"{', '.join(names)} changed, too. Both versions were scored with the packages that are installed now, so "
+            f"{', '.join(names)} also changed. Both versions were scored with the packages that are installed now, so "
             "what other versions of packages change does not show."
         )
     samples = [path for path in found.files if _is_sample(found.root / path, options)]
     if samples:
-        yield f"{', '.join(samples)} changed, too. Both versions were scored on its new rows."
+        yield f"{', '.join(samples)} also changed. Both versions were scored on its new rows."
 
 
 def _is_sample(path: Path, options: Options) -> bool:

@@ -57,7 +57,7 @@ def checked_out(revision: str, cwd: Path) -> Iterator[Tree]:
 
 @dataclass(frozen=True)
 class Changes:
-    """What differs between a revision and the working tree.
+    """The differences between a revision and the working tree.
 
     Attributes:
         root: the folder of the repository.

@@ -22,7 +22,7 @@ from rewardkit.tree.reward import Reward
 from rewardkit.workers.random_state import preserved_rng
 
 TOLERANCE = 1e-9
-"""A smaller change of a number is no change."""
+"""A smaller change of a number does not count as a change."""
 _BATCH = 512
 
 

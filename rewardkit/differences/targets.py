@@ -1,4 +1,4 @@
-"""How the two rewards of a comparison are named: a file or module, also at a git revision.
+"""The names of the two rewards of a comparison: a file or module, optionally at a git revision.
 
 ``target_of("HEAD~1:reward.py:reward")`` has the revision ``HEAD~1`` and the name ``reward.py:reward``.
 """
@@ -24,14 +24,14 @@ _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
 class Source(Protocol):
-    """A reward to be loaded in a process of its own. Picklable."""
+    """A reward to be loaded in a separate process. Picklable."""
 
     def load(self) -> Reward: ...
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a process loads a reward.
+    """The place from which a process loads a reward.
 
     Attributes:
         source: loads it.

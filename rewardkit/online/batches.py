@@ -98,7 +98,7 @@ def tables(
         cells_stop: raise if a cell does not fit.
 
     Raises:
-        RunStopped: every other row would fail, too: a wrong key, a quota that is used up.
+        RunStopped: every other row would also fail: a wrong key, a quota that is used up.
         RewardBug: with `bugs_stop`.
         CoercionError: with `cells_stop`.
     """
@@ -150,7 +150,7 @@ def check_patience(seconds: float) -> None:
 
 
 class RunExit(BaseException):
-    """Ends a training whose trainer catches every `Exception` of a reward and goes on without the score."""
+    """Ends a training whose trainer catches every `Exception` of a reward and continues without the score."""
 
 
 def patient(

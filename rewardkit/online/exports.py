@@ -114,7 +114,7 @@ class Tested:
 @final
 @dataclass(frozen=True)
 class Export:
-    """What a trainer needs to use a reward.
+    """The files and settings with which a trainer uses a reward.
 
     Attributes:
         files: name -> text of the files to write.

@@ -37,7 +37,7 @@ from rewardkit.workers.random_state import preserved_rng
 
 
 _SAVED = 3.0
-"""The most to save, in times of the last cost: after a long pause there is no rush of work."""
+"""The most to save, in times of the last cost: so a long pause is not followed by a rush of work."""
 
 
 @final
@@ -200,7 +200,7 @@ class Radar:
 
     @property
     def evidence(self) -> Evidence | None:
-        """What it has seen, as the input of `suspicious`; None before the first look."""
+        """The batches seen so far, as the input of `suspicious`; None before the first look."""
         looks = self._looks
         if not looks:
             return None

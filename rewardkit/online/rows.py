@@ -33,7 +33,7 @@ class Row:
         columns: the cells of its row of the dataset.
         completion_ids: its tokens, if they are known.
         cut: whether it ran into the token limit; None if unknown.
-        runs_calls: the trainer runs the calls of the messages, so that what is left in a text is no call.
+        runs_calls: the trainer runs the calls of the messages, so calls that remain in a text do not count.
     """
 
     completion: Any

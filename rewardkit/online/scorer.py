@@ -152,14 +152,14 @@ class RowScorer:
             num_generations: the rows are whole groups of so many completions, scored together: an error raises.
             step: of training, for the record.
             training: False for evaluation.
-            patience: seconds during which rows that have failed are scored again, as long as they are no groups.
+            patience: seconds during which rows that have failed are scored again, as long as they are not in groups.
             strict: a missing column, a cell that does not fit, and a bug in a reward raise. The rows are a whole batch.
 
         Raises:
-            RunStopped: every later row would fail, too: a wrong key, a quota that is used up.
+            RunStopped: every later row would also fail: a wrong key, a quota that is used up.
             RewardFailure, RewardBug: too many rows have failed, or a reward has a bug in too many rows; this is
                 raised again at every later call.
-            CoercionError: a column has no gold answer that can be read; this is raised again, too.
+            CoercionError: a column has no gold answer that can be read; this is also raised again.
             RewardBug: with `strict`: a bug in a reward.
             BindingError, CoercionError: with `num_generations` or `strict`: a column is missing, a cell does not fit.
         """
@@ -183,7 +183,7 @@ class RowScorer:
         """Count a row that has failed before it was scored; return its scores.
 
         Args:
-            recorded: write it into the record, too.
+            recorded: also write it into the record.
 
         Raises:
             RewardFailure: as `score`.

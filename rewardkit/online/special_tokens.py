@@ -15,7 +15,7 @@ from rewardkit.batch.messages import as_messages
 from rewardkit.errors import RewardTypeError, shorten
 
 _LOOKS_SPECIAL = re.compile(r"(<\|[A-Za-z0-9_.-]{1,40}\|>|</s>|<eos>|<end_of_turn>|<pad>)\s*\Z")
-"""What the usual tokenizers end or pad a text with."""
+"""Tokens with which the usual tokenizers end or pad a text."""
 
 
 @final

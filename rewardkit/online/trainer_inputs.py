@@ -1,4 +1,4 @@
-"""What a trainer hands over besides the completion, and which rewards it therefore cannot run."""
+"""The inputs that a trainer passes besides the completion, and the rewards that it therefore cannot run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rewardkit.tree.reward import Reward, walk
 @final
 @dataclass(frozen=True)
 class TrainerInputs:
-    """What arrives with the completions of a trainer.
+    """The inputs that a trainer passes with its completions.
 
     Attributes:
         trainer: its name in messages.
@@ -98,7 +98,7 @@ def _asked(node: Reward) -> Iterator[tuple[str, bool]]:
 
 
 def _of_batch(node: Reward) -> bool:
-    """Return whether a function takes the whole batch; one of TRL does, too, but scores each row by itself."""
+    """Return whether a function takes the whole batch; one of TRL also does, but scores each row by itself."""
     binding = node.facts.binding
     return binding is not None and binding.scope == "batch" and not binding.foreign
 

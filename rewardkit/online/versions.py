@@ -230,7 +230,7 @@ def _label(module: str) -> str:
 
 
 _DATA = ("prompt", "example")
-"""What a function may read of the data besides columns."""
+"""Arguments that a function may read from the data besides columns."""
 
 
 def version_of(scorer: Scorer) -> Version:

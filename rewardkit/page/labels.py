@@ -20,11 +20,11 @@ from rewardkit.record.schema import Key
 from rewardkit.scoring.regressions import Regression
 
 NONE = "none"
-"""What a search calls a completion without a label."""
+"""The word in a search for a completion without a label."""
 
 
 class Recorded(Protocol):
-    """What is labeled: a run in memory."""
+    """The object that is labeled: a run in memory."""
 
     @property
     def name(self) -> str: ...

@@ -58,7 +58,7 @@ class Guard:
 
     Args:
         hosts: the allowed names in the Host header.
-        addresses: whether to allow IP addresses in the Host header, too.
+        addresses: whether to allow also IP addresses in the Host header.
         token: the secret that visitors need. It comes in the URL once, and in a cookie from then on.
     """
 

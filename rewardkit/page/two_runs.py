@@ -19,7 +19,7 @@ from rewardkit.page.trials import NEW
 from rewardkit.page.watcher import Watched
 from rewardkit.report.values import percent
 
-# Windows: which completions of a run stand for each prompt when two runs are compared.
+# Windows: the completions of a run that represent each prompt when two runs are compared.
 
 
 _STEPS = re.compile(r"(\d{1,12})(?:-(\d{1,12}))?")
@@ -217,7 +217,7 @@ class TwoRuns:
 
 
 SIDES = "the left side", "the right side"
-"""What the sides are called if both are the same run."""
+"""The names of the sides if both are the same run."""
 _UNLIKELY = 0.05
 _NOT_SAME = (
     "Different versions of the reward scored the two sides, so their totals do not measure the same. Choose a "

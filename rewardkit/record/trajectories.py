@@ -32,7 +32,7 @@ _UNUSUAL = re.compile(r"[^\w.:/-]+")
 @final
 @dataclass(frozen=True)
 class Trajectories:
-    """What is recorded of n trajectories besides their messages.
+    """The record of n trajectories besides their messages.
 
     Attributes:
         turns: (n,) assistant messages.
@@ -140,7 +140,7 @@ class Trajectories:
 @final
 @dataclass(frozen=True)
 class RolloutCell:
-    """What a record knows of a completion besides its messages.
+    """The record of a completion besides its messages.
 
     Attributes:
         records: the calls that the environment recorded; None if it recorded none.

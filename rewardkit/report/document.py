@@ -32,7 +32,7 @@ _LEFT_OUT = "The rest is too long for a comment."
 _MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+!|~$&-])")
 
 Kind = Literal["held", "unfinished", "broken", "skipped"]
-"""What a verdict or a mark says, which decides its color."""
+"""The meaning of a verdict or a mark, which decides its color."""
 
 
 @dataclass(frozen=True)
@@ -280,7 +280,7 @@ def markdown_of(blocks: Sequence[Block]) -> str:
 
 
 def plain(text: str) -> str:
-    """Return `text` as text that is no markup and mentions no one."""
+    """Return `text` escaped, so that it adds no markup and mentions no one."""
     return _unlinked(_MARKUP.sub(r"\\\1", visible(text)))
 
 

@@ -109,7 +109,7 @@ class EnvironmentReward:
     """Ask each environment for its own reward."""
 
     def check(self, batch: Batch, name: str) -> None:
-        """Raise a BindingError if no environment has a reward of its own."""
+        """Raise a BindingError if no environment has its own reward."""
         environments = batch.rollouts.environments or []
         if environments and not any(map(_may_pay, environments)):
             raise BindingError(
@@ -122,7 +122,7 @@ class EnvironmentReward:
 
 
 def _may_pay(environment: Any) -> bool:
-    """Return whether an environment has a reward of its own, or is one of several kinds, of which another may."""
+    """Return whether an environment has its own reward, or is one of several kinds and another kind may have one."""
     kind = type(environment)
     watch = getattr(kind, "_rewardkit_watch", None)
     mixed = isinstance(watch, Watch) and watch.mixed
@@ -287,7 +287,7 @@ def tool_success(*tools: str, partial: bool = False) -> Reward:
     if not tools or not all(isinstance(tool, str) and tool for tool in tools):
         raise RewardDefinitionError(
             f"agents.tool_success: pass the name of at least one tool, rk.agents.tool_success('book'), got "
-            f"{shorten(tools)}. The share of all calls that worked is no reward: trivial calls would hide a failure"
+            f"{shorten(tools)}. The share of all calls that worked is not a reward: trivial calls would hide a failure"
         )
     if type(partial) is not bool:
         raise RewardDefinitionError(f"agents.tool_success: partial must be True or False, got {shorten(partial)}")

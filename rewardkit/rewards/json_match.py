@@ -431,7 +431,7 @@ def _as_json(value: object) -> str:
 
 @dataclass(frozen=True)
 class JsonMatch:
-    """How much of the gold document the answer's document matches."""
+    """The share of the gold document that the answer's document matches."""
 
     matching: Matching
 

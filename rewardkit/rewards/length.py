@@ -141,7 +141,7 @@ def between(
         margin: the distance from `low` or `high`, in the unit, at which the score reaches 0.0.
         extract: counts the words or characters of the text it finds instead of the whole completion.
         of: for trajectories: ``"trajectory"`` counts what the policy said in all turns, ``"answer"`` its final answer.
-            Token ids count what tools said, too.
+            Token ids also count the results of tools.
 
     Raises:
         RewardDefinitionError: `low` above `high`, a negative number, an unknown unit.
@@ -204,7 +204,7 @@ def overlong(
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
         extract: counts the words or characters of the text it finds instead of the whole completion.
         of: for trajectories: ``"trajectory"`` counts what the policy said in all turns, ``"answer"`` its final answer.
-            Token ids count what tools said, too.
+            Token ids also count the results of tools.
 
     Raises:
         RewardDefinitionError: a length that is not positive, or a buffer above it.
@@ -231,7 +231,7 @@ Groups = Callable[[Rows], Iterator[Numbers]]
 
 
 class Formula(ABC):
-    """How a score follows from a length and from whether the answer is correct."""
+    """A formula that computes a score from a length and from whether the answer is correct."""
 
     name: ClassVar[str]
     """The name of the function that makes it, in ``rk.length``."""
@@ -487,7 +487,7 @@ Form = Literal["exact", "max"]
 
 @dataclass(frozen=True)
 class Excess:
-    """How much longer than its budget a completion is; negative if it is shorter."""
+    """The length of a completion minus its budget; negative if it is shorter."""
 
     length: Length
     budget: float | None = None
@@ -542,7 +542,7 @@ def budget(
     0.2, and wrong ones always 0.0.
 
     With *n* the length and *b* the budget, ``"exact"`` is correct - alpha * abs(n - b), for completions as long as the
-    prompt asks (padding up to the budget is paid, too); ``"max"`` is correct * clip(alpha * (b - n) + delta, 0, 1), for
+    prompt asks (padding up to the budget is also paid); ``"max"`` is correct * clip(alpha * (b - n) + delta, 0, 1), for
     completions of at most that length. Source: Aggarwal and Welleck 2025, L1 (arXiv:2503.04697). The prompt must say
     the budget: "Think for 1000 tokens."
 

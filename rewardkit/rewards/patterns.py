@@ -51,7 +51,7 @@ REFUSAL = re.compile(
     r"|not something i can\b"
     r")"
 )
-"""How models of several makers refuse in English; searched in normalized text without emphasis."""
+"""Refusals in English of models from several makers; searched in normalized text without emphasis."""
 
 _EMPHASIS = str.maketrans(dict.fromkeys("*_~"))
 
@@ -162,7 +162,7 @@ class Contains:
         starts: the text starts with one of these, if there are any.
         ends: the text ends with one of these, if there are any.
         partial: give the share of `wanted`.
-        ignore_case: `starts` and `ends` are casefolded, and the text is, too.
+        ignore_case: `starts`, `ends` and the text are casefolded.
     """
 
     wanted: tuple[str, ...]
@@ -223,12 +223,12 @@ def contains(
 
     Args:
         all: one text or several, all of which must occur.
-        none: one text or several, none of which may occur. ``rk.REFUSALS`` stands for the phrases with which models
-            refuse in English; ``[rk.REFUSALS, "pas possible"]`` adds your own.
+        none: one text or several, none of which may occur. ``rk.REFUSALS`` means the phrases with which models refuse
+            in English; ``[rk.REFUSALS, "pas possible"]`` adds your own.
         start: one text or several; the visible text starts with one of them. White space around it is ignored.
         end: one text or several; the visible text ends with one of them.
         partial: give the share of `all` that occurs, if nothing else is wrong.
-        ignore_case: ignore case in `start` and `end`, too.
+        ignore_case: also ignore case in `start` and `end`.
         extract: finds the text to check, ``rk.extract.whole()`` by default; ``rk.extract.raw()`` includes the thinking.
 
     Raises:

@@ -26,7 +26,7 @@ ALIKE = 0.6
 
 _DISTINCT = 3
 _READ = 200
-"""How many words of a step are compared."""
+"""The number of words of a step that are compared."""
 
 _ORDER = "first|second|third|fourth|fifth|next|then|after that|finally|lastly"
 _MARK = re.compile(

@@ -30,7 +30,7 @@ from rewardkit.tree.reward import Reward
 
 
 _OTHER_NAMES = {"args", "parameters", "params", "input", "inputs", "kwargs"}
-"""What other formats call the arguments."""
+"""The names of the arguments in other formats."""
 
 Same = Mapping[str, Callable[[Any, Any], object]]
 """For each argument that is not compared by value: a function of the made and the gold value."""
@@ -39,7 +39,7 @@ Same = Mapping[str, Callable[[Any, Any], object]]
 @final
 @dataclass(frozen=True)
 class GoldArgument:
-    """What one argument may be: one of `values`; it may be missing if `optional`.
+    """The allowed values of one argument, which may be missing if `optional`.
 
     Attributes:
         keys: the values as JSON texts.
@@ -107,7 +107,7 @@ class GoldCall:
 
     @cached_property
     def key(self) -> tuple[str, frozenset[tuple[str, str]]] | None:
-        """What a made call must be, if only one is right; None if there are choices."""
+        """The only right call; None if there are choices."""
         if any(wanted.optional or len(wanted.keys) != 1 or wanted.nested for _, wanted in self.arguments):
             return None
         return self.name, frozenset((name, next(iter(wanted.keys))) for name, wanted in self.arguments)
@@ -115,7 +115,7 @@ class GoldCall:
     def worth(self, call: ToolCall, same: Same) -> float:
         """Return the share of equal top-level arguments among all that either side names, 0.0 for another tool.
 
-        An optional argument that the call leaves out does not count. Arguments that are no object match nothing.
+        An optional argument that the call leaves out does not count. Arguments that are not an object match nothing.
         """
         if call.name != self.name or call.arguments is None:
             return 0.0
@@ -374,7 +374,8 @@ class ToolCalls:
 
     @property
     def traps(self) -> Mapping[str, str]:
-        """What may not work as intended, unless another reward limits what the key names."""
+        """Warnings about settings that may not work as intended, unless another reward limits the value that the key
+        names."""
         return {"calls": _SPRAYING} if self.extra == "allow" else {}
 
     def __call__(self, trajectory: Trajectory, expected: GoldCalls) -> float | Score:

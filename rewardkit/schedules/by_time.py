@@ -268,7 +268,7 @@ def _schedule(value: float | Schedule, what: str) -> Schedule:
 
 
 class Curve(ABC):
-    """How a value moves between two ends: ``curve(way, initial, target)``."""
+    """The path of a value between two ends: ``curve(way, initial, target)``."""
 
     name: ClassVar[str]
     """The name of the function that makes a schedule with this curve."""

@@ -20,7 +20,7 @@ _ASSISTANT = ("assistant", "model", "ai")
 _OPENING = ("system", "developer", "user")
 """Roles that never start a completion: what they say at its start belongs to the prompt."""
 _OF_THE_CALLER = ("function_call", "custom_tool_call", "computer_call", "local_shell_call", "shell_call")
-"""Calls of the Responses API whose results are items of their own; the others run at the provider."""
+"""Calls of the Responses API whose results are separate items. The others run at the provider."""
 _RESULTS = ("output", "outputs", "results", "result")
 _SHAREGPT = {
     "system": "system",
@@ -83,7 +83,7 @@ def split(messages: Sequence[Message]) -> tuple[list[Message], list[Message]]:
 
 
 def _system(row: Mapping[str, Any], messages: Sequence[Message]) -> list[Message]:
-    """Return the system message that a row has in a column of its own, as Anthropic and LLaMA-Factory write it."""
+    """Return the system message that a row has in a separate column, as Anthropic and LLaMA-Factory write it."""
     said = row.get("system")
     known = messages[0].get("role") in ("system", "developer")
     return [{"role": "system", "content": said}] if isinstance(said, str) and said and not known else []

@@ -78,7 +78,7 @@ class TableScorer:
         Raises:
             DataError: two columns have the same name, the completions of a prompt are apart, or as `columns`.
             BindingError: as `columns`.
-            RunStopped: every other row would fail, too: a wrong key, a quota that is used up.
+            RunStopped: every other row would also fail: a wrong key, a quota that is used up.
         """
         import pyarrow as pa
 

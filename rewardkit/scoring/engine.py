@@ -32,7 +32,7 @@ Tick = Callable[[int], None]
 @final
 @dataclass(frozen=True)
 class Job:
-    """What a process must know to score parts.
+    """The settings that a process needs to score parts.
 
     Attributes:
         target: the reward, by name.
@@ -114,7 +114,7 @@ def score_saved(
 
     Raises:
         DataError: the output cannot be written, or it is another one that should be resumed.
-        RunStopped: every other row would fail, too: a wrong key, a quota that is used up.
+        RunStopped: every other row would also fail: a wrong key, a quota that is used up.
     """
     job = Job(target, tuple(found.columns), tuple(columns.sources.items()), found.apart, found.name, batch)
     parts = _parts(found, columns, batch)

@@ -87,7 +87,7 @@ Row = Mapping[str, Any]
 _PARQUET_ROWS = 512
 _LONGEST_LINE = 64 << 20
 _PARQUET_BYTES = 1 << 20
-"""How much of a column is read at once; without it, a large row group would be in memory as a whole."""
+"""The amount of a column that is read at once; without it, a large row group would be in memory as a whole."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 

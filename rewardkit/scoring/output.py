@@ -28,7 +28,7 @@ class Output:
     """A file that appears when all of its parts are there.
 
     Attributes:
-        folder: holds the unfinished file; parts may be put there, too.
+        folder: holds the unfinished file; parts may also be put there.
         parts: the number of parts that are in it.
         report: of their rows.
     """

@@ -165,7 +165,7 @@ class Part(ABC):
         """Yield the rows, at most `most` at a time.
 
         Args:
-            names: the columns that are needed; None for all. Others may be there, too.
+            names: the columns that are needed; None for all. There may be other columns.
         """
 
     @abstractmethod
@@ -232,7 +232,7 @@ def full(chunks: Iterable[Chunk], most: int) -> Iterator[Chunk]:
 
 
 def first_apart(parts: Iterable[Part], rows: int) -> Iterator[Part]:
-    """Yield the parts with the first `rows` rows as a part of their own, which shows how long the others will take."""
+    """Yield the parts, with the first `rows` rows as a separate part, which shows how long the others will take."""
     first = True
     for part in parts:
         if first and part.rows > rows:
@@ -328,7 +328,7 @@ class Kinds:
 @final
 @dataclass(frozen=True)
 class Survey:
-    """What is in a part.
+    """The contents of a part.
 
     Attributes:
         part: the part with its number of rows.

@@ -119,7 +119,7 @@ class Layout:
 
 
 def _others(scored: Scored) -> list[Field]:
-    """Return the columns of the data that are no texts of the trainer."""
+    """Return the columns of the data that are not texts of the trainer."""
     theirs = {scored.prompt, scored.completion, *_DIAGNOSTIC}
     theirs.update(scored.for_trainers.values())
     return [Field(name, name) for name in scored.saved.columns if name not in theirs]

@@ -216,7 +216,8 @@ def _tabular(
     completion: str | None = None,
     partitioned: bool = False,
 ) -> Saved:
-    """Open Parquet files with the same columns, one after the other; of several, folders may tell columns, too."""
+    """Open Parquet files with the same columns, one after the other. Folder names of several files may also be
+    columns."""
     import pyarrow as pa
 
     from rewardkit.scoring.tables import File, table_parts

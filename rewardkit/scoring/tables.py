@@ -1,6 +1,6 @@
 """Rows of Parquet files: ``table_parts([File.of("a.parquet")], schema)`` cuts them at their row groups where it can.
 
-A large row group is cut, too. It can only be read from its start, so a process that reads several parts of it keeps its
+A large row group is also cut. It can only be read from its start, so a process that reads several parts of it keeps its
 place between them.
 """
 
@@ -31,7 +31,7 @@ Partition = tuple[tuple[str, str | None], ...]
 @final
 @dataclass(frozen=True)
 class File:
-    """What the footer of a Parquet file says.
+    """The contents of the footer of a Parquet file.
 
     Attributes:
         address: of the file.

@@ -249,7 +249,7 @@ def footer(empty: memoryview, groups: bytes, count: int, rows: int) -> bytes:
 
 def _move(fields: Struct, number: int, by: int) -> None:
     kind, value = fields.get(number, (0, 0))
-    if value:  # zero means that there is no such place
+    if value:  # 0 if there are none
         fields[number] = (kind, value + by)
 
 
@@ -362,7 +362,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
 class Writer(ABC):
-    """How rows are written. It can be pickled."""
+    """The way rows are written. It can be pickled."""
 
     @property
     @abstractmethod

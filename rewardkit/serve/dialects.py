@@ -60,7 +60,7 @@ class Score(Protocol):
             patience: seconds during which rows that failed are tried again.
 
         Raises:
-            BadRequest: the reward compares completions, and the rows are no groups.
+            BadRequest: the reward compares completions, and the rows are not in groups.
             Busy: too many rows wait.
         """
 

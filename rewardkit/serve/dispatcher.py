@@ -39,7 +39,7 @@ _MOST_STARTS = 3
 _PAUSES = (0.0, 0.5, 2.0, 10.0)
 """Seconds before a worker is started again that died before it had loaded its reward, again and again."""
 _LAST_WORDS_SECONDS = 0.2
-"""What a process wrote before it died is read first."""
+"""The time to read the output that a process wrote before it died."""
 _LENGTH_BYTES = 8
 
 Answered = Callable[["Sent", "list[RowScore] | str | None"], None]
@@ -104,7 +104,7 @@ class Worker:
 
     @property
     def slots(self) -> int:
-        """How many more batches it takes."""
+        """The number of further batches that it accepts."""
         if self.described is None or self._writer is None or self.closing:
             return 0
         return (WAITING if self.described.waits else COMPUTING) - len(self.sent)
@@ -138,8 +138,8 @@ class Worker:
             self.refusal = str(error)
         elif self.described is None and self._in_a_row + 1 >= _MOST_STARTS:
             self.refusal = (
-                f"{_MOST_STARTS} worker processes died while they loaded {self.setup.target}. Import it in a Python "
-                "process of its own to see why"
+                f"{_MOST_STARTS} worker processes died while they loaded {self.setup.target}. Import it in a separate "
+                "Python process to see why"
             )
         if self.refusal and self.expected is None:
             return  # the server does not start, and says why
@@ -245,7 +245,7 @@ async def _message(reader: asyncio.StreamReader) -> bytes:
 LARGEST, LARGEST_WAITING = 256, 16
 """The most rows of a batch, of a reward that only computes, and of one that waits: its slowest row holds up others."""
 _BATCH_SECONDS = 0.01
-"""How long a batch should take: what arrives meanwhile waits for it, and its rows are answered together."""
+"""The time that a batch should take: requests that arrive meanwhile wait for it, and its rows are answered together."""
 _SMALLEST = 4
 _PATIENCE, _PATIENCE_WAITING = 0.25, 0.75
 """The share of the deadline after which the rows of a slow batch are scored one by one, so that one slow row costs the
@@ -256,7 +256,7 @@ then twice as much, and so on. Without it, a few rows that hang would hold all w
 _GRACE = 0.5
 """Seconds that a late worker still gets to answer before it is killed."""
 _MOST_TRIES = 3
-"""How many workers a row kills before it is given up; the last ones scored nothing else meanwhile."""
+"""The number of workers that a row kills before it is given up; the last ones scored nothing else meanwhile."""
 
 
 class Busy(Exception):
@@ -272,7 +272,7 @@ class Job:
         generations: completions per prompt; None if the row is independent.
         waiters: how many requests wait for it.
         deaths: of workers, while it was the only job of its batch.
-        alone: it is sent in a batch of its own.
+        alone: it is sent in a separate batch.
         turns: how often it has made room for others.
     """
 
@@ -431,7 +431,7 @@ class Dispatcher:
         return [self.none(f"no score within the deadline of {seconds:g} s")] * len(job.rows)
 
     def _leave(self, job: Job) -> None:
-        """A request no longer waits for a job; one that nobody waits for is not scored."""
+        """Note that a request no longer waits for a job. A job that no request waits for is not scored."""
         job.waiters -= 1
         if job.waiters == 0:
             job.done.cancel()

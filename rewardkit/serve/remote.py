@@ -64,7 +64,7 @@ class Refused(Exception):
 @final
 @dataclass(frozen=True)
 class Server:
-    """Where a reward is served.
+    """The address of a served reward, and how it is asked.
 
     Attributes:
         url: without a path, such as ``http://host:8000``.
@@ -185,7 +185,7 @@ async def answer(server: Server, method: str, path: str, content: Mapping[str, A
 
 def _body(content: Mapping[str, Any]) -> bytes:
     try:
-        return json.dumps(content).encode()  # ASCII, so half a surrogate pair passes, too
+        return json.dumps(content).encode()  # ASCII, so half a surrogate pair also passes
     except (TypeError, ValueError, RecursionError) as error:
         raise Refused(f"a row cannot be sent as JSON: {error}") from None
 
@@ -208,7 +208,7 @@ def _seconds(header: str) -> float:
 
 
 _clients: weakref.WeakKeyDictionary[Any, tuple[int, httpx.AsyncClient, asyncio.Semaphore]] = weakref.WeakKeyDictionary()
-"""One client per event loop; a fork has loops, and connections, of its own."""
+"""One client per event loop. A fork has its own loops and connections."""
 
 
 def _client(httpx: Any) -> tuple[httpx.AsyncClient, asyncio.Semaphore]:
@@ -418,7 +418,7 @@ class RemoteTerm(Reward):
         scored = rows & ~np.isnan(values)
         column.values[scored], column.codes[scored] = values[scored], SCORED
         column.codes[rows & ~scored] = ABSTAINED
-        # A bug counts as one here, too: it scores the lowest bound, and stops the run if it is frequent.
+        # A bug also counts as one here: it scores the lowest bound, and stops the run if it is frequent.
         column.codes[rows & ~np.isnan(whole.parts.get(f"{_ERRORED}{self.term}", absent))] = ERRORED
         lost = rows & (whole.codes == FAILED)
         named = np.zeros_like(lost)
@@ -491,7 +491,9 @@ def remote(url: str, *, deadline: float = 120.0, wait: float = 30.0) -> Reward:
             said["deterministic"],
         )
     except (KeyError, TypeError, ValueError):
-        raise RewardDefinitionError(f"remote: {server.url} is no reward server: it answers {shorten(said)}") from None
+        raise RewardDefinitionError(
+            f"remote: {server.url} is not a reward server: it answers {shorten(said)}"
+        ) from None
     return weighted_sum_of([(1.0, RemoteTerm(served, term)) for term in served.terms])
 
 

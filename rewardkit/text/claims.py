@@ -95,7 +95,7 @@ def denied_before(text: str, start: int) -> bool:
     if not tail.isascii() and tail.rstrip(_MARKUP + " ").endswith(_SIGNS):
         return True
     lines, _, tail = tail.rpartition("\n")
-    if not tail.strip(_MARKUP + " "):  # a line that does not end its sentence goes on: "It is not equal to\n42"
+    if not tail.strip(_MARKUP + " "):  # a line that does not end its sentence continues: "It is not equal to\n42"
         tail = lines.rstrip().rpartition("\n")[2].rstrip(":")
         if tail.endswith((".", "!", "?", ";", "。")):
             return False
@@ -172,7 +172,7 @@ _MAY_DENY = re.compile(
     rf"невер|неправ|で|じ|아니|아닙|아닌|틀|不|错|錯|は|が|と|라고|{words('not_last')}|{WRONG_WORDS}"
 )
 _WRAPPED = re.compile(r"\A[ \t]*\n[ \t]*(?=(?:is|was|are|isn't|wasn't|cannot|can't|does|doesn't|which)\b)")
-"""A line that goes on with a verb ends no sentence: "42\nis wrong"."""
+"""A line that continues with a verb does not end a sentence: "42\nis wrong"."""
 
 _SENTENCE_END = re.compile(r"[?？]|[!。！\n]|\.(?:\s|\Z)")
 
@@ -247,7 +247,7 @@ _CORRECTS = re.compile(
 
 @dataclass(frozen=True)
 class Retraction:
-    """Where a text takes back what was said before.
+    """A place where a text takes back an earlier claim.
 
     Attributes:
         start, end: its position.

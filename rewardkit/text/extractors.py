@@ -44,7 +44,7 @@ class Extractor(ABC):
 @final
 @dataclass(frozen=True)
 class OwnTurn:
-    """The visible text of the model's own turn: a turn that it made up may have thinking, too."""
+    """The visible text of the model's own turn: a turn that it made up may also have thinking."""
 
     thinking: Thinking
 

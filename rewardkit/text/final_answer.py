@@ -1,4 +1,4 @@
-r"""Where the final answer of a completion is, for all rewards that read answers.
+r"""Find the final answer of a completion, for all rewards that read answers.
 
 ``number``, ``choice``, ``math_equal`` and ``exact`` differ in what they accept as equal, not in where they look:
 
@@ -45,7 +45,7 @@ _REMARK = re.compile(
     r"contradicts|violates|overlooks|forgets)\b)",
     re.IGNORECASE,
 )
-"""In "Problem: this misses a case", which goes on with the own turn."""
+"""In "Problem: this misses a case", which continues the model's own turn."""
 
 _INTRODUCTION = re.compile(
     r"(?:sure|okay|ok|certainly|of course|great|alright|hello|hi|first|well|(?:let(?:'s| us| me)|here(?:'s| is)|"
@@ -69,7 +69,7 @@ _COLON = (":", "\uff1a")
 def own_words(text: str) -> str:
     """Return the visible text of the model's own turn, without what it struck out or hid.
 
-    A model that was not stopped goes on with the next question of a prompt with examples. "Question:" at the start of
+    A model that was not stopped continues with the next question of a prompt with examples. "Question:" at the start of
     the text, or set as a heading before there is an answer, only restates the question.
     """
     text = without_stray_tag(without_struck(text))
@@ -136,9 +136,9 @@ _LEAD = re.compile(
     r"answers?\b[*\s]{0,9}(?:is\b|are\b|:)[\s:*]{0,9}",
     re.IGNORECASE,
 )
-"""What may introduce the answer inside a mark: ``<answer>The answer is 5</answer>``."""
+"""Words that may introduce the answer inside a mark: ``<answer>The answer is 5</answer>``."""
 
-# A box or number stands alone if what is beside it makes it no part of a formula. What may be there is listed.
+# A box or number stands alone if the text around it does not make it part of a formula. The list has all allowed text.
 
 _OPENERS = re.compile(
     r"(?:[\s~*_`({\[#]|\\[,;:! >({\[]|\$|\\(?:q?quad|displaystyle|textstyle|[lL]arge|LARGE|[hH]uge|small|left|bm|bf|"
@@ -191,7 +191,7 @@ _OTHER_CHOICE = re.compile(
     r"|,? ?(?:and|&|∨|∧) \$?(?:[A-Z]|-?[0-9][0-9.,]*)\$?(?:\Z|[.;\n])",
     re.IGNORECASE,
 )
-"""What offers another answer after a box: "or 43", ", Rome"."""
+"""Text after a box that offers another answer: "or 43", ", Rome"."""
 
 _NEAR = 60
 
@@ -337,7 +337,7 @@ _LEADS_TO_BOX = re.compile(
     r"answer|final))[,*_:]*\Z",
     re.IGNORECASE,
 )
-"""What may be before a box in a tag: a sentence, a word, or a relation."""
+"""The text that may be before a box in a tag: a sentence, a word, or a relation."""
 
 
 def _joined(contents: list[str]) -> str:
@@ -430,7 +430,7 @@ _EXAMPLE = re.compile(
     r"(?:(?:the|final) ){0,2}\Z",
     re.IGNORECASE,
 )
-"""What shows how an answer would be written."""
+"""Words that introduce the form of an answer, not an answer."""
 
 
 _SOLUTION = re.compile(
@@ -442,14 +442,14 @@ _SOLUTION = re.compile(
 
 
 class Statement(NamedTuple):
-    """Where "The answer is" begins, and where the text after it does."""
+    """The start of "The answer is", and the start of the text after it."""
 
     lead: int
     start: int
 
 
 _MOST_PLACES = 40
-"""How many times from the end a word is looked for."""
+"""The number of occurrences of a word that are looked for, from the end."""
 
 
 def from_the_end(lowered: str, word: str) -> Iterator[int]:
@@ -551,7 +551,7 @@ _GOVERNS = re.compile(
     r"^\W*(?:for (?!this|the (?:question|problem|above|given|reason)|our|these)|in case|provided|were|should|"
     rf"as long as)\b|{joining_words('hearsay')}"
 )
-"""What makes a clause before a comma report, doubt or suppose the statement behind it."""
+"""Words with which a clause before a comma reports, doubts or supposes the statement after it."""
 
 _ABOUT_ELSE = re.compile(
     rf"\b(?:different|another|other|wrong|previous|next|earlier|first|second|half|part|similar|easier|simpler|harder|"
@@ -601,7 +601,7 @@ def is_claimed(text: str, statement: Statement) -> bool:
 def stated(text: str) -> str | None:
     """Return the answer of the last statement, without a remark after it; "" if nothing is stated.
 
-    None if nobody claims it ("Nobody thinks that the answer is 42"), or if what follows takes it back or replaces it.
+    None if no one claims it ("Nobody thinks that the answer is 42"), or if what follows takes it back or replaces it.
     """
     for statement in statements(text):
         if not is_claimed(text, statement):
@@ -665,7 +665,8 @@ _INSTEAD = re.compile(
     r"(?: also| well| just| as well)* be)?(?: (?:actually|really|in fact|also))?|i mean|make (?:it|that))?\W*",
     re.IGNORECASE,
 )
-"""All that may be before a value that replaces another: "Or", "In fact it's", "Correction:", "The true total is"."""
+"""Everything that may precede a value that replaces another: "Or", "In fact it's", "Correction:", "The true total
+is"."""
 
 _POLARITY = re.compile(r"\b(?:(yes|true)|no|false)\b(?=\W*(?:[.,;:!?)]|\Z))", re.IGNORECASE)
 _LESSER = re.compile(
@@ -701,7 +702,7 @@ def stands(text: str, end: int, answer: str) -> bool:
     core = bare(answer).strip("$ ")
     again = re.compile(rf"(?<![\w.]){re.escape(core)}(?!\w|\.\d)", re.IGNORECASE)
     pieces = _PIECE_END.split(rest)
-    if not _NEXT_SENTENCE.match(rest):  # the same sentence goes on
+    if not _NEXT_SENTENCE.match(rest):  # the same sentence continues
         polarity = _POLARITY.fullmatch(core)
         if polarity and any(bool(word[1]) != bool(polarity[1]) for word in _POLARITY.finditer(pieces[0])):
             return False  # "yes, actually no"

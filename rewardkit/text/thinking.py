@@ -26,7 +26,7 @@ _FEW = 50
 
 
 class Marks(NamedTuple):
-    """What opens and what closes a part of a completion."""
+    """The opening and closing marks of a part of a completion."""
 
     opening: str
     closing: str
@@ -71,7 +71,7 @@ def _is_mark(mark: object) -> bool:
 @final
 @dataclass(frozen=True)
 class Thinking:
-    """Which blocks are thinking; call it with a completion to get the visible text after them.
+    """The blocks that are thinking. Call it with a completion to get the visible text after them.
 
     It returns None for a text that is longer than primitives read.
     """
@@ -175,7 +175,7 @@ class Thinking:
 
 
 THINKING = Thinking(tuple(Marks(f"<{name}>", f"</{name}>") for name in ("think", "thinking", "reasoning", "thought")))
-"""What counts as thinking unless the user says otherwise."""
+"""The default marks of thinking."""
 
 
 @final

@@ -58,7 +58,7 @@ _LEAD = re.compile(
     r"[*_]{0,3}\s+(?=\S)",
     re.IGNORECASE,
 )
-"""What may introduce a list: "The answers are", "**Answer:**", a heading."""
+"""Words that may introduce a list: "The answers are", "**Answer:**", a heading."""
 _NUMBER_AND_NUMBER = re.compile(
     r"([+\-$\\(]{0,3}\d[^\s,;]{0,40})\s(?:and|\\text\{ ?and ?\})\s([+\-$\\(]{0,3}\d[^\s,;]{0,40})"
 )
@@ -308,7 +308,7 @@ class AcceptedGolds(Generic[G]):
 
     @property
     def extract(self) -> Extractor | None:
-        """What finds the gold answer in its cell."""
+        """The extractor that finds the gold answer in its cell."""
         found: Extractor | None = getattr(self.read, "extract", None)
         return found
 
@@ -450,7 +450,7 @@ def _where(extract: Extractor | Any, default: TextExtractor | None) -> Extractor
 
 
 def is_default(extract: object) -> bool:
-    """Return whether `extract` stands for the default of a reward: None, or ``rk.extract.answer()``."""
+    """Return whether `extract` means the default of a reward: None, or ``rk.extract.answer()``."""
     where = extract.where if isinstance(extract, Prefilled) else extract
     return where is None or isinstance(where, Answer)
 

@@ -452,7 +452,7 @@ def _filled(size: int, checked: Results, where: Numbers, inverse: Numbers | None
 
 
 def _failed(column: Column, broken: Mapping[int, str], name: str) -> list[Fault]:
-    """Fail the rows whose environment broke, whatever the policy for failures: no number may stand for an outage."""
+    """Fail the rows whose environment broke, whatever the policy for failures: an outage must not get a number."""
     for row, why in broken.items():
         column.values[row], column.codes[row], column.notes[row] = math.nan, FAILED, why
         column.turns.pop(row, None)

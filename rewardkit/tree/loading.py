@@ -39,7 +39,7 @@ WHAT = (
     "A candidate is a Reward, a function with an argument `completions` (as for TRL) or `completion` (one at a time), "
     "or a list of these"
 )
-"""What a candidate is, in one sentence."""
+"""A description of the candidate, in one sentence."""
 
 _NUMBERS = re.compile(r"\b(?:float|int|bool|Score|Any|object|number|Number|Real|Decimal|ndarray|Tensor)\b")
 _CONTAINERS = re.compile(r"(?:typing\.)?(?:list|tuple|dict|set|frozenset|Mapping|Iterator|Iterable)\b", re.IGNORECASE)
@@ -63,7 +63,7 @@ class Candidate:
 
     @property
     def certain(self) -> bool:
-        """Whether it is a reward beyond doubt: a function of one completion may be a helper that nobody decorated."""
+        """Whether it is a reward beyond doubt: a function of one completion may be an undecorated helper."""
         return self.kind != "function of one completion"
 
 

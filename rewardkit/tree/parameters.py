@@ -57,7 +57,7 @@ def _is_json(value: Any) -> bool:
 Scope = Literal["sample", "group", "batch"]
 
 OnUnparsableGold = Literal["raise", "fail"]
-"""What a gold cell does that cannot be read: it raises a CoercionError, or its row fails."""
+"""The effect of an unreadable gold cell: it raises a CoercionError, or its row fails."""
 
 MISSING: Any = inspect.Parameter.empty
 

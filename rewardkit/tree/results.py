@@ -28,7 +28,7 @@ from rewardkit.progress.bounds import TOLERANCE, Bounds
 from rewardkit.workers.signals import from_operator
 
 Policy = Literal["unscorable", "raise"] | float
-"""What happens to a failed sample: it gets no learning signal, stops the run, or scores a number."""
+"""The policy for a failed sample: it gets no learning signal, stops the run, or scores a number."""
 
 LARGEST = float(np.finfo(np.float32).max)
 """Trainers compute in float32, where a larger number is infinite."""
@@ -74,7 +74,7 @@ class InvalidReturn(Exception):
 
 @dataclass(frozen=True)
 class ReturnPolicy:
-    """What a reward function may return, and what happens if it fails or has a bug.
+    """The results that a reward function may return, and the handling of failures and bugs.
 
     Attributes:
         name: the name of the component.

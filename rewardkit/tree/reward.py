@@ -52,7 +52,7 @@ class Tunable(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class NodeSpec:
-    """What a node declares about itself.
+    """The declarations of a node about itself.
 
     Attributes:
         name: its name in tables, logs and errors; empty for a plain sum.
@@ -85,7 +85,7 @@ class NodeSpec:
         renamed: returns the node under another name, for nodes that store their name.
         with_columns: returns the node reading other columns, for nodes that read columns themselves.
         measures: it measures more than scores: calls, tokens, money.
-        pieces: its children score pieces of completions, so they are no components of the batch.
+        pieces: its children score pieces of completions, so they are not components of the batch.
         binding: the function that it calls, if it is a leaf.
     """
 
@@ -151,7 +151,7 @@ class Calls:
 
 @dataclass(frozen=True)
 class SubBatch:
-    """A child, to be evaluated on pieces of completions: a `batch` of its own. Answered by (its column, its faults)."""
+    """A child, to be evaluated on pieces of completions: a separate `batch`. The reply is (its column, its faults)."""
 
     reward: Reward
     batch: Batch
@@ -173,7 +173,7 @@ class Evaluation(Protocol):
 
     @property
     def on_unparsable_gold(self) -> OnUnparsableGold:
-        """What a cell does that a ready reward cannot read: it raises, or its row fails (in a training)."""
+        """The effect of a cell that a ready reward cannot read: it raises, or its row fails (in a training)."""
 
     def label(self, reward: Reward) -> str:
         """Return the name of `reward` in this tree."""
@@ -204,7 +204,7 @@ class Reward(ABC):
     @property
     @abstractmethod
     def facts(self) -> NodeSpec:
-        """What the node declares about itself."""
+        """The node's declarations about itself."""
 
     @abstractmethod
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:

@@ -301,7 +301,8 @@ def _without_broken(batch: Batch) -> tuple[list[int], dict[str, Any]]:
 
 
 def _at(rows: Sequence[int], scores: Any, size: int) -> Any:
-    """Return scores of some rows as those of all, None for the others; what is no list of them is returned as it is."""
+    """Return scores of some rows as scores of all rows, None for the others. Anything that is not a list of scores is
+    returned unchanged."""
     if not isinstance(scores, list) or len(scores) != len(rows):
         return scores
     found = dict(zip(rows, scores, strict=True))

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Literal
 
 Memory = Literal["address space", "data"]
-"""What is counted: all addresses, or only memory that the process has written to (not the mapped files of a model)."""
+"""The memory that is counted: all addresses, or only memory that the process has written to (not the mapped files of a
+model)."""
 
 _KILL = 9
 _WATCH_SECONDS = 1.0

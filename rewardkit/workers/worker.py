@@ -36,15 +36,16 @@ START_SECONDS = 120.0
 """Time limit to start the process and import the function's module; the timeout of the call starts after that."""
 
 _END_SECONDS = 1.0
-"""How long a process that closed its socket gets to end by itself, so that its exit code and last words are known."""
+"""The time that a process that closed its socket gets to end by itself, so that its exit code and last words are
+known."""
 _KEPT_BYTES = 4_000
-"""How much of what a process prints is kept, from the end: enough for the last line of a traceback."""
+"""The amount of a process's output that is kept, from the end: enough for the last line of a traceback."""
 
 
 @final
 @dataclass(frozen=True)
 class Launch:
-    """How a process is started.
+    """The settings with which a process is started.
 
     Attributes:
         memory: bytes that one call may add to the memory of its process; beyond that, it gets a ``MemoryError``.
@@ -128,7 +129,7 @@ def alone(
 
 
 def then(call: Call, function: Callable[[Future[Any]], Any]) -> Call:
-    """Call ``function(call)`` once `call` is done; return that as a call, too."""
+    """Call ``function(call)`` once `call` is done; return that as another call."""
     following = Call(stop=call.stop)
 
     def finish(done: Future[Any]) -> None:

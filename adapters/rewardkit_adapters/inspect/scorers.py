@@ -134,7 +134,7 @@ def _error(message: Message) -> Any:
 
 
 Pick = str | int | Callable[[Any], Any] | None
-"""Which number of a score's value counts: a key, an index, or a function of the value."""
+"""The number of a score's value that counts: a key, an index, or a function of the value."""
 
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
@@ -147,7 +147,7 @@ def read(score: Any, pick: Pick, completion: str) -> Any:
 
     Raises:
         RewardFailure: the score could not be computed.
-        InvalidReturn: the value is no number, or several of which none is picked.
+        InvalidReturn: the value is not a number, or has several and none is picked.
     """
     if score is None:
         return Abstention("the scorer returned no score")
@@ -332,7 +332,7 @@ def _solver(several: bool) -> Solver:
     return multiple_choice(multiple_correct=several)
 
 
-# What surrounds a sample in inspect_ai: a store of its own, and no sandbox.
+# The surroundings of a sample in inspect_ai: its own store, and no sandbox.
 
 
 class NoSandbox(Mapping[str, Any]):

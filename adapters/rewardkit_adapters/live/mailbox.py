@@ -219,7 +219,7 @@ class Mailbox:
         return found if isinstance(found, dict) else None
 
     def publish(self, current: Mapping[str, Any]) -> None:
-        """Write which reward is in force."""
+        """Write the reward that is in force."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._put("current.json", current)
 

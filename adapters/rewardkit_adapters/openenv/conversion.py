@@ -68,7 +68,7 @@ def is_asynchronous(rubric: Any) -> bool:
 
 
 def has_state(rubric: Any) -> bool:
-    """Return whether one of its rubrics remembers something: it has a ``reset`` of its own."""
+    """Return whether one of its rubrics remembers something: it defines its own ``reset``."""
     return any(type(node).reset is not getattr(_base(node), "reset", None) for node in nodes(rubric))
 
 
@@ -125,7 +125,7 @@ def finished_step(completion: str, example: dict[str, Any]) -> Step:
 @final
 @dataclass(frozen=True)
 class Play:
-    """How a rubric is called for a completion.
+    """The way a rubric is called for a completion.
 
     Attributes:
         root: the rubric that is reset before each completion.

@@ -124,7 +124,7 @@ class Cluster:
 
     @property
     def share(self) -> float:
-        """How much of a core an actor reserves: two cores stay free for what Ray Data itself starts.
+        """The share of a core that an actor reserves: two cores stay free for the tasks of Ray Data itself.
 
         Without them a resumed run would wait forever: Ray's filter of finished parts holds one, and listing files
         needs the other.

@@ -87,7 +87,7 @@ _Result = TypeVar("_Result")
 @final
 @dataclass(frozen=True)
 class Job:
-    """What every actor knows.
+    """The settings that every actor gets.
 
     Attributes:
         load: loads the reward.
@@ -132,7 +132,7 @@ class Scoring:
     def _scored(self, number: int) -> ReplayReport:
         """Score one part and write it.
 
-        A part whose actor died is scored in a process of its own, so that a row that kills it loses only its own score.
+        A part whose actor died is scored in a separate process, so that a row that kills it loses only its own score.
         """
         import pyarrow as pa
         import pyarrow.parquet as parquet
@@ -196,7 +196,7 @@ def score_on(
 
     Raises:
         DataError: the output folder has other scores, or the cluster has no room for the pools.
-        RunStopped: every other row would fail, too.
+        RunStopped: every other row would also fail.
     """
     reports = Reports(job.out, len(job.parts))
     if reports.missing():

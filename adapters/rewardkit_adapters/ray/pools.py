@@ -119,7 +119,7 @@ _START_SECONDS = 300.0
 
 @dataclass(frozen=True)
 class _Kind:
-    """What one actor of a pool takes.
+    """The resources of one actor of a pool.
 
     Attributes:
         cpus, gpus: that it reserves.

@@ -20,7 +20,7 @@ _SECONDS = 5.0
 @final
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is.
+    """The progress of a run.
 
     Attributes:
         parts, of: the number of parts that are done, and of all.

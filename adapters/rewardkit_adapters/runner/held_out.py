@@ -41,7 +41,7 @@ class Completion:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How to generate completions.
+    """Settings for generating completions.
 
     Attributes:
         arguments: of transformers' GenerationConfig.

@@ -90,7 +90,7 @@ def _concatenated(lists: Iterable[Any]) -> Any:
 @final
 @dataclass(frozen=True)
 class Episodes:
-    """How the trainer's completions are read.
+    """The way the trainer's completions are read.
 
     Attributes:
         transcripts: the field of ``rollout_func`` that holds the messages of each episode.
@@ -138,7 +138,7 @@ PLAIN = Episodes()
 @final
 @dataclass(frozen=True)
 class Cut:
-    """Which completions do not end with a token that ends a turn; found out where it is asked for."""
+    """The completions that do not end with a token that ends a turn; computed on first use."""
 
     ids: Sequence[Any]
     ends: frozenset[int]

@@ -99,7 +99,7 @@ class Options:
 
 
 class Session:
-    """What was seen of the batches of one trainer.
+    """The state that is kept over the batches of one trainer.
 
     Attributes:
         strict: True if a bug raises: until the first training batch is scored.

@@ -99,7 +99,7 @@ class RewardColumns:
 
         Raises:
             RewardDefinitionError: there is no term, `columns` is unknown, or a component is called ``total`` and the
-                total needs a column of its own.
+                total needs a separate column.
         """
         plain = cls._plain(tuple(items), columns)
         if weights is None:

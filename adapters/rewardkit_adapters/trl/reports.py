@@ -1,4 +1,4 @@
-"""What is logged of a batch: metrics, columns of the completions table, and each kind of fault once."""
+"""The log of a batch: metrics, columns of the completions table, and each kind of fault once."""
 
 from __future__ import annotations
 

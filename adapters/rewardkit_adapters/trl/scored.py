@@ -109,7 +109,7 @@ class Scored:
 
 
 class Result(NamedTuple):
-    """What `score` returns.
+    """The result of `score`.
 
     Attributes:
         scored: the scores.

@@ -104,7 +104,7 @@ OFFERS = TrainerInputs("verifiers", ids=True)
 _LONGEST = 300.0
 """Seconds for a trace where nothing limits scoring: a judge that hangs must not hold its rollout forever."""
 _SHARE = 0.9
-"""How much of ``timeout.scoring`` a trace may take: verifiers scores 0 once all of it has passed."""
+"""The share of ``timeout.scoring`` that a trace may take: verifiers scores 0 once all of it has passed."""
 
 Signal = Callable[[Any, Any], Awaitable[dict[str, float]]]
 """A method of a task: of a trace, async."""

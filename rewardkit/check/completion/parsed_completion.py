@@ -75,7 +75,7 @@ class ParsedCompletion:
 
     @cached_property
     def aliases(self) -> tuple[str, ...]:
-        """The other items of a column with a list, if the answer is one of its items: they may be right, too."""
+        """The other items of a column with a list, if the answer is one of its items: they may also be right."""
         items = _items_of(self.value)
         return tuple(items) if self.gold.lower() in [item.lower() for item in items] else ()
 
@@ -254,7 +254,7 @@ def _items_of(value: Any) -> list[str]:
 
 
 def _one_of(text: str, items: Sequence[str]) -> Iterator[Span]:
-    """Find the item that stands last in a text: one of several accepted answers."""
+    """Find the item that comes last in a text: one of several accepted answers."""
     found = [(spans[-1].end, len(item), spans) for item in items if (spans := list(_places(text, item)))]
     if found:
         yield from max(found, key=lambda one: one[:2])[2]

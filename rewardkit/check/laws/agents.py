@@ -57,7 +57,7 @@ def needs_calls(subject: RewardUnderTest) -> None:
 
 
 def needs_paid_calls(subject: RewardUnderTest) -> None:
-    """Raise `Skip` unless the task has calls and the reward is no penalty."""
+    """Raise `Skip` unless the task has calls and the reward is not a penalty."""
     needs_calls(subject)
     if is_penalty(subject):
         raise Skip("a penalty is highest where nothing happened")
@@ -160,7 +160,7 @@ def claims_need_calls(subject: RewardUnderTest, right: Judged) -> Iterator[Varia
 
 
 @law(
-    advice="Divide by the calls that are needed, too: rk.tool_calls is 2 * matched / (gold + made)",
+    advice="Also divide by the needed calls: rk.tool_calls is 2 * matched / (gold + made)",
     skip="no column that the reward reads has several calls",
     applies=needs_calls,
     per=judged_actions,
@@ -342,7 +342,7 @@ def parallel_order_indifferent(subject: RewardUnderTest, right: Judged) -> Itera
 
 
 @law(
-    advice="Read calls with rk.Trajectory: it reads arguments as text and as a mapping alike",
+    advice="Read calls with rk.Trajectory: it reads arguments both as text and as a mapping",
     skip="no right completion has a call that can be written in another form",
     applies=needs_calls,
     per=judged_actions,

@@ -36,7 +36,7 @@ class Unfinished(Exception):
     """The law may apply, but its check was cut short; the message says why. Findings made before that count.
 
     Attributes:
-        reached: how many kinds of completions were tried; the law goes on from there if time is left at the end.
+        reached: how many kinds of completions were tried; the law continues from there if time is left at the end.
         count: of how many.
     """
 

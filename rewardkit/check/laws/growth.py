@@ -1,7 +1,7 @@
 """Laws of growth: time and memory must be proportional to the length of the completion.
 
 Seconds mean little on a shared machine, so these laws measure how the time grows as a text gets longer. A law is broken
-only if a long completion would also take long. A lazy pattern such as ``<answer>(.*?)</answer>`` is quadratic, too, but
+only if a long completion would also take long. A lazy pattern such as ``<answer>(.*?)</answer>`` is also quadratic, but
 takes 1.5 s for 50,000 characters of ``<answer>``: that is not reported.
 """
 

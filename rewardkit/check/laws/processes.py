@@ -49,7 +49,7 @@ _SECONDS = 60.0
 
 @law(advice="Remove the randomness or seed it with the completion; of a judge, set temperature 0")
 def deterministic(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Equal completions must get equal scores, or GRPO takes noise for an advantage; replay needs it, too.
+    """Equal completions must get equal scores, or GRPO takes noise for an advantage. Replay also needs it.
 
     Every completion gets the same score again, in another order and in another process.
     """

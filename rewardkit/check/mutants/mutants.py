@@ -33,7 +33,7 @@ class Mutant:
         operator: the kind of bug: ``"dropped_flag"``.
         line: where it is, from 1.
         before: what stood there.
-        after: what stands there now.
+        after: the text of the mutant there.
         source: the whole module.
         path: of the module, or "" if there is none.
     """
@@ -47,7 +47,7 @@ class Mutant:
 
     @property
     def fault(self) -> str:
-        """What the bug does: ``A flag is missing: ...``."""
+        """A description of the bug: ``A flag is missing: ...``."""
         return (ALL[self.operator].__doc__ or "").split("\n")[0]
 
     def load(self, name: str) -> Any:

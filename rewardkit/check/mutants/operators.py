@@ -267,7 +267,7 @@ def lost_cleaning(site: Site, node: ast.Call) -> Iterator[str]:
 
 @operator(ast.Subscript)
 def lost_split(site: Site, node: ast.Subscript) -> Iterator[str]:
-    """What comes before a mark, such as the thinking, is not removed."""
+    """The text before a mark, such as the thinking, is not removed."""
     call = node.value
     splits = called(call) in ("split", "rsplit", "partition", "rpartition")
     if splits and isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
@@ -364,7 +364,7 @@ def lost_absolute_value(site: Site, node: ast.Call) -> Iterator[str]:
 
 @operator(ast.AST)
 def paid_error(site: Site, node: ast.AST) -> Iterator[str]:
-    """What could not be read is paid."""
+    """Unreadable text is paid."""
     if not any(isinstance(parent, ast.ExceptHandler) for parent in site.parents):
         return
     if isinstance(node, ast.Return) and (node.value is None or _is_low(node.value)):

@@ -266,7 +266,7 @@ class Survivor:
 
 @dataclass(frozen=True)
 class Survival:
-    """How many wrong programs the tests of one example accept.
+    """The number of wrong programs that the tests of one example accept.
 
     Attributes:
         wrong: the number of wrong programs tried.

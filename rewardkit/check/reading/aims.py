@@ -132,7 +132,7 @@ _MOST_OF_A_PLACE = 8
 
 @dataclass(frozen=True)
 class Aim:
-    """What one place in the code proposes to try.
+    """Texts and cells that one place in the code suggests trying.
 
     Attributes:
         line: of the place, from 1.

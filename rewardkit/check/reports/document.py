@@ -107,7 +107,7 @@ def _reason(result: LawResult) -> str:
 
 @dataclass
 class _Shown:
-    """What a section has shown already, so that it is not shown again."""
+    """The data that a section has shown already, so that it is not repeated."""
 
     columns: Mapping[str, Any] | None = None
     cut: bool = False

@@ -246,7 +246,7 @@ class Section:
         laws = [result.law for result in self.report.results if result.reason == COVERED]
         if not laws:
             return []
-        return [f"It pays some wrong completions, too; the sum of the rewards does not ({', '.join(laws)})."]
+        return [f"It also pays some wrong completions; the sum of the rewards does not ({', '.join(laws)})."]
 
     @property
     def _cut(self) -> list[str]:
@@ -329,7 +329,7 @@ def cause_of(finding: Finding) -> str:
 def by_cause(section: Section) -> list[tuple[str, list[tuple[str, Finding]]]]:
     """Return the findings of a reward and its components by law, each with the name of its component, if it has one.
 
-    Laws without findings of their own are left out.
+    Laws without their own findings are left out.
     """
     found: dict[str, list[tuple[str, Finding]]] = {}
     for title, one in [("", section), *((part.title, part) for part in section.parts)]:
@@ -344,7 +344,7 @@ def _key(finding: Finding) -> str:
 
 
 def repeated(results: Sequence[LawResult]) -> set[str]:
-    """Return laws without findings of their own: a completion that kills the process does so in every law.
+    """Return laws without their own findings: a completion that kills the process does so in every law.
 
     Such a finding names the law that it breaks. It is shown there, or else where it occurs first.
     """

@@ -88,7 +88,7 @@ class OutOfTime(BaseException):
 
 @dataclass(frozen=True)
 class Declarations:
-    """What the author declares about a reward, besides its examples.
+    """The author's declarations about a reward, besides its examples.
 
     Attributes:
         margin: by how much every good completion scores above every bad one.
@@ -233,14 +233,14 @@ class RewardUnderTest:
 
     @cached_property
     def aims(self) -> list[Aim]:
-        """What the source of the reward's functions proposes to try."""
+        """The attempts that the source of the reward's functions suggests."""
         from rewardkit.check.reading.aims import aims
 
         return aims(self.reward)
 
     @cached_property
     def smells(self) -> Smells:
-        """What the source of the reward's functions does that may go wrong."""
+        """The patterns in the source of the reward's functions that may go wrong."""
         from rewardkit.check.reading.smells import smells
 
         return smells(self.reward)

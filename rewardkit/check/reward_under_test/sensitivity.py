@@ -140,7 +140,7 @@ def unrelated(part: Part) -> str:
 
 
 def atoms_of(value: Any) -> list[str]:
-    """Return the texts and numbers in a cell, through lists and objects: keys, too."""
+    """Return the texts and numbers in a cell, through lists and objects, including keys."""
     if isinstance(value, dict):
         return [atom for pair in value.items() for one in pair for atom in atoms_of(one)]
     if isinstance(value, (list, tuple, set, frozenset)):

@@ -71,7 +71,7 @@ _MOST = 60
 
 @dataclass(frozen=True)
 class Mined:
-    """What the code of a reward mentions.
+    """The words and numbers that the code of a reward mentions.
 
     Attributes:
         texts: string constants of at most 80 characters, without docstrings.

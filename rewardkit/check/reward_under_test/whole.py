@@ -92,7 +92,7 @@ COVERED = "the other rewards judge that"
 
 
 def tells_apart(subject: RewardUnderTest, right: Trial, wrong: Trial) -> bool:
-    """Whether the sum of all rewards of the run pays the right completion more; False if there are no others."""
+    """Whether the sum of all rewards of the run pays the right completion more; False if it has no other rewards."""
     apart = _distinguished(subject, right, wrong)
     subject.covered = subject.covered or apart
     return apart

@@ -58,7 +58,7 @@ class Lost:
 
 
 class Note:
-    """What the child is scoring and since when, in memory shared by both processes."""
+    """The trials that the child is scoring, and their start time, in memory shared by both processes."""
 
     def __init__(self) -> None:
         self._shared = mmap.mmap(-1, _NOTED)

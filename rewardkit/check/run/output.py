@@ -75,7 +75,7 @@ def speak_to(descriptor: int) -> None:
     """From now on, send everything that this process and its children print to a file descriptor."""
     for place, name in ((1, "stdout"), (2, "stderr")):
         os.dup2(descriptor, place)
-        # Notebooks and pytest put objects of their own here, which do not write to 1 and 2.
+        # Notebooks and pytest put their own objects here, which do not write to 1 and 2.
         setattr(sys, name, _stream(place))
 
 

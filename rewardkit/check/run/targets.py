@@ -45,7 +45,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Targets:
-    """What one target names.
+    """The rewards that one target names.
 
     Attributes:
         target: as given.

@@ -1,6 +1,6 @@
 """Dresses: a right completion in other clothes, as another model would write it.
 
-``<answer>42</answer>`` may have its answer on a line of its own, and a remark or a code block behind it.
+``<answer>42</answer>`` may have its answer on a separate line, and a remark or a code block after it.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _reads_numbers(subject: RewardUnderTest) -> bool:
 
 
 def _broken_lines(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
-    """Yield the completion with a line break in its thinking, and with its answer on a line of its own."""
+    """Yield the completion with a line break in its thinking, and with its answer on a separate line."""
     text, region, block = anatomy.text, anatomy.region, anatomy.thinking
     thought = block.body if block is not None else Span(0, region.start)
     body = thought.of(text)
@@ -122,7 +122,7 @@ def _broken_lines(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
     said = region.of(text)
     if region.kind.startswith("tag ") and said.strip() and said == said.strip("\n"):
         lines, spaces = (anatomy.with_region(f"{mark}{said.strip()}{mark}") for mark in "\n ")
-        yield FormatVariant("with its answer on a line of its own", lines, spaces, DOTALL, any_cost=True)
+        yield FormatVariant("with its answer on a separate line", lines, spaces, DOTALL, any_cost=True)
 
 
 def _prefilled(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVariant]:

@@ -24,7 +24,7 @@ _TINY = ("1.6e-19",)
 _WORDS = ("yes", "no"), ("true", "false"), ("positive", "negative")
 _ORDINARY = ("Quartz", "Lisbon")
 _SPECIAL = ("C++", "f(x)", "3.5 [draft]")
-"""Texts that are no patterns for themselves."""
+"""Texts that, read as patterns, do not match themselves."""
 _SCRIPTS = (("北京", "上海"), ("Москва", "Киев"))
 _FORMULAS = ((r"\frac{3}{4}", r"\frac{3}{5}"), (r"\sqrt{2}", r"\sqrt{3}"))
 _TIMES = (("12:40", "12:40 pm", "12:40 am"), ("00:15", "12:15 am", "12:15 pm"), ("09:05", "9:05 am", "9:05 pm"))
@@ -95,7 +95,7 @@ def _cell(value: Any, written: str, other: str) -> Any:
 def _answers(
     anatomy: ParsedCompletion, known: Sequence[Any], in_patterns: bool, stripped: Sequence[str]
 ) -> Iterator[Gold]:
-    """Yield texts for a gold answer that is no document."""
+    """Yield texts for a gold answer that is not a document."""
     value, written = anatomy.value, anatomy.gold.strip()
     in_text = isinstance(value, str)
     if re.fullmatch(r"\d{1,2}:\d{2}", str(value).strip()) and re.search(r"(?i)[ap]\.?m", anatomy.text):

@@ -250,7 +250,8 @@ def _wrong_objects(gold: str) -> Iterator[Wrong]:
 
 
 def leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """Yield the values in a document that are no objects or lists, each with its path; at most eight per object."""
+    """Yield the values in a document that are neither objects nor lists, each with its path; at most eight per
+    object."""
     below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
     if below is None:
         yield path, value

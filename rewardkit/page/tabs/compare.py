@@ -55,7 +55,7 @@ _CHIPS = 16
 
 
 class Pair(NamedTuple):
-    """What is compared: a prompt, by its number on both sides, and a component or the total."""
+    """The subject of a comparison: a prompt, by its number on both sides, and a component or the total."""
 
     two: TwoRuns
     name: str
@@ -475,7 +475,7 @@ class Compare(Tab):
 
     @property
     def _names(self) -> tuple[str, str]:
-        """What to call both sides."""
+        """The names of both sides."""
         if self.other is None or self.other.name == self.watched.name:
             return SIDES
         return one_line(self.watched.name, 60), one_line(self.other.name, 60)

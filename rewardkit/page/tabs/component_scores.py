@@ -144,7 +144,7 @@ def flip_of(watched: Watched, row: int) -> dict[str, str] | None:
 
 
 class TriedFacts:
-    """What the reward that is tried gives a completion."""
+    """The scores that the reward on trial gives a completion."""
 
     def __init__(self, watched: Watched, row: int) -> None:
         self.watched = watched

@@ -98,7 +98,7 @@ _ABOUT = {
     "explain": "The completions that made a line rise or fall",
     "versions": "The versions of the reward, and what changed between them",
 }
-"""What each tab shows, as a tooltip."""
+"""The tooltip of each tab."""
 _KEYS = {
     "?": "show this help",
     "1 2 3 4 5 6 7": "go to graphs, completions, reward logs, suspicious, compare, explain, versions",

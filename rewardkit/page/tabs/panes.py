@@ -1,4 +1,4 @@
-"""What *Completions* and *Compare* have in common: a prompt, and two completions of it side by side."""
+"""The parts that *Completions* and *Compare* share: a prompt, and two completions of it side by side."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ _COMPLETIONS = 6
 _GAMED = ("foreign", "form", "gold", "proxy", "copies")
 """Kinds of leads whose completions are paid for too little."""
 _FACTS = (
-    "Healthy runs show these as often as runs that game their reward, so they have no strength and are no reason to "
+    "Healthy runs show these as often as runs that game their reward, so they have no strength and are not a reason to "
     "doubt the run."
 )
 _ABOUT = (

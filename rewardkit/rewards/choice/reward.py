@@ -51,7 +51,8 @@ class GoldOption:
 @final
 @dataclass(frozen=True)
 class FinalChoice(TextExtractor):
-    """The option in the marked answer, else the last one that the text claims; a passage that is no option if none."""
+    """The option in the marked answer, else the last one that the text claims; a passage that is not an option if there
+    is none."""
 
     options: Options
 

@@ -127,7 +127,7 @@ def tokens(sentence: str) -> list[str]:
 
 
 def _apart(word: str) -> list[str]:
-    """Return a contraction as two tokens, and an opening quotation mark as one of its own."""
+    """Return a contraction as two tokens, and an opening quotation mark as a separate token."""
     if word[0] == "'" and word.lower() not in ("'s", "'m", "'d", "'ll", "'re", "'ve", "'t"):
         return ["'", *(_apart(word[1:]) if "'" in word[1:] else [word[1:]])]
     dotted = word.endswith(".")
@@ -187,7 +187,7 @@ class Passage:
 
     @cached_property
     def bare_words(self) -> list[str]:
-        """What spaces separate, in lower case and without ASCII punctuation: ``["dont"]`` for ``Don't!``"""
+        """The words between spaces, in lower case and without ASCII punctuation: ``["dont"]`` for ``Don't!``"""
         return spoken(bare(self.lower).split())
 
     @cached_property

@@ -25,7 +25,7 @@ SAFE_INTEGER_BITS = 2_100
 """Integers below 640 digits can be printed whatever the interpreter's limit is."""
 
 SAME_VALUE_PARTS = 10_000
-"""How many parts of a schema may apply to one value: ``anyOf`` of ``anyOf`` doubles with every level."""
+"""The limit of schema parts that apply to one value: ``anyOf`` of ``anyOf`` doubles with every level."""
 
 LONGEST_CHECK = 2e9
 """The nanoseconds that checking one completion may take, by the estimate of `Cost`."""
@@ -35,7 +35,7 @@ a pattern on a character, and if its automaton has too many states to be kept, e
 _KEPT_STATES = 12
 """A pattern may be in any subset of its states: the engine keeps a few thousand of these, so not those of 2 ** 13."""
 PATTERN_STATES = 200_000
-"""How many states all patterns may have together; each takes about a hundred bytes once it is compiled."""
+"""The limit of states of all patterns together; each takes about a hundred bytes once it is compiled."""
 
 _KEYWORDS = STRUCTURE.union(
     ("type", "enum", "const", "format", "pattern", "minLength", "maxLength", "minimum", "maximum"),
@@ -75,7 +75,7 @@ def read_schema(text: str) -> dict[str, Any]:
 @final
 @dataclass(frozen=True)
 class Cost:
-    """What a schema costs at most, in nanoseconds: per value, per name of a property, and per character of a text."""
+    """The highest cost of a schema, in nanoseconds: per value, per name of a property, and per character of a text."""
 
     value: int
     name: int
@@ -286,7 +286,7 @@ def _why_no_text(text: str) -> str:
 
 def _why_no_integer(number: int) -> str:
     try:
-        str(number)  # the validator prints it, too, under the same limit of the interpreter
+        str(number)  # the validator also prints it, under the same limit of the interpreter
     except ValueError:
         return "an integer has more digits than Python can print"
     return ""

@@ -42,7 +42,7 @@ class Budget:
         money: in the currency of `prices`; None for no limit.
         prices: model -> (price per million prompt tokens, price per million completion tokens).
         then: ``"stop"`` stops the run; ``"skip"`` fails the samples that could not be judged, so they do not train;
-            ``"fall_back"`` fails them, too, so that an ``rk.fallback`` around the judge takes over.
+            ``"fall_back"`` also fails them, so that an ``rk.fallback`` around the judge takes over.
         warn_at: the share of a limit, above 0 and up to 1, at which you get one warning.
         ledger: an SQLite file with what was spent, shared by the ranks of a machine and by runs that resume. By default
             each process counts for itself, from 0.
@@ -147,7 +147,7 @@ _log = logging.getLogger("rewardkit.rewards.judges")
 
 @final
 class Spending:
-    """What is spent of a budget: ``allow()`` before a call, ``charge(...)`` after it. Thread-safe."""
+    """The part of a budget that is spent: ``allow()`` before a call, ``charge(...)`` after it. Thread-safe."""
 
     def __init__(self, budget: Budget, file: SharedFile) -> None:
         self.budget = budget

@@ -30,7 +30,7 @@ _REFUSED = {
 
 
 _SHOWN = frozenset(("completion", "transcript"))
-"""The names that stand for what is judged."""
+"""The names of the judged texts."""
 
 
 @dataclass(frozen=True)

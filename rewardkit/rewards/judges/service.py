@@ -1,7 +1,7 @@
 """The model that a judge asks: ``await ask(service, conversation)`` returns its verdict.
 
 Verdicts come from the cache if possible. Equal conversations at the same time are one request. An invalid verdict is
-sent back once with what is wrong; if the second one is invalid, too, the sample fails.
+sent back once with the error; if the second one is also invalid, the sample fails.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a judge did in one batch: ``tally().numbers()["judge_calls"]``.
+"""The usage of a judge in one batch: ``tally().numbers()["judge_calls"]``.
 
 The tally of a batch is in a context variable, so that a client that many judges share counts each call for its batch.
 """

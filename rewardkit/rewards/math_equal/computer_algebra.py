@@ -187,7 +187,7 @@ _PIECEWISE = (
     sympy.Abs, sympy.Max, sympy.Min, sympy.floor, sympy.ceiling, sympy.Piecewise, sympy.Mod, sympy.sign, sympy.log,
     sympy.asin, sympy.acos, sympy.atan, sympy.acot, sympy.asec, sympy.acsc,
 )  # fmt: skip
-"""What may be one formula here and another one there, like roots."""
+"""Functions that may be one formula here and another one there, like roots."""
 
 _INTEGRAL = (sympy.factorial, sympy.binomial, GreatestDivisor, LeastMultiple)
 _JUMPING = (sympy.floor, sympy.ceiling, sympy.Mod)
@@ -217,7 +217,7 @@ def identical(one: Any, other: Any) -> bool:
 
 
 def _sampled(one: Any, other: Any) -> bool | None:
-    """Return whether both agree at every point; None if that is no proof."""
+    """Return whether both agree at every point; None if that does not prove anything."""
     both = sympy.Tuple(one, other)
     discrete = both.has(*_INTEGRAL)
     letters = sorted(both.free_symbols, key=str)
@@ -610,7 +610,7 @@ warnings.simplefilter("ignore")
 
 _LEAVES = SymbolicLeaves()
 _UNREADABLE = (Unreadable, ArithmeticError, AttributeError, TypeError, ValueError, NotImplementedError, KeyError)
-"""What sympy raises for input that it does not support; what ends a worker is not among these."""
+"""Errors that sympy raises for unsupported input. Errors that end a worker are not among them."""
 
 
 def check(gold: str) -> str:

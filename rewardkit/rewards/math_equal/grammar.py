@@ -60,7 +60,7 @@ class Expression(Protocol):
 
 
 class Algebra(ABC, Generic[V]):
-    """How values are made; each method raises `Unreadable` for what the algebra does not have."""
+    """The operations that make values. Each raises `Unreadable` for input that the algebra does not have."""
 
     @abstractmethod
     def constant(self, value: Fraction) -> V: ...

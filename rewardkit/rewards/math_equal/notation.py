@@ -224,7 +224,7 @@ def _braced(text: str) -> str:
     if not _ARGUMENTS.search(text):
         return text
     closing = _closing(text)
-    changes: dict[int, str] = {}  # what stands at a position instead
+    changes: dict[int, str] = {}  # the text at a position instead
     for command in _ARGUMENTS.finditer(text):
         position = command.end()
         if command[1] == "sqrt" and text[position : position + 1] == "[":

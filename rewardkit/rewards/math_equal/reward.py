@@ -144,7 +144,7 @@ _PARTIAL = re.compile(
     r"logarithm) (?:root )?of)\b",
     re.IGNORECASE,
 )
-"""What makes a sentence one about something near the answer, or a part of it."""
+"""Words that make a sentence one about something near the answer, or about a part of it."""
 
 _VALUE = re.compile(
     r"(?:\*\*|\$|\\\()?\s*(?:[-+(\[\\]|[0-9.])[^\n]{0,120}"
@@ -677,7 +677,7 @@ def _solved(text: str, gold: Gold) -> str:
 
 
 def _rounding(text: str) -> tuple[Fraction, Fraction, Fraction] | None:
-    """Return a rounded number, and the lowest and the highest number that it may stand for, rounded or cut off."""
+    """Return a rounded number, and the lowest and the highest number that it may represent, rounded or cut off."""
     number, decimal = read(text), _DECIMAL.fullmatch(text)
     if number is None or decimal is None:
         return None

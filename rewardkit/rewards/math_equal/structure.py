@@ -1,4 +1,4 @@
-r"""What an answer is made of: ``parse(r"\{1, 2\}")`` is a set of two leaves, ``parse("x > 3")`` an inequality.
+r"""The structure of an answer: ``parse(r"\{1, 2\}")`` is a set of two leaves, ``parse("x > 3")`` an inequality.
 
 The leaves are expressions, which an algebra compares; `comparison` compares the rest. Parsing never fails: what has no
 structure is a leaf.

@@ -44,15 +44,15 @@ _BLANKS = b" \t\r\v\f"
 @final
 @dataclass(frozen=True)
 class Rule:
-    """How an output is compared with the expected one.
+    """The comparison of an output with the expected one.
 
     Attributes:
-        stripped: ignore white space at the beginning of lines, and empty lines before the first one, too.
+        stripped: ignore white space at the beginning of lines, and also empty lines before the first one.
         blank: ignore all empty lines.
         words: ignore the difference between white space and new lines, and between upper and lower case.
         relative: how far numbers may differ, as a share of the expected one; None if they are compared as text.
         absolute: how far they may differ in any case.
-        mixed: compare the numbers in lines with other words, too.
+        mixed: also compare the numbers in lines with other words.
     """
 
     stripped: bool = False
@@ -102,8 +102,8 @@ _OPEN_R1 = Rule(stripped=True)
 """https://github.com/huggingface/open-r1, ``src/open_r1/rewards.py``; it does not count lines, and we do."""
 
 _APPS = Rule(blank=True, relative=1e-5, absolute=1e-8)
-"""https://github.com/hendrycks/apps, ``eval/testing_util.py`` (also TACO's): ``numpy.allclose``. It goes on to compare
-sets of words, and integers with a tolerance, which accepts wrong outputs; we do not."""
+"""https://github.com/hendrycks/apps, ``eval/testing_util.py`` (also TACO's): ``numpy.allclose``. It then compares sets
+of words, and integers with a tolerance, which accepts wrong outputs; we do not."""
 
 _CODE_CONTESTS = Rule(words=True, relative=0.0, absolute=1e-5)
 """https://github.com/google-deepmind/code_contests, ``execution/tester_sandboxer.cc``."""
@@ -182,7 +182,8 @@ _PRELUDE = "".join(
     + [f"import {name}\n" for name in PRELUDE_MODULES]
     + ["sys.setrecursionlimit(50_000)\n"]
 )
-"""What LiveCodeBench's grader puts in front of a program, with what APPS' adds: many programs rely on it."""
+"""The code that LiveCodeBench's grader puts in front of a program, with the additions of APPS' grader: many programs
+rely on it."""
 
 _LEETCODE_NAMES = ("ListNode", "TreeNode", "list_node", "tree_node", "is_same_list", "is_same_tree")
 _LEETCODE = """
@@ -218,8 +219,9 @@ def is_same_tree(one, other):
     same = is_same_tree(one.left, other.left) and is_same_tree(one.right, other.right)
     return same and one.val == other.val
 """
-"""What LeetCode defines for all programs, with the helpers by which tests of LeetCodeDataset (newfacade/LeetCodeDataset
-on Hugging Face), code-r1 and DeepCoder build and compare lists and trees. Their rows may leave them out."""
+"""Definitions that LeetCode provides to all programs, with the helpers by which tests of LeetCodeDataset
+(newfacade/LeetCodeDataset on Hugging Face), code-r1 and DeepCoder build and compare lists and trees. Their rows may
+leave them out."""
 
 
 def read_tests(cell: object, tolerance: float | None = None) -> Tests:

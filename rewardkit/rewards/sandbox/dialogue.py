@@ -87,7 +87,7 @@ class Peer:
         return self.reference(item)
 
     def unpack(self, packed: list[Any], copied: list[Any]) -> Any:
-        """Reverse `pack`; the attributes of the objects in `copied` are set anew, and further objects are added."""
+        """Reverse `pack`; the attributes of the objects in `copied` are set again, and further objects are added."""
         encoded, table = packed
         for name, _ in table[len(copied) :]:
             if name not in self.shared:

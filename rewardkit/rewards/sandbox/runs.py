@@ -116,7 +116,7 @@ class Job:
 @final
 @dataclass(frozen=True)
 class Run:
-    """How one trial went.
+    """The result of one trial.
 
     Attributes:
         output: the bytes it wrote.

@@ -37,7 +37,7 @@ class Step:
 
     Attributes:
         shown: what it says, for notes.
-        source: code of its own, such as ``assert add(1, 2) == 3``, behind the script's.
+        source: its own code, such as ``assert add(1, 2) == 3``, after the script's.
         place: the statement of the script that is the test; None if all of the script runs.
         path: a test function, or a class of tests and its method.
         call: the name of a function (None for the only one), its arguments, and the results that pass, by `marshal`.
@@ -146,7 +146,7 @@ def _asserts(statements: Iterable[ast.stmt]) -> bool:
 @final
 @dataclass(frozen=True)
 class Names:
-    """What the names in a script mean.
+    """The meanings of the names in a script.
 
     Attributes:
         program: those that belong to the program.

@@ -335,7 +335,7 @@ _STREAMS = {
 
 
 def _open(file: Any, *arguments: Any, **options: Any) -> Any:
-    """Open a file; a standard stream by its path, too, which would need /proc."""
+    """Open a file. A standard stream can also be opened by its path, which would need /proc."""
     path = os.fspath(file) if isinstance(file, (str, os.PathLike)) else ""
     if path in _STREAMS:
         file = os.dup(_STREAMS[path])
@@ -395,7 +395,7 @@ def _say(mark: bytes, error: BaseException) -> NoReturn:
         line = error.lineno or 0
     try:
         message = str(error.msg if isinstance(error, SyntaxError) else error)[:200]
-    except BaseException:  # its __str__ may be the program's code, too
+    except BaseException:  # its __str__ may also be the program's code
         message = ""
     kind = type(error).__name__[:100]
     said = f"{kind}{f': {message}' if message else ''}{f' (line {line})' if line else ''}"

@@ -145,7 +145,7 @@ class Run:
     def keep(self, memo: Memo, rows: Rows, column: Column) -> Column:
         """Store the values of a node in `rows`; return its column so far."""
         if memo.column is None:
-            # A node may return the column of a child, which has values in other rows, too.
+            # A node may return the column of a child, which also has values in other rows.
             every = rows is self.batch.everywhere or rows.all()
             memo.column = column if every else Column.empty(len(rows)).extended(rows, column)
         else:
@@ -162,7 +162,7 @@ class Run:
     def of_pieces(
         self, asked: SubBatch, memo: Memo, way: Callable[[Run], Callable[[Reward, Rows], Column]]
     ) -> tuple[Column, list[Fault]]:
-        """Evaluate a child on pieces of completions, which are a batch of their own; return its column and faults."""
+        """Evaluate a child on pieces of completions, which are a separate batch; return its column and faults."""
         inner = Run(self.plan, asked.batch, self.strict, self._stops, self.on_unparsable_gold)
         with observers.observed_by(None):  # its rows are not those of the batch
             column = way(inner)(asked.reward, asked.batch.everywhere)
@@ -551,7 +551,7 @@ class Scorer:
             CoercionError: a column's value does not fit its annotation.
             RewardBug: a bug in a reward function while `strict`.
             RewardFailure: a failure under policy "raise", an unknown route.
-            RunStopped: every later sample would fail, too.
+            RunStopped: every later sample would also fail.
         """
         if on_unparsable_gold not in get_args(OnUnparsableGold):
             raise RewardDefinitionError(

@@ -145,7 +145,7 @@ def permuted(completion: Any) -> Messages | None:
 
 
 def split(completion: Any) -> Messages | None:
-    """Return the completion with each parallel call in a turn of its own; None if there are none."""
+    """Return the completion with each parallel call in a separate turn; None if there are none."""
     messages = messages_of(completion)
     trajectory = Trajectory.of(completion)
     found: Messages = []

@@ -22,7 +22,7 @@ from rewardkit.workers.background import in_background
 
 @dataclass(frozen=True)
 class Stage:
-    """Where the calls of a completion run: in an environment, with tools, or nowhere.
+    """The place where the calls of a completion run: an environment, tools, or none.
 
     Attributes:
         environment: the class of the environment, or a function that makes one; None without.

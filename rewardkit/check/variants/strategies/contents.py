@@ -378,7 +378,7 @@ _NO_ANSWERS = ("I am not sure.", "?", "...", "N/A")
 
 @dataclass(frozen=True)
 class Part:
-    """What one component asks for in a completion.
+    """The content that one component asks for in a completion.
 
     Attributes:
         view: its extractor; None for the whole text.

@@ -60,7 +60,7 @@ class Tool:
 
 @dataclass(frozen=True)
 class _Style:
-    """How the messages of one completion are written."""
+    """The form in which the messages of one completion are written."""
 
     ids: bool
     as_text: bool
@@ -81,8 +81,8 @@ def trajectories(
     Args:
         tools: functions with type hints, or schemas, ``{"name": ..., "parameters": {...}}`` or OpenAI's.
         turns: the fewest and the most assistant messages.
-        faults: also draw results with errors as TRL writes them, unknown tools, arguments that are no object, an answer
-            that breaks off, calls without a result, a result without an answer, and no message at all.
+        faults: also draw results with errors as TRL writes them, unknown tools, arguments that are not an object, an
+            answer that breaks off, calls without a result, a result without an answer, and no message at all.
 
     Raises:
         RewardDefinitionError: no tools, something that is not a tool, or `turns` that are not two numbers.

@@ -185,7 +185,7 @@ _HARMLESS = ({"role": "user", "content": "Answer with the word yes."},)
 
 
 class EndpointStatus:
-    """What an endpoint accepts from one judge, whose requests differ only in their messages."""
+    """The form of request that an endpoint accepts from one judge, whose requests differ only in their messages."""
 
     def __init__(self, sender: Sender) -> None:
         self.stopped: RunStopped | None = None
