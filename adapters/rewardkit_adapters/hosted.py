@@ -162,7 +162,7 @@ def to_hosted(
     deadline: float = 600.0,
     examples: Iterable[Mapping[str, Any]] | None = None,
 ) -> Hosted:
-    """Turn a reward into functions for a hosted service, which ask the server that serves the same reward.
+    """Turn a reward into functions for a hosted service. They ask a server with the same reward.
 
     ::
 

@@ -75,7 +75,7 @@ def _share(score: RowScore, value: float | None) -> float:
 
 
 def _marks(rollout: Mapping[str, Any], score: RowScore) -> dict[str, Any]:
-    """Return what keeps a rollout out of the rollouts of NeMo Gym, and out of the loss of NeMo RL."""
+    """Return the marks that exclude a rollout from the rollouts of NeMo Gym, and from the loss of NeMo RL."""
     config = rollout.get("instance_config")
     return {
         "_ng_failure_class": "judge_failed",
@@ -170,7 +170,7 @@ def _field(value: Any, name: str) -> Any:
 TESTED = ("0.5.1",)
 OFFERS = TrainerInputs("NeMo Gym", ids=True)
 PATIENCE = 150.0
-"""Seconds in which a rollout that has failed is scored again before NeMo RL has to generate another one."""
+"""Seconds in which a failed rollout is scored again before NeMo RL has to generate another one."""
 
 
 def to_nemo_gym(
@@ -326,7 +326,7 @@ def _of_task(task: int, rollouts: Sequence[Mapping[str, Any]]) -> dict[str, Any]
 
 
 def _statistics(rows: Sequence[Numbers]) -> Numbers:
-    """Return statistics of each number; where it is alone, it has no deviation, except that none of them has one."""
+    """Return statistics of each number. A single value has no deviation, except that none of them has one."""
     columns = {name: np.array([row[name] for row in rows if name in row]) for row in rows for name in row}
     alone = all(len(values) < 2 for values in columns.values())
     found = {}

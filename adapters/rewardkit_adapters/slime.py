@@ -49,7 +49,7 @@ def row_of(sample: Any, gold: str) -> Row:
 
 
 def note(sample: Any) -> dict[str, Any]:
-    """Return what is noted on a sample; empty if there is nothing."""
+    """Return the notes on a sample; empty if there are none."""
     found = (sample.metadata or {}).get(NOTE)
     return dict(found) if isinstance(found, Mapping) else {}
 

@@ -345,7 +345,7 @@ def _num_generations(arguments: Any, trainer: Trainer) -> Any:
 
 
 def _measured(scores: Sequence[RowScore]) -> dict[str, float]:
-    """Return what is logged of a batch: the means of the components, and the shares of rows without a score."""
+    """Return the log of a batch: the means of the components, and the shares of rows without a score."""
     means = {}
     for name in scores[0].components if scores else ():
         values = [value for score in scores if (value := score.components[name]) is not None]
@@ -440,7 +440,7 @@ def _register(evaluator: Evaluator) -> None:
 
 
 def _orm(base: Any, evaluator: Evaluator, term: str) -> type[Any]:
-    """Return a class whose name is that of the term: ms-swift logs it."""
+    """Return a class named like the term: ms-swift logs its name."""
 
     def call(self: Any, completions: Any, **given: Any) -> list[float | None]:
         return evaluator.column(term, OrmCall(self, completions, given))
@@ -489,7 +489,7 @@ class AsyncOrm:
 def arguments(
     orm: Callable[..., Any], completions: Sequence[Any], prompts: Sequence[Any], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what ms-swift passes, without what the ORM does not take."""
+    """Return the arguments that ms-swift passes, without those that the ORM does not accept."""
     texts = [completion_text(completion, row) for row, completion in enumerate(completions)]
     messages = [
         [*_asked(prompt, row), *({"role": "assistant", **message} for message in as_messages(one, "completions", row))]

@@ -317,7 +317,7 @@ OF_FUNCTIONS = TrainerInputs(
 )
 OF_MANAGERS = TrainerInputs("verl", step=True, ids=True)
 _MAKES_ZEROS = "RateLimitedRewardManager"
-"""The reward manager of verl that scores 0.0 where a reward raises or takes too long."""
+"""The reward manager of verl that scores 0.0 if a reward raises or takes too long."""
 _PASSED = {"reward_router_address", "reward_model_tokenizer"}
 
 ComputeScore = Callable[..., Awaitable[Metrics]]

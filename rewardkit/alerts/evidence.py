@@ -25,7 +25,7 @@ Cells = Callable[[Integers], Sequence[Mapping[str, Any]]] | Sequence[Mapping[str
 """The example columns of all n rows, column -> cell, or a function from row indices to those of these rows."""
 
 LOST_SIGNAL = frozenset({"ceiling", "floor", "dead", "no_variance"})
-"""Kinds that tell where a reward teaches nothing any more."""
+"""Kinds of alerts for rewards that no longer teach anything."""
 FACTS = LOST_SIGNAL | {"phrase", "diversity", "length", "jump", "gate", "calls", "repeated", "unfinished"}
 """Kinds that honest learning shows as often as gaming does: they are facts about a run and have no strength."""
 

@@ -1,4 +1,5 @@
-"""Paid for another prompt's answer: what reads a gold answer pays more, and as much with the gold answers of others.
+"""Paid for another prompt's answer: a term that reads a gold answer pays more, and as much with the gold answers of
+others.
 
 Completions list ten numbers, of which one is right. Scored again with the gold answers of other prompts they earn 0.6,
 where they earned 0.1 at the start: what the reward pays for by now is not what the gold answer asks for.

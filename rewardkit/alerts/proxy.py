@@ -1,4 +1,5 @@
-"""A proxy that rises while the truth does not: the reward goes up, but not what it should measure (Goodhart's law).
+"""A proxy that rises while the truth does not: the reward goes up, but the quality that it should measure does not
+(Goodhart's law).
 
 The total climbs from 0.3 to 0.9 between steps 100 and 400; ``rk.monitor(exact)`` stays at 0.31.
 """

@@ -111,7 +111,7 @@ def _verdict(score: float) -> Verdict:
 
 
 def _notes(table: ScoreTable) -> list[str]:
-    """Return what the judge says of each row; several judges by name."""
+    """Return the judge's verdict on each row; several judges by name."""
     said: list[list[str]] = [[] for _ in range(len(table))]
     for name, notes in table.notes.items():
         for place, note in enumerate(notes):

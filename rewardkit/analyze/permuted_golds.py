@@ -1,4 +1,4 @@
-"""Scores completions as if they answered other prompts: what they earn then is paid for nothing that the gold asks.
+"""Scores completions as if they answered other prompts: a score that they still get does not depend on the gold answer.
 
 ``PermutedGolds(rk.exact("answer")).scores(batch)`` gives each completion the cells of another prompt of the batch. A
 completion that says just the right answer earns 0; one that lists all numbers earns as much as before.

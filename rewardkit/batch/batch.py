@@ -210,7 +210,8 @@ class Batch:
         return self._found(extract, numbers.tolist() if len(rows) == self.size else numbers[rows].tolist())
 
     def _found(self, extract: View, numbers: list[int]) -> list[Any]:
-        """Return what `extract` finds in the distinct texts with these numbers, reusing what its `source` found."""
+        """Return the values that `extract` finds in the distinct texts with these numbers, reusing the results of its
+        `source`."""
         known = self._views.setdefault(extract, {})
         missing = list(dict.fromkeys(numbers))
         if known:

@@ -68,7 +68,8 @@ class Column:
 
     @classmethod
     def combined(cls, children: Sequence[tuple[Column, bool]], values: Floats, rows: Rows) -> Column:
-        """Return the column of a combination: failed where a live child failed, else `values` where one contributes.
+        """Return the column of a combination: failed in rows where a live child failed, else `values` where one
+        contributes.
 
         Args:
             children: each with whether it is live (its weight is not zero). If none is live, the combination counts as

@@ -1,4 +1,4 @@
-"""Journals of environments: what the tools did in one rollout, whether the environment broke, and its own reward.
+"""Journals of environments: the tool calls of one rollout, whether the environment broke, and its own reward.
 
 ``journal_of(environment).records`` are the calls of the policy, in the order in which they started. `recorded` makes
 environments that keep one.
@@ -40,7 +40,7 @@ _FAILURES_BY_NAME = frozenset(
         "websockets.exceptions.ConnectionClosed",
     )
 )
-"""Exceptions of other libraries that say that something outside of the program does not answer."""
+"""Exceptions of other libraries for a service outside of the program that does not answer."""
 
 AT_WORK: ContextVar[bool] = ContextVar("_AT_WORK", default=False)
 """True inside a method of an environment: the tools that it uses itself are not calls of the policy."""
@@ -134,7 +134,8 @@ def at_work() -> Iterator[None]:
 
 
 def watched_reward(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
-    """Return what the trainer calls: the value that was computed before it asked, None if the environment broke."""
+    """Return the function that the trainer calls: it gives the value computed earlier, None if the environment
+    broke."""
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)

@@ -47,7 +47,7 @@ class RolloutInfo:
         return any(known is not None for known in (self.cut, self.records, self.trajectories))
 
     def taken(self, rows: Sequence[int]) -> RolloutInfo:
-        """Return what is known of some of the rows."""
+        """Return the facts about some of the rows."""
 
         def of(values: Any) -> Any:
             return None if values is None else [values[row] for row in rows]

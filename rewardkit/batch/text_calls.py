@@ -35,8 +35,8 @@ Form = Literal["auto", "messages"] | TextForm
 FORMS: tuple[str, ...] = ("auto", "messages", *get_args(TextForm))
 
 MAX_CALLS = 1_000
-"""The most calls read in one text; what follows is one more call, with a fault. It bounds the work for a text that has
-nothing but the beginnings of calls, and is more than any reward allows."""
+"""The most calls read in one text. The rest counts as one more call, with a fault. It bounds the work for a text that
+has nothing but the beginnings of calls, and is more than any reward allows."""
 
 _NAME = r"[^\W\d][\w./-]{0,127}"
 _ATTRIBUTE = r'[^"\n]{1,128}'
@@ -157,7 +157,7 @@ _MENTION = re.compile(r"<[|｜]?\w{0,24}?(?:tool|function|invoke)|\[TOOL_CALLS\]
 
 # Calls are on separate lines or after a whole sentence: a call inside a sentence is only mentioned.
 _QUOTING = frozenset("`'\"“‘«(「『<=")
-"""Characters that quote what follows at once."""
+"""Characters that quote the text directly after them."""
 _JOINING = frozenset(",;(-–—=/、，；&+")
 """Characters after which a sentence continues, as it does after a letter or a digit."""
 _TOKEN_MARK = re.compile(r"<[|｜]|\[")
@@ -425,7 +425,7 @@ class _Reader:
         return None
 
     def _find(self, mark: str) -> int:
-        """Return where a mark comes next, -1 for nowhere; what does not come is not looked for again."""
+        """Return the next position of a mark, -1 if there is none; a missing mark is not looked for again."""
         if self.position >= self.absent.get(mark, len(self.text)):
             return -1
         place = self.text.find(mark, self.position)
@@ -452,7 +452,7 @@ class _Reader:
         return closing is not None
 
     def _skip(self, mark: str) -> bool:
-        """Go behind what a mark opens; return whether it is closed."""
+        """Skip the part that a mark opens. Return whether it is closed."""
         closing = "-->" if mark == "<!--" else f"{mark[0]}/{mark[1:]}"
         if "begin" in mark:
             closing = mark.replace("begin", "end")

@@ -32,7 +32,7 @@ Source = Literal["recorded", "id", "name", "order", "guessed"]
 turn, as the only result of the only call, or by its position, which may be wrong."""
 
 IsError = Callable[[str], "bool | str | None"]
-"""Tells whether the text of a tool's result is an error: True, or what it says."""
+"""Decides whether the text of a tool's result is an error: True, or its message."""
 
 
 @final
@@ -126,7 +126,7 @@ class Turn:
 
     @property
     def thinking(self) -> str:
-        """The thinking: what the message holds apart, else what is before the visible text."""
+        """The thinking: the separate field of the message, else the text before the visible text."""
         if self.reasoning:
             return self.reasoning
         visible = self.visible

@@ -167,7 +167,7 @@ def _is_users(name: str, module: Any) -> bool:
 
 
 class Turn(IntEnum):
-    """When a law runs: what finds most with the fewest calls comes first, since the time is limited."""
+    """The order of laws: the ones that find most with the fewest calls come first, since the time is limited."""
 
     EARLY = 0
     """Wrong answers in right completions."""

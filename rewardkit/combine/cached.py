@@ -79,7 +79,7 @@ class Cached(Reward):
         return Cached(reward, self.path, self.version)
 
     def describe(self) -> str:
-        """Return what identifies the scores: where they are kept does not change them."""
+        """Return the key that identifies the scores. The place where they are kept does not change them."""
         return described(self.reward)
 
     @property
@@ -134,7 +134,7 @@ def _argument(source: str, batch: Batch, row: int) -> Any:
 
 
 def _of_trajectory(batch: Batch, row: int) -> Any:
-    """Return what identifies a trajectory: messages, and what an environment recorded beside them."""
+    """Return the key that identifies a trajectory: its messages and the record of its environment."""
     records = (batch.rollouts.records or [None] * batch.size)[row]
     cut = batch.rollouts.cut is not None and batch.rollouts.cut[row]
     seen = [[one.name, dict(one.arguments), one.text, one.error] for one in records or ()]

@@ -1,4 +1,4 @@
-"""Curriculum: one reward after another, by time or by what the policy has learned.
+"""Curriculum: one reward after another, by time or by the progress of the policy.
 
 ::
 

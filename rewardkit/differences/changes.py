@@ -61,7 +61,7 @@ def may_define_rewards(root: Path, path: str) -> bool:
 
 
 def _called(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names of what a statement calls when the module is imported."""
+    """Yield the names of functions that a statement calls when the module is imported."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return
     for node in ast.walk(statement):
@@ -124,7 +124,7 @@ class _Files:
         return found
 
     def used(self, path: str, tree: ast.Module | None) -> Iterator[str]:
-        """Yield the files that a module imports, or whose names it has in a text."""
+        """Yield the files that a module imports, or whose names are in one of its strings."""
         for node in ast.walk(tree) if tree is not None else ():
             if isinstance(node, ast.Import):
                 for one in node.names:

@@ -580,7 +580,7 @@ class Limits:
     failures: Limit | None = None
 
     def exceeded(self, differences: Differences) -> list[str]:
-        """Return a sentence for each limit that is exceeded, and one for known exploits that are paid again."""
+        """Return a sentence for each exceeded limit, and one for known exploits that are paid again."""
         advantages, size = differences.gradients, len(differences)
         changed, failing = int(differences.changed.sum()), int(differences.failing.sum())
         flips, compared = (0, 0) if advantages is None else (advantages.flips, advantages.compared)

@@ -1,4 +1,4 @@
-"""GitHub: the pull request that a job runs for, and its one comment, which is written again when something changes.
+"""GitHub: the pull request of a job, and its one comment, which is rewritten when something changes.
 
 ``python -m rewardkit.differences.github review.md`` posts the file as a comment. It is a separate step, so that the
 process that runs the rewards of the pull request never has the token. Without permission to write, as in pull requests
@@ -129,7 +129,7 @@ def hand_over(job: Job, markdown: str, rewards: int) -> None:
 
 @contextmanager
 def no_commands() -> Iterator[None]:
-    """Make the runner of GitHub Actions ignore workflow commands such as ``::error::`` in what is printed meanwhile."""
+    """Make the runner of GitHub Actions ignore workflow commands such as ``::error::`` in the output of the block."""
     token = secrets.token_hex(16)
     print(f"::stop-commands::{token}", flush=True)
     try:
@@ -139,7 +139,8 @@ def no_commands() -> Iterator[None]:
 
 
 def post(job: Job, text: str, token: str) -> str:
-    """Write or update the comment of the pull request; an empty text only updates an earlier one. Say what was done."""
+    """Write or update the comment of the pull request; an empty text only updates an earlier one. Return a description
+    of the action."""
     if not job.number:
         return "no pull request to comment on: the review is in the summary of the job"
     try:

@@ -1,4 +1,4 @@
-"""A look at one side of a change: what a quick check finds in a reward, and completions made for it.
+"""A look at one side of a change: the findings of a quick check of a reward, and completions made for it.
 
 The completions are made from the reward's own right ones (EXAMPLES and GOOD in its module) and from the sample: other
 answers, broken tags, texts that policies try. They reach branches that a small sample does not.
@@ -123,7 +123,7 @@ class Inspection:
 
 
 def _within(reward: Any) -> Iterator[Any]:
-    """Yield what a composed reward, or a list of rewards, is made of."""
+    """Yield the parts of a composed reward, or of a list of rewards."""
     if isinstance(reward, Reward):
         yield from (node for node, _, _ in walk(reward) if node is not reward)
     elif isinstance(reward, (list, tuple)):

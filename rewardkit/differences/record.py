@@ -1,4 +1,4 @@
-"""A side without code: what a run recorded for its completions while it trained.
+"""A side without code: the scores that a run recorded for its completions while it trained.
 
 ``recorded("runs/x", saved("runs/x"), [])`` has the totals of the rewards that were in force.
 """

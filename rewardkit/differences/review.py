@@ -63,7 +63,7 @@ def named(found: Changes, rewards: Sequence[str]) -> Iterator[File]:
 
 
 def touched(found: Changes) -> Iterator[File]:
-    """Yield the files that look like modules of rewards, and that the change reaches."""
+    """Yield the files affected by the change that look like modules of rewards."""
     tracked = [path for path in git("ls-files", "-z", folder=found.root).split("\0") if (found.root / path).is_file()]
     for path in sorted(reached(found.root, [*found.files, *found.removed], tracked)):
         if may_define_rewards(found.root, path):
@@ -117,7 +117,7 @@ class Reviewed:
         return "No sample is committed." if self.state == "changed" else f"No sample is committed. {self.made.verdict}"
 
     def blocks(self) -> Iterator[Block]:
-        """Yield what the report shows of a reward that changed."""
+        """Yield the report's text about a changed reward."""
         if self.sample is not None and not self.sample.same:
             yield from self.sample.document.blocks
         else:
@@ -253,7 +253,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Sides:
-    """Both sides of one file: where processes find it, and what they score.
+    """Both sides of one file: its places for the processes, and the completions that they score.
 
     Attributes:
         revision: of the old file.
@@ -352,7 +352,7 @@ class Sides:
         return Job(name, replace(place, source=Named(target)), data, self.options.without, self.cases)
 
     def _broken(self, before: Seen, after: Seen) -> tuple[tuple[Found, ...], tuple[str, ...]]:
-        """Return the laws that only the new reward breaks, and the names of those that both break."""
+        """Return the laws that only the new reward breaks, and the names of laws that both break."""
         if not after.found:
             return (), ()
         laws = tuple(sorted(after.broken))

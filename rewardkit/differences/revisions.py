@@ -1,4 +1,4 @@
-"""Git: the files of a revision in a temporary folder, and what differs between a revision and the working tree.
+"""Git: the files of a revision in a temporary folder, and the differences between a revision and the working tree.
 
 ``with checked_out("HEAD~1", Path.cwd()) as tree: ...`` has all files of the commit before, also those that
 ``export-ignore`` would leave out. The repository and its working tree stay as they are.

@@ -48,7 +48,7 @@ class Place:
 
 @runtime_checkable
 class Placed(Protocol):
-    """A reward that a user named, which can be put where a process loads it."""
+    """A reward named by the user, to be put at a place from which a process loads it."""
 
     def placed(self) -> AbstractContextManager[Place]: ...
 
@@ -133,7 +133,7 @@ def path_in(tree: Tree) -> tuple[str, ...]:
 
 
 def _moved(entry: str, root: Path, folder: Path) -> str:
-    """Return an entry of ``sys.path`` for a revision: what git has at that place, if it has anything."""
+    """Return an entry of ``sys.path`` for a revision: git's copy of that place, if it has one."""
     here = Path(entry or ".").resolve()
     if here.is_relative_to(root) and (folder / here.relative_to(root)).is_dir():
         return str(folder / here.relative_to(root))

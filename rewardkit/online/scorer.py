@@ -36,7 +36,7 @@ _SHOWN = 10
 
 @final
 class RowScorer:
-    """Scores rows as they arrive. Thread-safe; pickled without what it has seen.
+    """Scores rows as they arrive. Thread-safe; pickled without its state.
 
     ``RowScorer(reward, TrainerInputs("verl")).score([Row("42", columns={"answer": "42"})])``
 
@@ -223,7 +223,7 @@ class RowScorer:
             self._recording.add(table, rows, moment)
 
     def flush(self) -> None:
-        """Write what is recorded so far."""
+        """Write all rows recorded so far."""
         if self._recording is not None:
             self._recording.flush()
 

@@ -40,7 +40,7 @@ class TrainerInputs:
     instead: str = ""
 
     def check(self, scorer: Scorer) -> None:
-        """Raise RewardDefinitionError if the reward needs what does not arrive."""
+        """Raise RewardDefinitionError if the reward needs an input that the trainer does not pass."""
         nodes = _nodes(scorer.reward)
         if whole := [node for node in nodes if node.facts.together == "batch" or (_of_batch(node) and not self.batch)]:
             self._refuse(whole, "a batch of the trainer never arrives as a whole")
@@ -81,7 +81,7 @@ class TrainerInputs:
 
 
 def _asked(node: Reward) -> Iterator[tuple[str, bool]]:
-    """Yield what a reward asks for besides completions and columns, and whether it cannot do without."""
+    """Yield the inputs that a reward asks for besides completions and columns, and whether it needs them."""
     binding = node.facts.binding
     if binding is None:
         return

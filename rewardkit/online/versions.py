@@ -33,7 +33,7 @@ _LONGEST_CONSTANT = 2_000
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _MOST_ITEMS = 1_000
 _MOST_OBJECTS = 50_000
-"""The limits of what is looked at."""
+"""The limits of the search."""
 _SECRET = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
 
 

@@ -337,7 +337,7 @@ _SETTINGS = ("limit/",)
 
 
 def _others(metrics: Metrics) -> Iterator[Panel]:
-    """Yield a graph for each other metric: what the trainer logs, and the time and cost of judges."""
+    """Yield a graph for each other metric: the trainer's log, and the time and cost of judges."""
     for name, series in metrics.training.items():
         if not name.startswith((*_DRAWN, *_COUNTED, *_SETTINGS)):
             lines = [Line(name.removeprefix("trainer/"), *series)]

@@ -101,7 +101,7 @@ class Labels:
 
 
 def facts_of(watched: Recorded, row: int) -> dict[str, Any]:
-    """Return what a label says about the completion besides its text: prompt, step, version, total and components."""
+    """Return a label's data about the completion besides its text: prompt, step, version, total and components."""
     scores = watched.scores
     total = float(scores.total[row])
     components = {name: float(values[row]) for name, values in scores.components.items()}

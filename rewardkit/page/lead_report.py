@@ -42,7 +42,7 @@ _VERDICTS = {"does": "does the task", "does_not": "does not do the task", "undec
 
 @dataclass(frozen=True)
 class Example:
-    """A completion of a lead, with what a judge says of it."""
+    """A completion of a lead, with a judge's verdict on it."""
 
     step: int
     total: float

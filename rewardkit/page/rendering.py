@@ -99,7 +99,7 @@ _NODES = 20_000
 """The most elements of a text."""
 _FORMULAS = 400
 _DEEPEST = 40
-"""The deepest nesting of blocks. The parser drops what is nested 50 deep."""
+"""The deepest nesting of blocks. The parser drops blocks that are nested 50 deep."""
 _PLAIN = frozenset(
     ["p", "ul", "ol", "li", "blockquote", "strong", "em", "s", "table", "thead", "tbody", "tr", "th", "td", "hr", "br"]
 )

@@ -136,7 +136,7 @@ def _flagged(asked: Filter, columns: Mapping[str, Column]) -> Filter:
 
 
 def _meaning(condition: Condition, kinds: Mapping[str, Mapping[str, Column]]) -> tuple[str, str, list[str]]:
-    """Return what a name means, the name without its prefix, and what else it could mean; "" if it means nothing."""
+    """Return the meaning of a name, the name without its prefix, and its other possible meanings; "" if it has none."""
     prefix, _, rest = condition.name.partition(".")
     if rest in kinds.get(prefix, {}):
         return prefix, rest, []

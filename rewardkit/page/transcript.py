@@ -87,7 +87,7 @@ class ShownTurn:
 
 @dataclass(frozen=True)
 class Transcript:
-    """A conversation: why it stopped, its turns, and what was said before the first one."""
+    """A conversation: the reason why it stopped, its turns, and the messages before the first one."""
 
     stop: str
     turns: Sequence[ShownTurn]
@@ -180,7 +180,7 @@ def _marked(trajectory: Trajectory, completion: str) -> int:
 
 
 def _turn(room: _Room, turn: Turn, bare: Turn, place: int, errors: Mapping[int, str] | None) -> ShownTurn:
-    """Return a turn; `bare` is the same turn without what its environment recorded."""
+    """Return a turn; `bare` is the same turn without the record of its environment."""
     visible, thinking = turn.visible, turn.thinking.strip()
     thought = room.passage(thinking) if thinking else None
     kept = room.take(visible, MESSAGE)

@@ -31,7 +31,8 @@ from rewardkit.tree.loading import is_file
 
 
 NEW, CHANGE, FLIP, ADVANTAGE = "new", "change", "flip", "new_advantage"
-"""The new total; new minus recorded; whether the sign of the advantage flips; the new advantage."""
+"""The new total, its difference from the recorded one, whether the sign of the advantage flips, and the new
+advantage."""
 
 
 @dataclass(frozen=True)
@@ -265,7 +266,7 @@ class Trial:
             self._ended.wait(_SECONDS)
 
     def _restart(self) -> int:
-        """Forget what the reward in the file as it was gave."""
+        """Forget the scores of the earlier reward in the file."""
         self._saved, self._parts, self._results, self._placed = self.trials.saved(), [], None, 0
         self.problem, self.found = "", None
         self.number += 1

@@ -86,7 +86,7 @@ def _visited(scores: Scores, among: Rows, *, newest: bool, steps: bool = False) 
 TOTAL = ""
 """The name of the total; a component may be called "total"."""
 TRIED = "/new"
-"""The name of the total of the reward that is tried, which scores both runs."""
+"""The name of the total of the reward on trial, which scores both runs."""
 TIE = 0.01
 """The largest difference that counts as equal, as a share of the range of the scores."""
 
@@ -187,7 +187,7 @@ class TwoRuns:
 
     @cached_property
     def names(self) -> list[str]:
-        """The total, that of the reward that is tried, and the components that both runs have."""
+        """The total, the total of the reward on trial, and the components that both runs have."""
         sides = self.left.scores, self.right.scores
         both = [name for name in self.left.watched.components if all(name in side.components for side in sides)]
         return [TOTAL, *([TRIED] if all(NEW in side.tried for side in sides) else []), *both]
@@ -255,7 +255,7 @@ def chance_text(chance: float) -> str:
 
 
 def notices_of(two: TwoRuns, name: str, sides: tuple[str, str]) -> list[str]:
-    """Return what limits a comparison, in sentences."""
+    """Return the limits of a comparison, in sentences."""
     pairing = two.pairing
     said = [_NOT_SAME + (_TRIED if TRIED in two.names else _TRY)] if name == TOTAL and not two.same_reward else []
     if pairing.by_text:

@@ -271,14 +271,14 @@ def choices(value: str, options: Mapping[str, str], chosen: Handler, label: str)
 
 
 def details(summary: str, classes: str = "") -> element:
-    """Return an element that unfolds what is put into it."""
+    """Return an element that unfolds its content."""
     with box(classes, "details") as frame:
         text(summary, tag="summary")
     return frame
 
 
 def swatch(color: str, classes: str = "", style: str = "") -> None:
-    """Show a color, before the name of what has it."""
+    """Show a color, before the name of the item that has it."""
     box(f"swatch {classes}".rstrip(), "i").style(f"background: {color}{style}")
 
 

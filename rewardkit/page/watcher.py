@@ -88,7 +88,7 @@ class Watched:
         return changed
 
     def load(self, first: bool = False) -> bool:
-        """Update what has changed, or everything if `first`. Return whether anything changed."""
+        """Update all changed data, or everything if `first`. Return whether anything changed."""
         run = self.run
         extent, state = extent_of(run), run.state
         if not first and extent == self._extent and state == self.state:

@@ -1,4 +1,4 @@
-"""A guard around recording: what goes wrong is logged and counted, and never reaches the training.
+"""A guard around recording: errors are logged and counted, and never reach the training.
 
 ``with guard(): recorder.record(record)``, where ``guard = Guard("runs/x", "these batches")``.
 """

@@ -19,12 +19,13 @@ from rewardkit.errors import RewardKitError, shorten
 from rewardkit.record.trajectories import Trajectories
 
 FOREIGN = ("foreign/own", "foreign/total", "foreign/form")
-"""The columns of what was scored again with the gold answers of other prompts, in the order of `Record.foreign`."""
+"""The columns of completions that were scored again with the gold answers of other prompts, in the order of
+`Record.foreign`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComponentDescription:
-    """The description of a component: its name, bounds and kind of reward, and what it reads of the data.
+    """The description of a component: its name, bounds and kind of reward, and the columns that it reads.
 
     `reads` has the names of example columns, and ``"prompt"`` or ``"example"``.
     """

@@ -1,4 +1,4 @@
-"""Trajectories in the record: the numbers of each conversation, and what is known of it besides its messages.
+"""Trajectories in the record: the numbers of each conversation, and the facts about it besides its messages.
 
 ``Trajectories.of(batch).calls`` is ``array([3, 0])`` if the first of two completions called tools three times; it is
 None for a batch of plain texts.
@@ -122,7 +122,7 @@ class Trajectories:
         }
 
     def rollouts(self) -> list[str | None]:
-        """Return for each row, as JSON for `RolloutCell`, what is known besides its messages; None for nothing."""
+        """Return for each row, as JSON for `RolloutCell`, the facts besides its messages; None if there are none."""
         return [self._rollout(row) for row in range(len(self.turns))]
 
     def _rollout(self, row: int) -> str | None:

@@ -25,7 +25,7 @@ from rewardkit.report.values import middle_cut, quoted, repr_of
 WIDTH = 110
 """Characters of a line on a terminal."""
 LIMIT = 60_000
-"""The most bytes of a comment. GitHub allows 65,536 characters; the rest is for what others add."""
+"""The most bytes of a comment. GitHub allows 65,536 characters; the rest is left for others."""
 _COMMENTED = 1_500
 """The most characters of a completion."""
 _LEFT_OUT = "The rest is too long for a comment."
@@ -130,7 +130,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Card:
-    """One finding or one completion: a title and what belongs to it, without gaps."""
+    """One finding or one completion: a title and its content, without gaps."""
 
     title: str
     blocks: Sequence[Block]

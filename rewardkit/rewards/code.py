@@ -97,7 +97,7 @@ def _pool(process: int, threads: int | None) -> ThreadPoolExecutor:
 
 @dataclass(frozen=True)
 class GoldTests:
-    """Read a gold cell as tests, and check that they can be checked where programs run."""
+    """Read a gold cell as tests, and make sure that the place where programs run can check them."""
 
     packages: bool
     extract: Extractor | None

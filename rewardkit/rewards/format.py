@@ -88,7 +88,7 @@ class Tags:
         return text.find(first, position) < 0 and not (self.anchored is True and text[position:].strip())
 
     def _judged(self, text: str) -> float | Score:
-        """Check each tag, and say what is wrong."""
+        """Check each tag, and describe the errors."""
         places: dict[str, list[int]] = {mark: [] for mark in self.marks}
         for match in self.any_mark.finditer(text):
             places[match.group()].append(match.start())

@@ -51,7 +51,7 @@ def without_markup(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """Return `text` without what is in no language: code, formulas, addresses, JSON, markup."""
+    """Return `text` without the parts in no language: code, formulas, addresses, JSON, markup."""
     if "```" in text or "~~~" in text:
         text = _without_fences(text)
     if "`" in text:
@@ -86,7 +86,7 @@ def _without_fences(text: str) -> str:
 
 
 def _without(text: str, opening: str, closing: str) -> str:
-    """Remove what is between two marks, and the marks."""
+    """Remove two marks and the text between them."""
     kept: list[str] = []
     place = 0
     while (start := text.find(opening, place)) >= 0:

@@ -56,7 +56,7 @@ class Length:
 
 
 def own_words(trajectory: Trajectory) -> str:
-    """Return what the policy said in all turns, without what tools and users said."""
+    """Return the text of the policy in all turns, without the text of tools and users."""
     return "\n".join(turn.text for turn in trajectory.turns)
 
 
@@ -293,7 +293,7 @@ class LengthOfCorrect(Reward):
 def _of_correct(
     correct: RewardLike, threshold: float, unit: Unit, formula: Formula, *given: object, **options: Any
 ) -> Reward:
-    """Return the reward of a formula; `given` and `options` are what its expression shows."""
+    """Return the reward of a formula. Its expression shows `given` and `options`."""
     where = f"length.{formula.name}"
     checked = reward_of(correct, f"{where}: correct")
     lowest = checked_number(threshold, f"{where}: threshold")

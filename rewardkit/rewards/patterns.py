@@ -209,7 +209,7 @@ def contains(
     ignore_case: bool = False,
     extract: Extractor | Any = None,
 ) -> Reward:
-    """Score 1.0 if the visible text contains what it should, and nothing that it should not, else 0.0.
+    """Score 1.0 if the visible text contains all required texts and no forbidden one, else 0.0.
 
     ``rk.contains(all=["hypothesis", "evidence"], partial=True)`` gives 0.5 to ``My hypothesis: it rains.``
     ``rk.contains(none="obviously")`` gives 0.0 to ``Obviously, it is 42.``, even with invisible characters inside the

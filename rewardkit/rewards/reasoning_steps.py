@@ -72,7 +72,7 @@ class ReasoningSteps:
 
 
 def _steps(text: str) -> list[str]:
-    """Return what follows each mark, up to the next one, in lower case."""
+    """Return the text after each mark, up to the next one, in lower case."""
     marks = list(_MARK.finditer(text))
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
     return [spaced(text[mark.end() : end]).casefold() for mark, end in zip(marks, ends, strict=False)]

@@ -334,7 +334,7 @@ def _after(gold: Sequence[GoldCall], calls: Sequence[ToolCall], before: Sequence
 
 
 def _most(worths: Sequence[Sequence[float]]) -> list[float]:
-    """Return for each gold call a bound for what a turn is worth from there on: each call at its best."""
+    """Return for each gold call a bound on the value of a turn that starts there: each call at its best."""
     best, found = [0.0] * len(worths[0]), []
     for row in reversed(worths):
         best = list(map(max, best, row))
@@ -412,7 +412,7 @@ class ToolCalls:
         return "; ".join(said)
 
     def _unread(self, trajectory: Trajectory) -> str:
-        """Return why what looks like a call in the last turn is none; empty if nothing does."""
+        """Return the reason why an apparent call in the last turn is not one; empty if there is none."""
         text = trajectory.turns[-1].text if trajectory.turns else ""
         if self.form == "messages" or (self.form == "auto" and trajectory.runs_calls):
             begins = begins_like_a_call(visible_text(text))

@@ -23,7 +23,7 @@ from rewardkit.progress.schedule import Constant, Schedule, as_weight, call_text
 
 
 def placed(points: Mapping[Any, Any] | Iterable[tuple[Position, Any]], where: str) -> list[tuple[Position, Any]]:
-    """Return what was passed to the schedule called `where` as (position, value) pairs.
+    """Return the arguments of the schedule called `where` as (position, value) pairs.
 
     Raises:
         RewardTypeError: they are not pairs.

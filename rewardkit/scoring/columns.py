@@ -71,7 +71,7 @@ class Columns:
 
     @classmethod
     def of_saved(cls, reward: Reward, found: Saved, sources: Mapping[str, str] | None = None) -> Columns:
-        """Check that saved completions have the columns that the reward reads; raise what `of` raises."""
+        """Check that saved completions have the columns that the reward reads; raise the same errors as `of`."""
         return cls.of(reward, found.columns, sources, apart=found.apart, data=found.name)
 
     @functools.cached_property

@@ -18,7 +18,7 @@ COLUMNS = ("messages", "conversations", "conversation", "trajectory", "traj", "i
 
 _ASSISTANT = ("assistant", "model", "ai")
 _OPENING = ("system", "developer", "user")
-"""Roles that never start a completion: what they say at its start belongs to the prompt."""
+"""Roles that never start a completion: their text at its start belongs to the prompt."""
 _OF_THE_CALLER = ("function_call", "custom_tool_call", "computer_call", "local_shell_call", "shell_call")
 """Calls of the Responses API whose results are separate items. The others run at the provider."""
 _RESULTS = ("output", "outputs", "results", "result")

@@ -87,7 +87,8 @@ class TableScorer:
         return pa.Table.from_arrays(columns, schema=Tables.of(schema, self.components).schema)
 
     def scores(self, table: pyarrow.Table) -> pyarrow.Table:
-        """Return our columns alone; raise what a call raises. Columns that the reward does not read may be absent."""
+        """Return only our columns; raise the same errors as a call. Columns that the reward does not read may be
+        absent."""
         return self._scored(self._read(table)[0])
 
     def _read(self, table: pyarrow.Table) -> tuple[Chunk, pyarrow.Schema]:

@@ -52,7 +52,7 @@ class Job:
     folder: Path | None = None
 
     def __call__(self, item: tuple[int, Part]) -> tuple[ReplayReport, Any, Any]:
-        """Score a part in another process: return its report, its file, and what the output must know about it."""
+        """Score a part in another process: return its report, its file, and its description for the output."""
         number, part = item
         columns = _columns(self.target, self.there, self.sources, self.apart, self.data)
         report, data, about = self.scored(columns, part)
@@ -69,7 +69,7 @@ class Job:
         score: Callable[[Scorer, Work], Scores] = score,
         tick: Tick | None = None,
     ) -> tuple[ReplayReport, Any, Any]:
-        """Score a part in this process: return its report, its bytes, and what the output must know about it."""
+        """Score a part in this process: return its report, its bytes, and its description for the output."""
         report = ReplayReport()
         names = columns.needed if self.writer is None else None
 

@@ -1,4 +1,4 @@
-"""Regressions: a JSON lines file of exploits that were found, which `rewardkit check --regressions` writes.
+"""Regressions: a JSON lines file of known exploits, written by `rewardkit check --regressions`.
 
 ``load("exploits.jsonl")`` returns its cases: a completion, the columns of its example, and right completions, which
 must earn more.

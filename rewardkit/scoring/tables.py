@@ -67,7 +67,7 @@ class File:
 
 
 def partition_of(address: str) -> Partition:
-    """Return what the names of folders tell, as Hive writes them: ``data/task=math/a.parquet``."""
+    """Return the columns in the names of folders, as Hive writes them: ``data/task=math/a.parquet``."""
     pairs = (folder.split("=", 1) for folder in address.split("/")[:-1] if "=" in folder)
     found = {unquote(name): None if value == _NO_VALUE else unquote(value) for name, value in pairs if name}
     return tuple(found.items())

@@ -214,7 +214,7 @@ def pages_of(file: memoryview) -> memoryview:
 
 
 def groups_of(file: memoryview) -> list[Struct]:
-    """Return what the footer of a file says about its row groups."""
+    """Return the row groups in the footer of a file."""
     groups: list[Struct] = _footer(file)[_GROUPS][1][1]
     return groups
 
@@ -374,7 +374,7 @@ class Writer(ABC):
         """Return consecutive rows as bytes, and what `note` must know of them."""
 
     def note(self, about: Any, offset: int) -> bytes:
-        """Return what the end of the file must say about rows whose bytes are at `offset`."""
+        """Return the entries at the end of the file for rows whose bytes are at `offset`."""
         return b""
 
     def closing(self, notes: Sequence[bytes]) -> bytes:

@@ -160,7 +160,7 @@ def serve(
     access_log: bool = True,
     announce: Callable[[str], None] = print,
 ) -> None:
-    """Serve until a signal asks to stop (SIGTERM, Ctrl-C); what was taken by then is answered first.
+    """Serve until a signal asks to stop (SIGTERM, Ctrl-C). Accepted requests are answered first.
 
     Args:
         port: 0 takes a free one.
@@ -307,7 +307,7 @@ def application(options: Options) -> FastAPI:
 
     @app.get("/reward")
     async def reward() -> Response:
-        """Return what is served: its fingerprint, terms, components and bounds."""
+        """Return the description of the served reward: its fingerprint, terms, components and bounds."""
         assert dispatcher.described is not None
         said = asdict(dispatcher.described)
         said["bounds"] = [bound if math.isfinite(bound) else None for bound in said["bounds"]]

@@ -1,4 +1,4 @@
-"""Dialects: what a trainer sends to the server and what it expects back.
+"""Dialects: a trainer's requests to the server, and the replies that it expects.
 
 A dialect is a mapping from paths to functions that read a request, ask for scores, and write the answer::
 
@@ -67,7 +67,8 @@ class Score(Protocol):
 
 Handler = Callable[[Any, Score], Awaitable[Answer]]
 Dialect = Mapping[str, Handler]
-"""Path -> what answers it. A path is posted to, unless its method is before it: ``GET /mode``, which has no payload."""
+"""Path -> the function that answers it. A path is posted to, unless its method is before it: ``GET /mode``, which has
+no payload."""
 
 
 def text_at(payload: Any, name: str) -> str:

@@ -169,7 +169,7 @@ class Worker:
             watching.cancel()
 
     async def _watch(self, process: asyncio.subprocess.Process, writer: asyncio.StreamWriter) -> None:
-        """Hang up once the process has died: what it started may still hold its end of the socket."""
+        """Hang up once the process has died: its children may still hold its end of the socket."""
         await process.wait()
         await asyncio.sleep(_LAST_WORDS_SECONDS)
         writer.transport.abort()
@@ -243,7 +243,8 @@ async def _message(reader: asyncio.StreamReader) -> bytes:
 
 
 LARGEST, LARGEST_WAITING = 256, 16
-"""The most rows of a batch, of a reward that only computes, and of one that waits: its slowest row holds up others."""
+"""The most rows of a batch, for a reward that only computes, and for one that waits: the slowest row holds up the
+others."""
 _BATCH_SECONDS = 0.01
 """The time that a batch should take: requests that arrive meanwhile wait for it, and its rows are answered together."""
 _SMALLEST = 4
@@ -442,7 +443,7 @@ class Dispatcher:
         self._changed.set()
 
     async def _dispatch(self) -> None:
-        """Send what waits to the workers, and kill those that take too long."""
+        """Send waiting rows to the workers, and kill workers that take too long."""
         while True:
             late = self._kill_late()
             try:
@@ -480,7 +481,7 @@ class Dispatcher:
             self._send(self._reserved, [self._isolated])
 
     def _batch(self, free: int) -> list[Job]:
-        """Take jobs that fit into one batch, an even share of what waits for each free worker."""
+        """Take jobs that fit into one batch: each free worker gets an even share of the waiting rows."""
         assert self.described is not None
         largest = LARGEST_WAITING if self.described.waits else self._largest()
         most = -(-len(self._waiting) // free)
@@ -516,7 +517,8 @@ class Dispatcher:
             self._answered(sent, f"it cannot be sent to a worker process: {type(error).__name__}: {error}")
 
     def _kill_late(self) -> float | None:
-        """Kill workers whose batches are late; return the seconds until the next one is; None if none is running."""
+        """Kill workers whose batches are late. Return the seconds until the next one is late; None if none is
+        running."""
         now, others = time.monotonic(), any(not job.done.done() for job in self._waiting)
         for worker in self._pool:
             if any(sent.end_at(others) <= now for sent in worker.sent.values()):

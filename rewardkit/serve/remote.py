@@ -54,7 +54,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
 _AGAIN = (408, 425, 429, 500, 502, 503, 504)
 _STOPS = (401, 403, 404, 405)
 _SHARE = 0.9
-"""Of the time that is left: what the server gets, so that it can still say which rows have a score."""
+"""The server's share of the remaining time, so that it can still report which rows have a score."""
 
 
 class Refused(Exception):
@@ -87,7 +87,7 @@ class Server:
         return {"Authorization": f"Bearer {token}"} if token else {}
 
     def describe(self) -> str:
-        """Return what identifies the reward; where it is served does not."""
+        """Return the key that identifies the reward. It does not depend on the address."""
         return "Server"
 
 
@@ -278,7 +278,7 @@ def _row(batch: Batch, row: int) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON can carry, and NaN and infinities, which the server reads; other objects as their text."""
+    """Return JSON values, NaN and infinities (which the server reads) unchanged, and other objects as their text."""
     if isinstance(value, Mapping):
         return {str(name): _plain(cell) for name, cell in value.items()}
     if isinstance(value, (list, tuple)):
@@ -384,7 +384,7 @@ class Remote(Reward):
         return self
 
     def describe(self) -> str:
-        """Return what identifies the reward: not where it is served."""
+        """Return the key that identifies the reward, without the address."""
         return f"Remote({self.identity!r})"
 
     def __repr__(self) -> str:
@@ -440,7 +440,7 @@ class RemoteTerm(Reward):
         return self
 
     def describe(self) -> str:
-        """Return what identifies the term."""
+        """Return the key that identifies the term."""
         return f"RemoteTerm({self.remote.describe()}, {self.term!r})"
 
     def __repr__(self) -> str:

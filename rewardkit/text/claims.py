@@ -1,4 +1,4 @@
-r"""Tell what a text claims from what it only mentions: ``not 42``, ``42 is wrong`` and ``Is it 42?`` do not claim 42.
+r"""Distinguish the claims of a text from mere mentions: ``not 42``, ``42 is wrong`` and ``Is it 42?`` do not claim 42.
 
 A mention is a place in a text, from `start` to `end`: a number, or an option of a question. It is a claim unless the
 words next to it deny it (``rather than 42``), doubt it (``it might be 42``), suppose it (``if it is 42``), or report
@@ -33,7 +33,7 @@ _LINKS = frozenset((
     "là", "phải", "ole", "on", "este", "είναι", "ni", "adalah", "är", "er", "het", "de", "la", "le", "el", "igual",
     "égal", "gleich",
 ))  # fmt: skip
-"""Words between a denial and what it denies: "not [likely to be equal to] 42"."""
+"""Words between a denial and its object: "not [likely to be equal to] 42"."""
 
 _OPINIONS = frozenset((
     "says", "thinks", "believes", "claims", "expect",
@@ -274,7 +274,7 @@ def last_retraction(text: str, start: int) -> Retraction | None:
 
 
 def corrects(text: str, start: int) -> bool:
-    """Return whether the mention at `start` replaces what was claimed before: "Actually, 41", "no, 41"."""
+    """Return whether the mention at `start` replaces an earlier claim: "Actually, 41", "no, 41"."""
     return _CORRECTS.search(text[max(0, start - 60) : start].lower()) is not None
 
 

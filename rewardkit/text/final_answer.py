@@ -67,7 +67,7 @@ _COLON = (":", "\uff1a")
 
 
 def own_words(text: str) -> str:
-    """Return the visible text of the model's own turn, without what it struck out or hid.
+    """Return the visible text of the model's own turn, without text that it struck out or hid.
 
     A model that was not stopped continues with the next question of a prompt with examples. "Question:" at the start of
     the text, or set as a heading before there is an answer, only restates the question.
@@ -129,7 +129,7 @@ _HEADING = re.compile(
     r"|(?:step|part|case|section|explanation|solution|conclusion|reasoning|summary|note|check|verification|analysis|"
     r"option|choice|method|approach|given|calculation|problem|question)s?\b|\d+[.)]\s|[^\n]*[:：][*_]*\s*\Z"
 )
-"""Text after ``####`` that is a heading of what follows; "Answer" introduces the answer itself."""
+"""Text after ``####`` that is a heading of the next text; "Answer" introduces the answer itself."""
 
 _LEAD = re.compile(
     r"\A\s{0,9}(?:(?:so|thus|hence|therefore),?\s)?(?:the\s)?(?:final\s|correct\s)?"
@@ -217,7 +217,7 @@ def _is_answer(text: str, box: Box) -> bool:
 
 
 def stands_alone(text: str, start: int, end: int, *, label: bool = False) -> int | None:
-    """Return where the marks that close ``text[start:end]`` end; None if that is a part of a formula or of a tuple.
+    """Return the end of the marks that close ``text[start:end]``; None if that is a part of a formula or of a tuple.
 
     Args:
         label: it may be the label of an option, with its text after it.
@@ -264,7 +264,7 @@ class Marked(NamedTuple):
 
 
 def marked(text: str) -> Marked | None:
-    r"""Return what the only tag, else the boxes, else the last line with ``####`` holds; None without marks.
+    r"""Return the content of the only tag, else of the boxes, else of the last line with ``####``; None without marks.
 
     Boxes that differ are a list, ``4, 5``: boxing two guesses answers with neither. A box that is part of a formula
     (``2\boxed{21}``), has an alternative beside it (``\boxed{42} or 43``) or is denied holds no answer.
@@ -281,7 +281,7 @@ def marked(text: str) -> Marked | None:
 
 
 def bare_answer(mark: Marked) -> str | None:
-    """Return a marked answer without what introduces it, and without emphasis; what is in a box is left as it is."""
+    """Return a marked answer without its introduction and without emphasis; the content of a box stays as it is."""
     if mark.text is None or mark.mark == "box":
         return mark.text
     return bare(_LEAD.sub("", mark.text, count=1))
@@ -324,7 +324,8 @@ def _boxed(text: str) -> str | None:
 
 
 def _boxed_in_tag(body: str) -> str | None:
-    """Return what the boxes in a tag hold; None if they only add to another answer: ``43, or better \\boxed{42}``."""
+    """Return the content of the boxes in a tag; None if they only add to another answer: ``43, or better
+    \\boxed{42}``."""
     lead = body[: min(body.find(box) for box in ("\\boxed", "\\fbox") if box in body)].rstrip("$*\\[( \n")
     sentence = _LAST_LEAD.split(lead[-_LONGEST_SENTENCE:])[-1]
     return _boxed(body) if not lead or _LEADS_TO_BOX.search(sentence) else None
@@ -525,7 +526,7 @@ _OWN_PHRASES = re.compile(
     r" do| would| can)? (?:really |firmly )?(?:say|said|think|believe|know)\b|\\[a-z]+|\b(?:por lo|así|de modo|vemos|"
     r"obtenemos|concluimos|significa|conclu[íi]\w+|dit|déduit|conclut) que\b"
 )
-"""Phrases that claim a statement, with words that do not by themselves; and commands of LaTeX."""
+"""Phrases that claim a statement, although their words alone do not; and commands of LaTeX."""
 
 _DOUBTED = re.compile(words("doubt"))
 _JOINT = re.compile(r"[,:，：、—–(（]|\b(?:and|so|therefore|thus|hence)\b|\S*[\d$]\S*", re.IGNORECASE)
@@ -575,7 +576,7 @@ _NOT_THE_ANSWER = re.compile(
     r"\W*\Z",
     re.IGNORECASE,
 )
-"""Before "answer", what makes it something else: "twice the answer", "the student's answer", "the naive answer"."""
+"""Words before "answer" that make it something else: "twice the answer", "the student's answer", "the naive answer"."""
 
 
 def is_claimed(text: str, statement: Statement) -> bool:
@@ -618,7 +619,7 @@ def stated(text: str) -> str | None:
 
 
 def stated_object(text: str, start: int) -> tuple[str, int]:
-    """Return what a statement states, and where that ends: the text up to the end of its sentence, or to a reason."""
+    """Return the answer in a statement, and its end: the text up to the end of its sentence, or to a reason."""
     skipped = _SKIP.match(text, start)
     start = skipped.end() if skipped else start
     for opening, closing in _DISPLAYS:
@@ -676,7 +677,7 @@ _LESSER = re.compile(
     r"\b(?:bound|guess|approximat\w+|estimate|half|twice|double|off|wrong|only|close|less|more)\b|.*\bor\b\W{0,4}\d",
     re.IGNORECASE,
 )
-"""A clause that says that the answer is not quite the answer."""
+"""A clause by which the stated answer is not quite the answer."""
 
 _NEXT_SENTENCE = re.compile(r"\W*(?:[.!。！]|\n)")
 _VALUE = re.compile(r"\d|\$|\\[(\[]")

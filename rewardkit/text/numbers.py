@@ -226,7 +226,7 @@ def _signed(text: str) -> tuple[str, str]:
 
 
 def _joined(sign: str, text: str) -> tuple[str, str]:
-    """Remove markup from what is left without the unit (``**18** dollars``); it may have the only sign."""
+    """Remove markup from the text without the unit (``**18** dollars``); it may have the only sign."""
     inner, bare = ("", _undressed(text)) if sign else _signed(_undressed(text))
     return sign or inner, bare
 

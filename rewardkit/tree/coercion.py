@@ -158,7 +158,7 @@ def without_numpy(value: object) -> object:
 
 
 def scalar(value: object, base: type) -> object:
-    """Prepare `value` for strict validation as `base`, which rejects what does not fit."""
+    """Prepare `value` for strict validation as `base`, which rejects values that do not fit."""
     if base is str:
         if not isinstance(value, str):
             kind = type(value).__name__

@@ -1,4 +1,4 @@
-"""Conversion: a Reward from what users write where one is needed.
+"""Conversion: make a Reward of a user's reward or plain function.
 
 ``reward_of(f, "gate: when")`` takes a reward or a plain function, ``tree_of([f, g], "to_trl")`` also lists of them.
 """

@@ -123,7 +123,7 @@ def _left_out(name: str, value: Any, kind: Kind, module: ModuleType, first: str)
 
 
 def _returns_text(value: Any, kind: Kind) -> str:
-    """Return what a function returns instead of scores, if its annotation says so."""
+    """Return the reason why a function does not return scores, by its annotation; empty if it may."""
     if "function" not in kind:
         return ""
     annotations = getattr(value, "__annotations__", {})
@@ -268,7 +268,7 @@ def _imported(source: str, load: Callable[[], ModuleType]) -> ModuleType:
 
 
 def place_of(path: Path) -> tuple[str, Path]:
-    """Return the name under which a file is imported, and the folder that must be on the path for it."""
+    """Return the import name of a file, and the folder that must be on the path for it."""
     names, folder = [path.stem], path.parent
     while (folder / "__init__.py").is_file():
         names.insert(0, folder.name)

@@ -270,7 +270,7 @@ def _element(annotation: Any, argument: str, scope: str, name: str) -> Any:
 
 
 def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope = "sample") -> None:
-    """Raise a BindingError that suggests similar names if the batch lacks what a reward asks for."""
+    """Raise a BindingError that suggests similar names if the batch lacks columns that a reward asks for."""
     shadowing = next((column for column in batch.columns if column in RESERVED), None)
     if shadowing is not None:
         raise BindingError(
@@ -299,7 +299,7 @@ def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope
 
 
 def lacking(name: str, column: str, batch: Batch, hint: str) -> BindingError:
-    """Return the error for the reward `name` that asks for a `column` that the batch does not have."""
+    """Return the error for the reward `name`, which asks for a missing `column`."""
     mapped = f" If the data calls it otherwise: reward.with_columns({column}='...')." if batch.columns else ""
     return BindingError(
         f"reward {name!r} asks for the column {column!r}, which the data does not have. "

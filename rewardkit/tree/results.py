@@ -1,4 +1,4 @@
-"""Results: check what a reward function returned or raised, and turn it into scores.
+"""Results: check the value or error of a reward function, and turn it into scores.
 
 ``0.5``, ``True``, ``numpy.float32(0.5)`` and ``rk.Score(0.5, note="half")`` are scores. ``"0.5"``, ``[0.5]``, NaN, and
 2.0 from a reward with bounds (0, 1) are errors. ``None`` abstains if the annotation allows it. Scores are never
@@ -65,7 +65,8 @@ class Unparsable:
 
 
 class InvalidReturn(Exception):
-    """A reward function returned something that is not a score, or cannot read what it gets; the message says what."""
+    """A reward function returned something that is not a score, or cannot read its input; the message names the
+    problem."""
 
     def __init__(self, message: str, remedy: str = "") -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""Reward: the base class of every node in a tree, what a node declares, and how it is evaluated.
+"""Reward: the base class of every node in a tree, its declarations, and its evaluation.
 
 This is the contract of the whole tree. A node declares its `NodeSpec` once. It is evaluated by a generator that yields
 what it needs (columns of its children, calls of its function) and returns its `Column`. Users write functions
@@ -158,7 +158,7 @@ class SubBatch:
 
 
 Steps = Generator[Sequence[Request] | Calls | SubBatch, Any, Column]
-"""A running evaluation of a node: it yields what it needs, is sent columns or results, and returns its column."""
+"""A running evaluation of a node: it yields requests, is sent columns or results, and returns its column."""
 
 
 class Evaluation(Protocol):

@@ -168,7 +168,7 @@ class _Called(_Wrapping):
                 raise lacking(name, parameter.name, batch, near_miss(parameter.name, known) or self._hint())
 
     def _hint(self) -> str:
-        """Return what the first argument should be called if none has a name that says what it is."""
+        """Return advice on the name of the first argument if no argument has a known name; else empty."""
         parameters = _parameters(self.__wrapped__)
         if any(one.kind is one.VAR_KEYWORD or one.name in _TRAINERS_WORDS for one in parameters):
             return ""

@@ -25,7 +25,7 @@ _PARENT_DEATH_SIGNAL = 1
 
 
 def limit_memory(more: int | None, of: Memory = "address space") -> None:
-    """Allow this process `more` bytes beyond what it uses now; None for no limit except the system's."""
+    """Allow this process `more` bytes beyond its present use; None for no limit except the system's."""
     if sys.platform != "linux":
         return
     import resource

@@ -276,7 +276,7 @@ class _Child:
         return self._process, self._socket
 
     def _death(self) -> str:
-        """End the process that gave no answer; return what is known about its end."""
+        """End the process that gave no answer. Return the known facts about its end."""
         process, tail = self._process, self._tail
         if process is None or tail is None:
             self.end()
@@ -311,7 +311,7 @@ def _kill_all(process: subprocess.Popen[bytes]) -> None:
 
 @final
 class _Tail:
-    """The end of what a process prints. A thread reads it, so that the process never waits for a full pipe."""
+    """The end of a process's output. A thread reads it, so that the process never waits for a full pipe."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self._kept = b""

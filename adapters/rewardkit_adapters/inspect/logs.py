@@ -76,7 +76,7 @@ _ATTACHMENTS = ("attachment://", "tc://")
 
 
 def attached(value: Any, attachments: Mapping[str, str]) -> Any:
-    """Return messages with what the log keeps apart, such as images, put back into its place."""
+    """Return messages with separately stored values, such as images, put back into their places."""
     if not attachments:
         return value
     if isinstance(value, str):

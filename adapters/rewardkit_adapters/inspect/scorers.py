@@ -217,7 +217,7 @@ def _parts(value: Any) -> dict[str, float]:
 
 
 def _note(score: Any, reason: Any, completion: str) -> str:
-    """Return answer, reason and explanation, without what only repeats the completion."""
+    """Return answer, reason and explanation, without repetitions of the completion."""
     said = []
     if score.answer and score.answer.strip() != completion.strip():
         said.append(f"answer: {shorten(score.answer, 60)}")
@@ -358,7 +358,7 @@ class NoSandbox(Mapping[str, Any]):
 
 
 def surround(state: Any) -> NoSandbox:
-    """Make the store of `state` the one that ``store()`` returns, and return what ``sandbox()`` meets."""
+    """Make ``store()`` return the store of `state`, and return the environments that ``sandbox()`` finds."""
     from inspect_ai.util._sandbox.context import sandbox_environments_context_var
     from inspect_ai.util._store import init_subtask_store
 

@@ -44,7 +44,7 @@ SECONDS = 60.0
 MEMORY: int | None = None
 """Memory limit of a trial in bytes, not counting Python and this library; None: half of the free memory."""
 _OF_A_LAUNCHER = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT")
-"""Variables that tell a process that it is part of a distributed training."""
+"""Variables of processes in a distributed training."""
 
 
 @dataclass(frozen=True)

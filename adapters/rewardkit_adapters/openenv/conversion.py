@@ -253,7 +253,7 @@ def failing() -> Iterator[None]:
 
 
 def text_of(rubric: Any) -> str:
-    """Return the classes, the code and the settings of a tree of rubrics, without what they remember."""
+    """Return the classes, the code and the settings of a tree of rubrics, without their memory."""
     return "; ".join(
         f"{type(node).__qualname__}({settings_of(node)}) {source(type(node).forward)}" for node in nodes(rubric)
     )

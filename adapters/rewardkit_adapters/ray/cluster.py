@@ -181,7 +181,8 @@ def connected(address: str | None, target: str) -> Iterator[Cluster]:
 
 
 def _copy_modules(folder: Path, to: Path) -> None:
-    """Copy what modules in `folder` can import from it: its modules and packages, and none of the data beside them."""
+    """Copy everything that modules in `folder` can import from it: its modules and packages, without the data next to
+    them."""
     to.mkdir(exist_ok=True)
     for entry in folder.iterdir():
         if entry.suffix == ".py" and entry.is_file():

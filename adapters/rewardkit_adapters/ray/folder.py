@@ -54,7 +54,7 @@ class Folder:
         return cls(address.rstrip("/") if is_remote(address) else os.path.abspath(address))
 
     def prepare(self, agreed: Mapping[str, Any], resume: bool, rows: int) -> int:
-        """Write down what is scored, or check that it is the same as before; return the rows of a part.
+        """Write down the settings of a run, or check that they are the same as before. Return the rows of a part.
 
         Args:
             agreed: what an earlier run must agree on, in words: ``{"reward": "...", "data": "..."}``.

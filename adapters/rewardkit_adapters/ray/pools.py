@@ -1,4 +1,4 @@
-"""Pools: where the slow parts of a reward run on a cluster, apart from the rewards that only compute.
+"""Pools: separate actors on a cluster for the slow parts of a reward, apart from rewards that only compute.
 
 ::
 

@@ -1,4 +1,4 @@
-"""The plan of a run: what is known before the model is loaded."""
+"""The plan of a run: everything known before the model is loaded."""
 
 from __future__ import annotations
 

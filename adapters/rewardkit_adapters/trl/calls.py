@@ -1,4 +1,4 @@
-"""One call of the trainer: its arguments, the rows of all processes, and what is known of its rollouts."""
+"""One call of the trainer: its arguments, the rows of all processes, and the facts about its rollouts."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Episodes:
         return replace(call, completions=transcripts, columns=columns)
 
     def rollouts(self, call: TrainerCall, trainer: Trainer) -> RolloutInfo:
-        """Return what is known of the rollouts besides their messages."""
+        """Return the facts about the rollouts besides their messages."""
         environments, ids, ends = call.context.get("environments"), call.completion_ids, trainer.end_tokens
         cut = Cut(ids, ends) if ends and hasattr(ids, "__getitem__") else None
         known = {} if environments is None else journals(environments)
@@ -149,7 +149,7 @@ class Cut:
 
 
 def warn_of_rollouts(trainer: Trainer, reward: Reward, episodes: Episodes) -> None:
-    """Warn of what the trainer's rollouts hide from the reward."""
+    """Warn of data that the trainer's rollouts hide from the reward."""
     if trainer.has_rollout_function and episodes.transcripts is None:
         warn(
             "this trainer has a rollout_func, whose episodes arrive as one assistant message with the environment's "
@@ -165,7 +165,7 @@ def warn_of_rollouts(trainer: Trainer, reward: Reward, episodes: Episodes) -> No
 
 
 def warn_of_environments(call: TrainerCall) -> None:
-    """Warn if the environments do not record: the reward then reads what messages tell, and sees no outage."""
+    """Warn if the environments do not record: the reward then reads only the messages, and sees no outage."""
     plain = [one for one in call.context.get("environments") or () if one is not None and journal_of(one) is None]
     if plain:
         name = type(plain[0]).__name__
@@ -176,7 +176,7 @@ def warn_of_environments(call: TrainerCall) -> None:
 
 
 def warn_of_tokens(trainer: Trainer, reward: Reward, call: TrainerCall) -> bool:
-    """Warn if lengths in tokens count what tools said; return whether later batches need not be looked at."""
+    """Warn if lengths in tokens count the results of tools. Return whether later batches need not be checked."""
     if not any(binding.reads("completion_ids") for _, binding in bindings(reward)):
         return True
     if not any(_has_results(completion) for completion in call.completions):

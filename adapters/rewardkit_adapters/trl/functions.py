@@ -98,7 +98,7 @@ class RewardFunctions(list[Any]):
         timeout: float | None = None,
         outages: tuple[type[BaseException], ...] = (),
     ) -> Any:
-        """Return the ``environment_factory`` for a trainer, whose environments record what their tools do.
+        """Return an ``environment_factory`` for a trainer whose environments record their tool calls.
 
         ::
 

@@ -1,4 +1,4 @@
-"""The columns that a trainer gets, and the weights with which their sum is the total.
+"""The columns for a trainer, and the weights with which their sum is the total.
 
 ``"terms"``: one column per term, each with weight 1. ``"components"``: one column of raw scores per component. For a
 pure weighted sum the weights are those of the sum; any other tree gets a column ``total`` of weight 1, and its
@@ -201,7 +201,7 @@ class RewardColumns:
         *,
         normalizes_each: bool,
     ) -> Mapping[str, Floats]:
-        """Return what the trainer adds up, by name: the terms, or (GDPO) its columns, each normalized.
+        """Return the addends of the trainer, by name: the terms, or (GDPO) its columns, each normalized.
 
         Args:
             columns: as `of_table` returns them.
@@ -281,7 +281,7 @@ def _scales(node: Reward) -> bool:
 
 
 def layout_of(reward: Any, columns: Columns = "terms", weights: Sequence[float] | None = None) -> RewardColumns:
-    """Return the layout for what was passed to `to_trl`.
+    """Return the layout for the argument of `to_trl`.
 
     Raises:
         RewardDefinitionError: there is not one weight for each item, a weight is not finite, or as in
@@ -315,7 +315,7 @@ def layout_of(reward: Any, columns: Columns = "terms", weights: Sequence[float] 
 
 
 def successor(reward: Any, held: Mapping[str, float] | None) -> Reward:
-    """Return the tree of what takes the place of a reward whose columns the trainer weights with `held`.
+    """Return the tree of the replacement for a reward whose columns the trainer weights with `held`.
 
     A list keeps these weights, as it keeps those of a GRPOConfig. Any other reward has its own.
 
@@ -337,7 +337,7 @@ def successor(reward: Any, held: Mapping[str, float] | None) -> Reward:
 
 
 def checked_tree(reward: Any) -> Reward:
-    """Return the tree for what was passed to `to_trl`: a reward, a plain function, or a list of them.
+    """Return the tree for the argument of `to_trl`: a reward, a plain function, or a list of them.
 
     Raises:
         RewardTypeError: a reward model, something that `to_trl` returned, or anything else.

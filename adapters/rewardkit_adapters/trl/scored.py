@@ -29,7 +29,7 @@ from rewardkit_adapters.trl.trainer import Trainer
 
 @dataclass(frozen=True)
 class Prepared:
-    """A call of the trainer, with what is needed to score it.
+    """A call of the trainer, with everything needed to score it.
 
     Attributes:
         state: the TrainerState; None if unknown.
@@ -214,7 +214,7 @@ def _scored(
 
 
 def _total_of(addends: Sequence[Floats], total: Floats) -> Floats:
-    """Return (n,) the sum of what the trainer adds up; NaN where `total`, that of the table, is NaN."""
+    """Return (n,) the sum of the trainer's addends; NaN where `total`, that of the table, is NaN."""
     stacked = np.array(addends)
     absent = np.isnan(stacked)
     if absent.any():

@@ -33,7 +33,7 @@ _SETTINGS = (
     "timeout",
     "resources",
 )
-"""The fields of every task's data that say how to run it, not what it is."""
+"""The fields of every task's data for running it, which do not describe it."""
 
 
 def row_of(data: Any, trace: Any) -> Row:

@@ -365,7 +365,7 @@ def _prefilled(text: str) -> Block | None:
 
 
 def _boxes(text: str) -> Iterator[tuple[int, int]]:
-    r"""Yield start and end of what is inside each ``\boxed{...}``, whose braces may be nested."""
+    r"""Yield start and end of the content of each ``\boxed{...}``, whose braces may be nested."""
     for match in _BOX.finditer(text):
         depth = 1
         for place in range(match.end(), min(len(text), match.end() + _LONGEST_BODY)):

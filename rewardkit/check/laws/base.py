@@ -48,7 +48,7 @@ class Unfinished(Exception):
 
 @dataclass(frozen=True)
 class Variant:
-    """A completion made from another one, and what it must earn.
+    """A completion made from another one, and the score that it must earn.
 
     Attributes:
         trial: the completion.
@@ -68,7 +68,7 @@ class Variant:
     twins: tuple[Trial, ...] = ()
 
     def breaks(self, score: TrialResult, base: TrialResult) -> bool:
-        """Whether a score is not what the variant must earn."""
+        """Whether a score differs from the one that the variant must earn."""
         if self.must == "same":
             return not score.same(base)
         if not score.scored or not base.scored:
@@ -152,7 +152,7 @@ def law(
 
 
 def _tried(subject: RewardUnderTest, right: Any, variant: Variant) -> Finding | None:
-    """Return a finding if a variant does not earn what it must; rewards beside this one may judge it."""
+    """Return a finding if a variant does not earn the score that it must. Other rewards of the run may judge it."""
     start = variant.base or right.as_given
     base, *scores = subject.see([start, variant.trial, *variant.twins])
     if not all(variant.breaks(score, base) for score in scores):

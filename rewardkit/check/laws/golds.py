@@ -385,7 +385,8 @@ def keys_are_compared_both_ways(subject: RewardUnderTest, right: Judged) -> Iter
 
 
 def _json_values(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[Any, Callable[[Any], Trial]]]:
-    """Yield each object, or list of objects, of a right completion that a column has, and what writes another one."""
+    """Yield each object, or list of objects, of a right completion that a column has, and a function that writes
+    another one."""
     yield from changeable_calls(subject, right)
     if right.anatomy.gold[:1] in ("{", "[") and right.anatomy.column in subject.columns_read | subject.columns_named:
         with suppress(ValueError, RecursionError):

@@ -100,7 +100,7 @@ def _others(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
 
 
 def _around(anatomy: ParsedCompletion) -> tuple[str, str]:
-    """Return what is before and behind the answer of a right completion."""
+    """Return the text before and after the answer of a right completion."""
     return anatomy.text[: anatomy.region.start], anatomy.text[anatomy.region.end :]
 
 

@@ -1,5 +1,5 @@
-"""Laws of partial credit: what is nearer to the right answer earns no less, and a damaged, wordier or overconfident
-completion no more.
+"""Laws of partial credit: a completion nearer to the right answer earns no less, and a damaged, wordier or
+overconfident one no more.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _SIZES = (0, 5, 20, 50, 100, 200, 400, 800, 1600, 3200)
 _DEEP = 0.1
 """The share of the whole range by which a score must rise or fall to count."""
 _MUCH = 0.2
-"""The same, where a step may change what else is read: a tag without its other mark, words in another language."""
+"""The same, if a step may change how the rest is read: a tag without its other mark, words in another language."""
 _MOST_STEPS = 12
 
 

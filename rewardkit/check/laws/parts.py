@@ -108,7 +108,7 @@ def every_part_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Varia
 
 
 def _missing(subject: RewardUnderTest, right: Judged, text: str) -> str:
-    """Say what the essence of a right completion lacks; "" if that may be as it should be."""
+    """Describe the parts that the essence of a right completion lacks; "" if that may be fine."""
     wrong = wrongness(subject, right)
     if wrong is not None and wrong(text):
         return "the answer is missing"
@@ -143,7 +143,7 @@ def _has(text: str, atom: str) -> bool:
 
 
 def _amid_words(whole: str, text: str) -> bool:
-    """Whether what is left stood among words of the same line, or under each heading there was a text."""
+    """Whether the rest was among words of the same line, or each heading had a text under it."""
     left = set(re.findall(r"[^\W_]+", text))
     return any(
         len([word for word in re.findall(r"[^\W\d_]{2,}", line) if word not in left]) >= _PROSE

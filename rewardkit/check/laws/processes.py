@@ -227,7 +227,8 @@ def _changed_by(subject: RewardUnderTest, leaf: Reward, trials: list[Trial]) -> 
 
 
 def _changed_by_plain(binding: Binding, subject: RewardUnderTest, trials: list[Trial]) -> tuple[str, Any, Any] | None:
-    """Return what a plain function of one completion changes if it gets the cells themselves, as from its own loop."""
+    """Return the cell that a plain function of one completion changes if it gets the original cells, as from a user's
+    loop."""
     for trial in trials:
         cells = {**subject.examples[trial.example].columns, **(trial.columns or {})}
         asked = {one.name: cells[one.source] for one in binding.columns if one.source in cells}

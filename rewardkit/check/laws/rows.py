@@ -196,7 +196,7 @@ def informative(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _tip(subject: RewardUnderTest) -> str:
-    """Return what is known about the reason why all scores are the same; empty for the usual advice."""
+    """Return the likely reason why all scores are the same; empty for the usual advice."""
     if subject.mined.has_dots:
         return ""
     words = [text for text in (*subject.mined.patterns, *subject.mined.texts) if 1 < len(text) <= 30][:3]

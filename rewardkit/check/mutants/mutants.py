@@ -51,7 +51,7 @@ class Mutant:
         return (ALL[self.operator].__doc__ or "").split("\n")[0]
 
     def load(self, name: str) -> Any:
-        """Run the module and return what it calls `name`.
+        """Run the module and return its object called `name`.
 
         Raises:
             Exception: whatever the module raises.

@@ -57,7 +57,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Site:
-    """A node, and what is around it.
+    """A node, and its surroundings.
 
     Attributes:
         node: the place.
@@ -105,7 +105,7 @@ Operator: TypeAlias = Callable[[Site], Iterator[str]]
 
 
 def for_nodes(kind: type[Node], function: Callable[[Site, Node], Iterator[T]]) -> Callable[[Site], Iterator[T]]:
-    """Return a function of a site that yields nothing for nodes of other kinds, and else what `function` yields."""
+    """Return a function of a site that yields the results of `function`, or nothing for nodes of other kinds."""
 
     @wraps(function)
     def apply(site: Site) -> Iterator[T]:
@@ -119,7 +119,7 @@ def for_nodes(kind: type[Node], function: Callable[[Site, Node], Iterator[T]]) -
 
 
 def called(node: ast.AST | None) -> str:
-    """Return the last name of what a call calls: ``search`` for ``re.search(...)``; "" if it is not a call."""
+    """Return the last name of a call's function: ``search`` for ``re.search(...)``; "" if it is not a call."""
     if not isinstance(node, ast.Call):
         return ""
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

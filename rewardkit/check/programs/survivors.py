@@ -323,7 +323,7 @@ def survival(
 
 
 def _known(program: str, suite: Suite, seed: int) -> list[tuple[str, str]]:
-    """Return fresh inputs with what the right program gives for them, each time, in a form that a test can have."""
+    """Return fresh inputs with the outputs of the right program, each time, in a form that a test can have."""
     inputs = fresh_inputs(suite, _INPUTS, seed)
     if not inputs:
         return []

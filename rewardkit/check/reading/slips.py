@@ -1,4 +1,4 @@
-r"""Slips: constructions that do something else than they say, each with what its author meant.
+r"""Slips: code that does not do what its author meant, each with the intended code.
 
 ``re.sub(pattern, "", text, re.I)`` passes the flag as the number of replacements, ``text.lstrip("Answer: ")`` removes
 letters, and ``"Yes" in text.lower()`` is never true. A slip proposes a repair; only if the repaired code gives another
@@ -158,7 +158,7 @@ _CAPITAL = re.compile(r"(?<!\\)[A-Z]")
 
 @dataclass(frozen=True)
 class Slip:
-    """A place in the code that does not do what it says.
+    """A place in the code that does not do what its author meant.
 
     Attributes:
         site: the place.

@@ -1,4 +1,4 @@
-"""Report: the results of all laws for one reward. Section: a report with what labels and samples say.
+"""Report: the results of all laws for one reward. Section: a report with the results from labels and samples.
 
 ``print(check_reward(reward, examples=[...]))`` shows a table of laws, then every finding: the completion, its score,
 why it matters, and a line of Python that reproduces it.
@@ -231,7 +231,7 @@ class Section:
 
     @property
     def _untried(self) -> list[str]:
-        """Say what only right completions can show, if there are none."""
+        """Name the results that need right completions, if there are none."""
         laws = [result.law for result in self.report.results if result.reason == NO_GOOD]
         if not laws:
             return []

@@ -46,7 +46,7 @@ _OF_FORM = re.compile(
 
 
 def columns_of(binding: Binding, code: Mined, known: set[str]) -> set[str]:
-    """Return the columns that a function names or uses, of those `known`; `code` is what its code mentions."""
+    """Return the columns among `known` that a function names or uses; `code` has the names that its code mentions."""
     function = binding.original
     if not binding.foreign:
         named = {one.source: one.name for one in binding.columns}
@@ -63,7 +63,7 @@ def columns_of(binding: Binding, code: Mined, known: set[str]) -> set[str]:
 
 
 def named_arguments(function: Any, known: set[str]) -> set[str]:
-    """Return the known columns that are arguments of a function and that its code uses."""
+    """Return the known columns that are arguments of a function and used in its code."""
     return {name for name in parameters_of(function) or () if name in known and uses_argument(function, name)}
 
 
@@ -302,7 +302,7 @@ class RewardUnderTest:
 
     @cached_property
     def scope(self) -> str:
-        """``"sample"``, ``"group"`` or ``"batch"``: what the reward declares it needs to score one completion."""
+        """The declared rows that the reward needs to score one completion: ``"sample"``, ``"group"`` or ``"batch"``."""
         scopes = {binding.scope for _, binding in self.bindings if not binding.foreign} | {_together(self.reward)}
         return next((scope for scope in ("batch", "group") if scope in scopes), "sample")
 

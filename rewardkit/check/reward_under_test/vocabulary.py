@@ -104,7 +104,7 @@ class Mined:
 
 
 def mined(reward: Reward) -> Mined:
-    """Collect what the functions and primitives of a tree mention."""
+    """Collect the words and numbers that the functions and primitives of a tree mention."""
     texts: dict[str, None] = {}
     patterns: dict[str, None] = {}
     names: set[str] = set()

@@ -1,4 +1,4 @@
-"""The whole: what the rewards of a run judge together, so that none of them is blamed for what another one judges.
+"""The whole: all rewards of a run together, so that none of them is blamed for a property that another one judges.
 
 A format reward pays wrong answers, and a reward for fields pays wrong values. In a list with a reward that judges
 answers, that is as it should be: the sum tells them apart.

@@ -34,7 +34,7 @@ _WORTH = 1.0
 _SHARE = 0.5
 """One law may take this share of the time left."""
 _OF_TIME = "time_linear"
-"""The law that a completion breaks on which the reward hangs or takes long."""
+"""The law that is broken if the reward hangs on a completion, or takes long."""
 
 
 def run_laws(
@@ -130,7 +130,7 @@ def run_law(law: Law, subject: RewardUnderTest) -> LawResult:
 
 
 def _found(law: Law, subject: RewardUnderTest) -> Iterator[Finding]:
-    """Yield what a law finds, and what its long completions say about the time."""
+    """Yield the findings of a law, and the timing of its long completions."""
     subject.law, subject.slow, subject.covered = law, None, False
     try:
         yield from law.check(subject)

@@ -106,7 +106,7 @@ def isolated(
     heard: Heard = lambda data: None,
     quiet: float = math.inf,
 ) -> Iterator[Any]:
-    """Run `work` in a forked child and yield what it sends; at the end, a `Lost` if the child hung or died.
+    """Run `work` in a forked child and yield its messages; at the end, a `Lost` if the child hung or died.
 
     Args:
         work: called in the child with a function that sends a picklable object.

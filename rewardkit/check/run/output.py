@@ -1,4 +1,4 @@
-"""Output: what a reward prints while it is checked, counted and sampled instead of shown.
+"""Output that a reward prints while it is checked: counted and sampled instead of shown.
 
 A reward that prints one line per completion would print a million of them in a check.
 """
@@ -81,7 +81,7 @@ def speak_to(descriptor: int) -> None:
 
 @contextmanager
 def diverted(heard: Heard) -> Iterator[None]:
-    """Inside the block, `heard` gets what this process prints, once the block ends."""
+    """Pass the output of this process inside the block to `heard`, once the block ends."""
     before = sys.stdout, sys.stderr
     with suppress(Exception):
         for stream in before:

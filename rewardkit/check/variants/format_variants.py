@@ -126,7 +126,7 @@ def _broken_lines(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
 
 
 def _prefilled(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVariant]:
-    """Yield the completion without the opening tag of its thinking, as after a prompt that ends with that tag."""
+    """Yield the completion without the opening tag of its thinking, as if the prompt ended with that tag."""
     block, text = right.anatomy.thinking, right.anatomy.text
     if block is None or block.whole.start == block.body.start or text[: block.whole.start].strip():
         return

@@ -1,4 +1,4 @@
-r"""Other golds: more values that a gold column may have, with what is right and wrong for each.
+r"""Other golds: more values that a gold column may have, with right and wrong answers for each.
 
 For ``answer="42"`` there are ``"0"`` and ``"7"``, which rows like the examples surely have, and ``"-305"`` or
 ``"0.25"``, which they may have; for ``"B"`` the other letters; for ``{"qty": 3}`` objects with other values of the same
@@ -51,7 +51,7 @@ class Gold:
 def other_golds(
     anatomy: ParsedCompletion, known: Sequence[Any], *, in_patterns: bool = False, stripped: Sequence[str] = ()
 ) -> Iterator[Gold]:
-    """Yield other values in place of the gold answer of a right completion; none where that is not certain.
+    """Yield other values in place of the gold answer of a right completion; none if the place is not certain.
 
     Args:
         anatomy: of the completion.

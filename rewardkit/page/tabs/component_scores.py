@@ -153,7 +153,7 @@ class TriedFacts:
         self.update()
 
     def update(self) -> None:
-        """Show what is known by now."""
+        """Show the scores known by now."""
         trial, tried, row = self.watched.trial, self.watched.scores.tried, self.row
         shown = trial is not None and NEW in tried
         self.frame.clear()

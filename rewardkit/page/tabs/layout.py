@@ -322,7 +322,7 @@ class Page:
 
 
 def empty_state(title: str, message: str, example: str = "", *, back: bool = False) -> None:
-    """Show a message in place of content: what is missing and what to do."""
+    """Show a message in place of missing content, with advice."""
     with ui.box("empty"):
         ui.text(title, tag="h2")
         ui.text(message, tag="p")

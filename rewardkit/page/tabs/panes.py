@@ -119,7 +119,7 @@ def build_numbers(side: Side) -> None:
 
 
 def build_text(place: str, side: Side, texts: Texts, show_all: Callable[[], Awaitable[None]]) -> TriedFacts:
-    """Show a text on the ``left`` or the ``right``, below what the reward that is tried gives it."""
+    """Show a text on the ``left`` or the ``right``, below its scores by the reward on trial."""
     facts = TriedFacts(side.watched, side.row)
     if texts.conversations:
         return facts

@@ -25,7 +25,7 @@ _EXPLOIT = "exploit"
 
 
 class LeadCheck:
-    """Buttons that label the completions of a lead, and the command that checks the reward with them.
+    """Buttons for labeling the completions of a lead, and the command that checks the reward with them.
 
     Args:
         rows: the completions, as rows of the scores in memory.

@@ -1,4 +1,4 @@
-"""Tables that are searched, sorted and shown page by page; the address keeps what was chosen."""
+"""Tables that are searched, sorted and shown page by page. The address keeps the user's choices."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Pager:
 
 
 class PagedTable(ABC):
-    """A table of what a search finds.
+    """A table of search results.
 
     Attributes:
         size: the rows of a page.

@@ -496,7 +496,7 @@ class _Text:
         return self._settled(claims)
 
     def _claims(self, first: int, *, marked: bool) -> list[int]:
-        """Return the mentions from `first` on that are claims of the first rank that has any."""
+        """Return the mentions, starting at `first`, that are claims of the first rank that has any."""
         ranks: list[Rank] = [
             *(self._stated, self._line, self._concluded, self._right, self._subject, self._picked, self._pointed)
         ]

@@ -1,4 +1,4 @@
-"""Instructions about keywords: that they occur, how often, and where."""
+"""Instructions about keywords: their occurrence, number and position."""
 
 from __future__ import annotations
 
@@ -370,7 +370,7 @@ def capitals(passage: Passage) -> str:
 
 
 def _rows(text: str, delimiter: str, columns: tuple[str, ...], count: int) -> str:
-    """Return what is wrong with the header, the number of rows or their length."""
+    """Return the error in the header, the number of rows or their length."""
     try:
         header, *rows = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
     except (csv.Error, ValueError) as error:

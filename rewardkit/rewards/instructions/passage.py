@@ -1,4 +1,4 @@
-"""Passage: a text and what checks read in it (words, sentences, lines), each found once."""
+"""Passage: a text and its parts (words, sentences, lines) for the checks, each found once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LONGEST = 100
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of `text`, with what is between them removed."""
+    """Return the sentences of `text`, without the text between them."""
     found: list[str] = []
     start, length = 0, len(text.rstrip())
     for end, following in _breaks(text):
@@ -48,7 +48,7 @@ def sentences(text: str) -> list[str]:
 
 
 def _breaks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where a sentence ends and where the next one starts."""
+    """Yield the end of each sentence and the start of the next one."""
     begin = 0  # of the word with the last mark
     last: re.Match[str] | None = None
     for match in _END.finditer(text):

@@ -27,7 +27,7 @@ according also although among another consider despite even finally first howeve
 meanwhile moreover nevertheless next nonetheless one second similarly since think third though thus yet
 """)
 )
-"""Words that are capitalized only where a sentence starts, so that they decide whether one ends before them."""
+"""Words that are capitalized only at the start of a sentence, so they decide whether one ends before them."""
 
 ABBREVIATIONS = frozenset(
     _words("""

@@ -30,8 +30,9 @@ SAME_VALUE_PARTS = 10_000
 LONGEST_CHECK = 2e9
 """The nanoseconds that checking one completion may take, by the estimate of `Cost`."""
 _PART, _NAME, _CHARACTER, _STATE = 25, 1_000, 3, 50
-"""Nanoseconds, measured with jsonschema-rs 0.37: a part of the schema on a value; a pattern on the name of a property;
-a pattern on a character, and if its automaton has too many states to be kept, each of the pattern's states on one."""
+"""Nanoseconds, measured with jsonschema-rs 0.37, for: a part of the schema on a value, a pattern on the name of a
+property, a pattern on a character, and, if its automaton has too many states to be kept, each of the pattern's states
+on a character."""
 _KEPT_STATES = 12
 """A pattern may be in any subset of its states: the engine keeps a few thousand of these, so not those of 2 ** 13."""
 PATTERN_STATES = 200_000
@@ -108,7 +109,7 @@ class Cost:
 
 
 def check_document(document: SchemaDocument) -> Cost:
-    """Refuse a schema that refers to itself, or branches excessively, on the same value; return what it costs.
+    """Refuse a schema that refers to itself, or branches excessively, on the same value. Return its cost.
 
     Example: ``check_document(SchemaDocument({"allOf": [{"$ref": "#"}]}))`` raises.
     Raises RewardDefinitionError that names the loop or the place.

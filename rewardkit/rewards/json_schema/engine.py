@@ -313,7 +313,7 @@ class PlainCheck:
         self._words = ""  # the same for all values, and the validator takes long to find them
 
     def problem(self, value: object) -> str:
-        """Describe what is wrong with `value`; empty if it is fine."""
+        """Describe the errors in `value`; empty if it is valid."""
         if self._fits(value):
             return ""
         self._words = self._words or self._explained(value)
@@ -384,7 +384,7 @@ class Rules:
         return ""
 
     def problem(self, value: object) -> str:
-        """Describe what is wrong with `value` as a whole."""
+        """Describe the errors of `value` as a whole."""
         plain = self.plain_problem(value)
         return plain or f"{value_text(value)} does not satisfy {', '.join(self.level.whole) or 'its schema'}"
 

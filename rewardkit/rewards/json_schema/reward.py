@@ -90,7 +90,7 @@ HIGHEST_INVALID = 1.0 - 1e-6
 
 INVALID_ITEMS = 100
 EXAMINED_VALUES = 2_000
-"""The limits of what is examined: an array with more invalid items scores 0, and so do all further invalid objects and
+"""The limits of the examination: an array with more invalid items scores 0, and so do all further invalid objects and
 arrays of one value, so that a completion cannot cost seconds."""
 
 SHOWN_TAGS = 4

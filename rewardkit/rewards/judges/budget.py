@@ -204,7 +204,7 @@ class Spending:
             self._under_way -= 1
 
     def _add(self, calls: int, tokens: int, money: float) -> None:
-        """Add to what was spent. If the ledger is locked, it is added with the next call."""
+        """Add to the amount spent. If the ledger is locked, it is added with the next call."""
         with self._lock:
             owed, self._owed = [*self._owed, (calls, tokens, money)], []
         try:
@@ -249,7 +249,7 @@ class Spending:
 
 
 def spending_of(budget: Budget) -> Spending:
-    """Return what this process has spent of `budget`, or what all processes have, if there is a ledger.
+    """Return the amount of `budget` that this process has spent, or all processes if there is a ledger.
 
     Raises:
         RunStopped: the ledger cannot be opened.

@@ -90,7 +90,7 @@ _QUOTED = 2_000
 
 @dataclass(frozen=True)
 class Service:
-    """A model that judges, with what limits the cost of its verdicts.
+    """A model that judges, with the limits on the cost of its verdicts.
 
     Attributes:
         endpoint: the model and how to ask it.

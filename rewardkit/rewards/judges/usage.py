@@ -69,7 +69,7 @@ def tally() -> Tally:
 
 
 async def metered(work: Awaitable[_T]) -> tuple[_T, Tally]:
-    """Await `work`, and return its result and the tally of what it did."""
+    """Await `work`, and return its result and the tally of its usage."""
     counted = Tally()
     token = TALLY.set(counted)
     try:

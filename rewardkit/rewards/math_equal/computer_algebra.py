@@ -181,7 +181,7 @@ _REALS = (*map(
 _NATURALS = (7, 3, 4, 9, 5, 2, 11, 6, 8, 10)
 _OFF_AXIS = (sympy.Rational(2, 3) + 2 * sympy.I / 5, -sympy.Rational(7, 5) + 3 * sympy.I / 4, 1 - 4 * sympy.I / 3)
 _FAR = (30, -12, 1000, -1000, 100, -100, 17, -45, 12, 64, -7, 15, 20, 25, -3, 10, 0, 1)
-"""Integers, where floors jump, and on both sides of what an absolute value or a binomial may be about."""
+"""Integers, where floors jump, and on both sides of the argument of an absolute value or a binomial."""
 
 _PIECEWISE = (
     sympy.Abs, sympy.Max, sympy.Min, sympy.floor, sympy.ceiling, sympy.Piecewise, sympy.Mod, sympy.sign, sympy.log,
@@ -193,7 +193,7 @@ _INTEGRAL = (sympy.factorial, sympy.binomial, GreatestDivisor, LeastMultiple)
 _JUMPING = (sympy.floor, sympy.ceiling, sympy.Mod)
 MAX_NUMBERS = 6
 FEW = 6
-"""Points for what has no jumps: on both sides, at three distances."""
+"""Points for functions without jumps: on both sides, at three distances."""
 
 
 @lru_cache(maxsize=1024)
@@ -527,7 +527,7 @@ def leaf(text: str) -> tuple[Any, int, str]:
 
 
 def _operator(text: str) -> Any:
-    r"""Read ``\sum_{k=1}^{n} k`` with math-verify's parser, which may not find letters that the text lacks."""
+    r"""Read ``\sum_{k=1}^{n} k`` with math-verify's parser, which must not find letters that the text lacks."""
     if not _SAFE.fullmatch(text):
         raise Unreadable
     exact = _DECIMAL.sub(_as_fraction, text)

@@ -295,7 +295,7 @@ def _value_of_subject(line: str) -> str | None:
 
 
 def _last_line(text: str) -> int:
-    """Return where the last line begins, or the formula that is displayed at the end."""
+    """Return the start of the last line, or of the formula displayed at the end."""
     ending = text.rstrip(".")
     for opening, closing in _DISPLAYS:
         start = ending.rfind(opening, 0, -len(closing))

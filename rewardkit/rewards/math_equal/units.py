@@ -78,7 +78,7 @@ _MILLIONS = re.compile(r"(?<![a-z])[a-z]{1,5}ill?i(?:on|ar)")
 """Millions and up, and their parts, in many languages: trillionths, Millionen, miliardi."""
 
 _PROPERTIES = frozenset(("odd", "even", "prime", "composite", "positive", "negative", "integer", "integers", "real"))
-"""Words that say of which numbers an answer speaks, and so cannot be omitted as units can."""
+"""Words that name the kind of numbers in an answer, and so cannot be omitted as units can."""
 
 _REMARK = re.compile(r"(?<![^ ])(?:in total|total|altogether|in all|ordered pairs?)(?![^ ])", re.IGNORECASE)
 

@@ -537,7 +537,7 @@ def _prepared(text: str) -> str:
 
 @dataclass(frozen=True)
 class _Text:
-    """A prepared text, the pattern of its pieces, and what reads these."""
+    """A prepared text, the pattern of its pieces, and the function that reads these."""
 
     text: str
     pattern: re.Pattern[str]
@@ -658,7 +658,7 @@ class _Text:
         return self._before(NEGATIVE, piece)
 
     def _before(self, pattern: re.Pattern[str], piece: Piece) -> re.Match[str] | None:
-        """Search for `pattern` before the number, unless what is there says nothing about it, as in most texts."""
+        """Search for `pattern` before the number, unless the text there is not about it, as in most texts."""
         left = max(0, piece.start - CLOSE)
         head = self.text[left : piece.start].rstrip(" *$(\\")
         if head.endswith(SILENT):
@@ -666,7 +666,7 @@ class _Text:
         return pattern.search(self.text, left, piece.start)
 
     def _result(self, line: list[Piece]) -> tuple[Piece, list[Piece]]:
-        """Return the last number of a line, without computations in brackets and adjuncts, and what is before it."""
+        """Return the last number of a line, without computations in brackets and adjuncts, and the text before it."""
         text, last = self.text, line[-1]
         opening = text.rfind("(", line[0].end, last.start + 1)
         if opening >= 0 and last.start - opening < _NEAR and ")" not in text[opening : last.start]:
@@ -721,7 +721,7 @@ class _Text:
         return opened.end() if opened else start
 
     def _stated(self) -> list[Piece] | str | None:
-        """Return the number in the last "The answer is 42", and what follows it; a passage if it is not a number."""
+        """Return the number in the last "The answer is 42", and the text after it; a passage if it is not a number."""
         for lead, statement_start in self._statements:
             start = self._opened(statement_start)
             if start in self._unclaimed:
@@ -769,7 +769,8 @@ class _Text:
         )
 
     def _equal(self, pieces: list[Piece]) -> list[Piece]:
-        """Return the result of the computation that starts with the first piece, and what follows: 14 for 26 - 12 = 14.
+        """Return the result of the computation that starts with the first piece, and the text after it: 14 for 26 - 12
+        = 14.
 
         41 = 42 computes nothing.
         """
@@ -827,7 +828,7 @@ class _Text:
     # what the number is part of
 
     def _longer(self, piece: Piece, rest: list[Piece], following: list[Piece]) -> str | None:
-        """Return the passage that the number is a part of, or in which it is one of several; None if it is alone."""
+        """Return the passage that contains the number as a part, or as one of several; None if it is alone."""
         text, start, end = self.text, piece.start, piece.end
         left = max(0, start - _NEAR)
         if SENTENCE_END.match(text, end) or COMPUTED.match(text, end):

@@ -270,7 +270,7 @@ _OF_CALLS = ("functional", "function_call", "call_based")
 
 
 def _read(cell: object, row: Mapping[str, Any]) -> Tests:
-    """Read tests, or what contains them; `row` is the mapping around them, if any."""
+    """Read tests, or a value that contains them; `row` is the mapping around them, if any."""
     if isinstance(cell, Mapping):
         return _read_mapping({**{key: row[key] for key in _ABOVE if key in row}, **cell})
     if isinstance(cell, str):
@@ -350,7 +350,7 @@ def _pair(test: object, number: int) -> tuple[object, object]:
 
 
 def _read_pairs(tests: Sequence[object], row: Mapping[str, Any]) -> Tests:
-    """Read tests that may say each for itself of which kind they are."""
+    """Read tests, each of which may name its kind."""
     printed, steps, prelude = [], [], False
     pairs = [_pair(test, number) for number, test in enumerate(tests, 1)]
     wrapped = _wrapped(pairs)
@@ -385,7 +385,7 @@ def _function(cell: Mapping[str, Any]) -> str:
 
 
 def _setup(row: Mapping[str, Any]) -> str:
-    """Return the code that runs before the tests: set-up code, and what the prompt defines beside the function."""
+    """Return the code that runs before the tests: set-up code, and the prompt's definitions besides the function."""
     parts = []
     prompt, entry_point = row.get("prompt"), str(row.get("entry_point") or "")
     if isinstance(prompt, str):

@@ -116,7 +116,7 @@ def read_answers(report: bytes) -> list[Any]:
 
 
 def _admit(value: Any) -> None:
-    """Refuse what `values.encode` does not write, and ranges that take long to search."""
+    """Refuse values that `values.encode` does not write, and ranges that take long to search."""
     if not isinstance(value, list):
         return
     name, *items = value

@@ -230,7 +230,7 @@ def _frames(reader: _Reader, wall: float) -> Iterator[Run]:
 
 
 def reported(problem: bytes, output: bytes, finished: bool) -> Run:
-    """Return what a frame says. The text of an exception is the program's: escape it, as in a repr."""
+    """Return the content of a frame. The text of an exception is the program's: escape it, as in a repr."""
     return Run(output, repr(problem.decode(errors="replace"))[1:-1].replace("\\'", "'"), finished)
 
 

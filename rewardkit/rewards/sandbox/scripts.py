@@ -290,7 +290,7 @@ _EQUALITIES = ("assertEqual", "assertEquals", "assertIs", "assertAlmostEqual", "
 
 
 def _check_evaluation(nodes: Sequence[ast.AST], own: frozenset[str]) -> None:
-    """Refuse to run what the program returns, which could then pass any test."""
+    """Refuse to run code that the program returns, which could then pass any test."""
     constant = {id(node.func) for node in nodes if isinstance(node, ast.Call) and all(map(_is_constant, node.args[:1]))}
     for node in nodes:
         name = ""
@@ -423,7 +423,7 @@ def called_on_the_left(line: ast.stmt) -> Iterator[str]:
 
 @lru_cache(16)
 def shared_code(script: Script, tolerance: float | None) -> dict[str, Any]:
-    """Return what the tester needs for all tests of a script; see `tester.run`."""
+    """Return the code that the tester needs for all tests of a script; see `tester.run`."""
     names = names_of(script)
     source = _code(script.source, "<test>", tolerance)
     setup = _code(f"{names.imports}\n{script.setup}", "<setup>", None)
@@ -441,7 +441,7 @@ def shared_code(script: Script, tolerance: float | None) -> dict[str, Any]:
 
 
 def step_code(step: Step, shared: dict[str, Any]) -> bytes:
-    """Return what the tester needs for one test, beside what `shared_code` returns."""
+    """Return the code that the tester needs for one test, in addition to `shared_code`."""
     statements = shared["statements"]
     place = None if step.place is None else shared["start"] + step.place
     described = {

@@ -38,7 +38,7 @@ from rewardkit.tree.reward import Calls, Request, Reward, Steps, SubBatch, appli
 
 
 def advanced(steps: Steps, answer: Any) -> Any:
-    """Send `answer` to a node and return what it asks for next; numbers too large for a float become infinite."""
+    """Send `answer` to a node and return its next request; numbers too large for a float become infinite."""
     with np.errstate(over="ignore", invalid="ignore"):  # reported once, with the name of the node, by `overflow`
         return steps.send(answer)
 
@@ -243,7 +243,7 @@ class Run:
 
 @dataclass(slots=True, eq=False)
 class _Task:
-    """A node in progress: what it waits for, and which tasks wait for it."""
+    """A node in progress: the tasks that it waits for, and those that wait for it."""
 
     reward: Reward
     steps: Steps
@@ -526,7 +526,7 @@ class Scorer:
         return list(dict.fromkeys(self._plan.late(max_steps)))
 
     def check(self, batch: Batch) -> None:
-        """Raise a BindingError if the batch lacks what a reward in the tree asks for."""
+        """Raise a BindingError if the batch lacks columns that a reward in the tree asks for."""
         self._plan.check(batch)
 
     def score(

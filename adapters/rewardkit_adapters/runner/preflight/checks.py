@@ -135,7 +135,7 @@ _TRACKERS = {"tensorboard": ("tensorboard", "tensorboardX"), "wandb": ("wandb",)
 
 
 def packages(config: RunConfig) -> Iterator[Finding]:
-    """Find packages that the settings need and that are not installed."""
+    """Find packages that the settings need but that are not installed."""
     wanted = {
         "lora": (config.lora is not None, ("peft",), ""),
         "quantize": (config.quantize is not None, ("bitsandbytes",), ""),
@@ -304,7 +304,7 @@ CHOICE = "environment"
 
 
 def tools(config: RunConfig, tree: Reward, table: Table) -> Iterator[Finding]:
-    """Find what is wrong with ``environment:``; yield nothing without an environment."""
+    """Find errors in ``environment:``; yield nothing without an environment."""
     if config.environment is None:
         return
     try:

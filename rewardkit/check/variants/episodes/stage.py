@@ -141,7 +141,7 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 
 
 def stage_of(environment: Any, tools: Sequence[Any]) -> Stage:
-    """Return the stage for what was passed to the check.
+    """Return the stage for the arguments of the check.
 
     Raises:
         RewardDefinitionError: an environment that cannot be made, or a tool that is not a function.

@@ -125,7 +125,7 @@ def forms_for(view: Any, known: Sequence[str] = ()) -> list[Form]:
 
 
 def guessed(text: str) -> Form:
-    """Guess what a text in a reward's code marks: a tag marks its body, anything else the text after it."""
+    """Guess the part that a text in a reward's code marks: a tag marks its body, anything else the text after it."""
     if text.startswith("<") and text.endswith(">"):
         return Form(text, f"</{text[1:]}", text)
     return Form(text if text.endswith((" ", "\n")) else f"{text} ", "", text)

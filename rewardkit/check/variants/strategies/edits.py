@@ -170,7 +170,7 @@ def _with_calls(messages: Messages, change: Callable[[dict[str, Any]], dict[str,
 
 
 def _parts(messages: Messages) -> list[Messages]:
-    """Return what is before the first assistant message, and each of these with what follows it."""
+    """Return the messages before the first assistant message, and each assistant message with those that follow it."""
     parts: list[Messages] = [[]]
     for message in messages:
         if is_assistant(message):

@@ -51,7 +51,7 @@ _SAID = ("Go on.", "Are you sure?", "")
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool: its name, what its arguments are drawn from, and whether it is asynchronous."""
+    """A tool: its name, the source of its arguments, and whether it is asynchronous."""
 
     name: str
     arguments: SearchStrategy[dict[str, Any]]

@@ -379,7 +379,8 @@ class EndpointClient:
 
 
 def _wait(state: Any) -> float:
-    """Return the seconds until the next attempt: what the server asked for, or twice as long each time; randomized."""
+    """Return the seconds until the next attempt: the time that the server asked for, or twice as long each time;
+    randomized."""
     asked = state.outcome.exception().retry_after
     if asked is not None:
         return float(asked) + uniform(0.0, _FIRST_WAIT)
