@@ -51,6 +51,7 @@ def proxy_leads(run: WindowedRun) -> list[Lead]:
     risen = {name: run.changes(values) for name, values in proxies.items()}
     deviations = {name: _deviation(values) for name, values in proxies.items()}
     total = run.changes(run.totals)
+    # Less than the 4 of a lead: it only has to show that a component moves at all.
     supported = np.any([change.z > 3.0 for change in risen.values()], axis=0) if risen else np.ones_like(total.z) > 0
     best = []
     for truth in truths(run):
@@ -114,6 +115,7 @@ def _strengths(proxy: Changes, deviation: float, truth: Changes, about: Truth, s
         still = np.where(hopeless, 1.0, 0.0)
     else:
         rise = (truth.difference + 2.0 * truth.error) / about.deviation
+        # From 0.1, not 0: two standard errors are added to the rise, so a truth that stands still has a little.
         still = np.where(np.isnan(rise), 0.0, 1.0 - ramp(rise, 0.1, 0.4))
         if np.isfinite(low) and np.isfinite(high):
             still = np.maximum(still, _behind(proxy, size, truth, high - low))
@@ -149,6 +151,7 @@ def _to_the_end(still: Floats) -> Floats:
 def _lead(run: WindowedRun, truth: Truth, name: str, proxy: Changes, still: Changes, peak: Peak) -> Lead:
     pair, steps = peak.pair, peak.steps
     shown = name or "the total"
+    # As many standard errors as a rise needs; less is called flat.
     moved = "falls" if still.z[pair] < -4.0 else "stays flat"
     gained = run.component(name) if name else run.totals
     keys = gained

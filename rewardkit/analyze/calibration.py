@@ -328,6 +328,7 @@ class ComponentCalibration:
     @property
     def is_reversed(self) -> bool:
         """Whether bad completions score above good ones more often than below."""
+        # Below 0.5, a higher score means a worse completion more often than a better one.
         return self.auc is not None and self.auc < 0.5
 
 

@@ -17,7 +17,9 @@ from rewardkit.batch.column import Floats, Numbers
 
 _FEWEST = 5
 """An interval from fewer prompts would be a guess."""
+# The usual level of intervals in papers, so that numbers compare.
 _LEVEL = 0.95
+# Sums in another order differ in their last digits: that is not a difference.
 _EXACT = 1e-9
 
 

@@ -64,6 +64,7 @@ class TrainerState:
             epoch=now.epoch,
             global_step=now.step,
             max_steps=now.max_steps,
+            # 2.9999999999999996 epochs, as trainers count them, are 3.
             num_train_epochs=max(1, math.ceil(round(epochs, 6))),
         )
 

@@ -135,10 +135,12 @@ _HEADER = re.compile(
 """The beginning of the model's turn, which belongs to the prompt; some pipelines leave it before the completion."""
 _SPACE = re.compile(r"\s*")
 _GAP = re.compile(r"[\s;,]*")
+"""Between two calls: some models write commas or semicolons there."""
 _AFTER_ANALYSIS = re.compile(r"<\|end\|>|(?=<\|start\|>|<\|channel\|>(?!analysis))")
 _AFTER_THINKING = re.compile(_EVENTS["thought"])
 _END = re.compile(_ENDS)
 _FENCE = re.compile(r"\n[ ]{0,3}(`{3,}|~{3,})[ \t]*(?=\n|\Z)")
+"""Markdown allows three spaces before a fence; four make it a block of code."""
 _FENCES_OF_CALLS = ("tool_code", "tool_call", "tool_calls", "function_call")
 _WRAPPERS_END = re.compile(
     rf"(?:\s*(?:</{_CALL_TAG}>|<\|/tool_call\|>|<[|｜]tool[▁_]calls?[▁_](?:section_)?end[|｜]>))+"
@@ -164,6 +166,8 @@ _TOKEN_MARK = re.compile(r"<[|｜]|\[")
 """A mark that is a special token: it may directly follow text. It is only mentioned if the sentence continues after
 it."""
 _SENTENCE = re.compile(r"[ \t]*[^\s<\[]")
+"""After a mark that is only talked about, the sentence goes on: "<tool_call> is a token". Another mark or a call does
+not."""
 _BULLETS = frozenset(("-", "*", "+", "•"))
 _INTRODUCED = re.compile(
     r"(?:(?:\A|[.!?\n,:] ?)(?:(?:here(?:'s| is| are)|this is|see) )?(?:(?:for|as an?|an?|some|the) )?"
@@ -288,6 +292,7 @@ def begins_like_a_call(text: str, *, code: bool = False) -> bool:
     Args:
         code: the text is in a fence, where a line of Python is a program.
     """
+    # Only the head decides about the form, and a completion may have 100,000 characters.
     head = text[:200]
     if not code and _LINE_OF_PYTHON.match(head):
         return True
@@ -755,6 +760,7 @@ def _ends_a_sentence(before: str) -> bool:
     _, newline, line = before.rpartition("\n")
     told = line.rstrip(" \t")
     if newline and (not told or told.strip() in _BULLETS):
+        # What introduces an example ("such as:") is right before it.
         return not _INTRODUCED.search(before[-200:].rstrip())
     last = told[-1:]
     if not last or last.isalnum() or last in _JOINING or before[-1] in _QUOTING or told.strip(" >") == "":

@@ -24,7 +24,9 @@ _TOOL = ("tool", "function", "ipython", "observation")
 _ARGUMENTS = ("arguments", "args", "parameters", "input")
 _REASONING = ("reasoning_content", "reasoning", "thinking")
 _THINKING_PARTS = ("thinking", "reasoning", "reasoning_text")
+# Any limit: a longer result is data and not an error, and parsing it takes time.
 _ERROR_CHARACTERS = 20_000
+# An id of a call is text or a small number; longer numbers are made up, and str() of huge ones raises.
 _LARGEST_ID = 10**18
 _USUAL = {str, list, type(None)}
 _CALL_IDS = ("call_id", "id", "tool_call_id")
@@ -281,6 +283,7 @@ def _error_of(text: str, flagged: bool, is_error: IsError | None) -> str | None:
         return said if isinstance(said, str) else text if said else None
     if flagged:
         return _error_in(text) or text
+    # {"error": ...}, also with white space: the key comes first. Other results are not parsed, which takes time.
     return _error_in(text) if text[:1] in "{ \n\t" and "error" in text[:12] else None
 
 

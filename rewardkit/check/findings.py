@@ -52,9 +52,11 @@ _BY_FAMILY = {
     "injection": "Treat the completion as data: never evaluate it, and quote it in a judge's prompt",
 }
 
+# What a reward for chat messages raises on text: "'str' object has no attribute 'get'".
 READS_CHAT = re.compile(
     r"InvalidReturn: seems to read chat messages|AttributeError: 'str' object has no attribute 'get'"
 )
+# What a reward for text raises on chat messages: "can only concatenate list (not "str") to list".
 _READS_TEXT = re.compile(
     r"TypeError: can only concatenate list"
     r"|TypeError: expected string or bytes-like object"
@@ -94,7 +96,9 @@ def advice_for(law: Law, *, family: str = "", trace: str = "", chat: bool = Fals
 # Expressions: Python that can be pasted, for the values of a finding and the import of its reward.
 
 
+# Any limit: shorter texts are readable where they are pasted.
 _LONG = 300
+# "word word word ..." is pasted as 'word ' * 300. Pieces of up to 40 characters, at least 31 times.
 _RUN = re.compile(r"(.{1,40}?)\1{30,}", re.DOTALL)
 
 
@@ -309,6 +313,7 @@ class Finding:
             lines.append(f"  line        {visible(self.line)}")
         if self.advice:
             lines.append(f"  next        {self.advice}")
+        # Any limit: longer code is not pasted from a terminal.
         if len(self.reproduce) <= 1_000:
             lines.append(f"  reproduce   {visible(self.reproduce)}")
         return "\n".join(lines)

@@ -20,10 +20,13 @@ ANSWERS = ("answer", "gold", "label", "target", "solution", "expected", "referen
 _BESIDE = re.compile(r"(?i)(?:^|_)(?:units?|lang(?:uage)?|scripts?|formats?|styles?|types?|kinds?|levels?)(?:$|_)")
 """Columns that say how an answer is written."""
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]|\.\d)")
+"""1,234.5 and -7, but neither the 2 of v2 nor a part of 1.2.3."""
 _TIMES_TEN = r"\s?(?:[x×*]|\\times|\\cdot)\s?10\s?\^\s?\{?([-+]?\d{1,3})\}?"
 SCIENTIFIC = re.compile(rf"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{{1,3}}(?!\w)|{_TIMES_TEN})")
+"""1e-3 and 6.02 \\times 10^{23}."""
 _BOX = re.compile(r"\\f?boxed\s*\{")
 _LONGEST_BODY = 20_000
+"""Any limit: closing braces are looked for character by character, and documents parsed again."""
 _MAGNITUDE = 300
 """Digits with an "e" and a larger exponent are not a number, but a hash, say."""
 
@@ -171,6 +174,7 @@ def _near(text: str, value: Any) -> tuple[Span, ...]:
     gold = as_number(value)
     if not gold:
         return ()
+    # Numbers within 5 % of the gold answer may be the same number, rounded.
     return tuple(span for span in numbers_in(text) if abs((as_number(span.of(text)) or 0) - gold) <= abs(gold) / 20)
 
 
@@ -238,6 +242,7 @@ def _places(text: str, value: Any) -> Iterator[Span]:
     if len(items) > 1:
         found = list(_listed(text, items)) or list(_one_of(text, items))
         yield from found
+    # Longer texts are passages, and are no answers to be found word for word.
     elif isinstance(value, str) and 1 < len(value.split()) <= 60:
         spaced = r"\s*".join(re.escape(part) for part in re.findall(r"\w+|[^\w\s]", value))
         yield from (Span(*match.span()) for match in re.finditer(spaced, text, re.IGNORECASE))
@@ -265,6 +270,7 @@ def _listed(text: str, items: list[str]) -> Iterator[Span]:
     for first in re.finditer(_bounded(items[0]), text, re.IGNORECASE):
         position, joints = first.end(), set()
         for item in items[1:]:
+            # Items of a list are near each other: ", and **" is between two.
             following = re.compile(_bounded(item), re.IGNORECASE).search(text, position, position + 8 + len(item))
             if following is None:
                 break

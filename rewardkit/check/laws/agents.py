@@ -85,6 +85,7 @@ def calls_are_not_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
     for base in bases(right):
         again = made(Trajectory.of(base).calls)[-1:]
         for calls in further_calls(subject, again):
+            # One unnecessary call, a few, and more than any limit allows.
             for count in (1, 3, 20):
                 changed = Trial(inserted(base, calls * count, results), right.example)
                 why = "earns {score} with further calls, {base} without them"

@@ -80,6 +80,7 @@ class Variant:
             return score.value <= base.value
         if self.must == "no less":
             return score.value < base.value - (EQUAL if self.slack is None else self.slack)
+        # Sums in another order differ in their last digits.
         return score.value > base.value + (1e-6 * size if self.slack is None else self.slack)
 
 
@@ -251,6 +252,7 @@ def shortest(
 
     text = text_of(trial.completion)
     if text and not (isinstance(trial.completion, list) and len(trial.completion) != 1):
+        # Any limit: with less time, hardly a completion would be scored.
         limit = min(seconds, max(0.2, subject.left / 4))
         best = shrunk(text, lambda shorter: shows(subject.see([made(shorter)])[0]), seconds=limit, keep=keep)
         trial = trial if best == text else made(best)

@@ -16,6 +16,7 @@ from rewardkit.check.reward_under_test.trials import EQUAL, Trial, text_of
 from rewardkit.check.variants.episodes.messages import has_calls
 from rewardkit.errors import shorten
 
+# "a calculator tool" and "multi-turn" say that a reward is for conversations; "tooling" does not.
 _AGENTS = re.compile(
     r"(?i)\b(?:tool|agent|multi-?turn|turns of|several turn|calculator|search|browser|function call)s?\b"
 )

@@ -51,6 +51,7 @@ _DEEP = 0.1
 _MUCH = 0.2
 """The same, if a step may change how the rest is read: a tag without its other mark, words in another language."""
 _MOST_STEPS = 12
+"""Any limit: a document may have thousands of leaves."""
 
 
 @law(
@@ -231,6 +232,7 @@ def repetition_in_any_script(subject: RewardUnderTest, right: Judged) -> Iterato
 # Arithmetic: the expression in a right completion of a countdown task, and others of the same numbers.
 
 
+# "3 + 4 × (5 - 1)", with x for times; no letters, and no "=", before which it is cut.
 _EXPRESSION = re.compile(r"[\d\s+\-*/()×÷x]+")
 _OPERATORS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
@@ -239,7 +241,9 @@ _NODES: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
 }  # fmt: skip
 _MOST_NUMBERS = 5
+"""Six numbers have 720 orders with 1,024 choices of operators each; five have 30,720 expressions in all."""
 _MOST = 4_000
+"""Any limit: 4,000 expressions take 0.06 s, and there are near misses among them."""
 
 
 @dataclass(frozen=True)
@@ -442,8 +446,10 @@ def _near_misses(right: Expression) -> Iterator[tuple[str, int]]:
         yield from ((made, whole) for whole in (math.floor(value), math.ceil(value)))
 
 
+# "Confidence: 80" and "a probability of 0.8". The word must come first: "80 apples, I am sure" states none.
 _NAMED = re.compile(r"(?i)(?:confiden|probab|certain|\bsure|likelihood)[^\n]{0,20}\Z")
 _STATED_SHARES = tuple(round(0.05 * step, 2) for step in range(1, 20))
+"""Steps of 0.05 from 0.05 to 0.95: logarithmic scores are infinite at 0 and 1."""
 _DISHONEST = 0.15
 """The largest distance of the best statement from the truth."""
 _GAIN = 0.01
@@ -514,6 +520,7 @@ def _in_percent(text: str, place: Span) -> bool:
 def _dishonest(right: Sequence[float], wrong: Sequence[float]) -> tuple[float, float] | None:
     """Return a probability of being right, and the other one that it pays to state; None if honesty pays."""
     whole = max(*right, *wrong) - min(*right, *wrong)
+    # 0.7 first: a score that is linear in the confidence pays for 0.95 there already.
     for truth in (0.7, 0.3, 0.5, 0.9):
         expected = [truth * one + (1 - truth) * other for one, other in zip(right, wrong, strict=True)]
         best = max(range(len(expected)), key=lambda place: expected[place])

@@ -47,6 +47,7 @@ def almost_right_is_wrong(subject: RewardUnderTest, right: Judged) -> Iterator[V
     Each number and each word of a column on which the score of a right completion depends is replaced by one that
     begins or ends with it, or differs in its sign or by a factor of ten.
     """
+    # More than three different scores: partial credit. Two or three are right, wrong and no answer.
     graded = len({round(seen.value, 6) for _, seen in right.honest if seen.scored}) > 3
     words = {word.lower() for name in subject.columns_read for word in _words(subject, right.example, name)}
     for part in essential_parts(subject, right):
@@ -62,6 +63,7 @@ def almost_right_is_wrong(subject: RewardUnderTest, right: Judged) -> Iterator[V
 
 def _words(subject: RewardUnderTest, example: int, column: str) -> Iterator[str]:
     for atom in atoms_of(subject.examples[example].columns.get(column)):
+        # Shorter words ("is", "the") are in any sentence by chance.
         yield from (part.text for part in parts_of(atom) if len(part.text) > 3 or part.kind == "number")
 
 
@@ -75,6 +77,7 @@ def _almost(part: Part, graded: bool) -> Iterator[str]:
     text = part.text
     if part.kind == "word":
         yield from (f"un{text}", f"{text}xyz", f"xyz{text}")
+        # Shorter texts have no part that is left out and still recognized.
         if len(text) > 6:
             yield text[: len(text) // 2]
         return
@@ -169,6 +172,7 @@ def nonsense_earns_less(subject: RewardUnderTest, right: Judged) -> Iterator[Var
     if len(loose) >= _PROSE:
         nonsense = replaced(right.anatomy.text, [(part.span, unrelated(part)) for part in loose])
         why = "with nonsense around its answer, it earns {score}, with sense {base}"
+        # Style may move by a little; sense that is gone should not pay.
         yield Variant(right.trial(nonsense), why, "no more", slack=0.05 * max(1.0, abs(right.value)))
 
 
@@ -179,8 +183,11 @@ def _in_a_mark(right: Judged, part: Part) -> bool:
 
 
 _COUNTS = re.compile(r"(?i)^(?:n|num|min|number|count|exact\w*)(?:_|$)|(?:^|_)(?:count|number)$|s$")
+"""Columns that say how many: num_items, min_words, items_count, exactly, keywords. The plural at the end is a list."""
 _LIMITS = re.compile(r"(?i)max|most|limit|up_to|below|under|budget")
+"""max_words and up_to are limits, so more of what is counted may be worse."""
 _TIMES = (1, 3, 10)
+"""Once, a few times, and often: a limit on copies is found by one of them."""
 
 
 def _groups(subject: RewardUnderTest) -> Iterator[tuple[Judged, Siblings]]:

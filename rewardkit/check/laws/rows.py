@@ -25,6 +25,7 @@ from rewardkit.check.variants.own_texts import own_texts, reacts
 from rewardkit.check.variants.wrong_answers import equal, plain
 from rewardkit.errors import RewardKitError, shorten
 
+# "a number from 1 to 10" and "0-100" in a rubric; years such as 1990-2000 have four digits.
 _SCALE = re.compile(r"\b(\d{1,3})\s?(?:to|-|–)\s?(\d{1,3})\b")
 
 
@@ -306,6 +307,7 @@ def _answer(right: Judged) -> str:
 
 def _is_no_text(anatomy: ParsedCompletion) -> bool:
     said = anatomy.region.of(anatomy.text)
+    # Less than a quarter letters: numbers and formulas have no language.
     return sum(letter.isalpha() for letter in said) * 4 < sum(not letter.isspace() for letter in said)
 
 
