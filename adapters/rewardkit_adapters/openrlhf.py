@@ -38,7 +38,7 @@ class Queries:
     tokenizer gives it back.
 
     Args:
-        tokenizer: of the model; None if only texts of special tokens are known.
+        tokenizer: the tokenizer of the model; None if only texts of special tokens are known.
     """
 
     def __init__(self, tokenizer: Any) -> None:

@@ -50,7 +50,7 @@ class Evidence:
         completions: the texts, or a function that returns them for row indices.
         prompt_texts: the prompt of each row, as texts or as a function.
         columns: the cells of the example columns of each row, column -> cell, or a function.
-        reads: what each component reads of the data: example columns, ``"prompt"``, ``"example"``.
+        reads: the data that each component reads: example columns, ``"prompt"``, ``"example"``.
         bounds: the lowest and highest score of each component; infinite if there is no bound.
         monitored: components that earn nothing (`rk.monitor`): the truths that proxies are compared with.
         gates: the steps (t,) and pass rates (t,) of each gate.

@@ -26,7 +26,7 @@ class Change:
         now: the mean now, likewise.
         same_prompts: the sum of the contributions of completions whose prompt was seen before.
         new_prompts: the sum of the others.
-        mix: what remains of the jump: easier (or harder) prompts are drawn more often than before.
+        mix: the rest of the jump: easier (or harder) prompts are drawn more often than before.
         paired: the share of the completions whose prompt was seen before, 0 to 1.
     """
 

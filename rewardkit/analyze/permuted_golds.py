@@ -113,8 +113,8 @@ class PermutedGolds:
             batch: the completions.
             groups: the numbers of the groups to score (``batch.groups``); None for all.
             beside: more rows with the same columns, whose cells may also be drawn.
-            draws: how often other cells are drawn: the foreign total is the mean of as many.
-            seed: of the draws.
+            draws: the number of draws of other cells: the foreign total is the mean of as many.
+            seed: the seed of the draws.
 
         Raises:
             RewardKitError: as `Scorer.score`.

@@ -91,10 +91,10 @@ class Batch:
         prompts: n prompts, or None.
         completion_ids: n lists of token ids, or None.
         columns: name -> n values.
-        progress: how far training is; None for evaluation.
+        progress: the training progress; None for evaluation.
         num_generations: completions per prompt, if known.
         context: objects of the trainer, passed through to functions written for that trainer.
-        rollouts: what is known of the completions besides their messages.
+        rollouts: the facts about the completions besides their messages.
 
     Raises:
         BindingError: lengths differ, or a completion is neither text nor messages.

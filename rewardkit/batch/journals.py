@@ -54,7 +54,7 @@ class Journal:
     Attributes:
         loop: the loop in which the asynchronous tools run, once one did.
         hanging: the threads of tools that did not return in time.
-        reward: what the environment's own ``get_reward`` returned or raised; `UNASKED` before it was asked.
+        reward: the result or exception of the environment's own ``get_reward``; `UNASKED` before it was asked.
     """
 
     records: list[CallRecord] = field(default_factory=list)

@@ -22,7 +22,7 @@ class Logs:
 
     Args:
         size: n.
-        trainer: what the trainer passed; what it lacks is collected here.
+        trainer: the arguments that the trainer passed; values for missing functions are collected here.
     """
 
     def __init__(self, size: int, trainer: Mapping[str, Any]) -> None:

@@ -63,7 +63,7 @@ class Fault:
     """One row that failed or errored, and why.
 
     Attributes:
-        component: that failed or errored; empty if it is not known.
+        component: the component that failed or errored; empty if it is not known.
         stops: every later row would fail for the same reason, so the run has to stop.
         unparsable: a cell of a gold column cannot be read, so another try would also fail.
     """

@@ -230,7 +230,7 @@ class TextCall:
     Attributes:
         arguments: None with a fault.
         fault: why the call cannot be read; empty if it can.
-        form: how it is written.
+        form: the notation.
     """
 
     name: str
@@ -325,9 +325,9 @@ class _Reader:
     Attributes:
         calls: the calls so far.
         prose: the text so far, without calls and thinking.
-        fences: what is in the fences so far.
+        fences: the content of the fences so far.
         position: everything before it is read.
-        unread: where something like a call is that does not count.
+        unread: the position of something like a call that does not count.
         absent: a mark -> the position after which it does not occur.
         keyed: a call is an object with its name as the only key, as Apertus writes it.
         in_fence: the text is in a fence, and fences in it are not calls.

@@ -41,8 +41,8 @@ class CallRecord:
     Attributes:
         name: the name of the tool.
         arguments: a copy from before the tool ran, which may change them.
-        text: what the tool returned, as TRL writes it into the message.
-        error: what its exception says; None if it returned.
+        text: the tool's result, as TRL writes it into the message.
+        error: the message of its exception; None if it returned.
     """
 
     name: str

@@ -40,7 +40,7 @@ class Reduction:
     """The function that reduces the values of the turns to one number.
 
     Attributes:
-        turns: for ``"sum"``: so many turns count.
+        turns: for ``"sum"``: the number of turns that count.
     """
 
     reduce: Reduce
@@ -265,7 +265,7 @@ def per_turn(
 
     Args:
         reward: scores one turn or one state; or the name of a column with a list of numbers, one for each turn.
-        reduce: how the values become one number. There is no default, because each pays something else.
+        reduce: the way to reduce the values to one number. There is no default, because each pays something else.
         over: ``"turns"``: each turn by itself, its text, calls and results; ``"prefixes"``: the trajectory up to each
             turn, the default and the only choice for ``"progress"``.
         discount: for ``"progress"``: above 0, at most 1.

@@ -103,7 +103,7 @@ def diff(
         limit: use only this many rows from the start.
         without: components to leave out on both sides; ``"expensive"`` leaves out judges, reward models and programs.
         regressions: a file of known exploits that ``rewardkit check --regressions`` keeps; both rewards score them.
-        examples: how many completions to show.
+        examples: the number of completions to show.
 
     Returns:
         The differences: ``.verdict``, ``.components``, ``.gradients``, ``.columns`` (a table with a row per

@@ -42,7 +42,7 @@ class Job:
 
     Attributes:
         repository: ``owner/name``.
-        number: of the pull request; 0 if the job runs for none.
+        number: the number of the pull request; 0 if the job runs for none.
         base: the commit of the branch that the pull request goes into, or the one before a push; "" for other events.
         api: the address of GitHub's interface.
         summary: the file that is shown on the job's page.
@@ -115,7 +115,7 @@ def hand_over(job: Job, markdown: str, rewards: int) -> None:
 
     Args:
         markdown: the review; "" if nothing changes.
-        rewards: how many were compared.
+        rewards: the number of compared rewards.
     """
     report = Path(os.environ.get("RUNNER_TEMP") or tempfile.gettempdir()) / "rewardkit-review.md"
     report.write_text(markdown, encoding="utf-8", errors="backslashreplace")

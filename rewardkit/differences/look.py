@@ -47,7 +47,7 @@ class Seen:
     """The result of a look at one reward.
 
     Attributes:
-        name: of its variable.
+        name: the name of its variable.
         made: rows with completions made for it.
         found: broken laws.
         held: the names of the laws that hold.
@@ -72,11 +72,11 @@ class Inspection:
     """A look at the rewards of one file, in a separate process.
 
     Attributes:
-        name: of the file, for messages.
-        place: where it is.
+        name: the name of the file, for messages.
+        place: its location.
         targets: ``file.py:name`` each; or ``file.py`` for all its rewards.
         sample: the committed completions; None if there are none.
-        laws: to check; empty: only make completions.
+        laws: the laws to check; empty: only make completions.
         budget: seconds for the check of each reward.
     """
 

@@ -28,11 +28,11 @@ class Data:
     """Completions that several processes can open.
 
     Attributes:
-        name: as the user wrote it.
-        address: of a file or folder, absolute, since a revision has another working directory.
+        name: the name that the user wrote.
+        address: the absolute address of a file or folder, since a revision has another working directory.
         rows: yields the rows, if only this function can read them.
         sources: our name -> the column of the data.
-        limit: how many rows from the start are read; None: all.
+        limit: the number of rows that are read from the start; None: all.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Job:
     """Score completions.
 
     Attributes:
-        name: of the reward, as the user wrote it.
+        name: the name of the reward, as the user wrote it.
     """
 
     name: str

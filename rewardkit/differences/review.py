@@ -41,7 +41,7 @@ class File:
     """A file of rewards on both sides, relative to the top of the repository; "" where it is not.
 
     Attributes:
-        names: of the rewards; empty for all.
+        names: the names of the rewards; empty for all.
     """
 
     now: str
@@ -87,7 +87,7 @@ class Reviewed:
         made: the differences on completions made for the reward.
         broken: laws that only the new reward breaks.
         still: those that both break.
-        notes: what limits the comparison.
+        notes: the limits of the comparison.
     """
 
     name: str
@@ -178,7 +178,7 @@ class Review:
 
     Attributes:
         rewards: all that it touches.
-        notes: what else in it may matter.
+        notes: other facts about it that may matter.
     """
 
     rewards: tuple[Reviewed, ...]
@@ -231,13 +231,13 @@ class Options:
     Attributes:
         sample: the file of completions for all rewards; None: the file ``<reward file>.sample.jsonl`` beside each.
         sources: our name -> the column of the sample.
-        limit: how many completions of the sample are used; None: all.
+        limit: the number of completions of the sample that are used; None: all.
         without: components to leave out.
         regressions: a file of known exploits.
         makes: whether completions are made besides the sample.
         budget: seconds for the check of each reward; 0: none.
         timeout: seconds for one reward on all completions.
-        examples: how many changed completions are shown.
+        examples: the number of changed completions that are shown.
     """
 
     sample: Path | None = None
@@ -256,9 +256,9 @@ class Sides:
     """Both sides of one file: its places for the processes, and the completions that they score.
 
     Attributes:
-        revision: of the old file.
-        places: of the new file, and of the old one if there is one.
-        paths: of the file in these places.
+        revision: the revision of the old file.
+        places: the places of the new file, and of the old one if there is one.
+        paths: the paths of the file in these places.
         cases: known exploits.
     """
 
@@ -288,8 +288,8 @@ class Sides:
         """Look at the new and at the old rewards; an error takes the place of a side that cannot be loaded.
 
         Args:
-            laws: to check in the new version, and in the old one.
-            names: of the reward in both; by default, all.
+            laws: the laws to check in the new version, and in the old one.
+            names: the names of the reward in both; by default, all.
         """
         makes = self.options.makes and not names
         each: list[tuple[str, ...]] = [(name,) for name in names] or [self.file.names] * 2

@@ -26,7 +26,7 @@ class Tree:
 
     Attributes:
         root: the top of the repository.
-        folder: where its files of that revision are.
+        folder: the folder of its files of that revision.
         cwd: the folder in `folder` that corresponds to the working directory, or `folder` if it did not exist.
     """
 

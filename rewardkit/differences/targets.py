@@ -36,7 +36,7 @@ class Place:
     Attributes:
         source: loads it.
         cwd: the working directory.
-        path: what is on ``sys.path``.
+        path: the entry of ``sys.path``.
         folder: the temporary folder with the files of a revision; None for the working tree.
     """
 
@@ -68,7 +68,7 @@ class Target:
     """A reward in a file or module.
 
     Attributes:
-        revision: of git; empty for the working tree.
+        revision: the revision of git; empty for the working tree.
         name: ``path.py:name`` or ``module:name``.
     """
 

@@ -53,10 +53,10 @@ class Trial:
     """Score the training completions of a run: a `Task` for a separate process.
 
     Attributes:
-        name: of the reward, as the user wrote it.
-        place: where the process loads it.
+        name: the name of the reward, as the user wrote it.
+        place: the place from which the process loads it.
         run: the folder of the run, absolute.
-        folder: where the parts are written.
+        folder: the folder for the parts.
         leave_out: components to leave out, see `without`.
         since: the first step; None: all.
     """

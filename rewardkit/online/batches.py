@@ -163,8 +163,8 @@ def patient(
 
     Args:
         score: scores the rows at some places.
-        seconds: after which failed rows are not scored again; 0.0 scores every row once.
-        waiting: is called with failed rows before they are scored again.
+        seconds: the seconds after which failed rows are not scored again; 0.0 scores every row once.
+        waiting: a function that is called with failed rows before they are scored again.
     """
     backoff = Backoff(_FIRST_PAUSE, _LONGEST_PAUSE, seconds)
     while len(places):

@@ -47,7 +47,7 @@ class OverheadBudget:
     The first piece of work is free: it is often many times slower than the next ones, because it imports and compiles.
 
     Args:
-        share: of the time that passes, from 0 to 1.
+        share: the share of the elapsed time, from 0 to 1.
     """
 
     def __init__(self, share: float) -> None:
@@ -141,10 +141,10 @@ class Radar:
         """Look at a scored batch of n completions, if the allowance suffices.
 
         Args:
-            batch: what was scored.
+            batch: the scored batch.
             table: its scores.
             totals: (n,) what the training uses.
-            step: of the training; None counts the batches.
+            step: the step of the training; None counts the batches.
             limit: the length in tokens at which completions are cut off, if it is known.
 
         Returns:

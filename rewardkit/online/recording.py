@@ -138,7 +138,7 @@ class RowRecording:
 
     Args:
         path: the folder of the run, or an fsspec address.
-        scorer: of the reward that is recorded.
+        scorer: the scorer of the recorded reward.
 
     Raises:
         RewardTypeError: `path` is not a path.

@@ -52,8 +52,8 @@ class Moment:
     """When rows are scored, and whether together.
 
     Attributes:
-        progress: how far training is; None if unknown.
-        step: of training, for the record.
+        progress: the training progress; None if unknown.
+        step: the step of training, for the record.
         training: False for evaluation.
         num_generations: the rows are whole groups of so many completions; None if they are independent.
     """

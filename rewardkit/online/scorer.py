@@ -45,7 +45,7 @@ class RowScorer:
 
     Args:
         reward: the tree, a plain function, or a list of rewards and functions.
-        offers: what the trainer hands over.
+        offers: the inputs that the trainer passes.
         special_tokens: a tokenizer, or the texts of the tokens to remove from completions.
         record: the folder of a run; what is scored is written there.
         limits: when it stops because of failed and errored rows; 64 rows of this process are a batch. A bug in a reward
@@ -148,9 +148,9 @@ class RowScorer:
         """Return the scores of `rows`, in their order.
 
         Args:
-            progress: how far training is; None if unknown.
+            progress: the training progress; None if unknown.
             num_generations: the rows are whole groups of so many completions, scored together: an error raises.
-            step: of training, for the record.
+            step: the step of training, for the record.
             training: False for evaluation.
             patience: seconds during which rows that have failed are scored again, as long as they are not in groups.
             strict: a missing column, a cell that does not fit, and a bug in a reward raise. The rows are a whole batch.

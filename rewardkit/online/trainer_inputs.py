@@ -27,7 +27,7 @@ class TrainerInputs:
         prompt: the prompt arrives.
         ids: the token ids of completions arrive.
         end_token: completions end with the token that ends a text. It is removed, even if no special tokens are given.
-        instead: what to do with a reward that needs more; a sentence.
+        instead: the advice for a reward that needs more, as a sentence.
     """
 
     trainer: str

@@ -26,7 +26,7 @@ class Line:
         color: the component that determines the color, or "" for the total.
         by: the column of the completions whose mean this is, as a selection names it, or "".
         low, high: (t,) the band around the line.
-        dashed, dotted: how it differs from another line of the same color; evaluations are dashed.
+        dashed, dotted: the difference from another line of the same color; evaluations are dashed.
     """
 
     name: str

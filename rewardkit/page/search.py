@@ -103,7 +103,7 @@ def split(
     """Split a filter.
 
     Args:
-        asked: as typed.
+        asked: the filter as typed.
         own: the numbers of the prompts.
         examples: the columns of the dataset. `Split.prompts` calls them ``column.<name>``.
         scores: the scores of the completions.

@@ -133,7 +133,7 @@ def transcript_of(
 
     Args:
         messages: the messages, as JSON.
-        rollout: what is known besides the messages, as JSON.
+        rollout: the facts besides the messages, as JSON.
         completion: the text that rewards read, or its beginning.
         stop: why it stopped, if that was recorded: messages do not tell that it ran into the token limit.
         shares: the number of a turn -> its shares.

@@ -97,7 +97,7 @@ class Side:
 
     Attributes:
         rows: (k,) the completions in the window.
-        means: by name, (prompts of the run,), as far as they were asked for.
+        means: the means by name, (prompts of the run,), as far as they were asked for.
     """
 
     watched: Watched
@@ -152,7 +152,7 @@ class TwoRuns:
     """Both sides, and the prompts that they have in common.
 
     Attributes:
-        pairing: of all prompts.
+        pairing: the pairing of all prompts.
         seen: (p,) the pairs with completions in both windows, as places in `pairing`.
     """
 

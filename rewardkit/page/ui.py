@@ -131,7 +131,7 @@ def column(name: str, label: str, kind: str = "number", **options: Any) -> dict[
     """Return a column of a table.
 
     Args:
-        kind: how its cells look: number, text, value, soft, name, badge, bar, spark, link, buttons or check.
+        kind: the kind of its cells: number, text, value, soft, name, badge, bar, spark, link, buttons or check.
         options: sortable, title, color, width, and swatch: whether the color is shown in the heading.
     """
     return {"name": name, "label": label, "kind": kind, **options}

@@ -20,8 +20,8 @@ class Guard:
     """Logs the errors of recording: the first, the tenth, the hundredth, ...
 
     Args:
-        path: of the run.
-        lost: what is not recorded after an error.
+        path: the path of the run.
+        lost: the data that is not recorded after an error.
     """
 
     def __init__(self, path: str, lost: str) -> None:

@@ -71,7 +71,7 @@ class Line:
         level: ``debug``, ``info``, ``warning`` or ``error``.
         row: the row of the batch, if the line belongs to one completion.
         detail: a traceback.
-        count: how often it happened in this batch.
+        count: the number of times in this batch.
         seconds: the duration of a slow call.
         time: seconds since 1970; None for the time of the batch.
     """

@@ -87,7 +87,7 @@ class Table:
 
     Attributes:
         head: the names of the columns; empty for none.
-        left: how many columns are words; the others are numbers, aligned on the right.
+        left: the number of columns with words; the others are numbers, aligned on the right.
     """
 
     rows: Sequence[Sequence[Cell]]
@@ -101,7 +101,7 @@ class Quote:
 
     Attributes:
         limit: the most characters on a terminal, where it is one line.
-        line: how a terminal shows it, if not as its repr.
+        line: the text for a terminal, if not its repr.
     """
 
     value: Any
@@ -150,7 +150,7 @@ class Part:
     """A part with a title; parts in parts have smaller ones.
 
     Attributes:
-        anchor: by which `Name` leads to it; unique on a page.
+        anchor: the anchor to which `Name` links; unique on a page.
     """
 
     title: str
@@ -166,7 +166,7 @@ class Document:
     """A report.
 
     Attributes:
-        title: of the page.
+        title: the title of the page.
     """
 
     title: str

@@ -73,7 +73,7 @@ def final_state(
             a ConnectionError, TimeoutError or ``rk.RewardFailure`` means that the score could not be computed.
         name: the name of the component; the function's name by default.
         bounds: lowest and highest score.
-        on_error: what to do if the function has a bug, as for ``@rk.reward``.
+        on_error: the behavior if the function has a bug, as for ``@rk.reward``.
 
     Raises:
         RewardTypeError: `check` is not a function.
@@ -210,7 +210,7 @@ def calls_between(
         high: the most, `low` or more; ``math.inf`` for no limit.
         tool: counts the calls of this tool alone.
         margin: the number of calls beyond `low` or `high` at which the score reaches 0.0.
-        form: where calls are read, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
+        form: the notation of calls, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
 
     Raises:
         RewardDefinitionError: `low` above `high`, a negative number, `tool` is not a name, or an unknown form.
@@ -328,7 +328,7 @@ def tool_errors(*, each: float = -0.1, most: float = -0.5, free: int = 0, form: 
         each: the penalty for one error, below 0.
         most: the largest penalty, `each` or lower.
         free: so many errors cost nothing.
-        form: where calls are read, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
+        form: the notation of calls, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
 
     Raises:
         RewardDefinitionError: a penalty that is not below 0, `most` above `each`, or an unknown form.

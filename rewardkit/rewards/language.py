@@ -169,8 +169,8 @@ class Passage:
 
     Attributes:
         text: the words in a script of the language (or kana next to Chinese), to tell their language.
-        words: how many those are.
-        own: how many of them are in a script of the language itself.
+        words: the number of those words.
+        own: the number of them in a script of the language itself.
     """
 
     text: list[str] = field(default_factory=list)

@@ -140,8 +140,8 @@ def between(
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
         margin: the distance from `low` or `high`, in the unit, at which the score reaches 0.0.
         extract: counts the words or characters of the text it finds instead of the whole completion.
-        of: for trajectories: ``"trajectory"`` counts what the policy said in all turns, ``"answer"`` its final answer.
-            Token ids also count the results of tools.
+        of: for trajectories: ``"trajectory"`` counts the text of the policy in all turns, ``"answer"`` its final
+            answer. Token ids also count the results of tools.
 
     Raises:
         RewardDefinitionError: `low` above `high`, a negative number, an unknown unit.
@@ -203,8 +203,8 @@ def overlong(
         buffer: the penalty grows over this many units before `max_length`; 0 to `max_length`.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
         extract: counts the words or characters of the text it finds instead of the whole completion.
-        of: for trajectories: ``"trajectory"`` counts what the policy said in all turns, ``"answer"`` its final answer.
-            Token ids also count the results of tools.
+        of: for trajectories: ``"trajectory"`` counts the text of the policy in all turns, ``"answer"`` its final
+            answer. Token ids also count the results of tools.
 
     Raises:
         RewardDefinitionError: a length that is not positive, or a buffer above it.
@@ -551,7 +551,7 @@ def budget(
         budget: the length to keep to, above 0, the same for all rows.
         column: a column with the budget of each row, instead of `budget`; None abstains.
         form: ``"exact"`` or ``"max"``.
-        alpha: what one unit costs, above 0. Tokens are short: pass about 0.0004 for words.
+        alpha: the cost of one unit, above 0. Tokens are short: pass about 0.0004 for words.
         delta: only for ``"max"``: the value of a correct completion of exactly that length, above 0.0 and up to 1.0.
         threshold: the value of `correct` from which an answer counts as correct.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.

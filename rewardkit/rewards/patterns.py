@@ -110,7 +110,7 @@ def regex(pattern: str, *, match: Match = "full", extract: Extractor | Any = Non
     ``rk.regex(r"(?s)<think>.+</think>\s*\d+")`` gives 1.0 to ``<think>6*7</think> 42``.
 
     Args:
-        pattern: in RE2's syntax (Python's without lookaround and backreferences), at most 2,000 characters.
+        pattern: a pattern in RE2's syntax (Python's without lookaround and backreferences), at most 2,000 characters.
         match: ``"full"``: the whole text must match; ``"search"``: any part of it.
         extract: finds the text to match. By default the visible text, or the whole completion if the pattern itself
             contains ``<think>``.

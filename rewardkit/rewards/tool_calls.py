@@ -465,7 +465,7 @@ def tool_calls(
         extra: ``"cost"``, or ``"allow"``: the score is ``S / gold``, so further calls cost nothing.
         free: so many calls beyond the gold cost nothing, such as a retry after an error.
         same: argument -> a function of the made and the gold value that returns whether they are equal.
-        form: where calls are read. ``"auto"``: in messages, and if no message has one, in the text, in any form of the
+        form: the notation of calls. ``"auto"``: in messages, and if no message has one, in the text, in any form of the
             usual chat templates; a trainer that is known to run calls reads them itself, and its texts have none.
             ``"messages"``: in messages alone. ``"hermes"``, ``"llama"``, ``"mistral"``, ``"deepseek"``, ``"kimi"``,
             ``"harmony"``, ``"gemma"``, ``"xml"``, ``"pythonic"``, ``"json"`` or ``"react"``: a call that is written in

@@ -174,10 +174,11 @@ def track(component: Any, low: float = 0.0, high: float = 1.0, *, half_life: flo
     Before the first batch it is 0; in evaluation it is 1.
 
     Args:
-        component: as in `when_reached`.
-        low: up to this average it is 0.
-        high: from this average it is 1.
-        half_life: of the exponential average, in generation batches: a batch of that age counts half. Above 0.
+        component: the component, as in `when_reached`.
+        low: the average up to which the value is 0.
+        high: the average from which the value is 1.
+        half_life: the half-life of the exponential average, in generation batches: a batch of that age counts half.
+            Above 0.
 
     Raises:
         RewardDefinitionError: `low` is not below `high`, `half_life` is not above 0, or `component` is a reward with a

@@ -43,7 +43,7 @@ def split_row(row: Mapping[str, Any], column: str | None = None) -> Mapping[str,
     """Return a row whose conversation is split into prompt and completion; other rows as they are.
 
     Args:
-        row: of a data file.
+        row: a row of a data file.
         column: the column of the conversations, which keeps its name; by default "completion", else the first of
             `COLUMNS`, else "input" and "output" of the Responses API.
     """

@@ -38,8 +38,8 @@ class Job:
         target: the reward, by name.
         there, sources, apart, data: as in `Columns`.
         batch: completions scored at once.
-        writer: of the rows; None if only their sums are wanted.
-        folder: where other processes put encoded parts.
+        writer: the writer of the rows; None if only their sums are wanted.
+        folder: the folder in which other processes put encoded parts.
     """
 
     target: str
@@ -109,7 +109,7 @@ def score_saved(
         workers: the processes; by default as many as there are cores, if there are some seconds of work.
         batch: completions scored at once.
         resume: continue what an interrupted command began to write.
-        options: what must not differ when it is resumed, besides the data and the reward.
+        options: the options that must be the same when it is resumed, besides the data and the reward.
         tick: called with the number of rows that are scored.
 
     Raises:

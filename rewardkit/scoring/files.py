@@ -255,8 +255,8 @@ def csv_rows(
     """Yield the rows of lines of CSV, each with its place.
 
     Args:
-        name: of the file, for errors.
-        lines: with their ends.
+        name: the name of the file, for errors.
+        lines: the lines with their ends.
         longest: the most characters of a cell.
         header: the names of the columns; by default, they are in the first row.
 

@@ -30,7 +30,7 @@ class Output:
     Attributes:
         folder: holds the unfinished file; parts may also be put there.
         parts: the number of parts that are in it.
-        report: of their rows.
+        report: the report of their rows.
     """
 
     def __init__(self, path: Path, writer: Writer, about: Mapping[str, Any]) -> None:
@@ -51,9 +51,9 @@ class Output:
         """Open the output. If an exception is raised, finished parts are kept for `resume`.
 
         Args:
-            path: of the file.
-            writer: of its rows.
-            about: what must be the same for the file to be continued: a name, and values that JSON can hold.
+            path: the path of the file.
+            writer: the writer of its rows.
+            about: the facts that must be the same for the file to be continued: a name, and values that JSON can hold.
             resume: continue an unfinished file, if there is one.
 
         Raises:

@@ -37,7 +37,7 @@ class Workers:
     """Processes that are started when they are needed, and replaced if they die.
 
     Args:
-        processes: how many; by default one per core, once there are some seconds of work.
+        processes: the number of processes; by default one per core, once there are some seconds of work.
     """
 
     def __init__(self, processes: int | None) -> None:

@@ -98,7 +98,7 @@ class Work:
 
     Attributes:
         completions, prompts, completion_ids, columns: as in a `Batch`.
-        sizes: of their groups; None if rows are independent.
+        sizes: the sizes of their groups; None if rows are independent.
         cut: whether each completion ran into the token limit; None if unknown.
     """
 

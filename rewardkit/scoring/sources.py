@@ -46,7 +46,7 @@ class Saved:
     """Saved completions.
 
     Attributes:
-        name: of the file or folder.
+        name: the name of the file or folder.
         size: number of completions.
         kinds: column -> the types of its values: empty if all are None, ``object`` if unknown.
         parts: yields all rows in parts.

@@ -34,7 +34,7 @@ class File:
     """The contents of the footer of a Parquet file.
 
     Attributes:
-        address: of the file.
+        address: the address of the file.
         schema: its columns.
         groups: the number of rows of each row group.
         bytes: their size in memory.
@@ -79,8 +79,8 @@ class TableRows(Part):
     """Consecutive rows of a Parquet file.
 
     Attributes:
-        address: of the file.
-        digest: of the file.
+        address: the address of the file.
+        digest: the digest of the file.
         schema: the columns of all files of the data; one that this file lacks is null.
         start: the first row in the file.
         rows: the number of rows.

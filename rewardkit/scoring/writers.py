@@ -399,7 +399,7 @@ def writer_of(path: Path, found: Saved, components: Sequence[str]) -> Writer:
     Args:
         path: the suffix determines the file type.
         found: the scored data; a column with the name of one of ours becomes ``input/<name>``.
-        components: of the reward.
+        components: the components of the reward.
 
     Raises:
         DataError: the path has an unknown suffix.

@@ -242,7 +242,7 @@ class Options:
         deadline: seconds for one row.
         max_body: bytes of one request; a larger one is answered by 413.
         body_seconds: a request that has not arrived by then is answered by 408.
-        token: that requests must send: ``Authorization: Bearer <token>``; None for none.
+        token: the token that requests must send: ``Authorization: Bearer <token>``; None for none.
         dialects: the trainers that are answered besides ``/score``.
     """
 
@@ -260,7 +260,7 @@ class Refused(Exception):
     """A request that is answered by a 4xx status.
 
     Attributes:
-        status: of HTTP.
+        status: the HTTP status.
     """
 
     def __init__(self, status: int, message: str) -> None:

@@ -29,8 +29,8 @@ class Answer:
     """The answer to a request.
 
     Attributes:
-        content: what becomes JSON.
-        status: of HTTP.
+        content: the content for the JSON body.
+        status: the HTTP status.
         headers: further headers, such as ``Retry-After``.
     """
 

@@ -51,7 +51,7 @@ class Sent:
     """A batch that a worker has.
 
     Attributes:
-        job: what the dispatcher knows it by.
+        job: the dispatcher's key for it.
         until: the time at which the worker is killed (`time.monotonic`).
         turn: the time at which it is killed if others wait.
         end: why it was killed: this batch is ``"late"``, or it is ``"innocent"`` and another one is; empty if it died.
@@ -78,12 +78,12 @@ class Worker:
     """One process.
 
     Args:
-        setup: what it loads.
+        setup: the objects that it loads.
         answered: called with each batch and its scores; with a text that says why there are none; with None if the
             process died first.
         changed: called when it is ready, and when it has died.
-        expected: what it must have loaded to score; None if anything will do.
-        described: what it has loaded; None while it cannot score.
+        expected: the description that its loaded reward must have; None if anything will do.
+        described: the description of the loaded reward; None while it cannot score.
         refusal: why it cannot load its reward; empty if it can, or if that is not known yet.
     """
 
@@ -271,10 +271,10 @@ class Job:
 
     Attributes:
         generations: completions per prompt; None if the row is independent.
-        waiters: how many requests wait for it.
-        deaths: of workers, while it was the only job of its batch.
+        waiters: the number of requests that wait for it.
+        deaths: the deaths of workers while it was the only job of the batch.
         alone: it is sent in a separate batch.
-        turns: how often it has made room for others.
+        turns: the number of times that it has made room for others.
     """
 
     rows: Sequence[Row]
@@ -295,7 +295,7 @@ class Dispatcher:
     """Scores rows with a pool of workers.
 
     Args:
-        setup: what the workers load.
+        setup: the objects that the workers load.
         workers: their number.
         queue: the most rows that wait or are scored.
         deadline: seconds after which a row has no score, and a worker that still computes it is killed.

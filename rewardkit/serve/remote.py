@@ -99,7 +99,7 @@ async def rows_scored(
     Args:
         reward: the fingerprint of the reward that must score them.
         more: other entries of the requests: progress, num_generations.
-        size: of the groups that stay together.
+        size: the size of the groups that stay together.
 
     Raises:
         RunStopped: the server refuses every request: a wrong token, another service; or it serves another reward.

@@ -54,7 +54,7 @@ class Described:
     """The description of a reward that a worker sends once it has loaded it.
 
     Attributes:
-        together: what has to be scored together: ``"sample"`` or ``"group"``.
+        together: the rows that have to be scored together: ``"sample"`` or ``"group"``.
         waits: it waits for something while it scores.
         deterministic: equal rows get equal scores.
         bounds: the lowest and the highest total.

@@ -55,7 +55,7 @@ def coerce_column(
 
     Args:
         rows: (n,) the row numbers, for messages.
-        remedy: how to fix the data, for messages.
+        remedy: advice for fixing the data, for messages.
         remembers: also share what is read from short texts with later calls, if it cannot be changed: gold answers
             come back with every epoch, and in every part of a file.
         raises: False returns an `Unparsable` for each cell that does not fit, and a `Raised` if an outage is the cause.

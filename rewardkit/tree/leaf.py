@@ -122,7 +122,7 @@ class Leaf(Reward):
 
     Attributes:
         binding: the function, its arguments, and how to call it.
-        contract: what the function may return, and what happens if it returns something else.
+        contract: the values that the function may return, and the behavior if it returns something else.
         expression: its ``repr``; the component's name by default.
     """
 

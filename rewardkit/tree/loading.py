@@ -50,9 +50,9 @@ class Candidate:
     """A variable of a module that is or may be a reward.
 
     Attributes:
-        name: of the variable.
+        name: the name of the variable.
         value: the reward, function or list.
-        kind: what it is.
+        kind: the kind of object.
         left_out: why it is not checked; empty if it is.
     """
 
@@ -152,10 +152,10 @@ class Loaded:
     """A loaded reward.
 
     Attributes:
-        name: of its variable.
+        name: the name of its variable.
         reward: a reward, a trainer's function, or a list of them.
         constants: options that its module defines, by their names in `check_reward`: ``{"examples": [...]}``.
-        kind: what it is, if it was not asked for by name.
+        kind: the kind of object, if it was not asked for by name.
         left_out: why it is not among the public rewards; empty if it is.
     """
 

@@ -98,8 +98,8 @@ class Parameter:
             ``prompt``: reads the prompt as it is, text or messages, instead of its text.
         annotation: the target type of a column.
         default: used if the column does not exist.
-        renamed: for ``example``: (name, the data's name) of columns that the data calls otherwise.
-        on_unparsable_gold: for a column of a ready reward; None for what the caller of the scorer says.
+        renamed: for ``example``: (name, the data's name) of columns that have another name in the data.
+        on_unparsable_gold: the setting for a column of a ready reward; None for the setting of the scorer's caller.
     """
 
     name: str

@@ -83,7 +83,7 @@ class ReturnPolicy:
         may_abstain: whether it may return None.
         on_failure: the policy for scores that could not be computed.
         on_error: the policy for its bugs; None: they raise while `strict`, and later score the lowest bound.
-        remedy: how to fix a bug that raises.
+        remedy: advice for fixing a bug that raises.
         outages: exceptions that mean that the score could not be computed, besides `RewardFailure` and timeouts.
     """
 
@@ -158,8 +158,8 @@ def check_results(
     """Turn `raw` results into numbers with outcomes, as `contract` says.
 
     Args:
-        raw: what m calls returned; `Raised` for those that raised.
-        contract: with the name of the component in its tree.
+        raw: the results of m calls; `Raised` for those that raised.
+        contract: the contract, with the name of the component in its tree.
         strict: raise if the function has a bug.
         context: the row of a position, for messages.
         turns: the number of turns of a position; None if unknown.

@@ -69,19 +69,19 @@ class NodeSpec:
         average: its value is the weighted sum, divided by the weights of the children that did not abstain.
         condition: for a gate: the reward that opens it.
         threshold: for a gate that is not soft: the value of the condition that opens it.
-        sees: what it needs to see to score one row.
-        together: what has to be in one batch for its values to be right, across processes.
+        sees: the rows that it needs to see to score one row.
+        together: the rows that have to be in one batch for its values to be right, across processes.
         schedules: the schedules among its weights and its threshold.
         moments: other schedules that it reads.
         gauges: numbers that move with training and are logged: ``{"threshold": schedule}``.
         stages: the name of each stage, and how much it counts.
         columns: the columns that it reads itself.
-        choose: for a route: which child each row takes, ``(batch, rows) -> (n,)``, -1 for none.
-        wants: which of its children a good completion has to satisfy.
+        choose: for a route: a function that chooses the child of each row, ``(batch, rows) -> (n,)``, -1 for none.
+        wants: the children that a good completion has to satisfy.
         tunables: the numbers that can be changed while training runs.
         traps: warnings about what will probably not work as intended, in sentences.
         traps_unless: the same, unless another reward of the tree limits what the key names.
-        limits: what it keeps a policy from doing too much or too little of: ``"answers"``, ``"calls"``.
+        limits: the things of which it keeps a policy from doing too much or too little: ``"answers"``, ``"calls"``.
         renamed: returns the node under another name, for nodes that store their name.
         with_columns: returns the node reading other columns, for nodes that read columns themselves.
         measures: it measures more than scores: calls, tokens, money.
@@ -135,7 +135,7 @@ class Calls:
         reward: the leaf.
         function: called with each of `arguments`.
         rows: the row of the batch for each call; None for a call with several rows.
-        binding: how to call it: asynchronously, in a worker process, or in this thread.
+        binding: the way to call it: asynchronously, in a worker process, or in this thread.
         quiet: the function is built in and prints nothing.
         make: makes all calls at once in this thread, instead of one after another.
     """

@@ -54,7 +54,7 @@ def from_trl(
             function of one completion, which gets its arguments as with ``@rk.reward`` and returns its score; in
             ``f(prompt, completion, example)``, `example` holds texts unless it is annotated otherwise. May be async.
         name: the name of the component; by default the name that TRL uses.
-        on_error: what to do if the function has a bug: None or ``"raise"`` (the run stops, as in TRL), or a number to
+        on_error: the behavior if the function has a bug: None or ``"raise"`` (the run stops, as in TRL), or a number to
             score instead.
 
     Raises:

@@ -156,9 +156,9 @@ class Pool:
     """Child processes that are started when they are needed, each with a thread that sends it calls and kills it.
 
     Args:
-        processes: at most so many; by default as many as there are cores, up to MAX_PROCESSES.
-        launch: how they are started.
-        once: for one call: its process ends before the result is there.
+        processes: the most processes; by default as many as there are cores, up to MAX_PROCESSES.
+        launch: the way in which they are started.
+        once: for one call. Its process ends before the result is there.
     """
 
     def __init__(self, processes: int | None = None, launch: Launch | None = None, *, once: bool = False) -> None:

@@ -50,7 +50,7 @@ def conversation(messages: Iterable[Message], source: str) -> list[Any]:
     """Return messages of inspect_ai.
 
     Args:
-        source: where assistant messages come from: ``"input"`` for a prompt, ``"generate"`` for a completion.
+        source: the origin of assistant messages: ``"input"`` for a prompt, ``"generate"`` for a completion.
     """
     return [_converted(message, source) for message in messages]
 

@@ -33,7 +33,7 @@ class _Steps:
     """The last recorded steps of a run.
 
     Attributes:
-        rows: of all steps, in order.
+        rows: the rows of all steps, in order.
         samples: one per step.
     """
 

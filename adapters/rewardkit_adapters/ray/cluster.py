@@ -101,9 +101,9 @@ class Cluster:
     """A running cluster.
 
     Attributes:
-        reward: as it is loaded here.
+        reward: the reward as loaded here.
         load: loads it in a process of the cluster.
-        cpus, gpus: of all nodes.
+        cpus, gpus: the resources of all nodes.
     """
 
     reward: Reward

@@ -24,7 +24,7 @@ class Progress:
 
     Attributes:
         parts, of: the number of parts that are done, and of all.
-        rows: in the parts that are done.
+        rows: the rows in the finished parts.
         seconds: since this run began.
         scored: rows of the parts that this run scored.
     """

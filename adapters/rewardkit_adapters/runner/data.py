@@ -329,7 +329,7 @@ def rows_of(config: DatasetConfig, base: Path, seed: int, modules: Path | None =
     Args:
         config: the dataset.
         base: the folder that its paths are relative to.
-        seed: for the sample.
+        seed: the seed for the sample.
         modules: the folder for the module of a filter; None: `base`.
 
     Raises:

@@ -44,7 +44,7 @@ class Sampling:
     """Settings for generating completions.
 
     Attributes:
-        arguments: of transformers' GenerationConfig.
+        arguments: the arguments of transformers' GenerationConfig.
         batch: rows per batch.
         template: keywords of the chat template.
         half: whether to compute in bfloat16.

@@ -33,7 +33,7 @@ def launch(config: RunConfig, written: Path, checkpoint: Path | None, console: C
 
     Args:
         written: the configuration file that every process reads.
-        checkpoint: where to resume.
+        checkpoint: the checkpoint from which to resume.
     """
     with tempfile.TemporaryDirectory() as folder:
         outcome = Path(folder) / "outcome"

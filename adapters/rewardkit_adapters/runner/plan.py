@@ -18,7 +18,7 @@ class Plan:
 
     Attributes:
         held_out: None: nothing is evaluated.
-        checkpoint: where to resume; None: start from the beginning.
+        checkpoint: the checkpoint from which to resume; None: start from the beginning.
     """
 
     config: RunConfig

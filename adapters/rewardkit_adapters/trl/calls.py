@@ -25,7 +25,7 @@ class TrainerCall:
     """The arguments of one call.
 
     Attributes:
-        step: of the trainer when it called, which its state no longer tells later; None if unknown.
+        step: the step of the trainer at the time of the call, which its state no longer has later; None if unknown.
     """
 
     completions: list[Any]

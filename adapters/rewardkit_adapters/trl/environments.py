@@ -27,7 +27,7 @@ class Environments:
 
     Attributes:
         make: the class, or a function that makes an environment.
-        watch: how it records.
+        watch: the settings for recording.
     """
 
     make: Made

@@ -86,7 +86,7 @@ class Options:
         logs: log metrics and scores through the trainer.
         record: the folder of the record; None for no record.
         make_updates: makes what replaces the reward during training; None for no updates.
-        episodes: how completions are read.
+        episodes: the settings for reading completions.
         radar: look for signs that the reward is gamed.
     """
 

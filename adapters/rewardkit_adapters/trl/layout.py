@@ -50,16 +50,16 @@ class RewardColumns:
     """The columns of one list of reward functions.
 
     Attributes:
-        columns: which kind of columns.
+        columns: the kind of columns.
         items: the rewards that were listed.
         names: the names of the columns, which are also the names of the callables.
         weights: the weights that the trainer must hold for them, at the start of training.
         schedules: the scheduled weights of ``"components"`` by name; they change during training.
         separable: True if each column can be normalized separately without losing its weight (GDPO).
-        owners: for each column the index of the item that it comes from; None if it comes from several or from none.
+        owners: the index of the item from which each column comes; None if it comes from several or from none.
         scheduled: True if anything in the tree depends on training progress.
         follows: True if a schedule depends on how well the policy does.
-        together: what must be scored in one batch, even if it is spread over several processes.
+        together: the rows that must be scored in one batch, even if it is spread over several processes.
         raw: True if the weights are the trainer's alone: the tree that is scored does not hold them.
         given: True if the user gave the weights to us, so that the trainer must hold the same.
     """
@@ -204,7 +204,7 @@ class RewardColumns:
         """Return the addends of the trainer, by name: the terms, or (GDPO) its columns, each normalized.
 
         Args:
-            columns: as `of_table` returns them.
+            columns: the columns from `of_table`.
             table: the scores with the weights of the trainer.
         """
         if not normalizes_each:

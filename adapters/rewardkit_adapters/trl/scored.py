@@ -35,7 +35,7 @@ class Prepared:
         state: the TrainerState; None if unknown.
         progress: the training progress; None if unknown.
         strict: True if a bug in a reward function raises.
-        episodes: how its completions are read.
+        episodes: the settings for reading completions.
     """
 
     call: TrainerCall
@@ -62,7 +62,7 @@ class Scored:
         cut: True if a group continues in another batch.
         processes: the number of processes among which the rows are divided.
         seconds: the time that scoring took.
-        lines: what the reward functions printed and logged, if it is recorded.
+        lines: the printed and logged lines of the reward functions, if it is recorded.
         durations: component -> the seconds of each call, if it is recorded.
         trajectories: the numbers of the trajectories; None for plain texts.
         tools: tool -> how often it was called.

@@ -229,7 +229,7 @@ def seconds(deadline: float | None, limit: float | None) -> float:
     """Return the seconds for one trace.
 
     Args:
-        deadline: what the user asked for.
+        deadline: the deadline that the user asked for.
         limit: ``timeout.scoring``, after which verifiers gives the trace a reward of 0 and prime-rl trains on it.
 
     Raises:

@@ -60,10 +60,10 @@ class ParsedCompletion:
     """The text of a right completion and the places of its parts.
 
     Attributes:
-        text: of the completion.
+        text: the text of the completion.
         column: the column with the gold answer; empty if the text has the value of no column.
-        value: of that column.
-        places: where the gold answer occurs; the last place is the answer.
+        value: the value of that column.
+        places: the places of the gold answer; the last place is the answer.
     """
 
     text: str
@@ -141,8 +141,8 @@ def anatomy_of(
     """Find the value of a column in a right completion.
 
     Args:
-        text: of the completion.
-        columns: of its example.
+        text: the text of the completion.
+        columns: the columns of its example.
         read: the columns that the reward reads; others count only if none of these is found.
         answered: leave out values that are only in the thinking: the answer after it may be an equation, say.
     """

@@ -251,10 +251,10 @@ class Expression:
     """An expression with its place in a completion.
 
     Attributes:
-        text: of the completion.
-        span: of the expression.
-        numbers: that it uses.
-        value: of the expression.
+        text: the text of the completion.
+        span: the span of the expression.
+        numbers: the numbers that it uses.
+        value: the value of the expression.
         target: the column with its value.
     """
 

@@ -71,7 +71,7 @@ def _almost(part: Part, graded: bool) -> Iterator[str]:
     """Yield texts that are certainly not the part, but that a careless search takes for it.
 
     Args:
-        part: on which the score depends.
+        part: the part on which the score depends.
         graded: whether the score depends on how near a number is, so that others may be as near.
     """
     text = part.text

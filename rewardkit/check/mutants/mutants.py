@@ -31,11 +31,11 @@ class Mutant:
 
     Attributes:
         operator: the kind of bug: ``"dropped_flag"``.
-        line: where it is, from 1.
-        before: what stood there.
+        line: the line number, from 1.
+        before: the code before the change.
         after: the text of the mutant there.
         source: the whole module.
-        path: of the module, or "" if there is none.
+        path: the path of the module, or "" if there is none.
     """
 
     operator: str
@@ -81,7 +81,7 @@ def mutants(
             function, or the whole module but for imports, tests and examples.
         operators: the kinds of bugs, by default all of reward functions; `rewardkit.check.mutants.operators` has
             them.
-        path: of the module, for tracebacks.
+        path: the path of the module, for tracebacks.
 
     Returns:
         The mutants in the order of the text; each can be compiled, and no two are equal.

@@ -49,9 +49,9 @@ class Verdict:
         mutant: the bug.
         fate: ``"noticed"`` by the given completions, ``"missed"`` by them although it changes scores, or
             ``"unchanged"``: no score that was tried is another one, so it may be no bug at all.
-        said: what happened to the completion that shows it; "" if none does.
+        said: the effect on the completion that shows it; "" if none does.
         shown: that completion.
-        before, after: what the original and the mutant said of it; `after` is None if the mutant hung or died.
+        before, after: the results of the original and the mutant for it; `after` is None if the mutant hung or died.
         flips: whether a completion that is certainly right, or wrong, was judged so and no longer is.
     """
 
@@ -69,10 +69,10 @@ class Noticed:
     """The results for the mutants of a reward; a report when printed.
 
     Attributes:
-        name: of the reward.
+        name: the name of the reward.
         verdicts: one per mutant.
-        completions: how many completions each was tried on.
-        given: how many of these are the user's own.
+        completions: the number of completions on which each was tried.
+        given: the number of these that are the user's own.
     """
 
     name: str
@@ -108,7 +108,7 @@ def noticed(
 
     Args:
         bound: the original, by the name of its variable, with its right and wrong completions.
-        mutants: of its module.
+        mutants: the mutants of its module.
         told: called with the number of each mutant that starts.
 
     Raises:

@@ -33,7 +33,7 @@ def operator(
     """Register a function as an operator for nodes of one kind; it gets the site and its node.
 
     Args:
-        kind: of the nodes.
+        kind: the kind of the nodes.
         rewards: whether it is an ordinary bug of reward functions.
         solutions: whether it is an ordinary bug of solutions of coding tasks.
     """

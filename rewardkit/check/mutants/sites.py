@@ -61,7 +61,7 @@ class Site:
 
     Attributes:
         node: the place.
-        source: that it is part of.
+        source: the source code that contains it.
         parents: the nodes around it, the innermost first.
     """
 
@@ -159,7 +159,7 @@ def sites_of(source: Source, of: str = "") -> Iterator[Site]:
     """Yield the sites of a module, in the order of the text.
 
     Args:
-        source: of the module.
+        source: the source of the module.
         of: only of the function or variable with this name, and of what it uses; by default of the whole module.
     """
     names = _used_by(of, source) if of else None

@@ -248,8 +248,8 @@ class Survivor:
     Attributes:
         mutant: the right program with one fault.
         given: an input that no test has: standard input, or the source of the arguments.
-        expected: what the right program gives for it.
-        found: what the wrong one gives; None if it fails.
+        expected: the result of the right program.
+        found: the result of the wrong program; None if it fails.
     """
 
     mutant: Mutant

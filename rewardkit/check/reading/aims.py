@@ -135,8 +135,8 @@ class Aim:
     """Texts and cells that one place in the code suggests trying.
 
     Attributes:
-        line: of the place, from 1.
-        texts: that it looks for.
+        line: the line number of the place, from 1.
+        texts: the texts that it looks for.
         columns: cells that it looks for, by column.
     """
 

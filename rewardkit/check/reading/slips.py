@@ -163,7 +163,7 @@ class Slip:
     Attributes:
         site: the place.
         repairs: texts that may be meant instead; if the score changes with each of them, the slip has an effect.
-        why: what the code does.
+        why: the effect of the code.
     """
 
     site: Site

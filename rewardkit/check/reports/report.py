@@ -34,16 +34,16 @@ class Report:
     """All results of a check of one reward.
 
     Attributes:
-        reward: how the reward prints.
+        reward: the repr of the reward.
         results: one per law, in the order in which the laws ran.
         components: of a list or sum, the reports of its addends, each checked by itself; they lack the findings that
             `results` has.
         seed: repeats the same check.
-        seconds: how long it took.
-        fingerprint: of the reward.
+        seconds: the duration.
+        fingerprint: the fingerprint of the reward.
         budget: the seconds that it was given.
-        remarks: what the reader should know about the examples.
-        printed: what the reward printed meanwhile; None if nothing.
+        remarks: facts about the examples for the reader.
+        printed: the output of the reward during the check; None if nothing.
     """
 
     reward: str

@@ -37,7 +37,7 @@ class Judged:
 
     Attributes:
         example: the number of its example.
-        completion: as given.
+        completion: the completion as given.
         anatomy: its parts.
         seen: its score.
         wrong: answers that are certainly wrong.

@@ -91,9 +91,9 @@ class Declarations:
     """The author's declarations about a reward, besides its examples.
 
     Attributes:
-        margin: by how much every good completion scores above every bad one.
+        margin: the least amount by which every good completion scores above every bad one.
         chains: completions for one example, each better than the one before; ``(example, completions)``.
-        indifferent: what may change without changing the score: ``"whitespace"``, ``"unicode"``, ``"case"``.
+        indifferent: the changes that do not change the score: ``"whitespace"``, ``"unicode"``, ``"case"``.
         right: (completion, example) -> whether the completion is right; used by the search for exploits.
         distractors: answers that are certainly wrong for every example.
         nothing_to_do: the numbers of examples in which doing nothing is right.
@@ -112,12 +112,12 @@ class RewardUnderTest:
 
     Args:
         reward: the tree.
-        examples: at least one.
+        examples: the examples, at least one.
         plain: whether it is a trainer's reward function.
-        seed: of everything drawn.
-        promises: what its author declares.
+        seed: the seed of everything drawn.
+        promises: the declarations of its author.
         whole: the sum of all rewards of the run, if this is one of several.
-        stage: where the calls of a completion run.
+        stage: the place where the calls of a completion run.
         part: its name, if it is an addend of a sum that is checked by itself.
         imports: statements that import the reward as ``reward``; empty if they are not known.
 

@@ -44,8 +44,8 @@ class Lost:
     """The child was lost: it hung or died.
 
     Attributes:
-        trials: what it was scoring; empty if it was doing something else.
-        reason: what happened to it.
+        trials: the trials that it was scoring; empty if it was doing something else.
+        reason: the cause of its end.
     """
 
     trials: tuple[Trial, ...]
@@ -110,7 +110,7 @@ def isolated(
 
     Args:
         work: called in the child with a function that sends a picklable object.
-        note: what the child is scoring.
+        note: a record of the trials that the child is scoring.
         patience: time limit for one completion in seconds; a batch of 32 may take twice as long.
         limit: time limit for all work in seconds.
         heard: gets everything that the child prints.

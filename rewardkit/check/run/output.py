@@ -27,8 +27,8 @@ class Printed:
     """The output of a reward while it was checked, on stdout and stderr.
 
     Attributes:
-        lines: how many.
-        size: in bytes.
+        lines: the number of lines.
+        size: the size in bytes.
         sample: its first lines.
     """
 

@@ -31,10 +31,10 @@ class LeftOut:
     """A candidate that is not checked.
 
     Attributes:
-        name: of its variable.
+        name: the name of its variable.
         reason: why it is not checked.
         certain: whether it is a reward beyond doubt that should have been checked.
-        columns: that it reads, if it is left out because there are no examples.
+        columns: the columns that it reads, if it is left out because there are no examples.
     """
 
     name: str
@@ -48,9 +48,9 @@ class Targets:
     """The rewards that one target names.
 
     Attributes:
-        target: as given.
+        target: the target as given.
         bound: the rewards to check.
-        kinds: what each of them is; empty if it was asked for by name.
+        kinds: the kind of each of them; empty if it was asked for by name.
         left_out: the other candidates.
     """
 
@@ -91,7 +91,7 @@ def targets_of(target: str, **options: Any) -> Targets:
 
     Args:
         target: ``file.py``, ``module``, or either with ``:reward``.
-        options: of `bound_with`.
+        options: the options of `bound_with`.
 
     Raises:
         RewardDefinitionError: nothing can be checked; the message says why.

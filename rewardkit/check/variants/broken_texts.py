@@ -110,7 +110,7 @@ def broken(anatomy: ParsedCompletion, mined: Mined, bad: Sequence[str] = ()) -> 
     """Yield near misses, damaged copies of a right completion, and wild texts in place of its answer.
 
     Args:
-        anatomy: of the right completion.
+        anatomy: the parsed right completion.
         mined: tags and texts that the reward's code mentions.
         bad: wrong completions, which are joined with the right one.
     """

@@ -25,8 +25,8 @@ class FormatVariant:
     """A right completion in other clothes.
 
     Attributes:
-        name: how it is written.
-        text: of the completion.
+        name: the format in words.
+        text: the text of the completion.
         control: another text that must be paid for the dress to count; empty for none.
         hint: the likely cause, or how to fix it.
         any_cost: whether any loss of a twentieth or more is a fault; otherwise only the loss of everything.

@@ -36,7 +36,7 @@ class Gold:
     """Another value of a gold column.
 
     Attributes:
-        value: of the column.
+        value: the value of the column.
         written: the answer that writes it in a completion.
         wrong: answers that are certainly wrong for it.
         certain: whether rows like the examples surely have it, so that the reward must know it.
@@ -54,7 +54,7 @@ def other_golds(
     """Yield other values in place of the gold answer of a right completion; none if the place is not certain.
 
     Args:
-        anatomy: of the completion.
+        anatomy: the parsed completion.
         known: the values of the column in all examples.
         in_patterns: whether the code makes regular expressions of the column.
         stripped: sets of letters that the code strips from the ends of texts.

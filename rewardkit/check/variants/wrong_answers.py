@@ -33,7 +33,7 @@ class Wrong:
     Attributes:
         text: the answer.
         family: the family of the hack.
-        kind: what it is, in a few words.
+        kind: a short description.
         honest: whether a model may give it in good faith.
     """
 
@@ -48,7 +48,7 @@ def wrong_answers(gold: str, value: Any = None, others: Iterable[str] = ()) -> l
 
     Args:
         gold: the right answer as a completion writes it.
-        value: of its column.
+        value: the value of its column.
         others: gold answers of other examples.
     """
     found: dict[str, Wrong] = {}

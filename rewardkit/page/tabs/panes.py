@@ -44,7 +44,7 @@ class Texts:
     """The texts of both sides in one of three forms: as conversations, rendered, or compared word by word.
 
     Attributes:
-        conversations: for the browser; empty for plain texts.
+        conversations: the conversations for the browser; empty for plain texts.
         is_cut: whether a conversation is not shown to its end.
         nodes: the rendered texts; empty if they are compared.
     """

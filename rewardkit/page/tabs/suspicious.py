@@ -29,7 +29,7 @@ class LeadCheck:
 
     Args:
         rows: the completions, as rows of the scores in memory.
-        note: what is noted about the label.
+        note: the note on the label.
     """
 
     def __init__(self, watched: Watched, rows: Sequence[int], note: str) -> None:

@@ -324,7 +324,7 @@ class Rules:
     """The rules of one part of a schema for objects, for arrays, or for other values.
 
     Args:
-        level: what the schema says.
+        level: the requirements of the schema on this level.
         keys: the properties or items that have their own rules.
         other: represents all other names; None if a pattern decides, so that each name has to be looked at.
         parts_for: finds the subschemas for a property or an item.

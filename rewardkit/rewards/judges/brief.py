@@ -27,7 +27,7 @@ class Brief:
 
     Attributes:
         service: the model to ask.
-        rubric: what a good completion is.
+        rubric: a description of a good completion.
         names: the names of the other values that the judge receives, in order.
         reference: the one of them that holds an answer to compare with.
         max_characters: the number of characters shown of a completion, or of all completions of a group.

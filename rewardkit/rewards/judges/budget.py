@@ -39,7 +39,7 @@ class Budget:
     Attributes:
         calls: the number of calls, including retries and repairs; None for no limit.
         tokens: the tokens of prompts and verdicts together, as the endpoint counts them; None for no limit.
-        money: in the currency of `prices`; None for no limit.
+        money: the limit in the currency of `prices`; None for no limit.
         prices: model -> (price per million prompt tokens, price per million completion tokens).
         then: ``"stop"`` stops the run; ``"skip"`` fails the samples that could not be judged, so they do not train;
             ``"fall_back"`` also fails them, so that an ``rk.fallback`` around the judge takes over.

@@ -712,9 +712,9 @@ def math_equal(
         evaluated: require an evaluated answer: a number if the gold answer is one, otherwise no more arithmetic left to
             do than in the gold answer. False accepts any equal expression.
         timeout: seconds for one comparison in the worker, at most 60; an answer that takes longer scores 0.0.
-        on_unparsable_gold: what a gold cell does that cannot be read: ``"raise"`` a CoercionError, or ``"fail"``: its
-            row has no score, and ``rk.fallback(rk.math_equal(...), rk.judge(...))`` asks the judge. By default it
-            raises, and fails in a training.
+        on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` a CoercionError, or ``"fail"``: its row
+            has no score, and ``rk.fallback(rk.math_equal(...), rk.judge(...))`` asks the judge. By default it raises,
+            and fails in a training.
 
     Raises:
         MissingExtraError: math-verify is not installed.

@@ -185,7 +185,7 @@ def refusal(cleaned: str, gold: str | None = None) -> str | None:
     """Return why a cleaned text must not be parsed; None if it may be.
 
     Args:
-        gold: for an answer, the gold answer: the answer may leave unevaluated what the gold answer does.
+        gold: for an answer, the gold answer: the answer may leave the same things unevaluated.
     """
     if len(cleaned) > MAX_CHARACTERS:
         return f"is longer than {MAX_CHARACTERS} characters"
@@ -430,7 +430,7 @@ class Stated:
 
     Attributes:
         text: the answer.
-        domain: where its parameter comes from: ``Z`` for ``k \\in \\mathbb{Z}``, or "" if nothing says so.
+        domain: the domain of its parameter: ``Z`` for ``k \\in \\mathbb{Z}``, or "" if none is given.
         letters: the parameters.
     """
 

@@ -50,9 +50,9 @@ class Node:
     r"""A part of an answer.
 
     Attributes:
-        kind: what it is: a constant of this module, brackets, or a relation.
-        parts: what it is made of.
-        text: of a leaf, its expression; of an interval, its variable; of a list, how it is joined; of a matrix, its
+        kind: the kind of node: a constant of this module, brackets, or a relation.
+        parts: the parts of the node.
+        text: for a leaf, its expression; for an interval, its variable; for a list, how it is joined; for a matrix, its
             number of columns.
     """
 

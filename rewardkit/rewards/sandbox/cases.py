@@ -50,8 +50,8 @@ class Rule:
         stripped: ignore white space at the beginning of lines, and also empty lines before the first one.
         blank: ignore all empty lines.
         words: ignore the difference between white space and new lines, and between upper and lower case.
-        relative: how far numbers may differ, as a share of the expected one; None if they are compared as text.
-        absolute: how far they may differ in any case.
+        relative: the allowed difference of numbers, as a share of the expected one; None if they are compared as text.
+        absolute: the difference that is always allowed.
         mixed: also compare the numbers in lines with other words.
     """
 
@@ -158,7 +158,7 @@ class Tests:
         printed: those of what the program prints.
         script: those of its values.
         prelude: whether the program may use what the data set's grader imports.
-        tolerance: how far numbers among the values may differ; None for the tests' own comparisons.
+        tolerance: the allowed difference of numbers among the values; None for the tests' own comparisons.
     """
 
     printed: tuple[Printed, ...] = ()

@@ -69,7 +69,7 @@ class Job:
         modules: imported once, before the first trial.
         setup: source that runs before the program, in its process and with its names.
         library: code that runs once, for the epilogues; only a local sandbox has the same version of Python.
-        shared: what all epilogues get, of types that `marshal` knows.
+        shared: the data for all epilogues, of types that `marshal` knows.
     """
 
     program: str

@@ -36,7 +36,7 @@ class Step:
     """One test.
 
     Attributes:
-        shown: what it says, for notes.
+        shown: its text, for notes.
         source: its own code, such as ``assert add(1, 2) == 3``, after the script's.
         place: the statement of the script that is the test; None if all of the script runs.
         path: a test function, or a class of tests and its method.
@@ -154,8 +154,8 @@ class Names:
         classes: the classes that the script itself defines, whose instances are copied between the processes.
         before: source that runs before the program: the set-up code that does not need it, the script's imports from
             the standard library, and these classes.
-        imports: of modules that the script uses without importing them.
-        modules: what the script imports from outside of the standard library.
+        imports: imports of modules that the script uses without importing them.
+        modules: the modules that the script imports from outside of the standard library.
     """
 
     program: tuple[str, ...]

@@ -59,7 +59,7 @@ class Plan:
         followers: the schedules that follow the means of components.
         followed: the rewards whose means they follow.
         compares: whether a node compares the completions of a prompt.
-        together: what has to be in one batch for its values to be right.
+        together: the rows that have to be in one batch for its values to be right.
         scheduled: whether it follows training progress: a schedule, or a function that reads it.
         waits: whether a node waits for something, so that others can run meanwhile.
 

@@ -72,7 +72,7 @@ class Run:
     Args:
         strict: raise if a reward function has a bug.
         stops: raise if the run must stop.
-        on_unparsable_gold: what a cell does that a ready reward cannot read, unless the reward says so itself.
+        on_unparsable_gold: the effect of a cell that a ready reward cannot read, unless the reward sets it.
     """
 
     def __init__(
@@ -395,7 +395,7 @@ class Terms:
     Attributes:
         values: (n,) the share of the total.
         weights: the weight in this batch, averaged over the rows where it counts.
-        reached: in how many rows it counts.
+        reached: the number of rows in which it counts.
     """
 
     values: dict[str, Floats]
@@ -498,8 +498,8 @@ class Scorer:
         components: the names of all rewards that are logged.
         terms: the names of the additive terms of the total.
         followers: the schedules that follow the means of components.
-        together: what has to be in one batch for its values to be right: a row, the completions of a prompt, or all
-            rows.
+        together: the rows that have to be in one batch for its values to be right: a row, the completions of a prompt,
+            or all rows.
         scheduled: whether its scores follow training progress: a schedule, or a function that reads it.
         waits: whether it waits for something while it scores: an endpoint, a worker process.
         measures: whether its tables may have measurements: calls, tokens, money.
@@ -542,7 +542,7 @@ class Scorer:
         Args:
             strict: raise if a reward function has a bug; otherwise score the lowest bound and report it.
             stops: raise if the run must stop; otherwise fail all samples of the component and set ``table.stop``.
-            on_unparsable_gold: what a cell does that a ready reward cannot read: ``"raise"`` a CoercionError, or
+            on_unparsable_gold: the effect of a cell that a ready reward cannot read: ``"raise"`` a CoercionError, or
                 ``"fail"``: its row has no score, and the others are scored, as in a training. A reward with this option
                 decides itself.
 
@@ -620,7 +620,7 @@ def score(
         completions: n texts, or conversational completions (lists of messages).
         prompts: n prompts, texts or lists of messages.
         completion_ids: n lists of token ids.
-        progress: how far training is; without it, schedules have their end value.
+        progress: the training progress; without it, schedules have their end value.
         num_generations: completions per prompt, for rewards that compare them: so many rows are a group. Without it, a
             group is a run of rows with equal prompt and columns.
         environments: n environments after their rollouts, for ``rk.agents.final_state`` and

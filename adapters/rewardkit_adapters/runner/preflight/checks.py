@@ -229,9 +229,9 @@ def laws(
     """Find broken laws.
 
     Args:
-        constants: of the reward's module: ``examples``, ``good``, ``bad`` and so on.
+        constants: the constants of the reward's module: ``examples``, ``good``, ``bad`` and so on.
         best: the format of a right completion, if the golds showed it.
-        budget: in seconds.
+        budget: the time limit in seconds.
     """
     said = {name: value for name, value in constants.items() if name != "laws"}
     if "examples" not in said:
@@ -513,8 +513,8 @@ def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Da
     ``found = preflight(config, reward=reward, training=rows, held_out=None)``; ``print(found.text())``.
 
     Args:
-        config: of the run.
-        reward: what ``reward:`` names: a Reward, a function written for TRL, or a list of them.
+        config: the configuration of the run.
+        reward: the object that ``reward:`` names: a Reward, a function written for TRL, or a list of them.
         training: rows with a column ``prompt``.
         held_out: the rows of the evaluation, if any.
     """

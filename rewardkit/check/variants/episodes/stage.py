@@ -100,7 +100,7 @@ def play(environment: Callable[[], Any], completion: Any, row: Mapping[str, Any]
     Args:
         environment: the class of the environment, or a function that makes one.
         completion: chat messages; results in them are replaced.
-        row: what ``reset`` gets.
+        row: the argument of ``reset``.
     """
     return stage_of(environment, ()).played(completion, row or {})
 

@@ -185,7 +185,7 @@ def tagged(
             without a visible character, is drawn again.
         valid: False for texts with exactly one violation: a mark missing, doubled or misspelled, a block missing or
             out of order, an empty body, nested blocks, text outside the tags.
-        anchored: as in ``rk.tags``: whether text outside the tags is forbidden.
+        anchored: whether text outside the tags is forbidden, as in ``rk.tags``.
         prefilled: the first name, if the prompt already ends with its opening tag.
     """
     if not names:

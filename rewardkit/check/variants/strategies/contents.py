@@ -395,7 +395,7 @@ def asked_by(binding: Binding, row: Mapping[str, Any], others: Iterable[str] = (
     """Return the content that a leaf asks for; None for a user's function, and for rewards that count tokens.
 
     Args:
-        binding: of a leaf of the tree.
+        binding: the binding of a leaf of the tree.
         row: columns; without the column of the gold answer, right contents are only of the right kind.
         others: gold answers of other rows.
     """

@@ -210,7 +210,7 @@ def conversations(texts: SearchStrategy[str], *, odd: bool = False) -> SearchStr
     """Draw chat messages whose text is drawn from `texts`.
 
     Args:
-        texts: of the answer.
+        texts: the texts of the answer.
         odd: also draw shapes without such a text: no messages, content None, an image, a tool's message at the end.
     """
     shaped: SearchStrategy[Any] = _shaped(texts)
@@ -302,7 +302,7 @@ def episodes(
     Args:
         environment: the class of the environment, or a function that makes one.
         policies: draws the calls of an episode; by default calls with arguments that fit the type hints of the tools.
-        row: what ``reset`` gets.
+        row: the argument of ``reset``.
         turns: the fewest and the most turns with calls, if they are drawn.
 
     Raises:
