@@ -37,10 +37,10 @@ _NO_TURN = "no turn"
 @final
 @dataclass(frozen=True)
 class Reduction:
-    """How the values of the turns become one number.
+    """The function that reduces the values of the turns to one number.
 
     Attributes:
-        turns: for ``"sum"``: so many turns count.
+        turns: for ``"sum"``: the number of turns that count.
     """
 
     reduce: Reduce
@@ -129,7 +129,7 @@ class PerTurn(Reward):
 
     @property
     def _leads(self) -> int:
-        """1 if the empty prefix is scored, too."""
+        """1 if the empty prefix is also scored."""
         return int(self.reduction.reduce == "progress")
 
     def _pieces(self, batch: Batch, rows: Sequence[int]) -> tuple[list[int], dict[int, int], Batch]:
@@ -265,7 +265,7 @@ def per_turn(
 
     Args:
         reward: scores one turn or one state; or the name of a column with a list of numbers, one for each turn.
-        reduce: how the values become one number. There is no default, because each pays something else.
+        reduce: the way to reduce the values to one number. There is no default, because each pays something else.
         score_of: ``"turns"``: each turn by itself, its text, calls and results; ``"prefixes"``: the trajectory up to
             each turn, the default and the only choice for ``"progress"``.
         discount: for ``"progress"``: above 0, at most 1.

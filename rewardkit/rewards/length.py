@@ -56,7 +56,7 @@ class Length:
 
 
 def own_words(trajectory: Trajectory) -> str:
-    """Return what the policy said in all turns, without what tools and users said."""
+    """Return the text of the policy in all turns, without the text of tools and users."""
     return "\n".join(turn.text for turn in trajectory.turns)
 
 
@@ -140,8 +140,8 @@ def between(
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
         margin: the distance from `low` or `high`, in the unit, at which the score reaches 0.0.
         extract: counts the words or characters of the text it finds instead of the whole completion.
-        count: what of a trajectory is counted: ``"trajectory"``, all that the policy said in all turns, or
-            ``"answer"``, its final answer. Token ids include what tools said.
+        count: for trajectories: ``"trajectory"`` counts the text of the policy in all turns, ``"answer"`` its final
+            answer. Token ids also count the results of tools.
 
     Raises:
         RewardDefinitionError: `low` above `high`, a negative number, an unknown unit.
@@ -203,8 +203,8 @@ def overlong(
         buffer: the penalty grows over this many units before `max_length`; 0 to `max_length`.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
         extract: counts the words or characters of the text it finds instead of the whole completion.
-        count: what of a trajectory is counted: ``"trajectory"``, all that the policy said in all turns, or
-            ``"answer"``, its final answer. Token ids include what tools said.
+        count: for trajectories: ``"trajectory"`` counts the text of the policy in all turns, ``"answer"`` its final
+            answer. Token ids also count the results of tools.
 
     Raises:
         RewardDefinitionError: a length that is not positive, or a buffer above it.
@@ -231,7 +231,7 @@ Groups = Callable[[Rows], Iterator[Numbers]]
 
 
 class Formula(ABC):
-    """How a score follows from a length and from whether the answer is correct."""
+    """A formula that computes a score from a length and from whether the answer is correct."""
 
     name: ClassVar[str]
     """The name of the function that makes it, in ``rk.length``."""
@@ -293,7 +293,7 @@ class LengthOfCorrect(Reward):
 def _of_correct(
     correct: RewardLike, threshold: float, unit: Unit, formula: Formula, *given: object, **options: Any
 ) -> Reward:
-    """Return the reward of a formula; `given` and `options` are what its expression shows."""
+    """Return the reward of a formula. Its expression shows `given` and `options`."""
     where = f"length.{formula.name}"
     checked = reward_of(correct, f"{where}: correct")
     lowest = checked_number(threshold, f"{where}: threshold")
@@ -487,7 +487,7 @@ Form = Literal["exact", "max"]
 
 @dataclass(frozen=True)
 class Excess:
-    """How much longer than its budget a completion is; negative if it is shorter."""
+    """The length of a completion minus its budget; negative if it is shorter."""
 
     length: Length
     budget: float | None = None
@@ -542,7 +542,7 @@ def budget(
     0.2, and wrong ones always 0.0.
 
     With *n* the length and *b* the budget, ``"exact"`` is correct - alpha * abs(n - b), for completions as long as the
-    prompt asks (padding up to the budget is paid, too); ``"max"`` is correct * clip(alpha * (b - n) + delta, 0, 1), for
+    prompt asks (padding up to the budget is also paid); ``"max"`` is correct * clip(alpha * (b - n) + delta, 0, 1), for
     completions of at most that length. Source: Aggarwal and Welleck 2025, L1 (arXiv:2503.04697). The prompt must say
     the budget: "Think for 1000 tokens."
 
@@ -551,7 +551,7 @@ def budget(
         budget: the length to keep to, above 0, the same for all rows.
         column: a column with the budget of each row, instead of `budget`; None abstains.
         form: ``"exact"`` or ``"max"``.
-        alpha: what one unit costs, above 0. Tokens are short: pass about 0.0004 for words.
+        alpha: the cost of one unit, above 0. Tokens are short: pass about 0.0004 for words.
         delta: only for ``"max"``: the value of a correct completion of exactly that length, above 0.0 and up to 1.0.
         threshold: the value of `correct` from which an answer counts as correct.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.

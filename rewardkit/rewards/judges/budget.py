@@ -39,10 +39,10 @@ class Budget:
     Attributes:
         calls: the number of calls, including retries and repairs; None for no limit.
         tokens: the tokens of prompts and verdicts together, as the endpoint counts them; None for no limit.
-        money: in the currency of `prices`; None for no limit.
+        money: the limit in the currency of `prices`; None for no limit.
         prices: model -> (price per million prompt tokens, price per million completion tokens).
         on_exhausted: ``"stop"`` stops the run; ``"skip"`` fails the samples that could not be judged, so they do not
-            train; ``"fall_back"`` fails them as well, so that an ``rk.fallback`` around the judge takes over.
+            train; ``"fall_back"`` also fails them, so that an ``rk.fallback`` around the judge takes over.
         warn_at: the share of a limit, above 0 and up to 1, at which you get one warning.
         store: an SQLite file with what was spent, shared by the ranks of a machine and by runs that resume. By default
             each process counts for itself, from 0.
@@ -147,7 +147,7 @@ _log = logging.getLogger("rewardkit.rewards.judges")
 
 @final
 class Spending:
-    """What is spent of a budget: ``allow()`` before a call, ``charge(...)`` after it. Thread-safe."""
+    """The part of a budget that is spent: ``allow()`` before a call, ``charge(...)`` after it. Thread-safe."""
 
     def __init__(self, budget: Budget, file: SharedFile) -> None:
         self.budget = budget
@@ -205,7 +205,7 @@ class Spending:
             self._under_way -= 1
 
     def _add(self, calls: int, tokens: int, money: float) -> None:
-        """Add to what was spent. If the store is locked, it is added with the next call."""
+        """Add to the amount spent. If the store is locked, it is added with the next call."""
         with self._lock:
             owed, self._owed = [*self._owed, (calls, tokens, money)], []
         try:
@@ -250,7 +250,7 @@ class Spending:
 
 
 def spending_of(budget: Budget) -> Spending:
-    """Return what this process has spent of `budget`, or what all processes have, if there is a store.
+    """Return the amount of `budget` that this process has spent, or all processes if there is a store.
 
     Raises:
         RunStopped: the store cannot be opened.

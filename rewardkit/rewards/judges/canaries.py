@@ -127,7 +127,7 @@ def _canary(row: Mapping[str, Any] | Canary) -> Canary:
     """Return a row as a canary.
 
     Raises:
-        RewardDefinitionError: it is no row, or has no completion or no score.
+        RewardDefinitionError: it is not a row, or has no completion or no score.
     """
     if isinstance(row, Canary):
         return row

@@ -144,7 +144,7 @@ _PARTIAL = re.compile(
     r"logarithm) (?:root )?of)\b",
     re.IGNORECASE,
 )
-"""What makes a sentence one about something near the answer, or a part of it."""
+"""Words that make a sentence one about something near the answer, or about a part of it."""
 
 _VALUE = re.compile(
     r"(?:\*\*|\$|\\\()?\s*(?:[-+(\[\\]|[0-9.])[^\n]{0,120}"
@@ -295,7 +295,7 @@ def _value_of_subject(line: str) -> str | None:
 
 
 def _last_line(text: str) -> int:
-    """Return where the last line begins, or the formula that is displayed at the end."""
+    """Return the start of the last line, or of the formula displayed at the end."""
     ending = text.rstrip(".")
     for opening, closing in _DISPLAYS:
         start = ending.rfind(opening, 0, -len(closing))
@@ -677,7 +677,7 @@ def _solved(text: str, gold: Gold) -> str:
 
 
 def _rounding(text: str) -> tuple[Fraction, Fraction, Fraction] | None:
-    """Return a rounded number, and the lowest and the highest number that it may stand for, rounded or cut off."""
+    """Return a rounded number, and the lowest and the highest number that it may represent, rounded or cut off."""
     number, decimal = read(text), _DECIMAL.fullmatch(text)
     if number is None or decimal is None:
         return None
@@ -712,9 +712,9 @@ def math_equal(
         allow_unevaluated: accept any equal expression. By default, the answer must be evaluated: a number if the gold
             answer is one, otherwise no more arithmetic left to do than in the gold answer.
         timeout: seconds for one comparison in the worker, at most 60; an answer that takes longer scores 0.0.
-        on_unparsable_gold: what a gold cell does that cannot be read: ``"raise"`` a CoercionError, or ``"fail"``: its
-            row has no score, and ``rk.fallback(rk.math_equal(...), rk.judge(...))`` asks the judge. By default it
-            raises, and fails in a training.
+        on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` a CoercionError, or ``"fail"``: its row
+            has no score, and ``rk.fallback(rk.math_equal(...), rk.judge(...))`` asks the judge. By default it raises,
+            and fails in a training.
 
     Raises:
         MissingExtraError: math-verify is not installed.
