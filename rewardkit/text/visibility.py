@@ -67,7 +67,7 @@ _TURN_IN_ANGLES = (
 _TURN = re.compile(
     rf"<(?:{_TURN_IN_ANGLES})|\[(?:\|(?:user|assistant|system|endofturn|Human|AI)\|\]|/?INST\]|[EB]OS\])"
 )
-"""Where a turn of a chat begins or ends, in the templates of the usual models."""
+"""The beginning or end of a turn of a chat, in the templates of the usual models."""
 
 TOKEN_IN_ANGLES = rf"{_TURN_IN_ANGLES}|{_END_IN_ANGLES}|s>"
 """What follows the ``<`` of every token that `own_turn` and `spoken_text` look for."""
