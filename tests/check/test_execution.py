@@ -6,7 +6,7 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from rewardkit.check.laws import Law
 from rewardkit.check.reward_under_test.trials import Trial
 from rewardkit.check.run.isolation import can_isolate
 from rewardkit.check.variants.wild_texts import TEXTS
+from tests.check.clock import Clock, check_goes_by
 from tests.check.rewards import (
     EXAMPLES,
     QUICK,
@@ -112,25 +113,12 @@ def test_a_reward_that_always_hangs_is_one_finding() -> None:
     assert {result.outcome for result in report.results if not result.findings} == {"unfinished"}
 
 
-class Clock:
-    """A clock that only the test moves: on a busy machine, a real one says little about a reward or a law."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-    perf_counter = process_time = monotonic
-
-
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+def clock() -> Iterator[Clock]:
     """The clock that a check goes by."""
     made = Clock()
-    for module in ("check", "run.execution", "reward_under_test.reward_under_test", "reward_under_test.sensitivity"):
-        monkeypatch.setattr(f"rewardkit.check.{module}.time", made)
-    return made
+    with check_goes_by(made):
+        yield made
 
 
 def test_a_slow_reward_is_tried_on_fewer_completions(clock: Clock) -> None:
