@@ -17,6 +17,7 @@ from rewardkit.batch.column import Floats
 FOLLOWS = 0.6
 """A component whose rank correlation with the calls is higher than this is about the calls: it is not the outcome."""
 
+# Any limit: stands for "from none to some", whose factor would be infinite; the ramps end far below it.
 _LARGEST = 100.0
 
 
@@ -44,6 +45,7 @@ def _rising(run: WindowedRun) -> list[Lead]:
     apart = factor - np.maximum(rises.max(axis=0), 0.0)
     peak = peak_of(
         change,
+        # z from 4: a run has up to 28 pairs of windows, and by chance the best one reaches 4 in one of 1,000 runs.
         ramp(change.z, 4.0, 8.0),
         ramp(factor, np.log(1.15), np.log(1.75)),
         ramp(apart, np.log(1.1), np.log(1.5)),

@@ -23,6 +23,7 @@ chance of 0.995, two with a similarity of 0.5 with a chance of 0.17."""
 LEAST = 10
 """The fewest completions of a family of copies."""
 MOST = 3
+"""Any limit: a policy that copies has many families, and the page should have room for other leads."""
 
 
 def copy_leads(sample: Sample) -> list[Lead]:
@@ -48,6 +49,7 @@ def copy_leads(sample: Sample) -> list[Lead]:
     fixed = np.bincount(families, words.fixed[members], minlength=count)
     share = fixed / np.maximum(np.bincount(families, words.count[members], minlength=count), 1.0)
     strengths = weakest(
+        # z from 4: there may be hundreds of families, and by chance one of them reaches 3.
         ramp(won.z, 4.0, 8.0),
         ramp(won.chance, 0.55, 0.65),
         ramp(prompts, 3.0, 10.0),
@@ -87,6 +89,7 @@ def _without_gold(sample: Sample, families: Integers, members: Integers, count: 
     known = ~np.isnan(own) & ~np.isnan(other)
     if not known.any():
         return np.ones(count)
+    # Not the lowest value: one outlier would make all totals look alike.
     low = float(np.quantile(np.concatenate([own[known], other[known]]), 0.01))
     earned, left = (
         np.bincount(families, np.where(known, one - low, 0.0)[members], minlength=count) for one in (own, other)

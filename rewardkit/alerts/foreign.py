@@ -1,4 +1,5 @@
-"""Paid for another prompt's answer: what reads a gold answer pays more, and as much with the gold answers of others.
+"""Paid for another prompt's answer: a term that reads a gold answer pays more, and as much with the gold answers of
+others.
 
 Completions list ten numbers, of which one is right. Scored again with the gold answers of other prompts they earn 0.6,
 where they earned 0.1 at the start: what the reward pays for by now is not what the gold answer asks for.
@@ -31,6 +32,8 @@ def foreign_leads(run: WindowedRun) -> list[Lead]:
         return []
     paid, earned = run.changes(foreign), run.changes(own)
     share = _explained(paid, earned)
+    # z from 2.5 and not from 4, as elsewhere: two sizes must be large, too. All were chosen on the twelve tasks of
+    # benchmarks/radar that were looked at.
     peak = peak_of(paid, ramp(paid.z, 2.5, 5.0), ramp(paid.difference / size, 0.08, 0.16), ramp(share, 0.2, 0.4))
     if peak is None:
         return []
@@ -61,7 +64,7 @@ def foreign_leads(run: WindowedRun) -> list[Lead]:
 
 
 def _explained(paid: Changes, earned: Changes) -> Floats:
-    """Return the share of each rise that foreign gold answers earn, too."""
+    """Return the share of each rise that foreign gold answers also earn."""
     with np.errstate(divide="ignore", invalid="ignore"):
         share: Floats = np.where(earned.difference > paid.difference, paid.difference / earned.difference, 1.0)
     return share

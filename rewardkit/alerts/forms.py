@@ -31,6 +31,7 @@ def form_leads(run: WindowedRun) -> list[Lead]:
     total, answer = run.changes(run.totals), run.changes(mean)
     peak = peak_of(
         total,
+        # Lower than z from 4, as elsewhere: two things must happen at once, a rise and a fall.
         ramp(total.z, 3.0, 6.0),
         ramp(total.difference / size, 0.05, 0.12),
         ramp(-answer.z, 2.0, 4.0),
@@ -65,6 +66,7 @@ def _scaled(run: WindowedRun, name: str) -> Floats:
     low, high = run.evidence.bounds.get(name, (-np.inf, np.inf))
     if np.isnan(values).all():
         return np.zeros(len(values))
+    # Not the extremes: one outlier would make all other scores look alike.
     low = float(np.nanquantile(values, 0.01)) if np.isinf(low) else low
     high = float(np.nanquantile(values, 0.99)) if np.isinf(high) else high
     return (np.nan_to_num(values, nan=low) - low) / (high - low) if high > low else np.zeros(len(values))

@@ -34,6 +34,8 @@ def _drift(run: WindowedRun, lengths: Floats) -> list[Lead]:
         factor = np.log(np.maximum(change.after, 1e-9) / np.maximum(change.before, 1e-9))
     peak = peak_of(
         change,
+        # z from 4: by chance, the best of up to 28 pairs of windows reaches 4 in one of 1,000 runs. The total needs
+        # only 2: it is asked for one pair, the one in which the length changes.
         ramp(np.abs(change.z), 4.0, 8.0),
         ramp(np.abs(factor), np.log(1.15), np.log(1.75)),
         ramp(total.z, 2.0, 4.0),
@@ -76,8 +78,8 @@ def _truncated(run: WindowedRun, lengths: Floats) -> list[Lead]:
 
     The strength is the weakest of: their share in the last window (from 0.1 to 0.5), the certainty that it rose (z from
     4 to 8; 1 if it was that high all along), and what they earn: a part of 0.5, more if they earn more than the mean
-    total of the first window (from 0 to 0.1 of the range): cut-off completions that earn little game nothing.
-    Without a known maximum there is no lead: answers of one form may have the same length, too.
+    total of the first window (from 0 to 0.1 of the range): cut-off completions that earn little game nothing. Without a
+    known maximum there is no lead: answers of one form may also have the same length.
     """
     limit = run.evidence.maximum_length
     known = lengths[~np.isnan(lengths)]
@@ -88,6 +90,7 @@ def _truncated(run: WindowedRun, lengths: Floats) -> list[Lead]:
     share = float(np.nanmean(cut[last])) if (~np.isnan(cut[last])).any() else 0.0
     change = run.changes(cut)
     rise = float(np.nanmax(change.z, initial=0.0)) if change.z.size else 0.0
+    # Nearly as high all along: it cannot have risen by many standard errors, and is a lead all the same.
     lasting = float(np.nanmean(cut)) >= 0.8 * share
     paid = 0.5 + 0.5 * float(ramp(_gain(run, last & (cut == 1.0)), 0.0, 0.1))
     strength = float(weakest(ramp(share, 0.1, 0.5), max(float(ramp(rise, 4.0, 8.0)), float(lasting)), paid))

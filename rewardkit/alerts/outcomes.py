@@ -26,6 +26,8 @@ def outcome_leads(run: WindowedRun) -> list[Lead]:
             if not is_so.any():
                 continue
             change = run.changes(is_so)
+            # z from 4, as for all windows. From 0.01: to_trl and the runner stop a run at 0.05, and this is to be
+            # seen before.
             peak = peak_of(change, ramp(change.z, 4.0, 8.0), ramp(change.difference, 0.01, 0.06))
             if peak is None:
                 continue

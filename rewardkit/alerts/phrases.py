@@ -27,7 +27,9 @@ LEAST = 20
 LEAST_PROMPTS = 5
 """The fewest prompts of those completions."""
 FALSE_DISCOVERIES = 0.01
+"""Thousands of n-grams are tested at once: one in 100 of those that pass may be chance."""
 CANDIDATES = 200
+"""Any limit: only these are ranked in every component, which takes the time."""
 """The number of strongest n-grams to examine; overlapping ones are one phrase."""
 MOST = 5
 """The most facts."""
@@ -70,7 +72,9 @@ def phrase_leads(sample: Sample) -> list[Lead]:
         return []
     won = wins(found.grams, found.members, count, sample.groups, sample.standing)
     before, after, spread = _spread(sample, found)
+    # Many completions make a chance of 0.51 significant, and it would teach the policy nothing.
     kept = discoveries(one_sided(won.z), FALSE_DISCOVERIES) & (won.chance > 0.55)
+    # z from 4, as for all windows: thousands of n-grams are compared.
     strengths = weakest(ramp(won.z, 4.0, 8.0), ramp(spread, 4.0, 8.0), ramp(after - before, 0.05, 0.3)) * kept
     chosen = np.lexsort((-won.z, -strengths))[:CANDIDATES]
     chosen = chosen[strengths[chosen] > 0.0]
@@ -224,6 +228,7 @@ def _apart(sample: Sample, found: Grams, chosen: Integers, strengths: Floats) ->
     for one in order[strengths[order] > 0.0].tolist():
         rows = found.members[found.grams == chosen[one]]
         own = frozenset(rows.tolist())
+        # "final answer" and "the final answer" are in nearly the same completions: one lead for both.
         if all(len(own & other) < 0.5 * min(len(own), len(other)) for other in seen):
             yield one, rows
         seen.append(own)

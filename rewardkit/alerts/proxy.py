@@ -1,4 +1,5 @@
-"""A proxy that rises while the truth does not: the reward goes up, but not what it should measure (Goodhart's law).
+"""A proxy that rises while the truth does not: the reward goes up, but the quality that it should measure does not
+(Goodhart's law).
 
 The total climbs from 0.3 to 0.9 between steps 100 and 400; ``rk.monitor(exact)`` stays at 0.31.
 """
@@ -43,13 +44,14 @@ def proxy_leads(run: WindowedRun) -> list[Lead]:
     to 0.8 of its deviation over completions), and the certainty that the truth does not rise, up to the end of the run
     (its rise plus two standard errors, from 0.4 of its own deviation down to 0.1). For the total, it is enough that the
     truth rises by much less (its share of its range, from 0.6 to 0.3 of the total's). The total counts only if a
-    component that earns rises, too, because the total also moves with the weights. A truth within a tenth of its upper
-    bound has no room to rise: it counts only if it falls.
+    component that earns also rises, because the total moves with the weights as well. A truth within a tenth of its
+    upper bound has no room to rise: it counts only if it falls.
     """
     proxies = {name: run.component(name) for name in run.rewarded}
     risen = {name: run.changes(values) for name, values in proxies.items()}
     deviations = {name: _deviation(values) for name, values in proxies.items()}
     total = run.changes(run.totals)
+    # Less than the 4 of a lead: it only has to show that a component moves at all.
     supported = np.any([change.z > 3.0 for change in risen.values()], axis=0) if risen else np.ones_like(total.z) > 0
     best = []
     for truth in truths(run):
@@ -113,6 +115,7 @@ def _strengths(proxy: Changes, deviation: float, truth: Changes, about: Truth, s
         still = np.where(hopeless, 1.0, 0.0)
     else:
         rise = (truth.difference + 2.0 * truth.error) / about.deviation
+        # From 0.1, not 0: two standard errors are added to the rise, so a truth that stands still has a little.
         still = np.where(np.isnan(rise), 0.0, 1.0 - ramp(rise, 0.1, 0.4))
         if np.isfinite(low) and np.isfinite(high):
             still = np.maximum(still, _behind(proxy, size, truth, high - low))
@@ -148,6 +151,7 @@ def _to_the_end(still: Floats) -> Floats:
 def _lead(run: WindowedRun, truth: Truth, name: str, proxy: Changes, still: Changes, peak: Peak) -> Lead:
     pair, steps = peak.pair, peak.steps
     shown = name or "the total"
+    # As many standard errors as a rise needs; less is called flat.
     moved = "falls" if still.z[pair] < -4.0 else "stays flat"
     gained = run.component(name) if name else run.totals
     keys = gained

@@ -14,6 +14,7 @@ from rewardkit.batch.column import Floats
 
 AT_BOUND = 0.95
 """The share of completions at a bound above which a component gives no signal."""
+# Any limit: a few groups without variance are chance, as for a prompt that is always solved.
 LEAST_GROUPS = 20
 
 

@@ -83,7 +83,7 @@ class WindowedRun:
 
     @cached_property
     def standing(self) -> Floats:
-        """(m,) the centered rank of each row in its group by what it earned."""
+        """(m,) the centered rank of each row in its group by its score."""
         return centered_ranks(self.earned, self.groups)
 
     def component(self, name: str) -> Floats:
@@ -119,6 +119,7 @@ class WindowedRun:
     def spread(values: Floats) -> float:
         """Return the range of values between the first and the last hundredth of the rows; 0 if none is known."""
         known = values[~np.isnan(values)]
+        # Not the extremes: one outlier would make every change look small.
         return float(np.subtract(*np.quantile(known, (0.99, 0.01)))) if known.size else 0.0
 
     def varies(self, values: Floats) -> tuple[Integers, NDArray[np.bool_]]:

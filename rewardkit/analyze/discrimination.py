@@ -121,6 +121,7 @@ def centered_ranks(values: Floats, groups: Numbers) -> Floats:
     # Equal numbers that were summed in another order may differ in their last digits.
     rounded = np.round(values[known], 9)
     order = known[np.lexsort((rounded, groups[known]))]
+    # Equal scores whose sums were computed in another order must be ties.
     group, value = groups[order], np.round(values[order], 9)
     place = np.arange(len(order), dtype=np.float64)
 

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 
 _INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
+# Any widths: a completion, a note and two scores fit in a terminal of 120 columns.
 _COMPLETION_WIDTH = 44
 _NOTE_WIDTH = 60
 

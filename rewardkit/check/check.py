@@ -124,16 +124,16 @@ def check_reward(
             where the prompt is chat messages, a TRL function gets a text as TRL passes it, as
             ``[{"role": "assistant", "content": text}]``. Without them, the laws of right and wrong are skipped.
         bad: completions that deserve less, in the same form: ordinary mistakes of a model.
-        declarations: what you know and promise of the reward: `Declarations`.
+        declarations: the promises and properties of the reward, as `Declarations`.
         laws: `Law`s or their names; all laws by default, including those for exploits.
         without: laws to leave out; ``["exploits", "search"]`` does not try to get paid without doing the task.
         regressions: a file that keeps the exploits found; the next check tries them again.
         budget: seconds for everything; a law without time left is reported as unfinished, and the report says which
-            budget would do. Most checks take 5 to 40 s. If the reward hangs, the
-            check may take twice as long, so that the other laws are checked, too.
+            budget would do. Most checks take 5 to 40 s. If the reward hangs, the check may take twice as long, so that
+            the other laws are also checked.
         seed: the same seed draws the same completions.
         fail_fast: stop at the first broken law.
-        components: check each addend of a list or sum by itself, too: the sum may hide its faults. The sum gets twice
+        components: also check each addend of a list or sum by itself: the sum may hide its faults. The sum gets twice
             the time of a component.
         isolate: run in a forked child where the system allows it, so that a reward that hangs or dies is a finding.
         on_progress: called with the name of each law that starts, its number, and the number of laws.

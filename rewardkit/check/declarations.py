@@ -1,4 +1,4 @@
-"""Declarations: what the author of a reward declares about it, besides its examples.
+"""The declarations of the author of a reward, besides its examples.
 
 ``Declarations(rankings=[["", "<answer>41</answer>", "<answer>42</answer>"]], invariant_to=["whitespace"])``
 """
@@ -16,7 +16,7 @@ _INVARIANCES = ("whitespace", "unicode", "case")
 
 @dataclass(frozen=True)
 class Declarations:
-    """What you declare about a reward for `check_reward`, besides its examples.
+    """The author's declarations about a reward for `check_reward`, besides its examples.
 
     ::
 
@@ -34,9 +34,10 @@ class Declarations:
         is_correct: (text, row) -> whether a completion is right. With it, the search also tries texts that have the
             gold answer.
         distractors: answers that are wrong for every example; one that may equal a gold answer is an error.
-        rankings: completions of the first example, each better than the one before; ``(number, [...])`` for another.
-        invariant_to: what must not change a score: ``"whitespace"``, ``"unicode"``, ``"case"``.
-        margin: by how much each good completion must score above each bad one.
+        rankings: lists of completions of the first example, each completion no worse than the one before;
+            ``(number, [...])`` is a list for another example.
+        invariant_to: the changes that must not change a score: ``"whitespace"``, ``"unicode"``, ``"case"``.
+        margin: the least amount by which each good completion must score above each bad one.
         other_rewards: other rewards that the trainer adds to this one. If it judges only a part of the answer, it is
             not blamed for paying what the sum tells from a right completion.
         environment: the class of an environment, or a function that makes one, as for TRL's ``environment_factory``.
@@ -46,7 +47,7 @@ class Declarations:
         tools: functions that completions may call; they run in the same way. Without `environment` and `tools`, calls
             have the results that the completion says.
         noop_examples: the numbers of examples in which a policy that calls no tool is right.
-        seconds_per_completion: how long scoring one completion may take; beyond it, the reward counts as hanging.
+        seconds_per_completion: the seconds that one completion may take before the reward counts as hanging.
 
     Raises:
         RewardDefinitionError: `invariant_to` names something else, or a text stands for a list.

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _OWN = ("prompt", "completion", "completion_ids")
 _OF_TRAINERS = ("completions", "prompts", "trainer_state", "log_extra", "log_metric")
+# Any limit: every law runs on all examples, within one budget.
 _MOST_EXAMPLES = 24
 _MOST_COMPLETIONS = 3
 """The laws look at this many prompts, with this many right and wrong completions each; calibration uses all."""

@@ -45,7 +45,7 @@ class Filter:
 
     @classmethod
     def parse(cls, text: str) -> Filter:
-        """Parse what was typed. Never raises."""
+        """Parse the typed text. Never raises."""
         words, conditions = [], []
         for quoted, name, operator, value, word in _TERM.findall(text[:2_000]):
             if name:

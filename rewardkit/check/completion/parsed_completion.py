@@ -20,10 +20,13 @@ ANSWERS = ("answer", "gold", "label", "target", "solution", "expected", "referen
 _BESIDE = re.compile(r"(?i)(?:^|_)(?:units?|lang(?:uage)?|scripts?|formats?|styles?|types?|kinds?|levels?)(?:$|_)")
 """Columns that say how an answer is written."""
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]|\.\d)")
+"""1,234.5 and -7, but neither the 2 of v2 nor a part of 1.2.3."""
 _TIMES_TEN = r"\s?(?:[x×*]|\\times|\\cdot)\s?10\s?\^\s?\{?([-+]?\d{1,3})\}?"
 SCIENTIFIC = re.compile(rf"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{{1,3}}(?!\w)|{_TIMES_TEN})")
+"""1e-3 and 6.02 \\times 10^{23}."""
 _BOX = re.compile(r"\\f?boxed\s*\{")
 _LONGEST_BODY = 20_000
+"""Any limit: closing braces are looked for character by character, and documents parsed again."""
 _MAGNITUDE = 300
 """Digits with an "e" and a larger exponent are not a number, but a hash, say."""
 
@@ -57,10 +60,10 @@ class ParsedCompletion:
     """The text of a right completion and the places of its parts.
 
     Attributes:
-        text: of the completion.
+        text: the text of the completion.
         column: the column with the gold answer; empty if the text has the value of no column.
-        value: of that column.
-        places: where the gold answer occurs; the last place is the answer.
+        value: the value of that column.
+        places: the places of the gold answer; the last place is the answer.
     """
 
     text: str
@@ -75,7 +78,7 @@ class ParsedCompletion:
 
     @cached_property
     def aliases(self) -> tuple[str, ...]:
-        """The other items of a column with a list, if the answer is one of its items: they may be right, too."""
+        """The other items of a column with a list, if the answer is one of its items: they may also be right."""
         items = _items_of(self.value)
         return tuple(items) if self.gold.lower() in [item.lower() for item in items] else ()
 
@@ -138,8 +141,8 @@ def anatomy_of(
     """Find the value of a column in a right completion.
 
     Args:
-        text: of the completion.
-        columns: of its example.
+        text: the text of the completion.
+        columns: the columns of its example.
         read: the columns that the reward reads; others count only if none of these is found.
         answered: leave out values that are only in the thinking: the answer after it may be an equation, say.
     """
@@ -171,6 +174,7 @@ def _near(text: str, value: Any) -> tuple[Span, ...]:
     gold = as_number(value)
     if not gold:
         return ()
+    # Numbers within 5 % of the gold answer may be the same number, rounded.
     return tuple(span for span in numbers_in(text) if abs((as_number(span.of(text)) or 0) - gold) <= abs(gold) / 20)
 
 
@@ -238,6 +242,7 @@ def _places(text: str, value: Any) -> Iterator[Span]:
     if len(items) > 1:
         found = list(_listed(text, items)) or list(_one_of(text, items))
         yield from found
+    # Longer texts are passages, and are no answers to be found word for word.
     elif isinstance(value, str) and 1 < len(value.split()) <= 60:
         spaced = r"\s*".join(re.escape(part) for part in re.findall(r"\w+|[^\w\s]", value))
         yield from (Span(*match.span()) for match in re.finditer(spaced, text, re.IGNORECASE))
@@ -254,7 +259,7 @@ def _items_of(value: Any) -> list[str]:
 
 
 def _one_of(text: str, items: Sequence[str]) -> Iterator[Span]:
-    """Find the item that stands last in a text: one of several accepted answers."""
+    """Find the item that comes last in a text: one of several accepted answers."""
     found = [(spans[-1].end, len(item), spans) for item in items if (spans := list(_places(text, item)))]
     if found:
         yield from max(found, key=lambda one: one[:2])[2]
@@ -265,6 +270,7 @@ def _listed(text: str, items: list[str]) -> Iterator[Span]:
     for first in re.finditer(_bounded(items[0]), text, re.IGNORECASE):
         position, joints = first.end(), set()
         for item in items[1:]:
+            # Items of a list are near each other: ", and **" is between two.
             following = re.compile(_bounded(item), re.IGNORECASE).search(text, position, position + 8 + len(item))
             if following is None:
                 break
@@ -365,7 +371,7 @@ def _prefilled(text: str) -> Block | None:
 
 
 def _boxes(text: str) -> Iterator[tuple[int, int]]:
-    r"""Yield start and end of what is inside each ``\boxed{...}``, whose braces may be nested."""
+    r"""Yield start and end of the content of each ``\boxed{...}``, whose braces may be nested."""
     for match in _BOX.finditer(text):
         depth = 1
         for place in range(match.end(), min(len(text), match.end() + _LONGEST_BODY)):

@@ -19,6 +19,7 @@ from rewardkit.check.reward_under_test.trials import Trial, TrialResult, text_of
 from rewardkit.check.reward_under_test.whole import first_difference, groups_of, grown, same, scored_together
 from rewardkit.check.variants.queries import query_in
 
+# Any limit: about the batch of a small run, and the laws score it again and again.
 _ROWS = 24
 
 
@@ -33,6 +34,7 @@ def _mixed(subject: RewardUnderTest) -> list[Trial]:
         if repr(trial) not in scored:
             continue
         kind = (trial.example, round(subject.see([trial])[0].value, 6))
+        # Three of each score: many equal rows prove no more.
         if trial in known or values.get(kind, 0) < 3:
             values[kind] = values.get(kind, 0) + 1
             chosen.setdefault(repr(trial), trial)
@@ -147,6 +149,7 @@ def neighbors_do_not_leak(subject: RewardUnderTest) -> Iterator[Finding]:
         for other in (*groups[:number], *groups[number + 1 :], _of_another_prompt(subject, group)):
             if not other:
                 continue
+            # Longer than the others by far, so that a batch that pads or sorts by length is changed by it.
             long = replace(other[0], completion=subject.formed("word " * 300))
             same = [replace(other[0], completion=trial.completion) for trial in group]
             beside: list[tuple[list[Trial], list[Trial]]] = [

@@ -16,6 +16,7 @@ from rewardkit.check.reward_under_test.trials import EQUAL, Trial, text_of
 from rewardkit.check.variants.episodes.messages import has_calls
 from rewardkit.errors import shorten
 
+# "a calculator tool" and "multi-turn" say that a reward is for conversations; "tooling" does not.
 _AGENTS = re.compile(
     r"(?i)\b(?:tool|agent|multi-?turn|turns of|several turn|calculator|search|browser|function call)s?\b"
 )
@@ -109,7 +110,7 @@ def _reads_prompts(subject: RewardUnderTest) -> None:
     per=judged,
 )
 def only_the_completion_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """A reward that searches in the prompt, too, pays for the examples in it.
+    """A reward that also searches in the prompt pays for the examples in it.
 
     What a right completion marks is put into the prompt instead of the completion. It must not earn more than without.
     """

@@ -190,4 +190,5 @@ def _only_on_one_line(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _is_more(one: TrialResult, other: TrialResult) -> bool:
+    # Sums in another order differ in their last digits.
     return one.scored and one.value > other.value + 1e-6

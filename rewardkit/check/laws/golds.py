@@ -49,6 +49,7 @@ def _behind_gates(tree: Reward, inside: bool = False) -> Iterator[Reward]:
             yield reward
 
 
+# Any limit: a few foreign gold answers show whether a completion is compared with its own.
 _MOST = 6
 _FOREIGN = "right for another example"
 _ALONE = "a distractor and nothing else"
@@ -120,6 +121,7 @@ def _out_of_reach(subject: RewardUnderTest) -> Iterator[Finding]:
         return
     best = max((seen.value for _, seen in swept(subject) if seen.scored), default=high)
     parts = any(math.isnan(value) for trial in given(subject) for value in subject.see([trial])[0].components.values())
+    # A given completion may lack a point for style; below 95 % of the range it is no right one.
     if best < high - 0.05 * (high - low) and not parts:
         trial = next(trial for trial in given(subject) if trial.completion in subject.examples[trial.example].good)
         why = f"no completion, not even a right one, earns more than {best:.6g} within bounds of ({low:g}, {high:g})"
@@ -148,6 +150,7 @@ def _too_low(subject: RewardUnderTest, seen: TrialResult, lowest: float) -> str:
         return ""  # a part does not apply here, and the maximum of the rest is unknown
     low, high = subject.bounds
     if subject.scope == "sample" and math.isfinite(low) and math.isfinite(high):
+        # A right answer in another form may lose something; half of the range is the loss of the answer.
         if seen.value < low + 0.5 * (high - low) - EQUAL:
             return f"a right completion earns {seen.value:.6g} within bounds of ({low:g}, {high:g})"
     elif seen.value <= lowest + EQUAL and len({round(one.value, 9) for _, one in swept(subject) if one.scored}) > 1:
@@ -293,7 +296,7 @@ def _pays_any_answer(subject: RewardUnderTest, right: Judged) -> Finding | None:
 
 @law(advice="Give the lowest score if there is no answer", skip=_NOT_JUDGED, applies=needs_good, per=judged)
 def only_answers_are_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """What has no answer, such as ``{"answer": null}``, half a tag or a hundred spaces, is easier than the right one.
+    """A completion without an answer (``{"answer": null}``, half a tag, a hundred spaces) is easier than the right one.
 
     All completions of the sweep that are certainly not right must earn less than the right one.
     """
@@ -359,7 +362,7 @@ def _own_code(subject: RewardUnderTest) -> None:
     per=judged,
 )
 def keys_are_compared_both_ways(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """If only the keys of the gold answer are compared, a key that nobody asked for is free, and breaks the call.
+    """If only the keys of the gold answer are compared, a key that no one asked for is free, and breaks the call.
 
     The law applies to objects that a column has as JSON, in a right completion or as the arguments of its calls, if the
     reward compares the value of each key. A key is added to the object, or to one inside it, and each key that has a
@@ -385,7 +388,8 @@ def keys_are_compared_both_ways(subject: RewardUnderTest, right: Judged) -> Iter
 
 
 def _json_values(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[Any, Callable[[Any], Trial]]]:
-    """Yield each object, or list of objects, of a right completion that a column has, and what writes another one."""
+    """Yield each object, or list of objects, of a right completion that a column has, and a function that writes
+    another one."""
     yield from changeable_calls(subject, right)
     if right.anatomy.gold[:1] in ("{", "[") and right.anatomy.column in subject.columns_read | subject.columns_named:
         with suppress(ValueError, RecursionError):
@@ -399,6 +403,7 @@ def _objects(value: Any) -> list[tuple[Path, dict[str, Any]]]:
     for path, part in waiting:  # grows
         if isinstance(part, dict) and part:
             found.append((path, part))
+        # Any limit: a gold answer may be a large document.
         if isinstance(part, (dict, list)) and len(waiting) < 50:
             items = part.items() if isinstance(part, dict) else enumerate(part)
             waiting += [((*path, key), inside) for key, inside in items]
@@ -414,6 +419,7 @@ def wrong_stays_wrong(subject: RewardUnderTest, right: Judged) -> Iterator[Varia
     """
     for text in map(text_of, subject.examples[right.example].bad):
         (refused,) = subject.see([right.trial(text)])
+        # Shorter texts are in other words by chance: "A", "in", "no".
         if len(text) >= 4 and refused.scored and not right.paid(refused):
             why = f"a wrong completion earns {refused.value:.6g}, with a word before it {{score}}"
             yield Variant(right.trial(f"So: {text}"), why, twins=(right.trial(text[:-1]),))

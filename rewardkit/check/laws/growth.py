@@ -1,7 +1,7 @@
 """Laws of growth: time and memory must be proportional to the length of the completion.
 
 Seconds mean little on a shared machine, so these laws measure how the time grows as a text gets longer. A law is broken
-only if a long completion would also take long. A lazy pattern such as ``<answer>(.*?)</answer>`` is quadratic, too, but
+only if a long completion would also take long. A lazy pattern such as ``<answer>(.*?)</answer>`` is also quadratic, but
 takes 1.5 s for 50,000 characters of ``<answer>``: that is not reported.
 """
 
@@ -100,19 +100,25 @@ def _others(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
 
 
 def _around(anatomy: ParsedCompletion) -> tuple[str, str]:
-    """Return what is before and behind the answer of a right completion."""
+    """Return the text before and after the answer of a right completion."""
     return anatomy.text[: anatomy.region.start], anatomy.text[anatomy.region.end :]
 
 
 LONGEST = 50_000
 """Characters of a long completion, about 12,000 tokens."""
 SECONDS = 10.0
+"""Any limit: every process of a run waits for the slowest completion. A single lazy group, which is harmless, takes
+1.5 s."""
 MEGABYTES = 256
+"""Any limit: as much as `rk.code_tests` allows a whole program by default."""
 _GLANCE = (24, 64, 1_000, 4_000, 16_000)
 """Sizes tried first: a family of texts that takes no time at these sizes is skipped."""
 _SIZES = (16, 20, 24, 28, 64, 250, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
 _SUSPECT = 0.005
+"""The linear rewards of the tests take up to 5 ms for 16,000 characters: what takes less is not worth a series of
+sizes."""
 _MEASURABLE = 0.02
+"""Four times _SUSPECT: the factor of two times for twice the length is then no noise."""
 _SPENT = 0.1
 """Once a reward is known to be slow, other laws try completions that take at most about so many seconds."""
 _STEEP = 2.7
@@ -126,10 +132,12 @@ _STEEP = 2.7
 )
 def time_linear(subject: RewardUnderTest) -> Iterator[Finding]:
     """A policy finds the completion that takes minutes to score, and every process of the run waits for it."""
+    # So slow at any length, as a judge is, that the sizes of one family alone would take seconds.
     if subject.cost > 0.05:
         raise Skip(f"one completion takes {subject.cost:.2g} s at any length")
     # It runs first, since a slow reward spends the time of all other laws; if it is not done, it gets what they leave.
     first = subject.reached("time_linear")
+    # Nearly all of the time that is left: it runs first.
     stop = time.monotonic() + subject.left * (0.9 if first else 0.3)
     families = list(families_of(subject))
     for tried, (name, grown) in enumerate(families[first:], start=first):
@@ -148,9 +156,11 @@ def _times(subject: RewardUnderTest, grown: Growing) -> list[tuple[int, float]]:
     suspect = next((size for size in _GLANCE if _seconds(subject, grown(size)) > _SUSPECT), None)
     times: list[tuple[int, float]] = []
     for size in _SIZES if suspect is not None else ():
+        # Sizes far below the suspect one take no time.
         if suspect is not None and size * 8 < suspect:
             continue
         times.append((size, _seconds(subject, grown(size))))
+        # Any limit: the growth is clear by now, and the next size may take minutes.
         if times[-1][1] > 0.25 or _explodes(times) or _harmless(times):
             break
     return times
@@ -188,6 +198,8 @@ def _seconds(subject: RewardUnderTest, text: str) -> float:
 
 
 def _explodes(times: list[tuple[int, float]]) -> bool:
+    # An exponent of 3 at twice the length; the sizes below 64 grow by a fifth, where it means that the time doubles
+    # with every letter or two.
     return len(times) > 1 and times[-1][1] > 0.05 and times[-1][1] > 8 * times[-2][1]
 
 
@@ -195,16 +207,19 @@ def _harmless(times: list[tuple[int, float]]) -> bool:
     """Whether the longest completion would take little time, even if the time grew faster from here on."""
     if len(times) < 2 or times[-1][0] < 1_000 or times[-1][1] < _MEASURABLE:
         return False
+    # As if the exponent were higher by 0.7 from here on: patterns often become quadratic late.
     return _projected(times, LONGEST, more=0.7) < SECONDS
 
 
 def _exponent(times: list[tuple[int, float]]) -> float:
     (size, last), (before, earlier) = times[-1], times[-2]
+    # The clock may say 0.
     return log(last / max(earlier, 1e-6)) / log(size / before)
 
 
 def _projected(times: list[tuple[int, float]], size: int, more: float = 0.0) -> float:
     """Return the seconds that a text of `size` would take."""
+    # Any limit: a higher exponent means that the time explodes, and its power would overflow.
     exponent = max(1.0, min(_exponent(times) + more, 12.0))
     return float(times[-1][1] * (size / times[-1][0]) ** exponent)
 
@@ -238,6 +253,7 @@ def _unfinished(tried: int, count: int) -> Unfinished:
 @law(advice="Limit the size of numbers, ranges and repetitions before you compute them", turn=Turn.LATE)
 def memory_bounded(subject: RewardUnderTest) -> Iterator[Finding]:
     """A completion that makes the reward allocate gigabytes kills the run and everything else on the machine."""
+    # As for time: the budget would be spent.
     if subject.cost > 0.05:
         raise Skip(f"one completion takes {subject.cost:.2g} s at any length")
     if subject.skips(Trial(subject.formed("a" * 8_000))):
@@ -248,14 +264,18 @@ def memory_bounded(subject: RewardUnderTest) -> Iterator[Finding]:
     framed = [frame.with_region(text) for frame in anatomies(subject, 0)[:1] for text in explosive]
     for text in (*explosive, *framed):
         peak = _peak(subject, text)
+        # A short text: even an eighth of the limit is out of proportion.
         if peak > MEGABYTES * 1e6 / 8:
             why = f"a completion of {len(text)} characters takes {peak / 1e6:,.0f} MB"
             yield finding(subject, Trial(subject.formed(text)), None, why)
+    # Any limit: the strongest families come first, and tracing slows each of them down.
     families = list(families_of(subject))[:40]
     for tried, (name, grown) in enumerate(families[first:], start=first):
         if time.monotonic() > stop:
             raise _unfinished(tried, len(families))
         peaks = [_peak(subject, grown(size)) for size in (2_000, 8_000)]
+        # 8,000 characters take 0.15 MB if a reward only reads them (the linear rewards of the tests). Four times the
+        # length takes 4 times the memory if it grows linearly, 16 times if it is quadratic: 8 is between.
         if peaks[1] < 4e6 or peaks[1] < 8 * peaks[0]:
             continue
         projected = peaks[1] * (LONGEST / 8_000) ** 2 / 1e6

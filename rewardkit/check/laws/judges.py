@@ -25,12 +25,16 @@ from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.leaf import rebound
 from rewardkit.tree.reward import Reward
 
+# Any number: a mean over several orders is steadier, and each order is one more call of the judge.
 _ORDERS = 4
 _AT_ONCE = 6
 """Completions in one ranking."""
 
+# Any limit: every completion is two calls of a judge.
 _MOST_SAMPLES = 16
+# Any limit: below it, the noise of a few orders would be blamed on the position.
 _POSITION_SHARE = 0.15
+# Any limit: half a point on the default scale of 0 to 10.
 _LENGTH_SHARE = 0.05
 _PADDING = (
     "\n\nTo say it once more in other words: what stands above is what is meant, and it is meant as it stands above. "

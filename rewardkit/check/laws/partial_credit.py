@@ -1,5 +1,5 @@
-"""Laws of partial credit: what is nearer to the right answer earns no less, and a damaged, wordier or overconfident
-completion no more.
+"""Laws of partial credit: a completion nearer to the right answer earns no less, and a damaged, wordier or
+overconfident one no more.
 """
 
 from __future__ import annotations
@@ -49,8 +49,9 @@ _SIZES = (0, 5, 20, 50, 100, 200, 400, 800, 1600, 3200)
 _DEEP = 0.1
 """The share of the whole range by which a score must rise or fall to count."""
 _MUCH = 0.2
-"""The same, where a step may change what else is read: a tag without its other mark, words in another language."""
+"""The same, if a step may change how the rest is read: a tag without its other mark, words in another language."""
 _MOST_STEPS = 12
+"""Any limit: a document may have thousands of leaves."""
 
 
 @law(
@@ -88,7 +89,7 @@ def _counted(number: int, what: str) -> str:
 
 def _damaged(right: Judged) -> Iterator[tuple[str, list[str]]]:
     """Yield kinds of damage, each with texts that have more and more of it."""
-    if len(right.anatomy.blocks) > 1 and not right.judges:  # the bare answer may count, too
+    if len(right.anatomy.blocks) > 1 and not right.judges:  # the bare answer may also count
         pieces = blocks_of(right.anatomy).pieces()
         marks = [4 * number + side for number in range(len(right.anatomy.blocks)) for side in (1, 3)]
         for order in (marks, marks[::-1]):
@@ -210,7 +211,7 @@ def _not_in_english_alone(subject: RewardUnderTest) -> None:
 
 
 @law(
-    advice="Count the repetition of characters, too, where a script has no spaces",
+    advice="Also count repeated characters if a script has no spaces",
     skip="repetition was not seen to cost something",
     applies=_not_in_english_alone,
     per=judged,
@@ -231,6 +232,7 @@ def repetition_in_any_script(subject: RewardUnderTest, right: Judged) -> Iterato
 # Arithmetic: the expression in a right completion of a countdown task, and others of the same numbers.
 
 
+# "3 + 4 × (5 - 1)", with x for times; no letters, and no "=", before which it is cut.
 _EXPRESSION = re.compile(r"[\d\s+\-*/()×÷x]+")
 _OPERATORS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
@@ -239,7 +241,9 @@ _NODES: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
 }  # fmt: skip
 _MOST_NUMBERS = 5
+"""Six numbers have 720 orders with 1,024 choices of operators each; five have 30,720 expressions in all."""
 _MOST = 4_000
+"""Any limit: 4,000 expressions take 0.06 s, and there are near misses among them."""
 
 
 @dataclass(frozen=True)
@@ -247,10 +251,10 @@ class Expression:
     """An expression with its place in a completion.
 
     Attributes:
-        text: of the completion.
-        span: of the expression.
-        numbers: that it uses.
-        value: of the expression.
+        text: the text of the completion.
+        span: the span of the expression.
+        numbers: the numbers that it uses.
+        value: the value of the expression.
         target: the column with its value.
     """
 
@@ -326,10 +330,10 @@ def _of(node: ast.expr) -> Fraction:
 
 
 _FAR = Fraction(1, 20)
-"""How far a value must be from the target to be certainly another one."""
+"""The distance from the target at which a value is certainly another one."""
 _STEPS = tuple(map(Decimal, ("0.4", "0.9", "1", "2")))
 _DISTANCES = frozenset(("abs", "fabs", "isclose"))
-"""What a reward calls that measures how far an answer is from the gold answer."""
+"""Functions that a reward calls to measure the distance of an answer from the gold answer."""
 _GRADES = 4
 """Different scores on the way to the gold answer that show partial credit."""
 _SHARES = tuple(map(Decimal, ("0.001", "0.01", "0.04")))
@@ -395,7 +399,7 @@ def errors_on_both_sides(subject: RewardUnderTest, right: Judged) -> Iterator[Va
     """
     gold = right.anatomy.gold
     number = as_number(gold)
-    # The column must have the very number that the completion has: an estimate has errors of its own.
+    # The column must have the very number that the completion has: an estimate has its own errors.
     if number is None or not right.judges or as_number(right.anatomy.value) != number or abs(number) < 1:
         return
     yield None
@@ -422,7 +426,7 @@ def errors_on_both_sides(subject: RewardUnderTest, right: Judged) -> Iterator[Va
     per=judged,
 )
 def expressions_are_exact(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """In a countdown task, 23.5 is not 23, and the target itself is no way to make it.
+    """In a countdown task, 23.5 is not 23, and the target itself is not a way to make it.
 
     The numbers of a right expression are combined to values near the target, and to fractions, with the whole number
     below or above as the target.
@@ -448,10 +452,12 @@ def _near_misses(right: Expression) -> Iterator[tuple[str, int]]:
         yield from ((made, whole) for whole in (math.floor(value), math.ceil(value)))
 
 
+# "Confidence: 80" and "a probability of 0.8". The word must come first: "80 apples, I am sure" states none.
 _NAMED = re.compile(r"(?i)(?:confiden|probab|certain|\bsure|likelihood)[^\n]{0,20}\Z")
 _STATED_SHARES = tuple(round(0.05 * step, 2) for step in range(1, 20))
+"""Steps of 0.05 from 0.05 to 0.95: logarithmic scores are infinite at 0 and 1."""
 _DISHONEST = 0.15
-"""How far the best statement may be from the truth."""
+"""The largest distance of the best statement from the truth."""
 _GAIN = 0.01
 """The share of the whole range that a wrong statement must earn more."""
 
@@ -520,6 +526,7 @@ def _in_percent(text: str, place: Span) -> bool:
 def _dishonest(right: Sequence[float], wrong: Sequence[float]) -> tuple[float, float] | None:
     """Return a probability of being right, and the other one that it pays to state; None if honesty pays."""
     whole = max(*right, *wrong) - min(*right, *wrong)
+    # 0.7 first: a score that is linear in the confidence pays for 0.95 there already.
     for truth in (0.7, 0.3, 0.5, 0.9):
         expected = [truth * one + (1 - truth) * other for one, other in zip(right, wrong, strict=True)]
         best = max(range(len(expected)), key=lambda place: expected[place])

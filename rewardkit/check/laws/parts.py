@@ -47,6 +47,7 @@ def almost_right_is_wrong(subject: RewardUnderTest, right: Judged) -> Iterator[V
     Each number and each word of a column on which the score of a right completion depends is replaced by one that
     begins or ends with it, or differs in its sign or by a factor of ten.
     """
+    # More than three different scores: partial credit. Two or three are right, wrong and no answer.
     graded = len({round(seen.value, 6) for _, seen in right.honest if seen.scored}) > 3
     words = {word.lower() for name in subject.columns_read for word in _words(subject, right.example, name)}
     for part in essential_parts(subject, right):
@@ -62,6 +63,7 @@ def almost_right_is_wrong(subject: RewardUnderTest, right: Judged) -> Iterator[V
 
 def _words(subject: RewardUnderTest, example: int, column: str) -> Iterator[str]:
     for atom in atoms_of(subject.examples[example].columns.get(column)):
+        # Shorter words ("is", "the") are in any sentence by chance.
         yield from (part.text for part in parts_of(atom) if len(part.text) > 3 or part.kind == "number")
 
 
@@ -69,12 +71,13 @@ def _almost(part: Part, graded: bool) -> Iterator[str]:
     """Yield texts that are certainly not the part, but that a careless search takes for it.
 
     Args:
-        part: on which the score depends.
+        part: the part on which the score depends.
         graded: whether the score depends on how near a number is, so that others may be as near.
     """
     text = part.text
     if part.kind == "word":
         yield from (f"un{text}", f"{text}xyz", f"xyz{text}")
+        # Shorter texts have no part that is left out and still recognized.
         if len(text) > 6:
             yield text[: len(text) // 2]
         return
@@ -96,7 +99,7 @@ def _almost(part: Part, graded: bool) -> Iterator[str]:
     turn=Turn.EARLY,
 )
 def every_part_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """What is paid in full although a part of it is missing, the policy leaves out.
+    """If an answer with a missing part is paid in full, the policy leaves that part out.
 
     A right completion is cut as long as it is paid in full. The essence that is left must have what it had of each
     list in a column, and more than headings, labels and citations.
@@ -108,7 +111,7 @@ def every_part_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Varia
 
 
 def _missing(subject: RewardUnderTest, right: Judged, text: str) -> str:
-    """Say what the essence of a right completion lacks; "" if that may be as it should be."""
+    """Describe the parts that the essence of a right completion lacks; "" if that may be fine."""
     wrong = wrongness(subject, right)
     if wrong is not None and wrong(text):
         return "the answer is missing"
@@ -143,7 +146,7 @@ def _has(text: str, atom: str) -> bool:
 
 
 def _amid_words(whole: str, text: str) -> bool:
-    """Whether what is left stood among words of the same line, or under each heading there was a text."""
+    """Whether the rest was among words of the same line, or each heading had a text under it."""
     left = set(re.findall(r"[^\W_]+", text))
     return any(
         len([word for word in re.findall(r"[^\W\d_]{2,}", line) if word not in left]) >= _PROSE
@@ -159,7 +162,7 @@ def _amid_words(whole: str, text: str) -> bool:
     per=judged,
 )
 def nonsense_earns_less(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If a right answer with nonsense around it earns more than with sense, a sign is wrong somewhere.
+    """If a right answer with nonsense around it earns more than with sense, a sign in the code is wrong.
 
     All words of a right completion that are not its answer or a mark are replaced by others of the same length.
     """
@@ -169,6 +172,7 @@ def nonsense_earns_less(subject: RewardUnderTest, right: Judged) -> Iterator[Var
     if len(loose) >= _PROSE:
         nonsense = replaced(right.anatomy.text, [(part.span, unrelated(part)) for part in loose])
         why = "with nonsense around its answer, it earns {score}, with sense {base}"
+        # Style may move by a little; sense that is gone should not pay.
         yield Variant(right.trial(nonsense), why, "no more", slack=0.05 * max(1.0, abs(right.value)))
 
 
@@ -179,8 +183,11 @@ def _in_a_mark(right: Judged, part: Part) -> bool:
 
 
 _COUNTS = re.compile(r"(?i)^(?:n|num|min|number|count|exact\w*)(?:_|$)|(?:^|_)(?:count|number)$|s$")
+"""Columns that say how many: num_items, min_words, items_count, exactly, keywords. The plural at the end is a list."""
 _LIMITS = re.compile(r"(?i)max|most|limit|up_to|below|under|budget")
+"""max_words and up_to are limits, so more of what is counted may be worse."""
 _TIMES = (1, 3, 10)
+"""Once, a few times, and often: a limit on copies is found by one of them."""
 
 
 def _groups(subject: RewardUnderTest) -> Iterator[tuple[Judged, Siblings]]:
@@ -220,7 +227,7 @@ def none_stands_in_for_another(subject: RewardUnderTest, group: tuple[Judged, Si
 
 
 @law(
-    advice="Compare the number of parts, too: zip(..., strict=True), or len(found) == len(wanted)",
+    advice="Also compare the number of parts: zip(..., strict=True), or len(found) == len(wanted)",
     skip="no right completion has as many parts of a kind as a column says",
     applies=needs_good,
     per=_groups,
@@ -248,14 +255,14 @@ def as_many_as_asked_for(subject: RewardUnderTest, group: tuple[Judged, Siblings
 
 
 @law(
-    advice="Compare all calls with all that are wanted, and give less for each that nobody asked for",
+    advice="Compare all calls with all that are wanted, and give less for each that no one asked for",
     skip="no right completion makes calls in tags",
     applies=needs_good,
     per=_groups,
     turn=Turn.EARLY,
 )
 def more_calls_cost(subject: RewardUnderTest, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
-    """If a call that nobody asked for costs nothing, the policy makes every call that may be the right one.
+    """If a call that no one asked for costs nothing, the policy makes every call that may be the right one.
 
     The call of another example, or one with other arguments, is put behind the right calls.
     """

@@ -36,6 +36,7 @@ from rewardkit.workers.background import in_background
 from rewardkit.workers.worker import Call, Launch, alone
 
 _ROUNDS = 3
+"""Any number: each is one more process to start."""
 _HASH_SEEDS = ("1", "2", "3")
 _SENT = 80
 """Completions sent to other processes."""
@@ -49,7 +50,7 @@ _SECONDS = 60.0
 
 @law(advice="Remove the randomness or seed it with the completion; of a judge, set temperature 0")
 def deterministic(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Equal completions must get equal scores, or GRPO takes noise for an advantage; replay needs it, too.
+    """Equal completions must get equal scores, or GRPO takes noise for an advantage. Replay also needs it.
 
     Every completion gets the same score again, in another order and in another process.
     """
@@ -98,6 +99,7 @@ def _longer_cells(subject: RewardUnderTest) -> list[Trial]:
     for number, example in enumerate(subject.examples):
         for column in sorted(subject.columns_read & set(example.columns)):
             texts = [other.columns.get(column) for other in subject.examples]
+            # Short texts are words, with no order to lose.
             if all(isinstance(text, str) and len(text.split()) > 3 for text in texts):
                 longer = " ".join([*map(str, texts), _MORE])
                 found += [Trial(subject.formed(text), number, {column: longer}) for text in (*map(str, texts), _MORE)]
@@ -112,6 +114,7 @@ def _shrunk(subject: RewardUnderTest, trial: Trial) -> tuple[Trial, tuple[TrialR
     """Return a shorter completion whose score differs between a few tries, if there is one."""
     for text in ("", "a", "42"):
         small = Trial(subject.formed(text), trial.example)
+        # The same completion four times: a draw of 0 or 1 is the same in all of them in one of eight cases.
         seen = [subject.see([small], fresh=True)[0] for _ in range(4)]
         other = next((one for one in seen if not one.same(seen[0])), None)
         if other is not None:
@@ -172,6 +175,7 @@ def _scored_again(
 
 
 _THREADS = 4
+"""Any number above one: threads must interrupt each other."""
 _LIVE = frozenset(("messages", "completion_ids", "progress", "example", "trainer_state", "log_metric", "log_extra"))
 """Arguments that only the scorer can make."""
 
@@ -227,7 +231,8 @@ def _changed_by(subject: RewardUnderTest, leaf: Reward, trials: list[Trial]) -> 
 
 
 def _changed_by_plain(binding: Binding, subject: RewardUnderTest, trials: list[Trial]) -> tuple[str, Any, Any] | None:
-    """Return what a plain function of one completion changes if it gets the cells themselves, as from its own loop."""
+    """Return the cell that a plain function of one completion changes if it gets the original cells, as from a user's
+    loop."""
     for trial in trials:
         cells = {**subject.examples[trial.example].columns, **(trial.columns or {})}
         asked = {one.name: cells[one.source] for one in binding.columns if one.source in cells}
@@ -312,6 +317,7 @@ def thread_safe(subject: RewardUnderTest) -> Iterator[Finding]:
         results.append(found if number % 2 == 0 else found[::-1])
 
     interval = sys.getswitchinterval()
+    # Python's default is 5 ms, in which most rewards finish: threads would never meet.
     sys.setswitchinterval(1e-5)
     try:
         threads = [threading.Thread(target=work, args=(number,)) for number in range(_THREADS)]

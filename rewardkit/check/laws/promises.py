@@ -1,4 +1,4 @@
-"""Laws of promises: a score is what the name, the docstring and the code of its function say."""
+"""Laws of promises: a score keeps the promises of its function's name, docstring and code."""
 
 from __future__ import annotations
 
@@ -23,11 +23,14 @@ from rewardkit.check.variants.siblings import siblings_in
 from rewardkit.errors import RewardKitError
 
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
+# "a score in [0, 1]", "from -1 to 1" and "(0 to 1)", but not the list of "items [3, 5]".
 _RANGE = re.compile(
     rf"(?:\bin|\bwithin|\bto|value|score|reward)[^.\n]{{0,20}}\[{_NUMBER},\s*{_NUMBER}\]"
     rf"|\b(?:from|between)\s+{_NUMBER}\s+(?:to|and)\s+{_NUMBER}|\({_NUMBER}\s*(?:to|\.\.)\s*{_NUMBER}\)"
 )
+# "the share of the items that match" promises 0 to 1; "shares the code of" does not.
 _SHARE = re.compile(r"(?i)\b(?:share|fraction|percentage|proportion) of\b|\bas a (?:share|fraction)\b")
+# "a length penalty" and "overlong" promise less for more words; "without a length penalty" does not.
 _LENGTH = re.compile(
     r"(?i)(?<!\bno )(?<!\bwithout )(?<!\bwithout a )"
     r"(?:over_?long|too long|brevity|concise|be brief|length[ _](?:penalt|bonus|punish)"
@@ -85,6 +88,7 @@ def _extremes(subject: RewardUnderTest, right: Judged) -> Iterator[str]:
     for parts in siblings_in(right.anatomy, values):
         for place in range(min(len(parts), 3)):
             yield from (parts.with_more(*[parts.part(place)] * times) for times in (1, 5))
+    # The last numbers are the answer and its last steps.
     for span in numbers_in(text)[-6:]:
         yield from (replaced(text, [(span, other)]) for other in ("95", "1000", "-1000", "0"))
         if text[span.end : span.end + 1] != "%":
@@ -122,7 +126,9 @@ def _with_words(right: Judged, count: int) -> Trial:
     return right.trial(f"{right.anatomy.text[:start]}{words}\n{right.anatomy.text[start:]}")
 
 
+# Longer completions are those of padding exploits: their scores differ by length.
 _LONGEST = 4_000
+# A fiftieth: this law only looks at what others have tried.
 _SHARE_OF_TIME = 0.02
 
 

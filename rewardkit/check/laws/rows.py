@@ -25,6 +25,7 @@ from rewardkit.check.variants.own_texts import own_texts, reacts
 from rewardkit.check.variants.wrong_answers import equal, plain
 from rewardkit.errors import RewardKitError, shorten
 
+# "a number from 1 to 10" and "0-100" in a rubric; years such as 1990-2000 have four digits.
 _SCALE = re.compile(r"\b(\d{1,3})\s?(?:to|-|–)\s?(\d{1,3})\b")
 
 
@@ -73,7 +74,7 @@ def _is_marked_apart(right: Judged, gold: Gold) -> bool:
 
 
 @law(
-    advice="Let the branch for these rows compare the answer, too",
+    advice="Compare the answer also in the branch for these rows",
     skip="its code compares no column of the examples with a value",
     applies=needs_good,
     per=judged,
@@ -196,7 +197,7 @@ def informative(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _tip(subject: RewardUnderTest) -> str:
-    """Return what is known about the reason why all scores are the same; empty for the usual advice."""
+    """Return the likely reason why all scores are the same; empty for the usual advice."""
     if subject.mined.has_dots:
         return ""
     words = [text for text in (*subject.mined.patterns, *subject.mined.texts) if 1 < len(text) <= 30][:3]
@@ -296,7 +297,7 @@ def rows_differ(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
         and _answer(other) != _answer(right)
     ]
     if others and not any(map(right.paid, subject.see(alike))):
-        why = "the right answer to another row earns {score} here, too: it is not compared with this row"
+        why = "the right answer to another row also earns {score} here: it is not compared with this row"
         yield Variant(others[0], why, twins=tuple(others[1:]))
 
 
@@ -306,6 +307,7 @@ def _answer(right: Judged) -> str:
 
 def _is_no_text(anatomy: ParsedCompletion) -> bool:
     said = anatomy.region.of(anatomy.text)
+    # Less than a quarter letters: numbers and formulas have no language.
     return sum(letter.isalpha() for letter in said) * 4 < sum(not letter.isspace() for letter in said)
 
 

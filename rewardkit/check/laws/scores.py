@@ -13,6 +13,7 @@ from rewardkit.check.reward_under_test.sweep import beyond_reach, given, swept
 from rewardkit.check.reward_under_test.trials import Trial, TrialResult, seen_in
 from rewardkit.errors import RewardKitError
 
+# Any limit: each way is a finding, and one fault is often met in many ways.
 _MOST = 4
 
 
@@ -95,6 +96,7 @@ def bounded(subject: RewardUnderTest) -> Iterator[Finding]:
     yield from _broken(subject, "out of bounds")
     if not subject.plain and max(map(abs, subject.bounds)) < float("inf"):
         return
+    # Any limit: the first words in the code are those that it looks for.
     pieces = [*(f"{word} " for word in subject.mined.words[:24]), "word ", "1 ", "a\n"]
     pieces += [f"<{tag}>a</{tag}>" for tag in subject.mined.tags]
     highest = max((seen.value for seen in subject.see(given(subject)) if seen.scored), default=0.0)
@@ -118,6 +120,7 @@ def _keeps_growing(once: TrialResult, some: TrialResult, many: TrialResult) -> b
     """Whether each repetition still adds about as much as the first ones did."""
     if not (once.scored and some.scored and many.scored and once.value < some.value < many.value):
         return False
+    # 180 more repetitions after 19 add 9.5 times as much if each counts the same; by log they add about 0.8 times.
     return (many.value - some.value) / max(some.value - once.value, 1e-9) > 5.0
 
 

@@ -21,6 +21,7 @@ from rewardkit.progress.progress import Progress
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import Reward
 
+# Every twentieth of a run: a schedule that ends at 0.3 or 0.75 is met before and after.
 _STEPS = 20
 
 
@@ -61,6 +62,7 @@ def gate_dominance(subject: RewardUnderTest) -> Iterator[Finding]:
                 continue
             worst = np.where(rows & passes, total, math.inf)
             best = np.where(rows & ~passes, total, -math.inf)
+            # Sums in another order differ in their last digits.
             if best.max() > worst.min() + 1e-6:
                 failing, passing = trials[int(best.argmax())], trials[int(worst.argmin())]
                 why = (
@@ -95,7 +97,7 @@ def schedule_bounds(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _declared(what: str) -> Callable[[RewardUnderTest], None]:
-    """Return what raises `Skip` unless the author declares that something does not count."""
+    """Return a function that raises `Skip` unless the author declares that something does not count."""
 
     def applies(subject: RewardUnderTest) -> None:
         if what not in subject.declarations.invariant_to:
