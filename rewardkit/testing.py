@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rewardkit.check import exploits as exploits, laws as laws
     from rewardkit.check.check import check_reward as check_reward
+    from rewardkit.check.declarations import Declarations as Declarations
     from rewardkit.check.findings import Finding as Finding, LawResult as LawResult
     from rewardkit.check.mutants.mutants import Mutant as Mutant, mutants as mutants
     from rewardkit.check.parametrization import parametrize_with_laws as parametrize_with_laws
@@ -26,6 +27,7 @@ _HOMES = {
     "parametrize_with_laws": "rewardkit.check.parametrization",
     "play": "rewardkit.check.variants.episodes.stage",
     "mutants": "rewardkit.check.mutants.mutants",
+    "Declarations": "rewardkit.check.declarations",
     "Finding": "rewardkit.check.findings",
     "LawResult": "rewardkit.check.findings",
     "Mutant": "rewardkit.check.mutants.mutants",

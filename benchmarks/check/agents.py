@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import rewardkit as rk
-from rewardkit.testing import check_reward, play
+from rewardkit.testing import Declarations, check_reward, play
 
 Entry = Mapping[str, Any]
 
@@ -54,8 +54,7 @@ def findings(entry: Entry, budget: float) -> Iterator[str]:
         examples=entry["examples"],
         good=[[one] for one in entry["good"]],
         bad=entry["bad"],
-        environment=entry["environment"],
-        tools=entry["tools"] or (),
+        declarations=Declarations(environment=entry["environment"], tools=entry["tools"] or ()),
         budget=budget,
     )
     yield from dict.fromkeys(f"{finding.law}: {finding.why}" for finding in report.findings)

@@ -34,7 +34,7 @@ from rewardkit.check.mutants.notice import noticed  # noqa: E402
 from rewardkit.check.mutants.operators import OF_REWARDS  # noqa: E402
 from rewardkit.check.reward_under_test.bound_reward import bound  # noqa: E402
 from rewardkit.errors import RewardKitError  # noqa: E402
-from rewardkit.testing import check_reward, mutants  # noqa: E402
+from rewardkit.testing import Declarations, check_reward, mutants  # noqa: E402
 
 _OF_ITS_FILE = ("picklable",)
 """A law that a mutant breaks because no module has it, whatever its bug is."""
@@ -101,7 +101,10 @@ def measured(sound: Sound, most: int | None, budget: float, seed: int) -> Result
 def _broken(reward: Any, sound: Sound, budget: float, without: Sequence[str] = ()) -> list[str]:
     """Return the laws that a reward breaks."""
     laws = [*without, *_OF_ITS_FILE]
-    report = check_reward(reward, **sound.options, without=laws, budget=budget, patience=2.0, fail_fast=bool(without))
+    declared = Declarations(seconds_per_completion=2.0)
+    report = check_reward(
+        reward, **sound.options, declarations=declared, without=laws, budget=budget, fail_fast=bool(without)
+    )
     return list(dict.fromkeys(finding.law for finding in report.findings))
 
 

@@ -11,10 +11,11 @@ from environment import Drawers, rows
 from reward import BAD, ENVIRONMENT, EXAMPLES, GOOD, exact, matched, naive
 
 import rewardkit as rk
-from rewardkit.testing import check_reward as checked
+from rewardkit.testing import Declarations, check_reward as checked
 
 ROWS = [json.loads(line) for line in Path(__file__).with_name("data.jsonl").read_text(encoding="utf-8").splitlines()]
 ASKED = EXAMPLES[0]["color"]
+ACTS = Declarations(environment=ENVIRONMENT)
 
 
 def conversation(*colors: str, answer: str) -> list[dict[str, Any]]:
@@ -62,10 +63,10 @@ def test_the_environment_knows_the_answer_of_every_row() -> None:
 
 @pytest.mark.parametrize("reward", [exact, matched], ids=["exact", "matched"])
 def test_it_keeps_the_laws(reward: rk.Reward, check_reward: Any) -> None:
-    check_reward(reward, examples=EXAMPLES, good=GOOD, bad=BAD, environment=ENVIRONMENT, budget=20)
+    check_reward(reward, examples=EXAMPLES, good=GOOD, bad=BAD, declarations=ACTS, budget=20)
 
 
 def test_the_laws_catch_the_naive_one_before_any_training() -> None:
     laws = ["calls_are_not_paid", "results_are_not_answers"]
-    found = checked(naive, examples=EXAMPLES, good=GOOD, bad=BAD, environment=ENVIRONMENT, laws=laws, budget=5)
+    found = checked(naive, examples=EXAMPLES, good=GOOD, bad=BAD, declarations=ACTS, laws=laws, budget=5)
     assert {one.law for one in found.findings} == {"calls_are_not_paid"}

@@ -12,13 +12,14 @@ from typing import Any
 
 from rewardkit.batch.trajectory import Trajectory
 from rewardkit.check.completion.parsed_completion import anatomy_of
+from rewardkit.check.declarations import Declarations
 from rewardkit.check.examples import Example, examples_of, grouped, per_example
 from rewardkit.check.findings import Law, LawResult, imports_of
 from rewardkit.check.reports.report import Report
 from rewardkit.check.reward_under_test.components import components_of, unrepeated
-from rewardkit.check.reward_under_test.reward_under_test import Declarations, RewardUnderTest, is_foreign
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest, is_foreign
 from rewardkit.check.reward_under_test.trials import Trial, text_of
-from rewardkit.check.run.execution import Told, run_laws
+from rewardkit.check.run.execution import OnProgress, run_laws
 from rewardkit.check.run.isolation import Lost, Note, can_isolate, isolated
 from rewardkit.check.run.output import Output
 from rewardkit.check.run.selection import selected
@@ -83,35 +84,22 @@ def _problem(name: str, error: str | None, known: list[str]) -> str:
     )
 
 
-_INDIFFERENCES = ("whitespace", "unicode", "case")
-
-
 def check_reward(
     reward: Reward | Callable[..., Any] | Sequence[Any],
     *,
     examples: Iterable[Mapping[str, Any]],
     good: Any = (),
     bad: Any = (),
+    declarations: Declarations | None = None,
     laws: Iterable[Law | str] | None = None,
     without: Iterable[Law | str] | None = (),
-    exploits: bool = True,
-    right: Callable[[str, Mapping[str, Any]], bool] | None = None,
-    distractors: Iterable[str] | None = (),
-    chains: Iterable[Sequence[Any]] | None = (),
-    indifferent: Iterable[str] | None = (),
-    beside: Sequence[Any] | None = (),
-    environment: Callable[[], Any] | None = None,
-    tools: Sequence[Callable[..., Any]] | None = (),
-    nothing_to_do: Iterable[int] | None = (),
-    margin: float = 0.0,
     regressions: str | Path | None = None,
     budget: float = 40.0,
-    patience: float = 8.0,
     seed: int = 0,
     fail_fast: bool = False,
-    isolate: bool = True,
     components: bool = True,
-    told: Told | None = None,
+    isolate: bool = True,
+    on_progress: OnProgress | None = None,
 ) -> Report:
     """Check a reward against the laws, and search for ways to get paid without doing the task.
 
@@ -136,35 +124,19 @@ def check_reward(
             where the prompt is chat messages, a TRL function gets a text as TRL passes it, as
             ``[{"role": "assistant", "content": text}]``. Without them, the laws of right and wrong are skipped.
         bad: completions that deserve less, in the same form: ordinary mistakes of a model.
+        declarations: the promises and properties of the reward, as `Declarations`.
         laws: `Law`s or their names; all laws by default, including those for exploits.
-        without: laws to leave out.
-        exploits: whether to try to get paid without doing the task.
-        right: (text, row) -> whether a completion is right. With it, the search also tries texts that have the gold
-            answer.
-        distractors: answers that are wrong for every example; one that may equal a gold answer is an error.
-        chains: completions of the first example, each better than the one before; ``(number, [...])`` for another.
-        indifferent: the changes that must not change a score: ``"whitespace"``, ``"unicode"``, ``"case"``.
-        beside: other rewards that the trainer adds to this one. If it judges only a part of the answer, it is not
-            blamed for paying what the sum tells from a right completion.
-        environment: the class of an environment, or a function that makes one, as for TRL's ``environment_factory``.
-            The calls of every completion run in a fresh one, which is reset with the row, and their real results take
-            the place of those in the completion. ``rk.agents.final_state`` and ``rk.agents.environment_reward`` need
-            it.
-        tools: functions that completions may call; they run in the same way. Without `environment` and `tools`, calls
-            have the results that the completion says.
-        nothing_to_do: the numbers of examples in which a policy that calls no tool is right.
-        margin: the least amount by which each good completion must score above each bad one.
+        without: laws to leave out; ``["exploits", "search"]`` does not try to get paid without doing the task.
         regressions: a file that keeps the exploits found; the next check tries them again.
         budget: seconds for everything; a law without time left is reported as unfinished, and the report says which
             budget would do. Most checks take 5 to 40 s. If the reward hangs, the check may take twice as long, so that
             the other laws are also checked.
-        patience: seconds that one completion may take before the reward counts as hanging.
         seed: the same seed draws the same completions.
         fail_fast: stop at the first broken law.
-        isolate: run in a forked child where the system allows it, so that a reward that hangs or dies is a finding.
         components: also check each addend of a list or sum by itself: the sum may hide its faults. The sum gets twice
             the time of a component.
-        told: called with the name of each law that starts, its number, and the number of laws.
+        isolate: run in a forked child where the system allows it, so that a reward that hangs or dies is a finding.
+        on_progress: called with the name of each law that starts, its number, and the number of laws.
 
     Returns:
         A `Report`: ``.ok`` (no fault was found), ``.complete`` (all laws were finished), ``.findings``, a text when
@@ -174,23 +146,10 @@ def check_reward(
         BindingError: the examples lack a column that the reward reads.
         RewardDefinitionError: an unknown law, or a distractor that equals a gold answer.
     """
-    subject = subject_of(
-        reward,
-        examples,
-        good=good,
-        bad=bad,
-        right=right,
-        distractors=distractors,
-        chains=chains,
-        indifferent=indifferent,
-        beside=beside,
-        environment=environment,
-        tools=tools,
-        nothing_to_do=nothing_to_do,
-        margin=margin,
-        seed=seed,
-    )
-    todo = selected(laws, without=without or (), exploits=exploits, regressions=regressions)
+    declared = declarations or Declarations()
+    patience = declared.seconds_per_completion
+    subject = subject_of(reward, examples, good=good, bad=bad, declarations=declared, seed=seed)
+    todo = selected(laws, without=without or (), regressions=regressions)
     parts = components_of(subject) if components else []
     started = time.monotonic()
     results: list[Report] = []
@@ -198,14 +157,15 @@ def check_reward(
     def checked(one: RewardUnderTest, seconds: float, source: Any) -> Report:
         """Check the whole reward or a component; its findings know how to import it."""
         began, output, before = time.monotonic(), Output(), len(results) * len(todo)
-        one.deadline, one.imports = began + seconds, _imports(source, environment)
+        one.deadline, one.imports = began + seconds, _imports(source, declared.environment)
 
         def on_law(law: str, number: int, count: int) -> None:
-            if told is not None:
-                told(law, before + number, (1 + len(parts)) * count)
+            if on_progress is not None:
+                on_progress(law, before + number, (1 + len(parts)) * count)
 
         laws_run: dict[str, LawResult] = {}
-        with closing(run_laws(one, todo, patience=patience, isolate=isolate, told=on_law, output=output)) as running:
+        running = run_laws(one, todo, patience=patience, isolate=isolate, on_progress=on_law, output=output)
+        with closing(running):
             for result in running:
                 laws_run[result.law] = result  # a law that was not finished may go on later
                 if fail_fast and result.findings:
@@ -248,7 +208,13 @@ def _imports(reward: Any, environment: Any) -> str:
 
 
 def subject_of(
-    reward: Any, examples: Iterable[Mapping[str, Any]], *, good: Any = (), bad: Any = (), seed: int = 0, **promised: Any
+    reward: Any,
+    examples: Iterable[Mapping[str, Any]],
+    *,
+    good: Any = (),
+    bad: Any = (),
+    declarations: Declarations | None = None,
+    seed: int = 0,
 ) -> RewardUnderTest:
     """Return the reward with its examples, ready to be checked.
 
@@ -257,24 +223,14 @@ def subject_of(
         RewardTypeError: `reward` is not a reward.
     """
     tree = tree_of(reward, "check_reward")
-    indifferent = tuple(promised.pop("indifferent", None) or ())
-    unknown = set(indifferent) - set(_INDIFFERENCES)
-    if unknown:
-        raise RewardDefinitionError(
-            f"unknown indifferent={sorted(unknown)}. Use {', '.join(map(repr, _INDIFFERENCES))}."
-        )
-    chains = tuple(_chain(chain) for chain in promised.pop("chains", None) or ())
-    distractors = tuple(promised.pop("distractors", None) or ())
-    beside = promised.pop("beside", None) or ()
-    promised["nothing_to_do"] = tuple(promised.pop("nothing_to_do", None) or ())
-    stage = stage_of(promised.pop("environment", None), promised.pop("tools", None) or ())
-    promises = Declarations(indifferent=indifferent, chains=chains, distractors=distractors, **promised)
+    declared = declarations or Declarations()
+    stage = stage_of(declared.environment, declared.tools)
     known = examples_of(examples, () if good is None else good, () if bad is None else bad)
-    if not chains:  # which name an example by its place
+    if not declared.rankings:  # which name an example by its place
         known = grouped(known)
-    whole = _whole(tree, beside, known, seed, stage)
+    whole = _whole(tree, declared.other_rewards, known, seed, stage)
     subject = RewardUnderTest(
-        tree, known, plain=is_foreign(tree), seed=seed, promises=promises, whole=whole, stage=stage
+        tree, known, plain=is_foreign(tree), seed=seed, declarations=declared, whole=whole, stage=stage
     )
     everything = subject.batch([Trial(subject.formed(""), number) for number in range(len(subject.examples))])
     subject.scorer.check(everything)
@@ -283,13 +239,13 @@ def subject_of(
 
 
 def _whole(
-    tree: Reward, beside: Sequence[Any], examples: tuple[Example, ...], seed: int, stage: Stage
+    tree: Reward, others: Sequence[Any], examples: tuple[Example, ...], seed: int, stage: Stage
 ) -> RewardUnderTest | None:
-    """Return the sum of a reward and those beside it; None if there are none, or the examples lack their columns."""
-    if not beside:
+    """Return the sum of a reward and the others; None without others, or if the examples lack their columns."""
+    if not others:
         return None
     try:
-        both = tree_of([tree, *beside], "check_reward")
+        both = tree_of([tree, *others], "check_reward")
         whole = RewardUnderTest(both, examples, plain=is_foreign(both), seed=seed, stage=stage)
         whole.scorer.check(whole.batch([Trial(whole.formed(""), number) for number in range(len(examples))]))
     except (BindingError, RewardDefinitionError):
@@ -299,18 +255,11 @@ def _whole(
 
 def _check_distractors(subject: RewardUnderTest) -> None:
     """Reject distractors that may be right answers, since a reward would be blamed for paying them."""
-    for number, example in enumerate(subject.examples if subject.promises.distractors else ()):
+    for number, example in enumerate(subject.examples if subject.declarations.distractors else ()):
         for anatomy in (anatomy_of(text_of(good), example.columns, subject.columns_read) for good in example.good):
-            for text in subject.promises.distractors:
+            for text in subject.declarations.distractors:
                 if anatomy.gold and equal(text, anatomy.gold):
                     raise RewardDefinitionError(
                         f"the distractor {shorten(text)} may equal the gold answer {shorten(anatomy.gold)} of "
                         f"examples[{number}] ({shorten(dict(example.columns))}). Remove it from distractors=."
                     )
-
-
-def _chain(chain: Sequence[Any]) -> tuple[int, tuple[Any, ...]]:
-    """Read ``["bad", "better", "best"]`` as a chain of the first example, ``(2, [...])`` as one of the third."""
-    if len(chain) == 2 and isinstance(chain[0], int) and not isinstance(chain[1], str):
-        return chain[0], tuple(chain[1])
-    return 0, tuple(chain)

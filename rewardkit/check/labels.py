@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rewardkit.batch.batch import RESERVED
+from rewardkit.check.declarations import with_declarations
 from rewardkit.check.examples import Example
 from rewardkit.check.reward_under_test.bound_reward import BoundReward, bound
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
@@ -125,7 +126,6 @@ def bound_with(
     options: Mapping[str, Any] | None = None,
     laws: Iterable[str] | None = None,
     without: Iterable[str] = (),
-    exploits: bool = True,
 ) -> BoundReward:
     """Bind a reward to the options of its module and of these files; arguments take precedence over the module.
 
@@ -133,7 +133,7 @@ def bound_with(
         RewardDefinitionError: the reward reads columns, but neither its module nor a file has examples.
         DataError: a file cannot be read.
     """
-    said = dict(loaded.constants)
+    said = with_declarations(loaded.constants)
     own_laws, own_without = said.pop("laws", None), said.pop("without", ())
     if data is not None or examples is not None:
         files = [] if examples is None else [listed_examples(examples)]
@@ -157,7 +157,6 @@ def bound_with(
         name=loaded.name,
         laws=own_laws if laws is None else laws,
         without=[*own_without, *without],
-        exploits=exploits,
     )
 
 

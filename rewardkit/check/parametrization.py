@@ -58,7 +58,6 @@ def parametrize_with_laws(
     bad: Any = (),
     laws: Iterable[Law | str] | None = None,
     without: Iterable[Law | str] = (),
-    exploits: bool = True,
     **options: Any,
 ) -> pytest.MarkDecorator:
     """Decorate a test ``def test_reward(reward, law)`` to run for each reward and law.
@@ -71,8 +70,7 @@ def parametrize_with_laws(
         bad: wrong completions, in the same form.
         laws: laws or their names; all laws by default, including those for exploits.
         without: laws to leave out. Say why in a comment.
-        exploits: False leaves out the exploits and the search.
-        options: other arguments of `check_reward`: ``seed=``, ``budget=``, ``chains=``, ``indifferent=``, ...
+        options: other arguments of `check_reward`: ``declarations=``, ``budget=``, ``seed=``, ...
 
     Raises:
         RewardDefinitionError: no rewards, or an unknown law or option.
@@ -80,10 +78,8 @@ def parametrize_with_laws(
     if isinstance(rewards, (str, Mapping)) or not isinstance(rewards, Iterable):
         raise RewardDefinitionError(f"parametrize_with_laws: pass a list of rewards, got {shorten(rewards)}")
     shared = {"examples": list(examples) or [{}], "good": good, "bad": bad, **options}
-    chosen: dict[str, Any] = {"laws": laws, "without": without, "exploits": exploits}
-    chosen = {
-        name: value if isinstance(value, (bool, str, type(None))) else list(value) for name, value in chosen.items()
-    }
+    chosen: dict[str, Any] = {"laws": laws, "without": without}
+    chosen = {name: value if isinstance(value, (str, type(None))) else list(value) for name, value in chosen.items()}
     items = [_bound(item, shared, chosen) for item in rewards]
     if not items:
         raise RewardDefinitionError("parametrize_with_laws: the list of rewards is empty. Pass at least one reward.")

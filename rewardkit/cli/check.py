@@ -20,7 +20,7 @@ _FAST_BUDGET = 2.0
 if TYPE_CHECKING:
     from rewardkit.check.reports import Report, Section
     from rewardkit.check.reward_under_test.bound_reward import BoundReward
-    from rewardkit.check.run.execution import Told
+    from rewardkit.check.run.execution import OnProgress
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
@@ -104,8 +104,8 @@ def run(options: argparse.Namespace) -> int:
     reports: list[tuple[BoundReward, Report]] = []
     for number, reward in enumerate(bound):
         title = f"{reward.name} ({number + 1} of {len(bound)})" if len(bound) > 1 else reward.name
-        with _progress(title) as told:
-            report = reward.report(told=told)
+        with _progress(title) as on_progress:
+            report = reward.report(on_progress=on_progress)
             sections.append(_section(reward, _of_list(report, reward, reports), options))
         reports.append((reward, report))
     print(text_of(sections, left_out))
@@ -133,15 +133,15 @@ def _mutants_of(target: str, bound: BoundReward) -> str:
     source, _ = split(target)
     path = path_of(source)
     made = mutants(path.read_text(encoding="utf-8"), of=bound.name, path=str(path))
-    with _progress(f"{bound.name} with {len(made)} bugs, one at a time") as told:
+    with _progress(f"{bound.name} with {len(made)} bugs, one at a time") as on_progress:
         try:
-            return str(noticed(bound, made, told=lambda number: told(str(made[number]), number, len(made))))
+            return str(noticed(bound, made, lambda number: on_progress(str(made[number]), number, len(made))))
         except RewardDefinitionError as error:
             return str(error)
 
 
 def _options(options: argparse.Namespace) -> dict[str, Any]:
-    from rewardkit.check.run.selection import fast_laws
+    from rewardkit.check.run.selection import OF_EXPLOITS, fast_laws
 
     chosen = {"budget": options.budget or (_FAST_BUDGET if options.fast else _BUDGET), "seed": options.seed}
     if options.regressions is not None:
@@ -152,8 +152,7 @@ def _options(options: argparse.Namespace) -> dict[str, Any]:
         "label": options.label,
         "options": chosen,
         "laws": options.laws or (fast_laws() if options.fast else None),
-        "without": options.without,
-        "exploits": not options.no_exploits,
+        "without": [*options.without, *(OF_EXPLOITS if options.no_exploits else ())],
     }
 
 
@@ -187,7 +186,7 @@ def _has_checked_items(bound: BoundReward) -> bool:
 
 
 @contextmanager
-def _progress(title: str) -> Iterator[Told]:
+def _progress(title: str) -> Iterator[OnProgress]:
     """Show which law is running: a progress bar on a terminal, otherwise one line per reward."""
     if not sys.stderr.isatty() or find_spec("rich") is None:
         print(f"checking {title} ...", file=sys.stderr, flush=True)
@@ -202,8 +201,8 @@ def _progress(title: str) -> Iterator[Told]:
     with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
         task = bar.add_task(escape(title), total=1, law="")
 
-        def told(law: str, number: int, count: int) -> None:
+        def on_progress(law: str, number: int, count: int) -> None:
             bar.update(task, completed=number, total=count, law=escape(law))
             bar.refresh()
 
-        yield told
+        yield on_progress

@@ -74,7 +74,7 @@ def candidates(module: ModuleType) -> list[Candidate]:
     found: list[Candidate] = []
     for name in names:
         value = getattr(module, name, None)
-        kind = "" if name.startswith("__") else kind_of(value)
+        kind = "" if name.startswith("__") or _is_constant(name) else kind_of(value)
         if kind:
             first = next((one.name for one in found if one.value is value and not one.left_out), "")
             found.append(Candidate(name, value, kind, _left_out(name, value, kind, module, first)))
@@ -141,10 +141,16 @@ def _returns_text(value: Any, kind: Kind) -> str:
 
 
 CONSTANTS = (
-    "EXAMPLES", "GOOD", "BAD", "RIGHT", "DISTRACTORS", "CHAINS", "INDIFFERENT", "MARGIN", "LAWS", "WITHOUT",
-    "ENVIRONMENT", "TOOLS", "NOTHING_TO_DO",
+    "EXAMPLES", "GOOD", "BAD", "LAWS", "WITHOUT",
+    "IS_CORRECT", "DISTRACTORS", "RANKINGS", "INVARIANT_TO", "MARGIN", "OTHER_REWARDS", "ENVIRONMENT", "TOOLS",
+    "NOOP_EXAMPLES", "SECONDS_PER_COMPLETION",
 )  # fmt: skip
 """Constants that a module may define: ``GOOD`` for all its rewards, ``CLOSENESS_GOOD`` for the reward `closeness`."""
+
+
+def _is_constant(name: str) -> bool:
+    """Whether a variable is an option of the check: ``OTHER_REWARDS`` and ``CLOSENESS_IS_CORRECT`` are no rewards."""
+    return name.isupper() and (name in CONSTANTS or name.endswith(tuple(f"_{constant}" for constant in CONSTANTS)))
 
 
 @dataclass(frozen=True)

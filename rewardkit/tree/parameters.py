@@ -289,7 +289,8 @@ def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope
                 f"reward {name!r} reads the environment of each rollout, but there is none. Train with "
                 "GRPOTrainer(environment_factory=funcs.environments(Shop)); asynchronous GRPO does not pass "
                 "environments to reward functions. Outside of training pass rk.score(..., environments=[...]), one "
-                "for each completion, as it is after its rollout, or check_reward(..., environment=Shop)"
+                "for each completion, as it is after its rollout, or check_reward(..., "
+                "declarations=Declarations(environment=Shop))"
             )
         elif parameter.is_column and parameter.source not in batch.columns and parameter.default is MISSING:
             known = [*batch.columns, *RESERVED]

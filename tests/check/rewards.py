@@ -13,6 +13,7 @@ from typing import Any
 
 import rewardkit as rk
 from rewardkit.check.check import check_reward, subject_of
+from rewardkit.check.declarations import with_declarations
 from rewardkit.check.findings import Finding, LawResult
 from rewardkit.check.laws import Law
 from rewardkit.check.reports import Report
@@ -83,20 +84,33 @@ def noisy(completions: list[str], **kwargs: Any) -> list[float]:
 
 def subject(reward: Any, *, seed: int = 0, **options: Any) -> RewardUnderTest:
     """A reward on the two sums, as check_reward would see it."""
-    given = {"good": GOOD, "bad": BAD, **options}
+    given = {"good": GOOD, "bad": BAD, **with_declarations(options)}
     return subject_of(reward, given.pop("examples", EXAMPLES), seed=seed, **given)
 
 
 def outcome(reward: Any, law: Law | str, **options: Any) -> LawResult:
     """Check one law on the two sums, in this process."""
-    given = {"examples": EXAMPLES, "good": GOOD, "bad": BAD, "isolate": False, "budget": 20.0, **options}
+    given = {
+        "examples": EXAMPLES,
+        "good": GOOD,
+        "bad": BAD,
+        "isolate": False,
+        "budget": 20.0,
+        **with_declarations(options),
+    }
     (result,) = check_reward(reward, laws=[law], **given).results
     return result
 
 
 def check(reward: Any, **options: Any) -> Report:
     """Check the laws in QUICK, or others, on the two sums."""
-    given: dict[str, Any] = {"examples": EXAMPLES, "good": GOOD, "bad": BAD, "laws": QUICK, **options}
+    given: dict[str, Any] = {
+        "examples": EXAMPLES,
+        "good": GOOD,
+        "bad": BAD,
+        "laws": QUICK,
+        **with_declarations(options),
+    }
     return check_reward(reward, **given)
 
 

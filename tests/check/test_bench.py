@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from rewardkit.testing import check_reward
+from rewardkit.testing import Declarations, check_reward
 from tests.check.bench import Case, faulty, sound
 
 pytestmark = pytest.mark.slow
@@ -39,7 +39,7 @@ def test_a_fault_is_found(case: Case) -> None:
         good=case.good,
         bad=case.bad,
         budget=90,
-        patience=2.0 if case.name in HANGS else 8.0,
+        declarations=Declarations(seconds_per_completion=2.0) if case.name in HANGS else None,
         fail_fast=True,
     )
     assert report.ok == (case.name in UNSEEN), case.defect

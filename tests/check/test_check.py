@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
+from rewardkit.check.declarations import NAMES, Declarations, with_declarations
 from rewardkit.check.laws import Law
+from rewardkit.tree.loading import CONSTANTS
 from tests.check.rewards import (
     GOOD,
     QUICK,
@@ -94,7 +96,7 @@ def test_laws_are_chosen_by_name_or_as_objects() -> None:
 
 
 def test_without_exploits() -> None:
-    report = check(number, laws=None, exploits=False, budget=0.0)
+    report = check(number, laws=None, without=["exploits", "search"], budget=0.0)
     assert "exploits" not in {result.law for result in report.results}
     assert len(report.results) > 20
 
@@ -115,7 +117,7 @@ def test_without_exploits() -> None:
         ({"examples": []}, rk.errors.BindingError, "at least one row"),
         ({"examples": [{"answer": ["no number"]}]}, rk.errors.CoercionError, "answer"),
         ({"laws": ["totl"]}, rk.RewardDefinitionError, "Did you mean 'total'"),
-        ({"indifferent": ["color"]}, rk.RewardDefinitionError, "color"),
+        ({"invariant_to": ["color"]}, rk.RewardDefinitionError, "color"),
         ({"distractors": ["42"]}, rk.RewardDefinitionError, "'42'"),
         ({"distractors": ["7.0"]}, rk.RewardDefinitionError, "'7.0'"),
         ({"reward": []}, rk.RewardDefinitionError, "empty list"),
@@ -178,14 +180,34 @@ def test_sound_rewards_write_no_file(tmp_path: Path) -> None:
     assert not (tmp_path / "regressions.jsonl").exists()
 
 
-# Promises
+# Declarations
 
 
-def test_promises_reach_the_laws() -> None:
+def test_what_a_reward_may_be_invariant_to_is_known() -> None:
+    with pytest.raises(rk.RewardDefinitionError, match="'whitespace', 'unicode', 'case'"):
+        Declarations(invariant_to=["spaces"])
+
+
+@pytest.mark.parametrize("name", ["distractors", "rankings", "invariant_to"])
+def test_a_text_is_no_list_of_texts(name: str) -> None:
+    options: dict[str, Any] = {name: "case"}
+    with pytest.raises(rk.RewardDefinitionError, match=f"{name}= must be a list, got 'case'"):
+        Declarations(**options)
+
+
+def test_each_declaration_is_a_constant_of_a_module() -> None:
+    assert set(map(str.lower, CONSTANTS)) == {"examples", "good", "bad", "laws", "without", *NAMES}
+    options = with_declarations({"good": ["42"], "laws": ["total"], "margin": 0.5, "rankings": [["", "42"]]})
+    declared = Declarations(margin=0.5, rankings=[["", "42"]])
+    assert options == {"good": ["42"], "laws": ["total"], "declarations": declared}
+    assert with_declarations({"good": ["42"]}) == {"good": ["42"]}
+
+
+def test_declarations_reach_the_laws() -> None:
     one = subject(
-        number, margin=0.5, indifferent=["case"], distractors=["97"], chains=[["", GOOD[0]], (1, ["", GOOD[1]])]
+        number, margin=0.5, invariant_to=["case"], distractors=["97"], rankings=[["", GOOD[0]], (1, ["", GOOD[1]])]
     )
-    assert one.promises.margin == 0.5
-    assert one.promises.indifferent == ("case",)
-    assert one.promises.distractors == ("97",)
-    assert one.promises.chains == ((0, ("", GOOD[0])), (1, ("", GOOD[1])))
+    assert one.declarations.margin == 0.5
+    assert one.declarations.invariant_to == ("case",)
+    assert one.declarations.distractors == ("97",)
+    assert one.declarations.rankings == ((0, ("", GOOD[0])), (1, ("", GOOD[1])))

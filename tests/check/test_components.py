@@ -108,7 +108,7 @@ def test_a_component_that_hangs_ends_neither_the_sum_nor_the_others() -> None:
             pass
         return [0.0 for _ in completions]
 
-    report = check([strict, hangs, naive], laws=LAWS, patience=0.3, budget=12.0)
+    report = check([strict, hangs, naive], laws=LAWS, seconds_per_completion=0.3, budget=12.0)
     assert report["gold_gets_the_maximum"].outcome == "held"
     assert report["total"].findings[0].law == "time_linear"
     assert broken_laws(by_itself(report, "naive")) == {"gold_above_perturbed_gold"}
@@ -123,7 +123,7 @@ def test_only_the_sum_on_request_and_the_first_fault_ends_a_hasty_check() -> Non
 
 def test_the_callback_counts_the_laws_of_all() -> None:
     told: list[tuple[str, int, int]] = []
-    check([strict, naive], laws=LAWS, told=lambda *said: told.append(said))
+    check([strict, naive], laws=LAWS, on_progress=lambda *said: told.append(said))
     assert told == [(law, place, 9) for place, law in enumerate(LAWS * 3)]
 
 

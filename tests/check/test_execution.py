@@ -6,7 +6,7 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from rewardkit.check.laws import Law
 from rewardkit.check.reward_under_test.trials import Trial
 from rewardkit.check.run.isolation import can_isolate
 from rewardkit.check.variants.wild_texts import TEXTS
+from tests.check.clock import Clock, check_goes_by
 from tests.check.rewards import (
     EXAMPLES,
     QUICK,
@@ -68,7 +69,9 @@ def hangs_on_a_word(completion: str, answer: str) -> float:
     ids=["loop", "sleep", "exit", "killed"],
 )
 def test_a_reward_that_hangs_or_ends_the_process(does: Callable[[], Any], said: str) -> None:
-    report = check(on_text("word", does), laws=["total", "separates_good_from_bad"], patience=0.4, budget=10.0)
+    report = check(
+        on_text("word", does), laws=["total", "separates_good_from_bad"], seconds_per_completion=0.4, budget=10.0
+    )
     (found,) = report["total"].findings
     assert (found.completion, found.columns, found.score) == ("word", EXAMPLES[0], None)
     assert said in found.why
@@ -90,7 +93,7 @@ def stalls_on_many(completions: list[str], answer: list[str], **kwargs: Any) -> 
 @forks
 def test_stalls_cost_no_other_law_its_time() -> None:
     laws = ["total", "finite", "separates_good_from_bad", "informative", "gold_gets_the_maximum", "permutation"]
-    report = check(stalls_on_many, laws=laws, patience=0.3, budget=3.0)
+    report = check(stalls_on_many, laws=laws, seconds_per_completion=0.3, budget=3.0)
     (found,) = report["total"].findings
     assert found.completion in STALLING
     assert found.law == "time_linear"
@@ -104,31 +107,18 @@ def test_a_reward_that_always_hangs_is_one_finding() -> None:
         while True:
             pass
 
-    report = check(always, patience=0.3, budget=1.0)
+    report = check(always, seconds_per_completion=0.3, budget=1.0)
     (found,) = report.findings
     assert found.law == "time_linear"
     assert {result.outcome for result in report.results if not result.findings} == {"unfinished"}
 
 
-class Clock:
-    """A clock that only the test moves: on a busy machine, a real one says little about a reward or a law."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-    perf_counter = process_time = monotonic
-
-
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+def clock() -> Iterator[Clock]:
     """The clock that a check goes by."""
     made = Clock()
-    for module in ("check", "run.execution", "reward_under_test.reward_under_test", "reward_under_test.sensitivity"):
-        monkeypatch.setattr(f"rewardkit.check.{module}.time", made)
-    return made
+    with check_goes_by(made):
+        yield made
 
 
 def test_a_slow_reward_is_tried_on_fewer_completions(clock: Clock) -> None:
@@ -164,7 +154,7 @@ def test_a_law_that_waits_without_scoring_is_cut_short_alone() -> None:
         time.sleep(60)
         yield
 
-    report = check(number, laws=[Law("waits", waits), "total"], budget=2.0, patience=0.2)
+    report = check(number, laws=[Law("waits", waits), "total"], budget=2.0, seconds_per_completion=0.2)
     assert (report["waits"].outcome, report["waits"].reason) == ("unfinished", "ran out of time")
     assert report["total"].outcome == "held"
 
@@ -172,7 +162,7 @@ def test_a_law_that_waits_without_scoring_is_cut_short_alone() -> None:
 @pytest.mark.slow
 @forks
 def test_the_completion_of_a_batch_that_hangs_is_named() -> None:
-    report = check(hangs_on_a_word, laws=["total"], patience=0.2, budget=15.0)
+    report = check(hangs_on_a_word, laws=["total"], seconds_per_completion=0.2, budget=15.0)
     (found,) = report.findings
     assert found.completion == "word"
     assert "took more than 0.2 s" in found.why
@@ -249,7 +239,7 @@ def test_the_budget(isolate: bool) -> None:
 
 def test_the_callback_gets_each_law_as_it_starts() -> None:
     told: list[tuple[str, int, int]] = []
-    check(number, laws=QUICK, told=lambda *said: told.append(said))
+    check(number, laws=QUICK, on_progress=lambda *said: told.append(said))
     assert told == [(law, place, len(QUICK)) for place, law in enumerate(QUICK)]
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from rewardkit.check.check import check_reward
+from rewardkit.check.declarations import Declarations
 from rewardkit.check.reward_under_test.trials import Trial
 from rewardkit.check.run.isolation import Lost, Note, can_isolate, isolated
 
@@ -242,7 +243,9 @@ def test_processes_of_a_reward_that_hangs_end_with_the_check(tmp_path: Path) -> 
             beside(tmp_path / str(time.monotonic_ns()))
         return [0.0 for _ in completions]
 
-    report = check_reward(hanging, examples=[{}], good=["hang"], laws=["total"], patience=0.3)
+    report = check_reward(
+        hanging, examples=[{}], good=["hang"], laws=["total"], declarations=Declarations(seconds_per_completion=0.3)
+    )
     assert "took more than 0.3 s" in report["total"].findings[0].why
     found = list(tmp_path.iterdir())
     assert found

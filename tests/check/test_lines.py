@@ -10,7 +10,7 @@ import rewardkit as rk
 from rewardkit.check.check import subject_of
 from rewardkit.check.completion.lines import deciding_line, parting
 from rewardkit.check.reward_under_test.trials import Trial
-from rewardkit.testing import check_reward
+from rewardkit.testing import Declarations, check_reward
 from tests.check.rewards import BAD, EXAMPLES, GOOD
 
 
@@ -99,6 +99,7 @@ def counted(trajectory: rk.Trajectory) -> float:
 def test_an_environment_decides_nothing() -> None:
     examples = [{"prompt": [{"role": "user", "content": f"Count to {number}."}], "to": number} for number in (1, 2)]
     good = [{"calls": [("add", {"by": row["to"]})], "answer": str(row["to"])} for row in examples]
-    report = check_reward(counted, examples=examples, good=good, bad=["no"] * 2, environment=Counter, budget=20)
+    declared = Declarations(environment=Counter)
+    report = check_reward(counted, examples=examples, good=good, bad=["no"] * 2, declarations=declared, budget=20)
     lines = {finding.line for finding in report.findings if finding.line}
     assert all("def" not in line and "self.count" not in line for line in lines), lines

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from rewardkit.check.declarations import with_declarations
 from rewardkit.check.reports import Section, page_of
 from rewardkit.check.run.isolation import can_isolate
 from rewardkit.check.run.output import Output, Printed, diverted
@@ -29,7 +30,13 @@ def talking(completions: list[str], answer: list[str], **kwargs: Any) -> list[fl
 def checked(reward: Any, isolate: bool = True, **options: Any) -> Report:
     laws = ["gold_gets_the_maximum", "separates_good_from_bad"]
     return check_reward(
-        reward, examples=[{"answer": "42"}], good=["42"], bad=["41"], laws=laws, isolate=isolate, **options
+        reward,
+        examples=[{"answer": "42"}],
+        good=["42"],
+        bad=["41"],
+        laws=laws,
+        isolate=isolate,
+        **with_declarations(options),
     )
 
 
@@ -71,7 +78,7 @@ def test_a_reward_that_prints_for_ever_hangs(capfd: pytest.CaptureFixture[str]) 
             print("still at it")
         return [float(text == gold) for text, gold in zip(completions, answer, strict=True)]
 
-    report = checked(endless, patience=0.3)
+    report = checked(endless, seconds_per_completion=0.3)
     assert "took more than 0.3 s" in report.findings[0].why
     assert report.printed is not None
     assert set(report.printed.sample) == {"still at it"}

@@ -141,6 +141,7 @@ def test_misuse_is_explained_at_collection(folder: pytest.Pytester) -> None:
         ([], {}, "at least one reward"),
         ([{"good": []}], {}, 'add a "reward"'),
         ([HELD], {"exampels": []}, "has no option 'exampels'. Did you mean 'examples'"),
+        ([HELD], {"rankings": []}, "pass declarations=Declarations(rankings=...)"),
         ([HELD], {"laws": "total"}, "in brackets"),
         ([HELD], {"without": ["totl"]}, "Did you mean 'total'"),
     ],

@@ -240,4 +240,4 @@ def test_functions_of_one_module_are_a_list_to_each_other(tmp_path: Path) -> Non
     file = tmp_path / "three_rewards.py"
     file.write_text(UNCHANGED.replace("by_difficulty", "_hidden") + 'EXAMPLES = [{"gold": "42"}]\n')
     bound = {one.name: one for one in targets_of(str(file)).bound}
-    assert [one.__name__ for one in bound["short"].options["beside"]] == ["exact_answer"]
+    assert [one.__name__ for one in bound["short"].options["declarations"].other_rewards] == ["exact_answer"]

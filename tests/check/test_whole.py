@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rewardkit.check.declarations import with_declarations
 from rewardkit.check.reports import Section
 from rewardkit.check.reward_under_test.whole import COVERED
 from rewardkit.testing import check_reward
@@ -77,7 +78,7 @@ def more_numbers(completions: list[Any], wanted: list[str], **kwargs: Any) -> li
 
 def checked(reward: Any, **options: Any) -> Any:
     given: dict[str, Any] = {"examples": ROWS, "good": WANTED, "bad": BAD, "laws": QUICK, "budget": 120.0}
-    return check_reward(reward, **{**given, **options})
+    return check_reward(reward, **{**given, **with_declarations(options)})
 
 
 def test_components_are_not_blamed_for_what_the_sum_judges() -> None:
@@ -92,8 +93,8 @@ def test_components_are_not_blamed_for_what_the_sum_judges() -> None:
 @pytest.mark.parametrize("reward", [syntax, fields], ids=lambda one: str(one.__name__))
 def test_alone_they_are(reward: Any) -> None:
     assert "separates_good_from_bad" in {one.law for one in checked(reward).findings}
-    assert checked(reward, beside=[exact]).ok
-    assert not checked(reward, beside=[syntax]).ok  # the sum pays the same wrong completions
+    assert checked(reward, other_rewards=[exact]).ok
+    assert not checked(reward, other_rewards=[syntax]).ok  # the sum pays the same wrong completions
 
 
 def test_a_component_that_judges_answers_is_blamed_for_wrong_ones_that_it_pays() -> None:
@@ -105,7 +106,7 @@ def test_a_whole_whose_columns_are_missing_is_no_whole() -> None:
     def needs_more(completions: list[Any], missing: list[str], **kwargs: Any) -> list[float]:
         return [0.0 for _ in missing]
 
-    assert not checked(syntax, beside=[needs_more]).ok
+    assert not checked(syntax, other_rewards=[needs_more]).ok
 
 
 def test_an_exploit_shows_the_total_and_what_its_component_gave() -> None:
@@ -131,7 +132,7 @@ def test_no_advice_about_dots_without_a_pattern_that_has_one() -> None:
 
 
 def test_none_means_not_given() -> None:
-    report = checked(exact, laws=["total"], chains=None, distractors=None, indifferent=None, without=None, beside=None)
+    report = checked(exact, laws=["total"], declarations=None, without=None)
     assert report.ok
     assert checked(exact, laws=["total"], good=None, bad=None).ok
 

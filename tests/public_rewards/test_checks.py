@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from rewardkit.check.reports.report import distinct
-from rewardkit.testing import Finding, Report, check_reward
+from rewardkit.testing import Declarations, Finding, Report, check_reward
 from tests.public_rewards.lists import EVERY, Listed
 
 LENGTHY = ("memory_bounded", "search")
@@ -142,7 +142,8 @@ def kinds(report: Report) -> set[str]:
 @pytest.mark.parametrize("listed", EVERY, ids=lambda one: one.name)
 def test_every_bug_is_found_and_nothing_else(listed: Listed) -> None:
     without = (*LENGTHY, "time_linear") if listed.name in ALGEBRA else LENGTHY
-    report = checked(listed, without=without, patience=2.0 if listed.name in HANGS else 8.0)
+    declared = Declarations(seconds_per_completion=2.0) if listed.name in HANGS else None
+    report = checked(listed, without=without, declarations=declared)
     noise = set(NOISE.get(listed.name, ()))
     must = {kind for kind in FINDINGS[listed.name] if (listed.name, kind) not in NEEDS_TIME}
     assert must <= kinds(report), report

@@ -72,6 +72,19 @@ def test_a_file_has_each_public_reward_once(rewards: Path) -> None:
     assert [one.name for one in load(str(rewards))] == ["lenient", "strict"]
 
 
+def test_declarations_are_constants_and_no_rewards(rewards: Path) -> None:
+    rewards.write_text(
+        f"{REWARDS}IS_CORRECT = lambda completion, example: True\n"
+        "LENIENT_OTHER_REWARDS = [strict]\nSTRICT_INVARIANT_TO = ['case']\nMARGIN = 0.5\n"
+    )
+    lenient, strict = load(str(rewards))
+    declared = [bound_with(one).options["declarations"] for one in (lenient, strict)]
+    assert [one.margin for one in declared] == [0.5, 0.5]
+    assert [one.invariant_to for one in declared] == [(), ("case",)]
+    assert [one.other_rewards for one in declared] == [(strict.reward,), ()]
+    assert all(one.is_correct("", {}) for one in declared)
+
+
 def test_constants_for_one_reward_take_precedence(rewards: Path) -> None:
     lenient, strict = load(str(rewards))
     assert lenient.constants == {"examples": [{"answer": "42"}], "good": ["42"], "without": ["picklable"]}

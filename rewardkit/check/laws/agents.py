@@ -152,7 +152,7 @@ def claims_need_calls(subject: RewardUnderTest, right: Judged) -> Iterator[Varia
     The calls and results are taken out, the text stays. Where the calls are judged, or nothing but the calls can make
     the answer right, it must earn less.
     """
-    if not Trajectory.of(right.completion).calls or right.example in subject.promises.nothing_to_do:
+    if not Trajectory.of(right.completion).calls or right.example in subject.declarations.noop_examples:
         return
     only_tools_know = not right.anatomy.gold and right.judges and bool(text_of(right.completion).strip())
     if only_tools_know or (gold_calls(subject, right) and acts(subject, right)):
@@ -181,7 +181,7 @@ def missing_calls_cost(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
 
 @law(
     advice="Ask for what has to be done, not only that nothing wrong was done: all() of nothing is true. Name rows "
-    "where doing nothing is right in nothing_to_do=",
+    "where doing nothing is right in noop_examples=",
     skip="the reward was not seen to judge what is called",
     applies=needs_paid_calls,
 )
@@ -189,13 +189,13 @@ def idle_policy_earns_nothing(subject: RewardUnderTest) -> Iterator[Variant | Fi
     """If nothing has to be done to be paid, the policy does nothing, or the same for every prompt.
 
     "Done.", an apology, and each tool once with its least arguments must earn less than a right completion that acts.
-    Name examples in which doing nothing is right in ``nothing_to_do=``.
+    Name examples in which doing nothing is right in ``noop_examples=``.
     """
     acting = [
         right
         for right in judged_actions(subject)
         if Trajectory.of(right.completion).calls
-        and right.example not in subject.promises.nothing_to_do
+        and right.example not in subject.declarations.noop_examples
         and acts(subject, right)
     ]
     texts = ("Done.", "I am sorry, I cannot help with that.", "")

@@ -1,6 +1,6 @@
 """Laws of environments: the same calls earn the same, harmless calls do no harm, and an outage is no one's fault.
 
-They run where ``check_reward(..., environment=Shop)`` says which environment a policy acts in.
+They run where ``Declarations(environment=Shop)`` says which environment a policy acts in.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rewardkit.check.variants.episodes.actions import judged_actions
 from rewardkit.check.variants.episodes.messages import Made, inserted, known_results, made, messages_of
 from rewardkit.check.variants.episodes.stage import Stage, least_arguments
 
-_WHERE = "no environment was given. Pass environment=Shop"
+_WHERE = "no environment was given. Pass declarations=Declarations(environment=Shop)"
 _DEEPEST = 12
 """The depth to which the state of an environment is read."""
 

@@ -207,7 +207,7 @@ def _needs_both(subject: RewardUnderTest) -> None:
 )
 def separates_good_from_bad(subject: RewardUnderTest) -> Iterator[Finding | None]:
     """A policy learns only from the order of the scores within a group."""
-    margin = subject.promises.margin
+    margin = subject.declarations.margin
     for number, example in enumerate(subject.examples):
         rights = [Trial(good, number) for good in example.good]
         scored = [score.value for score in subject.see(rights) if score.scored]
@@ -324,7 +324,7 @@ def perturbed(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[str, st
 
 
 def _all_perturbed(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[str, str]]:
-    distractors = tuple(Wrong(text, "distractor", "a distractor") for text in subject.promises.distractors)
+    distractors = tuple(Wrong(text, "distractor", "a distractor") for text in subject.declarations.distractors)
     answers = (*distractors, *right.wrong) if right.anatomy.gold else ()
     for wrong in answers:
         yield right.anatomy.saying(wrong.text), wrong.kind

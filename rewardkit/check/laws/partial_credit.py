@@ -339,15 +339,21 @@ _GRADES = 4
 _SHARES = tuple(map(Decimal, ("0.001", "0.01", "0.04")))
 
 
-@law(advice="Make each step toward the right answer earn more", skip="no chains: pass chains=[...]")
-def improves_along_chains(subject: RewardUnderTest) -> Iterator[Variant]:
+@law(
+    advice="Make each step toward the right answer earn more",
+    skip="no rankings: pass declarations=Declarations(rankings=[...])",
+)
+def improves_along_rankings(subject: RewardUnderTest) -> Iterator[Variant]:
     """Partial credit leads a policy uphill; if a better completion earns less, it leads downhill.
 
-    This law checks the declared chains, and answers closer and closer to a gold answer that is a number, if it is
+    This law checks the declared rankings, and answers closer and closer to a gold answer that is a number, if it is
     annotated as one, or if they are seen to earn more and more.
     """
-    chains = [([Trial(one, number) for one in chain], "declared better") for number, chain in subject.promises.chains]
-    for trials, reason in (*chains, *_closer(subject)):
+    rankings = [
+        ([Trial(completion, number) for completion in ranking], "declared better")
+        for number, ranking in subject.declarations.rankings
+    ]
+    for trials, reason in (*rankings, *_closer(subject)):
         for before, after in pairwise(trials):
             why = f"is {reason} than a completion that earns {{base}}, but earns {{score}}"
             yield Variant(after, why, "no less", before, slack=1e-6)

@@ -100,8 +100,8 @@ def _declared(what: str) -> Callable[[RewardUnderTest], None]:
     """Return a function that raises `Skip` unless the author declares that something does not count."""
 
     def applies(subject: RewardUnderTest) -> None:
-        if what not in subject.promises.indifferent:
-            raise Skip(f'not declared: pass indifferent=["{what}"]')
+        if what not in subject.declarations.invariant_to:
+            raise Skip(f'not declared: pass declarations=Declarations(invariant_to=["{what}"])')
 
     return applies
 
@@ -122,7 +122,7 @@ def _edited(trial: Trial, edits: Mapping[str, Callable[[str], str]]) -> Iterator
 def whitespace_indifferent(subject: RewardUnderTest, trial: Trial) -> Iterator[Variant]:
     """If whitespace means nothing, a policy must not be paid or punished for it.
 
-    Declare it with ``indifferent=["whitespace"]``.
+    Declare it with ``invariant_to=["whitespace"]``.
     """
     edits = {
         "a line break at the end": lambda text: f"{text}\n",
@@ -141,7 +141,7 @@ def whitespace_indifferent(subject: RewardUnderTest, trial: Trial) -> Iterator[V
 def unicode_indifferent(subject: RewardUnderTest, trial: Trial) -> Iterator[Variant]:
     """In another Unicode normal form, the same text looks the same but has other characters.
 
-    Declare it with ``indifferent=["unicode"]``.
+    Declare it with ``invariant_to=["unicode"]``.
     """
     forms: tuple[Literal["NFC", "NFD", "NFKC"], ...] = ("NFC", "NFD", "NFKC")
     return _edited(trial, {form: partial(unicodedata.normalize, form) for form in forms})
@@ -151,6 +151,6 @@ def unicode_indifferent(subject: RewardUnderTest, trial: Trial) -> Iterator[Vari
 def case_indifferent(subject: RewardUnderTest, trial: Trial) -> Iterator[Variant]:
     """If case means nothing, capitals must not be paid.
 
-    Declare it with ``indifferent=["case"]``.
+    Declare it with ``invariant_to=["case"]``.
     """
     return _edited(trial, {"upper case": str.upper, "lower case": str.lower})

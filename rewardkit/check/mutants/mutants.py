@@ -61,7 +61,9 @@ class Mutant:
         place = f"<mutant {self.operator}, line {self.line}, of {self.path or 'a module'}, {number:x}>"
         linecache.cache[place] = (len(self.source), None, self.source.splitlines(keepends=True), place)
         module = types.ModuleType(f"{Path(self.path).stem}_mutant_{number:x}")
-        module.__file__, module.__package__ = self.path, _package_of(Path(self.path)) if self.path else ""
+        module.__package__ = _package_of(Path(self.path)) if self.path else ""
+        if self.path:  # inspect.getmodule() raises for any object while a module has an empty path
+            module.__file__ = self.path
         sys.modules[module.__name__] = module  # dataclasses look there
         exec(compile(self.source, place, "exec"), module.__dict__)
         return getattr(module, name)

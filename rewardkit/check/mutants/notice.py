@@ -102,14 +102,14 @@ class Noticed:
 
 
 def noticed(
-    bound: BoundReward, mutants: Sequence[Mutant], told: Callable[[int], None] = lambda number: None
+    bound: BoundReward, mutants: Sequence[Mutant], on_progress: Callable[[int], None] = lambda number: None
 ) -> Noticed:
     """Try each mutant on the given completions and on many others, and say who noticed it.
 
     Args:
         bound: the original, by the name of its variable, with its right and wrong completions.
         mutants: the mutants of its module.
-        told: called with the number of each mutant that starts.
+        on_progress: called with the number of each mutant that starts.
 
     Raises:
         RewardDefinitionError: there are no right or no wrong completions, so nothing could be noticed, or the system
@@ -132,7 +132,7 @@ def noticed(
     labels = tuple(label for _, label in labeled)
     verdicts = []
     for number, mutant in enumerate(mutants):
-        told(number)
+        on_progress(number)
         after, lost = _tried(partial(_loaded, mutant, bound.name, asked), pool, own)
         verdicts.append(_verdict(mutant, _Scored(subject, pool, own, labels, before, after), lost))
     return Noticed(bound.name, tuple(verdicts), len(pool), len(own))

@@ -12,16 +12,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rewardkit.check.check import check_reward
+from rewardkit.check.declarations import NAMES
 from rewardkit.check.findings import LawResult
 from rewardkit.check.laws import Law
 from rewardkit.check.reports.report import Report, repeated
-from rewardkit.check.run.execution import Told
+from rewardkit.check.run.execution import OnProgress
 from rewardkit.check.run.selection import selected
 from rewardkit.errors import RewardDefinitionError, near_miss
 from rewardkit.tree.binding import name_of as function_name
 from rewardkit.tree.reward import Reward
 
-_OWN = ("reward", "laws", "without", "exploits", "fail_fast", "told")
+_OWN = ("reward", "laws", "without", "fail_fast", "on_progress")
 """Arguments of `check_reward` that a bound reward sets itself."""
 _LONGEST_NAME = 60
 
@@ -46,10 +47,10 @@ class BoundReward:
     wanted: set[str] = field(default_factory=set)
     _results: dict[str, LawResult] = field(default_factory=dict)
 
-    def report(self, only: Collection[str] | None = None, told: Told | None = None) -> Report:
+    def report(self, only: Collection[str] | None = None, on_progress: OnProgress | None = None) -> Report:
         """Check its laws, or only those named."""
         chosen = [law for law in self.laws if only is None or law.name in only]
-        return check_reward(self.reward, laws=chosen, told=told, **self.options).shown_as(self.name)
+        return check_reward(self.reward, laws=chosen, on_progress=on_progress, **self.options).shown_as(self.name)
 
     def result(self, law: str) -> LawResult:
         """Return the result of one law."""
@@ -75,7 +76,6 @@ def bound(
     name: str = "",
     laws: Iterable[Law | str] | None = None,
     without: Iterable[Law | str] = (),
-    exploits: bool = True,
 ) -> BoundReward:
     """Bind a reward to the arguments of its checks.
 
@@ -85,7 +85,6 @@ def bound(
         name: by default, how the reward prints.
         laws: laws or their names, including ``"exploits"`` and ``"search"``; all laws by default.
         without: laws to leave out.
-        exploits: False leaves out the exploits and the search.
 
     Raises:
         RewardDefinitionError: there is no such option or law.
@@ -93,10 +92,12 @@ def bound(
     known = [option for option in inspect.signature(check_reward).parameters if option not in _OWN]
     for option in options:
         if option not in known:
+            if option in NAMES:
+                raise RewardDefinitionError(f"{option}= is declared: pass declarations=Declarations({option}=...)")
             raise RewardDefinitionError(
                 f"check_reward has no option {option!r}.{near_miss(option, known)} Options: {', '.join(known)}"
             )
-    chosen = selected(laws, without=without, exploits=exploits, regressions=options.get("regressions"))
+    chosen = selected(laws, without=without, regressions=options.get("regressions"))
     return BoundReward(name or name_of(reward), reward, options, chosen)
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from rewardkit.check.findings import Finding, LawResult
 from rewardkit.check.reports.report import Report
-from rewardkit.check.reward_under_test.reward_under_test import Declarations, RewardUnderTest
+from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.errors import shorten
 from rewardkit.progress.schedule import weight_bounds
 from rewardkit.tree.algebra import summands, weighted_sum_of
@@ -25,17 +25,12 @@ def components_of(subject: RewardUnderTest) -> list[RewardUnderTest]:
     items = [(weight, reward) for weight, reward in counting if weight != 0.0]
     if len(items) < 2:
         return []
-    promises = Declarations(  # margins and chains are about the sum
-        indifferent=subject.promises.indifferent,
-        right=subject.promises.right,
-        distractors=subject.promises.distractors,
-        nothing_to_do=subject.promises.nothing_to_do,
-    )
+    declarations = replace(subject.declarations, margin=0.0, rankings=())  # which are about the sum
     found = []
     for weight, reward in items:
         # A penalty, -0.1 * repetition, is judged as such.
         part = reward if weight_bounds(weight)[0] >= 0 else weighted_sum_of([(weight, reward)])
-        found.append(subject.addend(part, name=reward.name or shorten(reward), promises=promises))
+        found.append(subject.addend(part, name=reward.name or shorten(reward), declarations=declarations))
     return found
 
 

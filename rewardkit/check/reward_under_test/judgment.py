@@ -201,11 +201,11 @@ def foreign_trials(subject: RewardUnderTest, number: int, completion: object) ->
 
 
 def wrongness(subject: RewardUnderTest, right: Judged) -> Callable[[str], bool] | None:
-    """Return a test for texts that are certainly not right, by `right=` or by the absence of the gold answer.
+    """Return a test for texts that are certainly not right, by `is_correct=` or by the absence of the gold answer.
 
     None if neither can tell.
     """
-    oracle, columns = subject.promises.right, dict(subject.examples[right.example].shown)
+    oracle, columns = subject.declarations.is_correct, dict(subject.examples[right.example].shown)
     if oracle is not None:
         return lambda text: not oracle(text, columns)
     gold = right.anatomy.gold

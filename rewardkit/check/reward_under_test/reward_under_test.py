@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from rewardkit.batch.environments import journals
 from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.batch.score import Outcome
 from rewardkit.batch.table import ScoreTable
+from rewardkit.check.declarations import Declarations
 from rewardkit.check.examples import Example
 from rewardkit.check.findings import Law
 from rewardkit.check.reward_under_test.trials import Trial, TrialResult, seen_in, seen_of, text_of, token_ids
@@ -86,27 +87,6 @@ class OutOfTime(BaseException):
     """A law has no time left. Not an Exception, which a law may handle."""
 
 
-@dataclass(frozen=True)
-class Declarations:
-    """The author's declarations about a reward, besides its examples.
-
-    Attributes:
-        margin: the least amount by which every good completion scores above every bad one.
-        chains: completions for one example, each better than the one before; ``(example, completions)``.
-        indifferent: the changes that do not change the score: ``"whitespace"``, ``"unicode"``, ``"case"``.
-        right: (completion, example) -> whether the completion is right; used by the search for exploits.
-        distractors: answers that are certainly wrong for every example.
-        nothing_to_do: the numbers of examples in which doing nothing is right.
-    """
-
-    margin: float = 0.0
-    chains: tuple[tuple[int, tuple[Any, ...]], ...] = ()
-    indifferent: tuple[str, ...] = ()
-    right: Callable[[str, Mapping[str, Any]], bool] | None = None
-    distractors: tuple[str, ...] = ()
-    nothing_to_do: tuple[int, ...] = ()
-
-
 class RewardUnderTest:
     """A reward under test.
 
@@ -115,7 +95,7 @@ class RewardUnderTest:
         examples: the examples, at least one.
         plain: whether it is a trainer's reward function.
         seed: the seed of everything drawn.
-        promises: the declarations of its author.
+        declarations: the declarations of its author.
         whole: the sum of all rewards of the run, if this is one of several.
         stage: the place where the calls of a completion run.
         part: its name, if it is an addend of a sum that is checked by itself.
@@ -134,7 +114,7 @@ class RewardUnderTest:
         *,
         plain: bool = False,
         seed: int = 0,
-        promises: Declarations | None = None,
+        declarations: Declarations | None = None,
         whole: RewardUnderTest | None = None,
         stage: Stage = NOWHERE,
         part: str = "",
@@ -148,7 +128,7 @@ class RewardUnderTest:
         self.tries = 0
         self.deadline = math.inf
         self._stop = math.inf
-        self.promises = promises or Declarations()
+        self.declarations = declarations or Declarations()
         self._memory: dict[Any, Any] = {}
         self._avoided: set[tuple[Any, ...]] = set()
         self._watch: Callable[[Sequence[Trial] | None], None] = _unwatched
@@ -165,14 +145,14 @@ class RewardUnderTest:
         self.part = part
         self.imports = imports
 
-    def addend(self, reward: Reward, *, name: str = "", promises: Declarations | None = None) -> RewardUnderTest:
+    def addend(self, reward: Reward, *, name: str = "", declarations: Declarations | None = None) -> RewardUnderTest:
         """Return a part of this reward as a subject, with the same examples; the whole judges beside it."""
         return RewardUnderTest(
             reward,
             self.examples,
             plain=is_foreign(reward),
             seed=self.seed,
-            promises=promises,
+            declarations=declarations,
             whole=self.whole or self,
             stage=self.stage,
             part=name,

@@ -20,7 +20,7 @@ from rewardkit.check.run.isolation import Lost, Note, can_isolate, isolated
 from rewardkit.check.run.output import Output, diverted
 from rewardkit.errors import RewardKitError
 
-Told = Callable[[str, int, int], None]
+OnProgress = Callable[[str, int, int], None]
 """Called with the name of the law that starts, its number, and the number of laws."""
 
 _SHOWN = 200
@@ -38,7 +38,13 @@ _OF_TIME = "time_linear"
 
 
 def run_laws(
-    subject: RewardUnderTest, laws: Sequence[Law], *, patience: float, isolate: bool, told: Told, output: Output
+    subject: RewardUnderTest,
+    laws: Sequence[Law],
+    *,
+    patience: float,
+    isolate: bool,
+    on_progress: OnProgress,
+    output: Output,
 ) -> Generator[LawResult, None, None]:
     """Yield the result of each law as it arrives. An unfinished law continues in the time that the others left.
 
@@ -47,12 +53,12 @@ def run_laws(
         laws: the laws, in the order in which they run.
         patience: seconds that one completion may take.
         isolate: run them in a child process, where the system allows it.
-        told: called as each law starts.
+        on_progress: called as each law starts.
         output: gets what the reward prints.
     """
     run = _isolated if isolate and can_isolate() else _here
     cut: dict[str, LawResult] = {}
-    for result in run(subject, laws, patience, told, output):
+    for result in run(subject, laws, patience, on_progress, output):
         if result.longest:
             subject.skip_longer(result.longest)  # for the next child process
         if result.outcome == "unfinished" and result.count:
@@ -61,7 +67,7 @@ def run_laws(
     if not cut or subject.left < _WORTH:
         return
     subject.resume({name: result.reached for name, result in cut.items()})
-    for again in run(subject, [law for law in laws if law.name in cut], patience, told, output):
+    for again in run(subject, [law for law in laws if law.name in cut], patience, on_progress, output):
         first = cut[again.law]
         tries, seconds = first.tries + again.tries, first.seconds + again.seconds
         kept = again if again.reason != OVER else replace(first, outcome=again.outcome)
@@ -69,13 +75,13 @@ def run_laws(
 
 
 def _here(
-    subject: RewardUnderTest, laws: Sequence[Law], patience: float, told: Told, output: Output
+    subject: RewardUnderTest, laws: Sequence[Law], patience: float, on_progress: OnProgress, output: Output
 ) -> Generator[LawResult, None, None]:
     """Run the laws in this process."""
     with diverted(output.hear):
         _prepare(subject)
     for number, law in enumerate(laws):
-        told(law.name, number, len(laws))
+        on_progress(law.name, number, len(laws))
         with diverted(output.hear):
             result = run_law(law, subject)
         yield result
@@ -143,7 +149,7 @@ def _found(law: Law, subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _isolated(
-    subject: RewardUnderTest, laws: Sequence[Law], patience: float, told: Told, output: Output
+    subject: RewardUnderTest, laws: Sequence[Law], patience: float, on_progress: OnProgress, output: Output
 ) -> Generator[LawResult, None, None]:
     """Run the laws in child processes, one after the other until all laws are done."""
     note = Note()
@@ -156,7 +162,7 @@ def _isolated(
         work, left = _work(subject, laws[done:], settles), subject.left
         for said in isolated(work, note, patience, left, output.hear, quiet=left * _SHARE):
             if isinstance(said, str):
-                told(said, done, len(laws))
+                on_progress(said, done, len(laws))
             elif isinstance(said, RewardKitError):
                 raise said
             elif isinstance(said, Lost) and done < len(laws):

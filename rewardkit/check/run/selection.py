@@ -41,6 +41,10 @@ def _replay(file: str | Path) -> Callable[[RewardUnderTest], Iterator[Finding]]:
     return regressions
 
 
+OF_EXPLOITS = ("regressions", "exploits", "search")
+"""The laws that try to get paid without doing the task."""
+
+
 def laws_of_exploits(regressions: str | Path | None = None) -> dict[str, Law]:
     """Return the laws that try to get paid without doing the task, by name.
 
@@ -65,7 +69,6 @@ def selected(
     laws: Iterable[Law | str] | None = None,
     *,
     without: Iterable[Law | str] = (),
-    exploits: bool = True,
     regressions: str | Path | None = None,
 ) -> tuple[Law, ...]:
     """Return the chosen laws: as they are named, or all in the order in which they run.
@@ -73,19 +76,17 @@ def selected(
     Args:
         laws: laws or their names; all laws by default.
         without: laws to leave out.
-        exploits: False leaves out the laws for exploits, unless `laws` names them.
         regressions: the file of known exploits.
 
     Raises:
         RewardDefinitionError: there is no law of that name.
     """
     tricks = laws_of_exploits(regressions)
-    left_out = {_law(law, tricks).name for law in _listed(without, "without")}
+    left_out = {law if law in OF_EXPLOITS else _law(law, tricks).name for law in _listed(without, "without")}
     if laws is not None:
         chosen = [_law(law, tricks) for law in _listed(laws, "laws")]
     else:
-        every = [*(tricks.values() if exploits else ()), *every_law()]
-        chosen = sorted(every, key=lambda law: law.turn)
+        chosen = sorted([*tricks.values(), *every_law()], key=lambda law: law.turn)
     return tuple(law for law in chosen if law.name not in left_out)
 
 

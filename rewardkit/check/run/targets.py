@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rewardkit.check.check import subject_of
+from rewardkit.check.declarations import Declarations
 from rewardkit.check.findings import READS_CHAT
 from rewardkit.check.labels import bound_with
 from rewardkit.check.reward_under_test.bound_reward import BoundReward
@@ -116,7 +117,7 @@ def targets_of(target: str, **options: Any) -> Targets:
     own = [one.reward for one, _ in bound]
     return Targets(
         target,
-        tuple(_beside(one, _without_components(made, own), bound) for one, made in bound),
+        tuple(_with_others(one, _without_components(made, own), bound) for one, made in bound),
         tuple(one.kind for one, _ in bound),
         tuple(left_out),
     )
@@ -156,9 +157,10 @@ def _bound(one: Loaded, options: Mapping[str, Any]) -> BoundReward | LeftOut:
     return made
 
 
-def _beside(one: Loaded, made: BoundReward, bound: Sequence[tuple[Loaded, BoundReward]]) -> BoundReward:
+def _with_others(one: Loaded, made: BoundReward, bound: Sequence[tuple[Loaded, BoundReward]]) -> BoundReward:
     """Tell a TRL function of the others in its module that have the same examples: a trainer adds them."""
-    if one.kind != "TRL function" or "beside" in made.options:
+    declared = made.options.get("declarations", Declarations())
+    if one.kind != "TRL function" or declared.other_rewards:
         return made
     others = [
         other.reward
@@ -167,7 +169,9 @@ def _beside(one: Loaded, made: BoundReward, bound: Sequence[tuple[Loaded, BoundR
         and loaded.kind == "TRL function"
         and all(made.options.get(name) == other.options.get(name) for name in ("examples", "good", "bad"))
     ]
-    return replace(made, options={**made.options, "beside": others}) if others else made
+    if not others:
+        return made
+    return replace(made, options={**made.options, "declarations": replace(declared, other_rewards=others)})
 
 
 def _subject(made: BoundReward) -> RewardUnderTest:

@@ -240,7 +240,7 @@ IN_TEXT: dict[str, Any] = {
 
 
 def test_calls_that_are_written_as_text_are_judged_as_those_of_messages_are() -> None:
-    report = check_reward(rk.tool_calls("calls"), **IN_TEXT, isolate=False, exploits=True)
+    report = check_reward(rk.tool_calls("calls"), **IN_TEXT, isolate=False)
     assert report.ok
     held = {result.law for result in report.results if result.outcome == "held"}
     assert held >= {

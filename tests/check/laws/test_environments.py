@@ -10,8 +10,9 @@ from typing import Any, Literal
 import pytest
 
 import rewardkit as rk
+from rewardkit.check.declarations import with_declarations
 from rewardkit.check.laws import of_family
-from rewardkit.testing import check_reward, play
+from rewardkit.testing import Declarations, check_reward, play
 
 ITEMS = ("tea", "rice", "salt")
 
@@ -55,8 +56,8 @@ def rows(name: str = "item") -> dict[str, Any]:
 
 
 def report(reward: Any, environment: Any, **changed: Any) -> Any:
-    given = {**rows(), **changed}
-    return check_reward(reward, **given, environment=environment, budget=60, isolate=False, components=False)
+    given = {**rows(), **with_declarations({**changed, "environment": environment})}
+    return check_reward(reward, **given, budget=60, isolate=False, components=False)
 
 
 def found(reward: Any, environment: Any, **changed: Any) -> set[str]:
@@ -101,7 +102,7 @@ def test_t6_a_policy_that_does_nothing() -> None:
 
 
 def test_t6_a_policy_that_does_nothing_where_nothing_has_to_be_done() -> None:
-    assert "idle_policy_earns_nothing" not in found(rk.agents.final_state(nothing_wrong), Shop, nothing_to_do=[0, 1, 2])
+    assert "idle_policy_earns_nothing" not in found(rk.agents.final_state(nothing_wrong), Shop, noop_examples=[0, 1, 2])
 
 
 def test_t6_a_tool_that_does_everything() -> None:
@@ -254,7 +255,9 @@ def test_tools_give_real_results() -> None:
         "examples": [{"item": item} for item in ITEMS],
         "good": [[{"calls": [("look", {"item": item})], "answer": "Yes."}] for item in ITEMS],
     }
-    seen = check_reward(looked, **given, tools=[look], laws=of_family("agents"), isolate=False)
+    seen = check_reward(
+        looked, **given, declarations=Declarations(tools=[look]), laws=of_family("agents"), isolate=False
+    )
     assert seen.ok, seen
     assert set(ITEMS) <= set(calls)
 
@@ -262,7 +265,7 @@ def test_tools_give_real_results() -> None:
 @pytest.mark.parametrize("environment", ["Shop", 3, int])
 def test_what_cannot_be_an_environment_is_refused(environment: Any) -> None:
     with pytest.raises(rk.RewardDefinitionError, match="environment="):
-        check_reward(SOLD, **rows(), environment=environment)
+        check_reward(SOLD, **rows(), declarations=Declarations(environment=environment))
 
 
 def test_functions_that_make_environments_are_taken() -> None:
@@ -377,7 +380,8 @@ class Hanging(Shop):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [Dying, Hanging])
 def test_a_tool_that_hangs_or_ends_the_process_leaves_the_report(kind: type) -> None:
-    seen = check_reward(rk.agents.finished(), **rows(), environment=kind, laws=["total"], budget=4, patience=1)
+    declared = Declarations(environment=kind, seconds_per_completion=1)
+    seen = check_reward(rk.agents.finished(), **rows(), declarations=declared, laws=["total"], budget=4)
     assert seen.results
 
 

@@ -306,21 +306,21 @@ def test_columns_that_are_not_read_are_not_asked_about() -> None:
 
 
 def test_partial_credit_that_leads_away() -> None:
-    (found,) = broken(nearest, "improves_along_chains")
+    (found,) = broken(nearest, "improves_along_rankings")
     assert "closer to the gold answer than" in found.why
-    assert_held(closeness, "improves_along_chains")
+    assert_held(closeness, "improves_along_rankings")
 
 
 def test_declared_chains() -> None:
     chain = ["", "<answer></answer>", GOOD[0]]
-    assert_held(number, "improves_along_chains", chains=[chain])
-    assert_held(number, "improves_along_chains", chains=[(1, ["", GOOD[1]])])
-    (found,) = broken(number, "improves_along_chains", chains=[chain, [GOOD[0], "<answer>41</answer>"]])
+    assert_held(number, "improves_along_rankings", rankings=[chain])
+    assert_held(number, "improves_along_rankings", rankings=[(1, ["", GOOD[1]])])
+    (found,) = broken(number, "improves_along_rankings", rankings=[chain, [GOOD[0], "<answer>41</answer>"]])
     assert (found.completion, found.score) == ("<answer>41</answer>", 0.0)
     assert "declared better" in found.why
-    (found,) = broken(number, "improves_along_chains", chains=[(1, [GOOD[1], GOOD[0]])])
+    (found,) = broken(number, "improves_along_rankings", rankings=[(1, [GOOD[1], GOOD[0]])])
     assert found.columns == EXAMPLES[1]
-    assert_skipped(number, "improves_along_chains", "chains=[...]")
+    assert_skipped(number, "improves_along_rankings", "rankings=[...]")
 
 
 def test_an_answer_that_is_asked_for_and_never_read_is_no_matter_of_form() -> None:

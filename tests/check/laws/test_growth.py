@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from rewardkit.check.laws import Law
 from rewardkit.check.laws.growth import _SIZES, _too_steep, families_of
 from rewardkit.check.reward_under_test.trials import Trial
-from rewardkit.testing import check_reward
+from rewardkit.testing import Declarations, check_reward
 from tests.check.rewards import assert_held, assert_skipped, broken, number, shown, subject, tagged_number, tree
 
 CATASTROPHE = re.compile(r"^<answer>((\w+\s?)+)</answer>$")
@@ -130,7 +130,14 @@ def test_a_long_completion_of_another_law_is_evidence() -> None:
         subject.see([Trial("a" * 8_000)])
         yield from ()
 
-    report = check_reward(fields, examples=[{}], good=["a == 1"], laws=[Law("long", long)], patience=60.0, budget=200.0)
+    report = check_reward(
+        fields,
+        examples=[{}],
+        good=["a == 1"],
+        laws=[Law("long", long)],
+        declarations=Declarations(seconds_per_completion=60.0),
+        budget=200.0,
+    )
     assert [one.law for one in report.findings] == ["time_linear"]
 
 

@@ -126,7 +126,7 @@ def test_ready_rewards_do_what_their_options_say() -> None:
 def test_what_the_sum_tells_apart() -> None:
     given = {**FLAT, "bad": ['{"city": "Rome", "days": 2, "surplus": 1}', "{}"]}
     assert broken(judge(of_gold), LAW, **given)
-    assert outcome(judge(of_gold), LAW, **given, beside=[judge(equal)]).reason == "the other rewards judge that"
+    assert outcome(judge(of_gold), LAW, **given, other_rewards=[judge(equal)]).reason == "the other rewards judge that"
 
 
 def called(name: str, **arguments: Any) -> list[dict[str, Any]]:

@@ -70,8 +70,8 @@ def test_answers_that_are_no_numbers_are_skipped() -> None:
 
 
 def test_partial_credit_that_is_seen_has_to_rise_toward_the_gold_answer() -> None:
-    (found,) = broken(graded, "improves_along_chains", **PRICES)
+    (found,) = broken(graded, "improves_along_rankings", **PRICES)
     assert "closer to the gold answer" in found.why
-    assert_held(closeness, "improves_along_chains")
-    assert_skipped(tagged_number, "improves_along_chains", "chains=[...]")
+    assert_held(closeness, "improves_along_rankings")
+    assert_skipped(tagged_number, "improves_along_rankings", "rankings=[...]")
     assert GOOD != BAD

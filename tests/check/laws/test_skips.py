@@ -39,8 +39,8 @@ def test_what_the_other_rewards_judge(law: str) -> None:
     bad = [[paid.format(**row), one] for row, one in zip(rows["examples"], rows["bad"], strict=True)]
     given = {**rows, "bad": bad}
     broken(part, law, **given)
-    assert outcome(part, law, **given, beside=[judge]).reason == "the other rewards judge that"
-    broken(part, law, **given, beside=[part])  # the sum pays the same
+    assert outcome(part, law, **given, other_rewards=[judge]).reason == "the other rewards judge that"
+    broken(part, law, **given, other_rewards=[part])  # the sum pays the same
 
 
 @pytest.mark.parametrize(

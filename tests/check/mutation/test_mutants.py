@@ -166,6 +166,13 @@ def test_a_mutant_imports_from_its_package(tmp_path: Path, monkeypatch: pytest.M
     assert original.reward(["a", ""]) == [1.0, 0.0]
 
 
+def test_a_mutant_of_a_bare_text_leaves_inspect_alone() -> None:
+    source = "def reward(completions):\n    return [1.0 if text else 0.0 for text in completions]\n"
+    [mutant] = mutants(source, operators=["negated"])
+    assert mutant.load("reward")(["a", ""]) == [0.0, 1.0]
+    assert inspect.getmodule(compile("1", "of no module", "eval")) is None
+
+
 def test_a_cache_that_forgets_the_question_pays_another_one() -> None:
     source = "def reward(completions, answer):\n    return [float(c == a) for c, a in zip(completions, answer)]\n"
     [mutant] = mutants(source, operators=["remembered"])

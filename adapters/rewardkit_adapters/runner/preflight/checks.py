@@ -14,6 +14,7 @@ from rewardkit.batch.batch import Batch
 from rewardkit.batch.environments import tools_of
 from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.check.check import check_reward
+from rewardkit.check.declarations import with_declarations
 from rewardkit.check.findings import Finding as Broken
 from rewardkit.check.reports.report import Report
 from rewardkit.errors import BindingError, RewardKitError, shorten
@@ -234,14 +235,12 @@ def laws(
         best: the format of a right completion, if the golds showed it.
         budget: the time limit in seconds.
     """
-    said = {name: value for name, value in constants.items() if name != "laws"}
-    if "examples" not in said:
-        said |= _from(table, best)
-    without = [*said.pop("without", ())]
     try:
-        report = check_reward(
-            reward, **said, without=without, laws=constants.get("laws"), exploits=False, budget=budget, seed=seed
-        )
+        options = with_declarations(constants)
+        if "examples" not in options:
+            options |= _from(table, best)
+        options["without"] = [*options.get("without", ()), "exploits", "search"]
+        report = check_reward(reward, **options, budget=budget, seed=seed)
     except RewardKitError as error:
         yield Finding("error", "laws", str(error), "fix EXAMPLES, GOOD and BAD next to the reward")
         return

@@ -1,0 +1,94 @@
+"""The declarations of the author of a reward, besides its examples.
+
+``Declarations(rankings=[["", "<answer>41</answer>", "<answer>42</answer>"]], invariant_to=["whitespace"])``
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from rewardkit.errors import RewardDefinitionError, shorten
+
+_INVARIANCES = ("whitespace", "unicode", "case")
+
+
+@dataclass(frozen=True)
+class Declarations:
+    """The author's declarations about a reward for `check_reward`, besides its examples.
+
+    ::
+
+        check_reward(
+            reward,
+            examples=[{"answer": "42"}],
+            good=["<answer>42</answer>"],
+            declarations=Declarations(distractors=["97"], invariant_to=["whitespace"]),
+        )
+
+    In a file of rewards, each of them is a constant in capitals: ``INVARIANT_TO = ["whitespace"]`` for all rewards of
+    the file, ``CLOSENESS_INVARIANT_TO`` for the reward `closeness`.
+
+    Attributes:
+        is_correct: (text, row) -> whether a completion is right. With it, the search also tries texts that have the
+            gold answer.
+        distractors: answers that are wrong for every example; one that may equal a gold answer is an error.
+        rankings: lists of completions of the first example, each completion no worse than the one before;
+            ``(number, [...])`` is a list for another example.
+        invariant_to: the changes that must not change a score: ``"whitespace"``, ``"unicode"``, ``"case"``.
+        margin: the least amount by which each good completion must score above each bad one.
+        other_rewards: other rewards that the trainer adds to this one. If it judges only a part of the answer, it is
+            not blamed for paying what the sum tells from a right completion.
+        environment: the class of an environment, or a function that makes one, as for TRL's ``environment_factory``.
+            The calls of every completion run in a fresh one, which is reset with the row, and their real results take
+            the place of those in the completion. ``rk.agents.final_state`` and ``rk.agents.environment_reward`` need
+            it.
+        tools: functions that completions may call; they run in the same way. Without `environment` and `tools`, calls
+            have the results that the completion says.
+        noop_examples: the numbers of examples in which a policy that calls no tool is right.
+        seconds_per_completion: the seconds that one completion may take before the reward counts as hanging.
+
+    Raises:
+        RewardDefinitionError: `invariant_to` names something else, or a text stands for a list.
+    """
+
+    is_correct: Callable[[str, Mapping[str, Any]], bool] | None = None
+    distractors: Sequence[str] = ()
+    rankings: Sequence[Any] = ()
+    invariant_to: Sequence[str] = ()
+    margin: float = 0.0
+    other_rewards: Sequence[Any] = ()
+    environment: Callable[[], Any] | None = None
+    tools: Sequence[Callable[..., Any]] = ()
+    noop_examples: Sequence[int] = ()
+    seconds_per_completion: float = 8.0
+
+    def __post_init__(self) -> None:
+        for name in ("distractors", "rankings", "invariant_to"):
+            value = getattr(self, name)
+            if isinstance(value, str):
+                raise RewardDefinitionError(f"{name}= must be a list, got {shorten(value)}. Put it in brackets.")
+        unknown = sorted(set(self.invariant_to) - set(_INVARIANCES))
+        if unknown:
+            raise RewardDefinitionError(f"unknown invariant_to={unknown}. Use {', '.join(map(repr, _INVARIANCES))}.")
+        for name in ("distractors", "invariant_to", "other_rewards", "noop_examples"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        object.__setattr__(self, "rankings", tuple(map(_ranking, self.rankings)))
+
+
+NAMES = tuple(field.name for field in fields(Declarations))
+
+
+def with_declarations(constants: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the constants of a module as options of `check_reward`: those that declare something in one object."""
+    declared = {name: value for name, value in constants.items() if name in NAMES}
+    others = {name: value for name, value in constants.items() if name not in NAMES}
+    return {**others, "declarations": Declarations(**declared)} if declared else others
+
+
+def _ranking(ranking: Sequence[Any]) -> tuple[int, tuple[Any, ...]]:
+    """Read ``["bad", "better", "best"]`` as a ranking for the first example, ``(2, [...])`` as one for the third."""
+    if len(ranking) == 2 and isinstance(ranking[0], int) and not isinstance(ranking[1], str):
+        return ranking[0], tuple(ranking[1])
+    return 0, tuple(ranking)
