@@ -17,6 +17,7 @@ from rewardkit.errors import MissingExtraError
 # Notes about problems in a JSON value: paths and values, shortened and safe to show.
 
 
+# Any limits: notes are read in tables, and a document may have thousands of violations with long keys.
 SHOWN_VIOLATIONS = 3
 SHOWN_TEXT = 40
 SHOWN_STEPS = 8
@@ -96,6 +97,8 @@ MAX_CHARACTERS = 200_000
 """The longest text that primitives read, in characters."""
 
 MAX_DEPTH = 64
+"""Any limit far below Python's 1,000 frames, since values are walked through recursively; documents are a few levels
+deep."""
 _MAX_INTEGER_BITS = 1330  # 400 decimal digits
 # Digits become "0", "E" becomes "e" and other letters are deleted: a plain search of the little that is left finds
 # numbers that may be too large and brackets.

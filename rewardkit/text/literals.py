@@ -15,6 +15,8 @@ from typing import Any
 
 from rewardkit.errors import shorten
 
+# Any limits: no cell of a data set is as large, and one that is would make a batch wait. Literals take Python's parser,
+# which is slower and uses more memory; int() takes quadratic time; and deeper nesting could overflow the stack.
 JSON_CHARACTERS = 1_000_000
 LITERAL_CHARACTERS = 100_000
 NUMBER_CHARACTERS = 1_000
@@ -31,6 +33,7 @@ _LITERAL_TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
+# Python warns of an unknown escape: "\d" is read as a backslash and a "d".
 _ESCAPE = re.compile(r"""\\([\\'"abfnrtvxuUN])|\\""")
 
 

@@ -43,6 +43,8 @@ from rewardkit.workers.pickled_by_value import importable
 # Text that a function compares with a number: the gold answer "42" of an argument without an annotation.
 
 
+# Any limits: the function is called again to see whether a number scores more, and a column that holds text where a
+# number is needed shows it in the first rows.
 _MOST_BATCHES = 3
 _MOST_CALLS = 8
 
