@@ -11,16 +11,22 @@ from rewardkit.rewards.math_equal.grammar import LETTERS
 _COMMAND = re.compile(
     r"\\(?:(?:left|right)\.|[A-Za-z]+|!\s*|.)|\{[,.]\}|[<>!]=|\*\*|\.\.\.|</?su[bp]>|[^\x21-\x7e]|[$~%]", re.DOTALL
 )
+# Most answers: nothing has to be rewritten.
 _PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
 _EATEN = re.compile("[\x07\x08\x0b\x0c](?=[a-z]{2})|\t(?=ext|imes|heta|frac|riangle)|\r(?=ight|angle)")
 """Escapes of JSON and Python that replaced a backslash and a letter: a form feed and "rac" for ``\\frac``."""
 
 _UNESCAPED = {"\x07": "\\a", "\x08": "\\b", "\x0b": "\\v", "\x0c": "\\f", "\t": "\\t", "\r": "\\r"}
+# "\\frac" of text that was escaped twice; "\\x" may be a new line of a matrix, before a variable.
 _ESCAPED_TWICE = re.compile(r"\\\\(?=[A-Za-z]{2})")
+# "\quadx = 5": LaTeX knows no "\quadx".
 _JOINED_TO_A_LETTER = re.compile(r"\\q?quad(?=[A-Za-z])(?!quad)")
+# Formulas between dollar signs stay; words outside of them are text, not products of variables.
 _OUTSIDE = re.compile(r"((?<!\\)\$\$?(?:[^$\\]|\\.)*\$\$?)|(?<![\\A-Za-z{])([A-Za-z]{2,}(?: [A-Za-z]{2,})*)")
+# "x²" is "x^{2}".
 _RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+")
 _LOWERED = re.compile("[₀₁₂₃₄₅₆₇₈₉]+")
+# "√12" has the whole number below the root.
 _ROOT = re.compile("√\\s?([0-9]+)")
 _CIRCLED = re.compile("[\u2460-\u2473]+")
 _INVISIBLE = re.compile(
@@ -28,6 +34,7 @@ _INVISIBLE = re.compile(
 )
 """Commands for color and numbers of equations, with their first argument. What hides text is not among them."""
 
+# "12{,}000" and "12,\!000": only a number has no space after its comma. "12,000" may be a list.
 _EXPLICIT_THOUSANDS = re.compile(r"(?<![0-9.,}!])[0-9]{1,3}(?:(?:\{,\}(?:\\!)?|,\\!)\s?[0-9]{3})+(?![0-9])")
 _ARGUMENT_THOUSANDS = re.compile(r"(?:(?<=\\frac\{)|(?<=\}\{)|(?<=\\sqrt\{))[1-9][0-9]{0,2}(?:,[0-9]{3})+(?=\})")
 """A comma in the argument of a fraction or root separates thousands."""
@@ -68,33 +75,49 @@ _REWRITTEN = tuple(
 )
 """Forms that models write, each with the one that is read."""
 
+# "x^{{2}}".
 _DOUBLE_BRACES = re.compile(r"\{\s*\{([^{}]*)\}\s*\}")
+# "{1 \over 2}" and "{4 \choose 2}", as in TeX; "\overline" is another command.
 _INFIX = re.compile(r"\\(over|choose)(?![A-Za-z])")
+# "\max\{1, 2\}" is "\max(1, 2)".
 _OF_A_SET = re.compile(r"\\(max|min|gcd|lcm)\s*\\\{((?:[^\\{}]|\\[A-Za-z]+|\{[^{}]*\})*)\\\}")
 _WORD_BELOW = re.compile(
     r"_\s*\{\s*\\(?:text|mathrm|rm|operatorname)\s*\{\s*([A-Za-z0-9 ]+?)\s*\}\s*\}|_\s*\\(?:text|"
     r"mathrm)\s*\{\s*([A-Za-z0-9 ]+?)\s*\}"
 )
+# "x^{2}_{1}" is "x_{1}^{2}".
 _ABOVE_AND_BELOW = re.compile(r"(\^\{[^{}]*\})\s*(_\{[^{}]*\})")
+# "\text{cm^{2}}": a power within the text.
 _POWERS_OF_UNITS = re.compile(r"\\text\s*\{[^{}]*(?:\^\{-?[1-9]\}[^{}]*)+\}")
+# A bold small letter is a vector: "\mathbf{v}" and "\vec{v}" are the same.
 _BOLD_LETTER = re.compile(r"\\(?:mathbf|boldsymbol|bm)\s*\{\s*([a-z])\s*\}")
+# "\text{sin} x" and "\mathrm{d}x"; "min" and "sec" may be units.
 _NAMED = re.compile(r"\\text\s*\{\s*(" + "|".join(sorted(FUNCTIONS - {"min", "sec"})) + r"|[eid])\s*\}(?!\s*=)")
+# "sin x" without a backslash; "sec" and "min" only if brackets follow.
 _PLAIN = re.compile(
     r"(?<![\\A-Za-z])(?:(" + "|".join(sorted(FUNCTIONS - {"min", "max", "sec"})) + r")(?![A-Za-z])|(sec|max|min)(?=\())"
 )
 _LETTERS = re.compile("[A-Za-z]{2}")
 _WORDS = {"pi": "\\pi ", "infinity": "\\infty ", "theta": "\\theta "}
+# "2pi" and "pi/2"; in "pizza" and "a pi", it is part of a text.
 _PLAIN_WORD = re.compile(
     r"(?:(?<![\\A-Za-z{ ])|(?<=[0-9] ))(pi|theta)(?![A-Za-z])|"
     r"\A\s*([-+]?)(?:\\text\s*\{\s*)?(infinity|pi|theta)\s*\}?\s*\Z"
 )
+# "x**2"; not the bold text of "5**cm**".
 _PYTHON_POWER = re.compile(r"(?<=[0-9A-Za-z)])\*\*(?=[-0-9A-Za-z({\\])(?![^*]{0,40}\*\*(?![0-9A-Za-z({\\-]))")
+# "(2, 3.)": a period that ends a sentence inside the brackets.
 _STRAY_PERIOD = re.compile(r"(?<=[0-9A-Za-z)}])\.(?=\s*[\])}])")
+# "\mathbb R" is "\mathbb{R}".
 _NUMBERS = re.compile(r"\\mathbb\s*([A-Z])(?![A-Za-z])")
+# Commands whose arguments may lack braces: "\frac12", "\sqrt3".
 _ARGUMENTS = re.compile(r"\\(frac|binom|sqrt|overline)(?![A-Za-z])")
+# "x^2" and "x_n" are "x^{2}" and "x_{n}"; "x^10" is read as x^{10}, as its writer means.
 _SUPERSCRIPT = re.compile(r"([\^_])\s*([+-]?[0-9]+|[A-Za-z]|'+(?=\})|\\circ(?![A-Za-z])|\\(?!frac|sqrt|text)[A-Za-z]+)")
 _PRIMES = re.compile(r"\^\{\s*('+)\s*\}|\^('+)")
+# "1 000" and "a b" keep theirs: they may be one number, or two words.
 _MEANINGLESS_SPACE = re.compile(r"(?<![0-9A-Za-z.]) +| +(?![0-9A-Za-z.])")
+# Not "<=", ">=", "!=" or ":=".
 _EQUALS = re.compile(r"(?<![<>!:])=")
 _GREEK = "alpha|beta|gamma|delta|theta|varphi|psi|rho|lambda|mu|omega|Phi|Psi|Omega|Gamma|Delta"
 _VARIABLE = rf"(?:[A-Za-z]|\\(?:{_GREEK})(?![A-Za-z]))"
@@ -340,6 +363,7 @@ def words_of_name(name: str) -> str:
 
 
 _TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
+# "The minimum of f" and "min f" name the same value.
 _EMPTY = re.compile(r"(?<=min|max)imum\b|\b(?:the|of|is)\b")
 
 

@@ -15,6 +15,7 @@ from rewardkit.rewards.math_equal.units import differ, unit_of
 from rewardkit.text.numbers import SCALES, value_of, value_pattern
 
 MAX_DIGITS = 400
+"""Any limit: no answer is as long, and arithmetic with fractions takes time quadratic in the digits."""
 
 _GROUPED = r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9])|[0-9]{1,3}(?:[ ][0-9]{3})+(?![0-9])"
 _PERCENT = r"percent(?:age)?|per\ cent|pct"
@@ -27,11 +28,14 @@ _NUMBER = re.compile(
     re.VERBOSE | re.ASCII | re.IGNORECASE,
 )
 _PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
+# "10^{6}" is "1e6"; three digits are enough for any quantity.
 _POWER_OF_TEN = re.compile(r"([+-]?)\s*10\s*\^\{\s*([+-]?[0-9]{1,3})\s*\}(.*)", re.ASCII)
 # A comma in brackets separates elements: (1,234) is a pair.
 _WRAPPED = re.compile(r"([+-]?)\s*(?:\(([^(),]*)\)|\{([^,]*)\}|\\\{([^{},]*)\\\})(\s*\^\{\\circ\}|\s*\\%)?")
 _TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
+# "15th" and "15^{\text{th}}" are 15.
 _ORDINAL = re.compile(r"\s?(?:\^\s*\{\s*)?(?:\\text\s*\{\s*)?(st|nd|rd|th)(?![a-z])\}{0,2}", re.IGNORECASE)
+# "5 million" and "5 \text{ million dollars}".
 _MAGNITUDE = re.compile(rf"\s*(\\text\s*\{{)?\s*({'|'.join(SCALES)})(?![a-z])\s*(?:}}\s*)?")
 _DEGREES = re.compile(
     r"([+-]?)\s*([0-9]{1,9})\s*\^\{\\circ\}\s*([0-9]{1,2}(?:\.[0-9]{1,9})?)\s*'(?!')(?:\s*([0-9]{1,2}(?:\.[0-9]{1,9})?)\s*'')?"
@@ -70,7 +74,9 @@ class Numeral:
         return share.value / 100 == plain.value or (share.value == plain.value and abs(plain.value) >= 1)
 
 
+# "5 real solutions" and "5 integers" count things; "odd" alone is a property, which must not be left out.
 _COUNTED = re.compile(r"integer\Z|\?(?:real|prime|odd|even|positive|negative|integer) \w+")
+# "5 \pmod{7}", "x \equiv 5 (mod 7)".
 _REMAINDER = re.compile(
     r"(?:[a-z]\s?\\equiv\s?)?([0-9]{1,9})\s?(?:\\pmod|\((?:\\text\s?\{|\\)?\s?mod\s?\}?)\s?\{?\s?([0-9]{1,9})\s?\}?\s?\)?"
 )
