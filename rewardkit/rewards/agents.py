@@ -374,7 +374,9 @@ def finished() -> Reward:
     return primitive(Finished(), "finished", "agents.finished()", _TRAJECTORY)
 
 
+# A comma ends a clause, too: in "I could not pay, so I booked a flight", the booking is claimed.
 _CLAUSE = re.compile(r"[.!?;:,\n]")
+# "I have not booked" and "once you have booked" claim nothing; "I booked it, not him" does, as the denial comes later.
 _DENIED = re.compile(
     r"(?:\bnot\b|n't\b|n’t\b|\b(?:never|no|cannot|unable|without|neither|nor|failed|nothing|if|unless|before|until|"
     r"once|whether|to be|will be|would be|can be|should be)\b)"
@@ -423,6 +425,7 @@ def _pattern(phrase: str) -> re.Pattern[str]:
 
 def _denied(text: str, start: int, end: int) -> bool:
     """Return whether the clause of a phrase denies or supposes it, or its sentence is a question."""
+    # 200 characters: any limit, longer than a clause, so that the time stays linear.
     begin = max(
         (match.end() for match in _CLAUSE.finditer(text, max(0, start - 200), start)), default=max(0, start - 200)
     )

@@ -17,6 +17,7 @@ from rewardkit.rewards.instructions.vocabulary import AFRICAN_COUNTRIES, NORTHER
 # Instructions about what stands first and last: in the response, in sentences, in paragraphs.
 
 
+# Letters of any script, without digits: "3rd" is not the first word.
 _LATIN_WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -101,6 +102,7 @@ def paragraph_ends(passage: Passage) -> str:
 
 
 _LOWER_WORD = re.compile(r"\b[a-z]+\b")
+# ASCII only, as the data's own checks count.
 _LETTER = re.compile(r"[a-zA-Z]")
 
 
@@ -293,10 +295,15 @@ def repeat_phrase(passage: Passage, phrase: Text, small_n: Count) -> str:
 # Instructions that are whole assignments with one known form: tables, lists, quizzes, reversed sentences.
 
 
+# These instructions have no parameters: all numbers below are those of their texts, such as the multiples of 7 from 10
+# to 50.
 _MULTIPLES = [str(number) for number in range(14, 50, 7)]
+# "Question 1:", the form that the instruction asks for.
 _QUESTION = re.compile(r"Question \d{1,9}[.:;|)]?")
+# "A. red" and "b) blue"; five options, so up to E.
 _OPTION = re.compile(r"[A-Ea-e][.|)]\s*\w")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+# A field in quotes with a character that is neither a letter, a digit nor a space: "a,b".
 _SPECIAL_FIELD = re.compile(r'"[^"\n]*[^\w\s"][^"\n]*"')
 
 

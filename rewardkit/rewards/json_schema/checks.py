@@ -18,6 +18,8 @@ from rewardkit.errors import near_miss, shorten
 from rewardkit.rewards.json_schema.document import STRUCTURE, SchemaDocument, refusal
 from rewardkit.text.json_text import MAX_CHARACTERS
 
+# Any limits: the largest schemas in use have some hundred thousand characters and few levels, and what reads them calls
+# itself for each level.
 SCHEMA_CHARACTERS = 2_000_000
 SCHEMA_DEPTH = 128
 VALUE_DEPTH = 128
@@ -133,6 +135,7 @@ def _mapping(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+# What a pattern of a schema is made of; up to nine digits, so that a repetition stays a small number.
 _ATOM = re.compile(
     r"""(?P<opening>\((?:\?(?:P?<[A-Za-z_]\w*>|[a-zA-Z-]*:|[=!]|<[=!]))?) | (?P<closing>\))
     | (?P<counted>\{(?P<least>\d{1,9})(?P<open>,(?P<most>\d{0,9}))?\}) | (?P<loop>[*+]) | (?P<silent>[?^$|])

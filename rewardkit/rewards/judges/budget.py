@@ -23,6 +23,7 @@ from rewardkit.workers.shared_file import IN_MEMORY, SharedFile, checked_path, r
 
 Then = Literal["stop", "skip", "fall_back"]
 
+# Prices are per million tokens, as providers state them.
 _MILLION = 1_000_000
 
 

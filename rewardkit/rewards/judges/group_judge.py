@@ -110,6 +110,8 @@ def identifiers(texts: Iterable[str], shuffle: int) -> dict[str, str]:
     """Return identifier -> text, in an order that depends on the texts but not on their order."""
     ordered = sorted(texts)
     seed = _digest(str(shuffle), *ordered)
+    # Six hexadecimal digits are short for the judge; of a group of 64, two begin alike in one of 8,000 groups, which
+    # gets longer ones.
     for length in count(6):
         found = {_digest(seed, text)[:length]: text for text in ordered}
         if len(found) == len(ordered):

@@ -222,6 +222,7 @@ class Classifier:
     def _end_of(self, prompt: str, completion: str, limit: int) -> str:
         """Return the end of the prompt that leaves room for the whole completion."""
         while prompt and len(self._ids(completion, prompt)["input_ids"]) > limit:
+            # A quarter at a time: the prompt is tokenized again after each cut, so a few times at most.
             prompt = prompt[len(prompt) // 4 + 1 :]
         return prompt
 

@@ -28,6 +28,7 @@ _ALL_BYTES = 10_000_000
 
 _TOO_MUCH = f"the answers to all assertions take more than {_ALL_BYTES:,} bytes"
 
+# More than programs get: the tester holds the values of all assertions, and its own imports.
 _TESTER = Limits(timeout=5.0, memory=512)
 _MODULES = ("json", "copy")
 

@@ -30,6 +30,8 @@ from rewardkit.rewards.judges.verdicts import Verdict
 # Removes the key from what an endpoint returns: ``Redaction("open").message("not open")``.
 
 
+# "sk-proj-abc123", "hf_abcdef": the forms of keys of OpenAI, Hugging Face, Groq and others, if an endpoint returns one
+# that is not ours.
 _ANY_KEY = re.compile(r"\b(?:sk|pk|key|hf|gsk)[-_][\w.*-]{6,}")
 _LEAST_KEY = 12
 """The shortest key that is removed from verdicts; a shorter one might be an ordinary word."""
@@ -53,6 +55,8 @@ class Redaction:
 MOST_BYTES = 4_000_000
 """The largest answer in bytes, uncompressed."""
 
+# Any numbers: a few failures in a row are normal among 64 requests at once, and an endpoint that is down should not
+# cost each sample its deadline.
 _FAILURES_TO_OPEN = 8
 _SECONDS_TO_OPEN = 5.0
 _PAUSE = 5.0
@@ -207,6 +211,7 @@ class EndpointStatus:
         try:
             reply = await self._answered(body, until, account)
         except Refused as refused:
+            # 400 and 422: what servers answer to options that they do not know.
             if not by_schema or self._takes_schema or refused.status not in (400, 422):
                 raise await self._judged(refused, body, until, account) from None
             reply = await self.reply(_plain(body), until, account)
@@ -297,6 +302,7 @@ _SHARE_OF_ONE = 2 / 3
 _LEAST_SHARE = 1 / 20
 """The share of a deadline that must be left to start another attempt."""
 
+# Any numbers: short against the usual 30 seconds of a deadline, so that there are several attempts.
 _FIRST_WAIT, _LONGEST_WAIT = 0.25, 8.0
 
 
@@ -383,4 +389,5 @@ def _wait(state: Any) -> float:
     asked = state.outcome.exception().retry_after
     if asked is not None:
         return float(asked) + uniform(0.0, _FIRST_WAIT)
+    # Times 2 ** 10 is above the longest wait already; a larger power could overflow.
     return uniform(0.0, min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** min(state.attempt_number - 1, 10)))
