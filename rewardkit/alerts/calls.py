@@ -97,6 +97,7 @@ def _repeated(run: WindowedRun) -> list[Lead]:
         return []
     repeated = np.asarray(run.evidence.repeated_calls, dtype=np.float64)[run.rows]
     does = np.where(np.isnan(repeated), np.nan, (repeated > 0.0).astype(np.float64))
+    # Any ends: some repetition is normal, as after an error; below, hardly any completion should have no answer.
     return _share(run, "repeated", "more completions repeat a call", "repeat one of their calls", does, (0.05, 0.3))
 
 

@@ -145,6 +145,7 @@ class _Cells:
         """Return the numbers of the words of a cell, without punctuation and markup; -1 for one that no text has."""
         text = cell_text(cell) or ""
         if text not in self._known:
+            # Without punctuation and markup: a gold answer is found with other marks, too.
             found = {word for word in words(text) if re.match(r"\w", word)}
             kept = found if len(found) <= LONGEST else ()
             self._known[text] = frozenset(self._numbers.get(word, -1) for word in kept)

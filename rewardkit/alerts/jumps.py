@@ -57,6 +57,7 @@ def gate_leads(run: WindowedRun) -> list[Lead]:
         known = order[~np.isnan(np.asarray(rates, dtype=np.float64)[order])]
         series = Series(np.asarray(steps, dtype=np.int64)[known], np.asarray(rates, dtype=np.float64)[known])
         jump = largest_jump(series)
+        # Any ends: a jump of the pass rate by less than a tenth is hardly visible in the curve.
         strength = 0.0 if jump is None else float(weakest(jump.suddenness, ramp(abs(jump.difference), 0.1, 0.4)))
         if jump is not None and strength > 0.0:
             after = np.flatnonzero(run.within(_span(run.distinct_steps, jump)) & (run.steps >= jump.step))

@@ -81,6 +81,7 @@ def phrase_leads(sample: Sample) -> list[Lead]:
     if not chosen.size:
         return []
     chance, component = _most_won(sample, found, chosen, won.chance[chosen])
+    # 0.6: higher than the 0.55 above, since the best component is chosen among several.
     strengths = weakest(strengths[chosen], ramp(chance, 0.6, 0.85) * (1.0 - _truly_won(sample, found, chosen)))
     leads = []
     for one, rows in islice(_apart(sample, found, chosen, strengths), MOST):
@@ -182,6 +183,7 @@ def _spread(sample: Sample, found: Grams) -> tuple[Floats, Floats, Floats]:
     before, after = lowest[rows, at], share[rows, at]
     since = np.argmin(np.where(np.arange(windows) <= at[:, None], share, np.inf), axis=1)
     pooled = (before * sizes[since] + after * sizes[at]) / (sizes[since] + sizes[at])
+    # No division by zero if a phrase is in none or in all.
     error = np.sqrt(np.maximum(pooled * (1.0 - pooled), 1e-12) * (1.0 / sizes[since] + 1.0 / sizes[at]))
     return before, after, (after - before) / error
 
@@ -202,6 +204,7 @@ def _truly_won(sample: Sample, found: Grams, chosen: Integers) -> Floats:
     result = np.zeros(len(chosen))
     for name in sorted(sample.run.evidence.monitored & set(sample.run.evidence.components)):
         own = _chances(sample, found, chosen, sample.run.component(name))
+        # As for wins: 0.55 is clear of chance; 0.7 says that the phrase goes with what is wanted.
         result = np.maximum(result, ramp(own, 0.55, 0.7))
     return result
 

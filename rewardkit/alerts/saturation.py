@@ -57,6 +57,7 @@ def _at_bound(run: WindowedRun, name: str, values: Floats, bound: float, kind: s
             f"From step {steps[0]} on, {100 * share:.1f} % of completions have {bound:.6g}, the "
             f"{'highest' if kind == 'ceiling' else 'lowest'} score of {name}: it no longer separates completions."
         ),
+        # Any ends: it is a fact, and these only order it among others.
         strength=float(ramp(lasting / len(run.starts), 0.0, 0.5)),
         steps=steps,
         component=name,
@@ -82,6 +83,7 @@ def _dead(run: WindowedRun, name: str, values: Floats) -> Lead | None:
             f"In all {len(groups)} groups the completions of the prompt have the same {name}: it changes the curve of "
             "the reward, but no advantage."
         ),
+        # The same.
         strength=float(ramp(len(groups), LEAST_GROUPS, 200.0)),
         steps=run.span,
         component=name,
@@ -101,6 +103,7 @@ def variance_leads(run: WindowedRun) -> list[Lead]:
     if not last.any():
         return []
     share = float(series.values[last].mean())
+    # The same.
     strength = float(ramp(share, 0.5, 0.95))
     if strength <= 0.0:
         return []

@@ -204,6 +204,7 @@ def largest_jump(series: Series) -> Jump | None:
 def _typical_noise(values: Floats) -> float:
     """Return the deviation of single steps, from the differences of neighbors without the largest tenth."""
     differences = np.sort(np.abs(np.diff(values)))
+    # Without the largest tenth: jumps would make the noise look large.
     kept = differences[: max(1, int(0.9 * len(differences)))]
     # The root mean square of the lower nine tenths of |N(0, 1)| is 0.79.
     return float(np.sqrt((kept**2).mean() / 2.0)) / 0.79

@@ -272,6 +272,7 @@ class ScoreTable:
         return ["", "completion", *names, "total", "note"], cells
 
     def __repr__(self) -> str:
+        # Any numbers: what fits a terminal, and a notebook.
         header, cells = self._cells(rows=20, between_notes="; ")
         return render_text(header, cells, left=len(self) - len(cells))
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _STDOUT = Path("-")
 _BUDGET = 2.0
 _TIMEOUT = 300.0
+"""Any limit: a revision that does not load within five minutes hangs."""
 _OF_BASE = ("only_sample", "no_check", "budget", "timeout")
 """Options for a comparison with a revision."""
 

@@ -21,6 +21,7 @@ from rewardkit.tree.reward import Reward, walk
 _EXAMPLES = 3
 """Completions are made for so many prompts of the sample."""
 _MOST = 2_000
+"""Any limit: each is scored by both revisions."""
 _SECONDS = 3.0
 """Of scoring: a slow reward gets fewer completions."""
 _LONGEST = 20_000

@@ -24,7 +24,9 @@ from rewardkit.workers.random_state import preserved_rng
 
 KEYS = ("attempt", "rank", "part", "row")
 _BATCH = 512
+"""As `rewardkit score` has by default."""
 _SECONDS = 0.5
+"""Between two writes: often enough for a page that shows them as they come."""
 _NICENESS = 10
 """How far the process steps back: the page that shows the results comes first."""
 

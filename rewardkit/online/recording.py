@@ -116,6 +116,8 @@ _MOST = 10_000
 """The most rows of one kind that wait for a slow disk."""
 _PATIENCE = 0.05
 """The share of the time between two batches that a training may wait for the disk."""
+# Any limits: a disk that takes longer than a minute at the end of a run is lost, and a process begins its attempt
+# within seconds.
 _FLUSH_SECONDS = 60.0
 _CLAIM_SECONDS = 30.0
 

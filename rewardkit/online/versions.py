@@ -30,10 +30,12 @@ MOST_BYTES = 8_000_000
 """A reward that needs more is not stored, only its source."""
 _MOST_CHARACTERS = 1_000_000
 _LONGEST_CONSTANT = 2_000
+# The address in a repr differs in each process, and would make another version.
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _MOST_ITEMS = 1_000
 _MOST_OBJECTS = 50_000
 """The limits of what is looked at."""
+# "API_KEY", "hf_token": their values are not written into a recording.
 _SECRET = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
 
 
@@ -202,6 +204,7 @@ def _is_secret(name: str, value: Any) -> bool:
     """Whether a variable is called like a secret and looks like one: long, without blanks, with a digit."""
     if not (isinstance(value, str) and _SECRET.search(name)):
         return False
+    # Keys have 16 characters or more, with digits and without spaces; "tokens per minute" is no secret.
     return re.fullmatch(r"[\w+/=.:-]{16,}", value) is not None and re.search(r"\d", value) is not None
 
 

@@ -383,5 +383,6 @@ class FaultLines:
 
 def wording(reason: str) -> str:
     """Return the words of a reason before its first number, quotation or detail, which faults of one kind share."""
+    # "no number in" of "no number in 'abc'". 60 characters: any limit, for a heading.
     found = re.match(r"[^\d:;,.'\"(\[{<]*", reason)
     return found[0][:60] if found else ""

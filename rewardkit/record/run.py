@@ -186,6 +186,7 @@ def superseded(cursor: duckdb.DuckDBPyConnection) -> Mapping[str, str]:
 
 
 _TRIES = 20
+"""Any number: a compaction replaces files in milliseconds, so a second look nearly always suffices."""
 _File = tuple[str, Part]
 
 
@@ -553,6 +554,7 @@ class Run:
         written = [at for (at,) in self.sql("select distinct epoch_us(time) from scores order by 1").fetchall()]
         if not written:
             written = [1e6 * _seconds(self.info["created"])]
+        # The pauses of late: evaluations and longer completions change them.
         recent = written[-100:]
         pauses = [(after - before) / 1e6 for before, after in itertools.pairwise(recent)]
         patience = max(_STILL, _USUAL * statistics.median(pauses) if pauses else 0.0)

@@ -29,6 +29,7 @@ LIMIT = 60_000
 _COMMENTED = 1_500
 """The most characters of a completion."""
 _LEFT_OUT = "The rest is too long for a comment."
+# All that Markdown may read as markup; "." and digits only make lists at the start of a line.
 _MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+!|~$&-])")
 
 Kind = Literal["held", "unfinished", "broken", "skipped"]

@@ -184,6 +184,7 @@ def _ignore(rows: int) -> None:
     """Do nothing: the default callback."""
 
 
+# A command has one target and one data set; tests have a few.
 @functools.lru_cache(maxsize=4)
 def _columns(
     target: str, there: tuple[str, ...], sources: tuple[tuple[str, str], ...], apart: tuple[str, ...], data: str

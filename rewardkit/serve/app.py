@@ -150,6 +150,7 @@ _CLOSE_SECONDS = 30
 _KEEP_ALIVE_SECONDS = 75
 """Longer than the usual balancers keep a connection, so that they never use one that is being closed."""
 _BACKLOG = 4_096
+"""Any limit: a trainer may open thousands of connections at once. Linux cuts it to net.core.somaxconn."""
 
 
 def serve(
@@ -227,6 +228,7 @@ OPEN = ("/healthz", "/readyz")
 """Paths that need no token."""
 _HUNG_UP = 499
 """What nginx logs for it, too."""
+# Any numbers: short for a judge that failed by accident, long for one that is down.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
 
 

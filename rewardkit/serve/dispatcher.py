@@ -35,12 +35,15 @@ from rewardkit.workers.worker import command
 
 _LOG = logging.getLogger("rewardkit.serve")
 _START_SECONDS = 600.0
+"""Any limit: reward models of tens of gigabytes take minutes to load."""
 _MOST_STARTS = 3
+"""Any number: once may be an accident, three times is the reward."""
 _PAUSES = (0.0, 0.5, 2.0, 10.0)
 """Seconds before a worker is started again that died before it had loaded its reward, again and again."""
 _LAST_WORDS_SECONDS = 0.2
 """What a process wrote before it died is read first."""
 _LENGTH_BYTES = 8
+"""As in `workers.frames`."""
 
 Answered = Callable[["Sent", "list[RowScore] | str | None"], None]
 
@@ -247,6 +250,7 @@ LARGEST, LARGEST_WAITING = 256, 16
 _BATCH_SECONDS = 0.01
 """How long a batch should take: what arrives meanwhile waits for it, and its rows are answered together."""
 _SMALLEST = 4
+"""Any number: slow rewards are called for a few rows at once, since they may score batches better than rows."""
 _PATIENCE, _PATIENCE_WAITING = 0.25, 0.75
 """The share of the deadline after which the rows of a slow batch are scored one by one, so that one slow row costs the
 others nothing. Asking judges again is dear, so a reward that waits gets more time."""
@@ -526,6 +530,7 @@ class Dispatcher:
                 worker.kill()
         ends = [sent.end_at(others) for worker in self._pool for sent in worker.sent.values()]
         nearest = min(ends, default=math.inf)
+        # At least 50 ms, so that a deadline that is over does not make the loop spin.
         return None if nearest == math.inf else max(0.05, nearest - now)
 
     def _answered(self, sent: Sent, scores: list[RowScore] | str | None) -> None:
@@ -534,6 +539,7 @@ class Dispatcher:
             self._isolated = None
         if isinstance(scores, list):
             seconds = (time.monotonic() - sent.began) / len(scores)
+            # A moving average over about ten batches.
             self._pace += 0.1 * (seconds - self._pace) if self._pace else seconds
             start = 0
             for job in jobs:

@@ -111,6 +111,7 @@ class UntypedGoldWarning:
 
 def _number(text: object) -> int | float | None:
     bare = text.strip(WHITESPACE) if isinstance(text, str) else ""
+    # Any limit: no plain number is as long, and repr could not be the same.
     if not DECIMAL.fullmatch(bare) or len(bare) > 30:
         return None
     number = int(bare) if bare.lstrip("-").isdigit() else float(bare)

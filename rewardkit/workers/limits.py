@@ -18,6 +18,7 @@ Memory = Literal["address space", "data"]
 """What is counted: all addresses, or only memory that the process has written to (not the mapped files of a model)."""
 
 _KILL = 9
+"""SIGKILL, which no program can handle."""
 _WATCH_SECONDS = 1.0
 """Between two looks at the parent where the kernel does not tell its end."""
 _PARENT_DEATH_SIGNAL = 1
