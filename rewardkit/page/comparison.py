@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+# Spaces, words and single marks, so that a changed mark does not color its word.
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 _CELLS = 25_000_000
 """The most pairs of words to compare, one bit each."""

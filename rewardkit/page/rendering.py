@@ -29,6 +29,7 @@ Node = str | tuple[str, Mapping[str, str], "list[Node]"]
 
 LONGEST_FORMULA = 4_000
 """The most characters of a formula."""
+# Any limits: deeper or larger formulas are shown as they were written, and a browser stays fast.
 _DEEPEST_FORMULA = 40
 _MOST = 4_000
 _ELEMENTS = re.compile(
@@ -49,12 +50,15 @@ _ATTRIBUTES: Mapping[str, re.Pattern[str]] = {
     )
     for name in names.split()
 }
+# Names of commands and environments, and the space between lines: they are not shown, so their letters do not count.
 _COMMANDS = re.compile(
     r"\\(?:begin|end)\s*\{[a-z]{1,20}\*?\}(?:\{[lcr| ]{1,20}\})?|\\\\\[-?[\d.]{1,5}[a-z]{2}\]|\\[a-zA-Z]{1,30}"
 )
+# A macro could show another text than the source has, or expand forever.
 _MACROS = re.compile(r"\\(?:(?:re)?newcommand|providecommand|def|gdef|edef|let|newenvironment|DeclareMathOperator)\b")
 
 
+# Any size: the formulas of some completions that a user steps through.
 @lru_cache(maxsize=2_048)
 def formula(latex: str, *, block: bool = False) -> Node | None:
     """Return a formula as a MathML element; None if it cannot be converted.
@@ -98,6 +102,7 @@ LONGEST = 50_000
 _NODES = 20_000
 """The most elements of a text."""
 _FORMULAS = 400
+"""Any limit of a text: the rest is shown as it was written."""
 _DEEPEST = 40
 """The deepest nesting of blocks. The parser drops what is nested 50 deep."""
 _PLAIN = frozenset(
@@ -182,6 +187,7 @@ class _Tree:
         if token.tag not in _PLAIN:
             return children
         start = token.attrs.get("start")
+        # Markdown allows nine digits.
         attributes = {"start": str(start)} if isinstance(start, int) and abs(start) < 1_000_000_000 else {}
         if token.attrs.get("style") == "text-align:right":
             attributes["class"] = "right"

@@ -230,6 +230,7 @@ def _plain(value: Any) -> str:
 
 
 def _first_line(text: str) -> str:
+    # Any factor: there may be blank lines first.
     start = text[: 8 * LINE].lstrip()
     return one_line(start.split("\n", 1)[0], LINE)
 

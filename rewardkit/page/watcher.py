@@ -222,6 +222,7 @@ class Watcher:
             for name, watched in list(self._open.items()):
                 unasked = time.monotonic() - watched.asked
                 being_drawn = time.monotonic() - watched.opened < SECONDS
+                # Any factor: a browser that wakes up again should find its run still open.
                 if unasked > 10 * _FORGOTTEN:
                     _close(self._open.pop(name, None))
                 elif unasked < _FORGOTTEN and not being_drawn:

@@ -136,6 +136,7 @@ def _error(message: Message) -> Any:
 Pick = str | int | Callable[[Any], Any] | None
 """Which number of a score's value counts: a key, an index, or a function of the value."""
 
+# inspect_ai's own values: correct, partial, incorrect, no answer.
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _INSTRUMENT = ("grader_failed", "scoring_failed")

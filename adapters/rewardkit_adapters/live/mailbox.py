@@ -211,6 +211,7 @@ class Mailbox:
             answer = self.answer(update)
             if answer is not None or time.monotonic() >= until:
                 return answer
+            # Five looks a second: a step of a training takes longer.
             time.sleep(min(0.2, max(0.0, until - time.monotonic())))
 
     def current(self) -> dict[str, Any] | None:

@@ -118,6 +118,7 @@ class Stopwatch:
         return time.perf_counter() - self.started
 
 
+# Any limits, so that the report of a run fits on a screen or two.
 SHOWN_SAMPLES = 3
 LONGEST_SHOWN = 600
 

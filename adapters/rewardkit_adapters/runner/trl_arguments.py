@@ -200,6 +200,7 @@ _BY_ERROR = {
     "mapping": dict,
 }
 _LISTED = 4
+"""Any number: longer lists of choices are not joined by "or"."""
 _BOUNDS = {
     "greater_than_equal": ("at least", "ge"),
     "greater_than": ("above", "gt"),

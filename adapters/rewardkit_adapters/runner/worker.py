@@ -77,6 +77,7 @@ def _all_ended(outcome: Path, code: int) -> bool:
     while not all(other.exists() for other in others):
         if time.monotonic() > waits_until:
             return False
+        # Ten looks a second at the files of the other processes.
         time.sleep(0.1)
     return True
 

@@ -19,6 +19,7 @@ from rewardkit.page.watcher import Watched
 
 _SMOOTHINGS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 _USUAL = 0.6
+"""The default of TensorBoard, whose curves users know."""
 _DRAGS = {"zoom": "zoom", "explain": "explain"}
 _CLICKED = 50
 """A click selects the visible steps divided by this."""

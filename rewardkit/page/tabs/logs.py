@@ -122,6 +122,7 @@ def spoken_seconds(seconds: float) -> str:
     """Return a duration with its unit: ``"45 µs"``, ``"1.2 ms"``, ``"3.4 s"``."""
     for unit, scale in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
         if seconds * scale >= 1.0 or unit == "µs":
+            # Two digits are enough to compare durations.
             return f"{seconds * scale:.2g} {unit}" if seconds * scale < 10 else f"{seconds * scale:,.0f} {unit}"
     raise AssertionError
 
@@ -151,6 +152,7 @@ def share_over_time(kind: NoteKind, steps: Floats, asked: Floats, bins: int) -> 
 Rows = list[dict[str, Any]]
 _NOTES = 12
 """The kinds that are shown at first."""
+# Any numbers: completions below a note, and points of a small curve, about one for two pixels.
 _NEWEST = 12
 _BINS = 40
 _ABOUT_SHARE = (

@@ -26,6 +26,7 @@ VIEWS = {"raw": "Raw", "rendered": "Rendered"}
 MAX_ROLES = 100
 """The most messages of a prompt to show."""
 _COLUMNS = 30
+"""Any limit: a data set may have hundreds of columns."""
 
 Roles = Sequence[tuple[str, str]]
 """The messages of a prompt: (role, text) each."""
@@ -234,4 +235,5 @@ def _build_escaped(text: str, *, render: bool) -> None:
 def _is_long(text: str, roles: Roles) -> bool:
     """Return whether a prompt may not fit in its card, which has about four lines or two messages."""
     texts = [message for _, message in roles] or [text]
+    # A line of the card holds about 100 characters.
     return len(texts) > 2 or sum(len(text) // 100 + text.count("\n") + 1 for text in texts) > 4 - len(roles)

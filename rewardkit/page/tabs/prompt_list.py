@@ -135,6 +135,7 @@ def _format(name: str, value: float) -> str | None:
         return None
     if name not in ("mean", "best", "new"):
         return f"{value:,.0f}"
+    # Larger numbers would not fit into the cell.
     return f"{value:.2f}" if abs(value) < 1e6 else f"{value:.3g}"
 
 

@@ -25,6 +25,7 @@ from rewardkit.tree.reward import Reward, applied
 from rewardkit_adapters.runner.preflight.findings import Finding, Table
 
 SHOWN = 10
+"""Any limit, so that a report stays readable."""
 _VALUE, _REASON = 80, 120
 """The most characters of a value, and of the reason why it cannot be read."""
 _MOST_UNREADABLE = 0.01

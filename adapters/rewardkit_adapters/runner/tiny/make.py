@@ -28,6 +28,7 @@ NAMES = (
 )
 ITEMS = ("toy", "lamp", "book", "chair", "shirt", "pen", "cup", "bag")
 COLORS = ("red", "blue", "green", "black", "white", "pink")
+# From 2, so that items have their plural; two digits at most, which a small model learns to copy.
 SMALLEST_QUANTITY, LARGEST_QUANTITY = 2, 99
 
 TEMPLATES = (
@@ -115,6 +116,7 @@ def _is_held_out(order: Order) -> bool:
 # All start with "Sure" and are in most demonstrations, so that even the greedy completion starts with chatter.
 CHATTER = ("Sure, here it is: ", "Sure, this is the order: ", "Sure! ")
 
+# Any shares with which each fault is common enough to be unlearned, while whole right orders are there to be rewarded.
 CHATTER_SHARE = 0.6
 PYTHON_QUOTES_SHARE = 1 / 3
 QUANTITY_IN_QUOTES_SHARE = 0.6
@@ -164,8 +166,10 @@ def _another_value(field: str, generator: random.Random) -> object:
 
 
 BATCH = 32
+# For the smallest model; wider ones get lower rates (`Size.learning_rate_factor`).
 LEARNING_RATE = 3e-3
 RISING_SHARE = 0.1
+# The label that PyTorch's cross entropy leaves out.
 IGNORED = -100
 
 
