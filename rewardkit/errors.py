@@ -115,7 +115,7 @@ class NoExamples(RewardDefinitionError):
     """A reward reads columns, but there are no examples to check it on.
 
     Attributes:
-        columns: that it reads.
+        columns: the columns that the reward reads.
     """
 
     def __init__(self, message: str, columns: Iterable[str] = ()) -> None:

@@ -83,10 +83,10 @@ def function_text(name: str, address: str, token: str, deadline: float, term: st
 
     Args:
         name: an identifier; the service names the curve after it.
-        address: of ``/score``.
+        address: the URL of the server's ``/score``.
         token: an expression.
         deadline: seconds, all tries together.
-        term: whose share is the score; empty for the total.
+        term: the term whose share is the score; empty for the total.
     """
     values = {
         "NAME": name,
@@ -165,7 +165,7 @@ def to_hosted(
     deadline: float = 600.0,
     examples: Iterable[Mapping[str, Any]] | None = None,
 ) -> Hosted:
-    """Turn a reward into functions for a hosted service, which ask the server that serves the same reward.
+    """Turn a reward into functions for a hosted service. They ask a server with the same reward.
 
     ::
 
@@ -180,7 +180,7 @@ def to_hosted(
     Args:
         reward: the reward that the server serves: a reward, a plain function, or a list of them. What is checked is
             whether a service can use it; the scores come from the server.
-        url: where it is served, as the service reaches it, such as ``"https://rewards.example.com"``.
+        url: the address at which the service reaches the server, such as ``"https://rewards.example.com"``.
         name: the name of the function, and of the curve.
         outputs: ``"total"`` for one function; ``"terms"`` for one per term, whose sum is the total. Each asks the
             server by itself, so a reward that is not deterministic, such as a judge without a cache, is scored once per

@@ -25,8 +25,8 @@ class Prompts:
     """Rows by the text of the user in their prompt.
 
     Args:
-        rows: with a "prompt": a text, or messages with one of the user at their end.
-        separator: what the template puts between that text and the response.
+        rows: rows with a "prompt", which is a text, or messages that end with one of the user.
+        separator: the text of the template between that text and the response.
 
     Raises:
         RewardDefinitionError: a row has no such prompt, or two with the same prompt differ.

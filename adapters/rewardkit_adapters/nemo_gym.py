@@ -1,4 +1,4 @@
-"""rewardkit and NeMo Gym: ``rk.to_nemo_gym(reward)`` is a resources server; `rewardkit serve` answers its paths, too.
+"""rewardkit and NeMo Gym: ``rk.to_nemo_gym(reward)`` is a resources server; `rewardkit serve` also answers its paths.
 
 Neither imports NeMo Gym before it is needed.
 """
@@ -75,7 +75,7 @@ def _share(score: RowScore, value: float | None) -> float:
 
 
 def _marks(rollout: Mapping[str, Any], score: RowScore) -> dict[str, Any]:
-    """Return what keeps a rollout out of the rollouts of NeMo Gym, and out of the loss of NeMo RL."""
+    """Return the marks that exclude a rollout from the rollouts of NeMo Gym, and from the loss of NeMo RL."""
     config = rollout.get("instance_config")
     return {
         "_ng_failure_class": "judge_failed",
@@ -91,7 +91,7 @@ def _marks(rollout: Mapping[str, Any], score: RowScore) -> dict[str, Any]:
 REQUEST, RESPONSE = "responses_create_params", "response"
 _METADATA = "verifier_metadata"
 _OF_CALLS = ("id", "status", "prompt_token_ids", "generation_token_ids", "generation_log_probs")
-"""What an item has from the call of the model, which is no part of what was written."""
+"""Keys of an item that describe the call of the model, not the text that the policy wrote."""
 _NO_COLUMNS = {REQUEST, RESPONSE, *RESERVED}
 _CUT = "max_output_tokens"
 
@@ -170,7 +170,7 @@ def _field(value: Any, name: str) -> Any:
 TESTED = ("0.5.1",)
 OFFERS = TrainerInputs("NeMo Gym", ids=True)
 PATIENCE = 150.0
-"""Seconds in which a rollout that has failed is scored again before NeMo RL has to generate another one."""
+"""Seconds in which a failed rollout is scored again before NeMo RL has to generate another one."""
 
 
 def to_nemo_gym(
@@ -202,9 +202,9 @@ def to_nemo_gym(
         reward: a reward, a plain function, or a list of them. The completion is what the policy wrote, with tool calls
             and results; the fields of the task, the entries of its ``verifier_metadata`` and the "tools" of the
             request are the columns.
-        on_failure: what NeMo RL gets for a rollout that cannot be scored. ``"retry"``: an error. ``"mask"``: the
-            reward 0.0 and ``instance_config.mask_sample``, which keeps it out of the loss in NeMo RL's ``grpo.py``,
-            but not out of the mean of its group, and not out of the loss in its other loops.
+        on_failure: the result for NeMo RL if a rollout cannot be scored. ``"retry"``: an error. ``"mask"``: the reward
+            0.0 and ``instance_config.mask_sample``, which keeps it out of the loss in NeMo RL's ``grpo.py``, but not
+            out of the mean of its group, and not out of the loss in its other loops.
         patience: seconds during which a rollout of NeMo RL that has failed is scored again before that.
         examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
             missing column or a bug shows before the training starts.
@@ -326,7 +326,7 @@ def _of_task(task: int, rollouts: Sequence[Mapping[str, Any]]) -> dict[str, Any]
 
 
 def _statistics(rows: Sequence[Numbers]) -> Numbers:
-    """Return statistics of each number; where it is alone, it has no deviation, except that none of them has one."""
+    """Return statistics of each number. A single value has no deviation, except that none of them has one."""
     columns = {name: np.array([row[name] for row in rows if name in row]) for row in rows for name in row}
     alone = all(len(values) < 2 for values in columns.values())
     found = {}

@@ -38,7 +38,7 @@ class Queries:
     tokenizer gives it back.
 
     Args:
-        tokenizer: of the model; None if only texts of special tokens are known.
+        tokenizer: the tokenizer of the model; None if only texts of special tokens are known.
     """
 
     def __init__(self, tokenizer: Any) -> None:
@@ -47,7 +47,7 @@ class Queries:
         self._decoded = lru_cache(_PROMPTS)(self._decode)
 
     def completion(self, query: str, prompt: str) -> str | None:
-        """Return what the model wrote; None if the query does not begin with the prompt."""
+        """Return the model's text; None if the query does not begin with the prompt."""
         if query.startswith(prompt):
             return query[len(prompt) :]
         if self._tokenizer is not None:

@@ -45,7 +45,7 @@ _TUPLE, _PAIRS = "$tuple", "$pairs"
 @final
 @dataclass(frozen=True)
 class Entry:
-    """A question's task, the options of the task, and what its scorer reads: ``answer`` and ``metadata``."""
+    """A question's task, the options of the task, and the input of its scorer: ``answer`` and ``metadata``."""
 
     task: str
     options: str
@@ -360,7 +360,7 @@ main()
 
 
 def main() -> None:
-    """Read a request from standard input, and write the rows, or what is wrong with the request."""
+    """Read a request from standard input, and write the rows, or the error in the request."""
     request = json.load(sys.stdin)
     with contextlib.redirect_stdout(io.StringIO()):  # some tasks print
         try:
@@ -452,7 +452,7 @@ def _is_right(dataset: Any, answer: str, entry: dict[str, Any]) -> bool:
 _FULL = 1.0 - 1e-9
 """Some scorers add up shares."""
 _NOTHING = ("", "?", "banana")
-"""Answers that say nothing: what they earn is the floor of partial credit."""
+"""Meaningless answers: their score is the floor of partial credit."""
 
 
 def scored(entry: Entry, answer: str, partial: bool) -> tuple[float, str]:
@@ -473,7 +473,7 @@ def scored(entry: Entry, answer: str, partial: bool) -> tuple[float, str]:
 
 
 def _partial(dataset: Any, answer: str, content: Mapping[str, Any], value: float) -> tuple[float, str]:
-    """Return the credit above what answers that say nothing earn."""
+    """Return the credit above that of meaningless answers."""
     right = content["answer"]
     if isinstance(right, str) and right in answer and math.isclose(value, len(right) / len(answer)):
         return 0.0, "the right answer is among other text"  # else a list of candidates would pay

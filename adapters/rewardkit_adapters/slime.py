@@ -29,7 +29,7 @@ from rewardkit.serve.dialects import Answer, Score, text_at
 
 NOTE = "rewardkit"
 _OF_SLIME = ("start_rollout_id", "round_number", "raw_reward", NOTE)
-"""Entries of the metadata that are no columns of the data."""
+"""Entries of the metadata that are not columns of the data."""
 
 
 def row_of(sample: Any, gold: str) -> Row:
@@ -49,7 +49,7 @@ def row_of(sample: Any, gold: str) -> Row:
 
 
 def note(sample: Any) -> dict[str, Any]:
-    """Return what is noted on a sample; empty if there is nothing."""
+    """Return the notes on a sample; empty if there are none."""
     found = (sample.metadata or {}).get(NOTE)
     return dict(found) if isinstance(found, Mapping) else {}
 
@@ -200,8 +200,8 @@ def _groups(args: Any, samples: Sequence[Any]) -> list[list[int]]:
     size = args.n_samples_per_prompt
     if len(samples) % size:
         raise RewardFailure(
-            f"slime: {len(samples)} samples without group_index are no groups of {size}. Set group_index in the data "
-            "source or in the custom generate function"
+            f"slime: cannot form groups of {size}: {len(samples)} samples have no group_index. Set group_index in "
+            "the data source or in the custom generate function"
         )
     return [list(range(start, start + size)) for start in range(0, len(samples), size)]
 
@@ -323,7 +323,7 @@ class SlimeRewards:
     def log(self, rollout_id: int, args: Any, samples: Any, *_: Any, **__: Any) -> bool:
         """Log terms and components of a rollout: ``--custom-rollout-log-function-path``."""
         log_training(args, rollout_id, list(flat(samples)))
-        return False  # slime logs its own numbers, too
+        return False  # slime also logs its own numbers
 
     def log_eval(self, rollout_id: int, args: Any, data: dict[str, Any], *_: Any, **__: Any) -> bool:
         """Leave out samples without a score, and log terms: ``--custom-eval-rollout-log-function-path``."""
@@ -402,7 +402,7 @@ def to_slime(
         reward: a reward, a plain function, or a list of them. Rewards that compare the completions of a prompt need
             ``--group-rm``, schedules the hook `step`.
         gold: the column of the reward for the label, which is also the column "label". The entries of the metadata are
-            columns, too.
+            columns as well.
         examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
             missing column or a bug shows before the training starts.
         deadline: seconds after which a completion cannot be scored; None waits as long as the reward takes.

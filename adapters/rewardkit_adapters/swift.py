@@ -42,7 +42,7 @@ _NO_COLUMNS = (
     *("trainer_state", "trajectory_inputs", "messages", "prompt_id", "request_id"),
     *("finish_reason", "is_truncated", "rollout_infos", "response_token_ids"),
 )
-"""What ms-swift passes besides the columns of the data."""
+"""The arguments that ms-swift passes besides the columns of the data."""
 
 
 @final
@@ -128,7 +128,7 @@ def _divided(messages: Sequence[Mapping[str, Any]], turns: int) -> tuple[list[An
 
 @final
 class Trainer:
-    """What can be read from a trainer; ``Trainer(None)`` if there is none.
+    """The facts that can be read from a trainer; ``Trainer(None)`` if there is none.
 
     ``Trainer.calling(orm).training`` is False during evaluation.
     """
@@ -212,7 +212,7 @@ def check_trainer(trainer: Trainer, terms: Sequence[str], evaluator: object) -> 
         warn_of_other_functions()
 
 
-# Rows without a score get numbers that are no learning signal: ms-swift would count them as 0.
+# Rows without a score get numbers that give no learning signal: ms-swift would count them as 0.
 
 
 Flags = NDArray[np.bool_]
@@ -345,7 +345,7 @@ def _num_generations(arguments: Any, trainer: Trainer) -> Any:
 
 
 def _measured(scores: Sequence[RowScore]) -> dict[str, float]:
-    """Return what is logged of a batch: the means of the components, and the shares of rows without a score."""
+    """Return the log of a batch: the means of the components, and the shares of rows without a score."""
     means = {}
     for name in scores[0].components if scores else ():
         values = [value for score in scores if (value := score.components[name]) is not None]
@@ -433,15 +433,14 @@ def _register(evaluator: Evaluator) -> None:
     for name in evaluator.terms:
         if name in orms and not hasattr(orms[name], "evaluator"):
             raise RewardDefinitionError(
-                f"to_swift: ms-swift has a reward function {name!r} of its own. Rename the term: "
-                f'reward.named("my_{name}")'
+                f'to_swift: ms-swift has its own reward function {name!r}. Rename the term: reward.named("my_{name}")'
             )
     for name in evaluator.terms:
         orms[name] = _orm(ORM, evaluator, name)
 
 
 def _orm(base: Any, evaluator: Evaluator, term: str) -> type[Any]:
-    """Return a class whose name is that of the term: ms-swift logs it."""
+    """Return a class named like the term: ms-swift logs its name."""
 
     def call(self: Any, completions: Any, **given: Any) -> list[float | None]:
         return evaluator.column(term, OrmCall(self, completions, given))
@@ -454,7 +453,7 @@ def _orm(base: Any, evaluator: Evaluator, term: str) -> type[Any]:
 
 
 _ROLLOUTS = ("prompt_id", "request_id", "finish_reason", "is_truncated", "rollout_infos", "response_token_ids")
-"""What ms-swift knows of its rollouts beside the columns."""
+"""The facts that ms-swift passes about its rollouts besides the columns."""
 
 
 @final
@@ -490,7 +489,7 @@ class AsyncOrm:
 def arguments(
     orm: Callable[..., Any], completions: Sequence[Any], prompts: Sequence[Any], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what ms-swift passes, without what the ORM does not take."""
+    """Return the arguments that ms-swift passes, without those that the ORM does not accept."""
     texts = [completion_text(completion, row) for row, completion in enumerate(completions)]
     messages = [
         [*_asked(prompt, row), *({"role": "assistant", **message} for message in as_messages(one, "completions", row))]

@@ -51,13 +51,13 @@ _OF_VERL = {
     "multi_modal_data", "multi_modal_inputs", "reward_model", "extra_info", "tool_extra_fields", "__num_turns__",
     "reward_scores", "routed_experts", "teacher_ids", "teacher_logprobs",
 }  # fmt: skip
-"""What verl itself hands over with a sample. It is a column only for a reward that reads it."""
+"""The fields that verl itself adds to a sample. Each is a column only for a reward that reads it."""
 
 
 @final
 @dataclass(frozen=True)
 class Columns:
-    """How the fields of a sample become columns.
+    """The mapping of a sample's fields to columns.
 
     Attributes:
         gold: the column for ``reward_model.ground_truth``.
@@ -168,7 +168,7 @@ def end_run(reason: str) -> None:
     try:
         importlib.import_module("transfer_queue").kv_put(key="rewardkit", partition_id="train", tag=tag)
     except Exception as error:  # no queue: trainer.use_v1=False, where every error of a reward ends the run
-        _LOG.warning("verl: the trainer is not told that the run ends (%s: %s)", type(error).__name__, error)
+        _LOG.warning("verl: could not tell the trainer that the run ends (%s: %s)", type(error).__name__, error)
 
 
 # A reward manager of verl: it gets the prompt, the token ids, all columns of the data, and the training step.
@@ -317,7 +317,7 @@ OF_FUNCTIONS = TrainerInputs(
 )
 OF_MANAGERS = TrainerInputs("verl", step=True, ids=True)
 _MAKES_ZEROS = "RateLimitedRewardManager"
-"""The reward manager of verl that scores 0.0 where a reward raises or takes too long."""
+"""The reward manager of verl that scores 0.0 if a reward raises or takes too long."""
 _PASSED = {"reward_router_address", "reward_model_tokenizer"}
 
 ComputeScore = Callable[..., Awaitable[Metrics]]
@@ -380,7 +380,7 @@ def to_verl(
         manager: return a reward manager, for rewards that read the prompt, the token ids or the training progress. It
             needs verl to be installed here.
         gold: the column of the reward for ``reward_model.ground_truth``, which is also the column "ground_truth". The
-            entries of ``extra_info`` are columns, too, as is "data_source"; with `manager` all columns of the data.
+            entries of ``extra_info`` are also columns, as is "data_source"; with `manager` all columns of the data.
         examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
             missing column or a bug shows before the training starts.
         deadline: seconds after which a completion cannot be scored; None waits as long as the reward takes.

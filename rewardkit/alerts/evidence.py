@@ -25,7 +25,7 @@ Cells = Callable[[Integers], Sequence[Mapping[str, Any]]] | Sequence[Mapping[str
 """The example columns of all n rows, column -> cell, or a function from row indices to those of these rows."""
 
 LOST_SIGNAL = frozenset({"ceiling", "floor", "dead", "no_variance"})
-"""Kinds that tell where a reward teaches nothing any more."""
+"""Kinds of alerts for rewards that no longer teach anything."""
 FACTS = LOST_SIGNAL | {"phrase", "diversity", "length", "jump", "gate", "calls", "repeated", "unfinished"}
 """Kinds that honest learning shows as often as gaming does: they are facts about a run and have no strength."""
 
@@ -50,7 +50,7 @@ class Evidence:
         completions: the texts, or a function that returns them for row indices.
         prompt_texts: the prompt of each row, as texts or as a function.
         columns: the cells of the example columns of each row, column -> cell, or a function.
-        reads: what each component reads of the data: example columns, ``"prompt"``, ``"example"``.
+        reads: the data that each component reads: example columns, ``"prompt"``, ``"example"``.
         bounds: the lowest and highest score of each component; infinite if there is no bound.
         monitored: components that earn nothing (`rk.monitor`): the truths that proxies are compared with.
         gates: the steps (t,) and pass rates (t,) of each gate.

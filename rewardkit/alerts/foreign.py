@@ -1,4 +1,5 @@
-"""Paid for another prompt's answer: what reads a gold answer pays more, and as much with the gold answers of others.
+"""Paid for another prompt's answer: a term that reads a gold answer pays more, and as much with the gold answers of
+others.
 
 Completions list ten numbers, of which one is right. Scored again with the gold answers of other prompts they earn 0.6,
 where they earned 0.1 at the start: what the reward pays for by now is not what the gold answer asks for.
@@ -63,7 +64,7 @@ def foreign_leads(run: WindowedRun) -> list[Lead]:
 
 
 def _explained(paid: Changes, earned: Changes) -> Floats:
-    """Return the share of each rise that foreign gold answers earn, too."""
+    """Return the share of each rise that foreign gold answers also earn."""
     with np.errstate(divide="ignore", invalid="ignore"):
         share: Floats = np.where(earned.difference > paid.difference, paid.difference / earned.difference, 1.0)
     return share

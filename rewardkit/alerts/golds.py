@@ -26,7 +26,7 @@ def gold_leads(sample: Sample) -> list[Lead]:
     """Return a lead for each component and column that it reads: the two windows with the greatest strength.
 
     A completion contains a cell if it has all its words. Only what it contains more often than the cell of another
-    group counts, so a word that is in most completions is no gold answer.
+    group counts, so a word that is in most completions is not a gold answer.
     """
     evidence = sample.run.evidence
     if evidence.columns is None:

@@ -78,8 +78,8 @@ def _truncated(run: WindowedRun, lengths: Floats) -> list[Lead]:
 
     The strength is the weakest of: their share in the last window (from 0.1 to 0.5), the certainty that it rose (z from
     4 to 8; 1 if it was that high all along), and what they earn: a part of 0.5, more if they earn more than the mean
-    total of the first window (from 0 to 0.1 of the range): cut-off completions that earn little game nothing.
-    Without a known maximum there is no lead: answers of one form may have the same length, too.
+    total of the first window (from 0 to 0.1 of the range): cut-off completions that earn little game nothing. Without a
+    known maximum there is no lead: answers of one form may also have the same length.
     """
     limit = run.evidence.maximum_length
     known = lengths[~np.isnan(lengths)]

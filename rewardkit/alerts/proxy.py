@@ -1,4 +1,5 @@
-"""A proxy that rises while the truth does not: the reward goes up, but not what it should measure (Goodhart's law).
+"""A proxy that rises while the truth does not: the reward goes up, but the quality that it should measure does not
+(Goodhart's law).
 
 The total climbs from 0.3 to 0.9 between steps 100 and 400; ``rk.monitor(exact)`` stays at 0.31.
 """
@@ -43,8 +44,8 @@ def proxy_leads(run: WindowedRun) -> list[Lead]:
     to 0.8 of its deviation over completions), and the certainty that the truth does not rise, up to the end of the run
     (its rise plus two standard errors, from 0.4 of its own deviation down to 0.1). For the total, it is enough that the
     truth rises by much less (its share of its range, from 0.6 to 0.3 of the total's). The total counts only if a
-    component that earns rises, too, because the total also moves with the weights. A truth within a tenth of its upper
-    bound has no room to rise: it counts only if it falls.
+    component that earns also rises, because the total moves with the weights as well. A truth within a tenth of its
+    upper bound has no room to rise: it counts only if it falls.
     """
     proxies = {name: run.component(name) for name in run.rewarded}
     risen = {name: run.changes(values) for name, values in proxies.items()}

@@ -32,8 +32,8 @@ class RowVerdict:
     Attributes:
         row: the completion, as an index into the arrays of the Evidence.
         verdict: ``"does"``, ``"does_not"`` or ``"undecided"``.
-        reason: what the judge says, or why there is no verdict. It may quote a completion, so escape it before you
-            show it.
+        reason: the judge's reason, or the reason why there is no verdict. It may quote a completion, so escape it
+            before you show it.
     """
 
     row: int
@@ -73,7 +73,7 @@ def second_opinions(
     Whatever goes wrong with the judge is the reason of an undecided verdict: it never costs the leads.
 
     Args:
-        leads: what `suspicious` found in `evidence`.
+        leads: the leads that `suspicious` found in `evidence`.
         evidence: the data of the run.
         judge: `rewardkit.rewards.judges.judge.task_judge`, or a reward of your own that gives 1 if a completion does
             the task and 0 if it does not. From 2/3 on a completion does the task, up to 1/3 it does not, and all
@@ -111,7 +111,7 @@ def _verdict(score: float) -> Verdict:
 
 
 def _notes(table: ScoreTable) -> list[str]:
-    """Return what the judge says of each row; several judges by name."""
+    """Return the judge's verdict on each row; several judges by name."""
     said: list[list[str]] = [[] for _ in range(len(table))]
     for name, notes in table.notes.items():
         for place, note in enumerate(notes):

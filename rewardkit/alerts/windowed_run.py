@@ -83,7 +83,7 @@ class WindowedRun:
 
     @cached_property
     def standing(self) -> Floats:
-        """(m,) the centered rank of each row in its group by what it earned."""
+        """(m,) the centered rank of each row in its group by its score."""
         return centered_ranks(self.earned, self.groups)
 
     def component(self, name: str) -> Floats:

@@ -14,8 +14,8 @@ from rewardkit.analyze.signal import EPSILON, normalized
 from rewardkit.batch.column import Floats
 
 Way = Literal["group", "batch", "none", "each"]
-"""What a total minus the mean of its group is divided by: the deviation in the group, in the batch, or nothing.
-``"each"`` (GDPO): the totals are sums of normalized columns, and are normalized over the batch."""
+"""The divisor of a total minus the mean of its group: the deviation in the group, in the batch, or nothing. ``"each"``
+(GDPO): the totals are sums of normalized columns, and are normalized over the batch."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class GroupStats:
         The advantage of an unscorable row is 0.
 
         Args:
-            way: what the totals are divided by.
+            way: the divisor of the totals.
             moments: (3,) number, sum and sum of squares of the totals of all processes.
         """
         centered = self.totals - (moments[1] / max(moments[0], 1.0) if way == "each" else self.means)
@@ -76,7 +76,7 @@ def deviation_of(moments: Floats) -> float:
 
 WAYS: tuple[Way, ...] = ("group", "batch", "none", "each")
 _RELATIVE, _ABSOLUTE = 1e-3, 1e-4
-"""How far a recorded advantage may be off: trainers compute in float32."""
+"""The largest error of a recorded advantage: trainers compute in float32."""
 
 
 @dataclass(frozen=True)
@@ -84,13 +84,13 @@ class Derivation:
     """The advantages of a batch of n completions, step by step.
 
     Attributes:
-        way: what differences are divided by.
+        way: the divisor of differences.
         addends: name -> (n,) what is added up: the terms, or (``"each"``) the columns normalized in their groups.
         values: (n,) their sums: the totals, except with ``"each"``. NaN if the completion is unscorable.
         means: (n,) what is subtracted: the mean of the group, or (``"each"``) of the batch.
         deviations: (n,) what the difference is divided by, before 1e-4 is added; None if nothing divides it.
         advantages: (n,) the result; 0 for an unscorable completion.
-        columns: with ``"each"``, name -> its numbers before it was normalized.
+        columns: with ``"each"``, each name with its numbers before normalization.
     """
 
     way: Way
@@ -113,7 +113,7 @@ class Derivation:
         """Return the steps to the advantages of whole groups.
 
         Args:
-            way: what differences are divided by.
+            way: the divisor of differences.
             totals: (n,) NaN if a completion is unscorable.
             terms: name -> (n,) the terms of the totals.
             groups: (n,) the group of each completion.

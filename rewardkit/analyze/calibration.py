@@ -288,7 +288,7 @@ def misjudged(
 
 @dataclass(frozen=True)
 class ComponentCalibration:
-    """How one component, or the total, agrees with the labels.
+    """The agreement of one component, or of the total, with the labels.
 
     Attributes:
         scored, unscored: rows with and without a score. A component behind a closed gate has no score, so its numbers
@@ -297,7 +297,7 @@ class ComponentCalibration:
         spearman: rank correlation with the labels; None if all scores or all labels are the same.
         saturation: the shares at the ends of the scale; None if nothing is scored.
         reliability: scores in bins, with the share of good completions in each.
-        calibration_error: how far scores and shares are apart; None if scores or labels lie outside 0 to 1.
+        calibration_error: the distance between scores and shares; None if scores or labels lie outside 0 to 1.
         interval: 95 % bootstrap interval of the AUC over whole groups.
         best: the confusion table at the best threshold; None for grades, and if no threshold separates good from bad.
         given: the confusion table at the threshold that you passed; only for the total.
@@ -474,8 +474,8 @@ class Calibration:
     """A reward against labels. ``print(calibration)`` shows it, ``calibration.plot("reliability.png")`` draws it.
 
     Attributes:
-        rows, groups: how many completions, and of how many prompts.
-        good, bad: how many completions of each label; None for grades.
+        rows, groups: the numbers of completions and of their prompts.
+        good, bad: the number of completions with each label; None for grades.
         total: the agreement of the reward as a whole.
         components: the agreement of each component.
         warnings: probable problems, in sentences.
@@ -582,7 +582,7 @@ def calibration_of(
         bounds: component (or ``"total"``) -> the lowest and highest value it can give.
         threshold: also show the confusion table of the total at this threshold.
         bins: number of bins of the reliability curve.
-        cases: how many misjudged completions of each kind to keep.
+        cases: the number of misjudged completions of each kind to keep.
         replicates: number of bootstrap samples for the interval of the AUC; 0 for no interval.
         seed: seed of the bootstrap.
 

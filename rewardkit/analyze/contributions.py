@@ -15,7 +15,7 @@ from rewardkit.batch.column import Floats
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """How the mean of a value changed between two sets of completions.
+    """The change of the mean of a value between two sets of completions.
 
     ``same_prompts + new_prompts + mix`` is the jump, and the contributions sum to ``same_prompts + new_prompts``.
 
@@ -26,7 +26,7 @@ class Change:
         now: the mean now, likewise.
         same_prompts: the sum of the contributions of completions whose prompt was seen before.
         new_prompts: the sum of the others.
-        mix: what remains of the jump: easier (or harder) prompts are drawn more often than before.
+        mix: the rest of the jump: easier (or harder) prompts are drawn more often than before.
         paired: the share of the completions whose prompt was seen before, 0 to 1.
     """
 
@@ -40,7 +40,7 @@ class Change:
 
     @property
     def jump(self) -> float:
-        """How far the mean moved."""
+        """The change of the mean."""
         return self.now - self.before
 
     @property

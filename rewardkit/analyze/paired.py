@@ -25,7 +25,7 @@ _EXACT = 1e-9
 
 @dataclass(frozen=True)
 class Pairing:
-    """Which prompt of one run is which prompt of the other.
+    """The prompts that two runs share, in pairs.
 
     Attributes:
         left, right: (p,) the numbers of the paired prompts on both sides.
@@ -102,8 +102,8 @@ class Paired:
         left, right: the means over the prompts that count; None if there are none.
         interval: the 95 % confidence interval of the mean difference, by Student's t over prompts; None if fewer than
             five prompts count.
-        chance: how often wins and losses would be this uneven, or more, if both sides were equally good: the two-sided
-            sign test. 1.0 if no prompt is won or lost.
+        chance: the probability that wins and losses would be this uneven, or more, if both sides were equally good: the
+            two-sided sign test. 1.0 if no prompt is won or lost.
     """
 
     difference: Floats = field(repr=False)

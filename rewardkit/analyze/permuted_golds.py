@@ -1,4 +1,4 @@
-"""Scores completions as if they answered other prompts: what they earn then is paid for nothing that the gold asks.
+"""Scores completions as if they answered other prompts: a score that they still get does not depend on the gold answer.
 
 ``PermutedGolds(rk.exact("answer")).scores(batch)`` gives each completion the cells of another prompt of the batch. A
 completion that says just the right answer earns 0; one that lists all numbers earns as much as before.
@@ -41,7 +41,7 @@ class ForeignScores(NamedTuple):
 
 @dataclass(frozen=True)
 class _Reads:
-    """What a reward reads besides completions: its leaves, which is exchanged, and its branches, which stay."""
+    """The columns that a reward reads: those of its leaves are exchanged, those of its branches stay."""
 
     leaves: frozenset[str]
     branches: frozenset[str]
@@ -70,7 +70,7 @@ class PermutedGolds:
 
     Left out are judges, reward models and tested programs, and functions that wait, that are not deterministic, that
     read the progress of the training, or that were not written for rewardkit: to call them again may cost money or have
-    effects. What is only monitored earns nothing, and is left out, too.
+    effects. Components that are only monitored earn nothing, and are also left out.
 
     Args:
         reward: the reward of a training.
@@ -112,9 +112,9 @@ class PermutedGolds:
         Args:
             batch: the completions.
             groups: the numbers of the groups to score (``batch.groups``); None for all.
-            beside: more rows with the same columns, whose cells may be drawn, too.
-            draws: how often other cells are drawn: the foreign total is the mean of as many.
-            seed: of the draws.
+            beside: more rows with the same columns, whose cells may also be drawn.
+            draws: the number of draws of other cells: the foreign total is the mean of as many.
+            seed: the seed of the draws.
 
         Raises:
             RewardKitError: as `Scorer.score`.

@@ -220,7 +220,7 @@ class ComponentSignal:
 
 @dataclass(frozen=True)
 class GateSignal:
-    """How often a gate opens.
+    """The learning signal of one gate.
 
     Attributes:
         pass_rate: the share of completions that pass, among those that reach it; None if none reaches it.

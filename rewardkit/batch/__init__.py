@@ -1,1 +1,1 @@
-"""What is scored together, and what comes out of it."""
+"""The rows that are scored together, and their scores."""

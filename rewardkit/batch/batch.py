@@ -32,7 +32,7 @@ from rewardkit.workers.signals import from_operator
 @final
 @dataclass
 class TrainerState:
-    """What a reward function may read from ``trainer_state``."""
+    """The attributes of ``trainer_state`` that a reward function may read."""
 
     epoch: float
     global_step: int
@@ -92,10 +92,10 @@ class Batch:
         prompts: n prompts, or None.
         completion_ids: n lists of token ids, or None.
         columns: name -> n values.
-        progress: how far training is; None for evaluation.
+        progress: the training progress; None for evaluation.
         num_generations: completions per prompt, if known.
         context: objects of the trainer, passed through to functions written for that trainer.
-        rollouts: what is known of the completions besides their messages.
+        rollouts: the facts about the completions besides their messages.
 
     Raises:
         BindingError: lengths differ, or a completion is neither text nor messages.
@@ -212,7 +212,8 @@ class Batch:
         return self._found(extract, numbers.tolist() if len(rows) == self.size else numbers[rows].tolist())
 
     def _found(self, extract: View, numbers: list[int]) -> list[Any]:
-        """Return what `extract` finds in the distinct texts with these numbers, reusing what its `source` found."""
+        """Return the values that `extract` finds in the distinct texts with these numbers, reusing the results of its
+        `source`."""
         known = self._views.setdefault(extract, {})
         missing = list(dict.fromkeys(numbers))
         if known:

@@ -42,7 +42,7 @@ class Arguments(Mapping[str, Any]):
     def written(cls, readings: Mapping[str, tuple[Any, ...]]) -> Arguments:
         """Return arguments in a form that has no types, such as XML: each may be any of several values.
 
-        The first one is that of the mapping: ``2`` for ``<parameter=days>2</parameter>``, which may be ``"2"``, too.
+        The first one is that of the mapping: ``2`` for ``<parameter=days>2</parameter>``, which may also be ``"2"``.
         """
         return cls({name: values[0] for name, values in readings.items()}, readings)
 

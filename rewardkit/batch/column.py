@@ -23,7 +23,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How much one addend counts in a sum: its ``weight``, in the rows where it counts at all (``reached``).
+    """The weight of one addend in a sum: its ``weight``, in the rows where it counts at all (``reached``).
 
     The weight is one number, or (n,) if it differs by row; ``reached`` (n,) is None if it counts in all rows.
     """
@@ -68,7 +68,8 @@ class Column:
 
     @classmethod
     def combined(cls, children: Sequence[tuple[Column, bool]], values: Floats, rows: Rows) -> Column:
-        """Return the column of a combination: failed where a live child failed, else `values` where one contributes.
+        """Return the column of a combination: failed in rows where a live child failed, else `values` where one
+        contributes.
 
         Args:
             children: each with whether it is live (its weight is not zero). If none is live, the combination counts as

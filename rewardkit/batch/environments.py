@@ -1,4 +1,4 @@
-"""Environments that record what their tools do.
+"""Environments that record their tool calls.
 
 Messages do not tell everything: a result may be dropped after the tool ran, a tool may change its own arguments, and an
 outage looks like an error of the policy. ``recorded(Shop)`` is a subclass of ``Shop`` whose tools keep a `Journal`: the
@@ -173,7 +173,7 @@ class _Call:
         return result
 
     def raised(self, error: BaseException) -> BaseException:
-        """Record an exception; return what the trainer gets to see."""
+        """Record an exception. Return the result for the trainer."""
         if isinstance(error, (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError)):
             return error
         if isinstance(error, SystemExit):

@@ -20,15 +20,15 @@ _ABSENT: Any = object()
 _PLAIN = {str, int, bool}
 """Types whose equal values can replace each other, as long as all are of one type."""
 _SAMPLED = 8
-"""How many ids of a completion are compared first."""
+"""The number of ids of a completion that are compared first."""
 _DEEPEST = 6
-"""How deep an image may be in a message, for messages to be compared."""
+"""The greatest depth of an image in a message at which messages can still be compared."""
 _JSON_ATOMS = {str, int, float, bool, type(None)}
 
 
 @dataclass(frozen=True)
 class Equality:
-    """Which of n values are equal: equal values have the same number in ``numbers`` (n,).
+    """Groups of equal values among n values: equal values have the same number in ``numbers`` (n,).
 
     The ``count`` distinct values are numbered from 0, in the order of their first rows.
     """
@@ -121,7 +121,7 @@ def _key(value: Any, depth: int = _DEEPEST) -> Any:
                 return kind, json.dumps(plain, sort_keys=True)
             if depth == 0:
                 return _ABSENT, id(value)
-            # Messages with the same image are equal, even if each row has lists of its own.
+            # Messages with the same image are equal, even if each row has its own lists.
             if kind is dict:
                 return kind, frozenset((_key(name, depth - 1), _key(item, depth - 1)) for name, item in value.items())
             return kind, tuple(_key(item, depth - 1) for item in value)

@@ -1,4 +1,4 @@
-"""Journals of environments: what the tools did in one rollout, whether the environment broke, and its own reward.
+"""Journals of environments: the tool calls of one rollout, whether the environment broke, and its own reward.
 
 ``journal_of(environment).records`` are the calls of the policy, in the order in which they started. `recorded` makes
 environments that keep one.
@@ -40,10 +40,10 @@ _FAILURES_BY_NAME = frozenset(
         "websockets.exceptions.ConnectionClosed",
     )
 )
-"""Exceptions of other libraries that say that something outside of the program does not answer."""
+"""Exceptions of other libraries for a service outside of the program that does not answer."""
 
 AT_WORK: ContextVar[bool] = ContextVar("_AT_WORK", default=False)
-"""True inside a method of an environment: the tools that it uses itself are no calls of the policy."""
+"""True inside a method of an environment: the tools that it uses itself are not calls of the policy."""
 
 
 @final
@@ -54,7 +54,7 @@ class Journal:
     Attributes:
         loop: the loop in which the asynchronous tools run, once one did.
         hanging: the threads of tools that did not return in time.
-        reward: what the environment's own ``get_reward`` returned or raised; `UNASKED` before it was asked.
+        reward: the result or exception of the environment's own ``get_reward``; `UNASKED` before it was asked.
     """
 
     records: list[CallRecord] = field(default_factory=list)
@@ -77,7 +77,7 @@ class Journal:
 @final
 @dataclass(frozen=True)
 class Watch:
-    """How environments are recorded.
+    """The way environments are recorded.
 
     Attributes:
         timeout: seconds for one call of a tool; None for no limit.
@@ -134,7 +134,8 @@ def at_work() -> Iterator[None]:
 
 
 def watched_reward(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
-    """Return what the trainer calls: the value that was computed before it asked, None if the environment broke."""
+    """Return the function that the trainer calls: it gives the value computed earlier, None if the environment
+    broke."""
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
@@ -159,7 +160,7 @@ def watched_reward(function: Callable[..., Any], watch: Watch) -> Callable[..., 
 
 
 def _told(journal: Journal) -> Any:
-    """Return the environment's own reward for the trainer: no number may stand for an outage."""
+    """Return the environment's own reward for the trainer: an outage must not get a number."""
     if isinstance(journal.reward, Exception):
         raise journal.reward
     return None if journal.broken else journal.reward

@@ -13,16 +13,16 @@ from typing import Any, final
 import numpy as np
 
 OF_TRAINERS = ("trainer_state", "log_metric", "log_extra")
-"""What a trainer passes to reward functions besides the rows."""
+"""The arguments that a trainer passes to reward functions besides the rows."""
 
 
 @final
 class Logs:
-    """What was logged about one batch of n completions.
+    """The log of one batch of n completions.
 
     Args:
         size: n.
-        trainer: what the trainer passed; what it lacks is collected here.
+        trainer: the arguments that the trainer passed; values for missing functions are collected here.
     """
 
     def __init__(self, size: int, trainer: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What is known of the completions of a batch besides their messages."""
+"""Facts about the completions of a batch besides their messages."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ class BoolRow(Protocol):
 @final
 @dataclass(frozen=True)
 class RolloutInfo:
-    """What is known of n completions besides their messages; by default nothing.
+    """Facts about n completions besides their messages; empty by default.
 
     Attributes:
         cut: n flags, True where the completion ran into the token limit; None if unknown.
         is_error: tells whether the text of a tool's result is an error; see `Trajectory.of`.
         environments: n live environments after the rollout; None without environments.
-        records: for each row the calls that a recorded environment saw; None where none recorded.
+        records: the calls that a recorded environment saw, for each row; None where none recorded.
         broken: row -> why its environment broke: such a row fails in every component.
         trajectories: n trajectories that were read before.
-        runs_calls: the trainer reads the calls of the policy and runs them, so that what is left in a text is no call.
+        runs_calls: the trainer reads the calls of the policy and runs them, so calls that remain in a text do not
+            count.
     """
 
     cut: BoolRow | None = None
@@ -46,7 +47,7 @@ class RolloutInfo:
         return any(known is not None for known in (self.cut, self.records, self.trajectories))
 
     def taken(self, rows: Sequence[int]) -> RolloutInfo:
-        """Return what is known of some of the rows."""
+        """Return the facts about some of the rows."""
 
         def of(values: Any) -> Any:
             return None if values is None else [values[row] for row in rows]

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 
 class Outcome(str, Enum):
-    """What happened on one row. Also a string: ``Outcome.FAILED == "failed"``."""
+    """The outcome of one row. Also a string: ``Outcome.FAILED == "failed"``."""
 
     SCORED = "scored"
     """A finite number within the declared bounds."""
@@ -63,9 +63,9 @@ class Fault:
     """One row that failed or errored, and why.
 
     Attributes:
-        component: that failed or errored; empty if it is not known.
+        component: the component that failed or errored; empty if it is not known.
         stops: every later row would fail for the same reason, so the run has to stop.
-        unparsable: a cell of a gold column cannot be read, so another try would fail, too.
+        unparsable: a cell of a gold column cannot be read, so another try would also fail.
     """
 
     component: str

@@ -147,8 +147,9 @@ class ScoreTable:
         measures: name of a component -> its other measurements in this batch: calls, tokens, money.
         timings: name of a component -> seconds spent in it.
         faults: the rows that failed or errored.
-        metrics: what functions logged with ``log_metric``, averaged; empty if a trainer logs it.
-        extras: what functions logged with ``log_extra``, one value per completion; empty if a trainer logs it.
+        metrics: the values that functions logged with ``log_metric``, averaged; empty if a trainer logs it.
+        extras: the values that functions logged with ``log_extra``, one value per completion; empty if a trainer logs
+            it.
     """
 
     completions: Sequence[str]

@@ -30,13 +30,13 @@ TextForm = Literal[
     "hermes", "llama", "mistral", "deepseek", "kimi", "harmony", "gemma", "xml", "pythonic", "json", "react"
 ]
 Form = Literal["auto", "messages"] | TextForm
-"""Where calls are read: in messages alone, in text of one form, or wherever they are."""
+"""The places where calls are read: only in messages, in text of one form, or anywhere."""
 
 FORMS: tuple[str, ...] = ("auto", "messages", *get_args(TextForm))
 
 MAX_CALLS = 1_000
-"""The most calls read in one text; what follows is one more call, with a fault. It bounds the work for a text that has
-nothing but the beginnings of calls, and is more than any reward allows."""
+"""The most calls read in one text. The rest counts as one more call, with a fault. It bounds the work for a text that
+has nothing but the beginnings of calls, and is more than any reward allows."""
 
 # Names may have dots and dashes ("weather.get-now"), and begin with a letter, so that "3.5(" calls nothing.
 _NAME = r"[^\W\d][\w./-]{0,127}"
@@ -44,7 +44,7 @@ _ATTRIBUTE = r'[^"\n]{1,128}'
 
 
 class _Mark(NamedTuple):
-    """What opens a call: a pattern, which may have the groups ``name`` and ``tag``, and what closes it.
+    """The opening of a call, a pattern that may have the groups ``name`` and ``tag``, and its closing.
 
     The closing mark may be missing only at the end of the text, behind JSON or Python, which say themselves whether
     they are complete: engines cut it off if it is a stop word.
@@ -107,7 +107,7 @@ _ENDS = (
     r"</s>|<eos>|<(?:start|end)_of_turn>|<turn\|>|<｜(?:end▁of▁sentence|User|Assistant)｜>|\[/?INST\]|"
     r"<\|end\|>(?!\s{0,9}<\|start\|>assistant)|<\|start\|>(?!assistant)|\n[ ]{0,3}#{0,4}[ ]?(?:User|Human):"
 )
-"""What ends the turn of the model, in chat templates and in transcripts: the rest is not its turn."""
+"""Marks that end the turn of the model, in chat templates and in transcripts. The rest is not its turn."""
 
 # "tool_call", "function_calls", "invoke", with a namespace before it.
 _CALL_TAG = r"[\w:｜]{0,24}?(?:(?:tool|function)_?calls?|TOOLCALL|invoke)"
@@ -128,7 +128,7 @@ _EVENT = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _EVEN
 _CANDIDATE = re.compile(
     r"<|\[|◁|```|~~~|\n(?=[ ]{0,3}(?:[`~]{3}|#|User:|Human:)|Observation:|(?:\*\*)?Action:|functools\[|>>>)"
 )
-"""How events begin: characters of a set are found fast."""
+"""The first characters of events: characters of a set are found fast."""
 
 _HEADER = re.compile(
     r"\s{0,9}(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|assistant\|>|<｜Assistant｜>|"
@@ -159,15 +159,16 @@ _LIKE_A_CALL = re.compile(
 _LINE_OF_PYTHON = re.compile(r"\s*[\w.\\]+\((?!\s?-?\w*\s?\))(?:[^()\n]|\([^()\n]*\))*\)[ \t]*;?\s*(?:\n|\Z)")
 """A call of Python, but not ``sin(x)``."""
 _MENTION = re.compile(r"<[|｜]?\w{0,24}?(?:tool|function|invoke)|\[TOOL_CALLS\]|\{\s{0,9}\"name\"\s{0,9}:")
-"""What may be a call that is not read because of where it is."""
+"""A mention of a call that may not be read because of its position."""
 
-# Calls are on lines of their own or after a whole sentence: what is inside a sentence is talked about.
+# Calls are on separate lines or after a whole sentence: a call inside a sentence is only mentioned.
 _QUOTING = frozenset("`'\"“‘«(「『<=")
-"""Characters that quote what follows at once."""
+"""Characters that quote the text directly after them."""
 _JOINING = frozenset(",;(-–—=/、，；&+")
-"""Characters after which a sentence goes on, as it does after a letter or a digit."""
+"""Characters after which a sentence continues, as it does after a letter or a digit."""
 _TOKEN_MARK = re.compile(r"<[|｜]|\[")
-"""A mark that is a special token: it may follow text at once, and is talked about where a sentence goes on after it."""
+"""A mark that is a special token: it may directly follow text. It is only mentioned if the sentence continues after
+it."""
 _SENTENCE = re.compile(r"[ \t]*[^\s<\[]")
 """After a mark that is only talked about, the sentence goes on: "<tool_call> is a token". Another mark or a call does
 not."""
@@ -182,7 +183,7 @@ _INTRODUCED = re.compile(
 )
 """A colon before a call that is shown or refused: "for example:". After any other colon, the call is made."""
 _BETWEEN = re.compile(r"[\s,;/|&]*(?:(?:or|and|then|also)\b[\s,:]*)?", re.IGNORECASE)
-"""What may join two calls."""
+"""Text that may join two calls."""
 
 _JSON = json.JSONDecoder()
 _NAMED = re.compile(
@@ -239,7 +240,7 @@ class TextCall:
     Attributes:
         arguments: None with a fault.
         fault: why the call cannot be read; empty if it can.
-        form: how it is written.
+        form: the notation.
     """
 
     name: str
@@ -320,7 +321,7 @@ def may_hold_calls(text: str) -> bool:
 
 _BARE_STARTS = frozenset("<{[`~>")
 _BARE = re.compile(r"[\w./\\-]+\s*[({]")
-"""How calls without a mark begin."""
+"""The beginnings of calls without a mark."""
 _WORDS_OF_MARKS = (
     "tool", "unction", "TOOL", "invoke", "python_tag", " to=", "ACTION|", "action_start", "Action:", '"name"', ">>>",
 )  # fmt: skip
@@ -334,12 +335,12 @@ class _Reader:
     Attributes:
         calls: the calls so far.
         prose: the text so far, without calls and thinking.
-        fences: what is in the fences so far.
+        fences: the content of the fences so far.
         position: everything before it is read.
-        unread: where something like a call is that does not count.
+        unread: the position of something like a call that does not count.
         absent: a mark -> the position after which it does not occur.
         keyed: a call is an object with its name as the only key, as Apertus writes it.
-        in_fence: the text is in a fence, and fences in it are no calls.
+        in_fence: the text is in a fence, and fences in it are not calls.
     """
 
     text: str
@@ -439,7 +440,7 @@ class _Reader:
         return None
 
     def _find(self, mark: str) -> int:
-        """Return where a mark comes next, -1 for nowhere; what does not come is not looked for again."""
+        """Return the next position of a mark, -1 if there is none; a missing mark is not looked for again."""
         if self.position >= self.absent.get(mark, len(self.text)):
             return -1
         place = self.text.find(mark, self.position)
@@ -466,7 +467,7 @@ class _Reader:
         return closing is not None
 
     def _skip(self, mark: str) -> bool:
-        """Go behind what a mark opens; return whether it is closed."""
+        """Skip the part that a mark opens. Return whether it is closed."""
         closing = "-->" if mark == "<!--" else f"{mark[0]}/{mark[1:]}"
         if "begin" in mark:
             closing = mark.replace("begin", "end")
@@ -690,7 +691,7 @@ class _Reader:
                 raise _Fault("the list of calls is not closed by ]")
 
     def _python_lines(self) -> None:
-        """Read calls that follow each other, usually on lines of their own."""
+        """Read calls that follow each other, usually on separate lines."""
         while True:
             self._python_call()
             gap = _GAP.match(self.text, self.position)

@@ -28,11 +28,11 @@ result; ``"silent"``: a result came and no turn followed, or there was no turn a
 """
 
 Source = Literal["recorded", "id", "name", "order", "guessed"]
-"""How a result was matched to its call: by a recorded environment, by its id, by a name that occurs once in the turn,
-as the only result of the only call, or by its position, which may be wrong."""
+"""The way a result was matched to its call: by a recorded environment, by its id, by a name that occurs once in the
+turn, as the only result of the only call, or by its position, which may be wrong."""
 
 IsError = Callable[[str], "bool | str | None"]
-"""Tells whether the text of a tool's result is an error: True, or what it says."""
+"""Decides whether the text of a tool's result is an error: True, or its message."""
 
 
 @final
@@ -43,8 +43,8 @@ class ToolResult:
     Attributes:
         text: the text that the tool returned.
         name: the name of the tool, empty if the message does not say it.
-        error: what the tool's error says; None if it is not an error.
-        source: how the result was matched to its call.
+        error: the message of the tool's error; None if it is not an error.
+        source: the way in which the result was matched to its call.
     """
 
     text: str
@@ -66,7 +66,7 @@ class ToolCall:
         place: its place among the calls of that turn, from 0.
         result: the result; None if none came.
         ran: whether the tool ran; None if nothing tells (a dropped result looks like a call that never ran).
-        form: how the call is written if it was read from text, such as ``"hermes"``; empty for a call of a message.
+        form: the notation of a call that was read from text, such as ``"hermes"``; empty for a call of a message.
     """
 
     name: str
@@ -109,7 +109,7 @@ class Turn:
         text: the text of the message, as `completion` has it.
         calls: its tool calls.
         results: the results that came back, in the order in which they came.
-        heard: what a user or the environment said, one text per message.
+        heard: the messages of a user or the environment, one text per message.
         reasoning: the thinking that the message holds apart from its text (``reasoning_content``).
     """
 
@@ -126,7 +126,7 @@ class Turn:
 
     @property
     def thinking(self) -> str:
-        """The thinking: what the message holds apart, else what is before the visible text."""
+        """The thinking: the separate field of the message, else the text before the visible text."""
         if self.reasoning:
             return self.reasoning
         visible = self.visible
@@ -153,9 +153,9 @@ class Trajectory:
     Attributes:
         turns: one for each assistant message.
         stop: why it ended: ``"answered"``, ``"cut"``, ``"pending"`` or ``"silent"``.
-        opening: what was said before the first turn, one text per message; usually nothing.
+        opening: the messages before the first turn, one text per message; usually nothing.
         runs_calls: whether the trainer is known to read the calls of the policy and to run them: what it leaves in a
-            text is no call.
+            text is not a call.
     """
 
     turns: tuple[Turn, ...]

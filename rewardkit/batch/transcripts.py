@@ -41,8 +41,8 @@ class CallRecord:
     Attributes:
         name: the name of the tool.
         arguments: a copy from before the tool ran, which may change them.
-        text: what the tool returned, as TRL writes it into the message.
-        error: what its exception says; None if it returned.
+        text: the tool's result, as TRL writes it into the message.
+        error: the message of its exception; None if it returned.
     """
 
     name: str
@@ -206,7 +206,7 @@ def _text(value: object) -> str:
 
 
 def _listed(calls: Any) -> Sequence[Any]:
-    """Return tool calls as a list: one call may stand alone, and a data file may hold JSON text."""
+    """Return tool calls as a list: the cell may be a single call, or JSON text from a data file."""
     if isinstance(calls, str):
         found = parsed(calls)
         calls = calls if found.error else found.value
@@ -230,7 +230,7 @@ def _call(given: Any, turn: int, place: int) -> _Open:
 
 
 def _came(message: Mapping[Any, Any], is_error: IsError | None) -> tuple[list[_Came], list[str]]:
-    """Return the results of tools in a message that is not the policy's, and what else it says."""
+    """Return the results of tools in a message that is not the policy's, and its remaining text."""
     content, role = _as_list(message.get("content")), message.get("role")
     if isinstance(role, str) and role in _TOOL:
         found = _result(content, _text(message.get("name")), _is_flagged(message), is_error)
@@ -260,7 +260,7 @@ def _result(content: Any, name: str, flagged: bool, is_error: IsError | None) ->
 
 
 def result_text(content: Any) -> str:
-    """Return the text of what a tool returned: parts as their text, and other lists and objects as JSON."""
+    """Return a tool's result as text: parts as their text, and other lists and objects as JSON."""
     text = content if type(content) is str else content_text(content)
     if not text and isinstance(content, (Mapping, list)):
         text = "" if _is_parts(content) else _dumped(content)
@@ -268,7 +268,7 @@ def result_text(content: Any) -> str:
 
 
 def _error_of(text: str, flagged: bool, is_error: IsError | None) -> str | None:
-    """Return what the error says if the text of a result is one."""
+    """Return the message of the error if the text of a result is one."""
     if is_error is not None:
         try:
             said = is_error(text)
@@ -341,7 +341,7 @@ def _give(opened: _Open, came: _Came, source: Any) -> None:
 
 
 def _pair_by_name(draft: _Draft) -> None:
-    """Match what has no id, within one turn."""
+    """Match calls and results without an id, within one turn."""
     left = [came for came in draft.came if came.result.source == "guessed"]
     waiting = [one for one in draft.calls if one.call.result is None]
     if not left or not waiting:
@@ -379,10 +379,11 @@ def _stop(turns: Sequence[Turn], cut: bool) -> Stop:
 def _recorded(
     turns: Sequence[Turn], records: Sequence[CallRecord], ready: set[tuple[int, int]], is_error: IsError | None
 ) -> tuple[Turn, ...]:
-    """Return the turns with what the environment saw.
+    """Return the turns with the record of the environment.
 
     Calls of one tool run in the order in which they were made, so the records of each name are taken one by one.
-    Trainers cannot pass arguments that are no mapping, so such a call has a record only if the others do not need all.
+    Trainers cannot pass arguments that are not a mapping, so such a call has a record only if the others do not need
+    all.
     """
     by_name: dict[str, list[CallRecord]] = {}
     for record in records:

@@ -143,7 +143,7 @@ def check_reward(
             answer.
         distractors: answers that are wrong for every example; one that may equal a gold answer is an error.
         chains: completions of the first example, each better than the one before; ``(number, [...])`` for another.
-        indifferent: what must not change a score: ``"whitespace"``, ``"unicode"``, ``"case"``.
+        indifferent: the changes that must not change a score: ``"whitespace"``, ``"unicode"``, ``"case"``.
         beside: other rewards that the trainer adds to this one. If it judges only a part of the answer, it is not
             blamed for paying what the sum tells from a right completion.
         environment: the class of an environment, or a function that makes one, as for TRL's ``environment_factory``.
@@ -153,16 +153,16 @@ def check_reward(
         tools: functions that completions may call; they run in the same way. Without `environment` and `tools`, calls
             have the results that the completion says.
         nothing_to_do: the numbers of examples in which a policy that calls no tool is right.
-        margin: by how much each good completion must score above each bad one.
+        margin: the least amount by which each good completion must score above each bad one.
         regressions: a file that keeps the exploits found; the next check tries them again.
         budget: seconds for everything; a law without time left is reported as unfinished, and the report says which
-            budget would do. Most checks take 5 to 40 s. If the reward hangs, the
-            check may take twice as long, so that the other laws are checked, too.
+            budget would do. Most checks take 5 to 40 s. If the reward hangs, the check may take twice as long, so that
+            the other laws are also checked.
         patience: seconds that one completion may take before the reward counts as hanging.
         seed: the same seed draws the same completions.
         fail_fast: stop at the first broken law.
         isolate: run in a forked child where the system allows it, so that a reward that hangs or dies is a finding.
-        components: check each addend of a list or sum by itself, too: the sum may hide its faults. The sum gets twice
+        components: also check each addend of a list or sum by itself: the sum may hide its faults. The sum gets twice
             the time of a component.
         told: called with the name of each law that starts, its number, and the number of laws.
 

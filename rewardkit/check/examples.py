@@ -140,7 +140,7 @@ def _episode(item: Mapping[str, Any]) -> list[dict[str, Any]]:
     unknown = sorted(map(str, set(item) - {"calls", "answer"}))
     calls = item["calls"]
     if unknown or not isinstance(calls, (list, tuple)) or not all(map(_is_call, calls)):
-        problem = f"it has {', '.join(map(repr, unknown))}, too" if unknown else f"the calls are {shorten(calls)}"
+        problem = f"it also has {', '.join(map(repr, unknown))}" if unknown else f"the calls are {shorten(calls)}"
         raise BindingError(
             f'calls must be written as {{"calls": [("open", {{"color": "red"}})], "answer": "18"}}; {problem}'
         )

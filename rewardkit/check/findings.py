@@ -83,7 +83,7 @@ def advice_for(law: Law, *, family: str = "", trace: str = "", chat: bool = Fals
         )
     if chat and _READS_TEXT.search(raised):
         return (
-            "With chat prompts a completion is a list of messages, in TRL, too: read its text as "
+            "With chat prompts a completion is a list of messages, as in TRL: read its text as "
             'completion[-1]["content"], or write the function with @rk.reward and `completion: str`'
         )
     if raised:
@@ -171,7 +171,7 @@ def _is_users(name: str, module: Any) -> bool:
 
 
 class Turn(IntEnum):
-    """When a law runs: what finds most with the fewest calls comes first, since the time is limited."""
+    """The order of laws: the ones that find most with the fewest calls come first, since the time is limited."""
 
     EARLY = 0
     """Wrong answers in right completions."""
@@ -179,7 +179,7 @@ class Turn(IntEnum):
     """The exploits, and then `time_linear`: a slow reward spends the time of all laws after it."""
     USUAL = 2
     LATE = 3
-    """What takes long and finds little."""
+    """Laws that take long and find little."""
     LAST = 4
     """The search, which takes all the time it gets."""
 
@@ -192,7 +192,7 @@ class Law:
         name: its name in reports and in ``check_reward(laws=[...])``.
         check: gets the reward under test and yields a `Finding` for each way in which it breaks the law; raises `Skip`
             if the law does not apply. Its docstring says why a training run needs the law.
-        advice: what to do next about a finding, without a full stop.
+        advice: the next step after a finding, without a full stop.
         advice_on_calls: the same, if the calls of completions really ran.
         fast: whether ``rewardkit check --fast`` runs it.
         turn: when it runs.
@@ -233,17 +233,17 @@ class Finding:
         completion: a text, or a list of chat messages.
         columns: the columns of the example, and the prompt if there is one.
         score: the score; None if there is none.
-        why: what is wrong, with the numbers.
+        why: the fault, with the numbers.
         matters: why a training run needs the law.
         note: the notes of the score.
         family: the family of the exploit: ``"empty"``, ``"hedge"``, ...
-        source: where the exploit was seen before.
+        source: the source in which the exploit was seen before.
         trace: the traceback, if the reward raised.
         line: the line of the reward's source at which the completion parts from one with another score; empty if it is
             not known.
         of: the name of the component that was checked by itself; empty for the reward as a whole.
         own: the raw score of `component`, if it is a part of the reward.
-        advice: what to do next; empty for a law of your own.
+        advice: the next step; empty for your own laws.
         imports: statements that import the reward as ``reward``; empty if they are not known.
         unreachable: why no model and trainer of the given data produce the completion; empty if they can.
         of_data: whether the data is at fault, not the reward.
@@ -338,13 +338,13 @@ class LawResult:
         tries: number of completions scored for it.
         findings: if it is broken, one for each way in which it is.
         reason: why it was skipped or is unfinished.
-        seconds: how long it took.
+        seconds: the duration.
         why: why a training run needs the law.
         asides: faults that no model and trainer of the given data can reach, and faults of the data; they do not break
             the law.
         reached: if it is unfinished, how many kinds of completions were tried.
-        count: of how many; 0 if that is not known.
-        longest: of a slow reward, the length of the longest completions that other laws try; 0 for any length.
+        count: the number of all these kinds; 0 if that is not known.
+        longest: for a slow reward, the length of the longest completions that other laws try; 0 for any length.
         first: if it is broken, how many of the tries the first finding took.
     """
 

@@ -1,4 +1,4 @@
-"""The token that visitors of ``rewardkit view`` and clients of ``rewardkit serve`` need, and who else can come.
+"""The token for visitors of ``rewardkit view`` and clients of ``rewardkit serve``, and a search for other users.
 
 A port of this machine is open to all of its users, and so is the command line of each process. So the token comes from
 a variable or a file, or is made up and printed.
@@ -28,7 +28,7 @@ _NO_LOGIN = ("", "/bin/false", "/bin/sync", "/sbin/nologin", "/usr/bin/false", "
 
 
 def add_token_options(verb: argparse.ArgumentParser, default: str) -> None:
-    """Add the options; `default` says what happens without them."""
+    """Add the options; `default` describes the behavior without them."""
     verb.add_argument(
         "--token",
         metavar="auto|none|TEXT",

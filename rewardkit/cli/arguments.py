@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 REWARD = "path/to/file.py:reward or module:reward"
-"""How a reward is named on the command line."""
+"""The argument that names a reward on the command line."""
 
 
 def add_settings(verb: argparse.ArgumentParser) -> None:

@@ -174,7 +174,7 @@ def _section(bound: BoundReward, report: Report, options: argparse.Namespace) ->
 
 
 def _of_list(report: Report, bound: BoundReward, others: Sequence[tuple[BoundReward, Report]]) -> Report:
-    """Return the report of a list whose items are candidates, too, without the findings that they have."""
+    """Return the report of a list whose items are also candidates, without the findings that they have."""
     from rewardkit.check.reward_under_test.components import unrepeated
 
     if not _has_checked_items(bound):

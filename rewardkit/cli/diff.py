@@ -33,10 +33,10 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.description = (
         "Scores the same completions with two rewards, and says what a training would notice: changed totals and "
         "components, advantages that flip their sign, groups that fall silent, failures, known exploits. A change of "
-        "at most 1e-9 is no change. With --base, both are versions of the same rewards: those of another git revision "
-        "and those of the working tree, compared on a sample of completions in the repository and on completions that "
-        "are made for them; both are checked. Without REWARDS it finds the rewards that the change touches, also "
-        "through the modules and data files that they use."
+        "at most 1e-9 is not a change. With --base, both are versions of the same rewards: those of another git "
+        "revision and those of the working tree, compared on a sample of completions in the repository and on "
+        "completions that are made for them; both are checked. Without REWARDS it finds the rewards that the change "
+        "touches, also through the modules and data files that they use."
     )
     verb.epilog = (
         "Exit code 0: nothing changes, or no more than the limits allow; 1: a limit is exceeded, a known exploit is "

@@ -30,7 +30,7 @@ VERBS = {
     "update": "Change the reward of a running training",
     "view": "Look at recorded runs in the browser",
 }
-"""Verb -> what a person wants who uses it."""
+"""Verb -> its purpose for the user."""
 _CLOSED = 141
 """The exit code of a command that SIGPIPE ends."""
 
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _closed(stream: TextIO) -> bool:
-    """Whether the reader of `stream` went away, as `head` does; what is still to be written there is dropped."""
+    """Whether the reader of `stream` went away, as `head` does. Further output to it is dropped."""
     waiting = select.poll()
     waiting.register(stream, 0)  # errors are always reported
     if not waiting.poll(0):

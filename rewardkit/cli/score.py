@@ -348,7 +348,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _log_rows(data: Sequence[str]) -> Callable[[], Iterator[Row]] | None:
-    """Return what yields the rows of a log of inspect_ai; None for other data."""
+    """Return a function that yields the rows of a log of inspect_ai; None for other data."""
     if len(data) != 1 or Path(data[0]).suffix.lower() not in (".eval", ".json"):
         return None
     from rewardkit_adapters.inspect.logs import is_log, log_rows
@@ -398,7 +398,7 @@ def _score(options: argparse.Namespace, found: Saved, columns: Columns, out: Pat
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Make SIGTERM end the command as Ctrl-C does: its processes stop, and what is finished can be resumed."""
+    """Make SIGTERM end the command as Ctrl-C does: its processes stop, and the run can be resumed."""
 
     def end(number: int, frame: FrameType | None) -> None:
         # What shells report for a signal.

@@ -77,7 +77,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Send the update, or print what was asked for; return the exit code."""
+    """Send the update, or print the requested list. Return the exit code."""
     from rewardkit.errors import RewardKitError
     from rewardkit_adapters.live.requests import answered, mailbox_of, sent
 

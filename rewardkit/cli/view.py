@@ -44,7 +44,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--reward",
         metavar="REWARD",
-        help="try this reward on the runs: its totals stand beside the recorded ones, and completions whose advantage "
+        help="try this reward on the runs: its totals are next to the recorded ones, and completions whose advantage "
         f"flips its sign are marked. {REWARD}; with a git revision, HEAD~1:reward.py:reward; or RUN@3, version 3 of a "
         "run whose reward was updated. A file is loaded again when it is saved",
     )
@@ -102,7 +102,7 @@ def _trials(options: argparse.Namespace) -> Trials | None:
     """Return the reward to try.
 
     Raises:
-        RewardKitError: it is no reward.
+        RewardKitError: it is not a reward.
     """
     if options.reward is None:
         if options.expensive:

@@ -80,7 +80,7 @@ class Cached(Reward):
         return Cached(reward, self.path, self.version)
 
     def describe(self) -> str:
-        """Return what identifies the scores: where they are kept does not change them."""
+        """Return the key that identifies the scores. The place where they are kept does not change them."""
         return described(self.reward)
 
     @property
@@ -135,7 +135,7 @@ def _argument(source: str, batch: Batch, row: int) -> Any:
 
 
 def _of_trajectory(batch: Batch, row: int) -> Any:
-    """Return what identifies a trajectory: messages, and what an environment recorded beside them."""
+    """Return the key that identifies a trajectory: its messages and the record of its environment."""
     records = (batch.rollouts.records or [None] * batch.size)[row]
     cut = batch.rollouts.cut is not None and batch.rollouts.cut[row]
     seen = [[one.name, dict(one.arguments), one.text, one.error] for one in records or ()]
@@ -229,7 +229,7 @@ def cached(reward: RewardLike, path: str | PathLike[str], *, version: str = "") 
     Raises:
         MissingExtraError: the extra ``cache`` is not installed.
         RewardDefinitionError: the scores of `reward` depend on more than its arguments: it is random, sees a group or a
-            batch, reads the progress of training, logs, or has a cache of its own.
+            batch, reads the progress of training, logs, or has its own cache.
         RewardTypeError: `reward` is not a reward.
         RunStopped: while scoring: the file is not a cache.
     """

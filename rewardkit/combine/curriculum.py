@@ -1,4 +1,4 @@
-"""Curriculum: one reward after another, by time or by what the policy has learned.
+"""Curriculum: one reward after another, by time or by the progress of the policy.
 
 ::
 
@@ -33,10 +33,10 @@ class Stage:
     Args:
         name: the name of the stage in logs.
         reward: the reward during the stage.
-        until: where the stage ends: a fraction of training (float), a step (int), or a schedule that goes from 0 (the
+        until: the end of the stage: a fraction of training (float), a step (int), or a schedule that goes from 0 (the
             stage counts) to 1 (it is over), such as ``rk.schedules.when_reached(...)``. The last stage has none.
-        over: how long the next stage takes to fade in, as a fraction or in steps, like `until`; 0 means at once. Only
-            for an `until` that is not a schedule.
+        over: the time that the next stage takes to fade in, as a fraction or in steps, like `until`; 0 means at once.
+            Only for an `until` that is not a schedule.
 
     Raises:
         RewardDefinitionError: `until` or `over` is out of range, or `until` is a schedule that leaves 0 to 1 or does

@@ -36,7 +36,7 @@ def listed_rewards(where: str, rewards: tuple[Any, ...], *, least: int) -> tuple
 
 
 def weighted_items(items: tuple[Any, ...], where: str) -> list[tuple[Weight, Reward]]:
-    """Return (weight, reward) pairs for what was passed to the aggregator called `where`.
+    """Return (weight, reward) pairs for the arguments of the aggregator called `where`.
 
     Raises:
         RewardDefinitionError: there is nothing, or a weight is not finite.

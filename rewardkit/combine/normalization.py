@@ -79,7 +79,7 @@ def rank_in_group(reward: RewardLike) -> Reward:
 
     Scores of 0.1, 0.5, 0.5 and 9.0 become 0.0, 0.5, 0.5 and 1.0. Only the order counts, so the scale of a judge or one
     outlier makes no difference. If all scores are equal, each completion gets 0.5, and no advantage. Inside a gate,
-    completions for which the gate is closed are ranked, too.
+    completions for which the gate is closed are also ranked.
 
     Args:
         reward: the reward to rank by; scores within 1e-9 are equal. Completions that abstain or fail are not ranked,
@@ -239,7 +239,7 @@ def normalize(reward: RewardLike, by: By = "group", *, half_life: float | None =
         raise RewardDefinitionError(f"normalize: half_life must be a number of batches above 0, got {life:g}")
     if item.facts.generic or not item.name or not item.facts.logged:
         raise RewardDefinitionError(
-            f'normalize: by="running" follows the logged mean of a component, but {item!r} has no name of its own. '
+            f'normalize: by="running" follows the logged mean of a component, but {item!r} has no fixed name. '
             'Name it: reward.named("...")'
         )
     return Normalized(item, by, RunningMoments(item.name, life, item))

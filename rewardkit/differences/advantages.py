@@ -1,4 +1,4 @@
-"""What a change does to the gradient: the advantages of all groups, before and after.
+"""The effect of a change on the gradient: the advantages of all groups, before and after.
 
 ``gradients(before, after, groups).flips`` counts the completions that were rewarded and are now penalized, or the
 reverse.
@@ -39,7 +39,7 @@ class Gradients:
         silenced, voiced: groups that are newly silent, and that no longer are.
         rank_correlation: the mean over groups of Spearman's correlation between old and new totals, over the groups
             that are silent on neither side; None if there are none.
-        largest_change: of an advantage.
+        largest_change: the largest change of an advantage.
     """
 
     groups: Numbers = field(repr=False)

@@ -1,4 +1,4 @@
-"""Which files of a repository a change reaches, read from the sources without running them."""
+"""The files of a repository that a change affects, read from the sources without running them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def may_define_rewards(root: Path, path: str) -> bool:
 
 
 def _called(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names of what a statement calls when the module is imported."""
+    """Yield the names of functions that a statement calls when the module is imported."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return
     for node in ast.walk(statement):
@@ -116,7 +116,7 @@ class _Files:
 
     @cached_property
     def data(self) -> dict[str, list[str]]:
-        """The paths of files that are no Python, by their names."""
+        """The paths of files that are not Python, by their names."""
         found: dict[str, list[str]] = {}
         for path in self.paths:
             if not path.endswith(".py"):
@@ -124,7 +124,7 @@ class _Files:
         return found
 
     def used(self, path: str, tree: ast.Module | None) -> Iterator[str]:
-        """Yield the files that a module imports, or whose names it has in a text."""
+        """Yield the files that a module imports, or whose names are in one of its strings."""
         for node in ast.walk(tree) if tree is not None else ():
             if isinstance(node, ast.Import):
                 for one in node.names:

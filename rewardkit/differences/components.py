@@ -26,8 +26,8 @@ class ComponentChange:
         before, after: its names; None if the reward does not have it. The total is ``"total"``.
         state: ``"renamed"`` says that its scores are the same.
         means: the means before and after; None if it scored nothing.
-        changed: how many completions it scores differently.
-        largest_change: of its score.
+        changed: the number of completions that it scores differently.
+        largest_change: the largest change of its score.
         outcomes: outcome -> how many completions had it before and after, if the numbers differ.
     """
 
@@ -75,7 +75,7 @@ def _same_structure(before: Side, after: Side, old: str, new: str) -> bool:
 
 
 def _same_scores(before: Side, after: Side, old: str, new: str) -> bool:
-    """Whether they score all completions the same, and not all of them alike."""
+    """Whether each scores all completions the same, but not all with the same score."""
     values = before.components[old]
     known = values[~np.isnan(values)]
     varied = len(known) > 0 and float(known.max() - known.min()) > TOLERANCE

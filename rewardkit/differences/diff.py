@@ -38,8 +38,8 @@ _READ = 2_048
 def groups_of(found: Saved, sources: Mapping[str, str]) -> Numbers | None:
     """Return the (n,) group of each row.
 
-    Rows next to each other with the same prompt are one group, so the next epoch has groups of its own. If completions
-    of a prompt are scattered over the data, all rows with that prompt are one group.
+    Rows next to each other with the same prompt are one group, so the next epoch has its own groups. If completions of
+    a prompt are scattered over the data, all rows with that prompt are one group.
     """
     prompt = sources.get("prompt", "prompt")
     names = [name for name in (prompt, *found.apart) if name in found.kinds]
@@ -95,9 +95,9 @@ def diff(
     in a training: which completions get another total, and whose advantage flips its sign.
 
     Args:
-        old: a reward; or its name: ``path.py:name``, ``module:name``, or with a git revision ``HEAD~1:path.py:name``.
-            A named reward is loaded and scored in a process of its own. The folder of a recorded run stands for the
-            scores that it recorded, if `data` is that run.
+        old: a reward; or its name: ``path.py:name``, ``module:name``, or with a git revision ``HEAD~1:path.py:name``. A
+            named reward is loaded and scored in a separate process. The folder of a recorded run means the scores that
+            it recorded, if `data` is that run.
         new: the same.
         data: a .jsonl, .json, .csv or .parquet file, the tables of TRL, the folder of a recorded run, or rows: mappings
             with a ``completion``, its ``prompt`` and columns.
@@ -105,7 +105,7 @@ def diff(
         limit: use only this many rows from the start.
         without: components to leave out on both sides; ``"expensive"`` leaves out judges, reward models and programs.
         regressions: a file of known exploits that ``rewardkit check --regressions`` keeps; both rewards score them.
-        examples: how many completions to show.
+        examples: the number of completions to show.
 
     Returns:
         The differences: ``.verdict``, ``.components``, ``.gradients``, ``.columns`` (a table with a row per
@@ -165,7 +165,7 @@ def _source(data: Any, columns: Mapping[str, str] | None, limit: int | None) -> 
 def _sides(
     pair: tuple[Any, Any], source: Data, found: Saved, leave_out: tuple[str, ...], cases: tuple[Regression, ...]
 ) -> tuple[Side, Side]:
-    """Score both rewards: named ones in processes of their own, at the same time, the others here."""
+    """Score both rewards: named ones in separate processes at the same time, the others in this one."""
     named = {place: target_of(one) if isinstance(one, str) else one for place, one in enumerate(pair)}
     for one in named.values():
         if isinstance(one, Recorded):
@@ -197,5 +197,5 @@ def _check_left_out(names: Sequence[str], sides: Sequence[Side]) -> None:
         if name not in found:
             raise DataError(
                 f"neither reward has a component {name!r} to leave out.{near_miss(name, known)} Components: "
-                f"{', '.join(known)}; {EXPENSIVE!r} stands for judges, reward models and programs"
+                f"{', '.join(known)}; {EXPENSIVE!r} means judges, reward models and programs"
             )

@@ -51,7 +51,7 @@ _EXCERPT = 94
 _READ = 2_048
 """Rows of the data that are read at a time."""
 _CANDIDATES = 4
-"""How many rows are read for each example that is shown, since equal completions are shown once."""
+"""The number of rows that are read for each example in the report, since equal completions are shown once."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Example:
     Attributes:
         row: its number in the data, from 0.
         columns: the columns that the rewards read.
-        totals, advantages: before and after; None if it has none.
+        totals, advantages: its values before and after; None if it has none.
         components: name -> values before and after, of the components that differ here.
         kind: ``"flip"``, ``"newly rewarded"``, ``"newly penalized"``, ``"no longer scored"``, ``"newly scored"`` or
             ``"changed"``.
@@ -82,7 +82,7 @@ class ExploitChange:
     """Known exploits that are paid: they earn at least as much as a right completion of the same prompt.
 
     Attributes:
-        tried: how many were scored by both rewards.
+        tried: the number scored by both rewards.
         newly_paid, no_longer_paid, still_paid: the completions, cut short.
     """
 
@@ -99,7 +99,7 @@ class ExploitChange:
 
 @dataclass(frozen=True)
 class Differences:
-    """What changes if the reward `before` is replaced by the reward `after`, over n completions.
+    """The changes over n completions if the reward `after` replaces the reward `before`.
 
     Attributes:
         data: the name of the data.
@@ -109,7 +109,7 @@ class Differences:
         failing, recovered: (n,) whether only the new reward cannot score the completion, or only the old one.
         exploits: known exploits that only one of the rewards pays, and those that both pay.
         examples: the completions that change most, the largest change first.
-        warnings: what limits the comparison, in sentences.
+        warnings: the limits of the comparison, in sentences.
     """
 
     before: Side
@@ -299,11 +299,11 @@ def compared(
     """Compare two sides of the same n completions.
 
     Args:
-        name: of the data.
+        name: the name of the data.
         groups: (n,) the group of each completion; None if there are no groups.
         sources: our name -> the column of the data.
         exploits: the known exploits that both sides scored.
-        examples: how many completions to show.
+        examples: the number of completions to show.
     """
     failed_before, failed_after = failed(before), failed(after)
     advantages = None if groups is None else gradients(before.total, after.total, groups)
@@ -537,7 +537,7 @@ class Limit:
 
     Attributes:
         value: a number of completions or groups; a share from 0 to 1 if `relative`.
-        text: as the user wrote it.
+        text: the text that the user wrote.
     """
 
     value: float
@@ -569,7 +569,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Limits:
-    """How much may change; None: any number.
+    """Limits on the changes. None means no limit.
 
     Attributes:
         changed: completions that get another total.
@@ -584,7 +584,7 @@ class Limits:
     failures: Limit | None = None
 
     def exceeded(self, differences: Differences) -> list[str]:
-        """Return a sentence for each limit that is exceeded, and one for known exploits that are paid again."""
+        """Return a sentence for each exceeded limit, and one for known exploits that are paid again."""
         advantages, size = differences.gradients, len(differences)
         changed, failing = int(differences.changed.sum()), int(differences.failing.sum())
         flips, compared = (0, 0) if advantages is None else (advantages.flips, advantages.compared)

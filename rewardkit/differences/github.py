@@ -1,6 +1,6 @@
-"""GitHub: the pull request that a job runs for, and its one comment, which is written again when something changes.
+"""GitHub: the pull request of a job, and its one comment, which is rewritten when something changes.
 
-``python -m rewardkit.differences.github review.md`` posts the file as a comment. It is a step of its own, so that the
+``python -m rewardkit.differences.github review.md`` posts the file as a comment. It is a separate step, so that the
 process that runs the rewards of the pull request never has the token. Without permission to write, as in pull requests
 from forks, the text is only in the summary of the job.
 """
@@ -45,7 +45,7 @@ class Job:
 
     Attributes:
         repository: ``owner/name``.
-        number: of the pull request; 0 if the job runs for none.
+        number: the number of the pull request; 0 if the job runs for none.
         base: the commit of the branch that the pull request goes into, or the one before a push; "" for other events.
         api: the address of GitHub's interface.
         summary: the file that is shown on the job's page.
@@ -62,7 +62,7 @@ class Job:
         """Read the variables that GitHub Actions sets.
 
         Raises:
-            ConfigError: this is no job of GitHub Actions, or one in which code of forks would get a token to write.
+            ConfigError: this is not a job of GitHub Actions, or one in which code of forks would get a token to write.
         """
         if (trigger := environment.get("GITHUB_EVENT_NAME", "")) in _TRUSTED:
             raise ConfigError(
@@ -74,8 +74,8 @@ class Job:
             repository = environment["GITHUB_REPOSITORY"]
         except (KeyError, OSError, ValueError):
             raise ConfigError(
-                "this is no job of GitHub Actions: GITHUB_EVENT_PATH or GITHUB_REPOSITORY is missing. Leave --github "
-                "out, and pass --base"
+                "this is not a job of GitHub Actions: GITHUB_EVENT_PATH or GITHUB_REPOSITORY is missing. Leave "
+                "--github out, and pass --base"
             ) from None
         pull = event.get("pull_request") or {}
         base = pull.get("base", {}).get("sha") or event.get("before") or ""
@@ -118,7 +118,7 @@ def hand_over(job: Job, markdown: str, rewards: int) -> None:
 
     Args:
         markdown: the review; "" if nothing changes.
-        rewards: how many were compared.
+        rewards: the number of compared rewards.
     """
     report = Path(os.environ.get("RUNNER_TEMP") or tempfile.gettempdir()) / "rewardkit-review.md"
     report.write_text(markdown, encoding="utf-8", errors="backslashreplace")
@@ -132,7 +132,7 @@ def hand_over(job: Job, markdown: str, rewards: int) -> None:
 
 @contextmanager
 def no_commands() -> Iterator[None]:
-    """Make the runner of GitHub Actions ignore workflow commands such as ``::error::`` in what is printed meanwhile."""
+    """Make the runner of GitHub Actions ignore workflow commands such as ``::error::`` in the output of the block."""
     # A completion that is printed cannot know it, so it cannot end the pause.
     token = secrets.token_hex(16)
     print(f"::stop-commands::{token}", flush=True)
@@ -143,7 +143,8 @@ def no_commands() -> Iterator[None]:
 
 
 def post(job: Job, text: str, token: str) -> str:
-    """Write or update the comment of the pull request; an empty text only updates an earlier one. Say what was done."""
+    """Write or update the comment of the pull request; an empty text only updates an earlier one. Return a description
+    of the action."""
     if not job.number:
         return "no pull request to comment on: the review is in the summary of the job"
     try:

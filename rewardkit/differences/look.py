@@ -1,4 +1,4 @@
-"""A look at one side of a change: what a quick check finds in a reward, and completions made for it.
+"""A look at one side of a change: the findings of a quick check of a reward, and completions made for it.
 
 The completions are made from the reward's own right ones (EXAMPLES and GOOD in its module) and from the sample: other
 answers, broken tags, texts that policies try. They reach branches that a small sample does not.
@@ -45,10 +45,10 @@ class Found:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a look at one reward shows.
+    """The result of a look at one reward.
 
     Attributes:
-        name: of its variable.
+        name: the name of its variable.
         made: rows with completions made for it.
         found: broken laws.
         held: the names of the laws that hold.
@@ -70,14 +70,14 @@ class Seen:
 
 @dataclass(frozen=True)
 class Inspection:
-    """A look at the rewards of one file, in a process of its own.
+    """A look at the rewards of one file, in a separate process.
 
     Attributes:
-        name: of the file, for messages.
-        place: where it is.
+        name: the name of the file, for messages.
+        place: its location.
         targets: ``file.py:name`` each; or ``file.py`` for all its rewards.
         sample: the committed completions; None if there are none.
-        laws: to check; empty: only make completions.
+        laws: the laws to check; empty: only make completions.
         budget: seconds for the check of each reward.
     """
 
@@ -124,7 +124,7 @@ class Inspection:
 
 
 def _within(reward: Any) -> Iterator[Any]:
-    """Yield what a composed reward, or a list of rewards, is made of."""
+    """Yield the parts of a composed reward, or of a list of rewards."""
     if isinstance(reward, Reward):
         yield from (node for node, _, _ in walk(reward) if node is not reward)
     elif isinstance(reward, (list, tuple)):

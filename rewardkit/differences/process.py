@@ -28,11 +28,11 @@ class Data:
     """Completions that several processes can open.
 
     Attributes:
-        name: as the user wrote it.
-        address: of a file or folder, absolute, since a revision has another working directory.
+        name: the name that the user wrote.
+        address: the absolute address of a file or folder, since a revision has another working directory.
         rows: yields the rows, if only this function can read them.
         sources: our name -> the column of the data.
-        limit: how many rows from the start are read; None: all.
+        limit: the number of rows that are read from the start; None: all.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Data:
 
 
 class Task(Protocol):
-    """What a process does. Picklable, as is its result."""
+    """The work of a process. It and its result can be pickled."""
 
     @property
     def name(self) -> str:
@@ -64,7 +64,7 @@ class Task(Protocol):
 
     @property
     def place(self) -> Place:
-        """Where the process runs."""
+        """The place where the process runs."""
 
     def run(self) -> Any: ...
 
@@ -74,7 +74,7 @@ class Job:
     """Score completions.
 
     Attributes:
-        name: of the reward, as the user wrote it.
+        name: the name of the reward, as the user wrote it.
     """
 
     name: str
@@ -114,7 +114,7 @@ class Several:
 
 
 def scored_elsewhere(jobs: Sequence[Job]) -> list[Side]:
-    """Score all jobs at the same time, each in a process of its own.
+    """Score all jobs at the same time, each in a separate process.
 
     Raises:
         RewardKitError: a reward cannot be loaded or cannot score the data, or its process dies.
@@ -129,7 +129,7 @@ def scored_elsewhere(jobs: Sequence[Job]) -> list[Side]:
 def done_elsewhere(
     tasks: Sequence[Task], timeout: float | None = None, cancelled: Callable[[], bool] | None = None
 ) -> list[Any]:
-    """Do all tasks at the same time, each in a process of its own; return results, or errors in their places.
+    """Do all tasks at the same time, each in a separate process. Return results, or errors in their places.
 
     Args:
         timeout: seconds, after which the processes that still run are ended.

@@ -1,4 +1,4 @@
-"""A side without code: what a run recorded for its completions while it trained.
+"""A side without code: the scores that a run recorded for its completions while it trained.
 
 ``recorded("runs/x", saved("runs/x"), [])`` has the totals of the rewards that were in force.
 """
@@ -39,7 +39,7 @@ class Recorded:
         """Raise a DataError if the completions at `address` are not those of this run."""
         if os.path.realpath(self.run) != os.path.realpath(address):
             raise DataError(
-                f"{self.run} has recorded the scores of its own completions alone. Compare on them: --on {self.run}"
+                f"{self.run} has recorded only the scores of its own completions. Compare on them: --on {self.run}"
             )
 
 
@@ -74,13 +74,13 @@ def side_of(run: Run, address: str, table: Mapping[str, Any], leave_out: Sequenc
         leave_out: terms to subtract from the totals; names that the record does not have are ignored.
 
     Raises:
-        DataError: a component to leave out is no term.
+        DataError: a component to leave out is not a term.
     """
     left_out = tuple(name for name in leave_out if name in run.terms)
     inside = [name for name in leave_out if name in run.components and name not in run.terms]
     if inside:
         raise DataError(
-            f"{inside[0]} is no term of its own in {address}, so it cannot be subtracted from the recorded totals. "
+            f"{inside[0]} is not a separate term in {address}, so it cannot be subtracted from the recorded totals. "
             "Compare with the reward's code instead: rewardkit diff takes its file, also at a git revision"
         )
     total = _floats(table["total"])

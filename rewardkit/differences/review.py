@@ -41,7 +41,7 @@ class File:
     """A file of rewards on both sides, relative to the top of the repository; "" where it is not.
 
     Attributes:
-        names: of the rewards; empty for all.
+        names: the names of the rewards; empty for all.
     """
 
     now: str
@@ -63,7 +63,7 @@ def named(found: Changes, rewards: Sequence[str]) -> Iterator[File]:
 
 
 def touched(found: Changes) -> Iterator[File]:
-    """Yield the files that look like modules of rewards, and that the change reaches."""
+    """Yield the files affected by the change that look like modules of rewards."""
     tracked = [path for path in git("ls-files", "-z", folder=found.root).split("\0") if (found.root / path).is_file()]
     for path in sorted(reached(found.root, [*found.files, *found.removed], tracked)):
         if may_define_rewards(found.root, path):
@@ -78,7 +78,7 @@ State = Literal["same", "changed", "added", "removed", "failed"]
 
 @dataclass(frozen=True)
 class Reviewed:
-    """What a change does to one reward.
+    """The effect of a change on one reward.
 
     Attributes:
         name: ``path.py:name`` in the working tree.
@@ -87,7 +87,7 @@ class Reviewed:
         made: the differences on completions made for the reward.
         broken: laws that only the new reward breaks.
         still: those that both break.
-        notes: what limits the comparison.
+        notes: the limits of the comparison.
     """
 
     name: str
@@ -117,7 +117,7 @@ class Reviewed:
         return "No sample is committed." if self.state == "changed" else f"No sample is committed. {self.made.verdict}"
 
     def blocks(self) -> Iterator[Block]:
-        """Yield what the report shows of a reward that changed."""
+        """Yield the report's text about a changed reward."""
         if self.sample is not None and not self.sample.same:
             yield from self.sample.document.blocks
         else:
@@ -178,7 +178,7 @@ class Review:
 
     Attributes:
         rewards: all that it touches.
-        notes: what else in it may matter.
+        notes: other facts about it that may matter.
     """
 
     rewards: tuple[Reviewed, ...]
@@ -217,7 +217,7 @@ class Review:
         }
 
 
-# Both sides of a changed file of rewards, each loaded and scored in a process of its own.
+# Both sides of a changed file of rewards, each loaded and scored in a separate process.
 
 
 _AGAIN = 10
@@ -226,18 +226,18 @@ _AGAIN = 10
 
 @dataclass(frozen=True)
 class Options:
-    """How rewards are reviewed.
+    """The settings of a review.
 
     Attributes:
         sample: the file of completions for all rewards; None: the file ``<reward file>.sample.jsonl`` beside each.
         sources: our name -> the column of the sample.
-        limit: how many completions of the sample are used; None: all.
+        limit: the number of completions of the sample that are used; None: all.
         without: components to leave out.
         regressions: a file of known exploits.
         makes: whether completions are made besides the sample.
         budget: seconds for the check of each reward; 0: none.
         timeout: seconds for one reward on all completions.
-        examples: how many changed completions are shown.
+        examples: the number of changed completions that are shown.
     """
 
     sample: Path | None = None
@@ -253,12 +253,12 @@ class Options:
 
 @dataclass(frozen=True)
 class Sides:
-    """Both sides of one file: where processes find it, and what they score.
+    """Both sides of one file: its places for the processes, and the completions that they score.
 
     Attributes:
-        revision: of the old file.
-        places: of the new file, and of the old one if there is one.
-        paths: of the file in these places.
+        revision: the revision of the old file.
+        places: the places of the new file, and of the old one if there is one.
+        paths: the paths of the file in these places.
         cases: known exploits.
     """
 
@@ -285,11 +285,11 @@ class Sides:
         )
 
     def looks(self, laws: Sequence[tuple[str, ...]], budget: float, names: Sequence[str] = ()) -> list[Any]:
-        """Look at the new and at the old rewards; an error stands for a side that cannot be loaded.
+        """Look at the new and at the old rewards; an error takes the place of a side that cannot be loaded.
 
         Args:
-            laws: to check in the new version, and in the old one.
-            names: of the reward in both; by default, all.
+            laws: the laws to check in the new version, and in the old one.
+            names: the names of the reward in both; by default, all.
         """
         makes = self.options.makes and not names
         each: list[tuple[str, ...]] = [(name,) for name in names] or [self.file.names] * 2
@@ -352,7 +352,7 @@ class Sides:
         return Job(name, replace(place, source=Named(target)), data, self.options.without, self.cases)
 
     def _broken(self, before: Seen, after: Seen) -> tuple[tuple[Found, ...], tuple[str, ...]]:
-        """Return the laws that only the new reward breaks, and the names of those that both break."""
+        """Return the laws that only the new reward breaks, and the names of laws that both break."""
         if not after.found:
             return (), ()
         laws = tuple(sorted(after.broken))
@@ -450,12 +450,12 @@ def _notes(found: Changes, options: Options) -> Iterator[str]:
     names = [path for path in found.files if PurePosixPath(path).name.startswith(_REQUIREMENTS)]
     if names:
         yield (
-            f"{', '.join(names)} changed, too. Both versions were scored with the packages that are installed now, so "
+            f"{', '.join(names)} also changed. Both versions were scored with the packages that are installed now, so "
             "what other versions of packages change does not show."
         )
     samples = [path for path in found.files if _is_sample(found.root / path, options)]
     if samples:
-        yield f"{', '.join(samples)} changed, too. Both versions were scored on its new rows."
+        yield f"{', '.join(samples)} also changed. Both versions were scored on its new rows."
 
 
 def _is_sample(path: Path, options: Options) -> bool:

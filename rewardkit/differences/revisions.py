@@ -1,4 +1,4 @@
-"""Git: the files of a revision in a temporary folder, and what differs between a revision and the working tree.
+"""Git: the files of a revision in a temporary folder, and the differences between a revision and the working tree.
 
 ``with checked_out("HEAD~1", Path.cwd()) as tree: ...`` has all files of the commit before, also those that
 ``export-ignore`` would leave out. The repository and its working tree stay as they are.
@@ -26,7 +26,7 @@ class Tree:
 
     Attributes:
         root: the top of the repository.
-        folder: where its files of that revision are.
+        folder: the folder of its files of that revision.
         cwd: the folder in `folder` that corresponds to the working directory, or `folder` if it did not exist.
     """
 
@@ -57,7 +57,7 @@ def checked_out(revision: str, cwd: Path) -> Iterator[Tree]:
 
 @dataclass(frozen=True)
 class Changes:
-    """What differs between a revision and the working tree.
+    """The differences between a revision and the working tree.
 
     Attributes:
         root: the folder of the repository.

@@ -22,7 +22,7 @@ from rewardkit.tree.reward import Reward
 from rewardkit.workers.random_state import preserved_rng
 
 TOLERANCE = 1e-9
-"""A smaller change of a number is no change."""
+"""A smaller change of a number does not count as a change."""
 _BATCH = 512
 """As `rewardkit score` has by default."""
 
@@ -32,7 +32,7 @@ class NotReproducible:
     """A reward that scores the same completions differently the next time.
 
     Attributes:
-        changed: how many of `tried` completions got another total.
+        changed: the number of the `tried` completions that got another total.
         largest: the largest change.
     """
 
@@ -46,18 +46,18 @@ class Side:
     """The scores of one reward on n completions.
 
     Attributes:
-        name: of the reward, as the user wrote it.
+        name: the name of the reward, as the user wrote it.
         total: (n,) NaN if there is none.
         components: name -> (n,) raw values, NaN if not scored.
         codes: name -> (n,) positions in ``list(rk.Outcome)``.
         errors: row -> why it could not be scored.
         structures: component -> a fingerprint that does not depend on its name.
-        left_out: of the names to leave out, those that it has.
+        left_out: the excluded names that it has.
         omitted: the components that were left out.
         columns: the columns of the data that the reward reads.
         scheduled: whether it has schedules, which have their end value here.
         sees_batches: whether a function sees all completions of a batch.
-        exploits: for each known exploit, its total and the lowest total of a right completion; NaN if not scored.
+        exploits: the total of each known exploit, and the lowest total of a right completion; NaN if not scored.
         unsteady: None if the reward is deterministic, as far as it was tried.
     """
 
@@ -88,7 +88,7 @@ def scored(
     """Score all completions in this process.
 
     Args:
-        name: of the reward, for messages.
+        name: the name of the reward, for messages.
         sources: our name -> the column of the data.
         leave_out: components to leave out, see `without`.
         exploits: completions to score besides the data.

@@ -1,4 +1,4 @@
-"""How the two rewards of a comparison are named: a file or module, also at a git revision.
+"""The names of the two rewards of a comparison: a file or module, optionally at a git revision.
 
 ``target_of("HEAD~1:reward.py:reward")`` has the revision ``HEAD~1`` and the name ``reward.py:reward``.
 """
@@ -25,19 +25,19 @@ _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
 class Source(Protocol):
-    """A reward to be loaded in a process of its own. Picklable."""
+    """A reward to be loaded in a separate process. Picklable."""
 
     def load(self) -> Reward: ...
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a process loads a reward.
+    """The place from which a process loads a reward.
 
     Attributes:
         source: loads it.
         cwd: the working directory.
-        path: what is on ``sys.path``.
+        path: the entry of ``sys.path``.
         folder: the temporary folder with the files of a revision; None for the working tree.
     """
 
@@ -49,7 +49,7 @@ class Place:
 
 @runtime_checkable
 class Placed(Protocol):
-    """A reward that a user named, which can be put where a process loads it."""
+    """A reward named by the user, to be put at a place from which a process loads it."""
 
     def placed(self) -> AbstractContextManager[Place]: ...
 
@@ -69,7 +69,7 @@ class Target:
     """A reward in a file or module.
 
     Attributes:
-        revision: of git; empty for the working tree.
+        revision: the revision of git; empty for the working tree.
         name: ``path.py:name`` or ``module:name``.
     """
 
@@ -134,7 +134,7 @@ def path_in(tree: Tree) -> tuple[str, ...]:
 
 
 def _moved(entry: str, root: Path, folder: Path) -> str:
-    """Return an entry of ``sys.path`` for a revision: what git has at that place, if it has anything."""
+    """Return an entry of ``sys.path`` for a revision: git's copy of that place, if it has one."""
     here = Path(entry or ".").resolve()
     if here.is_relative_to(root) and (folder / here.relative_to(root)).is_dir():
         return str(folder / here.relative_to(root))

@@ -28,7 +28,7 @@ _BATCH = 512
 _SECONDS = 0.5
 """Between two writes: often enough for a page that shows them as they come."""
 _NICENESS = 10
-"""How far the process steps back: the page that shows the results comes first."""
+"""The niceness of the process: the page that shows the results comes first."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,13 @@ class TriedPart:
 
 @dataclass(frozen=True)
 class Trial:
-    """Score the training completions of a run: a `Task` for a process of its own.
+    """Score the training completions of a run: a `Task` for a separate process.
 
     Attributes:
-        name: of the reward, as the user wrote it.
-        place: where the process loads it.
+        name: the name of the reward, as the user wrote it.
+        place: the place from which the process loads it.
         run: the folder of the run, absolute.
-        folder: where the parts are written.
+        folder: the folder for the parts.
         leave_out: components to leave out, see `without`.
         since: the first step; None: all.
     """

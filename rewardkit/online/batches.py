@@ -98,7 +98,7 @@ def tables(
         cells_stop: raise if a cell does not fit.
 
     Raises:
-        RunStopped: every other row would fail, too: a wrong key, a quota that is used up.
+        RunStopped: every other row would also fail: a wrong key, a quota that is used up.
         RewardBug: with `bugs_stop`.
         CoercionError: with `cells_stop`.
     """
@@ -150,7 +150,7 @@ def check_patience(seconds: float) -> None:
 
 
 class RunExit(BaseException):
-    """Ends a training whose trainer catches every `Exception` of a reward and goes on without the score."""
+    """Ends a training whose trainer catches every `Exception` of a reward and continues without the score."""
 
 
 def patient(
@@ -163,8 +163,8 @@ def patient(
 
     Args:
         score: scores the rows at some places.
-        seconds: after which failed rows are not scored again; 0.0 scores every row once.
-        waiting: is called with failed rows before they are scored again.
+        seconds: the seconds after which failed rows are not scored again; 0.0 scores every row once.
+        waiting: a function that is called with failed rows before they are scored again.
     """
     backoff = Backoff(_FIRST_PAUSE, _LONGEST_PAUSE, seconds)
     while len(places):

@@ -18,13 +18,13 @@ from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import leaves
 
 _FEWEST_BATCHES, _FEWEST_ROWS = 2, 64
-"""What must be seen before errors can stop a run."""
+"""The minimum that must be seen before errors can stop a run."""
 _SURE = 3.0902
 """The quantile of the normal distribution at 99.9 %: the question is asked at every batch of a long run."""
 
 Counts = dict[str, Sequence[int]]
-"""By component: rows evaluated, failed, errored, failed without harm to the total; rows with a gold that cannot be
-read, which are not among the failed; and rows that were read: neither that nor abstained."""
+"""By component: rows evaluated, failed, errored, failed without harm to the total; rows with an unreadable gold, which
+do not count as failed; and rows that were read, which have no unreadable gold and did not abstain."""
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,8 @@ class Target:
 
     Attributes:
         module: the module that defines it, as it is imported.
-        name: of the reward in the module.
-        folder: that has to be on the path to import the module; empty for an installed one.
+        name: the name of the reward in the module.
+        folder: the folder that has to be on the path to import the module; empty for an installed one.
         gold: the column of the reward that holds the gold answer.
         columns: all columns that the reward needs.
     """
@@ -114,7 +114,7 @@ class Tested:
 @final
 @dataclass(frozen=True)
 class Export:
-    """What a trainer needs to use a reward.
+    """The files and settings with which a trainer uses a reward.
 
     Attributes:
         files: name -> text of the files to write.

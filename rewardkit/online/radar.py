@@ -37,7 +37,7 @@ from rewardkit.workers.random_state import preserved_rng
 
 
 _SAVED = 3.0
-"""The most to save, in times of the last cost: after a long pause there is no rush of work."""
+"""The most to save, in times of the last cost: so a long pause is not followed by a rush of work."""
 
 
 @final
@@ -47,7 +47,7 @@ class OverheadBudget:
     The first piece of work is free: it is often many times slower than the next ones, because it imports and compiles.
 
     Args:
-        share: of the time that passes, from 0 to 1.
+        share: the share of the elapsed time, from 0 to 1.
     """
 
     def __init__(self, share: float) -> None:
@@ -141,10 +141,10 @@ class Radar:
         """Look at a scored batch of n completions, if the allowance suffices.
 
         Args:
-            batch: what was scored.
+            batch: the scored batch.
             table: its scores.
             totals: (n,) what the training uses.
-            step: of the training; None counts the batches.
+            step: the step of the training; None counts the batches.
             limit: the length in tokens at which completions are cut off, if it is known.
 
         Returns:
@@ -200,7 +200,7 @@ class Radar:
 
     @property
     def evidence(self) -> Evidence | None:
-        """What it has seen, as the input of `suspicious`; None before the first look."""
+        """The batches seen so far, as the input of `suspicious`; None before the first look."""
         looks = self._looks
         if not looks:
             return None

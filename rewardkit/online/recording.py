@@ -1,7 +1,7 @@
 """The record of rows that arrive one at a time, in several processes.
 
 Rows are written together, a few hundred at a time. All processes of one training write into one attempt of the run,
-each under a rank of its own: the first process to arrive begins the attempt.
+each under a separate rank: the first process to arrive begins the attempt.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ from rewardkit.tree.evaluation.scorer import Scorer
 def joined(tables: Sequence[ScoreTable]) -> ScoreTable:
     """Join at least one table of the same reward; weights are averaged over the rows that they count in.
 
-    What functions logged for a whole batch is averaged over the rows, too; what they logged for each completion is left
-    out.
+    Values that functions logged for a whole batch are also averaged over the rows; values logged for each completion
+    are left out.
     """
     if len(tables) == 1:
         return tables[0]
@@ -140,7 +140,7 @@ class RowRecording:
 
     Args:
         path: the folder of the run, or an fsspec address.
-        scorer: of the reward that is recorded.
+        scorer: the scorer of the recorded reward.
 
     Raises:
         RewardTypeError: `path` is not a path.

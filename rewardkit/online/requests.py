@@ -37,7 +37,7 @@ class _Waiting:
 
 @dataclass
 class _Loop:
-    """What waits in one event loop."""
+    """The requests that wait in one event loop."""
 
     rows: list[_Waiting] = field(default_factory=list)
     running: int = 0

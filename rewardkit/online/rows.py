@@ -33,7 +33,7 @@ class Row:
         columns: the cells of its row of the dataset.
         completion_ids: its tokens, if they are known.
         cut: whether it ran into the token limit; None if unknown.
-        runs_calls: the trainer runs the calls of the messages, so that what is left in a text is no call.
+        runs_calls: the trainer runs the calls of the messages, so calls that remain in a text do not count.
     """
 
     completion: Any
@@ -52,8 +52,8 @@ class Moment:
     """When rows are scored, and whether together.
 
     Attributes:
-        progress: how far training is; None if unknown.
-        step: of training, for the record.
+        progress: the training progress; None if unknown.
+        step: the step of training, for the record.
         training: False for evaluation.
         num_generations: the rows are whole groups of so many completions; None if they are independent.
     """

@@ -36,7 +36,7 @@ _SHOWN = 10
 
 @final
 class RowScorer:
-    """Scores rows as they arrive. Thread-safe; pickled without what it has seen.
+    """Scores rows as they arrive. Thread-safe; pickled without its state.
 
     ``RowScorer(reward, TrainerInputs("verl")).score([Row("42", columns={"answer": "42"})])``
 
@@ -45,7 +45,7 @@ class RowScorer:
 
     Args:
         reward: the tree, a plain function, or a list of rewards and functions.
-        offers: what the trainer hands over.
+        offers: the inputs that the trainer passes.
         special_tokens: a tokenizer, or the texts of the tokens to remove from completions.
         record: the folder of a run; what is scored is written there.
         limits: when it stops because of failed and errored rows; 64 rows of this process are a batch. A bug in a reward
@@ -148,18 +148,18 @@ class RowScorer:
         """Return the scores of `rows`, in their order.
 
         Args:
-            progress: how far training is; None if unknown.
+            progress: the training progress; None if unknown.
             num_generations: the rows are whole groups of so many completions, scored together: an error raises.
-            step: of training, for the record.
+            step: the step of training, for the record.
             training: False for evaluation.
-            patience: seconds during which rows that have failed are scored again, as long as they are no groups.
+            patience: seconds during which rows that have failed are scored again, as long as they are not in groups.
             strict: a missing column, a cell that does not fit, and a bug in a reward raise. The rows are a whole batch.
 
         Raises:
-            RunStopped: every later row would fail, too: a wrong key, a quota that is used up.
+            RunStopped: every later row would also fail: a wrong key, a quota that is used up.
             RewardFailure, RewardBug: too many rows have failed, or a reward has a bug in too many rows; this is
                 raised again at every later call.
-            CoercionError: a column has no gold answer that can be read; this is raised again, too.
+            CoercionError: a column has no gold answer that can be read; this is also raised again.
             RewardBug: with `strict`: a bug in a reward.
             BindingError, CoercionError: with `num_generations` or `strict`: a column is missing, a cell does not fit.
         """
@@ -183,7 +183,7 @@ class RowScorer:
         """Count a row that has failed before it was scored; return its scores.
 
         Args:
-            recorded: write it into the record, too.
+            recorded: also write it into the record.
 
         Raises:
             RewardFailure: as `score`.
@@ -223,7 +223,7 @@ class RowScorer:
             self._recording.add(table, rows, moment)
 
     def flush(self) -> None:
-        """Write what is recorded so far."""
+        """Write all rows recorded so far."""
         if self._recording is not None:
             self._recording.flush()
 

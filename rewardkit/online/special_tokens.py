@@ -15,7 +15,7 @@ from rewardkit.batch.messages import as_messages
 from rewardkit.errors import RewardTypeError, shorten
 
 _LOOKS_SPECIAL = re.compile(r"(<\|[A-Za-z0-9_.-]{1,40}\|>|</s>|<eos>|<end_of_turn>|<pad>)\s*\Z")
-"""What the usual tokenizers end or pad a text with."""
+"""Tokens with which the usual tokenizers end or pad a text."""
 
 
 @final
@@ -72,7 +72,7 @@ class SpecialTokens:
         ]
 
     def missed(self, completion: Any) -> str:
-        """Return what looks like a special token at the end of a text although no tokens are known; else empty."""
+        """Return a likely special token at the end of a text if no tokens are known; else empty."""
         # Any limit: special tokens are shorter.
         found = None if self.tokens or not isinstance(completion, str) else _LOOKS_SPECIAL.search(completion[-64:])
         return found[1] if found else ""

@@ -1,4 +1,4 @@
-"""What a trainer hands over besides the completion, and which rewards it therefore cannot run."""
+"""The inputs that a trainer passes besides the completion, and the rewards that it therefore cannot run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rewardkit.tree.reward import Reward, walk
 @final
 @dataclass(frozen=True)
 class TrainerInputs:
-    """What arrives with the completions of a trainer.
+    """The inputs that a trainer passes with its completions.
 
     Attributes:
         trainer: its name in messages.
@@ -27,7 +27,7 @@ class TrainerInputs:
         prompt: the prompt arrives.
         ids: the token ids of completions arrive.
         end_token: completions end with the token that ends a text. It is removed, even if no special tokens are given.
-        instead: what to do with a reward that needs more; a sentence.
+        instead: the advice for a reward that needs more, as a sentence.
     """
 
     trainer: str
@@ -40,7 +40,7 @@ class TrainerInputs:
     instead: str = ""
 
     def check(self, scorer: Scorer) -> None:
-        """Raise RewardDefinitionError if the reward needs what does not arrive."""
+        """Raise RewardDefinitionError if the reward needs an input that the trainer does not pass."""
         nodes = _nodes(scorer.reward)
         if whole := [node for node in nodes if node.facts.together == "batch" or (_of_batch(node) and not self.batch)]:
             self._refuse(whole, "a batch of the trainer never arrives as a whole")
@@ -81,7 +81,7 @@ class TrainerInputs:
 
 
 def _asked(node: Reward) -> Iterator[tuple[str, bool]]:
-    """Yield what a reward asks for besides completions and columns, and whether it cannot do without."""
+    """Yield the inputs that a reward asks for besides completions and columns, and whether it needs them."""
     binding = node.facts.binding
     if binding is None:
         return
@@ -98,7 +98,7 @@ def _asked(node: Reward) -> Iterator[tuple[str, bool]]:
 
 
 def _of_batch(node: Reward) -> bool:
-    """Return whether a function takes the whole batch; one of TRL does, too, but scores each row by itself."""
+    """Return whether a function takes the whole batch; one of TRL also does, but scores each row by itself."""
     binding = node.facts.binding
     return binding is not None and binding.scope == "batch" and not binding.foreign
 

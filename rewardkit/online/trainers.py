@@ -1,4 +1,4 @@
-"""What trainers with a list of reward functions share: TRL, and those that are built on it or like it."""
+"""Code shared by trainers with a list of reward functions: TRL, and trainers built on it or like it."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _LONGEST_CONSTANT = 2_000
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _MOST_ITEMS = 1_000
 _MOST_OBJECTS = 50_000
-"""The limits of what is looked at."""
+"""The limits of the search."""
 # "API_KEY", "hf_token": their values are not written into a recording.
 _SECRET = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
 
@@ -233,7 +233,7 @@ def _label(module: str) -> str:
 
 
 _DATA = ("prompt", "example")
-"""What a function may read of the data besides columns."""
+"""Arguments that a function may read from the data besides columns."""
 
 
 def version_of(scorer: Scorer) -> Version:

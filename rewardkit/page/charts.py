@@ -87,7 +87,7 @@ def extent_of(panels: Iterable[Panel]) -> Range | None:
 
 
 def summary_of(lines: Sequence[Mapping[str, Any]], steps: Sequence[Sequence[float | None]], unit: str) -> str:
-    """Return what a graph shows as text, for those who cannot see it."""
+    """Return a graph as text, for readers who cannot see it."""
     told = [_told(line, steps[line["steps"]], unit) for line in lines[:_TOLD]]
     rest = [f"and {len(lines) - _TOLD} more lines"] if len(lines) > _TOLD else []
     return "; ".join([*filter(None, told), *rest])

@@ -26,7 +26,7 @@ class Line:
         color: the component that determines the color, or "" for the total.
         by: the column of the completions whose mean this is, as a selection names it, or "".
         low, high: (t,) the band around the line.
-        dashed, dotted: how it differs from another line of the same color; evaluations are dashed.
+        dashed, dotted: the difference from another line of the same color; evaluations are dashed.
     """
 
     name: str
@@ -338,7 +338,7 @@ _SETTINGS = ("limit/",)
 
 
 def _others(metrics: Metrics) -> Iterator[Panel]:
-    """Yield a graph for each other metric: what the trainer logs, and the time and cost of judges."""
+    """Yield a graph for each other metric: the trainer's log, and the time and cost of judges."""
     for name, series in metrics.training.items():
         if not name.startswith((*_DRAWN, *_COUNTED, *_SETTINGS)):
             lines = [Line(name.removeprefix("trainer/"), *series)]

@@ -46,7 +46,7 @@ class Filter:
 
     @classmethod
     def parse(cls, text: str) -> Filter:
-        """Parse what was typed. Never raises."""
+        """Parse the typed text. Never raises."""
         words, conditions = [], []
         # Any limit: what is typed is read at each key.
         for quoted, name, operator, value, word in _TERM.findall(text[:2_000]):

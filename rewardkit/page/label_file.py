@@ -36,7 +36,7 @@ LONGEST_NOTE = 2_000
 
 @dataclass(frozen=True)
 class Label:
-    """A label of a completion, and what was noted about it."""
+    """A label of a completion, and the note on it."""
 
     label: str
     note: str = ""
@@ -127,7 +127,7 @@ class LabelFile:
         return {line.key: line.label for line in self._lines if line.run == run}
 
     def refresh(self) -> bool:
-        """Read what others have changed. Return whether there was anything.
+        """Read the changes of others. Return whether there were any.
 
         Raises:
             RewardKitError: a line is not a label.

@@ -20,11 +20,11 @@ from rewardkit.record.schema import Key
 from rewardkit.scoring.regressions import Regression
 
 NONE = "none"
-"""What a search calls a completion without a label."""
+"""The word in a search for a completion without a label."""
 
 
 class Recorded(Protocol):
-    """What is labeled: a run in memory."""
+    """The object that is labeled: a run in memory."""
 
     @property
     def name(self) -> str: ...
@@ -101,7 +101,7 @@ class Labels:
 
 
 def facts_of(watched: Recorded, row: int) -> dict[str, Any]:
-    """Return what a label says about the completion besides its text: prompt, step, version, total and components."""
+    """Return a label's data about the completion besides its text: prompt, step, version, total and components."""
     scores = watched.scores
     total = float(scores.total[row])
     components = {name: float(values[row]) for name, values in scores.components.items()}

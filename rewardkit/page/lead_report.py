@@ -43,7 +43,7 @@ _VERDICTS = {"does": "does the task", "does_not": "does not do the task", "undec
 
 @dataclass(frozen=True)
 class Example:
-    """A completion of a lead, with what a judge says of it."""
+    """A completion of a lead, with a judge's verdict on it."""
 
     step: int
     total: float
@@ -62,8 +62,8 @@ class LeadReport:
         steps, completions: the number of training steps and of their completions.
         leads: strongest first, then the facts.
         examples: the completions of each lead, the most telling first.
-        opinions: what a judge says of each lead; None for facts, and without a judge.
-        remark: what was not searched for and why; empty if nothing is missing.
+        opinions: a judge's opinion of each lead; None for facts, and without a judge.
+        remark: the searches that were omitted, and why; empty if nothing is missing.
     """
 
     run: str

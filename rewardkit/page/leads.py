@@ -79,7 +79,7 @@ def sampled_batches(scores: Scores, most: int = MOST) -> Iterator[Integers]:
 
 
 def recorded_batch(watched: Watched, rows: Integers) -> Batch:
-    """Return some rows, in order of groups, as what was scored.
+    """Return some rows, in order of groups, as a scored batch.
 
     A text that the record has lost is empty. Of token ids the record has the number only, so they are 0, 1, 2...
     """
@@ -219,7 +219,7 @@ def _unfinished(scores: Scores) -> Floats:
 
 
 def _foreign(scores: Scores) -> ForeignScores | None:
-    """Return what the radar recorded for the newest version of the reward: other versions paid for other things."""
+    """Return the radar's record for the newest version of the reward: other versions paid for other things."""
     known = np.flatnonzero(~np.isnan(scores.foreign_total))
     if not known.size:
         return None

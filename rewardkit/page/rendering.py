@@ -1,7 +1,7 @@
 r"""Markdown, mathematics and JSON as a tree of elements: ``rendered("**6** or $x^2$")``.
 
 The text is a model's: it becomes elements of a fixed list and text, never HTML. Nothing in it is loaded, no link can be
-followed, and nothing is hidden: the addresses of links and images, and the labels of code, are shown, too.
+followed, and nothing is hidden: the addresses of links and images, and the labels of code, are also shown.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def formula(latex: str, *, block: bool = False) -> Node | None:
 
     Args:
         latex: LaTeX without delimiters.
-        block: display it on a line of its own.
+        block: display it on a separate line.
     """
     if len(latex) > LONGEST_FORMULA or _MACROS.search(latex):
         return None
@@ -84,7 +84,7 @@ def _letters(text: str) -> int:
 
 
 def _node(element: Any, depth: int, budget: Any) -> Node:
-    """Return an element with its children; raise ValueError if it is too deep, too large or not known."""
+    """Return an element with its children; raise ValueError if it is too deep, too large or unknown."""
     if not depth or next(budget, None) is None or not _ELEMENTS.fullmatch(element.tag):
         raise ValueError(element.tag)
     attributes = {
@@ -104,12 +104,12 @@ _NODES = 20_000
 _FORMULAS = 400
 """Any limit of a text: the rest is shown as it was written."""
 _DEEPEST = 40
-"""The deepest nesting of blocks. The parser drops what is nested 50 deep."""
+"""The deepest nesting of blocks. The parser drops blocks that are nested 50 deep."""
 _PLAIN = frozenset(
     ["p", "ul", "ol", "li", "blockquote", "strong", "em", "s", "table", "thead", "tbody", "tr", "th", "td", "hr", "br"]
 )
 _DELIMITERS = (("$$", "$$", True), ("\\[", "\\]", True), ("\\(", "\\)", False), ("$", "$", False))
-"""The begin and end of mathematics, and whether it stands on a line of its own."""
+"""The begin and end of mathematics, and whether it is on a separate line."""
 _ENVIRONMENTS = tuple(
     f"\\begin{{{name}{star}}}" for name in ("equation", "align", "gather", "aligned", "cases") for star in ("", "*")
 )

@@ -29,7 +29,7 @@ LABEL = "label"
 """The name of the label of a completion in a search."""
 _COMPARED = ("prompt", "component", "completion", "column")
 _MATCHED = ("prompt", "column", "component", "completion")
-"""What a name means, the first that exists: after ``<`` and ``>``, and after ``=`` and ``:``."""
+"""The meanings of a name, of which the first that exists counts: after ``<`` and ``>``, and after ``=`` and ``:``."""
 _WORDS = {
     "prompt": "a number of the prompt",
     "component": "a component",
@@ -103,7 +103,7 @@ def split(
     """Split a filter.
 
     Args:
-        asked: as typed.
+        asked: the filter as typed.
         own: the numbers of the prompts.
         examples: the columns of the dataset. `Split.prompts` calls them ``column.<name>``.
         scores: the scores of the completions.
@@ -136,7 +136,7 @@ def _flagged(asked: Filter, columns: Mapping[str, Column]) -> Filter:
 
 
 def _meaning(condition: Condition, kinds: Mapping[str, Mapping[str, Column]]) -> tuple[str, str, list[str]]:
-    """Return what a name means, the name without its prefix, and what else it could mean; "" if it means nothing."""
+    """Return the meaning of a name, the name without its prefix, and its other possible meanings; "" if it has none."""
     prefix, _, rest = condition.name.partition(".")
     if rest in kinds.get(prefix, {}):
         return prefix, rest, []

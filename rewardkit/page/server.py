@@ -58,7 +58,7 @@ class Guard:
 
     Args:
         hosts: the allowed names in the Host header.
-        addresses: whether to allow IP addresses in the Host header, too.
+        addresses: whether to allow also IP addresses in the Host header.
         token: the secret that visitors need. It comes in the URL once, and in a cookie from then on.
     """
 
@@ -334,7 +334,7 @@ def _announce(library: Library, folders: Sequence[Path], address: str, told: Cal
 
 
 def _detour(address: str, folder: str) -> str:
-    """Return the address of a local file, which only this user can read, that leads to `address`."""
+    """Return the address of a local file that leads to `address` and that only this user can read."""
     file = Path(folder) / "view.html"
     file.write_text(leading_to(address), encoding="utf-8")
     return file.as_uri()

@@ -87,7 +87,7 @@ class ShownTurn:
 
 @dataclass(frozen=True)
 class Transcript:
-    """A conversation: why it stopped, its turns, and what was said before the first one."""
+    """A conversation: the reason why it stopped, its turns, and the messages before the first one."""
 
     stop: str
     turns: Sequence[ShownTurn]
@@ -133,7 +133,7 @@ def transcript_of(
 
     Args:
         messages: the messages, as JSON.
-        rollout: what is known besides the messages, as JSON.
+        rollout: the facts besides the messages, as JSON.
         completion: the text that rewards read, or its beginning.
         stop: why it stopped, if that was recorded: messages do not tell that it ran into the token limit.
         shares: the number of a turn -> its shares.
@@ -180,7 +180,7 @@ def _marked(trajectory: Trajectory, completion: str) -> int:
 
 
 def _turn(room: _Room, turn: Turn, bare: Turn, place: int, errors: Mapping[int, str] | None) -> ShownTurn:
-    """Return a turn; `bare` is the same turn without what its environment recorded."""
+    """Return a turn; `bare` is the same turn without the record of its environment."""
     visible, thinking = turn.visible, turn.thinking.strip()
     thought = room.passage(thinking) if thinking else None
     kept = room.take(visible, MESSAGE)

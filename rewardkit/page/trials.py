@@ -31,7 +31,8 @@ from rewardkit.tree.loading import is_file
 
 
 NEW, CHANGE, FLIP, ADVANTAGE = "new", "change", "flip", "new_advantage"
-"""The new total; new minus recorded; whether the sign of the advantage flips; the new advantage."""
+"""The new total, its difference from the recorded one, whether the sign of the advantage flips, and the new
+advantage."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class TrialScores:
         errors: row -> why it could not be scored.
         scheduled: whether the reward has schedules, which have their end value here.
         omitted: components that were left out.
-        inside: those of them that are no terms: nothing can be subtracted from the recorded totals, so changes and
-            flips would be wrong, and are not shown.
+        inside: the names that are not terms: nothing can be subtracted from the recorded totals, so changes and flips
+            would be wrong, and are not shown.
     """
 
     columns: dict[str, Floats]
@@ -78,7 +79,7 @@ class Results:
     def with_parts(self, parts: Sequence[TriedPart]) -> TrialScores:
         """Add some results, and return all.
 
-        Components that were left out of the reward are subtracted from the recorded totals, too.
+        Components that were left out of the reward are also subtracted from the recorded totals.
         """
         if not parts:
             return self.found
@@ -148,7 +149,7 @@ class Trials:
     Args:
         reward: as in `rewardkit diff`: ``file.py:reward``, ``module:reward``, ``HEAD~1:file.py:reward``, or an object
             that `placed` describes.
-        expensive: whether judges, reward models and tested programs are asked, too.
+        expensive: whether judges, reward models and tested programs are also asked.
 
     Raises:
         DataError: `reward` is the folder of a run.
@@ -232,20 +233,20 @@ class Trial:
 
     @property
     def notes(self) -> list[str]:
-        """What limits the trial, in sentences."""
+        """The limits of the trial, in sentences."""
         found = self.found
         said = [self.problem] if self.problem else []
         if found is not None and found.scheduled:
             said.append("Its schedules have their end value, as in evaluation.")
         if found is not None and found.inside:
             said.append(
-                f"{', '.join(found.inside)} was left out, but is no term of its own, so it cannot be subtracted from "
-                "the recorded totals. Changes and sign flips are not shown. Pass --expensive to score it, too."
+                f"{', '.join(found.inside)} was left out, but is not a separate term, so it cannot be subtracted from "
+                "the recorded totals. Changes and sign flips are not shown. Pass --expensive to score it as well."
             )
         elif found is not None and found.omitted:
             said.append(
                 f"Left out: {', '.join(found.omitted)}, also from the recorded totals that the new ones are compared "
-                "with. Pass --expensive to score them, too."
+                "with. Pass --expensive to score them as well."
             )
         return said
 
@@ -265,7 +266,7 @@ class Trial:
             self._ended.wait(_SECONDS)
 
     def _restart(self) -> int:
-        """Forget what the reward in the file as it was gave."""
+        """Forget the scores of the earlier reward in the file."""
         self._saved, self._parts, self._results, self._placed = self.trials.saved(), [], None, 0
         self.problem, self.found = "", None
         self.number += 1

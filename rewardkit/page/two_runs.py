@@ -19,7 +19,7 @@ from rewardkit.page.trials import NEW
 from rewardkit.page.watcher import Watched
 from rewardkit.report.values import percent
 
-# Windows: which completions of a run stand for each prompt when two runs are compared.
+# Windows: the completions of a run that represent each prompt when two runs are compared.
 
 
 # "601" or "601-650"; twelve digits, so that numbers fit 64 bits.
@@ -87,7 +87,7 @@ def _visited(scores: Scores, among: Rows, *, newest: bool, steps: bool = False) 
 TOTAL = ""
 """The name of the total; a component may be called "total"."""
 TRIED = "/new"
-"""The name of the total of the reward that is tried, which scores both runs."""
+"""The name of the total of the reward on trial, which scores both runs."""
 TIE = 0.01
 """The largest difference that counts as equal, as a share of the range of the scores."""
 
@@ -98,7 +98,7 @@ class Side:
 
     Attributes:
         rows: (k,) the completions in the window.
-        means: by name, (prompts of the run,), as far as they were asked for.
+        means: the means by name, (prompts of the run,), as far as they were asked for.
     """
 
     watched: Watched
@@ -153,7 +153,7 @@ class TwoRuns:
     """Both sides, and the prompts that they have in common.
 
     Attributes:
-        pairing: of all prompts.
+        pairing: the pairing of all prompts.
         seen: (p,) the pairs with completions in both windows, as places in `pairing`.
     """
 
@@ -188,7 +188,7 @@ class TwoRuns:
 
     @cached_property
     def names(self) -> list[str]:
-        """The total, that of the reward that is tried, and the components that both runs have."""
+        """The total, the total of the reward on trial, and the components that both runs have."""
         sides = self.left.scores, self.right.scores
         both = [name for name in self.left.watched.components if all(name in side.components for side in sides)]
         return [TOTAL, *([TRIED] if all(NEW in side.tried for side in sides) else []), *both]
@@ -218,7 +218,7 @@ class TwoRuns:
 
 
 SIDES = "the left side", "the right side"
-"""What the sides are called if both are the same run."""
+"""The names of the sides if both are the same run."""
 _UNLIKELY = 0.05
 """The usual level, as for the interval beside it."""
 _NOT_SAME = (
@@ -257,7 +257,7 @@ def chance_text(chance: float) -> str:
 
 
 def notices_of(two: TwoRuns, name: str, sides: tuple[str, str]) -> list[str]:
-    """Return what limits a comparison, in sentences."""
+    """Return the limits of a comparison, in sentences."""
     pairing = two.pairing
     said = [_NOT_SAME + (_TRIED if TRIED in two.names else _TRY)] if name == TOTAL and not two.same_reward else []
     if pairing.by_text:

@@ -131,7 +131,7 @@ def column(name: str, label: str, kind: str = "number", **options: Any) -> dict[
     """Return a column of a table.
 
     Args:
-        kind: how its cells look: number, text, value, soft, name, badge, bar, spark, link, buttons or check.
+        kind: the kind of its cells: number, text, value, soft, name, badge, bar, spark, link, buttons or check.
         options: sortable, title, color, width, and swatch: whether the color is shown in the heading.
     """
     return {"name": name, "label": label, "kind": kind, **options}
@@ -273,14 +273,14 @@ def choices(value: str, options: Mapping[str, str], chosen: Handler, label: str)
 
 
 def details(summary: str, classes: str = "") -> element:
-    """Return an element that unfolds what is put into it."""
+    """Return an element that unfolds its content."""
     with box(classes, "details") as frame:
         text(summary, tag="summary")
     return frame
 
 
 def swatch(color: str, classes: str = "", style: str = "") -> None:
-    """Show a color, before the name of what has it."""
+    """Show a color, before the name of the item that has it."""
     box(f"swatch {classes}".rstrip(), "i").style(f"background: {color}{style}")
 
 

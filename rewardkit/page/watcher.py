@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("rewardkit")
 SECONDS = 2.0
-"""How often a run is checked for new data."""
+"""The pause between checks of a run for new data."""
 _FORGOTTEN = 120.0
 """A run that no page has asked for in this time is no longer checked. After ten times as long it is closed."""
 
@@ -88,7 +88,7 @@ class Watched:
         return changed
 
     def load(self, first: bool = False) -> bool:
-        """Update what has changed, or everything if `first`. Return whether anything changed."""
+        """Update all changed data, or everything if `first`. Return whether anything changed."""
         run = self.run
         extent, state = extent_of(run), run.state
         if not first and extent == self._extent and state == self.state:
@@ -158,7 +158,7 @@ class Watched:
 
     @property
     def declared(self) -> dict[str, dict[str, Any]]:
-        """What the newest version that has a component says of it: bounds, kind, and the columns it reads."""
+        """The bounds, the kind and the columns of a component, from the newest version that has it."""
         return {part["name"]: part for version in self.versions for part in json.loads(version["components"])}
 
 

@@ -1,1 +1,1 @@
-"""How far training is, and the numbers that depend on it."""
+"""The progress of a training, and the numbers that depend on it."""

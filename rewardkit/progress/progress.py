@@ -14,7 +14,7 @@ from rewardkit.errors import RewardDefinitionError
 
 @dataclass(frozen=True)
 class Progress:
-    """How far training is: ``Progress(step=20, max_steps=100).fraction == 0.2``.
+    """The progress of a training: ``Progress(step=20, max_steps=100).fraction == 0.2``.
 
     Args:
         step: completed optimizer steps, from 0.
@@ -67,4 +67,4 @@ def _progress(
 
 
 END = Progress(1_000_000, 1_000_000, training=False)
-"""The end of a training of unknown length. A function that compares steps with numbers of its own stands there, too."""
+"""The end of a training of unknown length. A function that compares steps with its own numbers also gets this end."""

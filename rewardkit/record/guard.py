@@ -1,4 +1,4 @@
-"""A guard around recording: what goes wrong is logged and counted, and never reaches the training.
+"""A guard around recording: errors are logged and counted, and never reach the training.
 
 ``with guard(): recorder.record(record)``, where ``guard = Guard("runs/x", "these batches")``.
 """
@@ -20,8 +20,8 @@ class Guard:
     """Logs the errors of recording: the first, the tenth, the hundredth, ...
 
     Args:
-        path: of the run.
-        lost: what is not recorded after an error.
+        path: the path of the run.
+        lost: the data that is not recorded after an error.
     """
 
     def __init__(self, path: str, lost: str) -> None:
@@ -38,7 +38,7 @@ class Guard:
             self._failures += 1
             if worth_reporting(self._failures):
                 _LOG.warning(
-                    "%s: recording failed (%d times so far): %s: %s. Training goes on; %s are not recorded",
+                    "%s: recording failed (%d times so far): %s: %s. Training continues; %s are not recorded",
                     self._path,
                     self._failures,
                     type(error).__name__,

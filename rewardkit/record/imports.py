@@ -38,7 +38,7 @@ _RAW = "components/"
 _NOTE = (
     "Imported from TRL's completions, which give all tool calls of a file the same arguments: arguments that were None "
     "are left out here, and whole numbers may have become fractions (2 as 2.0). An argument that the policy set to "
-    "null is left out, too."
+    "null is also left out."
 )
 """The note in the run.json of a run whose tool calls were read from TRL's files."""
 

@@ -1,4 +1,4 @@
-"""What readers ask of a run, as rows: `rewardkit.record` alone names the tables.
+"""Queries about a run, with rows as results: only `rewardkit.record` names the tables.
 
 ``texts_of(run, [(1, 0, 12, 3)])`` is a list with the text of one completion.
 """
@@ -170,7 +170,7 @@ def shares_of_turns(run: Run, keys: Sequence[Key]) -> list[tuple[Key, int, str, 
 
 @dataclass(frozen=True)
 class Extent:
-    """How far a run is: its last batch of each (attempt, rank), its completions, and its lines of the log."""
+    """The progress of a run: its last batch of each (attempt, rank), its completions, and its lines of the log."""
 
     batches: Mapping[tuple[int, int], int] = field(default_factory=dict)
     completions: int = 0
@@ -382,7 +382,7 @@ _KINDS = (
     (r"[-+−]?\pN+(?:[.,]\pN+)*(?:[eE][-+]?\pN+)?", "#"),
     (r"\s+", " "),
 )
-"""What tells no kinds apart, and what stands for it: quoted texts, numbers, white space."""
+"""Patterns of text in which notes of one kind may differ, and their substitutes: quoted texts, numbers, white space."""
 _TRAINED = "(attempt, rank, part) in (select distinct attempt, rank, part from scores where training)"
 
 

@@ -118,7 +118,7 @@ PATIENCE = 0.01
 _WAITING = 8
 """The most batches that wait for the thread."""
 _EXIT_SECONDS = 60.0
-"""How long the process waits at its end for unwritten batches."""
+"""The time for which the process waits at its end for unwritten batches."""
 
 _Item = tuple[int, Record]
 

@@ -19,12 +19,13 @@ from rewardkit.errors import RewardKitError, shorten
 from rewardkit.record.trajectories import Trajectories
 
 FOREIGN = ("foreign/own", "foreign/total", "foreign/form")
-"""The columns of what was scored again with the gold answers of other prompts, in the order of `Record.foreign`."""
+"""The columns of completions that were scored again with the gold answers of other prompts, in the order of
+`Record.foreign`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComponentDescription:
-    """The description of a component: its name, bounds and kind of reward, and what it reads of the data.
+    """The description of a component: its name, bounds and kind of reward, and the columns that it reads.
 
     `reads` has the names of example columns, and ``"prompt"`` or ``"example"``.
     """
@@ -70,7 +71,7 @@ class Line:
         level: ``debug``, ``info``, ``warning`` or ``error``.
         row: the row of the batch, if the line belongs to one completion.
         detail: a traceback.
-        count: how often it happened in this batch.
+        count: the number of times in this batch.
         seconds: the duration of a slow call.
         time: seconds since 1970; None for the time of the batch.
     """

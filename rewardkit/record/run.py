@@ -358,7 +358,7 @@ class Run:
         return f"Run({self.files.root!r})"
 
     def refresh(self) -> None:
-        """Read what was written since the run was opened or refreshed."""
+        """Read the data written since the run was opened or refreshed."""
         import duckdb
 
         with self._lock:
@@ -493,7 +493,7 @@ class Run:
         return self._cursor.sql("select * from versions order by first_step, seen")
 
     def version(self, fingerprint: str) -> dict[str, Any]:
-        """Return what is known of a version of the reward; empty if it is unknown."""
+        """Return the description of a version of the reward; empty if it is unknown."""
         return next((one for one in self._versions if one["fingerprint"] == fingerprint), {})
 
     def packed(self, fingerprint: str) -> bytes | None:

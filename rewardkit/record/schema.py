@@ -109,7 +109,7 @@ class Part:
 
     @classmethod
     def read(cls, name: str) -> Part | None:
-        """Return the part that a file name stands for; None if it is not the name of a part."""
+        """Return the part that a file name denotes; None if it is not the name of a part."""
         found = _NAME.fullmatch(name)
         if found is None:
             return None

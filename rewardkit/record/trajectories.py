@@ -1,4 +1,4 @@
-"""Trajectories in the record: the numbers of each conversation, and what is known of it besides its messages.
+"""Trajectories in the record: the numbers of each conversation, and the facts about it besides its messages.
 
 ``Trajectories.of(batch).calls`` is ``array([3, 0])`` if the first of two completions called tools three times; it is
 None for a batch of plain texts.
@@ -33,7 +33,7 @@ _UNUSUAL = re.compile(r"[^\w.:/-]+")
 @final
 @dataclass(frozen=True)
 class Trajectories:
-    """What is recorded of n trajectories besides their messages.
+    """The record of n trajectories besides their messages.
 
     Attributes:
         turns: (n,) assistant messages.
@@ -42,10 +42,10 @@ class Trajectories:
         errors: (n,) results with an error and malformed calls; 0 where the environment broke.
         stops: n reasons why it ended: answered, cut, pending or silent.
         broken: n reasons why the environment broke, empty if it did not.
-        tools: for each row the calls of each tool.
+        tools: the calls of each tool, for each row.
         malformed: (n,) 1 where the last message begins like a call that the trainer did not read, or no one can read.
         plain: True if no row is more than one message with text.
-        records: for each row the calls that its environment recorded, or None; None if none recorded.
+        records: the calls that its environment recorded, for each row, or None; None if none recorded.
         marks: for each row, if errors are recognized by a function of the user: the place of a call -> its error.
     """
 
@@ -123,7 +123,7 @@ class Trajectories:
         }
 
     def rollouts(self) -> list[str | None]:
-        """Return for each row, as JSON for `RolloutCell`, what is known besides its messages; None for nothing."""
+        """Return for each row, as JSON for `RolloutCell`, the facts besides its messages; None if there are none."""
         return [self._rollout(row) for row in range(len(self.turns))]
 
     def _rollout(self, row: int) -> str | None:
@@ -141,7 +141,7 @@ class Trajectories:
 @final
 @dataclass(frozen=True)
 class RolloutCell:
-    """What a record knows of a completion besides its messages.
+    """The record of a completion besides its messages.
 
     Attributes:
         records: the calls that the environment recorded; None if it recorded none.

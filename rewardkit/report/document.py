@@ -25,7 +25,7 @@ from rewardkit.report.values import middle_cut, quoted, repr_of
 WIDTH = 110
 """Characters of a line on a terminal."""
 LIMIT = 60_000
-"""The most bytes of a comment. GitHub allows 65,536 characters; the rest is for what others add."""
+"""The most bytes of a comment. GitHub allows 65,536 characters; the rest is left for others."""
 _COMMENTED = 1_500
 """The most characters of a completion."""
 _LEFT_OUT = "The rest is too long for a comment."
@@ -33,7 +33,7 @@ _LEFT_OUT = "The rest is too long for a comment."
 _MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+!|~$&-])")
 
 Kind = Literal["held", "unfinished", "broken", "skipped"]
-"""What a verdict or a mark says, which decides its color."""
+"""The meaning of a verdict or a mark, which decides its color."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Table:
 
     Attributes:
         head: the names of the columns; empty for none.
-        left: how many columns are words; the others are numbers, aligned on the right.
+        left: the number of columns with words; the others are numbers, aligned on the right.
     """
 
     rows: Sequence[Sequence[Cell]]
@@ -102,7 +102,7 @@ class Quote:
 
     Attributes:
         limit: the most characters on a terminal, where it is one line.
-        line: how a terminal shows it, if not as its repr.
+        line: the text for a terminal, if not its repr.
     """
 
     value: Any
@@ -131,7 +131,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Card:
-    """One finding or one completion: a title and what belongs to it, without gaps."""
+    """One finding or one completion: a title and its content, without gaps."""
 
     title: str
     blocks: Sequence[Block]
@@ -151,7 +151,7 @@ class Part:
     """A part with a title; parts in parts have smaller ones.
 
     Attributes:
-        anchor: by which `Name` leads to it; unique on a page.
+        anchor: the anchor to which `Name` links; unique on a page.
     """
 
     title: str
@@ -167,7 +167,7 @@ class Document:
     """A report.
 
     Attributes:
-        title: of the page.
+        title: the title of the page.
     """
 
     title: str
@@ -281,7 +281,7 @@ def markdown_of(blocks: Sequence[Block]) -> str:
 
 
 def plain(text: str) -> str:
-    """Return `text` as text that is no markup and mentions no one."""
+    """Return `text` escaped, so that it adds no markup and mentions no one."""
     return _unlinked(_MARKUP.sub(r"\\\1", visible(text)))
 
 

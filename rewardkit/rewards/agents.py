@@ -73,7 +73,7 @@ def final_state(
             a ConnectionError, TimeoutError or ``rk.RewardFailure`` means that the score could not be computed.
         name: the name of the component; the function's name by default.
         bounds: lowest and highest score.
-        on_error: what to do if the function has a bug, as for ``@rk.reward``.
+        on_error: the behavior if the function has a bug, as for ``@rk.reward``.
 
     Raises:
         RewardTypeError: `check` is not a function.
@@ -109,7 +109,7 @@ class EnvironmentReward:
     """Ask each environment for its own reward."""
 
     def check(self, batch: Batch, name: str) -> None:
-        """Raise a BindingError if no environment has a reward of its own."""
+        """Raise a BindingError if no environment has its own reward."""
         environments = batch.rollouts.environments or []
         if environments and not any(map(_may_pay, environments)):
             raise BindingError(
@@ -122,7 +122,7 @@ class EnvironmentReward:
 
 
 def _may_pay(environment: Any) -> bool:
-    """Return whether an environment has a reward of its own, or is one of several kinds, of which another may."""
+    """Return whether an environment has its own reward, or is one of several kinds and another kind may have one."""
     kind = type(environment)
     watch = getattr(kind, "_rewardkit_watch", None)
     mixed = isinstance(watch, Watch) and watch.mixed
@@ -210,7 +210,7 @@ def calls_between(
         high: the most, `low` or more; ``math.inf`` for no limit.
         tool: counts the calls of this tool alone.
         margin: the number of calls beyond `low` or `high` at which the score reaches 0.0.
-        form: where calls are read, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
+        form: the notation of calls, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
 
     Raises:
         RewardDefinitionError: `low` above `high`, a negative number, `tool` is not a name, or an unknown form.
@@ -287,7 +287,7 @@ def tool_success(*tools: str, partial: bool = False) -> Reward:
     if not tools or not all(isinstance(tool, str) and tool for tool in tools):
         raise RewardDefinitionError(
             f"agents.tool_success: pass the name of at least one tool, rk.agents.tool_success('book'), got "
-            f"{shorten(tools)}. The share of all calls that worked is no reward: trivial calls would hide a failure"
+            f"{shorten(tools)}. The share of all calls that worked is not a reward: trivial calls would hide a failure"
         )
     if type(partial) is not bool:
         raise RewardDefinitionError(f"agents.tool_success: partial must be True or False, got {shorten(partial)}")
@@ -328,7 +328,7 @@ def tool_errors(*, each: float = -0.1, most: float = -0.5, free: int = 0, form: 
         each: the penalty for one error, below 0.
         most: the largest penalty, `each` or lower.
         free: so many errors cost nothing.
-        form: where calls are read, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
+        form: the notation of calls, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
 
     Raises:
         RewardDefinitionError: a penalty that is not below 0, `most` above `each`, or an unknown form.

@@ -46,7 +46,8 @@ def arithmetic(
             number or a parenthesis; at most 1,000 characters and 50 levels. Powers, ``1e5``, ``1_000``, ``1,000``, and
             ``2(3)`` raise ValueError.
         numbers: the numbers the expression may use, none negative. None allows any numbers.
-        each: how often each given number is used: "once" or "at most once". A number given twice may be used twice.
+        each: the number of times that each given number is used: "once" or "at most once". A number given twice may be
+            used twice.
 
     Returns:
         A Fraction, which compares and computes with int and float.

@@ -99,7 +99,7 @@ def _pool(process: int, threads: int | None) -> ThreadPoolExecutor:
 
 @dataclass(frozen=True)
 class GoldTests:
-    """Read a gold cell as tests, and check that they can be checked where programs run."""
+    """Read a gold cell as tests, and make sure that the place where programs run can check them."""
 
     packages: bool
     extract: Extractor | None
@@ -225,9 +225,9 @@ def code_tests(
         sandbox: the address of a SandboxFusion service, such as ``"http://localhost:8080"``, for machines that cannot
             run programs themselves. Its packages can be imported; ``packages`` does not apply.
         unsafe: run without a sandbox, with only limits on time and memory.
-        tolerance: how far numbers may differ from the expected ones, absolutely or as a share of them, from 0 to below
-            1, such as 1e-6: in what a program prints or returns, and in the ``==`` of assertions. A number that is
-            expected as an integer has no relative tolerance. None for the data set's own rule, or exact comparison.
+        tolerance: the allowed difference of numbers from the expected ones, absolutely or as a share of them, from 0 to
+            below 1, such as 1e-6: in what a program prints or returns, and in the ``==`` of assertions. A number that
+            is expected as an integer has no relative tolerance. None for the data set's own rule, or exact comparison.
         extract: finds the program; by default the last fenced block of Python, else the last fenced block without a
             language, else the whole visible text if there is no fence.
         gold: finds the tests in a gold cell of text, such as ``rk.extract.fenced("json")``.

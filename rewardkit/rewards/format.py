@@ -22,8 +22,8 @@ from rewardkit.tree.reward import Reward
 Anchored = bool | Literal["start"]
 
 _ZERO_WIDTH = re.compile("[\u200b-\u200d\u2060\ufeff]")
-"""What tokenizers and editors leave between words. Other invisible characters outside of tags, such as NUL or a lone
-surrogate, break what reads the tags with white space between them, and may hide text."""
+"""Invisible characters that tokenizers and editors leave between words. Others outside of tags, such as NUL or a lone
+surrogate, break code that reads the tags with white space between them, and may hide text."""
 
 _SAME_LANGUAGE = {
     "py": "python",
@@ -88,7 +88,7 @@ class Tags:
         return text.find(first, position) < 0 and not (self.anchored is True and text[position:].strip())
 
     def _judged(self, text: str) -> float | Score:
-        """Check each tag, and say what is wrong."""
+        """Check each tag, and describe the errors."""
         places: dict[str, list[int]] = {mark: [] for mark in self.marks}
         for match in self.any_mark.finditer(text):
             places[match.group()].append(match.start())

@@ -433,7 +433,7 @@ def _as_json(value: object) -> str:
 
 @dataclass(frozen=True)
 class JsonMatch:
-    """How much of the gold document the answer's document matches."""
+    """The share of the gold document that the answer's document matches."""
 
     matching: Matching
 
@@ -468,9 +468,9 @@ def json_match(
     Args:
         column: the column of the gold document: JSON text, or a dict or list. Prefer text: Arrow gives all dicts of a
             column the same keys and fills the gaps with None.
-        arrays: how items are paired. ``"aligned"``: in any order, to get as much right as possible; ``"ordered"``: by
-            position; one or more keys such as ``"sku"``: objects by the value of the first of these keys that they have
-            (other items are aligned).
+        arrays: the way in which items are paired. ``"aligned"``: in any order, to get as much right as possible;
+            ``"ordered"``: by position; one or more keys such as ``"sku"``: objects by the value of the first of these
+            keys that they have (other items are aligned).
         tolerance: absolute distance from the gold that still counts as correct, for all numbers. By default numbers
             must be equal; 1 equals 1.0, but not true.
         relative: the same as a fraction of the gold number, 0.0 or more. The larger of the two tolerances applies.

@@ -30,7 +30,7 @@ from rewardkit.tree.reward import Reward
 # "<b>", "<|im_end|>", "\frac": names in Latin letters are no words of a language.
 _MARKUP = re.compile(r"</?\w+>|<\|[^<>|]*\|>|<\uff5c[^<>\uff5c]*\uff5c>|\\[A-Za-z]+")
 _MOST_MARKUP = 50
-"""How many different tags and commands are taken for markup. A text with more is read as prose in brackets."""
+"""The limit of different tags and commands taken for markup. A text with more is read as prose in brackets."""
 
 # Three marks or more, as in Markdown.
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})(.*)", re.DOTALL)
@@ -45,7 +45,7 @@ _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+\.[\w.-]+")
 # '{"', "[{": a value with text in it; "[1, 2]" is short and has no words.
 _JSON = re.compile(r'[{\[]\s*["{\[]')
 _MOST_BROKEN = 50
-"""How many openings of JSON that is none are read, since each may take as long as the text."""
+"""The number of false beginnings of JSON that are read, since each may take as long as the text."""
 
 
 def without_markup(text: str) -> str:
@@ -56,7 +56,7 @@ def without_markup(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """Return `text` without what is in no language: code, formulas, addresses, JSON, markup."""
+    """Return `text` without the parts in no language: code, formulas, addresses, JSON, markup."""
     if "```" in text or "~~~" in text:
         text = _without_fences(text)
     if "`" in text:
@@ -91,7 +91,7 @@ def _without_fences(text: str) -> str:
 
 
 def _without(text: str, opening: str, closing: str) -> str:
-    """Remove what is between two marks, and the marks."""
+    """Remove two marks and the text between them."""
     kept: list[str] = []
     place = 0
     while (start := text.find(opening, place)) >= 0:
@@ -148,7 +148,7 @@ class Script:
 
 
 LEAST = 5
-"""How many words a passage has at least, unless the text has fewer; in longer texts it is more."""
+"""The smallest number of words in a passage, unless the text has fewer; in longer texts it is more."""
 _PASSAGES = 4_000
 """A passage has one word more for every so many characters of the text: a long text is not read word by word."""
 
@@ -177,8 +177,8 @@ class Passage:
 
     Attributes:
         text: the words in a script of the language (or kana next to Chinese), to tell their language.
-        words: how many those are.
-        own: how many of them are in a script of the language itself.
+        words: the number of those words.
+        own: the number of them in a script of the language itself.
     """
 
     text: list[str] = field(default_factory=list)
@@ -331,7 +331,7 @@ def language(
     ``rk.language("de")`` gives 1.0 to ``Das ist ein kleines Haus.`` and 0.0 to ``This is a small house.``
 
     The words are those of the visible text. Code, formulas, addresses, numbers, JSON and tags do not count, so reward
-    the task, too: a text that has no other words scores 0.0. Each character of Chinese and Japanese is a word.
+    the task as well: a text that has no other words scores 0.0. Each character of Chinese and Japanese is a word.
 
     A word in a script that the language is not written in is in another language. Apart from that, passages of a few
     words are in another language only if that is more than five times as probable; names and terms do not

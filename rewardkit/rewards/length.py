@@ -35,7 +35,7 @@ from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps
 __all__ = ["between", "budget", "cosine", "kimi", "overlong", "shortest_correct"]
 
 Unit = Literal["tokens", "words", "characters"]
-Of = Literal["trajectory", "answer"]
+Count = Literal["trajectory", "answer"]
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Length:
 
 
 def own_words(trajectory: Trajectory) -> str:
-    """Return what the policy said in all turns, without what tools and users said."""
+    """Return the text of the policy in all turns, without the text of tools and users."""
     return "\n".join(turn.text for turn in trajectory.turns)
 
 
@@ -66,18 +66,18 @@ def last_words(trajectory: Trajectory) -> str:
 
 
 def measured_by(
-    name: str, unit: Unit, extract: Extractor | Any, of: Of | None = None
+    name: str, unit: Unit, extract: Extractor | Any, count: Count | None = None
 ) -> tuple[Length, tuple[Parameter, ...]]:
     """Return the counter and the parameters it reads."""
-    if of is not None:
-        if of not in _OF:
-            raise RewardDefinitionError(f"{name}: of must be one of {', '.join(_OF)}, got {shorten(of)}")
+    if count is not None:
+        if count not in _COUNTED:
+            raise RewardDefinitionError(f"{name}: count must be one of {', '.join(_COUNTED)}, got {shorten(count)}")
         if unit == "tokens" or extract is not None:
             raise RewardDefinitionError(
-                f'{name}: of={of!r} counts the words or characters of a trajectory. Pass unit="words" or '
+                f'{name}: count={count!r} counts the words or characters of a trajectory. Pass unit="words" or '
                 'unit="characters", and no extract='
             )
-        return Length(unit), (Parameter("measured", "trajectory", view=_OF[of]),)
+        return Length(unit), (Parameter("measured", "trajectory", view=_COUNTED[count]),)
     if unit not in get_args(Unit):
         raise RewardDefinitionError(f"{name}: unit must be one of {', '.join(get_args(Unit))}, got {shorten(unit)}")
     if unit == "tokens":
@@ -93,7 +93,7 @@ def measured_by(
     return Length(unit), (Parameter("measured", "completion", view=view), Parameter("completion", "completion"))
 
 
-_OF = {"trajectory": own_words, "answer": last_words}
+_COUNTED = {"trajectory": own_words, "answer": last_words}
 
 
 def short_number(value: float) -> float:
@@ -128,7 +128,7 @@ def between(
     unit: Unit = "tokens",
     margin: float = 0.0,
     extract: Extractor | Any = None,
-    of: Of | None = None,
+    count: Count | None = None,
 ) -> Reward:
     """Score 1.0 if the length is between `low` and `high`; outside them 0.0, or less and less over a margin.
 
@@ -140,8 +140,8 @@ def between(
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
         margin: the distance from `low` or `high`, in the unit, at which the score reaches 0.0.
         extract: counts the words or characters of the text it finds instead of the whole completion.
-        of: for trajectories: ``"trajectory"`` counts what the policy said in all turns, ``"answer"`` its final answer.
-            Token ids count what tools said, too.
+        count: for trajectories: ``"trajectory"`` counts the text of the policy in all turns, ``"answer"`` its final
+            answer. Token ids also count the results of tools.
 
     Raises:
         RewardDefinitionError: `low` above `high`, a negative number, an unknown unit.
@@ -156,12 +156,12 @@ def between(
     slope = checked_number(margin, "length.between: margin")
     if slope < 0.0:
         raise RewardDefinitionError(f"length.between: margin must be a distance of 0 or more, got {slope:g}")
-    length, measured = measured_by("length.between", unit, extract, of)
+    length, measured = measured_by("length.between", unit, extract, count)
     options = {
         "unit": (unit, "tokens"),
         "margin": (short_number(slope), 0),
         "extract": (extract and measured[0].view, None),
-        "of": (of, None),
+        "count": (count, None),
     }
     shown = expression("length.between", short_number(bottom), short_number(top), **options)
     return primitive(LengthBetween(length, bottom, top, slope), "length_between", shown, *measured)
@@ -189,7 +189,7 @@ def overlong(
     *,
     unit: Unit = "tokens",
     extract: Extractor | Any = None,
-    of: Of | None = None,
+    count: Count | None = None,
 ) -> Reward:
     """Penalize completions that are too long, from 0.0 down to -1.0: DAPO's soft overlong punishment. Add it.
 
@@ -203,8 +203,8 @@ def overlong(
         buffer: the penalty grows over this many units before `max_length`; 0 to `max_length`.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
         extract: counts the words or characters of the text it finds instead of the whole completion.
-        of: for trajectories: ``"trajectory"`` counts what the policy said in all turns, ``"answer"`` its final answer.
-            Token ids count what tools said, too.
+        count: for trajectories: ``"trajectory"`` counts the text of the policy in all turns, ``"answer"`` its final
+            answer. Token ids also count the results of tools.
 
     Raises:
         RewardDefinitionError: a length that is not positive, or a buffer above it.
@@ -216,8 +216,8 @@ def overlong(
             "length.overlong: max_length and buffer must satisfy 0 < max_length and 0 <= buffer <= max_length, got "
             f"buffer {buffer} and max_length {max_length}"
         )
-    length, measured = measured_by("length.overlong", unit, extract, of)
-    options = {"unit": (unit, "tokens"), "extract": (extract and measured[0].view, None), "of": (of, None)}
+    length, measured = measured_by("length.overlong", unit, extract, count)
+    options = {"unit": (unit, "tokens"), "extract": (extract and measured[0].view, None), "count": (count, None)}
     shown = expression("length.overlong", short_number(longest), short_number(ramp), **options)
     function = OverlongPenalty(length, longest, ramp)
     return primitive(function, "length_overlong", shown, *measured, bounds=(-1.0, 0.0))
@@ -231,7 +231,7 @@ Groups = Callable[[Rows], Iterator[Numbers]]
 
 
 class Formula(ABC):
-    """How a score follows from a length and from whether the answer is correct."""
+    """A formula that computes a score from a length and from whether the answer is correct."""
 
     name: ClassVar[str]
     """The name of the function that makes it, in ``rk.length``."""
@@ -293,7 +293,7 @@ class LengthOfCorrect(Reward):
 def _of_correct(
     correct: RewardLike, threshold: float, unit: Unit, formula: Formula, *given: object, **options: Any
 ) -> Reward:
-    """Return the reward of a formula; `given` and `options` are what its expression shows."""
+    """Return the reward of a formula. Its expression shows `given` and `options`."""
     where = f"length.{formula.name}"
     checked = reward_of(correct, f"{where}: correct")
     lowest = checked_number(threshold, f"{where}: threshold")
@@ -487,7 +487,7 @@ Form = Literal["exact", "max"]
 
 @dataclass(frozen=True)
 class Excess:
-    """How much longer than its budget a completion is; negative if it is shorter."""
+    """The length of a completion minus its budget; negative if it is shorter."""
 
     length: Length
     budget: float | None = None
@@ -542,7 +542,7 @@ def budget(
     0.2, and wrong ones always 0.0.
 
     With *n* the length and *b* the budget, ``"exact"`` is correct - alpha * abs(n - b), for completions as long as the
-    prompt asks (padding up to the budget is paid, too); ``"max"`` is correct * clip(alpha * (b - n) + delta, 0, 1), for
+    prompt asks (padding up to the budget is also paid); ``"max"`` is correct * clip(alpha * (b - n) + delta, 0, 1), for
     completions of at most that length. Source: Aggarwal and Welleck 2025, L1 (arXiv:2503.04697). The prompt must say
     the budget: "Think for 1000 tokens."
 
@@ -551,7 +551,7 @@ def budget(
         budget: the length to keep to, above 0, the same for all rows.
         column: a column with the budget of each row, instead of `budget`; None abstains.
         form: ``"exact"`` or ``"max"``.
-        alpha: what one unit costs, above 0. Tokens are short: pass about 0.0004 for words.
+        alpha: the cost of one unit, above 0. Tokens are short: pass about 0.0004 for words.
         delta: only for ``"max"``: the value of a correct completion of exactly that length, above 0.0 and up to 1.0.
         threshold: the value of `correct` from which an answer counts as correct.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.

@@ -136,7 +136,7 @@ def milestones(
             'milestones: pass either milestones, as in rk.milestones("sort", "merge"), or column='
         )
     if gold is not None and column is None:
-        raise RewardDefinitionError("milestones: gold= finds the milestones in a column; pass column=, too")
+        raise RewardDefinitionError("milestones: gold= finds the milestones in a column; also pass column=")
     if column is not None and (not isinstance(column, str) or not column.strip()):
         raise RewardDefinitionError(f"milestones: column must be the name of a column, got {shorten(column)}")
     where = as_extractor(extract, Whole())

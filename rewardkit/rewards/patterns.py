@@ -55,7 +55,7 @@ REFUSAL = re.compile(
     r"|not something i can\b"
     r")"
 )
-"""How models of several makers refuse in English; searched in normalized text without emphasis."""
+"""Refusals in English of models from several makers; searched in normalized text without emphasis."""
 
 _EMPHASIS = str.maketrans(dict.fromkeys("*_~"))
 
@@ -115,7 +115,7 @@ def regex(pattern: str, *, match: Match = "full", extract: Extractor | Any = Non
     ``rk.regex(r"(?s)<think>.+</think>\s*\d+")`` gives 1.0 to ``<think>6*7</think> 42``.
 
     Args:
-        pattern: in RE2's syntax (Python's without lookaround and backreferences), at most 2,000 characters.
+        pattern: a pattern in RE2's syntax (Python's without lookaround and backreferences), at most 2,000 characters.
         match: ``"full"``: the whole text must match; ``"search"``: any part of it.
         extract: finds the text to match. By default the visible text, or the whole completion if the pattern itself
             contains ``<think>``.
@@ -167,7 +167,7 @@ class Contains:
         starts: the text starts with one of these, if there are any.
         ends: the text ends with one of these, if there are any.
         partial: give the share of `wanted`.
-        ignore_case: `starts` and `ends` are casefolded, and the text is, too.
+        ignore_case: `starts`, `ends` and the text are casefolded.
     """
 
     wanted: tuple[str, ...]
@@ -214,7 +214,7 @@ def contains(
     ignore_case: bool = False,
     extract: Extractor | Any = None,
 ) -> Reward:
-    """Score 1.0 if the visible text contains what it should, and nothing that it should not, else 0.0.
+    """Score 1.0 if the visible text contains all required texts and no forbidden one, else 0.0.
 
     ``rk.contains(all=["hypothesis", "evidence"], partial=True)`` gives 0.5 to ``My hypothesis: it rains.``
     ``rk.contains(none="obviously")`` gives 0.0 to ``Obviously, it is 42.``, even with invisible characters inside the
@@ -228,12 +228,12 @@ def contains(
 
     Args:
         all: one text or several, all of which must occur.
-        none: one text or several, none of which may occur. ``rk.REFUSALS`` stands for the phrases with which models
-            refuse in English; ``[rk.REFUSALS, "pas possible"]`` adds your own.
+        none: one text or several, none of which may occur. ``rk.REFUSALS`` means the phrases with which models refuse
+            in English; ``[rk.REFUSALS, "pas possible"]`` adds your own.
         start: one text or several; the visible text starts with one of them. White space around it is ignored.
         end: one text or several; the visible text ends with one of them.
         partial: give the share of `all` that occurs, if nothing else is wrong.
-        ignore_case: ignore case in `start` and `end`, too.
+        ignore_case: also ignore case in `start` and `end`.
         extract: finds the text to check, ``rk.extract.whole()`` by default; ``rk.extract.raw()`` includes the thinking.
 
     Raises:

@@ -26,7 +26,7 @@ ALIKE = 0.6
 
 _DISTINCT = 3
 _READ = 200
-"""How many words of a step are compared."""
+"""The number of words of a step that are compared."""
 
 _ORDER = "first|second|third|fourth|fifth|next|then|after that|finally|lastly"
 _MARK = re.compile(
@@ -72,7 +72,7 @@ class ReasoningSteps:
 
 
 def _steps(text: str) -> list[str]:
-    """Return what follows each mark, up to the next one, in lower case."""
+    """Return the text after each mark, up to the next one, in lower case."""
     marks = list(_MARK.finditer(text))
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
     return [spaced(text[mark.end() : end]).casefold() for mark, end in zip(marks, ends, strict=False)]

@@ -29,7 +29,7 @@ _FEW = 64
 """Up to this many n-grams a set is faster than an array."""
 
 _SHORT = 4
-"""N-grams of up to this many words go into a set, too: numbering the words would take longer."""
+"""N-grams of up to this many words also go into a set: numbering the words would take longer."""
 
 _BITS = 63
 """The bits of a number that is not negative."""

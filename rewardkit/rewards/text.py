@@ -230,7 +230,7 @@ def rouge_l(
         column: the column of the gold text: text, int, or a list of acceptable texts (the nearest one counts).
         extract: finds the answer, ``rk.extract.answer()`` by default.
         gold: finds the gold text in its cell (in each item of a list).
-        beta: how much more recall counts than precision, 0.01 to 100.0. The higher, the less added text costs.
+        beta: the weight of recall relative to precision, 0.01 to 100.0. The higher, the less added text costs.
 
     Returns:
         A reward in [0, 1]. An answer of more than 20,000 words scores 0.0; with more than 100 acceptable texts, one of

@@ -30,7 +30,7 @@ from rewardkit.tree.reward import Reward
 
 
 _OTHER_NAMES = {"args", "parameters", "params", "input", "inputs", "kwargs"}
-"""What other formats call the arguments."""
+"""The names of the arguments in other formats."""
 
 Same = Mapping[str, Callable[[Any, Any], object]]
 """For each argument that is not compared by value: a function of the made and the gold value."""
@@ -39,7 +39,7 @@ Same = Mapping[str, Callable[[Any, Any], object]]
 @final
 @dataclass(frozen=True)
 class GoldArgument:
-    """What one argument may be: one of `values`; it may be missing if `optional`.
+    """The allowed values of one argument, which may be missing if `optional`.
 
     Attributes:
         keys: the values as JSON texts.
@@ -107,7 +107,7 @@ class GoldCall:
 
     @cached_property
     def key(self) -> tuple[str, frozenset[tuple[str, str]]] | None:
-        """What a made call must be, if only one is right; None if there are choices."""
+        """The only right call; None if there are choices."""
         if any(wanted.optional or len(wanted.keys) != 1 or wanted.nested for _, wanted in self.arguments):
             return None
         return self.name, frozenset((name, next(iter(wanted.keys))) for name, wanted in self.arguments)
@@ -115,7 +115,7 @@ class GoldCall:
     def worth(self, call: ToolCall, same: Same) -> float:
         """Return the share of equal top-level arguments among all that either side names, 0.0 for another tool.
 
-        An optional argument that the call leaves out does not count. Arguments that are no object match nothing.
+        An optional argument that the call leaves out does not count. Arguments that are not an object match nothing.
         """
         if call.name != self.name or call.arguments is None:
             return 0.0
@@ -336,7 +336,7 @@ def _after(gold: Sequence[GoldCall], calls: Sequence[ToolCall], before: Sequence
 
 
 def _most(worths: Sequence[Sequence[float]]) -> list[float]:
-    """Return for each gold call a bound for what a turn is worth from there on: each call at its best."""
+    """Return for each gold call a bound on the value of a turn that starts there: each call at its best."""
     best, found = [0.0] * len(worths[0]), []
     for row in reversed(worths):
         best = list(map(max, best, row))
@@ -377,7 +377,8 @@ class ToolCalls:
 
     @property
     def traps(self) -> Mapping[str, str]:
-        """What may not work as intended, unless another reward limits what the key names."""
+        """Warnings about settings that may not work as intended, unless another reward limits the value that the key
+        names."""
         return {"calls": _SPRAYING} if self.extra == "allow" else {}
 
     def __call__(self, trajectory: Trajectory, expected: GoldCalls) -> float | Score:
@@ -414,7 +415,7 @@ class ToolCalls:
         return "; ".join(said)
 
     def _unread(self, trajectory: Trajectory) -> str:
-        """Return why what looks like a call in the last turn is none; empty if nothing does."""
+        """Return the reason why an apparent call in the last turn is not one; empty if there is none."""
         text = trajectory.turns[-1].text if trajectory.turns else ""
         if self.form == "messages" or (self.form == "auto" and trajectory.runs_calls):
             begins = begins_like_a_call(visible_text(text))
@@ -467,7 +468,7 @@ def tool_calls(
         extra: ``"cost"``, or ``"allow"``: the score is ``S / gold``, so further calls cost nothing.
         free: so many calls beyond the gold cost nothing, such as a retry after an error.
         same: argument -> a function of the made and the gold value that returns whether they are equal.
-        form: where calls are read. ``"auto"``: in messages, and if no message has one, in the text, in any form of the
+        form: the notation of calls. ``"auto"``: in messages, and if no message has one, in the text, in any form of the
             usual chat templates; a trainer that is known to run calls reads them itself, and its texts have none.
             ``"messages"``: in messages alone. ``"hermes"``, ``"llama"``, ``"mistral"``, ``"deepseek"``, ``"kimi"``,
             ``"harmony"``, ``"gemma"``, ``"xml"``, ``"pythonic"``, ``"json"`` or ``"react"``: a call that is written in

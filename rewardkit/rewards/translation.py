@@ -147,7 +147,7 @@ def chrf(
         extract: finds the translation, ``rk.extract.answer()`` by default.
         gold: finds the reference in its cell (in each item of a list).
         word_order: 2 also counts words and pairs of words: chrF++ (Popovic 2017).
-        beta: how much more recall counts than precision, 1 to 10.
+        beta: the weight of recall relative to precision, 1 to 10.
         ignore_case: ignore case.
 
     Returns:

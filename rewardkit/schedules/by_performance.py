@@ -153,7 +153,7 @@ def when_reached(
         over: the number of batches in which it moves from 0 to 1, or back, at least 1.
 
     Raises:
-        RewardDefinitionError: a number is out of range, or `component` is a reward without a name of its own.
+        RewardDefinitionError: a number is out of range, or `component` is a reward with a generated name.
         RewardTypeError: `component` is neither a name nor a reward.
     """
     reached = number(level, "when_reached: level")
@@ -174,14 +174,15 @@ def track(component: Any, low: float = 0.0, high: float = 1.0, *, half_life: flo
     Before the first batch it is 0; in evaluation it is 1.
 
     Args:
-        component: as in `when_reached`.
-        low: up to this average it is 0.
-        high: from this average it is 1.
-        half_life: of the exponential average, in generation batches: a batch of that age counts half. Above 0.
+        component: the component, as in `when_reached`.
+        low: the average up to which the value is 0.
+        high: the average from which the value is 1.
+        half_life: the half-life of the exponential average, in generation batches: a batch of that age counts half.
+            Above 0.
 
     Raises:
-        RewardDefinitionError: `low` is not below `high`, `half_life` is not above 0, or `component` is a reward without
-            a name of its own.
+        RewardDefinitionError: `low` is not below `high`, `half_life` is not above 0, or `component` is a reward with a
+            generated name.
         RewardTypeError: `component` is neither a name nor a reward.
     """
     lowest, highest, life = (
@@ -206,8 +207,8 @@ def _name(component: Any, where: str) -> str:
     if isinstance(component, Reward) and component.facts.generic:
         # If another reward of this kind comes first in the tree, this one is called product_2.
         raise RewardDefinitionError(
-            f"{where}: {component!r} has no name of its own, so there may be several called {name!r}. Name it, and use "
-            "the named reward here and in the tree: named = reward.named(...)"
+            f"{where}: {component!r} has only a generated name, so there may be several called {name!r}. Name it, and "
+            "use the named reward here and in the tree: named = reward.named(...)"
         )
     return name
 

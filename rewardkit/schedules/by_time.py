@@ -23,7 +23,7 @@ from rewardkit.progress.schedule import Constant, Schedule, as_weight, call_text
 
 
 def placed(points: Mapping[Any, Any] | Iterable[tuple[Position, Any]], where: str) -> list[tuple[Position, Any]]:
-    """Return what was passed to the schedule called `where` as (position, value) pairs.
+    """Return the arguments of the schedule called `where` as (position, value) pairs.
 
     Raises:
         RewardTypeError: they are not pairs.
@@ -209,7 +209,7 @@ def delay(schedule: Schedule, until: Position, *, before: float | None = None) -
 
     Args:
         schedule: its positions are relative to the part from `until` to the end of training.
-        until: where it starts: a fraction of training (float) or a step (int), above 0.
+        until: the start of `schedule`: a fraction of training (float) or a step (int), above 0.
         before: the value until then; by default the first value of `schedule`.
 
     Raises:
@@ -229,7 +229,7 @@ def after(position: Position, *, over: Position = 0) -> Schedule:
 
     Args:
         position: a fraction of training (float) or a step (int).
-        over: how long it takes from 0 to 1; the same kind of number.
+        over: the time from 0 to 1; the same kind of number.
 
     Raises:
         RewardDefinitionError: `position` or `over` is invalid.
@@ -270,7 +270,7 @@ def _schedule(value: float | Schedule, what: str) -> Schedule:
 
 
 class Curve(ABC):
-    """How a value moves between two ends: ``curve(way, initial, target)``."""
+    """The path of a value between two ends: ``curve(way, initial, target)``."""
 
     name: ClassVar[str]
     """The name of the function that makes a schedule with this curve."""
@@ -445,8 +445,8 @@ def linear(initial: float, final: float, *, start: Position = 0.0, end: Position
     Args:
         initial: the value until `start`.
         final: the value from `end` on, and in evaluation.
-        start: where it starts to move: a fraction of training (float, 0.0 to 1.0) or a step (int, at least 2).
-        end: where it arrives at `final`; the same kinds of numbers.
+        start: the start of the change: a fraction of training (float, 0.0 to 1.0) or a step (int, at least 2).
+        end: the position at which it reaches `final`; the same kinds of numbers.
 
     Raises:
         RewardDefinitionError: a value is not finite, or a position is invalid.
@@ -508,7 +508,7 @@ def sigmoid(
     The other arguments are those of `linear`.
 
     Args:
-        steepness: of the logistic function, at least 1e-6; a small value is almost a straight line.
+        steepness: the steepness of the logistic function, at least 1e-6; a small value is almost a straight line.
 
     Raises:
         RewardDefinitionError: as in `linear`, or `steepness` is below 1e-6.
@@ -542,7 +542,7 @@ def warm_up(end: Position, weight: float | Schedule = 1.0) -> Schedule:
     """Return a straight line from 0 to `weight`: ``accuracy * warm_up(0.1)``.
 
     Args:
-        end: where it arrives at `weight`: a fraction of training (float) or a step (int).
+        end: the position at which it reaches `weight`: a fraction of training (float) or a step (int).
         weight: a number or a schedule.
 
     Raises:

@@ -66,7 +66,7 @@ def tool(function: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _schema(schema: Any) -> Any:
-    """Return a JSON schema. A type that allows anything, or that nobody knows, says nothing."""
+    """Return a JSON schema. A type that allows anything, or that is unknown, adds no constraint."""
     if not isinstance(schema, Mapping):
         return schema
     found: dict[str, Any] = {}
@@ -96,7 +96,7 @@ def _documented(place: str, name: str, folder: Path) -> list[Any]:
 
 _ANSWERS = "possible_answer"
 _NEW_FUNCTIONS = "I have updated some more functions you can choose from. What about now?"
-"""What BFCL's user says in a turn that only brings functions that were missing."""
+"""The user's message of BFCL in a turn that only adds missing functions."""
 _ABSENT = object()
 
 

@@ -1,4 +1,4 @@
-"""Which columns of the data a reward reads, and under which names: chunks of rows become work for a `Scorer`.
+"""The columns of the data that a reward reads, and their names: chunks of rows become work for a `Scorer`.
 
 ``Columns.of(reward, ["text", "answer"], {"completion": "text"}).work(chunk)`` holds completions and answers only.
 """
@@ -23,7 +23,7 @@ from rewardkit.tree.reward import Reward, bindings, walk
 
 _STOPS = ("stop_reason", "finish_reason")
 _CUT = ("length", "max_tokens", "model_length", "max_output_tokens")
-"""What OpenAI, Anthropic and inspect_ai write in these columns where a completion ran into the token limit."""
+"""The values that OpenAI, Anthropic and inspect_ai write in these columns if a completion hit the token limit."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Columns:
 
     @classmethod
     def of_saved(cls, reward: Reward, found: Saved, sources: Mapping[str, str] | None = None) -> Columns:
-        """Check that saved completions have the columns that the reward reads; raise what `of` raises."""
+        """Check that saved completions have the columns that the reward reads; raise the same errors as `of`."""
         return cls.of(reward, found.columns, sources, apart=found.apart, data=found.name)
 
     @functools.cached_property
@@ -154,7 +154,7 @@ class Columns:
             score: scores the rows of a batch.
 
         Raises:
-            RunStopped: every other row would fail, too: a wrong key, a quota that is used up.
+            RunStopped: every other row would also fail: a wrong key, a quota that is used up.
         """
         for chunk, work in self.batches(chunks, most):
             yield chunk, score(self.scorer, work)

@@ -18,9 +18,9 @@ COLUMNS = ("messages", "conversations", "conversation", "trajectory", "traj", "i
 
 _ASSISTANT = ("assistant", "model", "ai")
 _OPENING = ("system", "developer", "user")
-"""Roles that never start a completion: what they say at its start belongs to the prompt."""
+"""Roles that never start a completion: their text at its start belongs to the prompt."""
 _OF_THE_CALLER = ("function_call", "custom_tool_call", "computer_call", "local_shell_call", "shell_call")
-"""Calls of the Responses API whose results are items of their own; the others run at the provider."""
+"""Calls of the Responses API whose results are separate items. The others run at the provider."""
 _RESULTS = ("output", "outputs", "results", "result")
 _SHAREGPT = {
     "system": "system",
@@ -43,7 +43,7 @@ def split_row(row: Mapping[str, Any], column: str | None = None) -> Mapping[str,
     """Return a row whose conversation is split into prompt and completion; other rows as they are.
 
     Args:
-        row: of a data file.
+        row: a row of a data file.
         column: the column of the conversations, which keeps its name; by default "completion", else the first of
             `COLUMNS`, else "input" and "output" of the Responses API.
     """
@@ -83,7 +83,7 @@ def split(messages: Sequence[Message]) -> tuple[list[Message], list[Message]]:
 
 
 def _system(row: Mapping[str, Any], messages: Sequence[Message]) -> list[Message]:
-    """Return the system message that a row has in a column of its own, as Anthropic and LLaMA-Factory write it."""
+    """Return the system message that a row has in a separate column, as Anthropic and LLaMA-Factory write it."""
     said = row.get("system")
     known = messages[0].get("role") in ("system", "developer")
     return [{"role": "system", "content": said}] if isinstance(said, str) and said and not known else []

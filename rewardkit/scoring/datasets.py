@@ -78,7 +78,7 @@ class TableScorer:
         Raises:
             DataError: two columns have the same name, the completions of a prompt are apart, or as `columns`.
             BindingError: as `columns`.
-            RunStopped: every other row would fail, too: a wrong key, a quota that is used up.
+            RunStopped: every other row would also fail: a wrong key, a quota that is used up.
         """
         import pyarrow as pa
 
@@ -87,7 +87,8 @@ class TableScorer:
         return pa.Table.from_arrays(columns, schema=Tables.of(schema, self.components).schema)
 
     def scores(self, table: pyarrow.Table) -> pyarrow.Table:
-        """Return our columns alone; raise what a call raises. Columns that the reward does not read may be absent."""
+        """Return only our columns; raise the same errors as a call. Columns that the reward does not read may be
+        absent."""
         return self._scored(self._read(table)[0])
 
     def _read(self, table: pyarrow.Table) -> tuple[Chunk, pyarrow.Schema]:
@@ -140,9 +141,9 @@ def score_dataset(
     Args:
         dataset: a `Dataset`, `DatasetDict` or `IterableDataset` of Hugging Face, a ``ray.data.Dataset``, a data frame
             of pandas or polars, or a table of Arrow.
-        reward: what ``rk.score`` takes.
+        reward: the reward, as for ``rk.score``.
         columns: our name -> yours, where they differ: ``{"completion": "text", "answer": "solution"}``.
-        options: for a Ray data set: what its ``map_batches`` takes, such as ``num_cpus=0.5`` or ``compute=`` with the
+        options: for a Ray dataset, arguments of its ``map_batches``, such as ``num_cpus=0.5`` or ``compute=`` with the
             size of the pool.
 
     Raises:

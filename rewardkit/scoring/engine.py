@@ -32,14 +32,14 @@ Tick = Callable[[int], None]
 @final
 @dataclass(frozen=True)
 class Job:
-    """What a process must know to score parts.
+    """The settings that a process needs to score parts.
 
     Attributes:
         target: the reward, by name.
         there, sources, apart, data: as in `Columns`.
         batch: completions scored at once.
-        writer: of the rows; None if only their sums are wanted.
-        folder: where other processes put encoded parts.
+        writer: the writer of the rows; None if only their sums are wanted.
+        folder: the folder in which other processes put encoded parts.
     """
 
     target: str
@@ -52,7 +52,7 @@ class Job:
     folder: Path | None = None
 
     def __call__(self, item: tuple[int, Part]) -> tuple[ReplayReport, Any, Any]:
-        """Score a part in another process: return its report, its file, and what the output must know about it."""
+        """Score a part in another process: return its report, its file, and its description for the output."""
         number, part = item
         columns = _columns(self.target, self.there, self.sources, self.apart, self.data)
         report, data, about = self.scored(columns, part)
@@ -69,7 +69,7 @@ class Job:
         score: Callable[[Scorer, Work], Scores] = score,
         tick: Tick | None = None,
     ) -> tuple[ReplayReport, Any, Any]:
-        """Score a part in this process: return its report, its bytes, and what the output must know about it."""
+        """Score a part in this process: return its report, its bytes, and its description for the output."""
         report = ReplayReport()
         names = columns.needed if self.writer is None else None
 
@@ -109,12 +109,12 @@ def score_saved(
         workers: the processes; by default as many as there are cores, if there are some seconds of work.
         batch: completions scored at once.
         resume: continue what an interrupted command began to write.
-        options: what must not differ when it is resumed, besides the data and the reward.
+        options: the options that must be the same when it is resumed, besides the data and the reward.
         tick: called with the number of rows that are scored.
 
     Raises:
         DataError: the output cannot be written, or it is another one that should be resumed.
-        RunStopped: every other row would fail, too: a wrong key, a quota that is used up.
+        RunStopped: every other row would also fail: a wrong key, a quota that is used up.
     """
     job = Job(target, tuple(found.columns), tuple(columns.sources.items()), found.apart, found.name, batch)
     parts = _parts(found, columns, batch)

@@ -28,9 +28,9 @@ class Output:
     """A file that appears when all of its parts are there.
 
     Attributes:
-        folder: holds the unfinished file; parts may be put there, too.
+        folder: holds the unfinished file; parts may also be put there.
         parts: the number of parts that are in it.
-        report: of their rows.
+        report: the report of their rows.
     """
 
     def __init__(self, path: Path, writer: Writer, about: Mapping[str, Any]) -> None:
@@ -48,12 +48,12 @@ class Output:
     @classmethod
     @contextmanager
     def opened(cls, path: Path, writer: Writer, about: Mapping[str, Any], *, resume: bool) -> Iterator[Output]:
-        """Open the output; what is finished when an exception is raised is kept for `resume`.
+        """Open the output. If an exception is raised, finished parts are kept for `resume`.
 
         Args:
-            path: of the file.
-            writer: of its rows.
-            about: what must be the same for the file to be continued: a name, and values that JSON can hold.
+            path: the path of the file.
+            writer: the writer of its rows.
+            about: the facts that must be the same for the file to be continued: a name, and values that JSON can hold.
             resume: continue an unfinished file, if there is one.
 
         Raises:
@@ -153,12 +153,12 @@ class Output:
         self._saved = time.monotonic()
 
     def _count(self) -> dict[str, Any]:
-        """Return what is in the file."""
+        """Return the contents of the file."""
         sizes = {_FILE: self._file.tell(), _NOTES: self._notes.tell()}
         return {**sizes, "parts": self.parts, "report": self.report.state()}
 
     def _keep(self) -> None:
-        """Keep what is finished; remove the folder if nothing is."""
+        """Keep finished parts; remove the folder if there are none."""
         with suppress(OSError, AttributeError, ValueError):  # a full disk: the last manifest counts
             if self._counted["parts"]:
                 self._save()

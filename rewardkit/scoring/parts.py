@@ -126,7 +126,7 @@ def split_table(table: pyarrow.Table, completion: str | None = None) -> Listed:
     """Return the rows of a table whose conversations are split into prompt and completion, as in any file.
 
     Args:
-        table: with one column of each name.
+        table: a table with one column of each name.
         completion: the column of the completions, if it has another name.
     """
     return Listed([split_row(row, completion) for row in Tabular(table).rows()])
@@ -166,7 +166,7 @@ class Part(ABC):
         """Yield the rows, at most `most` at a time.
 
         Args:
-            names: the columns that are needed; None for all. Others may be there, too.
+            names: the columns that are needed; None for all. There may be other columns.
         """
 
     @abstractmethod
@@ -233,7 +233,7 @@ def full(chunks: Iterable[Chunk], most: int) -> Iterator[Chunk]:
 
 
 def first_apart(parts: Iterable[Part], rows: int) -> Iterator[Part]:
-    """Yield the parts with the first `rows` rows as a part of their own, which shows how long the others will take."""
+    """Yield the parts, with the first `rows` rows as a separate part, which shows how long the others will take."""
     first = True
     for part in parts:
         if first and part.rows > rows:
@@ -330,11 +330,11 @@ class Kinds:
 @final
 @dataclass(frozen=True)
 class Survey:
-    """What is in a part.
+    """The contents of a part.
 
     Attributes:
         part: the part with its number of rows.
-        kinds: of its columns.
+        kinds: the kinds of its columns.
         lines: the number of its lines, with those that are blank.
         digest: a checksum of its bytes.
         fault: why one of its rows cannot be read, with `Lines.PLACE` for its place; empty if all can.
@@ -360,7 +360,7 @@ class Cells(Part):
     """The rows in a range of bytes that starts and ends between two rows.
 
     Attributes:
-        address: of the file.
+        address: the address of the file.
         start, stop: the range.
         header: the names of the columns; empty where the first row has them.
         completion: the column of the completions, if it has another name.
@@ -423,7 +423,7 @@ class _Lines(Iterator[str]):
     """The lines of a file as text, for a reader of CSV.
 
     Attributes:
-        bytes: how many bytes were read.
+        bytes: the number of bytes read.
         digest: their checksum.
     """
 
@@ -446,7 +446,7 @@ class Lines(Part):
     """The rows of the lines that start in a range of bytes.
 
     Attributes:
-        address: of the file.
+        address: the address of the file.
         start, stop: the range.
         completion: the column of the completions, if it has another name.
         skip: the number of rows at the start that do not belong to the part.

@@ -37,7 +37,7 @@ class Workers:
     """Processes that are started when they are needed, and replaced if they die.
 
     Args:
-        processes: how many; by default one per core, once there are some seconds of work.
+        processes: the number of processes; by default one per core, once there are some seconds of work.
     """
 
     def __init__(self, processes: int | None) -> None:
@@ -114,7 +114,7 @@ def in_progress(
 
 
 def alone(target: str, work: Work) -> Scores:
-    """Score `work` in a process of its own; if that dies, bisect down to the row that kills it."""
+    """Score `work` in a separate process. If that dies, bisect down to the row that kills it."""
     from rewardkit.workers import worker
 
     call = worker.alone(score_here, (target, work))

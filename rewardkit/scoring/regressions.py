@@ -1,4 +1,4 @@
-"""Regressions: a JSON lines file of exploits that were found, which `rewardkit check --regressions` writes.
+"""Regressions: a JSON lines file of known exploits, written by `rewardkit check --regressions`.
 
 ``load("exploits.jsonl")`` returns its cases: a completion, the columns of its example, and right completions, which
 must earn more.
@@ -21,9 +21,9 @@ class Regression:
     Attributes:
         completion: the completion.
         good: right completions of the same example; it must earn less than each.
-        prompt: of the example.
-        columns: of the example.
-        why: what was found.
+        prompt: the prompt of the example.
+        columns: the columns of the example.
+        why: the finding.
         lossless: whether JSON can hold the prompt and columns; if not, they only identify the example.
     """
 

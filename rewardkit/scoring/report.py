@@ -42,7 +42,7 @@ class _Kind:
     """Rows with one kind of fault.
 
     Attributes:
-        reason, row: of the first one.
+        reason, row: the reason and the row of the first one.
         differ: whether other rows have another reason: other values, or another message of the same exception.
     """
 

@@ -28,9 +28,9 @@ class RunRows(Part):
     """The training completions of consecutive steps, in order.
 
     Attributes:
-        address: of the run.
+        address: the address of the run.
         first, last: the steps.
-        columns: of the rows.
+        columns: the columns of the rows.
         rows: the number of rows.
         skip: the number of rows at the start that do not belong to the part.
     """

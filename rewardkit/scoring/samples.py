@@ -108,7 +108,7 @@ class Samples:
     """n completions, ready to be scored.
 
     Attributes:
-        batch: for a Scorer.
+        batch: the batch for a Scorer.
         groups: (n,) number of each completion's group, from 0 in the order of the data.
         rows: (n,) row of each completion in the data, from 0.
     """

@@ -38,7 +38,7 @@ _COMPONENT = "components/"
 @final
 @dataclass(frozen=True)
 class Index:
-    """What decides about n completions.
+    """The data by which n completions are selected.
 
     Attributes:
         groups: (n,) the number of each prompt, in the order in which they first appear.

@@ -98,7 +98,7 @@ class Work:
 
     Attributes:
         completions, prompts, completion_ids, columns: as in a `Batch`.
-        sizes: of their groups; None if rows are independent.
+        sizes: the sizes of their groups; None if rows are independent.
         cut: whether each completion ran into the token limit; None if unknown.
     """
 
@@ -136,7 +136,7 @@ def score(scorer: Scorer, work: Work) -> Scores:
     """Score `work`; a row that cannot be scored does not affect the others.
 
     Raises:
-        RunStopped: every other row would fail, too: a wrong key, a quota that is used up.
+        RunStopped: every other row would also fail: a wrong key, a quota that is used up.
     """
     try:
         return Scores.joined([_scored(scorer, part) for part in _even(work)])

@@ -56,8 +56,8 @@ class Field:
     """A column of the file.
 
     Attributes:
-        name: in the file.
-        column: of the data.
+        name: the name in the file.
+        column: the column of the data.
         side: 0 for the kept or the chosen row, 1 for the rejected one.
         role: who says it, for the texts; a plain text next to chat messages becomes a message.
     """
@@ -75,7 +75,7 @@ class Layout:
 
     Attributes:
         scored: the data.
-        fields: in their order.
+        fields: the fields in their order.
         chat: whether all texts are chat messages.
     """
 
@@ -119,7 +119,7 @@ class Layout:
 
 
 def _others(scored: Scored) -> list[Field]:
-    """Return the columns of the data that are no texts of the trainer."""
+    """Return the columns of the data that are not texts of the trainer."""
     theirs = {scored.prompt, scored.completion, *_DIAGNOSTIC}
     theirs.update(scored.for_trainers.values())
     return [Field(name, name) for name in scored.saved.columns if name not in theirs]
@@ -313,7 +313,7 @@ class Keep:
     """Keep the best completions of each prompt.
 
     Attributes:
-        most: how many of a prompt, the best first; None for all.
+        most: the largest number of completions of a prompt, the best first; None for all.
         least: the lowest score that is kept; None for any.
     """
 
@@ -351,7 +351,7 @@ class Pairs:
     """Pair completions of a prompt with a better and a worse score, those that differ most first.
 
     Attributes:
-        most: how many pairs of a prompt; None for all.
+        most: the largest number of pairs of a prompt; None for all.
         gap: the least difference of the scores. Equal scores are never paired.
     """
 
@@ -420,9 +420,9 @@ class Selection:
 
     Attributes:
         rule: the rule.
-        index: what it chose from.
-        number: of completions, or of pairs.
-        prompts: how many prompts have some.
+        index: the index from which it chose.
+        number: the number of completions or of pairs.
+        prompts: the number of prompts that have some.
         means: "kept", or "chosen" and "rejected" -> their mean score.
         without: reason -> how many prompts have none.
     """

@@ -47,7 +47,7 @@ class Saved:
     """Saved completions.
 
     Attributes:
-        name: of the file or folder.
+        name: the name of the file or folder.
         size: number of completions.
         kinds: column -> the types of its values: empty if all are None, ``object`` if unknown.
         parts: yields all rows in parts.
@@ -217,7 +217,8 @@ def _tabular(
     completion: str | None = None,
     partitioned: bool = False,
 ) -> Saved:
-    """Open Parquet files with the same columns, one after the other; of several, folders may tell columns, too."""
+    """Open Parquet files with the same columns, one after the other. Folder names of several files may also be
+    columns."""
     import pyarrow as pa
 
     from rewardkit.scoring.tables import File, table_parts

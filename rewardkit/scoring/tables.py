@@ -1,6 +1,6 @@
 """Rows of Parquet files: ``table_parts([File.of("a.parquet")], schema)`` cuts them at their row groups where it can.
 
-A large row group is cut, too. It can only be read from its start, so a process that reads several parts of it keeps its
+A large row group is also cut. It can only be read from its start, so a process that reads several parts of it keeps its
 place between them.
 """
 
@@ -32,10 +32,10 @@ Partition = tuple[tuple[str, str | None], ...]
 @final
 @dataclass(frozen=True)
 class File:
-    """What the footer of a Parquet file says.
+    """The contents of the footer of a Parquet file.
 
     Attributes:
-        address: of the file.
+        address: the address of the file.
         schema: its columns.
         groups: the number of rows of each row group.
         bytes: their size in memory.
@@ -68,7 +68,7 @@ class File:
 
 
 def partition_of(address: str) -> Partition:
-    """Return what the names of folders tell, as Hive writes them: ``data/task=math/a.parquet``."""
+    """Return the columns in the names of folders, as Hive writes them: ``data/task=math/a.parquet``."""
     pairs = (folder.split("=", 1) for folder in address.split("/")[:-1] if "=" in folder)
     found = {unquote(name): None if value == _NO_VALUE else unquote(value) for name, value in pairs if name}
     return tuple(found.items())
@@ -80,8 +80,8 @@ class TableRows(Part):
     """Consecutive rows of a Parquet file.
 
     Attributes:
-        address: of the file.
-        digest: of the file.
+        address: the address of the file.
+        digest: the digest of the file.
         schema: the columns of all files of the data; one that this file lacks is null.
         start: the first row in the file.
         rows: the number of rows.

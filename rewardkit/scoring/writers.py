@@ -216,7 +216,7 @@ def pages_of(file: memoryview) -> memoryview:
 
 
 def groups_of(file: memoryview) -> list[Struct]:
-    """Return what the footer of a file says about its row groups."""
+    """Return the row groups in the footer of a file."""
     groups: list[Struct] = _footer(file)[_GROUPS][1][1]
     return groups
 
@@ -251,7 +251,7 @@ def footer(empty: memoryview, groups: bytes, count: int, rows: int) -> bytes:
 
 def _move(fields: Struct, number: int, by: int) -> None:
     kind, value = fields.get(number, (0, 0))
-    if value:  # zero means that there is no such place
+    if value:  # 0 if there are none
         fields[number] = (kind, value + by)
 
 
@@ -368,7 +368,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
 class Writer(ABC):
-    """How rows are written. It can be pickled."""
+    """The way rows are written. It can be pickled."""
 
     @property
     @abstractmethod
@@ -380,7 +380,7 @@ class Writer(ABC):
         """Return consecutive rows as bytes, and what `note` must know of them."""
 
     def note(self, about: Any, offset: int) -> bytes:
-        """Return what the end of the file must say about rows whose bytes are at `offset`."""
+        """Return the entries at the end of the file for rows whose bytes are at `offset`."""
         return b""
 
     def closing(self, notes: Sequence[bytes]) -> bytes:
@@ -405,7 +405,7 @@ def writer_of(path: Path, found: Saved, components: Sequence[str]) -> Writer:
     Args:
         path: the suffix determines the file type.
         found: the scored data; a column with the name of one of ours becomes ``input/<name>``.
-        components: of the reward.
+        components: the components of the reward.
 
     Raises:
         DataError: the path has an unknown suffix.

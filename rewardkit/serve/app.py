@@ -48,7 +48,7 @@ MOST_ROWS = 4_096
 """The most rows of one request."""
 
 MOST_STEPS = 1 << 53
-"""Larger numbers are no exact floats."""
+"""Larger numbers are not exact floats."""
 
 _STRICT = ConfigDict(extra="forbid", strict=True)
 
@@ -146,7 +146,7 @@ def said(error: ValidationError) -> str:
 
 
 _CLOSE_SECONDS = 30
-"""How long a server that is asked to stop still answers what it took."""
+"""The time for which a server that is asked to stop still answers the requests that it accepted."""
 _KEEP_ALIVE_SECONDS = 75
 """Longer than the usual balancers keep a connection, so that they never use one that is being closed."""
 _BACKLOG = 4_096
@@ -161,7 +161,7 @@ def serve(
     access_log: bool = True,
     announce: Callable[[str], None] = print,
 ) -> None:
-    """Serve until a signal asks to stop (SIGTERM, Ctrl-C); what was taken by then is answered first.
+    """Serve until a signal asks to stop (SIGTERM, Ctrl-C). Accepted requests are answered first.
 
     Args:
         port: 0 takes a free one.
@@ -227,7 +227,7 @@ _JSON = "application/json"
 OPEN = ("/healthz", "/readyz")
 """Paths that need no token."""
 _HUNG_UP = 499
-"""What nginx logs for it, too."""
+"""The status that nginx also logs for a client that hung up."""
 # Any numbers: short for a judge that failed by accident, long for one that is down.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
 
@@ -235,7 +235,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
 @final
 @dataclass(frozen=True)
 class Options:
-    """How a reward is served.
+    """The settings of a server.
 
     Attributes:
         setup: the reward, and how completions are read.
@@ -244,7 +244,7 @@ class Options:
         deadline: seconds for one row.
         max_body: bytes of one request; a larger one is answered by 413.
         body_seconds: a request that has not arrived by then is answered by 408.
-        token: that requests must send: ``Authorization: Bearer <token>``; None for none.
+        token: the token that requests must send: ``Authorization: Bearer <token>``; None for none.
         dialects: the trainers that are answered besides ``/score``.
     """
 
@@ -262,7 +262,7 @@ class Refused(Exception):
     """A request that is answered by a 4xx status.
 
     Attributes:
-        status: of HTTP.
+        status: the HTTP status.
     """
 
     def __init__(self, status: int, message: str) -> None:
@@ -309,7 +309,7 @@ def application(options: Options) -> FastAPI:
 
     @app.get("/reward")
     async def reward() -> Response:
-        """Return what is served: its fingerprint, terms, components and bounds."""
+        """Return the description of the served reward: its fingerprint, terms, components and bounds."""
         assert dispatcher.described is not None
         said = asdict(dispatcher.described)
         said["bounds"] = [bound if math.isfinite(bound) else None for bound in said["bounds"]]
@@ -438,7 +438,7 @@ class _RequestHandler:
                 async for part in request.stream():
                     size += len(part)
                     if size <= most:
-                        held += part  # what is too much is read, too: a client that is still sending reads no answer
+                        held += part  # read the excess as well: a client that is still sending reads no answer
         except asyncio.TimeoutError:
             raise Refused(408, f"the body did not arrive within {self.options.body_seconds:g} s") from None
         if size > most:

@@ -1,4 +1,4 @@
-"""Dialects: what a trainer sends to the server and what it expects back.
+"""Dialects: a trainer's requests to the server, and the replies that it expects.
 
 A dialect is a mapping from paths to functions that read a request, ask for scores, and write the answer::
 
@@ -29,8 +29,8 @@ class Answer:
     """The answer to a request.
 
     Attributes:
-        content: what becomes JSON.
-        status: of HTTP.
+        content: the content for the JSON body.
+        status: the HTTP status.
         headers: further headers, such as ``Retry-After``.
     """
 
@@ -60,14 +60,15 @@ class Score(Protocol):
             patience: seconds during which rows that failed are tried again.
 
         Raises:
-            BadRequest: the reward compares completions, and the rows are no groups.
+            BadRequest: the reward compares completions, and the rows are not in groups.
             Busy: too many rows wait.
         """
 
 
 Handler = Callable[[Any, Score], Awaitable[Answer]]
 Dialect = Mapping[str, Handler]
-"""Path -> what answers it. A path is posted to, unless its method is before it: ``GET /mode``, which has no payload."""
+"""Path -> the function that answers it. A path is posted to, unless its method is before it: ``GET /mode``, which has
+no payload."""
 
 
 def text_at(payload: Any, name: str) -> str:

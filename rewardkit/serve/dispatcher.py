@@ -41,7 +41,7 @@ _MOST_STARTS = 3
 _PAUSES = (0.0, 0.5, 2.0, 10.0)
 """Seconds before a worker is started again that died before it had loaded its reward, again and again."""
 _LAST_WORDS_SECONDS = 0.2
-"""What a process wrote before it died is read first."""
+"""The time to read the output that a process wrote before it died."""
 _LENGTH_BYTES = 8
 """As in `workers.frames`."""
 
@@ -54,7 +54,7 @@ class Sent:
     """A batch that a worker has.
 
     Attributes:
-        job: what the dispatcher knows it by.
+        job: the dispatcher's key for it.
         until: the time at which the worker is killed (`time.monotonic`).
         turn: the time at which it is killed if others wait.
         end: why it was killed: this batch is ``"late"``, or it is ``"innocent"`` and another one is; empty if it died.
@@ -81,12 +81,12 @@ class Worker:
     """One process.
 
     Args:
-        setup: what it loads.
+        setup: the objects that it loads.
         answered: called with each batch and its scores; with a text that says why there are none; with None if the
             process died first.
         changed: called when it is ready, and when it has died.
-        expected: what it must have loaded to score; None if anything will do.
-        described: what it has loaded; None while it cannot score.
+        expected: the description that its loaded reward must have; None if anything will do.
+        described: the description of the loaded reward; None while it cannot score.
         refusal: why it cannot load its reward; empty if it can, or if that is not known yet.
     """
 
@@ -107,7 +107,7 @@ class Worker:
 
     @property
     def slots(self) -> int:
-        """How many more batches it takes."""
+        """The number of further batches that it accepts."""
         if self.described is None or self._writer is None or self.closing:
             return 0
         return (WAITING if self.described.waits else COMPUTING) - len(self.sent)
@@ -141,8 +141,8 @@ class Worker:
             self.refusal = str(error)
         elif self.described is None and self._in_a_row + 1 >= _MOST_STARTS:
             self.refusal = (
-                f"{_MOST_STARTS} worker processes died while they loaded {self.setup.target}. Import it in a Python "
-                "process of its own to see why"
+                f"{_MOST_STARTS} worker processes died while they loaded {self.setup.target}. Import it in a separate "
+                "Python process to see why"
             )
         if self.refusal and self.expected is None:
             return  # the server does not start, and says why
@@ -172,7 +172,7 @@ class Worker:
             watching.cancel()
 
     async def _watch(self, process: asyncio.subprocess.Process, writer: asyncio.StreamWriter) -> None:
-        """Hang up once the process has died: what it started may still hold its end of the socket."""
+        """Hang up once the process has died: its children may still hold its end of the socket."""
         await process.wait()
         await asyncio.sleep(_LAST_WORDS_SECONDS)
         writer.transport.abort()
@@ -246,9 +246,10 @@ async def _message(reader: asyncio.StreamReader) -> bytes:
 
 
 LARGEST, LARGEST_WAITING = 256, 16
-"""The most rows of a batch, of a reward that only computes, and of one that waits: its slowest row holds up others."""
+"""The most rows of a batch, for a reward that only computes, and for one that waits: the slowest row holds up the
+others."""
 _BATCH_SECONDS = 0.01
-"""How long a batch should take: what arrives meanwhile waits for it, and its rows are answered together."""
+"""The time that a batch should take: requests that arrive meanwhile wait for it, and its rows are answered together."""
 _SMALLEST = 4
 """Any number: slow rewards are called for a few rows at once, since they may score batches better than rows."""
 _PATIENCE, _PATIENCE_WAITING = 0.25, 0.75
@@ -260,7 +261,7 @@ then twice as much, and so on. Without it, a few rows that hang would hold all w
 _GRACE = 0.5
 """Seconds that a late worker still gets to answer before it is killed."""
 _MOST_TRIES = 3
-"""How many workers a row kills before it is given up; the last ones scored nothing else meanwhile."""
+"""The number of workers that a row kills before it is given up; the last ones scored nothing else meanwhile."""
 
 
 class Busy(Exception):
@@ -274,10 +275,10 @@ class Job:
 
     Attributes:
         generations: completions per prompt; None if the row is independent.
-        waiters: how many requests wait for it.
-        deaths: of workers, while it was the only job of its batch.
-        alone: it is sent in a batch of its own.
-        turns: how often it has made room for others.
+        waiters: the number of requests that wait for it.
+        deaths: the deaths of workers while it was the only job of the batch.
+        alone: it is sent in a separate batch.
+        turns: the number of times that it has made room for others.
     """
 
     rows: Sequence[Row]
@@ -298,7 +299,7 @@ class Dispatcher:
     """Scores rows with a pool of workers.
 
     Args:
-        setup: what the workers load.
+        setup: the objects that the workers load.
         workers: their number.
         queue: the most rows that wait or are scored.
         deadline: seconds after which a row has no score, and a worker that still computes it is killed.
@@ -435,7 +436,7 @@ class Dispatcher:
         return [self.none(f"no score within the deadline of {seconds:g} s")] * len(job.rows)
 
     def _leave(self, job: Job) -> None:
-        """A request no longer waits for a job; one that nobody waits for is not scored."""
+        """Note that a request no longer waits for a job. A job that no request waits for is not scored."""
         job.waiters -= 1
         if job.waiters == 0:
             job.done.cancel()
@@ -446,7 +447,7 @@ class Dispatcher:
         self._changed.set()
 
     async def _dispatch(self) -> None:
-        """Send what waits to the workers, and kill those that take too long."""
+        """Send waiting rows to the workers, and kill workers that take too long."""
         while True:
             late = self._kill_late()
             try:
@@ -484,7 +485,7 @@ class Dispatcher:
             self._send(self._reserved, [self._isolated])
 
     def _batch(self, free: int) -> list[Job]:
-        """Take jobs that fit into one batch, an even share of what waits for each free worker."""
+        """Take jobs that fit into one batch: each free worker gets an even share of the waiting rows."""
         assert self.described is not None
         largest = LARGEST_WAITING if self.described.waits else self._largest()
         most = -(-len(self._waiting) // free)
@@ -520,7 +521,8 @@ class Dispatcher:
             self._answered(sent, f"it cannot be sent to a worker process: {type(error).__name__}: {error}")
 
     def _kill_late(self) -> float | None:
-        """Kill workers whose batches are late; return the seconds until the next one is; None if none is running."""
+        """Kill workers whose batches are late. Return the seconds until the next one is late; None if none is
+        running."""
         now, others = time.monotonic(), any(not job.done.done() for job in self._waiting)
         for worker in self._pool:
             if any(sent.end_at(others) <= now for sent in worker.sent.values()):

@@ -1,4 +1,4 @@
-"""What the server counts, for Prometheus: ``GET /metrics``."""
+"""The metrics of the server, for Prometheus: ``GET /metrics``."""
 
 from __future__ import annotations
 

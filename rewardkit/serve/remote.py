@@ -57,7 +57,7 @@ _AGAIN = (408, 425, 429, 500, 502, 503, 504)
 # No token, forbidden, or a wrong address: no later request would do better.
 _STOPS = (401, 403, 404, 405)
 _SHARE = 0.9
-"""Of the time that is left: what the server gets, so that it can still say which rows have a score."""
+"""The server's share of the remaining time, so that it can still report which rows have a score."""
 
 
 class Refused(Exception):
@@ -67,7 +67,7 @@ class Refused(Exception):
 @final
 @dataclass(frozen=True)
 class Server:
-    """Where a reward is served.
+    """The address of a served reward, and how it is asked.
 
     Attributes:
         url: without a path, such as ``http://host:8000``.
@@ -90,7 +90,7 @@ class Server:
         return {"Authorization": f"Bearer {token}"} if token else {}
 
     def describe(self) -> str:
-        """Return what identifies the reward; where it is served does not."""
+        """Return the key that identifies the reward. It does not depend on the address."""
         return "Server"
 
 
@@ -102,7 +102,7 @@ async def rows_scored(
     Args:
         reward: the fingerprint of the reward that must score them.
         more: other entries of the requests: progress, num_generations.
-        size: of the groups that stay together.
+        size: the size of the groups that stay together.
 
     Raises:
         RunStopped: the server refuses every request: a wrong token, another service; or it serves another reward.
@@ -189,7 +189,7 @@ async def answer(server: Server, method: str, path: str, content: Mapping[str, A
 
 def _body(content: Mapping[str, Any]) -> bytes:
     try:
-        return json.dumps(content).encode()  # ASCII, so half a surrogate pair passes, too
+        return json.dumps(content).encode()  # ASCII, so half a surrogate pair also passes
     except (TypeError, ValueError, RecursionError) as error:
         raise Refused(f"a row cannot be sent as JSON: {error}") from None
 
@@ -212,7 +212,7 @@ def _seconds(header: str) -> float:
 
 
 _clients: weakref.WeakKeyDictionary[Any, tuple[int, httpx.AsyncClient, asyncio.Semaphore]] = weakref.WeakKeyDictionary()
-"""One client per event loop; a fork has loops, and connections, of its own."""
+"""One client per event loop. A fork has its own loops and connections."""
 
 
 def _client(httpx: Any) -> tuple[httpx.AsyncClient, asyncio.Semaphore]:
@@ -283,7 +283,7 @@ def _row(batch: Batch, row: int) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON can carry, and NaN and infinities, which the server reads; other objects as their text."""
+    """Return JSON values, NaN and infinities (which the server reads) unchanged, and other objects as their text."""
     if isinstance(value, Mapping):
         return {str(name): _plain(cell) for name, cell in value.items()}
     if isinstance(value, (list, tuple)):
@@ -389,7 +389,7 @@ class Remote(Reward):
         return self
 
     def describe(self) -> str:
-        """Return what identifies the reward: not where it is served."""
+        """Return the key that identifies the reward, without the address."""
         return f"Remote({self.identity!r})"
 
     def __repr__(self) -> str:
@@ -423,7 +423,7 @@ class RemoteTerm(Reward):
         scored = rows & ~np.isnan(values)
         column.values[scored], column.codes[scored] = values[scored], SCORED
         column.codes[rows & ~scored] = ABSTAINED
-        # A bug counts as one here, too: it scores the lowest bound, and stops the run if it is frequent.
+        # A bug also counts as one here: it scores the lowest bound, and stops the run if it is frequent.
         column.codes[rows & ~np.isnan(whole.parts.get(f"{_ERRORED}{self.term}", absent))] = ERRORED
         lost = rows & (whole.codes == FAILED)
         named = np.zeros_like(lost)
@@ -445,7 +445,7 @@ class RemoteTerm(Reward):
         return self
 
     def describe(self) -> str:
-        """Return what identifies the term."""
+        """Return the key that identifies the term."""
         return f"RemoteTerm({self.remote.describe()}, {self.term!r})"
 
     def __repr__(self) -> str:
@@ -496,7 +496,9 @@ def remote(url: str, *, deadline: float = 120.0, wait: float = 30.0) -> Reward:
             said["deterministic"],
         )
     except (KeyError, TypeError, ValueError):
-        raise RewardDefinitionError(f"remote: {server.url} is no reward server: it answers {shorten(said)}") from None
+        raise RewardDefinitionError(
+            f"remote: {server.url} is not a reward server: it answers {shorten(said)}"
+        ) from None
     return weighted_sum_of([(1.0, RemoteTerm(served, term)) for term in served.terms])
 
 

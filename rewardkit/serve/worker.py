@@ -44,17 +44,17 @@ OFFERS = TrainerInputs(
     step=True,
     groups=True,
     ids=True,
-    instead="A request is no batch of a training.",
+    instead="A request is not a training batch.",
 )
 
 
 @final
 @dataclass(frozen=True)
 class Described:
-    """What a worker says about its reward once it has loaded it.
+    """The description of a reward that a worker sends once it has loaded it.
 
     Attributes:
-        together: what has to be scored together: ``"sample"`` or ``"group"``.
+        together: the rows that have to be scored together: ``"sample"`` or ``"group"``.
         waits: it waits for something while it scores.
         deterministic: equal rows get equal scores.
         bounds: the lowest and the highest total.
@@ -74,7 +74,7 @@ class Described:
 @final
 @dataclass(frozen=True)
 class Setup:
-    """What a worker needs to load its reward."""
+    """The settings that a worker needs to load its reward."""
 
     target: str
     special_tokens: tuple[str, ...] = ()
@@ -115,7 +115,7 @@ def main(ours: socket.socket) -> None:
         _serve(ours)
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(0)  # threads may still run a reward that nobody waits for
+    os._exit(0)  # threads may still run a reward that no one waits for
 
 
 def _serve(ours: socket.socket) -> None:
@@ -141,7 +141,7 @@ def _serve(ours: socket.socket) -> None:
             number, rows, progress, num_generations = pickle.loads(message)
             scores = _scores(scorer, rows, progress, num_generations)
             if os.getpid() != process:
-                os._exit(0)  # a reward has forked, and the copy must not answer, too
+                os._exit(0)  # a reward has forked, and the copy must not answer as well
             reply = pickle.dumps((number, scores), pickle.HIGHEST_PROTOCOL)
             with writing:
                 send(ours, reply)

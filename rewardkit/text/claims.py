@@ -1,4 +1,4 @@
-r"""Tell what a text claims from what it only mentions: ``not 42``, ``42 is wrong`` and ``Is it 42?`` do not claim 42.
+r"""Distinguish the claims of a text from mere mentions: ``not 42``, ``42 is wrong`` and ``Is it 42?`` do not claim 42.
 
 A mention is a place in a text, from `start` to `end`: a number, or an option of a question. It is a claim unless the
 words next to it deny it (``rather than 42``), doubt it (``it might be 42``), suppose it (``if it is 42``), or report
@@ -35,7 +35,7 @@ _LINKS = frozenset((
     "là", "phải", "ole", "on", "este", "είναι", "ni", "adalah", "är", "er", "het", "de", "la", "le", "el", "igual",
     "égal", "gleich",
 ))  # fmt: skip
-"""Words between a denial and what it denies: "not [likely to be equal to] 42"."""
+"""Words between a denial and its object: "not [likely to be equal to] 42"."""
 
 _OPINIONS = frozenset((
     "says", "thinks", "believes", "claims", "expect",
@@ -99,7 +99,7 @@ def denied_before(text: str, start: int) -> bool:
     if not tail.isascii() and tail.rstrip(_MARKUP + " ").endswith(_SIGNS):
         return True
     lines, _, tail = tail.rpartition("\n")
-    if not tail.strip(_MARKUP + " "):  # a line that does not end its sentence goes on: "It is not equal to\n42"
+    if not tail.strip(_MARKUP + " "):  # a line that does not end its sentence continues: "It is not equal to\n42"
         tail = lines.rstrip().rpartition("\n")[2].rstrip(":")
         if tail.endswith((".", "!", "?", ";", "。")):
             return False
@@ -185,7 +185,7 @@ _MAY_DENY = re.compile(
     rf"невер|неправ|で|じ|아니|아닙|아닌|틀|不|错|錯|は|が|と|라고|{words('not_last')}|{WRONG_WORDS}"
 )
 _WRAPPED = re.compile(r"\A[ \t]*\n[ \t]*(?=(?:is|was|are|isn't|wasn't|cannot|can't|does|doesn't|which)\b)")
-"""A line that goes on with a verb ends no sentence: "42\nis wrong"."""
+"""A line that continues with a verb does not end a sentence: "42\nis wrong"."""
 
 # A period counts before a space only: 3.5 is one number.
 _SENTENCE_END = re.compile(r"[?？]|[!。！\n]|\.(?:\s|\Z)")
@@ -267,7 +267,7 @@ _CORRECTS = re.compile(
 
 @dataclass(frozen=True)
 class Retraction:
-    """Where a text takes back what was said before.
+    """A place where a text takes back an earlier claim.
 
     Attributes:
         start, end: its position.
@@ -294,7 +294,7 @@ def last_retraction(text: str, start: int) -> Retraction | None:
 
 
 def corrects(text: str, start: int) -> bool:
-    """Return whether the mention at `start` replaces what was claimed before: "Actually, 41", "no, 41"."""
+    """Return whether the mention at `start` replaces an earlier claim: "Actually, 41", "no, 41"."""
     return _CORRECTS.search(text[max(0, start - 60) : start].lower()) is not None
 
 

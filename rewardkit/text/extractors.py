@@ -34,7 +34,7 @@ class Extractor(ABC):
 
     @abstractmethod
     def derive(self, seen: Any) -> str | None:
-        """Return what it finds in the result of `source`, or None."""
+        """Return the match in the result of `source`, or None."""
 
     @final
     def __call__(self, text: str) -> str | None:
@@ -44,7 +44,7 @@ class Extractor(ABC):
 @final
 @dataclass(frozen=True)
 class OwnTurn:
-    """The visible text of the model's own turn: a turn that it made up may have thinking, too."""
+    """The visible text of the model's own turn: a turn that it made up may also have thinking."""
 
     thinking: Thinking
 
@@ -66,16 +66,16 @@ class OwnTurn:
 
 @dataclass(frozen=True)
 class TextExtractor(Extractor):
-    """Finds something in the visible text: what follows the thinking, up to the end of the model's own turn."""
+    """Finds something in the visible text, which is after the thinking and up to the end of the model's own turn."""
 
     thinking: Thinking = field(default=THINKING, kw_only=True)
 
     reads_all: ClassVar[bool] = False
-    """It also reads turns that the model made up after its own: what judges quality or form must not skip text."""
+    """It also reads turns that the model made up after its own: rewards for quality or form must not skip text."""
 
     @abstractmethod
     def find(self, answer: str) -> str | None:
-        """Return what it finds in the visible text `answer`, or None."""
+        """Return the match in the visible text `answer`, or None."""
 
     @final
     @property
@@ -232,7 +232,7 @@ def _unfenced(text: str) -> str | None:
 
 
 def _behind(text: str, body: str, after: str) -> str:
-    """Return what follows the fenced block `body` in `text`; at least `after`, what follows the last one."""
+    """Return the text after the fenced block `body` in `text`; at least `after`, the text after the last block."""
     # A block may be indented or in a quotation, which its body is not.
     text, body = (_INDENT.sub("", part) for part in (text, body))
     start = text.rfind(f"\n{body}\n")
@@ -281,7 +281,7 @@ class CustomExtractor(TextExtractor):
 @final
 @dataclass(frozen=True)
 class Json:
-    """Parse what `where` finds: ``Json(Whole())('{"a": 1}').value == {"a": 1}``."""
+    """Parse the text that `where` finds: ``Json(Whole())('{"a": 1}').value == {"a": 1}``."""
 
     where: Extractor
 

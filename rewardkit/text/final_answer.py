@@ -1,4 +1,4 @@
-r"""Where the final answer of a completion is, for all rewards that read answers.
+r"""Find the final answer of a completion, for all rewards that read answers.
 
 ``number``, ``choice``, ``math_equal`` and ``exact`` differ in what they accept as equal, not in where they look:
 
@@ -47,7 +47,7 @@ _REMARK = re.compile(
     r"contradicts|violates|overlooks|forgets)\b)",
     re.IGNORECASE,
 )
-"""In "Problem: this misses a case", which goes on with the own turn."""
+"""In "Problem: this misses a case", which continues the model's own turn."""
 
 _INTRODUCTION = re.compile(
     r"(?:sure|okay|ok|certainly|of course|great|alright|hello|hi|first|well|(?:let(?:'s| us| me)|here(?:'s| is)|"
@@ -71,9 +71,9 @@ _COLON = (":", "\uff1a")
 
 
 def own_words(text: str) -> str:
-    """Return the visible text of the model's own turn, without what it struck out or hid.
+    """Return the visible text of the model's own turn, without text that it struck out or hid.
 
-    A model that was not stopped goes on with the next question of a prompt with examples. "Question:" at the start of
+    A model that was not stopped continues with the next question of a prompt with examples. "Question:" at the start of
     the text, or set as a heading before there is an answer, only restates the question.
     """
     text = without_stray_tag(without_struck(text))
@@ -134,16 +134,16 @@ _HEADING = re.compile(
     r"|(?:step|part|case|section|explanation|solution|conclusion|reasoning|summary|note|check|verification|analysis|"
     r"option|choice|method|approach|given|calculation|problem|question)s?\b|\d+[.)]\s|[^\n]*[:：][*_]*\s*\Z"
 )
-"""Text after ``####`` that is a heading of what follows; "Answer" introduces the answer itself."""
+"""Text after ``####`` that is a heading of the next text; "Answer" introduces the answer itself."""
 
 _LEAD = re.compile(
     r"\A\s{0,9}(?:(?:so|thus|hence|therefore),?\s)?(?:the\s)?(?:final\s|correct\s)?"
     r"answers?\b[*\s]{0,9}(?:is\b|are\b|:)[\s:*]{0,9}",
     re.IGNORECASE,
 )
-"""What may introduce the answer inside a mark: ``<answer>The answer is 5</answer>``."""
+"""Words that may introduce the answer inside a mark: ``<answer>The answer is 5</answer>``."""
 
-# A box or number stands alone if what is beside it makes it no part of a formula. What may be there is listed.
+# A box or number stands alone if the text around it does not make it part of a formula. The list has all allowed text.
 
 # Marks that only dress what follows: "\textbf{", "$\displaystyle", "**(".
 _OPENERS = re.compile(
@@ -205,7 +205,7 @@ _OTHER_CHOICE = re.compile(
     r"|,? ?(?:and|&|∨|∧) \$?(?:[A-Z]|-?[0-9][0-9.,]*)\$?(?:\Z|[.;\n])",
     re.IGNORECASE,
 )
-"""What offers another answer after a box: "or 43", ", Rome"."""
+"""Text after a box that offers another answer: "or 43", ", Rome"."""
 
 _NEAR = 60
 """How many characters before and after a box or a number are looked at, so that time stays linear. Any limit: words
@@ -233,7 +233,7 @@ def _is_answer(text: str, box: Box) -> bool:
 
 
 def stands_alone(text: str, start: int, end: int, *, label: bool = False) -> int | None:
-    """Return where the marks that close ``text[start:end]`` end; None if that is a part of a formula or of a tuple.
+    """Return the end of the marks that close ``text[start:end]``; None if that is a part of a formula or of a tuple.
 
     Args:
         label: it may be the label of an option, with its text after it.
@@ -280,7 +280,7 @@ class Marked(NamedTuple):
 
 
 def marked(text: str) -> Marked | None:
-    r"""Return what the only tag, else the boxes, else the last line with ``####`` holds; None without marks.
+    r"""Return the content of the only tag, else of the boxes, else of the last line with ``####``; None without marks.
 
     Boxes that differ are a list, ``4, 5``: boxing two guesses answers with neither. A box that is part of a formula
     (``2\boxed{21}``), has an alternative beside it (``\boxed{42} or 43``) or is denied holds no answer.
@@ -297,7 +297,7 @@ def marked(text: str) -> Marked | None:
 
 
 def bare_answer(mark: Marked) -> str | None:
-    """Return a marked answer without what introduces it, and without emphasis; what is in a box is left as it is."""
+    """Return a marked answer without its introduction and without emphasis; the content of a box stays as it is."""
     if mark.text is None or mark.mark == "box":
         return mark.text
     return bare(_LEAD.sub("", mark.text, count=1))
@@ -340,7 +340,8 @@ def _boxed(text: str) -> str | None:
 
 
 def _boxed_in_tag(body: str) -> str | None:
-    """Return what the boxes in a tag hold; None if they only add to another answer: ``43, or better \\boxed{42}``."""
+    """Return the content of the boxes in a tag; None if they only add to another answer: ``43, or better
+    \\boxed{42}``."""
     lead = body[: min(body.find(box) for box in ("\\boxed", "\\fbox") if box in body)].rstrip("$*\\[( \n")
     sentence = _LAST_LEAD.split(lead[-_LONGEST_SENTENCE:])[-1]
     return _boxed(body) if not lead or _LEADS_TO_BOX.search(sentence) else None
@@ -354,7 +355,7 @@ _LEADS_TO_BOX = re.compile(
     r"answer|final))[,*_:]*\Z",
     re.IGNORECASE,
 )
-"""What may be before a box in a tag: a sentence, a word, or a relation."""
+"""The text that may be before a box in a tag: a sentence, a word, or a relation."""
 
 
 def _joined(contents: list[str]) -> str:
@@ -454,7 +455,7 @@ _EXAMPLE = re.compile(
     r"(?:(?:the|final) ){0,2}\Z",
     re.IGNORECASE,
 )
-"""What shows how an answer would be written."""
+"""Words that introduce the form of an answer, not an answer."""
 
 
 _SOLUTION = re.compile(
@@ -466,14 +467,14 @@ _SOLUTION = re.compile(
 
 
 class Statement(NamedTuple):
-    """Where "The answer is" begins, and where the text after it does."""
+    """The start of "The answer is", and the start of the text after it."""
 
     lead: int
     start: int
 
 
 _MOST_PLACES = 40
-"""How many times from the end a word is looked for."""
+"""The number of occurrences of a word that are looked for, from the end."""
 
 
 def from_the_end(lowered: str, word: str) -> Iterator[int]:
@@ -552,7 +553,7 @@ _OWN_PHRASES = re.compile(
     r" do| would| can)? (?:really |firmly )?(?:say|said|think|believe|know)\b|\\[a-z]+|\b(?:por lo|así|de modo|vemos|"
     r"obtenemos|concluimos|significa|conclu[íi]\w+|dit|déduit|conclut) que\b"
 )
-"""Phrases that claim a statement, with words that do not by themselves; and commands of LaTeX."""
+"""Phrases that claim a statement, although their words alone do not; and commands of LaTeX."""
 
 _DOUBTED = re.compile(words("doubt"))
 # Where a clause may begin, so that each is judged by itself: a comma, "so", or a value.
@@ -580,7 +581,7 @@ _GOVERNS = re.compile(
     r"^\W*(?:for (?!this|the (?:question|problem|above|given|reason)|our|these)|in case|provided|were|should|"
     rf"as long as)\b|{joining_words('hearsay')}"
 )
-"""What makes a clause before a comma report, doubt or suppose the statement behind it."""
+"""Words with which a clause before a comma reports, doubts or supposes the statement after it."""
 
 _ABOUT_ELSE = re.compile(
     rf"\b(?:different|another|other|wrong|previous|next|earlier|first|second|half|part|similar|easier|simpler|harder|"
@@ -604,7 +605,7 @@ _NOT_THE_ANSWER = re.compile(
     r"\W*\Z",
     re.IGNORECASE,
 )
-"""Before "answer", what makes it something else: "twice the answer", "the student's answer", "the naive answer"."""
+"""Words before "answer" that make it something else: "twice the answer", "the student's answer", "the naive answer"."""
 
 
 def is_claimed(text: str, statement: Statement) -> bool:
@@ -630,7 +631,7 @@ def is_claimed(text: str, statement: Statement) -> bool:
 def stated(text: str) -> str | None:
     """Return the answer of the last statement, without a remark after it; "" if nothing is stated.
 
-    None if nobody claims it ("Nobody thinks that the answer is 42"), or if what follows takes it back or replaces it.
+    None if no one claims it ("Nobody thinks that the answer is 42"), or if what follows takes it back or replaces it.
     """
     for statement in statements(text):
         if not is_claimed(text, statement):
@@ -647,7 +648,7 @@ def stated(text: str) -> str | None:
 
 
 def stated_object(text: str, start: int) -> tuple[str, int]:
-    """Return what a statement states, and where that ends: the text up to the end of its sentence, or to a reason."""
+    """Return the answer in a statement, and its end: the text up to the end of its sentence, or to a reason."""
     skipped = _SKIP.match(text, start)
     start = skipped.end() if skipped else start
     for opening, closing in _DISPLAYS:
@@ -696,7 +697,8 @@ _INSTEAD = re.compile(
     r"(?: also| well| just| as well)* be)?(?: (?:actually|really|in fact|also))?|i mean|make (?:it|that))?\W*",
     re.IGNORECASE,
 )
-"""All that may be before a value that replaces another: "Or", "In fact it's", "Correction:", "The true total is"."""
+"""Everything that may precede a value that replaces another: "Or", "In fact it's", "Correction:", "The true total
+is"."""
 
 # "yes, actually no"; not the "no" of "no apples", which has a noun behind it.
 _POLARITY = re.compile(r"\b(?:(yes|true)|no|false)\b(?=\W*(?:[.,;:!?)]|\Z))", re.IGNORECASE)
@@ -707,7 +709,7 @@ _LESSER = re.compile(
     r"\b(?:bound|guess|approximat\w+|estimate|half|twice|double|off|wrong|only|close|less|more)\b|.*\bor\b\W{0,4}\d",
     re.IGNORECASE,
 )
-"""A clause that says that the answer is not quite the answer."""
+"""A clause by which the stated answer is not quite the answer."""
 
 # The answer's own sentence is over.
 _NEXT_SENTENCE = re.compile(r"\W*(?:[.!。！]|\n)")
@@ -737,7 +739,7 @@ def stands(text: str, end: int, answer: str) -> bool:
     core = bare(answer).strip("$ ")
     again = re.compile(rf"(?<![\w.]){re.escape(core)}(?!\w|\.\d)", re.IGNORECASE)
     pieces = _PIECE_END.split(rest)
-    if not _NEXT_SENTENCE.match(rest):  # the same sentence goes on
+    if not _NEXT_SENTENCE.match(rest):  # the same sentence continues
         polarity = _POLARITY.fullmatch(core)
         if polarity and any(bool(word[1]) != bool(polarity[1]) for word in _POLARITY.finditer(pieces[0])):
             return False  # "yes, actually no"

@@ -77,7 +77,7 @@ def script_of(character: str) -> str:
     """Return the script of a letter; empty for other characters."""
     if character in _SIGNS:
         return ""
-    character = unicodedata.normalize("NFKC", character)[0]  # the letter that a full-width or bold one stands for
+    character = unicodedata.normalize("NFKC", character)[0]  # the plain letter for a full-width or bold one
     if unicodedata.category(character)[0] != "L":
         return ""
     return unicodedata.name(character, "unknown").split(" ")[0]

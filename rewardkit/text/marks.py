@@ -29,7 +29,7 @@ _BLANK = re.compile(
     r"|(?:\\text\s?\{\s?)?(?:your |the |final ){0,2}answer\s?\}?)*",
     re.IGNORECASE,
 )
-"""The content of a box that only mentions where the answer goes."""
+"""The content of a box that only marks the place of the answer."""
 
 
 def fenced_blocks(text: str) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@ r"""Read a number from text: ``NumberText(thousands=True).read("$12{,}000$") == 
 
 The text must be one number in ASCII decimal or scientific notation, with any markup that does not change its value
 (``$42$``, ``\(42\)``, ``**42**``, ``\text{42}``, ``(42)``, ``42.``) and with or without a currency (``$42``, ``42 €``).
-``3½``, ``3/5``, ``\frac{3}{5}`` and ``42 million`` are numbers, too; ``84/2`` still has to be divided. A percent sign
+``3½``, ``3/5``, ``\frac{3}{5}`` and ``42 million`` are also numbers; ``84/2`` still has to be divided. A percent sign
 and other units must be allowed explicitly; ``(1,000)`` is a pair, never a thousand.
 """
 
@@ -136,7 +136,7 @@ class NumberText:
     Attributes:
         thousands: commas may separate thousands.
         percent: a percent sign divides by 100.
-        units: text that may come before or after the number, and the factor that it stands for; longest first.
+        units: text that may come before or after the number, and the factor that it means; longest first.
     """
 
     thousands: bool = True
@@ -239,7 +239,7 @@ def _signed(text: str) -> tuple[str, str]:
 
 
 def _joined(sign: str, text: str) -> tuple[str, str]:
-    """Remove markup from what is left without the unit (``**18** dollars``); it may have the only sign."""
+    """Remove markup from the text without the unit (``**18** dollars``); it may have the only sign."""
     inner, bare = ("", _undressed(text)) if sign else _signed(_undressed(text))
     return sign or inner, bare
 

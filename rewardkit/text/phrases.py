@@ -167,7 +167,7 @@ _UNSPACED = frozenset(("th", "lo", "km", "zh", "ja", "ko"))
 """Written without spaces between words, or with particles behind them."""
 
 _COMBINING = frozenset(("hi", "mr", "ne", "bn", "te", "ta", "kn", "ml", "pa", "gu", "si"))
-"""Written with vowel signs, which are no letters of ``\\w``: there is no ``\\b`` at the end of such a word."""
+"""Written with vowel signs, which ``\\w`` does not match: there is no ``\\b`` at the end of such a word."""
 
 
 def words(role: str) -> str:

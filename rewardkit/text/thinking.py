@@ -1,4 +1,4 @@
-"""Thinking: what a model writes before its answer, and the visible text after it.
+"""Thinking: the text that a model writes before its answer, and the visible text after it.
 
 ``visible_text("<think>17?</think>18")`` is ``"18"``. A pair of marks opens and closes a part of a completion:
 ``Marks("<think>", "</think>")``, ``Marks("[THINK]", "[/THINK]")``, ``Marks("<start_thinking>", "<end_thinking>")``.
@@ -31,7 +31,7 @@ _FEW = 50
 
 
 class Marks(NamedTuple):
-    """What opens and what closes a part of a completion."""
+    """The opening and closing marks of a part of a completion."""
 
     opening: str
     closing: str
@@ -76,7 +76,7 @@ def _is_mark(mark: object) -> bool:
 @final
 @dataclass(frozen=True)
 class Thinking:
-    """Which blocks are thinking; call it with a completion to get the visible text after them.
+    """The blocks that are thinking. Call it with a completion to get the visible text after them.
 
     It returns None for a text that is longer than primitives read.
     """
@@ -115,7 +115,8 @@ class Thinking:
         return Thinking(tuple(block for block in self.blocks if block != marks)) if marks in self.blocks else self
 
     def visible(self, text: str, marks: Iterable[tuple[int, str]] | None = None) -> str:
-        """Return what the user of the model sees: everything after the thinking. `marks` are those of the text.
+        """Return the text that the user of the model sees: everything after the thinking. `marks` are those of the
+        text.
 
         If the thinking never ends, nothing after its opening is visible. A block at the end of the text comes after
         the answer, so the text before it is visible. A closing mark without an opening ends thinking that the prompt
@@ -180,7 +181,7 @@ class Thinking:
 
 
 THINKING = Thinking(tuple(Marks(f"<{name}>", f"</{name}>") for name in ("think", "thinking", "reasoning", "thought")))
-"""What counts as thinking unless the user says otherwise."""
+"""The default marks of thinking."""
 
 
 @final
@@ -197,5 +198,5 @@ class OpenedThinking:
 
 
 def visible_text(text: str) -> str:
-    """Return what the user of the model sees, after all that usually marks thinking."""
+    """Return the text that the user of the model sees, after all usual marks of thinking."""
     return THINKING.visible(text)

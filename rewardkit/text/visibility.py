@@ -65,7 +65,7 @@ _TURN = re.compile(
     r"|<(?:start|end)_of_(?:turn|text)>|</s>|<eos>|<eo[ah]>|<extra_id_\d{1,2}>|\[/?INST\]|<</?SYS>>|\[[EB]OS\]"
     r"|<[|\uff5c](?:User|Assistant|(?:end|begin)[_\u2581]of[_\u2581]sentence)[|\uff5c]>"
 )
-"""Where a turn of a chat begins or ends, in the templates of the usual models."""
+"""The beginning or end of a turn of a chat, in the templates of the usual models."""
 
 _FEW = 20
 """As many candidates are tried one by one; texts with more of them are searched by the pattern."""

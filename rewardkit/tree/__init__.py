@@ -1,1 +1,1 @@
-"""What a reward is: nodes, their algebra, leaves, and how their arguments are bound."""
+"""The structure of a reward: nodes, their algebra, leaves, and how their arguments are bound."""

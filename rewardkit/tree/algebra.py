@@ -228,11 +228,11 @@ def _same_number(node: Reward, place: int, one: Tunable) -> Any:
 def changed(
     value: Any, own: Callable[[Reward], Reward], number: Callable[[Reward, int, Tunable], Any] = _same_number
 ) -> Any:
-    """Return a tree where something in it changes. Schedules that follow a changed reward change, too.
+    """Return a tree with changes in it. Schedules that follow a changed reward change with it.
 
     Args:
         value: a reward; also a schedule or a tuple that holds rewards.
-        own: returns a node with changes of its own; it is called from the leaves up.
+        own: returns a node with its own changes; it is called from the leaves up.
         number: returns the number for a tunable of a node, by its place.
     """
     if isinstance(value, Reward):

@@ -34,7 +34,7 @@ _PRESENT = {str, int, bool, list, dict, tuple, type(None)}
 _REPEATABLE = {type(None), str, int, float}
 _UNCHANGEABLE = {str, int, float, bool, Decimal}
 _MOST_REMEMBERED, _LONGEST_REMEMBERED = 4_096, 500
-"""How many cells of one type are remembered, and of how many characters: at most 2 MB of ASCII."""
+"""The number of cells of one type that are cached, and their length in characters: at most 2 MB of ASCII."""
 
 
 def coerce_column(
@@ -55,7 +55,7 @@ def coerce_column(
 
     Args:
         rows: (n,) the row numbers, for messages.
-        remedy: how to fix the data, for messages.
+        remedy: advice for fixing the data, for messages.
         remembers: also share what is read from short texts with later calls, if it cannot be changed: gold answers
             come back with every epoch, and in every part of a file.
         raises: False returns an `Unparsable` for each cell that does not fit, and a `Raised` if an outage is the cause.
@@ -120,7 +120,7 @@ _AS_THEY_ARE = ("completion", "trajectory", "progress", "trainer_state", "log_me
 """Arguments that are not copied for each call."""
 _ATOMS = {str, int, float, bool, bytes, type(None)}
 _UNREAD = {Unparsable, Raised}
-"""What `coerce_column` returns for cells that it cannot read."""
+"""The value that `coerce_column` returns for cells that it cannot read."""
 _MUTABLE = (dict, list, set, bytearray, collections.deque, BaseModel)
 
 

@@ -161,7 +161,7 @@ def without_numpy(value: object) -> object:
 
 
 def scalar(value: object, base: type) -> object:
-    """Prepare `value` for strict validation as `base`, which rejects what does not fit."""
+    """Prepare `value` for strict validation as `base`, which rejects values that do not fit."""
     if base is str:
         if not isinstance(value, str):
             kind = type(value).__name__
@@ -363,7 +363,7 @@ def _adapter(annotation: Any) -> TypeAdapter[Any]:
 
 
 def _parses_by_itself(item: Any) -> bool:
-    # A class with its own pydantic schema may see the raw value, too.
+    # A class with its own pydantic schema may also see the raw value.
     if type(item).__module__.partition(".")[0] == "pydantic":
         return isinstance(item, (BeforeValidator, WrapValidator, PlainValidator))
     return hasattr(item, "__get_pydantic_core_schema__")

@@ -1,4 +1,4 @@
-"""Conversion: a Reward from what users write where one is needed.
+"""Conversion: make a Reward of a user's reward or plain function.
 
 ``reward_of(f, "gate: when")`` takes a reward or a plain function, ``tree_of([f, g], "to_trl")`` also lists of them.
 """
@@ -15,7 +15,7 @@ from rewardkit.tree.reward import Reward, as_reward
 from rewardkit.tree.trl_function import from_trl
 
 RewardLike = Reward | Callable[..., Any]
-"""What every function that takes a reward accepts: a Reward, or a plain function that scores completions."""
+"""The argument of every function that takes a reward: a Reward, or a plain function that scores completions."""
 
 
 def is_plain(value: object) -> bool:

@@ -73,9 +73,9 @@ def reward(
         scope: ``"sample"`` calls the function once per completion; ``"group"`` passes lists with all generations of
             one prompt, ``"batch"`` lists with the whole batch, and the function returns a list of scores.
         bounds: lowest and highest score. A score outside is an error; it is never clipped.
-        on_failure: what to do if a score cannot be computed: ``"unscorable"`` (no learning signal), ``"raise"``, or a
+        on_failure: the behavior if a score cannot be computed: ``"unscorable"`` (no learning signal), ``"raise"``, or a
             number to score instead.
-        on_error: what to do if the function has a bug: None (raise in the first batch, later score the lowest bound),
+        on_error: the behavior if the function has a bug: None (raise in the first batch, later score the lowest bound),
             ``"raise"``, or a number to score instead.
         deterministic: equal arguments give equal scores, so duplicates are scored once.
         expensive: skip it while its scheduled weight is zero.

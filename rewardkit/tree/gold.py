@@ -61,7 +61,7 @@ _LEAD = re.compile(
     r"[*_]{0,3}\s+(?=\S)",
     re.IGNORECASE,
 )
-"""What may introduce a list: "The answers are", "**Answer:**", a heading."""
+"""Words that may introduce a list: "The answers are", "**Answer:**", a heading."""
 # "3 and 5" is a list; "salt and pepper" may be one item.
 _NUMBER_AND_NUMBER = re.compile(
     r"([+\-$\\(]{0,3}\d[^\s,;]{0,40})\s(?:and|\\text\{ ?and ?\})\s([+\-$\\(]{0,3}\d[^\s,;]{0,40})"
@@ -175,7 +175,7 @@ def _closes(text: str) -> bool:
 
 
 def _introduced(text: str) -> str:
-    """Return what follows the last words that introduce a list, or the list in brackets on the last line; without the
+    """Return the text after the last words that introduce a list, or the list in brackets on the last line, without the
     fence around it."""
     lead = 0
     for match in _LEAD.finditer(_hidden(text)):
@@ -267,7 +267,7 @@ def _quoted(text: str) -> list[tuple[int, int]]:
 
 
 def _outermost(text: str) -> list[tuple[int, int]]:
-    """Return where the outermost brackets of `text` that are closed start and end; of any kind, for ``[0, 1)``."""
+    """Return the start and end of the outermost closed brackets of `text`; of any kind, for ``[0, 1)``."""
     passages, depth, start = [], 0, 0
     for match in _BRACKET.finditer(_hide(text, _quoted(text))):
         if match[0] in "[({":
@@ -316,7 +316,7 @@ class AcceptedGolds(Generic[G]):
 
     @property
     def extract(self) -> Extractor | None:
-        """What finds the gold answer in its cell."""
+        """The extractor that finds the gold answer in its cell."""
         found: Extractor | None = getattr(self.read, "extract", None)
         return found
 
@@ -417,7 +417,7 @@ class BestOf(Generic[T, G]):
 
 
 def best(measure: Callable[[T, G], float | Score], answer: T, golds: tuple[G, ...]) -> float | Score:
-    """Return the best score of an answer among the accepted gold answers, and which of several that is."""
+    """Return the best score of an answer among the accepted gold answers; the note names the best of several."""
     if len(golds) == 1:
         return measure(answer, golds[0])
     highest, nearest = Score(-math.inf), golds[0]
@@ -458,7 +458,7 @@ def _where(extract: Extractor | Any, default: TextExtractor | None) -> Extractor
 
 
 def is_default(extract: object) -> bool:
-    """Return whether `extract` stands for the default of a reward: None, or ``rk.extract.answer()``."""
+    """Return whether `extract` means the default of a reward: None, or ``rk.extract.answer()``."""
     where = extract.where if isinstance(extract, Prefilled) else extract
     return where is None or isinstance(where, Answer)
 

@@ -125,7 +125,7 @@ class Leaf(Reward):
 
     Attributes:
         binding: the function, its arguments, and how to call it.
-        contract: what the function may return, and what happens if it returns something else.
+        contract: the values that the function may return, and the behavior if it returns something else.
         expression: its ``repr``; the component's name by default.
     """
 
@@ -455,7 +455,7 @@ def _filled(size: int, checked: Results, where: Numbers, inverse: Numbers | None
 
 
 def _failed(column: Column, broken: Mapping[int, str], name: str) -> list[Fault]:
-    """Fail the rows whose environment broke, whatever the policy for failures: no number may stand for an outage."""
+    """Fail the rows whose environment broke, whatever the policy for failures: an outage must not get a number."""
     for row, why in broken.items():
         column.values[row], column.codes[row], column.notes[row] = math.nan, FAILED, why
         column.turns.pop(row, None)

@@ -39,7 +39,7 @@ WHAT = (
     "A candidate is a Reward, a function with an argument `completions` (as for TRL) or `completion` (one at a time), "
     "or a list of these"
 )
-"""What a candidate is, in one sentence."""
+"""A description of the candidate, in one sentence."""
 
 # The word anywhere in the annotation: "float | None" returns a number.
 _NUMBERS = re.compile(r"\b(?:float|int|bool|Score|Any|object|number|Number|Real|Decimal|ndarray|Tensor)\b")
@@ -52,9 +52,9 @@ class Candidate:
     """A variable of a module that is or may be a reward.
 
     Attributes:
-        name: of the variable.
+        name: the name of the variable.
         value: the reward, function or list.
-        kind: what it is.
+        kind: the kind of object.
         left_out: why it is not checked; empty if it is.
     """
 
@@ -65,7 +65,7 @@ class Candidate:
 
     @property
     def certain(self) -> bool:
-        """Whether it is a reward beyond doubt: a function of one completion may be a helper that nobody decorated."""
+        """Whether it is a reward beyond doubt: a function of one completion may be an undecorated helper."""
         return self.kind != "function of one completion"
 
 
@@ -125,7 +125,7 @@ def _left_out(name: str, value: Any, kind: Kind, module: ModuleType, first: str)
 
 
 def _returns_text(value: Any, kind: Kind) -> str:
-    """Return what a function returns instead of scores, if its annotation says so."""
+    """Return the reason why a function does not return scores, by its annotation; empty if it may."""
     if "function" not in kind:
         return ""
     annotations = getattr(value, "__annotations__", {})
@@ -154,10 +154,10 @@ class Loaded:
     """A loaded reward.
 
     Attributes:
-        name: of its variable.
+        name: the name of its variable.
         reward: a reward, a trainer's function, or a list of them.
         constants: options that its module defines, by their names in `check_reward`: ``{"examples": [...]}``.
-        kind: what it is, if it was not asked for by name.
+        kind: the kind of object, if it was not asked for by name.
         left_out: why it is not among the public rewards; empty if it is.
     """
 
@@ -270,7 +270,7 @@ def _imported(source: str, load: Callable[[], ModuleType]) -> ModuleType:
 
 
 def place_of(path: Path) -> tuple[str, Path]:
-    """Return the name under which a file is imported, and the folder that must be on the path for it."""
+    """Return the import name of a file, and the folder that must be on the path for it."""
     names, folder = [path.stem], path.parent
     while (folder / "__init__.py").is_file():
         names.insert(0, folder.name)

@@ -110,7 +110,7 @@ def _rank(node: Reward) -> int:
 
 
 def _derived(name: str, node: Reward, owners: dict[str, Reward]) -> str:
-    """Return `name`, followed by what distinguishes the call of `node` from those that have the name already."""
+    """Return `name`, followed by the arguments that distinguish the call of `node` from others with the same name."""
     while name in owners:
         label = difference(node.facts.call, owners[name].facts.call)
         if not label or name.endswith(f"_{label}"):

@@ -57,7 +57,7 @@ def _is_json(value: Any) -> bool:
 Scope = Literal["sample", "group", "batch"]
 
 OnUnparsableGold = Literal["raise", "fail"]
-"""What a gold cell does that cannot be read: it raises a CoercionError, or its row fails."""
+"""The effect of an unreadable gold cell: it raises a CoercionError, or its row fails."""
 
 MISSING: Any = inspect.Parameter.empty
 
@@ -98,8 +98,8 @@ class Parameter:
             ``prompt``: reads the prompt as it is, text or messages, instead of its text.
         annotation: the target type of a column.
         default: used if the column does not exist.
-        renamed: for ``example``: (name, the data's name) of columns that the data calls otherwise.
-        on_unparsable_gold: for a column of a ready reward; None for what the caller of the scorer says.
+        renamed: for ``example``: (name, the data's name) of columns that have another name in the data.
+        on_unparsable_gold: the setting for a column of a ready reward; None for the setting of the scorer's caller.
     """
 
     name: str
@@ -270,7 +270,7 @@ def _element(annotation: Any, argument: str, scope: str, name: str) -> Any:
 
 
 def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope = "sample") -> None:
-    """Raise a BindingError that suggests similar names if the batch lacks what a reward asks for."""
+    """Raise a BindingError that suggests similar names if the batch lacks columns that a reward asks for."""
     shadowing = next((column for column in batch.columns if column in RESERVED), None)
     if shadowing is not None:
         raise BindingError(
@@ -299,7 +299,7 @@ def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope
 
 
 def lacking(name: str, column: str, batch: Batch, hint: str) -> BindingError:
-    """Return the error for the reward `name` that asks for a `column` that the batch does not have."""
+    """Return the error for the reward `name`, which asks for a missing `column`."""
     mapped = f" If the data calls it otherwise: reward.with_columns({column}='...')." if batch.columns else ""
     return BindingError(
         f"reward {name!r} asks for the column {column!r}, which the data does not have. "

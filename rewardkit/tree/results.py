@@ -1,4 +1,4 @@
-"""Results: check what a reward function returned or raised, and turn it into scores.
+"""Results: check the value or error of a reward function, and turn it into scores.
 
 ``0.5``, ``True``, ``numpy.float32(0.5)`` and ``rk.Score(0.5, note="half")`` are scores. ``"0.5"``, ``[0.5]``, NaN, and
 2.0 from a reward with bounds (0, 1) are errors. ``None`` abstains if the annotation allows it. Scores are never
@@ -28,7 +28,7 @@ from rewardkit.progress.bounds import TOLERANCE, Bounds
 from rewardkit.workers.signals import from_operator
 
 Policy = Literal["unscorable", "raise"] | float
-"""What happens to a failed sample: it gets no learning signal, stops the run, or scores a number."""
+"""The policy for a failed sample: it gets no learning signal, stops the run, or scores a number."""
 
 LARGEST = float(np.finfo(np.float32).max)
 """Trainers compute in float32, where a larger number is infinite."""
@@ -65,7 +65,8 @@ class Unparsable:
 
 
 class InvalidReturn(Exception):
-    """A reward function returned something that is not a score, or cannot read what it gets; the message says what."""
+    """A reward function returned something that is not a score, or cannot read its input; the message names the
+    problem."""
 
     def __init__(self, message: str, remedy: str = "") -> None:
         super().__init__(message)
@@ -74,7 +75,7 @@ class InvalidReturn(Exception):
 
 @dataclass(frozen=True)
 class ReturnPolicy:
-    """What a reward function may return, and what happens if it fails or has a bug.
+    """The results that a reward function may return, and the handling of failures and bugs.
 
     Attributes:
         name: the name of the component.
@@ -82,7 +83,7 @@ class ReturnPolicy:
         may_abstain: whether it may return None.
         on_failure: the policy for scores that could not be computed.
         on_error: the policy for its bugs; None: they raise while `strict`, and later score the lowest bound.
-        remedy: how to fix a bug that raises.
+        remedy: advice for fixing a bug that raises.
         outages: exceptions that mean that the score could not be computed, besides `RewardFailure` and timeouts.
     """
 
@@ -157,8 +158,8 @@ def check_results(
     """Turn `raw` results into numbers with outcomes, as `contract` says.
 
     Args:
-        raw: what m calls returned; `Raised` for those that raised.
-        contract: with the name of the component in its tree.
+        raw: the results of m calls; `Raised` for those that raised.
+        contract: the contract, with the name of the component in its tree.
         strict: raise if the function has a bug.
         context: the row of a position, for messages.
         turns: the number of turns of a position; None if unknown.

@@ -1,4 +1,4 @@
-"""Reward: the base class of every node in a tree, what a node declares, and how it is evaluated.
+"""Reward: the base class of every node in a tree, its declarations, and its evaluation.
 
 This is the contract of the whole tree. A node declares its `NodeSpec` once. It is evaluated by a generator that yields
 what it needs (columns of its children, calls of its function) and returns its `Column`. Users write functions
@@ -52,7 +52,7 @@ class Tunable(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class NodeSpec:
-    """What a node declares about itself.
+    """The declarations of a node about itself.
 
     Attributes:
         name: its name in tables, logs and errors; empty for a plain sum.
@@ -69,23 +69,23 @@ class NodeSpec:
         average: its value is the weighted sum, divided by the weights of the children that did not abstain.
         condition: for a gate: the reward that opens it.
         threshold: for a gate that is not soft: the value of the condition that opens it.
-        sees: what it needs to see to score one row.
-        together: what has to be in one batch for its values to be right, across processes.
+        sees: the rows that it needs to see to score one row.
+        together: the rows that have to be in one batch for its values to be right, across processes.
         schedules: the schedules among its weights and its threshold.
         moments: other schedules that it reads.
         gauges: numbers that move with training and are logged: ``{"threshold": schedule}``.
         stages: the name of each stage, and how much it counts.
         columns: the columns that it reads itself.
-        choose: for a route: which child each row takes, ``(batch, rows) -> (n,)``, -1 for none.
-        wants: which of its children a good completion has to satisfy.
+        choose: for a route: a function that chooses the child of each row, ``(batch, rows) -> (n,)``, -1 for none.
+        wants: the children that a good completion has to satisfy.
         tunables: the numbers that can be changed while training runs.
         traps: warnings about what will probably not work as intended, in sentences.
         traps_unless: the same, unless another reward of the tree limits what the key names.
-        limits: what it keeps a policy from doing too much or too little of: ``"answers"``, ``"calls"``.
+        limits: the things of which it keeps a policy from doing too much or too little: ``"answers"``, ``"calls"``.
         renamed: returns the node under another name, for nodes that store their name.
         with_columns: returns the node reading other columns, for nodes that read columns themselves.
         measures: it measures more than scores: calls, tokens, money.
-        pieces: its children score pieces of completions, so they are no components of the batch.
+        pieces: its children score pieces of completions, so they are not components of the batch.
         binding: the function that it calls, if it is a leaf.
     """
 
@@ -135,7 +135,7 @@ class Calls:
         reward: the leaf.
         function: called with each of `arguments`.
         rows: the row of the batch for each call; None for a call with several rows.
-        binding: how to call it: asynchronously, in a worker process, or in this thread.
+        binding: the way to call it: asynchronously, in a worker process, or in this thread.
         quiet: the function is built in and prints nothing.
         make: makes all calls at once in this thread, instead of one after another.
     """
@@ -151,14 +151,14 @@ class Calls:
 
 @dataclass(frozen=True)
 class SubBatch:
-    """A child, to be evaluated on pieces of completions: a `batch` of its own. Answered by (its column, its faults)."""
+    """A child, to be evaluated on pieces of completions: a separate `batch`. The reply is (its column, its faults)."""
 
     reward: Reward
     batch: Batch
 
 
 Steps = Generator[Sequence[Request] | Calls | SubBatch, Any, Column]
-"""A running evaluation of a node: it yields what it needs, is sent columns or results, and returns its column."""
+"""A running evaluation of a node: it yields requests, is sent columns or results, and returns its column."""
 
 
 class Evaluation(Protocol):
@@ -173,7 +173,7 @@ class Evaluation(Protocol):
 
     @property
     def on_unparsable_gold(self) -> OnUnparsableGold:
-        """What a cell does that a ready reward cannot read: it raises, or its row fails (in a training)."""
+        """The effect of a cell that a ready reward cannot read: it raises, or its row fails (in a training)."""
 
     def label(self, reward: Reward) -> str:
         """Return the name of `reward` in this tree."""
@@ -204,7 +204,7 @@ class Reward(ABC):
     @property
     @abstractmethod
     def facts(self) -> NodeSpec:
-        """What the node declares about itself."""
+        """The node's declarations about itself."""
 
     @abstractmethod
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:

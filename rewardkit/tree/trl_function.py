@@ -54,7 +54,7 @@ def from_trl(
             function of one completion, which gets its arguments as with ``@rk.reward`` and returns its score; in
             ``f(prompt, completion, example)``, `example` holds texts unless it is annotated otherwise. May be async.
         name: the name of the component; by default the name that TRL uses.
-        on_error: what to do if the function has a bug: None or ``"raise"`` (the run stops, as in TRL), or a number to
+        on_error: the behavior if the function has a bug: None or ``"raise"`` (the run stops, as in TRL), or a number to
             score instead.
 
     Raises:
@@ -168,7 +168,7 @@ class _Called(_Wrapping):
                 raise lacking(name, parameter.name, batch, near_miss(parameter.name, known) or self._hint())
 
     def _hint(self) -> str:
-        """Return what the first argument should be called if none has a name that says what it is."""
+        """Return advice on the name of the first argument if no argument has a known name; else empty."""
         parameters = _parameters(self.__wrapped__)
         if any(one.kind is one.VAR_KEYWORD or one.name in _TRAINERS_WORDS for one in parameters):
             return ""
@@ -301,7 +301,8 @@ def _without_broken(batch: Batch) -> tuple[list[int], dict[str, Any]]:
 
 
 def _at(rows: Sequence[int], scores: Any, size: int) -> Any:
-    """Return scores of some rows as those of all, None for the others; what is no list of them is returned as it is."""
+    """Return scores of some rows as scores of all rows, None for the others. Anything that is not a list of scores is
+    returned unchanged."""
     if not isinstance(scores, list) or len(scores) != len(rows):
         return scores
     found = dict(zip(rows, scores, strict=True))

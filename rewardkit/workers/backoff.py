@@ -16,7 +16,7 @@ class Backoff:
 
     Args:
         first, longest: seconds of the first pause, and of the longest.
-        seconds: after which there is no further try.
+        seconds: the seconds after which there is no further try.
     """
 
     def __init__(self, first: float, longest: float, seconds: float) -> None:

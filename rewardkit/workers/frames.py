@@ -27,8 +27,8 @@ def receive(
     """Return the next message.
 
     Args:
-        seconds: to wait for the whole message; by default without end.
-        exit_code: of the process at the other side; None while it runs.
+        seconds: the seconds to wait for the whole message; by default without end.
+        exit_code: the exit code of the process at the other side; None while it runs.
 
     Raises:
         TimeoutError: it did not arrive completely within `seconds`.

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Literal
 
 Memory = Literal["address space", "data"]
-"""What is counted: all addresses, or only memory that the process has written to (not the mapped files of a model)."""
+"""The memory that is counted: all addresses, or only memory that the process has written to (not the mapped files of a
+model)."""
 
 _KILL = 9
 """SIGKILL, which no program can handle."""
@@ -25,7 +26,7 @@ _PARENT_DEATH_SIGNAL = 1
 
 
 def limit_memory(more: int | None, of: Memory = "address space") -> None:
-    """Allow this process `more` bytes beyond what it uses now; None for no limit except the system's."""
+    """Allow this process `more` bytes beyond its present use; None for no limit except the system's."""
     if sys.platform != "linux":
         return
     import resource

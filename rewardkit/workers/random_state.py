@@ -15,7 +15,7 @@ def preserved_rng(seed: int | None = None) -> Iterator[None]:
     """Restore the random generators of Python, NumPy and torch after the ``with`` block.
 
     Args:
-        seed: for all of them, inside the block; by default they go on from where they are.
+        seed: the seed for all of them inside the block; by default they continue from their present state.
     """
     torch = sys.modules.get("torch")
     python, array = random.getstate(), np.random.get_state()

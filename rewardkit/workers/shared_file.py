@@ -178,7 +178,7 @@ class SqliteCache:
     Attributes:
         path: an absolute path.
         name: the name of the table. It contains the version of keys and texts; those of another one are not found.
-        caller: what is called if a text is not found: "the judge". For messages.
+        caller: the source of a text that is not found, for messages: "the judge".
         replay: only read the file, which must exist.
     """
 

@@ -37,15 +37,16 @@ START_SECONDS = 120.0
 """Time limit to start the process and import the function's module; the timeout of the call starts after that."""
 
 _END_SECONDS = 1.0
-"""How long a process that closed its socket gets to end by itself, so that its exit code and last words are known."""
+"""The time that a process that closed its socket gets to end by itself, so that its exit code and last words are
+known."""
 _KEPT_BYTES = 4_000
-"""How much of what a process prints is kept, from the end: enough for the last line of a traceback."""
+"""The amount of a process's output that is kept, from the end: enough for the last line of a traceback."""
 
 
 @final
 @dataclass(frozen=True)
 class Launch:
-    """How a process is started.
+    """The settings with which a process is started.
 
     Attributes:
         memory: bytes that one call may add to the memory of its process; beyond that, it gets a ``MemoryError``.
@@ -129,7 +130,7 @@ def alone(
 
 
 def then(call: Call, function: Callable[[Future[Any]], Any]) -> Call:
-    """Call ``function(call)`` once `call` is done; return that as a call, too."""
+    """Call ``function(call)`` once `call` is done; return that as another call."""
     following = Call(stop=call.stop)
 
     def finish(done: Future[Any]) -> None:
@@ -156,9 +157,9 @@ class Pool:
     """Child processes that are started when they are needed, each with a thread that sends it calls and kills it.
 
     Args:
-        processes: at most so many; by default as many as there are cores, up to MAX_PROCESSES.
-        launch: how they are started.
-        once: for one call: its process ends before the result is there.
+        processes: the most processes; by default as many as there are cores, up to MAX_PROCESSES.
+        launch: the way in which they are started.
+        once: for one call. Its process ends before the result is there.
     """
 
     def __init__(self, processes: int | None = None, launch: Launch | None = None, *, once: bool = False) -> None:
@@ -277,7 +278,7 @@ class _Child:
         return self._process, self._socket
 
     def _death(self) -> str:
-        """End the process that gave no answer; return what is known about its end."""
+        """End the process that gave no answer. Return the known facts about its end."""
         process, tail = self._process, self._tail
         if process is None or tail is None:
             self.end()
@@ -312,7 +313,7 @@ def _kill_all(process: subprocess.Popen[bytes]) -> None:
 
 @final
 class _Tail:
-    """The end of what a process prints. A thread reads it, so that the process never waits for a full pipe."""
+    """The end of a process's output. A thread reads it, so that the process never waits for a full pipe."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self._kept = b""

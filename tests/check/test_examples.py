@@ -107,7 +107,7 @@ def test_rows_with_arrays_stay_apart() -> None:
     [
         ({"call": []}, "a completion is a text, messages, or"),
         ({"calls": ["open"]}, r"the calls are \['open'\]"),
-        ({"calls": [("open", {})], "anwser": "18"}, "it has 'anwser', too"),
+        ({"calls": [("open", {})], "anwser": "18"}, "it also has 'anwser'"),
     ],
 )
 def test_calls_that_are_written_wrong_are_refused(written: Any, problem: str) -> None:

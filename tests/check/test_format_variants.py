@@ -68,12 +68,12 @@ def test_line_breaks() -> None:
     found = worn(number, good=["<think>6 times 7</think><answer>42</answer>\n", "<think>3+4</think><answer>7</answer>"])
     assert {name: dress.text for name, dress in found.items()} == {
         "with a line break in its thinking": "<think>6\ntimes 7</think><answer>42</answer>\n",
-        "with its answer on a line of its own": "<think>6 times 7</think><answer>\n42\n</answer>\n",
+        "with its answer on a separate line": "<think>6 times 7</think><answer>\n42\n</answer>\n",
         "with Windows line ends": "<think>6 times 7</think><answer>42</answer>\r\n",
         "after a prompt that ends with <think>": "6 times 7</think><answer>42</answer>\n",
         "without white space at its end": "<think>6 times 7</think><answer>42</answer>",
     }
-    assert found["with its answer on a line of its own"].control == "<think>6 times 7</think><answer> 42 </answer>\n"
+    assert found["with its answer on a separate line"].control == "<think>6 times 7</think><answer> 42 </answer>\n"
     assert found["with Windows line ends"].unreachable
     assert found["after a prompt that ends with <think>"].unreachable
 
@@ -115,7 +115,7 @@ def test_years_and_small_numbers_have_no_comma(gold: str) -> None:
 
 def test_rk_exact_is_exact_by_contract() -> None:
     found = texts(rk.exact("answer", extract=rk.extract.tag("answer")), **said("2400", "18"))
-    assert set(found) == {"with its answer on a line of its own"}
+    assert set(found) == {"with its answer on a separate line"}
 
 
 def test_units_with_exponents() -> None:

@@ -170,9 +170,9 @@ def test_facts_and_repr() -> None:
         (lambda: rk.normalize(3), "normalize must be a reward"),  # type: ignore[arg-type]
         (lambda: rk.normalize(told, "running", half_life=0), "half_life must be"),
         (lambda: rk.normalize(told, "running", half_life=math.nan), "half_life must be finite"),
-        (lambda: rk.normalize(told + opened, "running"), r"no name of its own.*\.named"),
-        (lambda: rk.normalize(rk.product(told, opened), "running"), r"no name of its own.*\.named"),
-        (lambda: rk.normalize(rk.gate(opened, told), "running"), r"no name of its own.*\.named"),
+        (lambda: rk.normalize(told + opened, "running"), r"no fixed name.*\.named"),
+        (lambda: rk.normalize(rk.product(told, opened), "running"), r"no fixed name.*\.named"),
+        (lambda: rk.normalize(rk.gate(opened, told), "running"), r"no fixed name.*\.named"),
     ],
 )
 def test_invalid_normalizations_are_refused(build: Any, message: str) -> None:

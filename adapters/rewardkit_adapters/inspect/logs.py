@@ -73,11 +73,11 @@ def _zstandard(path: Path, info: zipfile.ZipInfo) -> bytes:
 Message = Mapping[str, Any]
 
 _ATTACHMENTS = ("attachment://", "tc://")
-"""How a log refers to what it keeps apart; logs of 2024 have the second form."""
+"""The prefixes of references to values that a log stores separately. Logs of 2024 have the second form."""
 
 
 def attached(value: Any, attachments: Mapping[str, str]) -> Any:
-    """Return messages with what the log keeps apart, such as images, put back into its place."""
+    """Return messages with separately stored values, such as images, put back into their places."""
     if not attachments:
         return value
     if isinstance(value, str):
@@ -136,7 +136,8 @@ def _converted(message: Message) -> Iterator[dict[str, Any]]:
 
 
 def _call(call: Message, name: Any, fault: Any = None) -> dict[str, Any]:
-    """Return a call. The log has no arguments of a call that could not be parsed, so it says why: that is no JSON."""
+    """Return a call. The log has no arguments of a call that could not be parsed, so the parser's error, which is not
+    JSON, is returned instead."""
     given = call.get("arguments")
     text = fault or (given if isinstance(given, str) else json.dumps(given or {}))
     return {"id": call.get("id"), "type": "function", "function": {"name": name, "arguments": text}}

@@ -50,7 +50,7 @@ def conversation(messages: Iterable[Message], source: str) -> list[Any]:
     """Return messages of inspect_ai.
 
     Args:
-        source: where assistant messages come from: ``"input"`` for a prompt, ``"generate"`` for a completion.
+        source: the origin of assistant messages: ``"input"`` for a prompt, ``"generate"`` for a completion.
     """
     return [_converted(message, source) for message in messages]
 
@@ -134,7 +134,7 @@ def _error(message: Message) -> Any:
 
 
 Pick = str | int | Callable[[Any], Any] | None
-"""Which number of a score's value counts: a key, an index, or a function of the value."""
+"""The number of a score's value that counts: a key, an index, or a function of the value."""
 
 # inspect_ai's own values: correct, partial, incorrect, no answer.
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
@@ -148,7 +148,7 @@ def read(score: Any, pick: Pick, completion: str) -> Any:
 
     Raises:
         RewardFailure: the score could not be computed.
-        InvalidReturn: the value is no number, or several of which none is picked.
+        InvalidReturn: the value is not a number, or has several and none is picked.
     """
     if score is None:
         return Abstention("the scorer returned no score")
@@ -218,7 +218,7 @@ def _parts(value: Any) -> dict[str, float]:
 
 
 def _note(score: Any, reason: Any, completion: str) -> str:
-    """Return answer, reason and explanation, without what only repeats the completion."""
+    """Return answer, reason and explanation, without repetitions of the completion."""
     said = []
     if score.answer and score.answer.strip() != completion.strip():
         said.append(f"answer: {shorten(score.answer, 60)}")
@@ -333,7 +333,7 @@ def _solver(several: bool) -> Solver:
     return multiple_choice(multiple_correct=several)
 
 
-# What surrounds a sample in inspect_ai: a store of its own, and no sandbox.
+# The surroundings of a sample in inspect_ai: its own store, and no sandbox.
 
 
 class NoSandbox(Mapping[str, Any]):
@@ -359,7 +359,7 @@ class NoSandbox(Mapping[str, Any]):
 
 
 def surround(state: Any) -> NoSandbox:
-    """Make the store of `state` the one that ``store()`` returns, and return what ``sandbox()`` meets."""
+    """Make ``store()`` return the store of `state`, and return the environments that ``sandbox()`` finds."""
     from inspect_ai.util._sandbox.context import sandbox_environments_context_var
     from inspect_ai.util._store import init_subtask_store
 

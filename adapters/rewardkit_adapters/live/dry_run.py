@@ -33,7 +33,7 @@ class _Steps:
     """The last recorded steps of a run.
 
     Attributes:
-        rows: of all steps, in order.
+        rows: the rows of all steps, in order.
         samples: one per step.
     """
 
@@ -81,7 +81,7 @@ def dry_run_on(run: str, target: str, steps: int) -> Differences:
     Schedules have their values of each step. Judges and whatever else is declared expensive are left out on both sides.
 
     Raises:
-        RewardKitError: as `dry_run`; or a judge is no term of its own, so that it cannot be left out of the record.
+        RewardKitError: as `dry_run`; or a judge is not a separate term, so it cannot be left out of the record.
     """
     from rewardkit_adapters.trl.layout import successor
 

@@ -70,7 +70,7 @@ class Answer:
         step: the training step at which it was applied, if it was.
         before: the version in force until then.
         to: the version that a rollback went back to.
-        fingerprints: of the reward before and after.
+        fingerprints: the fingerprints of the reward before and after.
         trial: old and new reward on the last batch, see `trial.compared`.
         warnings: likely mistakes in the new reward.
     """
@@ -220,7 +220,7 @@ class Mailbox:
         return found if isinstance(found, dict) else None
 
     def publish(self, current: Mapping[str, Any]) -> None:
-        """Write which reward is in force."""
+        """Write the reward that is in force."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._put("current.json", current)
 

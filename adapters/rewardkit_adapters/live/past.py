@@ -86,7 +86,7 @@ def _made(mailbox: Mailbox, update: int) -> Reward:
 
 
 def _first(run: Path) -> Reward:
-    """Load the reward that the training of a run started with, which its record has as bytes."""
+    """Load the reward with which the training of a run started. Its record holds it as bytes."""
     from rewardkit.record.queries import first_version
     from rewardkit.record.run import open_run
 

@@ -44,7 +44,7 @@ SECONDS = 60.0
 MEMORY: int | None = None
 """Memory limit of a trial in bytes, not counting Python and this library; None: half of the free memory."""
 _OF_A_LAUNCHER = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT")
-"""Variables that tell a process that it is part of a distributed training."""
+"""Variables of processes in a distributed training."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Sample:
     Attributes:
         states: the states of the schedules in force, as JSON values.
         groups: (n,) the group of each row; None if groups are split over processes.
-        way: how the trainer computes advantages from totals; None if unknown.
+        way: the trainer's way of computing advantages from totals; None if unknown.
         processes: the number of processes that share the batch; this is the share of one.
     """
 
@@ -90,7 +90,7 @@ class TrialScores:
     """The scores of a reward on a sample.
 
     Attributes:
-        names: of the trainer's columns.
+        names: the names of the trainer's columns.
         means: component -> mean; None if it scored no rows.
         totals: (n,) the sums that the trainer makes; NaN for unscorable rows.
         warnings: traps in the tree.

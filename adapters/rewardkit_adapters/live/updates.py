@@ -268,7 +268,8 @@ class Updates:
                 self._answer(Answer(request.update, "refused", reason, before=self._now.update))
 
     def _waiting(self, step: int) -> list[tuple[Request, Answer | None]]:
-        """Return what is due at `step`: updates to repeat, and new requests once there is a batch to try them on."""
+        """Return the work that is due at `step`: updates to repeat, and new requests once there is a batch to try them
+        on."""
         found: list[tuple[Request, Answer | None]] = []
         with self._harmless():
             due = [one for one in self._again if one.step is not None and one.step <= step]

@@ -69,7 +69,7 @@ def is_asynchronous(rubric: Any) -> bool:
 
 
 def has_state(rubric: Any) -> bool:
-    """Return whether one of its rubrics remembers something: it has a ``reset`` of its own."""
+    """Return whether one of its rubrics remembers something: it defines its own ``reset``."""
     return any(type(node).reset is not getattr(_base(node), "reset", None) for node in nodes(rubric))
 
 
@@ -126,7 +126,7 @@ def finished_step(completion: str, example: dict[str, Any]) -> Step:
 @final
 @dataclass(frozen=True)
 class Play:
-    """How a rubric is called for a completion.
+    """The way a rubric is called for a completion.
 
     Attributes:
         root: the rubric that is reset before each completion.
@@ -254,7 +254,7 @@ def failing() -> Iterator[None]:
 
 
 def text_of(rubric: Any) -> str:
-    """Return the classes, the code and the settings of a tree of rubrics, without what they remember."""
+    """Return the classes, the code and the settings of a tree of rubrics, without their memory."""
     return "; ".join(
         f"{type(node).__qualname__}({settings_of(node)}) {source(type(node).forward)}" for node in nodes(rubric)
     )

@@ -81,7 +81,7 @@ def to_openenv(
 
 
 def _shared(reward: Any, options: tuple[Any, ...]) -> Requests:
-    """Return what scores a reward: the same for all environments of a server, while one of them is there."""
+    """Return the scorer of a reward. All environments of a server share it while one of them exists."""
     key = (reward, tuple(tuple(one) if isinstance(one, list) else one for one in options))
     if not hashable(key):
         return _made(reward, *options)

@@ -20,7 +20,7 @@ Reads = Callable[[Any, Any], Any]
 """Reads something from an action and an observation."""
 
 _NUMBERS: ContextVar[tuple[Reads | None, Mapping[str, float | None]]] = ContextVar("_NUMBERS", default=(None, {}))
-"""What scores the current step, and the numbers of this step."""
+"""The function that scores the current step, and the numbers of this step."""
 
 
 class Scoring(Rubric):

@@ -101,9 +101,9 @@ class Cluster:
     """A running cluster.
 
     Attributes:
-        reward: as it is loaded here.
+        reward: the reward as loaded here.
         load: loads it in a process of the cluster.
-        cpus, gpus: of all nodes.
+        cpus, gpus: the resources of all nodes.
     """
 
     reward: Reward
@@ -124,7 +124,7 @@ class Cluster:
 
     @property
     def share(self) -> float:
-        """How much of a core an actor reserves: two cores stay free for what Ray Data itself starts.
+        """The share of a core that an actor reserves: two cores stay free for the tasks of Ray Data itself.
 
         Without them a resumed run would wait forever: Ray's filter of finished parts holds one, and listing files
         needs the other.
@@ -181,7 +181,8 @@ def connected(address: str | None, target: str) -> Iterator[Cluster]:
 
 
 def _copy_modules(folder: Path, to: Path) -> None:
-    """Copy what modules in `folder` can import from it: its modules and packages, and none of the data beside them."""
+    """Copy everything that modules in `folder` can import from it: its modules and packages, without the data next to
+    them."""
     to.mkdir(exist_ok=True)
     for entry in folder.iterdir():
         if entry.suffix == ".py" and entry.is_file():

@@ -88,7 +88,7 @@ _Result = TypeVar("_Result")
 @final
 @dataclass(frozen=True)
 class Job:
-    """What every actor knows.
+    """The settings that every actor gets.
 
     Attributes:
         load: loads the reward.
@@ -97,7 +97,7 @@ class Job:
         sources: our name -> the column of the data.
         apart: columns that separate groups with the same prompt.
         batch: completions scored at once.
-        out: where the scores go.
+        out: the output file.
         run: identifies this run; what died in an earlier one was not the fault of its rows.
     """
 
@@ -133,7 +133,7 @@ class Scoring:
     def _scored(self, number: int) -> ReplayReport:
         """Score one part and write it.
 
-        A part whose actor died is scored in a process of its own, so that a row that kills it loses only its own score.
+        A part whose actor died is scored in a separate process, so that a row that kills it loses only its own score.
         """
         import pyarrow as pa
         import pyarrow.parquet as parquet
@@ -191,13 +191,13 @@ def score_on(
     """Score all parts of `job`; return the report of all rows.
 
     Args:
-        agreed: what an earlier run in the same folder must agree on.
+        agreed: the settings that an earlier run in the same folder must share.
         asked: pool -> the number of its actors; the others share the cores.
         show: called with the progress every few seconds.
 
     Raises:
         DataError: the output folder has other scores, or the cluster has no room for the pools.
-        RunStopped: every other row would fail, too.
+        RunStopped: every other row would also fail.
     """
     reports = Reports(job.out, len(job.parts))
     if reports.missing():
@@ -296,13 +296,13 @@ def score_data(
     """Score saved completions with Ray; return the name of the data, the report and the seconds.
 
     Args:
-        data: what ``rewardkit score`` takes.
+        data: the data, as for ``rewardkit score``.
         target: ``path.py:name`` or ``module:name``.
         out: a folder or its address.
         sources: our name -> the column of the data.
         limit: score only the first rows.
         batch: completions scored at once.
-        address: of a cluster; None for this machine.
+        address: the address of a cluster; None for this machine.
         pools: pool -> the number of its actors.
         resume: continue what an earlier run began.
         rows: yields the rows of `data`, for a file that only this function can read.

@@ -54,12 +54,12 @@ class Folder:
         return cls(address.rstrip("/") if is_remote(address) else os.path.abspath(address))
 
     def prepare(self, agreed: Mapping[str, Any], resume: bool, rows: int) -> int:
-        """Write down what is scored, or check that it is the same as before; return the rows of a part.
+        """Write down the settings of a run, or check that they are the same as before. Return the rows of a part.
 
         Args:
-            agreed: what an earlier run must agree on, in words: ``{"reward": "...", "data": "..."}``.
+            agreed: the settings that an earlier run must share, in words: ``{"reward": "...", "data": "..."}``.
             resume: continue where an earlier run stopped, if there was one.
-            rows: of a part, if there was no earlier run.
+            rows: the number of rows of a part, if there was no earlier run.
 
         Raises:
             DataError: the folder has other scores, or cannot be written.

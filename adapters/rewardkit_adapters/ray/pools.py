@@ -1,4 +1,4 @@
-"""Pools: where the slow parts of a reward run on a cluster, apart from the rewards that only compute.
+"""Pools: separate actors on a cluster for the slow parts of a reward, apart from rewards that only compute.
 
 ::
 
@@ -42,7 +42,7 @@ class Line:
     """The calls of one process to one pool.
 
     Args:
-        name: of the pool.
+        name: the name of the pool.
         actors: they have a method ``results(place, calls)``.
         together: the most calls in one message.
         ahead: the most messages that one actor has waiting from here.
@@ -120,10 +120,10 @@ _START_SECONDS = 300.0
 
 @dataclass(frozen=True)
 class _Kind:
-    """What one actor of a pool takes.
+    """The resources of one actor of a pool.
 
     Attributes:
-        cpus, gpus: that it reserves.
+        cpus, gpus: the resources that it reserves.
         together: the most calls in one message.
         at_once: the messages that it handles at a time.
         most: the most actors; None for no limit.
@@ -191,7 +191,7 @@ class Pools:
         Args:
             load: returns the reward in another process.
             sizes: pool -> the number of its actors.
-            share: how much of a core an actor reserves.
+            share: the share of a core that an actor reserves.
             gpus: the cluster has GPUs, which reward models use.
 
         Raises:

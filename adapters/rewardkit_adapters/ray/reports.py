@@ -1,4 +1,4 @@
-"""Reports of parts: what is done, how fast, and the report of all rows in the order of the data."""
+"""Reports of parts: the finished rows, their speed, and the report of all rows in the order of the data."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from rewardkit.scoring.report import ReplayReport
 from rewardkit_adapters.ray.folder import Folder, part_name
 
 _SECONDS = 5.0
-"""Between two looks at what is done."""
+"""Seconds between two looks at the finished parts."""
 
 
 @final
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is.
+    """The progress of a run.
 
     Attributes:
         parts, of: the number of parts that are done, and of all.
-        rows: in the parts that are done.
+        rows: the rows in the finished parts.
         seconds: since this run began.
         scored: rows of the parts that this run scored.
     """
@@ -67,13 +67,13 @@ class Reports:
         return whole
 
     def progress(self) -> Progress:
-        """Look at what is done."""
+        """Look at the finished parts."""
         self._look()
         rows = sum(report.rows for report in self._found.values())
         return Progress(len(self._found), self._size, rows, time.monotonic() - self._started, rows - self._before)
 
     def start(self) -> None:
-        """Count what is done from now on as scored by this run."""
+        """Count all further finished parts as scored by this run."""
         self._started = time.monotonic()
         self._before = self.progress().rows
 

@@ -1,4 +1,4 @@
-"""The checkpoints of a run: which are complete, which is the last, and whether it ends the training.
+"""The checkpoints of a run: the complete ones, the last one, and whether it ends the training.
 
 A process that is killed while it saves leaves an incomplete checkpoint.
 """
@@ -56,7 +56,7 @@ class Checkpoint:
         return found
 
     def fault(self) -> str:
-        """Return what is missing or truncated; empty if the checkpoint is complete."""
+        """Return the missing or truncated files; empty if the checkpoint is complete."""
         return next(self._faults(), "")
 
     def _faults(self) -> Iterator[str]:

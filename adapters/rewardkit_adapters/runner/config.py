@@ -133,7 +133,7 @@ class Message(Part):
 
 
 class Rows(Part):
-    """Where the rows are, and how they become prompts and columns."""
+    """The source of the rows, and how they become prompts and columns."""
 
     path: Text | None = None
     """hub id; .jsonl, .json, .csv or .parquet; a folder or glob of them"""
@@ -273,10 +273,11 @@ class RewardConfig(Part):
 
 
 class ModelConfig(Part):
-    """The model to train: ``model: Qwen/Qwen2.5-0.5B-Instruct``, a folder, or ``tiny``, which is made on the spot."""
+    """The model to train: ``model: Qwen/Qwen2.5-0.5B-Instruct``, a folder, or ``tiny``, which is built when the run
+    starts."""
 
     name: Text
-    """hub id, folder, or tiny: a small model that is made on the spot"""
+    """hub id, folder, or tiny: a small model that is built when the run starts"""
     revision: str | None = None
     """branch, tag or commit on the hub"""
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
@@ -309,7 +310,7 @@ class ModelConfig(Part):
             own = {"name", "size", "warm_up_steps", "chat_template", "dtype"}
             given = list(self.model_dump(exclude=own, exclude_defaults=True))
             if given:
-                raise ValueError(f"{' and '.join(given)} cannot be set for model: tiny, which is made on the spot")
+                raise ValueError(f"{' and '.join(given)} cannot be set for model: tiny, which each run builds")
         elif given := [name for name in ("size", "warm_up_steps") if getattr(self, name) is not None]:
             raise ValueError(f"{' and '.join(given)} can be set only for model: tiny; {self.name} is loaded as it is")
         return self
@@ -327,7 +328,7 @@ class EvalConfig(Part):
     prompts: Count | None = 64
     """number of prompts to evaluate, drawn with the seed; null: all"""
     every: Count | None = None
-    """evaluate every N steps, too; null: only before and after the training"""
+    """also evaluate every N steps; null: only before and after the training"""
     greedy: bool = True
     """greedy decoding; false: sampled as in training"""
 

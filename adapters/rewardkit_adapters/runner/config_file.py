@@ -210,7 +210,7 @@ _HEADING = """\
 # The whole configuration: the settings of the file, and defaults. Fields of GRPOConfig that are not under grpo have
 # TRL's defaults, except bf16, use_cpu and gradient_checkpointing, which depend on the device and the model size.
 """
-# The setting that a text stands for if a mapping is expected.
+# The setting that a text sets if a mapping is expected.
 _SHORT: dict[Place, str] = {("model",): "name", ("dataset",): "path", ("vllm",): "mode", ("eval", "dataset"): "path"}
 
 

@@ -329,7 +329,7 @@ def rows_of(config: DatasetConfig, base: Path, seed: int, modules: Path | None =
     Args:
         config: the dataset.
         base: the folder that its paths are relative to.
-        seed: for the sample.
+        seed: the seed for the sample.
         modules: the folder for the module of a filter; None: `base`.
 
     Raises:
@@ -356,7 +356,7 @@ def _renamed(rows: Dataset, columns: Mapping[str, str]) -> Dataset:
         if ours in rows.column_names and ours not in columns.values() and ours != theirs:
             raise ConfigError(
                 f"dataset.columns: {theirs!r} cannot be renamed to {ours!r}: the dataset has a column of that name. "
-                f"Rename that one, too: {{{ours}: {theirs}, other: {ours}}}"
+                f"Rename that column as well: {{{ours}: {theirs}, other: {ours}}}"
             )
     names = {theirs: ours for ours, theirs in columns.items()}
     return rows.rename_columns(names) if names else rows

@@ -45,11 +45,11 @@ def evaluate(
 
     Args:
         checkpoint: ``"last"``, ``"start"`` (the model before training), a step, or a folder; or several of them.
-        split: of the dataset; None: as ``eval`` says.
-        prompts: how many, drawn with the seed; None: as ``eval`` says, else 64.
+        split: the split of the dataset; None: as ``eval`` says.
+        prompts: the number of prompts, drawn with the seed; None: as ``eval`` says, else 64.
         generations: per prompt; more than one are sampled as in training.
         out: write all completions with their totals to this JSON file.
-        console: where to print; None: the standard output.
+        console: the stream to print to; None: the standard output.
 
     Returns:
         0, or 1 if a completion could not be scored.

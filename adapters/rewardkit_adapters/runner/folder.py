@@ -1,6 +1,6 @@
 """The folder of a run: the names of its files, and whether it holds a run. Imports nothing heavy.
 
-``run.json`` and the tables of the record are in it, too, unless ``record:`` names another folder.
+``run.json`` and the tables of the record are also in it, unless ``record:`` names another folder.
 """
 
 from __future__ import annotations

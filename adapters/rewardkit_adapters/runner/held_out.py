@@ -41,10 +41,10 @@ class Completion:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How to generate completions.
+    """Settings for generating completions.
 
     Attributes:
-        arguments: of transformers' GenerationConfig.
+        arguments: the arguments of transformers' GenerationConfig.
         batch: rows per batch.
         template: keywords of the chat template.
         half: whether to compute in bfloat16.

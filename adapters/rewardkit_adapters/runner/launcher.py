@@ -1,7 +1,7 @@
 """``processes: 4``: start the processes with accelerate (GPUs) or torchrun (CPU), and forward signals to them.
 
-The processes run in a session of their own, so that Ctrl-C reaches them once, from here, and does not reach their
-launcher: it would kill them after half a minute, perhaps while they save a checkpoint.
+The processes run in a separate session, so that Ctrl-C reaches them once, from here, and does not reach their launcher:
+it would kill them after half a minute, perhaps while they save a checkpoint.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def launch(config: RunConfig, written: Path, checkpoint: Path | None, console: C
 
     Args:
         written: the configuration file that every process reads.
-        checkpoint: where to resume.
+        checkpoint: the checkpoint from which to resume.
     """
     with tempfile.TemporaryDirectory() as folder:
         outcome = Path(folder) / "outcome"
@@ -91,7 +91,7 @@ def _signals_handed_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
         interrupted += number == signal.SIGINT
         family = _family(process.pid)
         workers = [one for one in family if _is_worker(one)]
-        # Before the processes train, there is nothing to save: signal the launcher, too.
+        # Before the processes train, there is nothing to save: also signal the launcher.
         for one in workers if workers and interrupted < 2 else family:
             try:
                 one.send_signal(signal.SIGKILL if interrupted > 1 else number)

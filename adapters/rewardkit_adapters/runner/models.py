@@ -31,11 +31,11 @@ class Loaded:
 
     Attributes:
         model: the name or folder that TRL loads, or the model itself.
-        tokenizer: with the chat template of the configuration.
-        peft_config: of the adapter to train; None: all weights are trained.
+        tokenizer: the tokenizer with the chat template of the configuration.
+        peft_config: the configuration of the adapter to train; None: all weights are trained.
         arguments: keywords of from_pretrained.
         quantization: a BitsAndBytesConfig, or None.
-        parameters: how many the model has; None if that is unknown before it is loaded.
+        parameters: the number of the model's parameters; None if that is unknown before it is loaded.
     """
 
     model: Any

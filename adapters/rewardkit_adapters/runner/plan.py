@@ -1,4 +1,4 @@
-"""The plan of a run: what is known before the model is loaded."""
+"""The plan of a run: everything known before the model is loaded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Plan:
 
     Attributes:
         held_out: None: nothing is evaluated.
-        checkpoint: where to resume; None: start from the beginning.
+        checkpoint: the checkpoint from which to resume; None: start from the beginning.
     """
 
     config: RunConfig

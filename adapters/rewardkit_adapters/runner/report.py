@@ -44,7 +44,7 @@ class Evaluation:
 
     @property
     def unscorable(self) -> int:
-        """How many completions could not be scored."""
+        """The number of completions that could not be scored."""
         return int(np.isnan(self.totals).sum())
 
 

@@ -21,9 +21,9 @@ def grpo_config(
     """Return the GRPOConfig of a run.
 
     Args:
-        parameters: of the model; None (unknown) counts as a large model.
+        parameters: the number of the model's parameters; None (unknown) counts as a large model.
         model_arguments: keywords of from_pretrained.
-        reward_weights: of the reward functions; None for all 1.
+        reward_weights: the weights of the reward functions; None for all 1.
 
     Raises:
         ConfigError: TRL rejects a setting.

@@ -27,7 +27,7 @@ def save(
     Args:
         facts: further entries of the summary: steps, seconds, the model, the device.
         history: the logged steps.
-        evaluations: of the held-out prompts, ``before`` and ``after``; may be empty.
+        evaluations: the results for the held-out prompts, ``before`` and ``after``; may be empty.
     """
     totals = {name: one.total for name, one in evaluations.items()}
     means = {

@@ -78,7 +78,7 @@ def train(config: RunConfig, *, resume: bool | str | Path | None = None, console
 
     Args:
         resume: True: from the last complete checkpoint; a path or a step: from that one; None: as `config` says.
-        console: where to print; None: the standard output.
+        console: the stream to print to; None: the standard output.
 
     Returns:
         0 if the training finished, 1 if it stopped with an error, 2 if the preflight found an error, 130 or 143 if it
@@ -120,7 +120,7 @@ def run(plan: Plan, console: Console, failures: Console | None = None) -> int:
     """Train in this process, which may be one of several; return the exit code.
 
     Args:
-        failures: where to print why the training stopped; None: on `console`.
+        failures: the stream for the reason why the training stopped; None: on `console`.
     """
     with console.status("Loading torch and TRL"):
         from trl import GRPOTrainer  # noqa: F401 -- takes seconds; the status line explains the wait

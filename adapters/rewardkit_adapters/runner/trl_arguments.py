@@ -325,7 +325,7 @@ OWN_KEYS = {
     "eval_on_start": "eval",
     "do_eval": "eval",
 }
-"""Fields of GRPOConfig that have a setting of their own."""
+"""Fields of GRPOConfig that have their own setting."""
 
 NOT_SET = {
     "resume_from_checkpoint": "cannot be set here: use rewardkit train --resume",

@@ -14,7 +14,7 @@ from rewardkit.batch.table_text import visible
 from rewardkit.errors import RewardKitError
 
 _PATIENCE_SECONDS = 15.0
-"""How long a process that failed waits for the others to end."""
+"""The time for which a process that failed waits for the others to end."""
 _TOGETHER = (0, 130, 143)
 """Exit codes that all processes share: finished, interrupted."""
 
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if _all_ended(options.outcome, code):
         _leave_group()
         return 0
-    # The others wait for this process: a failed exit code makes the launcher end them, too.
+    # The others wait for this process: a failed exit code makes the launcher end them as well.
     print(said.getvalue(), end="", file=sys.stderr, flush=True)
     return 1
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class RewardCallback(TrainerCallback):
-    """Gives `evaluators` the training progress, and their records what the trainer logs."""
+    """Gives `evaluators` the training progress, and their records the trainer's log."""
 
     def __init__(self, evaluators: Sequence[Evaluator]) -> None:
         self.evaluators = evaluators

@@ -1,4 +1,4 @@
-"""One call of the trainer: its arguments, the rows of all processes, and what is known of its rollouts."""
+"""One call of the trainer: its arguments, the rows of all processes, and the facts about its rollouts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TrainerCall:
     """The arguments of one call.
 
     Attributes:
-        step: of the trainer when it called, which its state no longer tells later; None if unknown.
+        step: the step of the trainer at the time of the call, which its state no longer has later; None if unknown.
     """
 
     completions: list[Any]
@@ -90,7 +90,7 @@ def _concatenated(lists: Iterable[Any]) -> Any:
 @final
 @dataclass(frozen=True)
 class Episodes:
-    """How the trainer's completions are read.
+    """The way the trainer's completions are read.
 
     Attributes:
         transcripts: the field of ``rollout_func`` that holds the messages of each episode.
@@ -125,7 +125,7 @@ class Episodes:
         return replace(call, completions=transcripts, columns=columns)
 
     def rollouts(self, call: TrainerCall, trainer: Trainer) -> RolloutInfo:
-        """Return what is known of the rollouts besides their messages."""
+        """Return the facts about the rollouts besides their messages."""
         environments, ids, ends = call.context.get("environments"), call.completion_ids, trainer.end_tokens
         cut = Cut(ids, ends) if ends and hasattr(ids, "__getitem__") else None
         known = {} if environments is None else journals(environments)
@@ -138,7 +138,7 @@ PLAIN = Episodes()
 @final
 @dataclass(frozen=True)
 class Cut:
-    """Which completions do not end with a token that ends a turn; found out where it is asked for."""
+    """The completions that do not end with a token that ends a turn; computed on first use."""
 
     ids: Sequence[Any]
     ends: frozenset[int]
@@ -149,7 +149,7 @@ class Cut:
 
 
 def warn_of_rollouts(trainer: Trainer, reward: Reward, episodes: Episodes) -> None:
-    """Warn of what the trainer's rollouts hide from the reward."""
+    """Warn of data that the trainer's rollouts hide from the reward."""
     if trainer.has_rollout_function and episodes.transcripts is None:
         warn(
             "this trainer has a rollout_func, whose episodes arrive as one assistant message with the environment's "
@@ -165,7 +165,7 @@ def warn_of_rollouts(trainer: Trainer, reward: Reward, episodes: Episodes) -> No
 
 
 def warn_of_environments(call: TrainerCall) -> None:
-    """Warn if the environments do not record: the reward then reads what messages tell, and sees no outage."""
+    """Warn if the environments do not record: the reward then reads only the messages, and sees no outage."""
     plain = [one for one in call.context.get("environments") or () if one is not None and journal_of(one) is None]
     if plain:
         name = type(plain[0]).__name__
@@ -176,7 +176,7 @@ def warn_of_environments(call: TrainerCall) -> None:
 
 
 def warn_of_tokens(trainer: Trainer, reward: Reward, call: TrainerCall) -> bool:
-    """Warn if lengths in tokens count what tools said; return whether later batches need not be looked at."""
+    """Warn if lengths in tokens count the results of tools. Return whether later batches need not be checked."""
     if not any(binding.reads("completion_ids") for _, binding in bindings(reward)):
         return True
     if not any(_has_results(completion) for completion in call.completions):
@@ -185,7 +185,7 @@ def warn_of_tokens(trainer: Trainer, reward: Reward, call: TrainerCall) -> bool:
         warn(
             "a reward of this tree counts tokens, and the token ids of these completions hold the results of tools, "
             "too: what a tool says counts as the policy's. Count the policy's own words instead, such as "
-            'rk.length.between(1, 200, unit="words", of="answer")'
+            'rk.length.between(1, 200, unit="words", count="answer")'
         )
     return True
 

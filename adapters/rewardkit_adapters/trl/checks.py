@@ -29,7 +29,7 @@ _NAMESPACES = {"agents", "length"}
 
 
 def weighted_expression(layout: RewardColumns, held: Mapping[str, float]) -> str | None:
-    """Return the reward that a trainer trains which holds the weights `held`; None if no sum of rewards is the same.
+    """Return the reward trained by a trainer that holds the weights `held`; None if no sum of rewards is the same.
 
     ``"1.0 * rk.from_trl(b1) + 0.6 * rk.exact('answer')"``. The weights of the tree and of the trainer are multiplied.
     """
@@ -89,7 +89,7 @@ def honored(trainer: Trainer, layout: RewardColumns) -> RewardColumns:
 
 
 def check_trainer(trainer: Trainer, layout: RewardColumns) -> None:
-    """Check that the sum of the trainer is the total, and warn of settings that change what the reward means.
+    """Check that the sum of the trainer is the total, and warn of settings that change the meaning of the reward.
 
     Raises:
         RewardFailure: functions are missing, or the trainer holds weights that the reward does not have.

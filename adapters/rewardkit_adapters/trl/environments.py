@@ -1,7 +1,7 @@
 """Environments for a trainer: ``environment_factory=funcs.environments(Shop)`` makes environments that record.
 
 They record each call with a copy of its arguments, and tell an outage from an error of the policy: a row whose
-environment broke gets no learning signal, and the training goes on.
+environment broke gets no learning signal, and the training continues.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Environments:
 
     Attributes:
         make: the class, or a function that makes an environment.
-        watch: how it records.
+        watch: the settings for recording.
     """
 
     make: Made

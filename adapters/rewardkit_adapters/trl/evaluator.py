@@ -86,7 +86,7 @@ class Options:
         logs: log metrics and scores through the trainer.
         record: the folder of the record; None for no record.
         make_updates: makes what replaces the reward during training; None for no updates.
-        episodes: how completions are read.
+        episodes: the settings for reading completions.
         radar: look for signs that the reward is gamed.
     """
 
@@ -99,7 +99,7 @@ class Options:
 
 
 class Session:
-    """What was seen of the batches of one trainer.
+    """The state that is kept over the batches of one trainer.
 
     Attributes:
         strict: True if a bug raises: until the first training batch is scored.
@@ -185,11 +185,11 @@ class Evaluator:
             self.recording.use(self.reward)
 
     def session(self, trainer: Trainer) -> Session | None:
-        """Return what was seen of the batches of a trainer; None before its first batch."""
+        """Return the session of a trainer; None before its first batch."""
         return self._sessions.get(trainer.instance) if trainer.known else self._alone
 
     def begin(self, trainer: Trainer, state: Any, *, scoring: bool = False) -> None:
-        """Take the weights that the trainer holds, and the version of the reward that its state names.
+        """Take over the weights of the trainer, and the version of the reward that its state names.
 
         Args:
             scoring: a batch is being scored, so columns cannot change now.
@@ -287,7 +287,7 @@ class Evaluator:
         return session
 
     def _add_callback(self, trainer: Trainer) -> None:
-        """Record what the trainer logs and when it ends, unless one of its callbacks does so already."""
+        """Record the trainer's log and its end, unless one of its callbacks does so already."""
         if not any(self in getattr(callback, "evaluators", ()) for callback in trainer.callbacks):
             from rewardkit_adapters.trl.callbacks import RewardCallback
 

@@ -98,7 +98,7 @@ class RewardFunctions(list[Any]):
         timeout: float | None = None,
         outages: tuple[type[BaseException], ...] = (),
     ) -> Any:
-        """Return the ``environment_factory`` for a trainer, whose environments record what their tools do.
+        """Return an ``environment_factory`` for a trainer whose environments record their tool calls.
 
         ::
 
@@ -107,14 +107,14 @@ class RewardFunctions(list[Any]):
         Trajectories then know what messages do not tell: the arguments before a tool changed them, the result that was
         dropped because it was too long, the call that never ran. If a tool, ``reset`` or ``get_reward`` meets an outage
         (ConnectionError, TimeoutError, ``rk.RewardFailure``, the same of common HTTP libraries), the environment is
-        broken: the training goes on, and the row fails in every component, so it gives no learning signal. A tool that
-        calls ``sys.exit`` has an error instead of ending the training.
+        broken: the training continues, and the row fails in every component, so it gives no learning signal. A tool
+        that calls ``sys.exit`` has an error instead of ending the training.
 
         Args:
             environment: the class of the environment, a function that makes one, or a dictionary of them, from which
                 the column "environment" chooses.
             timeout: seconds for one call of a tool; after that, the environment is broken. A tool that does not return
-                goes on in its thread, and the environment stays broken until it returns.
+                continues in its thread, and the environment stays broken until it returns.
             outages: further exceptions that mean that the environment broke.
 
         Raises:

@@ -1,4 +1,4 @@
-"""GuardCallback: it compares what a trainer logs with limits, and warns, stops or freezes when one is crossed."""
+"""GuardCallback: compares the trainer's log with limits, and warns, stops or freezes when one is crossed."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Watch:
         return self.config.model_dump_json()
 
     def look(self, logs: Mapping[str, Any], step: int, begun: int) -> None:
-        """Add what was logged after `step` steps; this process started training at step `begun`."""
+        """Add the log entry after `step` steps; this process started training at step `begun`."""
         number = self._number(logs)
         if number is None:
             self.missed += "reward" in logs

@@ -18,7 +18,7 @@ Action = Literal["stop", "warn", "freeze"]
 
 
 class GuardConfig(BaseModel):
-    """A limit for a value that the trainer logs, and what to do when the value crosses it.
+    """A limit for a value that the trainer logs, and the action when the value crosses it.
 
     ``GuardConfig(watch="length", above=2.0, action="stop")`` stops a run when completions become twice as long.
     """

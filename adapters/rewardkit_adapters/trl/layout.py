@@ -1,4 +1,4 @@
-"""The columns that a trainer gets, and the weights with which their sum is the total.
+"""The columns for a trainer, and the weights with which their sum is the total.
 
 ``"terms"``: one column per term, each with weight 1. ``"components"``: one column of raw scores per component. For a
 pure weighted sum the weights are those of the sum; any other tree gets a column ``total`` of weight 1, and its
@@ -50,16 +50,16 @@ class RewardColumns:
     """The columns of one list of reward functions.
 
     Attributes:
-        columns: which kind of columns.
+        columns: the kind of columns.
         items: the rewards that were listed.
         names: the names of the columns, which are also the names of the callables.
         weights: the weights that the trainer must hold for them, at the start of training.
         schedules: the scheduled weights of ``"components"`` by name; they change during training.
         separable: True if each column can be normalized separately without losing its weight (GDPO).
-        owners: for each column the index of the item that it comes from; None if it comes from several or from none.
+        owners: the index of the item from which each column comes; None if it comes from several or from none.
         scheduled: True if anything in the tree depends on training progress.
         follows: True if a schedule depends on how well the policy does.
-        together: what must be scored in one batch, even if it is spread over several processes.
+        together: the rows that must be scored in one batch, even if it is spread over several processes.
         raw: True if the weights are the trainer's alone: the tree that is scored does not hold them.
         given: True if the user gave the weights to us, so that the trainer must hold the same.
     """
@@ -99,7 +99,7 @@ class RewardColumns:
 
         Raises:
             RewardDefinitionError: there is no term, `columns` is unknown, or a component is called ``total`` and the
-                total needs a column of its own.
+                total needs a separate column.
         """
         plain = cls._plain(tuple(items), columns)
         if weights is None:
@@ -201,10 +201,10 @@ class RewardColumns:
         *,
         normalizes_each: bool,
     ) -> Mapping[str, Floats]:
-        """Return what the trainer adds up, by name: the terms, or (GDPO) its columns, each normalized.
+        """Return the addends of the trainer, by name: the terms, or (GDPO) its columns, each normalized.
 
         Args:
-            columns: as `of_table` returns them.
+            columns: the columns from `of_table`.
             table: the scores with the weights of the trainer.
         """
         if not normalizes_each:
@@ -281,7 +281,7 @@ def _scales(node: Reward) -> bool:
 
 
 def layout_of(reward: Any, columns: Columns = "terms", weights: Sequence[float] | None = None) -> RewardColumns:
-    """Return the layout for what was passed to `to_trl`.
+    """Return the layout for the argument of `to_trl`.
 
     Raises:
         RewardDefinitionError: there is not one weight for each item, a weight is not finite, or as in
@@ -315,7 +315,7 @@ def layout_of(reward: Any, columns: Columns = "terms", weights: Sequence[float] 
 
 
 def successor(reward: Any, held: Mapping[str, float] | None) -> Reward:
-    """Return the tree of what takes the place of a reward whose columns the trainer weights with `held`.
+    """Return the tree of the replacement for a reward whose columns the trainer weights with `held`.
 
     A list keeps these weights, as it keeps those of a GRPOConfig. Any other reward has its own.
 
@@ -337,7 +337,7 @@ def successor(reward: Any, held: Mapping[str, float] | None) -> Reward:
 
 
 def checked_tree(reward: Any) -> Reward:
-    """Return the tree for what was passed to `to_trl`: a reward, a plain function, or a list of them.
+    """Return the tree for the argument of `to_trl`: a reward, a plain function, or a list of them.
 
     Raises:
         RewardTypeError: a reward model, something that `to_trl` returned, or anything else.

@@ -42,7 +42,7 @@ class Memory:
             )
 
     def learn(self, trainer_state: Any, means: Mapping[str, float], sums: Sequence[Sequence[float]]) -> None:
-        """Update the states with one training batch, for the next checkpoint, too.
+        """Update the states with one training batch, also for the next checkpoint.
 
         Args:
             means: the mean of each component, as reward functions read them from ``progress.means``.

@@ -123,7 +123,7 @@ class Recording:
                 )
 
     def log(self, logs: Mapping[str, Any], step: int) -> None:
-        """Record what the trainer logged after `step` steps (loss, KL, learning rate, ...) as ``trainer/<name>``.
+        """Record the trainer's log entry after `step` steps (loss, KL, learning rate, ...) as ``trainer/<name>``.
 
         It is written with the next batch, for the step that it belongs to. Metrics of ours are recorded already.
         """
@@ -142,7 +142,7 @@ class Recording:
             self._new_attempt = self._trained
 
     def flush(self, *, finished: bool = False) -> None:
-        """Write what is left.
+        """Write the remaining entries.
 
         Args:
             finished: the training is complete. Without a trainer every flush marks the run as finished.

@@ -1,4 +1,4 @@
-"""What is logged of a batch: metrics, columns of the completions table, and each kind of fault once."""
+"""The log of a batch: metrics, columns of the completions table, and each kind of fault once."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class OutcomeShares:
 
 
 class TrajectoryReport:
-    """The means over completions of what trajectories have. Thread-safe.
+    """The means over completions of the numbers of trajectories. Thread-safe.
 
     They are logged from the first batch that has more than one message with text for each completion. From then on
     they are logged in every batch, because the trainer averages over the batches that logged them.

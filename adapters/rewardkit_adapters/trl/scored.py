@@ -29,13 +29,13 @@ from rewardkit_adapters.trl.trainer import Trainer
 
 @dataclass(frozen=True)
 class Prepared:
-    """A call of the trainer, with what is needed to score it.
+    """A call of the trainer, with everything needed to score it.
 
     Attributes:
         state: the TrainerState; None if unknown.
         progress: the training progress; None if unknown.
         strict: True if a bug in a reward function raises.
-        episodes: how its completions are read.
+        episodes: the settings for reading completions.
     """
 
     call: TrainerCall
@@ -62,7 +62,7 @@ class Scored:
         cut: True if a group continues in another batch.
         processes: the number of processes among which the rows are divided.
         seconds: the time that scoring took.
-        lines: what the reward functions printed and logged, if it is recorded.
+        lines: the printed and logged lines of the reward functions, if it is recorded.
         durations: component -> the seconds of each call, if it is recorded.
         trajectories: the numbers of the trajectories; None for plain texts.
         tools: tool -> how often it was called.
@@ -109,7 +109,7 @@ class Scored:
 
 
 class Result(NamedTuple):
-    """What `score` returns.
+    """The result of `score`.
 
     Attributes:
         scored: the scores.
@@ -214,7 +214,7 @@ def _scored(
 
 
 def _total_of(addends: Sequence[Floats], total: Floats) -> Floats:
-    """Return (n,) the sum of what the trainer adds up; NaN where `total`, that of the table, is NaN."""
+    """Return (n,) the sum of the trainer's addends; NaN where `total`, that of the table, is NaN."""
     stacked = np.array(addends)
     absent = np.isnan(stacked)
     if absent.any():

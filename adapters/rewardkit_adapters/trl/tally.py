@@ -74,7 +74,7 @@ class Tally:
         Args:
             addends: name -> (n,) the columns that the trainer adds up.
             groups: (n,) the group of each row; None if groups are incomplete, so that their variance is unknown.
-            scale: what the trainer divides advantages by.
+            scale: the divisor of the trainer's advantages.
             followed: the components that schedules follow.
             totals: (n,) the sums of the addends, if they differ from the totals of the table.
             trajectories: the trajectories of the rows; None for plain texts.

@@ -47,8 +47,8 @@ class Trainer:
         normalizes_each: True if it normalizes each reward function separately before it adds them up (GDPO).
         reward_functions: all reward functions, ours and others.
         own: (place, name) of each function of `evaluator`.
-        scale: what advantages are divided by: the standard deviation of the group, of the batch, or nothing.
-        way: how it computes advantages; None if they do not depend on `evaluator` alone.
+        scale: the divisor of advantages: the standard deviation of the group, of the batch, or nothing.
+        way: the trainer's way of computing advantages; None if they do not depend on `evaluator` alone.
         can_stop_later: True if a callback can stop the training after a checkpoint.
         rank: the number of this process, from 0.
         processes: the number of processes that train together.

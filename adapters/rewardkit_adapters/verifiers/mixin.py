@@ -33,7 +33,7 @@ _SETTINGS = (
     "timeout",
     "resources",
 )
-"""The fields of every task's data that say how to run it, not what it is."""
+"""The fields of every task's data for running it, which do not describe it."""
 
 
 def row_of(data: Any, trace: Any) -> Row:
@@ -104,7 +104,7 @@ OFFERS = TrainerInputs("verifiers", ids=True)
 _LONGEST = 300.0
 """Seconds for a trace where nothing limits scoring: a judge that hangs must not hold its rollout forever."""
 _SHARE = 0.9
-"""How much of ``timeout.scoring`` a trace may take: verifiers scores 0 once all of it has passed."""
+"""The share of ``timeout.scoring`` that a trace may take: verifiers scores 0 once all of it has passed."""
 
 Signal = Callable[[Any, Any], Awaitable[dict[str, float]]]
 """A method of a task: of a trace, async."""
@@ -229,7 +229,7 @@ def seconds(deadline: float | None, limit: float | None) -> float:
     """Return the seconds for one trace.
 
     Args:
-        deadline: what the user asked for.
+        deadline: the deadline that the user asked for.
         limit: ``timeout.scoring``, after which verifiers gives the trace a reward of 0 and prime-rl trains on it.
 
     Raises:

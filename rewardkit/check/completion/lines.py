@@ -23,7 +23,7 @@ DECIDING = (
     "gold_gets_the_maximum", "gold_above_perturbed_gold", "separates_good_from_bad", "right_however_written",
     "exploits", "regressions", "search",
 )  # fmt: skip
-"""Laws whose findings are about what earns too much or too little."""
+"""Laws whose findings are completions that earn too much or too little."""
 _LONGEST = 2_000
 """Characters of a completion: tracing a reward slows it down."""
 _MOST = 20_000

@@ -60,10 +60,10 @@ class ParsedCompletion:
     """The text of a right completion and the places of its parts.
 
     Attributes:
-        text: of the completion.
+        text: the text of the completion.
         column: the column with the gold answer; empty if the text has the value of no column.
-        value: of that column.
-        places: where the gold answer occurs; the last place is the answer.
+        value: the value of that column.
+        places: the places of the gold answer; the last place is the answer.
     """
 
     text: str
@@ -78,7 +78,7 @@ class ParsedCompletion:
 
     @cached_property
     def aliases(self) -> tuple[str, ...]:
-        """The other items of a column with a list, if the answer is one of its items: they may be right, too."""
+        """The other items of a column with a list, if the answer is one of its items: they may also be right."""
         items = _items_of(self.value)
         return tuple(items) if self.gold.lower() in [item.lower() for item in items] else ()
 
@@ -141,8 +141,8 @@ def anatomy_of(
     """Find the value of a column in a right completion.
 
     Args:
-        text: of the completion.
-        columns: of its example.
+        text: the text of the completion.
+        columns: the columns of its example.
         read: the columns that the reward reads; others count only if none of these is found.
         answered: leave out values that are only in the thinking: the answer after it may be an equation, say.
     """
@@ -259,7 +259,7 @@ def _items_of(value: Any) -> list[str]:
 
 
 def _one_of(text: str, items: Sequence[str]) -> Iterator[Span]:
-    """Find the item that stands last in a text: one of several accepted answers."""
+    """Find the item that comes last in a text: one of several accepted answers."""
     found = [(spans[-1].end, len(item), spans) for item in items if (spans := list(_places(text, item)))]
     if found:
         yield from max(found, key=lambda one: one[:2])[2]
@@ -371,7 +371,7 @@ def _prefilled(text: str) -> Block | None:
 
 
 def _boxes(text: str) -> Iterator[tuple[int, int]]:
-    r"""Yield start and end of what is inside each ``\boxed{...}``, whose braces may be nested."""
+    r"""Yield start and end of the content of each ``\boxed{...}``, whose braces may be nested."""
     for match in _BOX.finditer(text):
         depth = 1
         for place in range(match.end(), min(len(text), match.end() + _LONGEST_BODY)):

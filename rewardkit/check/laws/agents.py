@@ -1,4 +1,4 @@
-"""Laws of agents: only what calls and turns achieve is paid, however the calls are written."""
+"""Laws of agents: only the effect of calls and turns is paid, however the calls are written."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def needs_calls(subject: RewardUnderTest) -> None:
 
 
 def needs_paid_calls(subject: RewardUnderTest) -> None:
-    """Raise `Skip` unless the task has calls and the reward is no penalty."""
+    """Raise `Skip` unless the task has calls and the reward is not a penalty."""
     needs_calls(subject)
     if is_penalty(subject):
         raise Skip("a penalty is highest where nothing happened")
@@ -161,13 +161,13 @@ def claims_need_calls(subject: RewardUnderTest, right: Judged) -> Iterator[Varia
 
 
 @law(
-    advice="Divide by the calls that are needed, too: rk.tool_calls is 2 * matched / (gold + made)",
+    advice="Also divide by the needed calls: rk.tool_calls is 2 * matched / (gold + made)",
     skip="no column that the reward reads has several calls",
     applies=needs_calls,
     per=judged_actions,
 )
 def missing_calls_cost(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If what was called is divided by itself, one right call is worth as much as all that were needed.
+    """If the score is divided by the calls made, one right call is worth as much as all the needed ones.
 
     Of several gold calls only one is made. It must earn less than all of them.
     """
@@ -305,7 +305,7 @@ def prefix_below_whole(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
     per=judged_actions,
 )
 def turn_shares_sum(subject: RewardUnderTest, right: Judged) -> Iterator[Finding | None]:
-    """Trainers credit turns by their shares, so shares that do not sum to the value credit what was not earned."""
+    """Trainers credit turns by their shares, so shares that do not sum to the value give credit that was not earned."""
     trials = [Trial(base, right.example) for base in [*bases(right), *variants(subject, right)][:6]]
     try:
         table = subject.table(trials)
@@ -343,7 +343,7 @@ def parallel_order_indifferent(subject: RewardUnderTest, right: Judged) -> Itera
 
 
 @law(
-    advice="Read calls with rk.Trajectory: it reads arguments as text and as a mapping alike",
+    advice="Read calls with rk.Trajectory: it reads arguments both as text and as a mapping",
     skip="no right completion has a call that can be written in another form",
     applies=needs_calls,
     per=judged_actions,
@@ -389,7 +389,7 @@ def _with_arguments(call: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _read(arguments: str) -> Any:
-    """Return arguments that are text as what they say; as they are if that cannot be read."""
+    """Parse arguments that are text; return them unchanged if that fails."""
     try:
         return json.loads(arguments)
     except ValueError:

@@ -36,8 +36,9 @@ class Unfinished(Exception):
     """The law may apply, but its check was cut short; the message says why. Findings made before that count.
 
     Attributes:
-        reached: how many kinds of completions were tried; the law goes on from there if time is left at the end.
-        count: of how many.
+        reached: the number of kinds of completions that were tried; the law continues from there if time is left at the
+            end.
+        count: the number of all kinds.
     """
 
     def __init__(self, reason: str, reached: int = 0, count: int = 0) -> None:
@@ -48,15 +49,15 @@ class Unfinished(Exception):
 
 @dataclass(frozen=True)
 class Variant:
-    """A completion made from another one, and what it must earn.
+    """A completion made from another one, and the score that it must earn.
 
     Attributes:
         trial: the completion.
-        why: what is wrong if it earns something else; ``{score}`` is what it earns, ``{base}`` what `base` earns.
-        must: what it must earn, compared with `base`: ``"less"``, ``"more"``, ``"no more"``, ``"no less"`` or the
-            ``"same"``.
-        base: what it is compared with; by default, the right completion from which the law starts.
-        slack: by how much it may earn more or less; by default, what rounding makes.
+        why: the fault if it earns something else; ``{score}`` is its score, ``{base}`` that of `base`.
+        must: the score that it must earn, compared with `base`: ``"less"``, ``"more"``, ``"no more"``, ``"no less"`` or
+            the ``"same"``.
+        base: the completion that it is compared with; by default, the right completion from which the law starts.
+        slack: the tolerance for its score; by default, that of rounding.
         twins: other completions that must earn the same; the law is broken only if all of them break it.
     """
 
@@ -68,7 +69,7 @@ class Variant:
     twins: tuple[Trial, ...] = ()
 
     def breaks(self, score: TrialResult, base: TrialResult) -> bool:
-        """Whether a score is not what the variant must earn."""
+        """Whether a score differs from the one that the variant must earn."""
         if self.must == "same":
             return not score.same(base)
         if not score.scored or not base.scored:
@@ -118,10 +119,10 @@ def law(
     The generator yields variants, findings, or None for something that the law applies to but has nothing to try for.
 
     Args:
-        advice: what to do next about a finding, without a full stop.
+        advice: the next step after a finding, without a full stop.
         skip: why the law does not apply if the generator yields nothing.
         applies: raises `Skip` if the law does not apply.
-        per: what the generator is called for, one after the other, such as the right completions.
+        per: the items for which the generator is called, one after the other, such as the right completions.
         every: report every fault, not only the first one.
         advice_on_calls: the advice if the calls of completions really ran.
         fast: ``rewardkit check --fast`` runs it.
@@ -153,7 +154,7 @@ def law(
 
 
 def _tried(subject: RewardUnderTest, right: Any, variant: Variant) -> Finding | None:
-    """Return a finding if a variant does not earn what it must; rewards beside this one may judge it."""
+    """Return a finding if a variant does not earn the score that it must. Other rewards of the run may judge it."""
     start = variant.base or right.as_given
     base, *scores = subject.see([start, variant.trial, *variant.twins])
     if not all(variant.breaks(score, base) for score in scores):
@@ -185,10 +186,10 @@ def finding(
         subject: the reward under test.
         trial: the completion at fault.
         score: its score; None if it has none.
-        why: what is wrong, with the numbers.
+        why: the fault, with the numbers.
         law: the broken law; by default, the one that is checked now.
         component: the component at fault.
-        advice: what to do next, if more is known than the law and the family say.
+        advice: the next step, if more is known than the advice of the law and the family.
         family: the family of the exploit.
         matters: why it matters, if that is not what the law says.
         more: other attributes of the finding.

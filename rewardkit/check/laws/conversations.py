@@ -110,7 +110,7 @@ def _reads_prompts(subject: RewardUnderTest) -> None:
     per=judged,
 )
 def only_the_completion_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """A reward that searches in the prompt, too, pays for the examples in it.
+    """A reward that also searches in the prompt pays for the examples in it.
 
     What a right completion marks is put into the prompt instead of the completion. It must not earn more than without.
     """

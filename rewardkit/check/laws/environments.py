@@ -1,4 +1,4 @@
-"""Laws of environments: the same calls earn the same, harmless calls do no harm, and an outage is nobody's fault.
+"""Laws of environments: the same calls earn the same, harmless calls do no harm, and an outage is no one's fault.
 
 They run where ``check_reward(..., environment=Shop)`` says which environment a policy acts in.
 """
@@ -25,7 +25,7 @@ from rewardkit.check.variants.episodes.stage import Stage, least_arguments
 
 _WHERE = "no environment was given. Pass environment=Shop"
 _DEEPEST = 12
-"""How deep the state of an environment is read."""
+"""The depth to which the state of an environment is read."""
 
 
 def _needs_environment(subject: RewardUnderTest) -> None:

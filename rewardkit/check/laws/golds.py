@@ -296,7 +296,7 @@ def _pays_any_answer(subject: RewardUnderTest, right: Judged) -> Finding | None:
 
 @law(advice="Give the lowest score if there is no answer", skip=_NOT_JUDGED, applies=needs_good, per=judged)
 def only_answers_are_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """What has no answer, such as ``{"answer": null}``, half a tag or a hundred spaces, is easier than the right one.
+    """A completion without an answer (``{"answer": null}``, half a tag, a hundred spaces) is easier than the right one.
 
     All completions of the sweep that are certainly not right must earn less than the right one.
     """
@@ -362,7 +362,7 @@ def _own_code(subject: RewardUnderTest) -> None:
     per=judged,
 )
 def keys_are_compared_both_ways(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """If only the keys of the gold answer are compared, a key that nobody asked for is free, and breaks the call.
+    """If only the keys of the gold answer are compared, a key that no one asked for is free, and breaks the call.
 
     The law applies to objects that a column has as JSON, in a right completion or as the arguments of its calls, if the
     reward compares the value of each key. A key is added to the object, or to one inside it, and each key that has a
@@ -388,7 +388,8 @@ def keys_are_compared_both_ways(subject: RewardUnderTest, right: Judged) -> Iter
 
 
 def _json_values(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[Any, Callable[[Any], Trial]]]:
-    """Yield each object, or list of objects, of a right completion that a column has, and what writes another one."""
+    """Yield each object, or list of objects, of a right completion that a column has, and a function that writes
+    another one."""
     yield from changeable_calls(subject, right)
     if right.anatomy.gold[:1] in ("{", "[") and right.anatomy.column in subject.columns_read | subject.columns_named:
         with suppress(ValueError, RecursionError):

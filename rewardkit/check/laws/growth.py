@@ -1,7 +1,7 @@
 """Laws of growth: time and memory must be proportional to the length of the completion.
 
 Seconds mean little on a shared machine, so these laws measure how the time grows as a text gets longer. A law is broken
-only if a long completion would also take long. A lazy pattern such as ``<answer>(.*?)</answer>`` is quadratic, too, but
+only if a long completion would also take long. A lazy pattern such as ``<answer>(.*?)</answer>`` is also quadratic, but
 takes 1.5 s for 50,000 characters of ``<answer>``: that is not reported.
 """
 
@@ -100,7 +100,7 @@ def _others(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
 
 
 def _around(anatomy: ParsedCompletion) -> tuple[str, str]:
-    """Return what is before and behind the answer of a right completion."""
+    """Return the text before and after the answer of a right completion."""
     return anatomy.text[: anatomy.region.start], anatomy.text[anatomy.region.end :]
 
 

@@ -1,5 +1,5 @@
-"""Laws of partial credit: what is nearer to the right answer earns no less, and a damaged, wordier or overconfident
-completion no more.
+"""Laws of partial credit: a completion nearer to the right answer earns no less, and a damaged, wordier or
+overconfident one no more.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _SIZES = (0, 5, 20, 50, 100, 200, 400, 800, 1600, 3200)
 _DEEP = 0.1
 """The share of the whole range by which a score must rise or fall to count."""
 _MUCH = 0.2
-"""The same, where a step may change what else is read: a tag without its other mark, words in another language."""
+"""The same, if a step may change how the rest is read: a tag without its other mark, words in another language."""
 _MOST_STEPS = 12
 """Any limit: a document may have thousands of leaves."""
 
@@ -89,7 +89,7 @@ def _counted(number: int, what: str) -> str:
 
 def _damaged(right: Judged) -> Iterator[tuple[str, list[str]]]:
     """Yield kinds of damage, each with texts that have more and more of it."""
-    if len(right.anatomy.blocks) > 1 and not right.judges:  # the bare answer may count, too
+    if len(right.anatomy.blocks) > 1 and not right.judges:  # the bare answer may also count
         pieces = blocks_of(right.anatomy).pieces()
         marks = [4 * number + side for number in range(len(right.anatomy.blocks)) for side in (1, 3)]
         for order in (marks, marks[::-1]):
@@ -211,7 +211,7 @@ def _not_in_english_alone(subject: RewardUnderTest) -> None:
 
 
 @law(
-    advice="Count the repetition of characters, too, where a script has no spaces",
+    advice="Also count repeated characters if a script has no spaces",
     skip="repetition was not seen to cost something",
     applies=_not_in_english_alone,
     per=judged,
@@ -251,10 +251,10 @@ class Expression:
     """An expression with its place in a completion.
 
     Attributes:
-        text: of the completion.
-        span: of the expression.
-        numbers: that it uses.
-        value: of the expression.
+        text: the text of the completion.
+        span: the span of the expression.
+        numbers: the numbers that it uses.
+        value: the value of the expression.
         target: the column with its value.
     """
 
@@ -330,10 +330,10 @@ def _of(node: ast.expr) -> Fraction:
 
 
 _FAR = Fraction(1, 20)
-"""How far a value must be from the target to be certainly another one."""
+"""The distance from the target at which a value is certainly another one."""
 _STEPS = tuple(map(Decimal, ("0.4", "0.9", "1", "2")))
 _DISTANCES = frozenset(("abs", "fabs", "isclose"))
-"""What a reward calls that measures how far an answer is from the gold answer."""
+"""Functions that a reward calls to measure the distance of an answer from the gold answer."""
 _GRADES = 4
 """Different scores on the way to the gold answer that show partial credit."""
 _SHARES = tuple(map(Decimal, ("0.001", "0.01", "0.04")))
@@ -393,7 +393,7 @@ def errors_on_both_sides(subject: RewardUnderTest, right: Judged) -> Iterator[Va
     """
     gold = right.anatomy.gold
     number = as_number(gold)
-    # The column must have the very number that the completion has: an estimate has errors of its own.
+    # The column must have the very number that the completion has: an estimate has its own errors.
     if number is None or not right.judges or as_number(right.anatomy.value) != number or abs(number) < 1:
         return
     yield None
@@ -420,7 +420,7 @@ def errors_on_both_sides(subject: RewardUnderTest, right: Judged) -> Iterator[Va
     per=judged,
 )
 def expressions_are_exact(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """In a countdown task, 23.5 is not 23, and the target itself is no way to make it.
+    """In a countdown task, 23.5 is not 23, and the target itself is not a way to make it.
 
     The numbers of a right expression are combined to values near the target, and to fractions, with the whole number
     below or above as the target.
@@ -451,7 +451,7 @@ _NAMED = re.compile(r"(?i)(?:confiden|probab|certain|\bsure|likelihood)[^\n]{0,2
 _STATED_SHARES = tuple(round(0.05 * step, 2) for step in range(1, 20))
 """Steps of 0.05 from 0.05 to 0.95: logarithmic scores are infinite at 0 and 1."""
 _DISHONEST = 0.15
-"""How far the best statement may be from the truth."""
+"""The largest distance of the best statement from the truth."""
 _GAIN = 0.01
 """The share of the whole range that a wrong statement must earn more."""
 

@@ -71,7 +71,7 @@ def _almost(part: Part, graded: bool) -> Iterator[str]:
     """Yield texts that are certainly not the part, but that a careless search takes for it.
 
     Args:
-        part: on which the score depends.
+        part: the part on which the score depends.
         graded: whether the score depends on how near a number is, so that others may be as near.
     """
     text = part.text
@@ -99,7 +99,7 @@ def _almost(part: Part, graded: bool) -> Iterator[str]:
     turn=Turn.EARLY,
 )
 def every_part_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """What is paid in full although a part of it is missing, the policy leaves out.
+    """If an answer with a missing part is paid in full, the policy leaves that part out.
 
     A right completion is cut as long as it is paid in full. The essence that is left must have what it had of each
     list in a column, and more than headings, labels and citations.
@@ -111,7 +111,7 @@ def every_part_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Varia
 
 
 def _missing(subject: RewardUnderTest, right: Judged, text: str) -> str:
-    """Say what the essence of a right completion lacks; "" if that may be as it should be."""
+    """Describe the parts that the essence of a right completion lacks; "" if that may be fine."""
     wrong = wrongness(subject, right)
     if wrong is not None and wrong(text):
         return "the answer is missing"
@@ -146,7 +146,7 @@ def _has(text: str, atom: str) -> bool:
 
 
 def _amid_words(whole: str, text: str) -> bool:
-    """Whether what is left stood among words of the same line, or under each heading there was a text."""
+    """Whether the rest was among words of the same line, or each heading had a text under it."""
     left = set(re.findall(r"[^\W_]+", text))
     return any(
         len([word for word in re.findall(r"[^\W\d_]{2,}", line) if word not in left]) >= _PROSE
@@ -162,7 +162,7 @@ def _amid_words(whole: str, text: str) -> bool:
     per=judged,
 )
 def nonsense_earns_less(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If a right answer with nonsense around it earns more than with sense, a sign is wrong somewhere.
+    """If a right answer with nonsense around it earns more than with sense, a sign in the code is wrong.
 
     All words of a right completion that are not its answer or a mark are replaced by others of the same length.
     """
@@ -227,7 +227,7 @@ def none_stands_in_for_another(subject: RewardUnderTest, group: tuple[Judged, Si
 
 
 @law(
-    advice="Compare the number of parts, too: zip(..., strict=True), or len(found) == len(wanted)",
+    advice="Also compare the number of parts: zip(..., strict=True), or len(found) == len(wanted)",
     skip="no right completion has as many parts of a kind as a column says",
     applies=needs_good,
     per=_groups,
@@ -255,14 +255,14 @@ def as_many_as_asked_for(subject: RewardUnderTest, group: tuple[Judged, Siblings
 
 
 @law(
-    advice="Compare all calls with all that are wanted, and give less for each that nobody asked for",
+    advice="Compare all calls with all that are wanted, and give less for each that no one asked for",
     skip="no right completion makes calls in tags",
     applies=needs_good,
     per=_groups,
     turn=Turn.EARLY,
 )
 def more_calls_cost(subject: RewardUnderTest, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
-    """If a call that nobody asked for costs nothing, the policy makes every call that may be the right one.
+    """If a call that no one asked for costs nothing, the policy makes every call that may be the right one.
 
     The call of another example, or one with other arguments, is put behind the right calls.
     """

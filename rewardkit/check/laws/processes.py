@@ -50,7 +50,7 @@ _SECONDS = 60.0
 
 @law(advice="Remove the randomness or seed it with the completion; of a judge, set temperature 0")
 def deterministic(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Equal completions must get equal scores, or GRPO takes noise for an advantage; replay needs it, too.
+    """Equal completions must get equal scores, or GRPO takes noise for an advantage. Replay also needs it.
 
     Every completion gets the same score again, in another order and in another process.
     """
@@ -231,7 +231,8 @@ def _changed_by(subject: RewardUnderTest, leaf: Reward, trials: list[Trial]) -> 
 
 
 def _changed_by_plain(binding: Binding, subject: RewardUnderTest, trials: list[Trial]) -> tuple[str, Any, Any] | None:
-    """Return what a plain function of one completion changes if it gets the cells themselves, as from its own loop."""
+    """Return the cell that a plain function of one completion changes if it gets the original cells, as from a user's
+    loop."""
     for trial in trials:
         cells = {**subject.examples[trial.example].columns, **(trial.columns or {})}
         asked = {one.name: cells[one.source] for one in binding.columns if one.source in cells}

@@ -1,4 +1,4 @@
-"""Laws of promises: a score is what the name, the docstring and the code of its function say."""
+"""Laws of promises: a score keeps the promises of its function's name, docstring and code."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def _is_marked_apart(right: Judged, gold: Gold) -> bool:
 
 
 @law(
-    advice="Let the branch for these rows compare the answer, too",
+    advice="Compare the answer also in the branch for these rows",
     skip="its code compares no column of the examples with a value",
     applies=needs_good,
     per=judged,
@@ -197,7 +197,7 @@ def informative(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _tip(subject: RewardUnderTest) -> str:
-    """Return what is known about the reason why all scores are the same; empty for the usual advice."""
+    """Return the likely reason why all scores are the same; empty for the usual advice."""
     if subject.mined.has_dots:
         return ""
     words = [text for text in (*subject.mined.patterns, *subject.mined.texts) if 1 < len(text) <= 30][:3]
@@ -297,7 +297,7 @@ def rows_differ(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
         and _answer(other) != _answer(right)
     ]
     if others and not any(map(right.paid, subject.see(alike))):
-        why = "the right answer to another row earns {score} here, too: it is not compared with this row"
+        why = "the right answer to another row also earns {score} here: it is not compared with this row"
         yield Variant(others[0], why, twins=tuple(others[1:]))
 
 

@@ -97,7 +97,7 @@ def schedule_bounds(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _declared(what: str) -> Callable[[RewardUnderTest], None]:
-    """Return what raises `Skip` unless the author declares that something does not count."""
+    """Return a function that raises `Skip` unless the author declares that something does not count."""
 
     def applies(subject: RewardUnderTest) -> None:
         if what not in subject.promises.indifferent:

@@ -31,11 +31,11 @@ class Mutant:
 
     Attributes:
         operator: the kind of bug: ``"dropped_flag"``.
-        line: where it is, from 1.
-        before: what stood there.
-        after: what stands there now.
+        line: the line number, from 1.
+        before: the code before the change.
+        after: the text of the mutant there.
         source: the whole module.
-        path: of the module, or "" if there is none.
+        path: the path of the module, or "" if there is none.
     """
 
     operator: str
@@ -47,11 +47,11 @@ class Mutant:
 
     @property
     def fault(self) -> str:
-        """What the bug does: ``A flag is missing: ...``."""
+        """A description of the bug: ``A flag is missing: ...``."""
         return (ALL[self.operator].__doc__ or "").split("\n")[0]
 
     def load(self, name: str) -> Any:
-        """Run the module and return what it calls `name`.
+        """Run the module and return its object called `name`.
 
         Raises:
             Exception: whatever the module raises.
@@ -81,7 +81,7 @@ def mutants(
             function, or the whole module but for imports, tests and examples.
         operators: the kinds of bugs, by default all of reward functions; `rewardkit.check.mutants.operators` has
             them.
-        path: of the module, for tracebacks.
+        path: the path of the module, for tracebacks.
 
     Returns:
         The mutants in the order of the text; each can be compiled, and no two are equal.

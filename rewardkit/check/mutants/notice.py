@@ -1,4 +1,4 @@
-"""Who notices a bug? Ask the given right and wrong completions about each mutant of their reward.
+"""Find out which mutants of a reward are noticed by the given right and wrong completions.
 
 A mutant is noticed if a right completion no longer earns more than the wrong ones of its example, or cannot be scored.
 If it is not, the shortest of many completions whose score it changes is shown: add that one, and the bug is noticed.
@@ -43,15 +43,15 @@ _ROWS = 16
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one mutant.
+    """The result for one mutant.
 
     Attributes:
         mutant: the bug.
         fate: ``"noticed"`` by the given completions, ``"missed"`` by them although it changes scores, or
             ``"unchanged"``: no score that was tried is another one, so it may be no bug at all.
-        said: what happened to the completion that shows it; "" if none does.
+        said: the effect on the completion that shows it; "" if none does.
         shown: that completion.
-        before, after: what the original and the mutant said of it; `after` is None if the mutant hung or died.
+        before, after: the results of the original and the mutant for it; `after` is None if the mutant hung or died.
         flips: whether a completion that is certainly right, or wrong, was judged so and no longer is.
     """
 
@@ -66,13 +66,13 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Noticed:
-    """What became of the mutants of a reward; a report when printed.
+    """The results for the mutants of a reward; a report when printed.
 
     Attributes:
-        name: of the reward.
+        name: the name of the reward.
         verdicts: one per mutant.
-        completions: how many completions each was tried on.
-        given: how many of these are the user's own.
+        completions: the number of completions on which each was tried.
+        given: the number of these that are the user's own.
     """
 
     name: str
@@ -108,12 +108,12 @@ def noticed(
 
     Args:
         bound: the original, by the name of its variable, with its right and wrong completions.
-        mutants: of its module.
+        mutants: the mutants of its module.
         told: called with the number of each mutant that starts.
 
     Raises:
         RewardDefinitionError: there are no right or no wrong completions, so nothing could be noticed, or the system
-            cannot run mutants in processes of their own.
+            cannot run mutants in separate processes.
     """
     if not can_isolate():
         raise RewardDefinitionError("mutants run in forked processes, which this system does not have")
@@ -177,7 +177,9 @@ def _original(
         if isinstance(lost, str) or len(found) + _ROWS <= labeled:
             break
         pool = [*pool[: len(found)], *pool[len(found) + _ROWS :]]
-    raise RewardDefinitionError(f"{name}: the original hangs or dies on completions. Check it first, and mend that")
+    raise RewardDefinitionError(
+        f"{name}: the original hangs or dies on completions. Run `rewardkit check` on it first and fix that"
+    )
 
 
 def _loaded(mutant: Mutant, name: str, asked: Mapping[str, Any]) -> RewardUnderTest:
@@ -187,7 +189,7 @@ def _loaded(mutant: Mutant, name: str, asked: Mapping[str, Any]) -> RewardUnderT
 def _tried(
     make: Callable[[], RewardUnderTest], pool: Sequence[Trial], own: Sequence[Trial]
 ) -> tuple[list[TrialResult], Lost | str]:
-    """Return what a reward says of the completions in a process of its own, and why it says no more."""
+    """Return a reward's results for the completions, computed in a separate process, and why they end early."""
     note = Note()
 
     def work(send: Callable[[Any], None]) -> None:
@@ -214,12 +216,12 @@ def _is_good(subject: RewardUnderTest, trial: Trial) -> bool:
 
 @dataclass(frozen=True)
 class _Scored:
-    """What the original and a mutant say of the same completions.
+    """The results of the original and of a mutant for the same completions.
 
     Attributes:
         subject: the original.
         pool: completions scored one by one; the labeled ones come first, and of these the given ones.
-        own: the given ones, scored in one batch and in another order, too.
+        own: the given ones, scored in one batch and again in another order.
         labels: whether each labeled completion is right.
         before, after: the scores of the pool, of the batch, and of the batch in the other order.
     """

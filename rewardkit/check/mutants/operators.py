@@ -33,7 +33,7 @@ def operator(
     """Register a function as an operator for nodes of one kind; it gets the site and its node.
 
     Args:
-        kind: of the nodes.
+        kind: the kind of the nodes.
         rewards: whether it is an ordinary bug of reward functions.
         solutions: whether it is an ordinary bug of solutions of coding tasks.
     """
@@ -267,7 +267,7 @@ def lost_cleaning(site: Site, node: ast.Call) -> Iterator[str]:
 
 @operator(ast.Subscript)
 def lost_split(site: Site, node: ast.Subscript) -> Iterator[str]:
-    """What comes before a mark, such as the thinking, is not removed."""
+    """The text before a mark, such as the thinking, is not removed."""
     call = node.value
     splits = called(call) in ("split", "rsplit", "partition", "rpartition")
     if splits and isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
@@ -364,7 +364,7 @@ def lost_absolute_value(site: Site, node: ast.Call) -> Iterator[str]:
 
 @operator(ast.AST)
 def paid_error(site: Site, node: ast.AST) -> Iterator[str]:
-    """What could not be read is paid."""
+    """Unreadable text is paid."""
     if not any(isinstance(parent, ast.ExceptHandler) for parent in site.parents):
         return
     if isinstance(node, ast.Return) and (node.value is None or _is_low(node.value)):
@@ -453,7 +453,7 @@ _RESERVED = frozenset((_COMPLETIONS, "completion", "self", "trainer_state", "log
 
 @operator(ast.Return)
 def one_for_all(site: Site, node: ast.Return) -> Iterator[str]:
-    """All completions of a batch earn what the best one earns."""
+    """All completions of a batch earn the score of the best one."""
     if value := _scores_of(site, node):
         yield f"return (lambda scores: [max(scores)] * len(scores))(list({value}))"
 

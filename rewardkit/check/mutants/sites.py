@@ -1,7 +1,7 @@
-"""Sites: the places in source code that may be changed, with the text that stands there.
+"""Sites: the places in source code that may be changed, with their text.
 
 ``sites_of(source)`` yields every node of the code of rewards. Examples, tests, annotations, decorators and docstrings
-are no sites: a fault there is not a fault of a reward.
+are not sites: a fault there is not a fault of a reward.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ class Source:
 
 @dataclass(frozen=True)
 class Site:
-    """A node, and what is around it.
+    """A node, and its surroundings.
 
     Attributes:
         node: the place.
-        source: that it is part of.
+        source: the source code that contains it.
         parents: the nodes around it, the innermost first.
     """
 
@@ -105,7 +105,7 @@ Operator: TypeAlias = Callable[[Site], Iterator[str]]
 
 
 def for_nodes(kind: type[Node], function: Callable[[Site, Node], Iterator[T]]) -> Callable[[Site], Iterator[T]]:
-    """Return a function of a site that yields nothing for nodes of other kinds, and else what `function` yields."""
+    """Return a function of a site that yields the results of `function`, or nothing for nodes of other kinds."""
 
     @wraps(function)
     def apply(site: Site) -> Iterator[T]:
@@ -119,7 +119,7 @@ def for_nodes(kind: type[Node], function: Callable[[Site, Node], Iterator[T]]) -
 
 
 def called(node: ast.AST | None) -> str:
-    """Return the last name of what a call calls: ``search`` for ``re.search(...)``; "" if it is no call."""
+    """Return the last name of a call's function: ``search`` for ``re.search(...)``; "" if it is not a call."""
     if not isinstance(node, ast.Call):
         return ""
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -151,7 +151,7 @@ def calls_re(node: ast.Call) -> bool:
 
 
 def grouped(text: str) -> str:
-    """Return an expression that can stand anywhere."""
+    """Return an expression that can be used anywhere."""
     return f"({text})"
 
 
@@ -159,7 +159,7 @@ def sites_of(source: Source, of: str = "") -> Iterator[Site]:
     """Yield the sites of a module, in the order of the text.
 
     Args:
-        source: of the module.
+        source: the source of the module.
         of: only of the function or variable with this name, and of what it uses; by default of the whole module.
     """
     names = _used_by(of, source) if of else None
@@ -169,7 +169,7 @@ def sites_of(source: Source, of: str = "") -> Iterator[Site]:
 
 
 def _used_by(name: str, source: Source) -> set[str]:
-    """Return the name, and the names of the module that are used by what it stands for."""
+    """Return the name, and the names of the module that its value uses."""
     defined = {one: statement for statement in source.tree.body for one in _names_of(statement)}
     reached: set[str] = set()
     todo = [name]
@@ -190,7 +190,7 @@ def _names_of(statement: ast.stmt) -> list[str]:
 
 
 def _is_beside(statement: ast.stmt) -> bool:
-    """Return whether a statement of a module is no part of a reward: an import, examples, a test, a script."""
+    """Return whether a statement of a module is not part of a reward: an import, examples, a test, a script."""
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
         return True
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):

@@ -33,9 +33,9 @@ class Suite:
     """A program and its tests.
 
     Attributes:
-        text: of the completion.
-        span: of the program.
-        cases: at least one.
+        text: the text of the completion.
+        span: the span of the program.
+        cases: the tests, at least one.
         function: called by the assertions; empty for a program that reads input and prints.
     """
 

@@ -248,8 +248,8 @@ class Survivor:
     Attributes:
         mutant: the right program with one fault.
         given: an input that no test has: standard input, or the source of the arguments.
-        expected: what the right program gives for it.
-        found: what the wrong one gives; None if it fails.
+        expected: the result of the right program.
+        found: the result of the wrong program; None if it fails.
     """
 
     mutant: Mutant
@@ -266,7 +266,7 @@ class Survivor:
 
 @dataclass(frozen=True)
 class Survival:
-    """How many wrong programs the tests of one example accept.
+    """The number of wrong programs that the tests of one example accept.
 
     Attributes:
         wrong: the number of wrong programs tried.
@@ -323,7 +323,7 @@ def survival(
 
 
 def _known(program: str, suite: Suite, seed: int) -> list[tuple[str, str]]:
-    """Return fresh inputs with what the right program gives for them, each time, in a form that a test can have."""
+    """Return fresh inputs with the outputs of the right program, each time, in a form that a test can have."""
     inputs = fresh_inputs(suite, _INPUTS, seed)
     if not inputs:
         return []

@@ -50,7 +50,7 @@ def _variables(function: ast.AST) -> dict[str, str]:
 
 
 def _items(target: ast.expr, source: ast.expr) -> Iterator[tuple[str, str]]:
-    """Yield (variable, what it is taken from) for the targets of a loop."""
+    """Yield (variable, its source) for the targets of a loop."""
     if isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and isinstance(target, ast.Tuple):
         if source.func.id == "enumerate" and len(target.elts) == 2 and source.args:
             yield from _items(target.elts[1], source.args[0])
@@ -132,11 +132,11 @@ _MOST_OF_A_PLACE = 8
 
 @dataclass(frozen=True)
 class Aim:
-    """What one place in the code proposes to try.
+    """Texts and cells that one place in the code suggests trying.
 
     Attributes:
-        line: of the place, from 1.
-        texts: that it looks for.
+        line: the line number of the place, from 1.
+        texts: the texts that it looks for.
         columns: cells that it looks for, by column.
     """
 
@@ -146,7 +146,7 @@ class Aim:
 
 
 def aims(reward: Reward) -> list[Aim]:
-    """Return what the code of a reward's functions proposes to try, without repetitions."""
+    """Return the attempts suggested by the code of a reward's functions, without repetitions."""
     found: dict[tuple[Any, ...], Aim] = {}
     for site in places(reward):
         texts = tuple(dict.fromkeys(_texts(site)))[:_MOST_OF_A_PLACE]

@@ -1,4 +1,4 @@
-"""Places: the nodes of the source code of a reward's functions and of what they use in their modules."""
+"""Places: the nodes of the source code of a reward's functions, and of the objects in their modules that they use."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def places(reward: Reward) -> Iterator[Site]:
 
 
 def closed_over(function: FunctionType) -> Iterator[Any]:
-    """Yield what a function uses of the functions around it."""
+    """Yield the values that a function uses from the functions around it."""
     for cell in function.__closure__ or ():
         try:
             yield cell.cell_contents

@@ -1,4 +1,4 @@
-r"""Slips: constructions that do something else than they say, each with what its author meant.
+r"""Slips: code that does not do what its author meant, each with the intended code.
 
 ``re.sub(pattern, "", text, re.I)`` passes the flag as the number of replacements, ``text.lstrip("Answer: ")`` removes
 letters, and ``"Yes" in text.lower()`` is never true. A slip proposes a repair; only if the repaired code gives another
@@ -67,7 +67,7 @@ def _with_constant(functions: list[FunctionType], site: Site, source: str) -> It
     target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
     spaces = [one.__globals__ for one in functions if isinstance(target, ast.Name) and target.id in one.__globals__]
     if not isinstance(target, ast.Name) or not spaces:
-        raise NotRepaired("it is no constant of a module that is in use")
+        raise NotRepaired("it is not a constant of a module that is in use")
     space, name = spaces[0], target.id
     written = next(
         one for one in ast.parse(source).body if getattr(one, "lineno", 0) == getattr(statement, "lineno", -1)
@@ -76,7 +76,7 @@ def _with_constant(functions: list[FunctionType], site: Site, source: str) -> It
     assert written.value is not None
     try:
         value = eval(compile(ast.Expression(written.value), "<repaired>", "eval"), dict(space))
-    except Exception as error:  # it was made of something that is no more what it was
+    except Exception as error:  # it was made of something that has changed since
         raise NotRepaired(str(error)) from None
     original = space[name]
     if type(value) is not type(original):
@@ -132,7 +132,7 @@ def reachable(reward: Reward) -> Iterator[FunctionType]:
 
 
 def _used(function: FunctionType) -> Iterator[Any]:
-    """Yield what a function uses of its own module, and of the functions around it."""
+    """Yield the values that a function uses from its module and from the functions around it."""
     file = function.__code__.co_filename
     for name in _names(function.__code__):
         value = function.__globals__.get(name)
@@ -158,12 +158,12 @@ _CAPITAL = re.compile(r"(?<!\\)[A-Z]")
 
 @dataclass(frozen=True)
 class Slip:
-    """A place in the code that does not do what it says.
+    """A place in the code that does not do what its author meant.
 
     Attributes:
         site: the place.
         repairs: texts that may be meant instead; if the score changes with each of them, the slip has an effect.
-        why: what the code does.
+        why: the effect of the code.
     """
 
     site: Site
@@ -271,7 +271,7 @@ def _pattern_too_wide(site: Site, node: ast.Constant) -> Iterator[Slip]:
     if not pattern or not _is_pattern(site):
         return
     if "[A-z" in pattern or "[a-Z" in pattern:
-        yield Slip(site, (repr(pattern.replace("A-z", "A-Za-z")),), "[A-z] has [, \\, ], ^, _ and ` in it, too")
+        yield Slip(site, (repr(pattern.replace("A-z", "A-Za-z")),), "[A-z] also contains [, \\, ], ^, _ and `")
     if _DOT.search(pattern):
         yield Slip(site, (repr(_DOT.sub(r"\1\\.", pattern)),), "the dot between the digits matches any character")
     if re.match(r"\^[^()]*\|[^()]*\$\Z", pattern):
@@ -414,11 +414,11 @@ def _texts_run_together(site: Site, node: ast.expr) -> Iterator[Slip]:
 
 @_kind(ast.BinOp)
 def _flags_lost(site: Site, node: ast.BinOp) -> Iterator[Slip]:
-    """``re.I & re.S`` is no flag at all."""
+    """``re.I & re.S`` is 0, which sets no flag."""
     sides = (node.left, node.right)
     flags = all(isinstance(side, ast.Attribute) and side.attr in _FLAGS for side in sides)
     if flags and isinstance(node.op, ast.BitAnd):
-        yield Slip(site, (grouped(" | ".join(map(site.of, sides))),), f"{site.text} is no flag at all")
+        yield Slip(site, (grouped(" | ".join(map(site.of, sides))),), f"{site.text} sets no flag")
 
 
 def _text(node: ast.AST) -> str:

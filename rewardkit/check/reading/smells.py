@@ -17,7 +17,7 @@ _SHORTEST_CUT, _LONGEST_CUT = 50, 20_000
 
 @dataclass(frozen=True)
 class Smells:
-    """What the code of a reward does that may go wrong.
+    """Patterns in the code of a reward that may go wrong.
 
     Attributes:
         cuts: lengths to which it cuts texts, ``text[-300:]``.

@@ -107,7 +107,7 @@ def _reason(result: LawResult) -> str:
 
 @dataclass
 class _Shown:
-    """What a section has shown already, so that it is not shown again."""
+    """The data that a section has shown already, so that it is not repeated."""
 
     columns: Mapping[str, Any] | None = None
     cut: bool = False
@@ -183,7 +183,7 @@ def _findings_in_short(
 
 
 def _similarity(finding: Finding) -> str:
-    """Return what findings have in common if only the first of them is shown in full."""
+    """Return the common part of findings if only the first of them is shown in full."""
     if finding.line and finding.law == "exploits":
         return repr((finding.law, finding.line))
     return repr((finding.law, finding.family, finding.matters, _raised(finding), finding.advice))

@@ -1,4 +1,4 @@
-"""Report: the results of all laws for one reward. Section: a report with what labels and samples say.
+"""Report: the results of all laws for one reward. Section: a report with the results from labels and samples.
 
 ``print(check_reward(reward, examples=[...]))`` shows a table of laws, then every finding: the completion, its score,
 why it matters, and a line of Python that reproduces it.
@@ -34,16 +34,16 @@ class Report:
     """All results of a check of one reward.
 
     Attributes:
-        reward: how the reward prints.
+        reward: the repr of the reward.
         results: one per law, in the order in which the laws ran.
         components: of a list or sum, the reports of its addends, each checked by itself; they lack the findings that
             `results` has.
         seed: repeats the same check.
-        seconds: how long it took.
-        fingerprint: of the reward.
+        seconds: the duration.
+        fingerprint: the fingerprint of the reward.
         budget: the seconds that it was given.
-        remarks: what the reader should know about the examples.
-        printed: what the reward printed meanwhile; None if nothing.
+        remarks: facts about the examples for the reader.
+        printed: the output of the reward during the check; None if nothing.
     """
 
     reward: str
@@ -231,7 +231,7 @@ class Section:
 
     @property
     def _untried(self) -> list[str]:
-        """Say what only right completions can show, if there are none."""
+        """Name the results that need right completions, if there are none."""
         laws = [result.law for result in self.report.results if result.reason == NO_GOOD]
         if not laws:
             return []
@@ -246,7 +246,7 @@ class Section:
         laws = [result.law for result in self.report.results if result.reason == COVERED]
         if not laws:
             return []
-        return [f"It pays some wrong completions, too; the sum of the rewards does not ({', '.join(laws)})."]
+        return [f"It also pays some wrong completions; the sum of the rewards does not ({', '.join(laws)})."]
 
     @property
     def _cut(self) -> list[str]:
@@ -329,7 +329,7 @@ def cause_of(finding: Finding) -> str:
 def by_cause(section: Section) -> list[tuple[str, list[tuple[str, Finding]]]]:
     """Return the findings of a reward and its components by law, each with the name of its component, if it has one.
 
-    Laws without findings of their own are left out.
+    Laws without their own findings are left out.
     """
     found: dict[str, list[tuple[str, Finding]]] = {}
     for title, one in [("", section), *((part.title, part) for part in section.parts)]:
@@ -344,7 +344,7 @@ def _key(finding: Finding) -> str:
 
 
 def repeated(results: Sequence[LawResult]) -> set[str]:
-    """Return laws without findings of their own: a completion that kills the process does so in every law.
+    """Return laws without their own findings: a completion that kills the process does so in every law.
 
     Such a finding names the law that it breaks. It is shown there, or else where it occurs first.
     """

@@ -1,1 +1,1 @@
-"""The reward that is checked: how it scores, and what is known of it."""
+"""The reward that is checked: its scores, and the facts about it."""

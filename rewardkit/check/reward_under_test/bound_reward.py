@@ -101,7 +101,8 @@ def bound(
 
 
 def name_of(reward: Any) -> str:
-    """Return the default name of a reward: how it prints; for a function, its name; for a list, its items' names."""
+    """Return the default name of a reward: its name if it is a function, its items' names if it is a list, else its
+    repr."""
     if not isinstance(reward, Reward) and callable(reward):
         return function_name(reward)
     text = f"[{', '.join(map(name_of, reward))}]" if isinstance(reward, (list, tuple)) else repr(reward)

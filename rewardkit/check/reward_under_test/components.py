@@ -51,7 +51,7 @@ def unrepeated(report: Report, known: Iterable[Finding], reason: str) -> Report:
 
 
 def _faults(finding: Finding) -> Iterator[tuple[str, ...]]:
-    """Yield what makes a fault the same in a sum and in its component."""
+    """Yield keys that are the same for a fault in a sum and in its component."""
     raised = finding.trace.strip().splitlines()[-1] if finding.trace.strip() else ""
     yield finding.law, repr(finding.completion), raised
     if finding.family:

@@ -1,4 +1,4 @@
-"""Judgment: find out what a reward judges, so that it is blamed only for that.
+"""Judgment: find out which properties a reward judges, so that it is blamed only for them.
 
 A format reward pays wrong answers, as it should, and a length reward pays nonsense of the right length. A reward judges
 answers if it is seen to tell a right answer from a wrong one of the same length.
@@ -37,7 +37,7 @@ class Judged:
 
     Attributes:
         example: the number of its example.
-        completion: as given.
+        completion: the completion as given.
         anatomy: its parts.
         seen: its score.
         wrong: answers that are certainly wrong.
@@ -73,7 +73,7 @@ class Judged:
 
     @property
     def text_counts(self) -> bool:
-        """Whether its text matters: the words of an agent that is judged by what it did do not."""
+        """Whether its text matters: the words of an agent that is judged by its actions do not."""
         return self.keeps_calls or not has_calls(self.completion)
 
     def saying(self, text: str) -> Any:

@@ -46,7 +46,7 @@ _OF_FORM = re.compile(
 
 
 def columns_of(binding: Binding, code: Mined, known: set[str]) -> set[str]:
-    """Return the columns that a function names or uses, of those `known`; `code` is what its code mentions."""
+    """Return the columns among `known` that a function names or uses; `code` has the names that its code mentions."""
     function = binding.original
     if not binding.foreign:
         named = {one.source: one.name for one in binding.columns}
@@ -63,7 +63,7 @@ def columns_of(binding: Binding, code: Mined, known: set[str]) -> set[str]:
 
 
 def named_arguments(function: Any, known: set[str]) -> set[str]:
-    """Return the known columns that are arguments of a function and that its code uses."""
+    """Return the known columns that are arguments of a function and used in its code."""
     return {name for name in parameters_of(function) or () if name in known and uses_argument(function, name)}
 
 
@@ -88,12 +88,12 @@ class OutOfTime(BaseException):
 
 @dataclass(frozen=True)
 class Declarations:
-    """What the author declares about a reward, besides its examples.
+    """The author's declarations about a reward, besides its examples.
 
     Attributes:
-        margin: by how much every good completion scores above every bad one.
+        margin: the least amount by which every good completion scores above every bad one.
         chains: completions for one example, each better than the one before; ``(example, completions)``.
-        indifferent: what may change without changing the score: ``"whitespace"``, ``"unicode"``, ``"case"``.
+        indifferent: the changes that do not change the score: ``"whitespace"``, ``"unicode"``, ``"case"``.
         right: (completion, example) -> whether the completion is right; used by the search for exploits.
         distractors: answers that are certainly wrong for every example.
         nothing_to_do: the numbers of examples in which doing nothing is right.
@@ -112,12 +112,12 @@ class RewardUnderTest:
 
     Args:
         reward: the tree.
-        examples: at least one.
+        examples: the examples, at least one.
         plain: whether it is a trainer's reward function.
-        seed: of everything drawn.
-        promises: what its author declares.
+        seed: the seed of everything drawn.
+        promises: the declarations of its author.
         whole: the sum of all rewards of the run, if this is one of several.
-        stage: where the calls of a completion run.
+        stage: the place where the calls of a completion run.
         part: its name, if it is an addend of a sum that is checked by itself.
         imports: statements that import the reward as ``reward``; empty if they are not known.
 
@@ -233,14 +233,14 @@ class RewardUnderTest:
 
     @cached_property
     def aims(self) -> list[Aim]:
-        """What the source of the reward's functions proposes to try."""
+        """The attempts that the source of the reward's functions suggests."""
         from rewardkit.check.reading.aims import aims
 
         return aims(self.reward)
 
     @cached_property
     def smells(self) -> Smells:
-        """What the source of the reward's functions does that may go wrong."""
+        """The patterns in the source of the reward's functions that may go wrong."""
         from rewardkit.check.reading.smells import smells
 
         return smells(self.reward)
@@ -302,7 +302,7 @@ class RewardUnderTest:
 
     @cached_property
     def scope(self) -> str:
-        """``"sample"``, ``"group"`` or ``"batch"``: what the reward declares it needs to score one completion."""
+        """The declared rows that the reward needs to score one completion: ``"sample"``, ``"group"`` or ``"batch"``."""
         scopes = {binding.scope for _, binding in self.bindings if not binding.foreign} | {_together(self.reward)}
         return next((scope for scope in ("batch", "group") if scope in scopes), "sample")
 

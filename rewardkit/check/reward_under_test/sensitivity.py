@@ -25,7 +25,7 @@ def shrunk(text: str, shows: Callable[[str], bool], *, seconds: float = 2.0, kee
     Pieces are cut out, from halves down to single characters; then characters that cannot be typed are replaced.
 
     Args:
-        text: to shrink.
+        text: the text to shrink.
         shows: whether a text shows the fault.
         seconds: time limit.
         keep: a part of the text that must not change.
@@ -76,8 +76,8 @@ class Part:
 
     Attributes:
         span: its place.
-        text: how it is written.
-        kind: what it is.
+        text: the text of the part.
+        kind: the kind of part.
     """
 
     span: Span
@@ -140,7 +140,7 @@ def unrelated(part: Part) -> str:
 
 
 def atoms_of(value: Any) -> list[str]:
-    """Return the texts and numbers in a cell, through lists and objects: keys, too."""
+    """Return the texts and numbers in a cell, through lists and objects, including keys."""
     if isinstance(value, dict):
         return [atom for pair in value.items() for one in pair for atom in atoms_of(one)]
     if isinstance(value, (list, tuple, set, frozenset)):

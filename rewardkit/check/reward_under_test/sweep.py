@@ -91,7 +91,7 @@ def _anatomy(subject: RewardUnderTest, example: int, completion: Any) -> ParsedC
     """Return the parts of a right completion: of the columns whose value it has, the first one that matters.
 
     If none does, the reward may ignore its gold answers: then the one that is marked as the answer. A value in passing,
-    such as a number of the prompt, is no answer.
+    such as a number of the prompt, is not an answer.
     """
     columns = subject.examples[example].columns
     candidates = anatomies_of(text_of(completion), columns, subject.columns_read, answered=True)

@@ -40,13 +40,13 @@ class TrialResult:
 
     Attributes:
         value: the total; NaN if there is none.
-        outcome: of the total.
+        outcome: the outcome of the total.
         reason: why there is no total, or what was raised.
         component: the component that caused it.
         components: raw values by name.
         terms: shares of the total by name.
-        notes: by component.
-        parts: of the components' scores, by ``component.part``.
+        notes: the notes by component.
+        parts: the parts of the components' scores, by ``component.part``.
         trace: the traceback, if the reward raised.
     """
 

@@ -71,7 +71,7 @@ _MOST = 60
 
 @dataclass(frozen=True)
 class Mined:
-    """What the code of a reward mentions.
+    """The words and numbers that the code of a reward mentions.
 
     Attributes:
         texts: string constants of at most 80 characters, without docstrings.
@@ -104,7 +104,7 @@ class Mined:
 
 
 def mined(reward: Reward) -> Mined:
-    """Collect what the functions and primitives of a tree mention."""
+    """Collect the words and numbers that the functions and primitives of a tree mention."""
     texts: dict[str, None] = {}
     patterns: dict[str, None] = {}
     names: set[str] = set()

@@ -1,4 +1,4 @@
-"""The whole: what the rewards of a run judge together, so that none of them is blamed for what another one judges.
+"""The whole: all rewards of a run together, so that none of them is blamed for a property that another one judges.
 
 A format reward pays wrong answers, and a reward for fields pays wrong values. In a list with a reward that judges
 answers, that is as it should be: the sum tells them apart.
@@ -92,7 +92,7 @@ COVERED = "the other rewards judge that"
 
 
 def tells_apart(subject: RewardUnderTest, right: Trial, wrong: Trial) -> bool:
-    """Whether the sum of all rewards of the run pays the right completion more; False if there are no others."""
+    """Whether the sum of all rewards of the run pays the right completion more; False if it has no other rewards."""
     apart = _distinguished(subject, right, wrong)
     subject.covered = subject.covered or apart
     return apart

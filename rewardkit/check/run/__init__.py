@@ -1,1 +1,1 @@
-"""Running the laws in a child process, and what they print."""
+"""Running the laws in a child process, and their output."""

@@ -26,21 +26,21 @@ Told = Callable[[str, int, int], None]
 _SHOWN = 200
 """If a reward ends the process on a completion with more characters, a shorter one is tried."""
 _STALLED = 1.0
-"""Patience in seconds once a reward has hung. More completions that hang are left out, and are no more findings."""
+"""Patience in seconds once a reward has hung. Further completions that hang are skipped, without a finding."""
 _LOSSES = 16
 """A law is tried again without the completion on which the child was lost, until this many are known."""
 _WORTH = 1.0
-"""Seconds that must be left for laws that were not finished to go on."""
+"""Seconds that must be left for unfinished laws to continue."""
 _SHARE = 0.5
 """One law may take this share of the time left."""
 _OF_TIME = "time_linear"
-"""The law that a completion breaks on which the reward hangs or takes long."""
+"""The law that is broken if the reward hangs on a completion, or takes long."""
 
 
 def run_laws(
     subject: RewardUnderTest, laws: Sequence[Law], *, patience: float, isolate: bool, told: Told, output: Output
 ) -> Generator[LawResult, None, None]:
-    """Yield the result of each law as it arrives; one that was not finished goes on in the time that the others left.
+    """Yield the result of each law as it arrives. An unfinished law continues in the time that the others left.
 
     Args:
         subject: the reward under test.
@@ -130,7 +130,7 @@ def run_law(law: Law, subject: RewardUnderTest) -> LawResult:
 
 
 def _found(law: Law, subject: RewardUnderTest) -> Iterator[Finding]:
-    """Yield what a law finds, and what its long completions say about the time."""
+    """Yield the findings of a law, and the timing of its long completions."""
     subject.law, subject.slow, subject.covered = law, None, False
     try:
         yield from law.check(subject)

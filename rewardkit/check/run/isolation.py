@@ -44,8 +44,8 @@ class Lost:
     """The child was lost: it hung or died.
 
     Attributes:
-        trials: what it was scoring; empty if it was doing something else.
-        reason: what happened to it.
+        trials: the trials that it was scoring; empty if it was doing something else.
+        reason: the cause of its end.
     """
 
     trials: tuple[Trial, ...]
@@ -58,7 +58,7 @@ class Lost:
 
 
 class Note:
-    """What the child is scoring and since when, in memory shared by both processes."""
+    """The trials that the child is scoring, and their start time, in memory shared by both processes."""
 
     def __init__(self) -> None:
         self._shared = mmap.mmap(-1, _NOTED)
@@ -106,11 +106,11 @@ def isolated(
     heard: Heard = lambda data: None,
     quiet: float = math.inf,
 ) -> Iterator[Any]:
-    """Run `work` in a forked child and yield what it sends; at the end, a `Lost` if the child hung or died.
+    """Run `work` in a forked child and yield its messages; at the end, a `Lost` if the child hung or died.
 
     Args:
         work: called in the child with a function that sends a picklable object.
-        note: what the child is scoring.
+        note: a record of the trials that the child is scoring.
         patience: time limit for one completion in seconds; a batch of 32 may take twice as long.
         limit: time limit for all work in seconds.
         heard: gets everything that the child prints.

@@ -1,4 +1,4 @@
-"""Output: what a reward prints while it is checked, counted and sampled instead of shown.
+"""Output that a reward prints while it is checked: counted and sampled instead of shown.
 
 A reward that prints one line per completion would print a million of them in a check.
 """
@@ -27,8 +27,8 @@ class Printed:
     """The output of a reward while it was checked, on stdout and stderr.
 
     Attributes:
-        lines: how many.
-        size: in bytes.
+        lines: the number of lines.
+        size: the size in bytes.
         sample: its first lines.
     """
 
@@ -75,13 +75,13 @@ def speak_to(descriptor: int) -> None:
     """From now on, send everything that this process and its children print to a file descriptor."""
     for place, name in ((1, "stdout"), (2, "stderr")):
         os.dup2(descriptor, place)
-        # Notebooks and pytest put objects of their own here, which do not write to 1 and 2.
+        # Notebooks and pytest put their own objects here, which do not write to 1 and 2.
         setattr(sys, name, _stream(place))
 
 
 @contextmanager
 def diverted(heard: Heard) -> Iterator[None]:
-    """Inside the block, `heard` gets what this process prints, once the block ends."""
+    """Pass the output of this process inside the block to `heard`, once the block ends."""
     before = sys.stdout, sys.stderr
     with suppress(Exception):
         for stream in before:

@@ -1,4 +1,4 @@
-"""Targets: what ``rewardkit check rewards.py`` and ``pytest --rewardkit rewards.py`` check, and what they leave out.
+"""Targets: the rewards that ``rewardkit check rewards.py`` and ``pytest --rewardkit rewards.py`` check or leave out.
 
 Without a name, each candidate of the module is bound to its examples or left out with the reason.
 """
@@ -31,10 +31,10 @@ class LeftOut:
     """A candidate that is not checked.
 
     Attributes:
-        name: of its variable.
+        name: the name of its variable.
         reason: why it is not checked.
         certain: whether it is a reward beyond doubt that should have been checked.
-        columns: that it reads, if it is left out because there are no examples.
+        columns: the columns that it reads, if it is left out because there are no examples.
     """
 
     name: str
@@ -45,12 +45,12 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Targets:
-    """What one target names.
+    """The rewards that one target names.
 
     Attributes:
-        target: as given.
+        target: the target as given.
         bound: the rewards to check.
-        kinds: what each of them is; empty if it was asked for by name.
+        kinds: the kind of each of them; empty if it was asked for by name.
         left_out: the other candidates.
     """
 
@@ -60,7 +60,7 @@ class Targets:
     left_out: tuple[LeftOut, ...] = ()
 
     def __str__(self) -> str:
-        """List the candidates and say what a candidate is."""
+        """List the candidates, with the definition of a candidate."""
         rows = [(one.name, kind) for one, kind in zip(self.bound, self.kinds, strict=True)]
         rows += [(one.name, f"left out: {one.reason}") for one in self.left_out]
         width = max(len(name) for name, _ in rows)
@@ -87,11 +87,11 @@ def stub_of(left_out: Sequence[LeftOut]) -> list[str]:
 
 
 def targets_of(target: str, **options: Any) -> Targets:
-    """Load and bind what a target names: one reward, or all candidates of a module.
+    """Load and bind the rewards of a target: one reward, or all candidates of a module.
 
     Args:
         target: ``file.py``, ``module``, or either with ``:reward``.
-        options: of `bound_with`.
+        options: the options of `bound_with`.
 
     Raises:
         RewardDefinitionError: nothing can be checked; the message says why.

@@ -52,7 +52,7 @@ def changed_values(value: Any, schema: Any = None) -> Iterator[Any]:
 
 
 def _unlike(part: Any, numbers: list[Any], texts: list[str]) -> Iterator[Any]:
-    """Yield other values in place of `part`, those of its own type last."""
+    """Yield other values in place of `part`, values of the same type last."""
     others: list[Any] = [None, "x", 0, [], {}, True]
     for other in others:
         if type(other) is not type(part):
@@ -110,7 +110,7 @@ def broken(anatomy: ParsedCompletion, mined: Mined, bad: Sequence[str] = ()) -> 
     """Yield near misses, damaged copies of a right completion, and wild texts in place of its answer.
 
     Args:
-        anatomy: of the right completion.
+        anatomy: the parsed right completion.
         mined: tags and texts that the reward's code mentions.
         bad: wrong completions, which are joined with the right one.
     """

@@ -1,6 +1,6 @@
 """Dresses: a right completion in other clothes, as another model would write it.
 
-``<answer>42</answer>`` may have its answer on a line of its own, and a remark or a code block behind it.
+``<answer>42</answer>`` may have its answer on a separate line, and a remark or a code block after it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class FormatVariant:
     """A right completion in other clothes.
 
     Attributes:
-        name: how it is written.
-        text: of the completion.
+        name: the format in words.
+        text: the text of the completion.
         control: another text that must be paid for the dress to count; empty for none.
         hint: the likely cause, or how to fix it.
         any_cost: whether any loss of a twentieth or more is a fault; otherwise only the loss of everything.
@@ -110,7 +110,7 @@ def _reads_numbers(subject: RewardUnderTest) -> bool:
 
 
 def _broken_lines(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
-    """Yield the completion with a line break in its thinking, and with its answer on a line of its own."""
+    """Yield the completion with a line break in its thinking, and with its answer on a separate line."""
     text, region, block = anatomy.text, anatomy.region, anatomy.thinking
     thought = block.body if block is not None else Span(0, region.start)
     body = thought.of(text)
@@ -122,11 +122,11 @@ def _broken_lines(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
     said = region.of(text)
     if region.kind.startswith("tag ") and said.strip() and said == said.strip("\n"):
         lines, spaces = (anatomy.with_region(f"{mark}{said.strip()}{mark}") for mark in "\n ")
-        yield FormatVariant("with its answer on a line of its own", lines, spaces, DOTALL, any_cost=True)
+        yield FormatVariant("with its answer on a separate line", lines, spaces, DOTALL, any_cost=True)
 
 
 def _prefilled(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVariant]:
-    """Yield the completion without the opening tag of its thinking, as after a prompt that ends with that tag."""
+    """Yield the completion without the opening tag of its thinking, as if the prompt ended with that tag."""
     block, text = right.anatomy.thinking, right.anatomy.text
     if block is None or block.whole.start == block.body.start or text[: block.whole.start].strip():
         return

@@ -1,4 +1,4 @@
-r"""Other golds: more values that a gold column may have, with what is right and wrong for each.
+r"""Other golds: more values that a gold column may have, with right and wrong answers for each.
 
 For ``answer="42"`` there are ``"0"`` and ``"7"``, which rows like the examples surely have, and ``"-305"`` or
 ``"0.25"``, which they may have; for ``"B"`` the other letters; for ``{"qty": 3}`` objects with other values of the same
@@ -24,7 +24,7 @@ _TINY = ("1.6e-19",)
 _WORDS = ("yes", "no"), ("true", "false"), ("positive", "negative")
 _ORDINARY = ("Quartz", "Lisbon")
 _SPECIAL = ("C++", "f(x)", "3.5 [draft]")
-"""Texts that are no patterns for themselves."""
+"""Texts that, read as patterns, do not match themselves."""
 _SCRIPTS = (("北京", "上海"), ("Москва", "Киев"))
 _FORMULAS = ((r"\frac{3}{4}", r"\frac{3}{5}"), (r"\sqrt{2}", r"\sqrt{3}"))
 _TIMES = (("12:40", "12:40 pm", "12:40 am"), ("00:15", "12:15 am", "12:15 pm"), ("09:05", "9:05 am", "9:05 pm"))
@@ -36,7 +36,7 @@ class Gold:
     """Another value of a gold column.
 
     Attributes:
-        value: of the column.
+        value: the value of the column.
         written: the answer that writes it in a completion.
         wrong: answers that are certainly wrong for it.
         certain: whether rows like the examples surely have it, so that the reward must know it.
@@ -51,10 +51,10 @@ class Gold:
 def other_golds(
     anatomy: ParsedCompletion, known: Sequence[Any], *, in_patterns: bool = False, stripped: Sequence[str] = ()
 ) -> Iterator[Gold]:
-    """Yield other values in place of the gold answer of a right completion; none where that is not certain.
+    """Yield other values in place of the gold answer of a right completion; none if the place is not certain.
 
     Args:
-        anatomy: of the completion.
+        anatomy: the parsed completion.
         known: the values of the column in all examples.
         in_patterns: whether the code makes regular expressions of the column.
         stripped: sets of letters that the code strips from the ends of texts.
@@ -95,7 +95,7 @@ def _cell(value: Any, written: str, other: str) -> Any:
 def _answers(
     anatomy: ParsedCompletion, known: Sequence[Any], in_patterns: bool, stripped: Sequence[str]
 ) -> Iterator[Gold]:
-    """Yield texts for a gold answer that is no document."""
+    """Yield texts for a gold answer that is not a document."""
     value, written = anatomy.value, anatomy.gold.strip()
     in_text = isinstance(value, str)
     if re.fullmatch(r"\d{1,2}:\d{2}", str(value).strip()) and re.search(r"(?i)[ap]\.?m", anatomy.text):

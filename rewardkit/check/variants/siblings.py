@@ -26,9 +26,9 @@ class Siblings:
     """Parts of one kind, in order.
 
     Attributes:
-        text: of the completion.
+        text: the text of the completion.
         kind: ``"call"``, ``"block"``, ``"fence"``, ``"bullet"``, ``"item"`` or ``"mention"``.
-        spans: of the parts.
+        spans: the spans of the parts.
     """
 
     text: str
@@ -95,7 +95,7 @@ def siblings_in(anatomy: ParsedCompletion, columns: Sequence[Any] = ()) -> Itera
     """Yield the siblings of a right completion, outside its thinking.
 
     Args:
-        anatomy: of the completion.
+        anatomy: the parsed completion.
         columns: values of columns; the items of lists are siblings where the completion mentions each of them.
     """
     text = anatomy.text

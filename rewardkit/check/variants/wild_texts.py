@@ -1,4 +1,4 @@
-"""Wild texts: what a policy writes when it degenerates, and what an adversary would write, by description.
+"""Wild texts: the output of degenerated policies and of adversaries, by description.
 
 The laws of growth make long texts from pieces themselves.
 """

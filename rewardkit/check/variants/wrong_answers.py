@@ -33,7 +33,7 @@ class Wrong:
     Attributes:
         text: the answer.
         family: the family of the hack.
-        kind: what it is, in a few words.
+        kind: a short description.
         honest: whether a model may give it in good faith.
     """
 
@@ -48,7 +48,7 @@ def wrong_answers(gold: str, value: Any = None, others: Iterable[str] = ()) -> l
 
     Args:
         gold: the right answer as a completion writes it.
-        value: of its column.
+        value: the value of its column.
         others: gold answers of other examples.
     """
     found: dict[str, Wrong] = {}
@@ -250,7 +250,8 @@ def _wrong_objects(gold: str) -> Iterator[Wrong]:
 
 
 def leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """Yield the values in a document that are no objects or lists, each with its path; at most eight per object."""
+    """Yield the values in a document that are neither objects nor lists, each with its path; at most eight per
+    object."""
     below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
     if below is None:
         yield path, value

@@ -56,7 +56,7 @@ _CHIPS = 16
 
 
 class Pair(NamedTuple):
-    """What is compared: a prompt, by its number on both sides, and a component or the total."""
+    """The subject of a comparison: a prompt, by its number on both sides, and a component or the total."""
 
     two: TwoRuns
     name: str
@@ -106,7 +106,7 @@ class ComparedTexts:
             build_scores(*shown.values())
 
     async def update(self, pair: Pair) -> None:
-        """Show what is new: another completion, or only what the reward that is tried gives."""
+        """Show the changes: another completion, or only the scores of the reward on trial."""
         before = self._pair
         same = before is not None and before[1:] == pair[1:] and pair.two.is_like(before.two)
         if not same or not self.shown:
@@ -452,7 +452,7 @@ class Compare(Tab):
             field.style("width: 96px")
 
     async def _compare(self, *, again: bool = False) -> None:
-        """Compare, and show everything; or, if nothing else was chosen, what is new."""
+        """Compare, and show everything, or only the changes if the choice is the same."""
         assert self.other is not None
         address = self.page.address
         left, right = (self.watched, Window.parse(address.get("a"))), (self.other, Window.parse(address.get("b")))
@@ -477,7 +477,7 @@ class Compare(Tab):
 
     @property
     def _names(self) -> tuple[str, str]:
-        """What to call both sides."""
+        """The names of both sides."""
         if self.other is None or self.other.name == self.watched.name:
             return SIDES
         return one_line(self.watched.name, 60), one_line(self.other.name, 60)

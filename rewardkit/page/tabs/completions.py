@@ -121,7 +121,7 @@ class Completions(Tab):
         self.page.shell.run_method("reveal", ".prompts tr.selected")
 
     def _build_selected(self) -> None:
-        """Show which steps are selected, with a way back to what changed in them."""
+        """Show the selected steps, with a link back to the changes in them."""
         address, selection = self.page.address, Selection.of(self.page.address)
         if selection is None:
             return

@@ -147,7 +147,7 @@ def flip_of(watched: Watched, row: int) -> dict[str, str] | None:
 
 
 class TriedFacts:
-    """What the reward that is tried gives a completion."""
+    """The scores that the reward on trial gives a completion."""
 
     def __init__(self, watched: Watched, row: int) -> None:
         self.watched = watched
@@ -156,7 +156,7 @@ class TriedFacts:
         self.update()
 
     def update(self) -> None:
-        """Show what is known by now."""
+        """Show the scores known by now."""
         trial, tried, row = self.watched.trial, self.watched.scores.tried, self.row
         shown = trial is not None and NEW in tried
         self.frame.clear()

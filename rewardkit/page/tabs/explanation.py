@@ -204,7 +204,7 @@ class Explanation(Tab):
 
 
 def selection_of(page: Page, watched: Watched) -> Selection:
-    """Return what the address selects, or else the newest steps."""
+    """Return the steps that the address selects, or else the newest ones."""
     return Selection.of(page.address) or Selection.latest(watched.scores, page.address.get("by", "total"))
 
 

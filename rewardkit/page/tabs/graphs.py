@@ -194,7 +194,7 @@ class Graphs(Tab):
         await self._draw()
 
     async def _pick(self, event: dict[str, Any]) -> None:
-        """Zoom into the selected steps, or go to the completions that explain what changed in them."""
+        """Zoom into the selected steps, or go to the completions that explain the changes in them."""
         low, high, how = float(event["low"]), float(event["high"]), event["how"]
         if how == "z" or (how in ("drag", "other") and (how == "drag") == (self.drag == "zoom")):
             await self._zoom([low, high])

@@ -99,7 +99,7 @@ class LabelBar:
 
 
 class LabelLine:
-    """How many labels the run has, with links to them and downloads; or that the page is read-only."""
+    """The number of labels of the run, with links to them and downloads, or a note that the page is read-only."""
 
     def __init__(self, watched: Watched, find: Callable[[str], Awaitable[None]]) -> None:
         self.watched = watched

@@ -98,7 +98,7 @@ _ABOUT = {
     "explain": "The completions that made a line rise or fall",
     "versions": "The versions of the reward, and what changed between them",
 }
-"""What each tab shows, as a tooltip."""
+"""The tooltip of each tab."""
 _KEYS = {
     "?": "show this help",
     "1 2 3 4 5 6 7": "go to graphs, completions, reward logs, suspicious, compare, explain, versions",
@@ -322,7 +322,7 @@ class Page:
 
 
 def empty_state(title: str, message: str, example: str = "", *, back: bool = False) -> None:
-    """Show a message in place of content: what is missing and what to do."""
+    """Show a message in place of missing content, with advice."""
     with ui.box("empty"):
         ui.text(title, tag="h2")
         ui.text(message, tag="p")

@@ -160,7 +160,7 @@ _ABOUT_SHARE = (
 )
 _NOTE_COLUMNS = [
     ui.column("component", "Component", "soft"),
-    ui.column("note", "Note", "text", title="# stands for a number, … for a quoted text"),
+    ui.column("note", "Note", "text", title="# means a number, … a quoted text"),
     ui.column("over", "Over time", "spark", title="The share of its completions, step by step"),
     ui.column("share", "Completions", "bar", color="var(--accent)", title=_ABOUT_SHARE),
 ]
@@ -186,7 +186,7 @@ class NoteTally:
         with self.card:
             with ui.box("table-head"):
                 ui.text("Notes", tag="h3")
-                ui.text("What rewards say about completions: # stands for a number, … for a quoted text", "soft")
+                ui.text("What rewards say about completions: # means a number, … a quoted text", "soft")
             self.table = ui.Table(_NOTE_COLUMNS).when("open", self._open)
             self.more = ui.button("", self._show_all, "alone")
         self.found = ui.box("card scroll noted")

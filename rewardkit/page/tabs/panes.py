@@ -1,4 +1,4 @@
-"""What *Completions* and *Compare* have in common: a prompt, and two completions of it side by side."""
+"""The parts that *Completions* and *Compare* share: a prompt, and two completions of it side by side."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Texts:
     """The texts of both sides in one of three forms: as conversations, rendered, or compared word by word.
 
     Attributes:
-        conversations: for the browser; empty for plain texts.
+        conversations: the conversations for the browser; empty for plain texts.
         is_cut: whether a conversation is not shown to its end.
         nodes: the rendered texts; empty if they are compared.
     """
@@ -120,7 +120,7 @@ def build_numbers(side: Side) -> None:
 
 
 def build_text(place: str, side: Side, texts: Texts, show_all: Callable[[], Awaitable[None]]) -> TriedFacts:
-    """Show a text on the ``left`` or the ``right``, below what the reward that is tried gives it."""
+    """Show a text on the ``left`` or the ``right``, below its scores by the reward on trial."""
     facts = TriedFacts(side.watched, side.row)
     if texts.conversations:
         return facts

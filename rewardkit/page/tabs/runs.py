@@ -129,7 +129,7 @@ def row_of(name: str, summary: Summary | None, components: Names, selected: bool
 
 
 def _spark(line: Line) -> dict[str, Any] | None:
-    """Return a curve as points from 0 to 1, and what it says in words."""
+    """Return a curve as points from 0 to 1, and its description in words."""
     kept = np.isfinite(line.y)
     if kept.sum() < 2:
         return None

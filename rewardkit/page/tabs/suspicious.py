@@ -25,11 +25,11 @@ _EXPLOIT = "exploit"
 
 
 class LeadCheck:
-    """Buttons that label the completions of a lead, and the command that checks the reward with them.
+    """Buttons for labeling the completions of a lead, and the command that checks the reward with them.
 
     Args:
         rows: the completions, as rows of the scores in memory.
-        note: what is noted about the label.
+        note: the note on the label.
     """
 
     def __init__(self, watched: Watched, rows: Sequence[int], note: str) -> None:
@@ -80,7 +80,7 @@ _COMPLETIONS = 6
 _GAMED = ("foreign", "form", "gold", "proxy", "copies")
 """Kinds of leads whose completions are paid for too little."""
 _FACTS = (
-    "Healthy runs show these as often as runs that game their reward, so they have no strength and are no reason to "
+    "Healthy runs show these as often as runs that game their reward, so they have no strength and are not a reason to "
     "doubt the run."
 )
 _ABOUT = (

@@ -1,4 +1,4 @@
-"""Tables that are searched, sorted and shown page by page; the address keeps what was chosen."""
+"""Tables that are searched, sorted and shown page by page. The address keeps the user's choices."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class Pager:
 
 
 class PagedTable(ABC):
-    """A table of what a search finds.
+    """A table of search results.
 
     Attributes:
         size: the rows of a page.
-        names: what the address calls the words, the column to sort by, and the direction that is not usual.
-        page_name: what the address calls the page; empty if it does not keep it.
+        names: the names in the address of the words, the column to sort by, and the unusual direction.
+        page_name: the name of the page in the address; empty if it does not keep it.
         order: (n,) the numbers of the rows that were found, sorted.
         at: the page that is shown, from 0.
     """

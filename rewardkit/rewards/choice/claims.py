@@ -38,7 +38,7 @@ from rewardkit.text.visibility import replaced
 
 
 MAX_CHARACTERS = 20_000
-"""How many characters at the end of an answer are read: a choice is short and follows its explanation."""
+"""The number of characters read at the end of an answer: a choice is short and follows its explanation."""
 
 MOST_OPTIONS = 100
 """The limit of options: each is searched for in the whole text."""
@@ -379,7 +379,7 @@ _PART = re.compile(
     r"['′](?!s (?:correct|right|the)\b|\w{2})| ?[+*^] ?\d| ?[-−–/] ?\d|"
     r" (?:to(?! (?:the|this|a|be)\b)|through|until|times|plus|minus|divided by|or (?:none|neither|another|something))\b"
 )
-"""What makes a mention the beginning of something else: "B to C", "B's successor", "2 times 1"."""
+"""The text after a mention that makes it the beginning of something else: "B to C", "B's successor", "2 times 1"."""
 # "B is not", "B can't", "B (wrong)"; "B is notable" is a word of its own.
 _WRONG = re.compile(
     rf"{_CLOSING}\s\(?(?:(?:is|was|are|would be|seems) (?:\w{{2,20}}ly )?(?:not|wrong|incorrect|false|out)\b|isn't\b"
@@ -419,7 +419,7 @@ _JUDGMENT = _any(
     r"\b(?:that|which|who) (?:cannot|never|can't)\b",
     r"\b(?:that|which|who) (?:is|are|was|were) (?:false|wrong|incorrect|untrue|inaccurate|invalid)\b",
 )
-"""What a question may ask for: "the incorrect statement", "the option that is not true". It denies nothing."""
+"""The object of a question: "the incorrect statement", "the option that is not true". It denies nothing."""
 
 # "not", "doubt" or "students think" before a claim in its clause; "without doubt" and "the most" deny nothing.
 _DENIED = _any(
@@ -523,7 +523,7 @@ class _Text:
 
     @property
     def last_lead(self) -> int:
-        """Where the first of the phrases that state an option begins; -1 if there is none."""
+        """The start of the first phrase that states an option; -1 if there is none."""
         leads = [self._leads.get(mention.start) for mention in self.mentions]
         return min((lead for lead in leads if lead is not None), default=-1)
 
@@ -547,7 +547,7 @@ class _Text:
         return self._settled(claims)
 
     def _claims(self, first: int, *, marked: bool) -> list[int]:
-        """Return the mentions from `first` on that are claims of the first rank that has any."""
+        """Return the mentions, starting at `first`, that are claims of the first rank that has any."""
         ranks: list[Rank] = [
             *(self._stated, self._line, self._concluded, self._right, self._subject, self._picked, self._pointed)
         ]
@@ -641,7 +641,7 @@ class _Text:
 
     @cached_property
     def _unclaimed(self) -> frozenset[int]:
-        """Where options are stated that the writer does not claim: "My friend says the answer is B"."""
+        """The positions of stated options that the writer does not claim: "My friend says the answer is B"."""
         starts = {mention.start for mention in self.mentions}
         stated = ((self._to_mention(statement.start), statement) for statement in self._statements)
         return frozenset(
@@ -658,7 +658,7 @@ class _Text:
 
     @cached_property
     def _leads(self) -> dict[int, int]:
-        """Where an option would be stated, and where the words that state it begin."""
+        """The positions of stated options, each with the start of the words that state it."""
         leads = dict(self._phrases())
         leads |= {start: lead for lead, start in self._statements}
         return {self._to_mention(start): lead for start, lead in leads.items()}

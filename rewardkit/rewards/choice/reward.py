@@ -51,7 +51,8 @@ class GoldOption:
 @final
 @dataclass(frozen=True)
 class FinalChoice(TextExtractor):
-    """The option in the marked answer, else the last one that the text claims; a passage that is no option if none."""
+    """The option in the marked answer, else the last one that the text claims; a passage that is not an option if there
+    is none."""
 
     options: Options
 
@@ -132,8 +133,8 @@ def choice(
         extract: finds the answer, which must then be the choice itself (an explanation may follow its label, as in
             ``B. Paris``). By default the marked answer (a tag, a box, ``####``), else the visible text.
         gold: finds the gold option in its cell.
-        on_unparsable_gold: what a gold cell does that cannot be read: ``"raise"`` a CoercionError, or ``"fail"``: its
-            row has no score, and ``rk.fallback`` asks the next reward. By default it raises, and fails in a training.
+        on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` a CoercionError, or ``"fail"``: its row
+            has no score, and ``rk.fallback`` asks the next reward. By default it raises, and fails in a training.
 
     Raises:
         RewardDefinitionError: fewer than two options or more than 100, an option listed twice, or options without an

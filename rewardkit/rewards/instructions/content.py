@@ -1,4 +1,4 @@
-"""Instructions about keywords: that they occur, how often, and where."""
+"""Instructions about keywords: their occurrence, number and position."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rewardkit.rewards.instructions.passage import PUNCTUATION, Passage, bare, s
 from rewardkit.rewards.instructions.registry import Count, Letter, Position, Relation, Text, Texts, check, counted
 from rewardkit.rewards.instructions.vocabulary import AFRICAN_COUNTRIES, NORTHERN_CAPITALS, is_verb
 
-# Instructions about what stands first and last: in the response, in sentences, in paragraphs.
+# Instructions about what comes first and last: in the response, in sentences, in paragraphs.
 
 
 # Letters of any script, without digits: "3rd" is not the first word.
@@ -343,7 +343,7 @@ def african_countries(passage: Passage) -> str:
         return counted(len(countries), "at least", 52, "countries from Zimbabwe on")
     other = next((line for line in countries if not any(name in line.lower() for name in AFRICAN_COUNTRIES)), None)
     if other:
-        return f"{shorten(other, 40)} is no country of Africa"
+        return f"{shorten(other, 40)} is not a country in Africa"
     wrong = next((pair for pair in pairwise(countries) if pair[0] <= pair[1]), None)
     return f"{shorten(wrong[1], 40)} follows {shorten(wrong[0], 40)}" if wrong else ""
 
@@ -377,7 +377,7 @@ def capitals(passage: Passage) -> str:
 
 
 def _rows(text: str, delimiter: str, columns: tuple[str, ...], count: int) -> str:
-    """Return what is wrong with the header, the number of rows or their length."""
+    """Return the error in the header, the number of rows or their length."""
     try:
         header, *rows = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
     except (csv.Error, ValueError) as error:
@@ -429,7 +429,7 @@ def occurrences(passage: Passage, keyword: str) -> int:
 
 
 def has_word(text: str, word: str) -> bool:
-    """Return whether `word` occurs as a word of its own, in any case."""
+    """Return whether `word` occurs as a separate word, in any case."""
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
 
 

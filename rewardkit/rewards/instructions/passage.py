@@ -1,4 +1,4 @@
-"""Passage: a text and what checks read in it (words, sentences, lines), each found once."""
+"""Passage: a text and its parts (words, sentences, lines) for the checks, each found once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LONGEST = 100
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of `text`, with what is between them removed."""
+    """Return the sentences of `text`, without the text between them."""
     found: list[str] = []
     start, length = 0, len(text.rstrip())
     for end, following in _breaks(text):
@@ -51,7 +51,7 @@ def sentences(text: str) -> list[str]:
 
 
 def _breaks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where a sentence ends and where the next one starts."""
+    """Yield the end of each sentence and the start of the next one."""
     begin = 0  # of the word with the last mark
     last: re.Match[str] | None = None
     for match in _END.finditer(text):
@@ -132,7 +132,7 @@ def tokens(sentence: str) -> list[str]:
 
 
 def _apart(word: str) -> list[str]:
-    """Return a contraction as two tokens, and an opening quotation mark as one of its own."""
+    """Return a contraction as two tokens, and an opening quotation mark as a separate token."""
     if word[0] == "'" and word.lower() not in ("'s", "'m", "'d", "'ll", "'re", "'ve", "'t"):
         return ["'", *(_apart(word[1:]) if "'" in word[1:] else [word[1:]])]
     dotted = word.endswith(".")
@@ -193,7 +193,7 @@ class Passage:
 
     @cached_property
     def bare_words(self) -> list[str]:
-        """What spaces separate, in lower case and without ASCII punctuation: ``["dont"]`` for ``Don't!``"""
+        """The words between spaces, in lower case and without ASCII punctuation: ``["dont"]`` for ``Don't!``"""
         return spoken(bare(self.lower).split())
 
     @cached_property

@@ -70,7 +70,7 @@ class Instruction:
         return definition(self.id)
 
     def problem(self, passage: Passage) -> str:
-        """Return what is wrong with a text that has visible characters; empty if it follows the instruction."""
+        """Return the error in a text that has visible characters; empty if it follows the instruction."""
         return self.kind.function(passage, **dict(self.arguments))
 
 
@@ -167,7 +167,7 @@ def passages(text: str, reading: Reading) -> tuple[Passage, ...]:
 
 
 def _problem(instruction: Instruction, read: tuple[Passage, ...]) -> str:
-    """Return what is wrong with the first passage, unless one of them follows the instruction."""
+    """Return the error in the first passage, unless one of them follows the instruction."""
     problems = [instruction.problem(read[0])]
     if not problems[0] or any(not instruction.problem(passage) for passage in read[1:]):
         return ""

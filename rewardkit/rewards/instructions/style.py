@@ -16,7 +16,7 @@ _LISTED = """
 ar bg bn cs da de el en es et fa fi fr gu he hi hr hu id it ja kn ko lt lv ml mr ne nl no pa pl pt ro ru sk sl sq sv sw
 ta te th tl tr uk ur vi zh
 """
-"""The languages that are told apart, ISO 639-1."""
+"""The languages that can be distinguished, ISO 639-1."""
 _CODES = tuple(_LISTED.split())
 
 

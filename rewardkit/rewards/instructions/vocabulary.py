@@ -27,7 +27,7 @@ according also although among another consider despite even finally first howeve
 meanwhile moreover nevertheless next nonetheless one second similarly since think third though thus yet
 """)
 )
-"""Words that are capitalized only where a sentence starts, so that they decide whether one ends before them."""
+"""Words that are capitalized only at the start of a sentence, so they decide whether one ends before them."""
 
 ABBREVIATIONS = frozenset(
     _words("""
@@ -130,7 +130,7 @@ _VERBS_OF_ALL_FORMS = frozenset(form for verb in _words(_VERBS) for form in _for
     _words(_IRREGULAR)
 )
 
-# Words in -ing that start a text and are no forms of a verb there. English has too many verbs to list the others.
+# Words in -ing that start a text and are not forms of a verb there. English has too many verbs to list the others.
 _NO_VERBS = frozenset(
     _words("""
 anything beijing building ceiling chongqing cunning darling during earring everything evening farthing

@@ -27,17 +27,18 @@ SAFE_INTEGER_BITS = 2_100
 """Integers below 640 digits can be printed whatever the interpreter's limit is."""
 
 SAME_VALUE_PARTS = 10_000
-"""How many parts of a schema may apply to one value: ``anyOf`` of ``anyOf`` doubles with every level."""
+"""The limit of schema parts that apply to one value: ``anyOf`` of ``anyOf`` doubles with every level."""
 
 LONGEST_CHECK = 2e9
 """The nanoseconds that checking one completion may take, by the estimate of `Cost`."""
 _PART, _NAME, _CHARACTER, _STATE = 25, 1_000, 3, 50
-"""Nanoseconds, measured with jsonschema-rs 0.37: a part of the schema on a value; a pattern on the name of a property;
-a pattern on a character, and if its automaton has too many states to be kept, each of the pattern's states on one."""
+"""Nanoseconds, measured with jsonschema-rs 0.37, for: a part of the schema on a value, a pattern on the name of a
+property, a pattern on a character, and, if its automaton has too many states to be kept, each of the pattern's states
+on a character."""
 _KEPT_STATES = 12
 """A pattern may be in any subset of its states: the engine keeps a few thousand of these, so not those of 2 ** 13."""
 PATTERN_STATES = 200_000
-"""How many states all patterns may have together; each takes about a hundred bytes once it is compiled."""
+"""The limit of states of all patterns together; each takes about a hundred bytes once it is compiled."""
 
 _KEYWORDS = STRUCTURE.union(
     ("type", "enum", "const", "format", "pattern", "minLength", "maxLength", "minimum", "maximum"),
@@ -77,7 +78,7 @@ def read_schema(text: str) -> dict[str, Any]:
 @final
 @dataclass(frozen=True)
 class Cost:
-    """What a schema costs at most, in nanoseconds: per value, per name of a property, and per character of a text."""
+    """The highest cost of a schema, in nanoseconds: per value, per name of a property, and per character of a text."""
 
     value: int
     name: int
@@ -110,7 +111,7 @@ class Cost:
 
 
 def check_document(document: SchemaDocument) -> Cost:
-    """Refuse a schema that refers to itself, or branches excessively, on the same value; return what it costs.
+    """Refuse a schema that refers to itself, or branches excessively, on the same value. Return its cost.
 
     Example: ``check_document(SchemaDocument({"allOf": [{"$ref": "#"}]}))`` raises.
     Raises RewardDefinitionError that names the loop or the place.
@@ -289,7 +290,7 @@ def _why_no_text(text: str) -> str:
 
 def _why_no_integer(number: int) -> str:
     try:
-        str(number)  # the validator prints it, too, under the same limit of the interpreter
+        str(number)  # the validator also prints it, under the same limit of the interpreter
     except ValueError:
         return "an integer has more digits than Python can print"
     return ""

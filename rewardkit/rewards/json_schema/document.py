@@ -141,7 +141,7 @@ class SchemaDocument:
             waiting.extend((part, pointer + path, base, draft) for path, part, _ in _subschemas(node))
 
     def _name(self, node: dict[str, Any], base: str, keyword: str) -> str:
-        """Register the names of `node`, by `keyword` and as anchors; return the base URI of its own references."""
+        """Register the names of `node`, by `keyword` and as anchors; return the base URI of its references."""
         name = node.get(keyword)
         if isinstance(name, str) and not self.only_reference(node):
             place, _, fragment = name.partition("#")

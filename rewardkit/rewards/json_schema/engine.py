@@ -98,7 +98,7 @@ class Level:
         return any(keyword not in _WHOLE_OBJECT for keyword in self.whole)
 
     def listed_items(self, document: SchemaDocument) -> int:
-        """Return how many items have a subschema of their own."""
+        """Return the number of items that have their own subschema."""
         lists = (member.get(_items_keyword(member, document)) for member in self.members)
         return max((len(listed) for listed in lists if isinstance(listed, list)), default=0)
 
@@ -313,7 +313,7 @@ class PlainCheck:
         self._words = ""  # the same for all values, and the validator takes long to find them
 
     def problem(self, value: object) -> str:
-        """Describe what is wrong with `value`; empty if it is fine."""
+        """Describe the errors in `value`; empty if it is valid."""
         if self._fits(value):
             return ""
         self._words = self._words or self._explained(value)
@@ -324,9 +324,9 @@ class Rules:
     """The rules of one part of a schema for objects, for arrays, or for other values.
 
     Args:
-        level: what the schema says.
-        keys: the properties or items that have rules of their own.
-        other: stands for all other ones; None if a pattern decides, so that each has to be looked at.
+        level: the requirements of the schema on this level.
+        keys: the properties or items that have their own rules.
+        other: represents all other names; None if a pattern decides, so that each name has to be looked at.
         parts_for: finds the subschemas for a property or an item.
         plain: makes the checks of the keywords that need no other schema.
     """
@@ -384,7 +384,7 @@ class Rules:
         return ""
 
     def problem(self, value: object) -> str:
-        """Describe what is wrong with `value` as a whole."""
+        """Describe the errors of `value` as a whole."""
         plain = self.plain_problem(value)
         return plain or f"{value_text(value)} does not satisfy {', '.join(self.level.whole) or 'its schema'}"
 
@@ -408,7 +408,7 @@ _PLAIN = (
 _EXCLUSIVE = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}
 _KINDS: dict[type, Kind] = {dict: "object", list: "array"}
 _NO_NAME = -1
-"""Stands for a property that the schema does not name."""
+"""A placeholder for a property that the schema does not name."""
 
 _MASK = "\0"  # replaces the value in the validator's message, which would contain all of it
 
@@ -416,9 +416,9 @@ _MASK = "\0"  # replaces the value in the validator's message, which would conta
 class SchemaEngine:
     """A compiled schema.
 
-    `text` is the schema as JSON; `formats`: check ``format``, too.
-    Raises RewardDefinitionError for a schema that is invalid, refers to anything outside itself, refers to itself on
-    the same value, or is too large; MissingExtraError without jsonschema-rs.
+    `text` is the schema as JSON; `formats`: also check ``format``. Raises RewardDefinitionError for a schema that is
+    invalid, refers to anything outside itself, refers to itself on the same value, or is too large; MissingExtraError
+    without jsonschema-rs.
     """
 
     def __init__(self, text: str, formats: bool = True) -> None:

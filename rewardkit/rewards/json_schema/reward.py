@@ -65,7 +65,7 @@ def _filled(schema: dict[str, Any]) -> dict[str, Any]:
             kept[keyword] = [_part(part) for part in value]
         elif keyword in SINGLE and isinstance(value, dict):
             part = _filled(value)
-            if part or not value:  # one of gaps alone is a gap, too
+            if part or not value:  # a part with only gaps is also a gap
                 kept[keyword] = part
         else:
             kept[keyword] = value
@@ -90,7 +90,7 @@ HIGHEST_INVALID = 1.0 - 1e-6
 
 INVALID_ITEMS = 100
 EXAMINED_VALUES = 2_000
-"""The limits of what is examined: an array with more invalid items scores 0, and so do all further invalid objects and
+"""The limits of the examination: an array with more invalid items scores 0, and so do all further invalid objects and
 arrays of one value, so that a completion cannot cost seconds."""
 
 # Any limit: a note is one line.
@@ -215,7 +215,7 @@ class _Walk:
 
 
 COMPILED_SCHEMAS = 256
-"""How many compiled schemas are kept; those that were used least recently make room."""
+"""The number of compiled schemas that are kept. The least recently used ones are dropped first."""
 
 Credit = Literal["partial", "binary"]
 
@@ -382,7 +382,7 @@ def json_schema(
             text: Arrow gives all dicts of a column the same keys and fills the gaps with None, which are ignored here.
             Each schema is compiled once; the last 256 are kept.
         credit: ``"partial"``: credit by required property; ``"binary"``: 1.0 or 0.0. docs/json.md has the formula.
-        formats: check ``format``, too; dates and times by RFC 3339 (with a time zone).
+        formats: also check ``format``; dates and times by RFC 3339 (with a time zone).
         extract: finds the JSON; by default the ``<answer>``, else the last fenced block, else the whole visible text.
             It is parsed strictly: no repair, no duplicate keys, no NaN.
 

@@ -28,7 +28,7 @@ class Brief:
 
     Attributes:
         service: the model to ask.
-        rubric: what a good completion is.
+        rubric: a description of a good completion.
         names: the names of the other values that the judge receives, in order.
         reference: the one of them that holds an answer to compare with.
         max_characters: the number of characters shown of a completion, or of all completions of a group.
@@ -66,7 +66,7 @@ class Brief:
 
 
 def reported(shown: Shielded, completion: str) -> Sequence[str]:
-    """Count and log what is suspicious in a completion, and return it."""
+    """Count and log suspicious text in a completion, and return it."""
     if shown.suspicious:
         tally().suspicious += 1
         _log.info("suspicious (%s): %s", ", ".join(shown.suspicious), shorten(escaped(completion)))
@@ -74,7 +74,7 @@ def reported(shown: Shielded, completion: str) -> Sequence[str]:
 
 
 def note(reason: str, suspicious: Sequence[str]) -> str:
-    """Return the note of a score: the escaped reason, cut short, and what was suspicious."""
+    """Return the note of a score: the escaped reason, cut short, and any suspicious text."""
     said = escaped(reason.strip())
     said = said if len(said) <= NOTE_CHARACTERS else f"{said[:NOTE_CHARACTERS]}..."
     return f"{said} [suspicious: {', '.join(suspicious)}]" if suspicious else said

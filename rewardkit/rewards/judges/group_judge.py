@@ -98,7 +98,7 @@ class GroupJudge:
         return await self.brief.verdict(asked), identified
 
     async def measured(self, calls: Awaitable[list[Any]]) -> tuple[list[Any], Tally]:
-        """Return the results of one batch, and what they took."""
+        """Return the results of one batch, and their usage."""
         return await metered(calls)
 
     def describe(self) -> str:

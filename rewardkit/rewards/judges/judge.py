@@ -165,7 +165,7 @@ def judge(
     note. If the judge cannot be reached, or gives no valid verdict, the sample fails. A failure is never scored 0.
 
     Args:
-        rubric: what a good completion is. ``{column}`` is replaced by a column, ``{prompt}`` by the prompt,
+        rubric: a description of a good completion. ``{column}`` is replaced by a column, ``{prompt}`` by the prompt,
             ``{completion}`` by the completion; ``{transcript}`` by all turns with their calls and results.
         model: the name of a model at ``OPENAI_BASE_URL`` or OpenAI; or an ``rk.Endpoint`` with its address, limits and
             options.
@@ -216,7 +216,7 @@ def judge(
             "them. Drop cache= or deterministic=False"
         )
     brief = Brief(service, asked, names, reference, _count("max_characters", max_characters), bool(deterministic))
-    for canary in () if canaries is None else canaries.cases:
+    for canary in () if canaries is None else canaries.canaries:
         lacking = {*names} - {"prompt", *dict(canary.columns)}
         if lacking:
             raise RewardDefinitionError(
@@ -346,7 +346,7 @@ def task_judge(model: str | Endpoint, *, task: str | None = None, **options: Any
 
     Args:
         model: the name of a model, or an ``rk.Endpoint``, as in `rk.judge`.
-        task: what the prompts ask for, in words, if they do not say it by themselves: ``"Copy all even numbers."``
+        task: the task of the prompts, in words, if they do not state it: ``"Copy all even numbers."``
         options: as in `rk.judge`, such as ``cache`` and ``reference``, the column with the gold answer.
 
     Raises:

@@ -30,7 +30,7 @@ _REFUSED = {
 
 
 _SHOWN = frozenset(("completion", "transcript"))
-"""The names that stand for what is judged."""
+"""The names of the judged texts."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def conversation(
     """Build the prompt of the judge for one sample, as (role, text) pairs.
 
     Args:
-        rubric: what a good completion is.
+        rubric: a description of a good completion.
         form: the form of the verdict.
         block: the completion between its marks.
         values: the columns in the rubric and the reference, by name.

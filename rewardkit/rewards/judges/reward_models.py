@@ -80,7 +80,7 @@ class Verdict:
 @final
 @dataclass(frozen=True)
 class Reading:
-    """Which label of a classifier counts, as a probability or a logit, and the limits of a batch and of a text."""
+    """The label of a classifier that counts, as a probability or a logit, and the limits of a batch and of a text."""
 
     label: int | str | None
     probability: bool

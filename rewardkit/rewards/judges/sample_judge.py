@@ -45,7 +45,7 @@ class SampleJudge:
         return Score(sum(found.values()) / len(found), note(verdict.reason, reported(shown, completion)), parts)
 
     async def measured(self, calls: Awaitable[list[Any]]) -> tuple[list[Any], Tally]:
-        """Return the results of one batch, and what they and the canaries took."""
+        """Return the results of one batch, and the usage of them and of the canaries."""
         return await metered(self._with_canaries(calls))
 
     def describe(self) -> str:

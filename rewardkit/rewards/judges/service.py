@@ -1,7 +1,7 @@
 """The model that a judge asks: ``await ask(service, conversation)`` returns its verdict.
 
 Verdicts come from the cache if possible. Equal conversations at the same time are one request. An invalid verdict is
-sent back once with what is wrong; if the second one is invalid, too, the sample fails.
+sent back once with the error; if the second one is also invalid, the sample fails.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ _QUOTED = 2_000
 
 @dataclass(frozen=True)
 class Service:
-    """A model that judges, with what limits the cost of its verdicts.
+    """A model that judges, with the limits on the cost of its verdicts.
 
     Attributes:
         endpoint: the model and how to ask it.

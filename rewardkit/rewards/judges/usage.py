@@ -1,4 +1,4 @@
-"""What a judge did in one batch: ``tally().numbers()["judge_calls"]``.
+"""The usage of a judge in one batch: ``tally().numbers()["judge_calls"]``.
 
 The tally of a batch is in a context variable, so that a client that many judges share counts each call for its batch.
 """
@@ -69,7 +69,7 @@ def tally() -> Tally:
 
 
 async def metered(work: Awaitable[_T]) -> tuple[_T, Tally]:
-    """Await `work`, and return its result and the tally of what it did."""
+    """Await `work`, and return its result and the tally of its usage."""
     counted = Tally()
     token = TALLY.set(counted)
     try:

@@ -134,7 +134,7 @@ class Scale(Form):
 @final
 @dataclass(frozen=True)
 class Scales(Form):
-    """A score for each criterion: (name, what it means, scale)."""
+    """A score for each criterion: (name, meaning, scale)."""
 
     criteria: tuple[tuple[str, str, Interval], ...]
 

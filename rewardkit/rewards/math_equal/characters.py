@@ -1,4 +1,4 @@
-r"""What the commands and characters of mathematical text become in normal notation: ``\dfrac`` is ``\frac``.
+r"""The normal notation of the commands and characters of mathematical text: ``\dfrac`` is ``\frac``.
 
 `notation.clean` applies these tables; they say nothing about the arguments of a command.
 """

@@ -34,7 +34,7 @@ _INEQUALITIES = frozenset(("<", "\\le", "\\ne"))
 
 
 class Leaves(ABC):
-    """What an algebra knows about expressions."""
+    """Comparisons of expressions that an algebra can decide."""
 
     @abstractmethod
     def same(self, one: str, other: str) -> Verdict:

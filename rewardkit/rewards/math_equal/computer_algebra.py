@@ -189,20 +189,20 @@ _NATURALS = (7, 3, 4, 9, 5, 2, 11, 6, 8, 10)
 # In three quadrants, off the real line, on which a number and its conjugate are equal.
 _OFF_AXIS = (sympy.Rational(2, 3) + 2 * sympy.I / 5, -sympy.Rational(7, 5) + 3 * sympy.I / 4, 1 - 4 * sympy.I / 3)
 _FAR = (30, -12, 1000, -1000, 100, -100, 17, -45, 12, 64, -7, 15, 20, 25, -3, 10, 0, 1)
-"""Integers, where floors jump, and on both sides of what an absolute value or a binomial may be about."""
+"""Integers, where floors jump, and on both sides of the argument of an absolute value or a binomial."""
 
 _PIECEWISE = (
     sympy.Abs, sympy.Max, sympy.Min, sympy.floor, sympy.ceiling, sympy.Piecewise, sympy.Mod, sympy.sign, sympy.log,
     sympy.asin, sympy.acos, sympy.atan, sympy.acot, sympy.asec, sympy.acsc,
 )  # fmt: skip
-"""What may be one formula here and another one there, like roots."""
+"""Functions that may be one formula here and another one there, like roots."""
 
 _INTEGRAL = (sympy.factorial, sympy.binomial, GreatestDivisor, LeastMultiple)
 _JUMPING = (sympy.floor, sympy.ceiling, sympy.Mod)
 MAX_NUMBERS = 6
 """Any limit: a formula has few numbers at which it jumps, and each is four more points."""
 FEW = 6
-"""Points for what has no jumps: on both sides, at three distances."""
+"""Points for functions without jumps: on both sides, at three distances."""
 
 
 @lru_cache(maxsize=1024)
@@ -226,7 +226,7 @@ def identical(one: Any, other: Any) -> bool:
 
 
 def _sampled(one: Any, other: Any) -> bool | None:
-    """Return whether both agree at every point; None if that is no proof."""
+    """Return whether both agree at every point; None if that does not prove anything."""
     both = sympy.Tuple(one, other)
     discrete = both.has(*_INTEGRAL)
     letters = sorted(both.free_symbols, key=str)
@@ -540,7 +540,7 @@ def leaf(text: str) -> tuple[Any, int, str]:
 
 
 def _operator(text: str) -> Any:
-    r"""Read ``\sum_{k=1}^{n} k`` with math-verify's parser, which may not find letters that the text lacks."""
+    r"""Read ``\sum_{k=1}^{n} k`` with math-verify's parser, which must not find letters that the text lacks."""
     if not _SAFE.fullmatch(text):
         raise Unreadable
     exact = _DECIMAL.sub(_as_fraction, text)
@@ -623,7 +623,7 @@ warnings.simplefilter("ignore")
 
 _LEAVES = SymbolicLeaves()
 _UNREADABLE = (Unreadable, ArithmeticError, AttributeError, TypeError, ValueError, NotImplementedError, KeyError)
-"""What sympy raises for input that it does not support; what ends a worker is not among these."""
+"""Errors that sympy raises for unsupported input. Errors that end a worker are not among them."""
 
 
 def check(gold: str) -> str:

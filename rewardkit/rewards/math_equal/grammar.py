@@ -52,7 +52,7 @@ class Unreadable(Exception):
 
 
 class Expression(Protocol):
-    """A value of an algebra; its operators raise `Unreadable` for what has no value."""
+    """A value of an algebra. Its operators raise `Unreadable` if the result has no value."""
 
     def __add__(self, other: Any, /) -> Any: ...
     def __mul__(self, other: Any, /) -> Any: ...
@@ -63,7 +63,7 @@ class Expression(Protocol):
 
 
 class Algebra(ABC, Generic[V]):
-    """How values are made; each method raises `Unreadable` for what the algebra does not have."""
+    """The operations that make values. Each raises `Unreadable` for input that the algebra does not have."""
 
     @abstractmethod
     def constant(self, value: Fraction) -> V: ...
@@ -377,7 +377,7 @@ class Reader(Generic[V]):
         return values
 
     def _function(self, name: str) -> V:
-        r"""Read what follows a function's name: ``\sin^{2} x``, ``\log_{2} (x + 1)``, ``\ln 2x``."""
+        r"""Read the text after a function's name: ``\sin^{2} x``, ``\log_{2} (x + 1)``, ``\ln 2x``."""
         algebra = self._algebra
         base: V | None = None
         exponent: V | None = None

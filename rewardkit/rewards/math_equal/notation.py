@@ -247,7 +247,7 @@ def _braced(text: str) -> str:
     if not _ARGUMENTS.search(text):
         return text
     closing = _closing(text)
-    changes: dict[int, str] = {}  # what stands at a position instead
+    changes: dict[int, str] = {}  # the text at a position instead
     for command in _ARGUMENTS.finditer(text):
         position = command.end()
         if command[1] == "sqrt" and text[position : position + 1] == "[":
@@ -323,7 +323,7 @@ _NAMING_TOO = r"""
 \partial \mathbb \binom \lim \to \infty \sum \prod \int
 """
 _NAMING = LETTERS | {"\\" + name for name in FUNCTIONS} | frozenset(_NAMING_TOO.split())
-"""Commands of what may be named before its value; no relations and no signs of logic."""
+"""Commands for things that may be named before their value; no relations and no signs of logic."""
 
 
 def is_about(side: str) -> bool:
@@ -393,7 +393,7 @@ def split_at(cleaned: str, separator: re.Pattern[str]) -> list[str]:
 
 
 def wrapped(cleaned: str) -> tuple[str, str]:
-    r"""Return the brackets around the whole text, and what is in them: ``("[)", "0,1")`` for ``[0,1)``."""
+    r"""Return the brackets around the whole text, and their content: ``("[)", "0,1")`` for ``[0,1)``."""
     text = cleaned.replace("\\{", "\x01").replace("\\}", "\x02")
     if len(text) < 2 or text[0] not in _OPENING or text[-1] not in _CLOSING:
         return "", cleaned

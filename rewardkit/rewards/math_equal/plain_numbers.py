@@ -83,7 +83,7 @@ _REMAINDER = re.compile(
 
 
 def remainder(cleaned: str) -> str:
-    r"""Return a number that is less than its modulus without that: ``5`` for ``5 \pmod{7}``."""
+    r"""Return a number without its modulus if it is less than that: ``5`` for ``5 \pmod{7}``."""
     match = _REMAINDER.fullmatch(cleaned)
     return match[1] if match and int(match[1]) < int(match[2]) else cleaned
 

@@ -150,7 +150,7 @@ _PARTIAL = re.compile(
     r"logarithm) (?:root )?of)\b",
     re.IGNORECASE,
 )
-"""What makes a sentence one about something near the answer, or a part of it."""
+"""Words that make a sentence one about something near the answer, or about a part of it."""
 
 # A number, a formula, up to eight formulas of a list, or something in bold.
 _VALUE = re.compile(
@@ -312,7 +312,7 @@ def _value_of_subject(line: str) -> str | None:
 
 
 def _last_line(text: str) -> int:
-    """Return where the last line begins, or the formula that is displayed at the end."""
+    """Return the start of the last line, or of the formula displayed at the end."""
     ending = text.rstrip(".")
     for opening, closing in _DISPLAYS:
         start = ending.rfind(opening, 0, -len(closing))
@@ -700,7 +700,7 @@ def _solved(text: str, gold: Gold) -> str:
 
 
 def _rounding(text: str) -> tuple[Fraction, Fraction, Fraction] | None:
-    """Return a rounded number, and the lowest and the highest number that it may stand for, rounded or cut off."""
+    """Return a rounded number, and the lowest and the highest number that it may represent, rounded or cut off."""
     number, decimal = read(text), _DECIMAL.fullmatch(text)
     if number is None or decimal is None:
         return None
@@ -715,7 +715,7 @@ def math_equal(
     *,
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
-    evaluated: bool = True,
+    allow_unevaluated: bool = False,
     # Pairs by hand take less than 1 ms (benchmarks/RESULTS.md): this is for formulas on which sympy hangs.
     timeout: float = 3.0,
     on_unparsable_gold: OnUnparsableGold | None = None,
@@ -734,12 +734,12 @@ def math_equal(
             value alone, or the only formula after a relation ("we get $5$"). Several different boxes are a list.
         gold: finds the gold answer in its cell, such as ``rk.extract.after("####")``. Without it, the boxes in the cell
             are the gold answer, else the whole cell is.
-        evaluated: require an evaluated answer: a number if the gold answer is one, otherwise no more arithmetic left to
-            do than in the gold answer. False accepts any equal expression.
+        allow_unevaluated: accept any equal expression. By default, the answer must be evaluated: a number if the gold
+            answer is one, otherwise no more arithmetic left to do than in the gold answer.
         timeout: seconds for one comparison in the worker, at most 60; an answer that takes longer scores 0.0.
-        on_unparsable_gold: what a gold cell does that cannot be read: ``"raise"`` a CoercionError, or ``"fail"``: its
-            row has no score, and ``rk.fallback(rk.math_equal(...), rk.judge(...))`` asks the judge. By default it
-            raises, and fails in a training.
+        on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` a CoercionError, or ``"fail"``: its row
+            has no score, and ``rk.fallback(rk.math_equal(...), rk.judge(...))`` asks the judge. By default it raises,
+            and fails in a training.
 
     Raises:
         MissingExtraError: math-verify is not installed.
@@ -751,7 +751,7 @@ def math_equal(
     if not 0.0 < seconds <= MAX_SECONDS:
         raise RewardDefinitionError(f"math_equal: timeout must be above 0 and at most {MAX_SECONDS:g} s, got {timeout}")
     return against_gold(
-        MathEqual(bool(evaluated), float(seconds)),
+        MathEqual(not allow_unevaluated, float(seconds)),
         "math_equal",
         column,
         tuple[Gold, ...],
@@ -760,6 +760,6 @@ def math_equal(
         gold=gold,
         default=FinalAnswer(),
         on_unparsable_gold=on_unparsable_gold,
-        evaluated=(evaluated, True),
+        allow_unevaluated=(allow_unevaluated, False),
         timeout=(timeout, 3.0),
     )

@@ -60,7 +60,8 @@ _DENIAL = re.compile(
     r"|(?<=[\d})])\s*\\text\s*\{\s*[a-z]+(?:ed|ly|[ai]ble)\s*\}",
     re.IGNORECASE,
 )
-"""What takes an answer back, or names another one. A single word like "rejected" or "allegedly" counts nothing."""
+"""Phrases that take an answer back, or name another one. A single word like "rejected" or "allegedly" counts
+nothing."""
 
 _SAME = (
     ("\\infty", "infinitely many", "infinite"), ("\\emptyset", "no solution", "no solutions", "none"),
@@ -186,7 +187,7 @@ _UNFINISHED = re.compile(
 _OF_LETTERS = re.compile(
     r"\\binom\{[^{}]*[A-Za-z][^{}]*\}\{[^{}]*\}|(?:(?<![A-Za-z0-9])[A-Za-z]|\([^()]*[A-Za-z][^()]*\))\s*!"
 )
-"""What counts things of which there are n has no value that could be written out."""
+"""Factorials and binomials of letters, which count n things: no value of theirs could be written out."""
 
 _COUNTING = ("!", "\\binom")
 """Factorials and binomials are written with each other."""
@@ -196,7 +197,7 @@ def refusal(cleaned: str, gold: str | None = None) -> str | None:
     """Return why a cleaned text must not be parsed; None if it may be.
 
     Args:
-        gold: for an answer, the gold answer: the answer may leave unevaluated what the gold answer does.
+        gold: for an answer, the gold answer: the answer may leave the same things unevaluated.
     """
     if len(cleaned) > MAX_CHARACTERS:
         return f"is longer than {MAX_CHARACTERS} characters"
@@ -288,7 +289,7 @@ class Family:
 
 
 def families(text: str, letters: str, *, is_stated: bool) -> list[Family] | None:
-    r"""Return the families that a text lists; None if it is no list of families.
+    r"""Return the families that a text lists; None if it is not a list of families.
 
     Args:
         letters: the parameters that the text declares.
@@ -451,7 +452,7 @@ class Stated:
 
     Attributes:
         text: the answer.
-        domain: where its parameter comes from: ``Z`` for ``k \\in \\mathbb{Z}``, or "" if nothing says so.
+        domain: the domain of its parameter: ``Z`` for ``k \\in \\mathbb{Z}``, or "" if none is given.
         letters: the parameters.
     """
 

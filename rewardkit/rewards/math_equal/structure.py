@@ -1,4 +1,4 @@
-r"""What an answer is made of: ``parse(r"\{1, 2\}")`` is a set of two leaves, ``parse("x > 3")`` an inequality.
+r"""The structure of an answer: ``parse(r"\{1, 2\}")`` is a set of two leaves, ``parse("x > 3")`` an inequality.
 
 The leaves are expressions, which an algebra compares; `comparison` compares the rest. Parsing never fails: what has no
 structure is a leaf.
@@ -62,9 +62,9 @@ class Node:
     r"""A part of an answer.
 
     Attributes:
-        kind: what it is: a constant of this module, brackets, or a relation.
-        parts: what it is made of.
-        text: of a leaf, its expression; of an interval, its variable; of a list, how it is joined; of a matrix, its
+        kind: the kind of node: a constant of this module, brackets, or a relation.
+        parts: the parts of the node.
+        text: for a leaf, its expression; for an interval, its variable; for a list, how it is joined; for a matrix, its
             number of columns.
     """
 

@@ -1,8 +1,8 @@
 r"""Units after a number: ``unit_of(r"\text{ m s}^{-2}")`` is ``meter/second^2``.
 
-Units are often omitted, so a unit is not required; but 5 m is not 5 cm, 5 N m is not 5 N cm, and 5 goats are no cows.
-A unit is written as names with powers, those with negative ones last; words that are no unit are one name with a
-question mark before it.
+Units are often omitted, so a unit is not required; but 5 m is not 5 cm, 5 N m is not 5 N cm, and 5 goats are not 5
+cows. A unit is written as names with powers, those with negative ones last; words that are not a unit are one name with
+a question mark before it.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ _MILLIONS = re.compile(r"(?<![a-z])[a-z]{1,5}ill?i(?:on|ar)")
 """Millions and up, and their parts, in many languages: trillionths, Millionen, miliardi."""
 
 _PROPERTIES = frozenset(("odd", "even", "prime", "composite", "positive", "negative", "integer", "integers", "real"))
-"""Words that say of which numbers an answer speaks, and so cannot be omitted as units can."""
+"""Words that name the kind of numbers in an answer, and so cannot be omitted as units can."""
 
 # "42 in total" and "5 ordered pairs" are 42 and 5: words that say what was counted, and no unit. "5 total pages" keeps
 # its pages.
@@ -90,7 +90,7 @@ _UNITS = r"\{((?:\\text\s*\{)?[A-Za-z ]+\}?(?:\^\{?\d\}?)?)\}"
 # "\frac{km}{h}" is km/h; digits in it make a number.
 _FRACTION = re.compile(rf"\\frac\s*{_UNITS}\s*{_UNITS}")
 _MAGNITUDE = re.compile(r"\s*\\text\s*\{\s*[KMBT]\s*\}")
-"""K and M mean thousands and millions; kelvin must be spelled out, or be in the gold answer, too."""
+"""K and M mean thousands and millions; kelvin must be spelled out, or also be in the gold answer."""
 
 _FACTOR = re.compile(r"\}\s*[A-Za-z]")
 """A letter after a unit in text is a variable: ``5 \\text{ cm}x``."""
@@ -164,7 +164,7 @@ def _powered(name: str, power: int) -> str:
 
 
 def _product(part: str) -> dict[str, int]:
-    """Return the powers of the units in a product without a divider; words that are no unit are one name."""
+    """Return the powers of the units in a product without a divider; words that are not a unit are one name."""
     powers: Counter[str] = Counter()
     following, name = 1, ""
     for word, exponent in _PART.findall(part):

@@ -1,10 +1,10 @@
 r"""Find the number that a text gives as its answer: in ``The answer is 42, not 41.`` it is ``42``.
 
 Marks come first (a tag, a box, ``####``). In a text without them, the last number counts that the text claims: it is
-neither denied, doubted nor asked for (``rewardkit.text.claims``), and it is no label (Step 3, #3, a citation).
-``The answer is 42`` counts more than a number in a remark after it. Where a reader could not say which number is meant
-(``41 or 42``, ``40-42``), or if it is part of something longer (``42x``, ``half of 42``), the passage is returned,
-which is not a number.
+neither denied, doubted nor asked for (``rewardkit.text.claims``), and it is not a label (Step 3, #3, a citation). ``The
+answer is 42`` counts more than a number in a remark after it. Where a reader could not say which number is meant (``41
+or 42``, ``40-42``), or if it is part of something longer (``42x``, ``half of 42``), the passage is returned, which is
+not a number.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from rewardkit.text.numbers import CURRENCY, CURRENCY_CODES, NumberText, plain_d
 from rewardkit.text.phrases import AND_WORDS, IS_WORDS, OR_WORDS, PART_WORDS, words
 from rewardkit.text.visibility import replaced, straight
 
-# What is next to a number and says what it is: a label (Step 3), a part (half of 42), one of several (41 or 42).
+# The words next to a number that describe it: a label (Step 3), a part (half of 42), one of several (41 or 42).
 
 
 CLOSE = 32
-"""How many characters before a number are searched for words that say what it is."""
+"""The number of characters before a number that are searched for words that describe it."""
 SILENT = ("=", ",", ".", "\n", ";", "\u0964", "\u3002", " is", " es", " est", " ist", "\u662f", "\u306f")
-"""What ends none of the patterns for these."""
+"""Texts with which none of the patterns for such words can end."""
 
 # A label of something else.
 
@@ -77,7 +77,7 @@ YEAR_AFTER = re.compile(rf"(?: {_MONTHS})?,? [0-9]{{4}}(?![0-9])")
 MONTH_AFTER = re.compile(rf" {_MONTHS}")
 MONTH_BEFORE = re.compile(rf"{_MONTHS} \Z")
 
-# A part of something longer. What final_answer.stands_alone does not tell, since it is said in words.
+# A part of something longer that is expressed in words, which final_answer.stands_alone does not detect.
 
 _OF = (
     "half|third|quarter|fourth|fifth|sixth|eighth|tenth|percent|root|square|cube|log(?:arithm)?|factorial|multiple|factor|"
@@ -217,7 +217,7 @@ UNLISTED = re.compile(
     r"level) [*$\\(]{0,3}\Z",
     re.IGNORECASE,
 )
-"""In 2019, 42 came: the first number is no item of a list."""
+"""In 2019, 42 came: the first number is not an item of a list."""
 WORD = re.compile(r"[^\W\d_]+")
 
 # Around a stated answer.
@@ -234,7 +234,7 @@ INDIRECT = re.compile(
     rf"costs?|season|year|week|month|day|number|{IS_WORDS.replace('to|', '')})(?!\w))(?: the)*[\s*_`$(\[{{\"'“]*\Z",
     re.IGNORECASE,
 )
-"""What may be right before the number in "The answer is that she has 42 apples"."""
+"""The words that may be directly before the number in "The answer is that she has 42 apples"."""
 # "The answer: Tom collected 42" states 42; "he doubled 42" states another number.
 SUBJECT = re.compile(
     r"(?:[A-Z][a-z]+|he|she|they|we|you|I) (?!exceed|follow|preced|doubl|halv|tripl|divid)[a-z]+(?:s|ed) [*$(]{0,3}"
@@ -243,7 +243,7 @@ COMPUTED = re.compile(
     r"[*$]{0,3}\s[(\[](?!\w{0,3}[\])]|(?:in )?(?:mod|base|times|plus|minus|hundred|thousand|million|billion)|\\)"
     r"[^()\[\]\n\\]*(?:[^\W\d]{2}|[a-z]\.|\d%|\d\s?[-+*/×·÷=]\s?\$?\d)[^()\[\]\n\\]*[)\]]"
 )
-"""What is in brackets behind a result: 42 (40 + 2), 42 (2 s.f.), 1/4 (25%)."""
+"""Brackets after a result: 42 (40 + 2), 42 (2 s.f.), 1/4 (25%)."""
 # The statement ends with the number, or a reason follows.
 ALONE = re.compile(r"[*_`$)\]}\\\"'”]{0,6}(?:\s{0,3}(?:\n|\Z)|[.!。](?:\s|\Z)|,?\s(?:because|since|as)\b)")
 # A period before a space; not the one of "bzw." and "vs.", nor that of 3.5.
@@ -296,7 +296,7 @@ REDONE = re.compile(
     r"|instead)",
     re.IGNORECASE,
 )
-"""What may replace a stated answer, if another result follows."""
+"""Words that may replace a stated answer, if another result follows."""
 EXPLAINED = re.compile(
     r"\A\s*[*$(\\]{0,4}(?P<value>[-+]?[$€£]?[0-9][0-9.,/]*)[*$)\\.]{0,4}[^\n\d]{0,20}\n\s*[*_#]{0,4}"
     r"(?:explanation|reason(?:ing)?|because|why|solution|justification|check|verification|steps?|proof|details)\b",
@@ -312,7 +312,7 @@ UNANSWERED = re.compile(
 )
 """A sentence before a bare number that gives no answer: "I don't know. 42"."""
 
-# What is beside the last number of a text without a stated answer.
+# The text next to the last number of a text without a stated answer.
 
 ADJUNCT = re.compile(
     r"[*_`$)]{0,4}(?: [^\W\d]{1,20}){0,5}?(?:,? (?:in|en|dans|в|for|within|during|over)"
@@ -357,7 +357,7 @@ _SIGN = r"""(?:(?:(?<![\w)\]}\-])|(?<=[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u
 _RAISED = r"(?:\{[^{}]*\}|[+\-\u2212\u2013]?\w+|\\[A-Za-z]+)?"
 _SCRIPT = rf"(?:\^|(?<=[\w)\]}}])_(?=[\w{{])){_RAISED}"
 # The same after a number, which makes it a power or a numeral in another base; 90^\circ stays 90. Fractions (3½) and
-# marks over digits belong to the number, too.
+# marks over digits also belong to the number.
 _POWER = (
     rf"(?:\ ?(?:\^(?!\{{?\\circ)|_(?=[\w{{])){_RAISED}"
     r"|[\u2070\xb9\xb2\xb3\u207b\u2074-\u2079\u2080-\u2089\xbc-\xbe\u2150-\u215e\u0300-\u036f\u20d0-\u20ff]+)"
@@ -495,10 +495,10 @@ _LARGEST_FACTORIAL = 20
 """10! may be a factorial. Larger ones do not fit into 64 bits, so the sign only calls out: "It is 42!"."""
 
 _NEAR = 64
-"""How many characters next to a number are read."""
+"""The number of characters read next to a number."""
 _STOPS = (".", "!", "?")
 _FAR = 400
-"""How many characters of a sentence are read."""
+"""The number of characters read of a sentence."""
 
 
 # "x \approx 5", "\implies 5" and "→ 5" give a result as "=" does.
@@ -587,7 +587,7 @@ def _prepared(text: str) -> str:
 
 @dataclass(frozen=True)
 class _Text:
-    """A prepared text, the pattern of its pieces, and what reads these."""
+    """A prepared text, the pattern of its pieces, and the function that reads these."""
 
     text: str
     pattern: re.Pattern[str]
@@ -635,7 +635,7 @@ class _Text:
         return self._alternatives(before, piece) and denied_before(text, before.start)
 
     def _is_label(self, piece: Piece) -> bool:
-        """Return whether it is no quantity: a citation, "Step 3", "3rd", the number of an item in a list."""
+        """Return whether it is not a quantity: a citation, "Step 3", "3rd", the number of an item in a list."""
         text, start, end = self.text, piece.start, piece.end
         if piece.kind != "number":
             return piece.kind == "citation"
@@ -708,7 +708,7 @@ class _Text:
         return self._before(NEGATIVE, piece)
 
     def _before(self, pattern: re.Pattern[str], piece: Piece) -> re.Match[str] | None:
-        """Search for `pattern` before the number, unless what is there says nothing about it, as in most texts."""
+        """Search for `pattern` before the number, unless the text there is not about it, as in most texts."""
         left = max(0, piece.start - CLOSE)
         head = self.text[left : piece.start].rstrip(" *$(\\")
         if head.endswith(SILENT):
@@ -716,7 +716,7 @@ class _Text:
         return pattern.search(self.text, left, piece.start)
 
     def _result(self, line: list[Piece]) -> tuple[Piece, list[Piece]]:
-        """Return the last number of a line, without computations in brackets and adjuncts, and what is before it."""
+        """Return the last number of a line, without computations in brackets and adjuncts, and the text before it."""
         text, last = self.text, line[-1]
         opening = text.rfind("(", line[0].end, last.start + 1)
         if opening >= 0 and last.start - opening < _NEAR and ")" not in text[opening : last.start]:
@@ -762,7 +762,7 @@ class _Text:
 
     @cached_property
     def _unclaimed(self) -> set[int]:
-        """Where the answers of others begin, and the answers to something else."""
+        """The positions at which answers of others, and answers to something else, begin."""
         others = (statement for statement in self._statements if not is_claimed(self.text, statement))
         return {self._opened(statement.start) for statement in others}
 
@@ -771,7 +771,7 @@ class _Text:
         return opened.end() if opened else start
 
     def _stated(self) -> list[Piece] | str | None:
-        """Return the number in the last "The answer is 42", and what follows it; a passage if it is no number."""
+        """Return the number in the last "The answer is 42", and the text after it; a passage if it is not a number."""
         for lead, statement_start in self._statements:
             start = self._opened(statement_start)
             if start in self._unclaimed:
@@ -819,7 +819,8 @@ class _Text:
         )
 
     def _equal(self, pieces: list[Piece]) -> list[Piece]:
-        """Return the result of the computation that starts with the first piece, and what follows: 14 for 26 - 12 = 14.
+        """Return the result of the computation that starts with the first piece, and the text after it: 14 for 26 - 12
+        = 14.
 
         41 = 42 computes nothing.
         """
@@ -877,7 +878,7 @@ class _Text:
     # what the number is part of
 
     def _longer(self, piece: Piece, rest: list[Piece], following: list[Piece]) -> str | None:
-        """Return the passage that the number is a part of, or in which it is one of several; None if it is alone."""
+        """Return the passage that contains the number as a part, or as one of several; None if it is alone."""
         text, start, end = self.text, piece.start, piece.end
         left = max(0, start - _NEAR)
         if SENTENCE_END.match(text, end) or COMPUTED.match(text, end):

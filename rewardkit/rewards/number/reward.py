@@ -144,8 +144,8 @@ def number(
             number is found if it is one of several ("41 or 42") or part of something else (a root, ``42K``, ``40-42``,
             "half of 42"); see docs/answers.md.
         gold: finds the number in the gold cell, such as ``rk.extract.after("####")`` for raw GSM8K.
-        on_unparsable_gold: what a gold cell does that cannot be read: ``"raise"`` a CoercionError, or ``"fail"``: its
-            row has no score, and ``rk.fallback`` asks the next reward. By default it raises, and fails in a training.
+        on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` a CoercionError, or ``"fail"``: its row
+            has no score, and ``rk.fallback`` asks the next reward. By default it raises, and fails in a training.
 
     Raises:
         RewardDefinitionError: a negative or infinite tolerance, an unknown credit, steps that do not decrease, or a

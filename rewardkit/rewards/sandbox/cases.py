@@ -44,15 +44,15 @@ _BLANKS = b" \t\r\v\f"
 @final
 @dataclass(frozen=True)
 class Rule:
-    """How an output is compared with the expected one.
+    """The comparison of an output with the expected one.
 
     Attributes:
-        stripped: ignore white space at the beginning of lines, and empty lines before the first one, too.
+        stripped: ignore white space at the beginning of lines, and also empty lines before the first one.
         blank: ignore all empty lines.
         words: ignore the difference between white space and new lines, and between upper and lower case.
-        relative: how far numbers may differ, as a share of the expected one; None if they are compared as text.
-        absolute: how far they may differ in any case.
-        mixed: compare the numbers in lines with other words, too.
+        relative: the allowed difference of numbers, as a share of the expected one; None if they are compared as text.
+        absolute: the difference that is always allowed.
+        mixed: also compare the numbers in lines with other words.
     """
 
     stripped: bool = False
@@ -103,8 +103,8 @@ _OPEN_R1 = Rule(stripped=True)
 """https://github.com/huggingface/open-r1, ``src/open_r1/rewards.py``; it does not count lines, and we do."""
 
 _APPS = Rule(blank=True, relative=1e-5, absolute=1e-8)
-"""https://github.com/hendrycks/apps, ``eval/testing_util.py`` (also TACO's): ``numpy.allclose``. It goes on to compare
-sets of words, and integers with a tolerance, which accepts wrong outputs; we do not."""
+"""https://github.com/hendrycks/apps, ``eval/testing_util.py`` (also TACO's): ``numpy.allclose``. It then compares sets
+of words, and integers with a tolerance, which accepts wrong outputs; we do not."""
 
 _CODE_CONTESTS = Rule(words=True, relative=0.0, absolute=1e-5)
 """https://github.com/google-deepmind/code_contests, ``execution/tester_sandboxer.cc``."""
@@ -159,7 +159,7 @@ class Tests:
         printed: those of what the program prints.
         script: those of its values.
         prelude: whether the program may use what the data set's grader imports.
-        tolerance: how far numbers among the values may differ; None for the tests' own comparisons.
+        tolerance: the allowed difference of numbers among the values; None for the tests' own comparisons.
     """
 
     printed: tuple[Printed, ...] = ()
@@ -183,7 +183,8 @@ _PRELUDE = "".join(
     + [f"import {name}\n" for name in PRELUDE_MODULES]
     + ["sys.setrecursionlimit(50_000)\n"]
 )
-"""What LiveCodeBench's grader puts in front of a program, with what APPS' adds: many programs rely on it."""
+"""The code that LiveCodeBench's grader puts in front of a program, with the additions of APPS' grader: many programs
+rely on it."""
 
 _LEETCODE_NAMES = ("ListNode", "TreeNode", "list_node", "tree_node", "is_same_list", "is_same_tree")
 _LEETCODE = """
@@ -219,8 +220,9 @@ def is_same_tree(one, other):
     same = is_same_tree(one.left, other.left) and is_same_tree(one.right, other.right)
     return same and one.val == other.val
 """
-"""What LeetCode defines for all programs, with the helpers by which tests of LeetCodeDataset (newfacade/LeetCodeDataset
-on Hugging Face), code-r1 and DeepCoder build and compare lists and trees. Their rows may leave them out."""
+"""Definitions that LeetCode provides to all programs, with the helpers by which tests of LeetCodeDataset
+(newfacade/LeetCodeDataset on Hugging Face), code-r1 and DeepCoder build and compare lists and trees. Their rows may
+leave them out."""
 
 
 def read_tests(cell: object, tolerance: float | None = None) -> Tests:
@@ -269,7 +271,7 @@ _OF_CALLS = ("functional", "function_call", "call_based")
 
 
 def _read(cell: object, row: Mapping[str, Any]) -> Tests:
-    """Read tests, or what contains them; `row` is the mapping around them, if any."""
+    """Read tests, or a value that contains them; `row` is the mapping around them, if any."""
     if isinstance(cell, Mapping):
         return _read_mapping({**{key: row[key] for key in _ABOVE if key in row}, **cell})
     if isinstance(cell, str):
@@ -349,7 +351,7 @@ def _pair(test: object, number: int) -> tuple[object, object]:
 
 
 def _read_pairs(tests: Sequence[object], row: Mapping[str, Any]) -> Tests:
-    """Read tests that may say each for itself of which kind they are."""
+    """Read tests, each of which may name its kind."""
     printed, steps, prelude = [], [], False
     pairs = [_pair(test, number) for number, test in enumerate(tests, 1)]
     wrapped = _wrapped(pairs)
@@ -384,7 +386,7 @@ def _function(cell: Mapping[str, Any]) -> str:
 
 
 def _setup(row: Mapping[str, Any]) -> str:
-    """Return the code that runs before the tests: set-up code, and what the prompt defines beside the function."""
+    """Return the code that runs before the tests: set-up code, and the prompt's definitions besides the function."""
     parts = []
     prompt, entry_point = row.get("prompt"), str(row.get("entry_point") or "")
     if isinstance(prompt, str):

@@ -45,7 +45,7 @@ _MATH = ("isclose", "isnan", "isinf", "isfinite", "pi", "e", "tau", "inf", "nan"
 
 
 def _round(value: Any, *digits: Any) -> Any:
-    if not isinstance(value, (int, float)):  # a Decimal may stand for billions of digits
+    if not isinstance(value, (int, float)):  # a Decimal may represent billions of digits
         raise TypeError("round() of this type")
     return round(value, *digits)
 
@@ -118,7 +118,7 @@ def read_answers(report: bytes) -> list[Any]:
 
 
 def _admit(value: Any) -> None:
-    """Refuse what `values.encode` does not write, and ranges that take long to search."""
+    """Refuse values that `values.encode` does not write, and ranges that take long to search."""
     if not isinstance(value, list):
         return
     name, *items = value

@@ -88,7 +88,7 @@ class Peer:
         return self.reference(item)
 
     def unpack(self, packed: list[Any], copied: list[Any]) -> Any:
-        """Reverse `pack`; the attributes of the objects in `copied` are set anew, and further objects are added."""
+        """Reverse `pack`; the attributes of the objects in `copied` are set again, and further objects are added."""
         encoded, table = packed
         for name, _ in table[len(copied) :]:
             if name not in self.shared:
@@ -383,7 +383,8 @@ class Asking(Peer):
         return ["callback", len(self._callbacks) - 1]
 
     def _keep(self, item: Any) -> Any:
-        """Encode an argument; if the program has got this very list before, it gets what it has made of it since.
+        """Encode an argument. If the program has already received this very list, it gets its own list, with its
+        changes.
 
         So a test may call ``dequeue(queue)`` twice. The test itself does not see what a call that returns something
         does to its arguments: otherwise, a program could return nonsense and change an argument so that the test

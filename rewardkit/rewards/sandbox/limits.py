@@ -63,7 +63,7 @@ class Limits:
     Attributes:
         timeout: seconds of processor time.
         memory: megabytes of address space.
-        patience: after this many timeouts the remaining runs are skipped.
+        patience: the number of timeouts after which the remaining runs are skipped.
     """
 
     timeout: float = 2.0

@@ -71,7 +71,7 @@ class Job:
         modules: imported once, before the first trial.
         setup: source that runs before the program, in its process and with its names.
         library: code that runs once, for the epilogues; only a local sandbox has the same version of Python.
-        shared: what all epilogues get, of types that `marshal` knows.
+        shared: the data for all epilogues, of types that `marshal` knows.
     """
 
     program: str
@@ -118,7 +118,7 @@ class Job:
 @final
 @dataclass(frozen=True)
 class Run:
-    """How one trial went.
+    """The result of one trial.
 
     Attributes:
         output: the bytes it wrote.
@@ -232,7 +232,7 @@ def _frames(reader: _Reader, wall: float) -> Iterator[Run]:
 
 
 def reported(problem: bytes, output: bytes, finished: bool) -> Run:
-    """Return what a frame says. The text of an exception is the program's: escape it, as in a repr."""
+    """Return the content of a frame. The text of an exception is the program's: escape it, as in a repr."""
     return Run(output, repr(problem.decode(errors="replace"))[1:-1].replace("\\'", "'"), finished)
 
 

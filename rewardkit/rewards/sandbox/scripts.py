@@ -36,8 +36,8 @@ class Step:
     """One test.
 
     Attributes:
-        shown: what it says, for notes.
-        source: code of its own, such as ``assert add(1, 2) == 3``, behind the script's.
+        shown: its text, for notes.
+        source: its own code, such as ``assert add(1, 2) == 3``, after the script's.
         place: the statement of the script that is the test; None if all of the script runs.
         path: a test function, or a class of tests and its method.
         call: the name of a function (None for the only one), its arguments, and the results that pass, by `marshal`.
@@ -147,7 +147,7 @@ def _asserts(statements: Iterable[ast.stmt]) -> bool:
 @final
 @dataclass(frozen=True)
 class Names:
-    """What the names in a script mean.
+    """The meanings of the names in a script.
 
     Attributes:
         program: those that belong to the program.
@@ -155,8 +155,8 @@ class Names:
         classes: the classes that the script itself defines, whose instances are copied between the processes.
         before: source that runs before the program: the set-up code that does not need it, the script's imports from
             the standard library, and these classes.
-        imports: of modules that the script uses without importing them.
-        modules: what the script imports from outside of the standard library.
+        imports: imports of modules that the script uses without importing them.
+        modules: the modules that the script imports from outside of the standard library.
     """
 
     program: tuple[str, ...]
@@ -292,7 +292,7 @@ _EQUALITIES = ("assertEqual", "assertEquals", "assertIs", "assertAlmostEqual", "
 
 
 def _check_evaluation(nodes: Sequence[ast.AST], own: frozenset[str]) -> None:
-    """Refuse to run what the program returns, which could then pass any test."""
+    """Refuse to run code that the program returns, which could then pass any test."""
     constant = {id(node.func) for node in nodes if isinstance(node, ast.Call) and all(map(_is_constant, node.args[:1]))}
     for node in nodes:
         name = ""
@@ -426,7 +426,7 @@ def called_on_the_left(line: ast.stmt) -> Iterator[str]:
 # The same; compiled code takes more memory.
 @lru_cache(16)
 def shared_code(script: Script, tolerance: float | None) -> dict[str, Any]:
-    """Return what the tester needs for all tests of a script; see `tester.run`."""
+    """Return the code that the tester needs for all tests of a script; see `tester.run`."""
     names = names_of(script)
     source = _code(script.source, "<test>", tolerance)
     setup = _code(f"{names.imports}\n{script.setup}", "<setup>", None)
@@ -444,7 +444,7 @@ def shared_code(script: Script, tolerance: float | None) -> dict[str, Any]:
 
 
 def step_code(step: Step, shared: dict[str, Any]) -> bytes:
-    """Return what the tester needs for one test, beside what `shared_code` returns."""
+    """Return the code that the tester needs for one test, in addition to `shared_code`."""
     statements = shared["statements"]
     place = None if step.place is None else shared["start"] + step.place
     described = {

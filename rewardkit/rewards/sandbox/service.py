@@ -122,7 +122,8 @@ def _script(job: Job) -> str:
     return _SCRIPT.format(supervisor=source("supervisor"), limits=source("limits"), packed=packed)
 
 
-# Starts itself again, so that sets print in the same order every time. A service that has no file for it goes on.
+# Starts itself again, so that sets print in the same order every time. If the service gives it no file, it continues
+# without a restart.
 _SCRIPT = """
 import binascii, io, marshal, os, sys, types, zlib
 

@@ -42,8 +42,8 @@ FRAME = struct.Struct("<II??")
 """Length of the problem, length of the output, whether the program reached its end, whether more frames follow."""
 
 OUT, SAID, IN = 3, 4, 5
-"""In a program's process: the file descriptors for the report of an epilogue, for how the program ended, and, in a
-dialogue, for what the other process says (to which the program answers through the first)."""
+"""In a program's process: the file descriptors for the report of an epilogue, for the way the program ended, and, in a
+dialogue, for the messages of the other process (which the program answers through the first)."""
 
 _LARGEST_SHARE = 0.75
 """The share of ``room`` that one line may take."""
@@ -151,7 +151,7 @@ class _Channel:
         self.is_open = True
 
     def relay(self, out: int, heard: int, job: dict[str, Any], *, owing: bool) -> tuple[bytes | None, float]:
-        """Connect a child with its counterpart until both have ended, and return what is left of its seconds.
+        """Connect a child with its counterpart until both have ended, and return its remaining seconds.
 
         A message ends with a newline. The clock runs while the child is `owing` one: at first, if the counterpart waits
         for it, and after each message to it. Instead of b"", None is returned if it writes too much.
@@ -202,7 +202,7 @@ class _Channel:
             self.outgoing += _LENGTH.pack(len(chunk)) + chunk
 
     def _chunks(self) -> tuple[bytes, bool]:
-        """Take what was received off the buffer, until the end of the trial; return whether that was reached."""
+        """Take the received bytes off the buffer, up to the end of the trial. Return whether that was reached."""
         said = bytearray()
         while len(self.incoming) >= _LENGTH.size:
             (size,) = _LENGTH.unpack_from(self.incoming)
@@ -317,7 +317,7 @@ def _become_program(
 
 
 def _end(code: int) -> NoReturn:
-    """Do what the interpreter does at exit, except for its teardown, which costs more than a short program."""
+    """Do the interpreter's work at exit, except for its teardown, which costs more than a short program."""
     try:
         if "threading" in sys.modules:
             # What the interpreter calls at exit to join threads; there is no public name for it.
@@ -340,7 +340,7 @@ _STREAMS = {
 
 
 def _open(file: Any, *arguments: Any, **options: Any) -> Any:
-    """Open a file; a standard stream by its path, too, which would need /proc."""
+    """Open a file. A standard stream can also be opened by its path, which would need /proc."""
     path = os.fspath(file) if isinstance(file, (str, os.PathLike)) else ""
     if path in _STREAMS:
         file = os.dup(_STREAMS[path])
@@ -403,7 +403,7 @@ def _say(mark: bytes, error: BaseException) -> NoReturn:
         line = error.lineno or 0
     try:
         message = str(error.msg if isinstance(error, SyntaxError) else error)[:200]
-    except BaseException:  # its __str__ may be the program's code, too
+    except BaseException:  # its __str__ may also be the program's code
         message = ""
     kind = type(error).__name__[:100]
     said = f"{kind}{f': {message}' if message else ''}{f' (line {line})' if line else ''}"

@@ -80,7 +80,7 @@ def _guard(event: str, arguments: Any) -> None:
 
 
 _COMPILING = ("ast", "attr._make", "collections", "dataclasses", "timeit", "unittest.mock")
-"""Modules that compile what they write themselves, or do not run it."""
+"""Modules that compile only code that they write themselves, or do not run it."""
 
 
 def _compare_sizes(numpy: Any) -> None:
@@ -122,7 +122,7 @@ def _run_call(
 
 
 def _fail(error: BaseException, peer: Asking, lines: list[str], said: int) -> NoReturn:
-    """Report the program's exception, or what the program gave last and the statement that failed."""
+    """Report the program's exception, or its last result and the statement that failed."""
     text = str(vars(error).get("_rk_shown", ""))
     if not text and peer.last is None and not isinstance(error, AssertionError):
         text = f"{type(error).__name__}: {str(error)[:200]}"  # such as a name that the program does not define

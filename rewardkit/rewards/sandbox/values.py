@@ -2,7 +2,7 @@
 
 The results of a program are checked in another process, as equal plain Python values: instances of its own classes,
 which may define ``__eq__``, cannot be encoded, and subclasses of ``int`` or ``str`` become plain values. What a caller
-adds for other values (`dialogue` adds references) is written as a list, too, which begins with a name of its own.
+adds for other values (`dialogue` adds references) is also written as a list, which begins with its own name.
 
 This module is sent into sandboxes as source, so it does not import rewardkit.
 """
@@ -114,7 +114,8 @@ def decode(value: Any, other: Callable[[str, list[Any]], Any] | None = None) -> 
 
 
 def equal(value: Any, expected: Any, tolerance: float | None = None) -> bool:
-    """Return whether a result is the expected one: lists and tuples are alike, and numbers may differ by `tolerance`.
+    """Return whether a result is the expected one: lists and tuples are the same, and numbers may differ by
+    `tolerance`.
 
     With a tolerance, a bool equals nothing but itself.
     """

@@ -33,7 +33,7 @@ _TESTER = Limits(timeout=5.0, memory=512)
 _MODULES = ("json", "copy")
 
 Place: TypeAlias = Isolation | Service
-"""Where programs run."""
+"""The place where programs run."""
 
 
 def launched(job: Job, place: Place) -> Generator[Run, None, None]:

@@ -1,1 +1,1 @@
-"""How a tree is evaluated over a batch."""
+"""The evaluation of a tree over a batch."""

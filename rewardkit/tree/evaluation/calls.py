@@ -122,7 +122,7 @@ def call_each(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]
 
 
 def _call_many(function: Any, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """Call a primitive for all rows at once; if that raises, find out for which of them."""
+    """Call a primitive for all rows at once. If that raises, find the rows for which it does."""
     with suppress(Exception):
         results: list[Any] = function.many(arguments)
         return results

@@ -42,7 +42,7 @@ class Observer(Protocol):
         """Wrap `function` for another process, picklably. What it returns or raises there goes to `told`."""
 
     def told(self, call: Called, outcome: Any) -> Any:
-        """Unwrap a result from another process: return what the function itself returned."""
+        """Unwrap a result from another process: return the function's own result."""
 
 
 _observer: ContextVar[Observer | None] = ContextVar("observer of rewards", default=None)
@@ -75,7 +75,7 @@ def aside() -> Iterator[None]:
 
 
 def present() -> Observer | None:
-    """Return the observer; None inside a reward function that calls rk.score, whose rows are not the batch's."""
+    """Return the observer; None inside rk.score that a reward function calls: its rows are not the batch's."""
     observer = _observer.get()
     return observer if observer is None or _running.get() is None else None
 
@@ -108,7 +108,7 @@ def elsewhere(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def told(outcomes: list[Any], component: str, rows: Sequence[int | None]) -> list[Any]:
-    """Return what worker processes returned or raised, without what the observer added."""
+    """Return the results or errors of worker processes, without the observer's additions."""
     observer = present()
     if observer is None:
         return outcomes

@@ -16,7 +16,7 @@ from rewardkit.tree.leaf import primitive
 from rewardkit.tree.reward import Reward
 
 EXPENSIVE = "expensive"
-"""Stands for all components that are declared expensive: judges, reward models, code."""
+"""The name for all components that are declared expensive: judges, reward models, code."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class _Absent:
 
 
 def without(reward: Reward, names: Collection[str]) -> tuple[Reward, tuple[str, ...], tuple[str, ...]]:
-    """Return `reward` with components that abstain on every completion, which of `names` it has, and all left out.
+    """Return `reward` with abstaining components, the `names` that it has, and all omitted components.
 
     Args:
         names: names of components; ``"expensive"`` for all judges, reward models and tested programs.
@@ -43,7 +43,7 @@ def without(reward: Reward, names: Collection[str]) -> tuple[Reward, tuple[str, 
 
 
 def omitted(reward: Reward, is_gone: Callable[[str, Reward], bool]) -> tuple[Reward, tuple[str, ...]]:
-    """Return `reward` with the components that abstain for which `is_gone` is true, and their names."""
+    """Return `reward` with the components for which `is_gone` is true replaced by abstaining ones, and their names."""
     gone = {node: name for name, node in Scorer(reward).names.components if is_gone(name, node)}
     left: Reward = changed(reward, lambda node: _absent(node, gone[node]) if node in gone else node)
     return left, tuple(gone.values())

@@ -59,7 +59,7 @@ class Plan:
         followers: the schedules that follow the means of components.
         followed: the rewards whose means they follow.
         compares: whether a node compares the completions of a prompt.
-        together: what has to be in one batch for its values to be right.
+        together: the rows that have to be in one batch for its values to be right.
         scheduled: whether it follows training progress: a schedule, or a function that reads it.
         waits: whether a node waits for something, so that others can run meanwhile.
 
@@ -118,7 +118,7 @@ class Plan:
         return [nodes[name] for name in dict.fromkeys(follower.component for follower in self.followers)]
 
     def check(self, batch: Batch) -> None:
-        """Raise a BindingError if the batch lacks what a reward in the tree asks for."""
+        """Raise a BindingError if the batch lacks columns that a reward in the tree asks for."""
         if self.compares:
             batch.check_groups()
         has = (tuple(batch.columns), batch.prompts is None, batch.completion_ids is None, tuple(batch.context))
@@ -133,7 +133,7 @@ class Plan:
         self._checked = has
 
     def blame(self, error: RewardKitError, reward: Reward) -> None:
-        """Write into an error that `reward` raised which component it is, unless it is inside of a component."""
+        """Add the name of the component to an error that `reward` raised, unless it is inside of a component."""
         label = self.label(reward)
         if not error.component and label in self._component_names:
             error.component = label

@@ -38,7 +38,7 @@ from rewardkit.tree.reward import Calls, Request, Reward, Steps, SubBatch, appli
 
 
 def advanced(steps: Steps, answer: Any) -> Any:
-    """Send `answer` to a node and return what it asks for next; numbers too large for a float become infinite."""
+    """Send `answer` to a node and return its next request; numbers too large for a float become infinite."""
     with np.errstate(over="ignore", invalid="ignore"):  # reported once, with the name of the node, by `overflow`
         return steps.send(answer)
 
@@ -72,7 +72,7 @@ class Run:
     Args:
         strict: raise if a reward function has a bug.
         stops: raise if the run must stop.
-        on_unparsable_gold: what a cell does that a ready reward cannot read, unless the reward says so itself.
+        on_unparsable_gold: the effect of a cell that a ready reward cannot read, unless the reward sets it.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class Run:
     def keep(self, memo: Memo, rows: Rows, column: Column) -> Column:
         """Store the values of a node in `rows`; return its column so far."""
         if memo.column is None:
-            # A node may return the column of a child, which has values in other rows, too.
+            # A node may return the column of a child, which also has values in other rows.
             every = rows is self.batch.everywhere or rows.all()
             memo.column = column if every else Column.empty(len(rows)).extended(rows, column)
         else:
@@ -162,7 +162,7 @@ class Run:
     def of_pieces(
         self, asked: SubBatch, memo: Memo, way: Callable[[Run], Callable[[Reward, Rows], Column]]
     ) -> tuple[Column, list[Fault]]:
-        """Evaluate a child on pieces of completions, which are a batch of their own; return its column and faults."""
+        """Evaluate a child on pieces of completions, which are a separate batch; return its column and faults."""
         inner = Run(self.plan, asked.batch, self.strict, self._stops, self.on_unparsable_gold)
         with observers.observed_by(None):  # its rows are not those of the batch
             column = way(inner)(asked.reward, asked.batch.everywhere)
@@ -243,7 +243,7 @@ class Run:
 
 @dataclass(slots=True, eq=False)
 class _Task:
-    """A node in progress: what it waits for, and which tasks wait for it."""
+    """A node in progress: the tasks that it waits for, and those that wait for it."""
 
     reward: Reward
     steps: Steps
@@ -395,7 +395,7 @@ class Terms:
     Attributes:
         values: (n,) the share of the total.
         weights: the weight in this batch, averaged over the rows where it counts.
-        reached: in how many rows it counts.
+        reached: the number of rows in which it counts.
     """
 
     values: dict[str, Floats]
@@ -498,8 +498,8 @@ class Scorer:
         components: the names of all rewards that are logged.
         terms: the names of the additive terms of the total.
         followers: the schedules that follow the means of components.
-        together: what has to be in one batch for its values to be right: a row, the completions of a prompt, or all
-            rows.
+        together: the rows that have to be in one batch for its values to be right: a row, the completions of a prompt,
+            or all rows.
         scheduled: whether its scores follow training progress: a schedule, or a function that reads it.
         waits: whether it waits for something while it scores: an endpoint, a worker process.
         measures: whether its tables may have measurements: calls, tokens, money.
@@ -526,7 +526,7 @@ class Scorer:
         return list(dict.fromkeys(self._plan.late(max_steps)))
 
     def check(self, batch: Batch) -> None:
-        """Raise a BindingError if the batch lacks what a reward in the tree asks for."""
+        """Raise a BindingError if the batch lacks columns that a reward in the tree asks for."""
         self._plan.check(batch)
 
     def score(
@@ -542,7 +542,7 @@ class Scorer:
         Args:
             strict: raise if a reward function has a bug; otherwise score the lowest bound and report it.
             stops: raise if the run must stop; otherwise fail all samples of the component and set ``table.stop``.
-            on_unparsable_gold: what a cell does that a ready reward cannot read: ``"raise"`` a CoercionError, or
+            on_unparsable_gold: the effect of a cell that a ready reward cannot read: ``"raise"`` a CoercionError, or
                 ``"fail"``: its row has no score, and the others are scored, as in a training. A reward with this option
                 decides itself.
 
@@ -551,7 +551,7 @@ class Scorer:
             CoercionError: a column's value does not fit its annotation.
             RewardBug: a bug in a reward function while `strict`.
             RewardFailure: a failure under policy "raise", an unknown route.
-            RunStopped: every later sample would fail, too.
+            RunStopped: every later sample would also fail.
         """
         if on_unparsable_gold not in get_args(OnUnparsableGold):
             raise RewardDefinitionError(
@@ -620,7 +620,7 @@ def score(
         completions: n texts, or conversational completions (lists of messages).
         prompts: n prompts, texts or lists of messages.
         completion_ids: n lists of token ids.
-        progress: how far training is; without it, schedules have their end value.
+        progress: the training progress; without it, schedules have their end value.
         num_generations: completions per prompt, for rewards that compare them: so many rows are a group. Without it, a
             group is a run of rows with equal prompt and columns.
         environments: n environments after their rollouts, for ``rk.agents.final_state`` and

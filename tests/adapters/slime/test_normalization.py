@@ -79,7 +79,7 @@ def test_without_group_numbers_groups_follow_each_other() -> None:
     for sample in given:
         sample.group_index = None
     assert normalized(given)[1] == [1.5, -0.5, -0.5, -0.5, 1.155, 0.0, -0.577, -0.577]
-    with pytest.raises(rk.RewardFailure, match="7 samples without group_index are no groups of 4"):
+    with pytest.raises(rk.RewardFailure, match="cannot form groups of 4: 7 samples have no group_index"):
         normalized(given[:7])
 
 

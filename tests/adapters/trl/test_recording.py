@@ -366,7 +366,7 @@ def test_a_folder_that_cannot_be_written_does_not_stop_the_training(
         assert call(functions, ["", "aaa"])["short"].tolist() == [1.0, 0.25]
         assert call(functions, [""])["short"].tolist() == [1.0]
     assert "recording failed" in caplog.text
-    assert "Training goes on" in caplog.text
+    assert "Training continues" in caplog.text
 
 
 def test_a_folder_that_comes_back_is_recorded_to(tmp_path: Path) -> None:

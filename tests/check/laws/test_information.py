@@ -61,7 +61,7 @@ def test_the_answer_to_another_row() -> None:
     (found,) = broken(any_square, "rows_differ", **GRIDS)
     assert found.completion == GRIDS["good"][1]
     assert found.columns["puzzle"] == "1 0\n0 1"
-    assert "the right answer to another row earns 1 here, too" in found.why
+    assert "the right answer to another row also earns 1 here" in found.why
     assert_held(this_square, "rows_differ", **GRIDS)
 
 

@@ -32,9 +32,9 @@ def run_demo(
     Args:
         steps: training steps of GRPO, at least 1; None: as many as the project's ``run.yaml`` says.
         out: the folder of the run; None: ``runs/demo``, or ``runs/demo-2`` and so on if that holds a run already.
-        seed: of the held-out rows, the weights and the sampling.
+        seed: the seed of the held-out rows, the weights and the sampling.
         size: ``"small"`` fits two CPU cores; ``"medium"`` and ``"large"`` need a GPU.
-        console: where to print; None: the standard output.
+        console: the stream to print to; None: the standard output.
 
     Raises:
         MissingExtraError: torch, TRL or another package of the runner is not installed.

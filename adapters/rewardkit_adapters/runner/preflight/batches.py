@@ -43,7 +43,7 @@ class Batches:
         processes: the number of processes.
         accumulation: micro batches in one optimizer step.
         slices: micro batches in one generation (``steps_per_generation``).
-        iterations: how often each generation is trained on (``num_iterations``).
+        iterations: the number of times that each generation is trained on (``num_iterations``).
         generations: completions per prompt.
         rows: rows of the dataset.
         max_steps: optimizer steps; -1: as many as `epochs` needs.
@@ -241,7 +241,7 @@ class Shape:
         hidden, inner: the width of a layer, and of its MLP.
         cached: numbers in the cache per token and layer.
         context: the longest sequence; None if unknown.
-        dtype: of the saved weights; empty if unknown.
+        dtype: the type of the saved weights; empty if unknown.
     """
 
     parameters: int

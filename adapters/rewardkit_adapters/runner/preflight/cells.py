@@ -29,7 +29,7 @@ SHOWN = 10
 _VALUE, _REASON = 80, 120
 """The most characters of a value, and of the reason why it cannot be read."""
 _MOST_UNREADABLE = 0.01
-"""The share of the distinct golds above which a run does not start: these are no stray cells, their form is wrong.
+"""The share of the distinct golds above which a run does not start: these are not stray cells; their format is wrong.
 
 It must also be the share of the rows: one row with the option "E" is one of five distinct golds.
 """

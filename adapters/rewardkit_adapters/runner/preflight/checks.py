@@ -135,7 +135,7 @@ _TRACKERS = {"tensorboard": ("tensorboard", "tensorboardX"), "wandb": ("wandb",)
 
 
 def packages(config: RunConfig) -> Iterator[Finding]:
-    """Find packages that the settings need and that are not installed."""
+    """Find packages that the settings need but that are not installed."""
     wanted = {
         "lora": (config.lora is not None, ("peft",), ""),
         "quantize": (config.quantize is not None, ("bitsandbytes",), ""),
@@ -201,7 +201,8 @@ def judges(tree: Reward, batches: Batches, evaluated: int) -> Iterator[Finding]:
                 "warning",
                 f"judge {names}",
                 f"the budget of {budget.calls:,} calls is less than the {calls:,} that the training may make: it runs "
-                f"out around step {batches.steps * budget.calls // calls:,} of {batches.steps:,} ({budget.then})",
+                f"out around step {batches.steps * budget.calls // calls:,} of {batches.steps:,}. "
+                f"Then: {budget.on_exhausted}",
                 "raise the budget, put the judge behind a gate, or train for fewer steps",
             )
         elif budget.calls is None:
@@ -231,9 +232,9 @@ def laws(
     """Find broken laws.
 
     Args:
-        constants: of the reward's module: ``examples``, ``good``, ``bad`` and so on.
+        constants: the constants of the reward's module: ``examples``, ``good``, ``bad`` and so on.
         best: the format of a right completion, if the golds showed it.
-        budget: in seconds.
+        budget: the time limit in seconds.
     """
     said = {name: value for name, value in constants.items() if name != "laws"}
     if "examples" not in said:
@@ -306,7 +307,7 @@ CHOICE = "environment"
 
 
 def tools(config: RunConfig, tree: Reward, table: Table) -> Iterator[Finding]:
-    """Find what is wrong with ``environment:``; yield nothing without an environment."""
+    """Find errors in ``environment:``; yield nothing without an environment."""
     if config.environment is None:
         return
     try:
@@ -517,8 +518,8 @@ def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Da
     ``found = preflight(config, reward=reward, training=rows, held_out=None)``; ``print(found.text())``.
 
     Args:
-        config: of the run.
-        reward: what ``reward:`` names: a Reward, a function written for TRL, or a list of them.
+        config: the configuration of the run.
+        reward: the object that ``reward:`` names: a Reward, a function written for TRL, or a list of them.
         training: rows with a column ``prompt``.
         held_out: the rows of the evaluation, if any.
     """

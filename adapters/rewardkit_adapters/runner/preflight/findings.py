@@ -29,10 +29,10 @@ class Table:
     """The first rows of a dataset, or all of them.
 
     Args:
-        dataset: with a column ``prompt``.
+        dataset: a dataset with a column ``prompt``.
         tree: the reward; only the columns that it reads are decoded.
         name: ``"training"`` or ``"held out"``.
-        rows: how many to check.
+        rows: the number of rows to check.
 
     Attributes:
         unreadable: the rows with a gold answer that cannot be read, once the cells were checked; `spread` leaves them
@@ -130,7 +130,7 @@ class Finding:
         kind: an ``"error"`` stops the run, a ``"warning"`` needs a look, a ``"fact"`` is information.
         where: ``"column 'answer'"``, ``"grpo"``, ``"memory"``.
         what: the problem or the fact, in one sentence.
-        remedy: how to fix it; empty for facts.
+        remedy: the fix; empty for facts.
         rows: further lines, printed without wrapping: cells, completions.
     """
 

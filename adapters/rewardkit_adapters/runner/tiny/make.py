@@ -240,7 +240,7 @@ def make_tiny(
     """Make the model and its tokenizer. `folder` appears only once it is complete.
 
     Args:
-        steps: of the supervised warm start; 0 leaves the weights random.
+        steps: the number of steps of the supervised warm start; 0 leaves the weights random.
         chat_template: None: the content of the messages, one line each.
         size: a key of ``SIZES``.
     """

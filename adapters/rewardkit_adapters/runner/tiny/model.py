@@ -1,4 +1,4 @@
-"""A tokenizer and a causal language model that are made on the spot, without a download.
+"""A tokenizer and a causal language model that are built locally, without a download.
 
 The smallest model has 0.5 million parameters. On its words (``Mia``, ``":"``, ``toy``, single digits) an answer
 has about twenty tokens, so a CPU generates the completions of a training step in a fraction of a second.

@@ -1,1 +1,2 @@
-"""Episodes: how the messages of agents are edited, where their calls run, and what a reward judges of them."""
+"""Episodes: editing the messages of agents, running their calls, and finding out which parts of them a reward
+judges."""

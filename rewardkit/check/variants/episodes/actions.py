@@ -1,4 +1,4 @@
-"""Actions: find out whether a reward judges what a policy calls, so that it is blamed only for that."""
+"""Actions: find out whether a reward judges the calls of a policy, so that it is blamed only for that."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def reads_state(subject: RewardUnderTest) -> bool:
 
 
 def gold_calls(subject: RewardUnderTest, right: Judged) -> list[ToolCall]:
-    """Return the calls of a right completion that a column which the reward reads has: their tool and arguments.
+    """Return the calls of a right completion that are also in a column read by the reward: their tool and arguments.
 
     Where the reward reads the state of an environment, it is the first call, whichever it is.
     """
@@ -79,7 +79,8 @@ def gold_calls(subject: RewardUnderTest, right: Judged) -> list[ToolCall]:
 
 
 def acts(subject: RewardUnderTest, right: Judged) -> bool:
-    """Whether the reward was seen to judge what a right completion calls: other calls with the same text earn less."""
+    """Whether the reward was seen to judge the calls of a right completion: other calls with the same text earn
+    less."""
 
     def looked() -> bool:
         trials = [Trial(messages, right.example) for messages in variants(subject, right)]

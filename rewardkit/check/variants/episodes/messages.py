@@ -90,7 +90,7 @@ def inserted(completion: Any, calls: Sequence[Made], result: Callable[[str, Mapp
 
 
 def known_results(completion: Any) -> Callable[[str, Mapping[str, Any]], str]:
-    """Return what the tools of a completion answer: the same to the same call, an error to an unknown tool."""
+    """Return the answers of a completion's tools: the same to the same call, an error to an unknown tool."""
     seen = {
         (call.name, json.dumps(dict(call.arguments), sort_keys=True)): call.result.text
         for call in Trajectory.of(completion).calls
@@ -145,7 +145,7 @@ def permuted(completion: Any) -> Messages | None:
 
 
 def split(completion: Any) -> Messages | None:
-    """Return the completion with each parallel call in a turn of its own; None if there are none."""
+    """Return the completion with each parallel call in a separate turn; None if there are none."""
     messages = messages_of(completion)
     trajectory = Trajectory.of(completion)
     found: Messages = []

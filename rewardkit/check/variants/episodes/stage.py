@@ -22,7 +22,7 @@ from rewardkit.workers.background import in_background
 
 @dataclass(frozen=True)
 class Stage:
-    """Where the calls of a completion run: in an environment, with tools, or nowhere.
+    """The place where the calls of a completion run: an environment, tools, or none.
 
     Attributes:
         environment: the class of the environment, or a function that makes one; None without.
@@ -100,7 +100,7 @@ def play(environment: Callable[[], Any], completion: Any, row: Mapping[str, Any]
     Args:
         environment: the class of the environment, or a function that makes one.
         completion: chat messages; results in them are replaced.
-        row: what ``reset`` gets.
+        row: the argument of ``reset``.
     """
     return stage_of(environment, ()).played(completion, row or {})
 
@@ -141,7 +141,7 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 
 
 def stage_of(environment: Any, tools: Sequence[Any]) -> Stage:
-    """Return the stage for what was passed to the check.
+    """Return the stage for the arguments of the check.
 
     Raises:
         RewardDefinitionError: an environment that cannot be made, or a tool that is not a function.

@@ -1,4 +1,4 @@
-"""Tool calls: wrong versions of right calls, for rewards that judge what an assistant calls, not what it says."""
+"""Tool calls: wrong versions of right calls, for rewards that judge an assistant's calls, not its text."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def wrong_calls(subject: RewardUnderTest, right: Judged) -> Iterator[Trial]:
 
 
 def changeable_calls(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[Any, Callable[[Any], Trial]]]:
-    """Yield the arguments of each call that a column has, and what makes the same call with others."""
+    """Yield the arguments of each call that a column has, and a function that makes the same call with others."""
     if not any(True for _ in wrong_calls(subject, right)):
         return
     completion: Any = right.completion

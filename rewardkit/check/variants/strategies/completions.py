@@ -125,7 +125,7 @@ def forms_for(view: Any, known: Sequence[str] = ()) -> list[Form]:
 
 
 def guessed(text: str) -> Form:
-    """Guess what a text in a reward's code marks: a tag marks its body, anything else the text after it."""
+    """Guess the part that a text in a reward's code marks: a tag marks its body, anything else the text after it."""
     if text.startswith("<") and text.endswith(">"):
         return Form(text, f"</{text[1:]}", text)
     return Form(text if text.endswith((" ", "\n")) else f"{text} ", "", text)
@@ -185,7 +185,7 @@ def tagged(
             without a visible character, is drawn again.
         valid: False for texts with exactly one violation: a mark missing, doubled or misspelled, a block missing or
             out of order, an empty body, nested blocks, text outside the tags.
-        anchored: as in ``rk.tags``: whether text outside the tags is forbidden.
+        anchored: whether text outside the tags is forbidden, as in ``rk.tags``.
         prefilled: the first name, if the prompt already ends with its opening tag.
     """
     if not names:

@@ -1,4 +1,4 @@
-"""Contents: what a component accepts in its place, and what violates only that.
+"""Contents: texts that a component accepts in its place, and texts that violate only its demand.
 
 ``asked_by(leaf, {"answer": "42"})`` for ``rk.number("answer")`` has ``42`` as right, ``427`` and ``nan`` as wrong. The
 reward is not asked, so a test can show that it does not pay right contents.
@@ -378,7 +378,7 @@ _NO_ANSWERS = ("I am not sure.", "?", "...", "N/A")
 
 @dataclass(frozen=True)
 class Part:
-    """What one component asks for in a completion.
+    """The content that one component asks for in a completion.
 
     Attributes:
         view: its extractor; None for the whole text.
@@ -392,10 +392,10 @@ class Part:
 
 
 def asked_by(binding: Binding, row: Mapping[str, Any], others: Iterable[str] = ()) -> Part | None:
-    """Return what a leaf asks for; None for a user's function, and for rewards that count tokens.
+    """Return the content that a leaf asks for; None for a user's function, and for rewards that count tokens.
 
     Args:
-        binding: of a leaf of the tree.
+        binding: the binding of a leaf of the tree.
         row: columns; without the column of the gold answer, right contents are only of the right kind.
         others: gold answers of other rows.
     """
@@ -482,7 +482,7 @@ def _against(gold: _Gold) -> Contents:
 
 @singledispatch
 def of(function: object, gold: _Gold) -> Contents | None:
-    """Return what a primitive asks for; None if its column says everything."""
+    """Return the content that a primitive asks for; None if its column determines it."""
     return None
 
 

@@ -55,7 +55,7 @@ _FORMATS: Mapping[str, Value] = {
 
 @dataclass
 class Asked:
-    """What all schemas together ask of one value."""
+    """The requirements of all schemas together for one value."""
 
     members: list[dict[str, Any]] = field(default_factory=list)
     impossible: bool = False

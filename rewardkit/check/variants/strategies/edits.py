@@ -170,7 +170,7 @@ def _with_calls(messages: Messages, change: Callable[[dict[str, Any]], dict[str,
 
 
 def _parts(messages: Messages) -> list[Messages]:
-    """Return what is before the first assistant message, and each of these with what follows it."""
+    """Return the messages before the first assistant message, and each assistant message with those that follow it."""
     parts: list[Messages] = [[]]
     for message in messages:
         if is_assistant(message):
@@ -191,10 +191,10 @@ def edits(gold: Any, *, distance: int | None = None, unit: Unit = "characters") 
 
     Args:
         gold: a text, a number or a list, which is written as JSON.
-        distance: at least 1; by default, a distance from 1 to 5 is drawn.
-        unit: what one edit inserts, deletes or replaces: ``"characters"``, ``"words"``, ``"items"`` of a list (JSON,
-            or text with commas, semicolons or lines) or ``"lines"``. ``"digits"`` only replaces digits; the distance
-            in characters is then the same.
+        distance: the number of edits, at least 1; by default, a distance from 1 to 5 is drawn.
+        unit: the unit that one edit inserts, deletes or replaces: ``"characters"``, ``"words"``, ``"items"`` of a list
+            (JSON, or text with commas, semicolons or lines) or ``"lines"``. ``"digits"`` only replaces digits; the
+            distance in characters is then the same.
 
     Raises:
         RewardDefinitionError: the distance is below 1, or larger than the number of digits.

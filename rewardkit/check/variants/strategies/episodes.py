@@ -51,7 +51,7 @@ _SAID = ("Go on.", "Are you sure?", "")
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool: its name, what its arguments are drawn from, and whether it is asynchronous."""
+    """A tool: its name, the source of its arguments, and whether it is asynchronous."""
 
     name: str
     arguments: SearchStrategy[dict[str, Any]]
@@ -60,7 +60,7 @@ class Tool:
 
 @dataclass(frozen=True)
 class _Style:
-    """How the messages of one completion are written."""
+    """The form in which the messages of one completion are written."""
 
     ids: bool
     as_text: bool
@@ -81,8 +81,8 @@ def trajectories(
     Args:
         tools: functions with type hints, or schemas, ``{"name": ..., "parameters": {...}}`` or OpenAI's.
         turns: the fewest and the most assistant messages.
-        faults: also draw results with errors as TRL writes them, unknown tools, arguments that are no object, an answer
-            that breaks off, calls without a result, a result without an answer, and no message at all.
+        faults: also draw results with errors as TRL writes them, unknown tools, arguments that are not an object, an
+            answer that breaks off, calls without a result, a result without an answer, and no message at all.
 
     Raises:
         RewardDefinitionError: no tools, something that is not a tool, or `turns` that are not two numbers.
@@ -210,7 +210,7 @@ def conversations(texts: SearchStrategy[str], *, odd: bool = False) -> SearchStr
     """Draw chat messages whose text is drawn from `texts`.
 
     Args:
-        texts: of the answer.
+        texts: the texts of the answer.
         odd: also draw shapes without such a text: no messages, content None, an image, a tool's message at the end.
     """
     shaped: SearchStrategy[Any] = _shaped(texts)
@@ -302,7 +302,7 @@ def episodes(
     Args:
         environment: the class of the environment, or a function that makes one.
         policies: draws the calls of an episode; by default calls with arguments that fit the type hints of the tools.
-        row: what ``reset`` gets.
+        row: the argument of ``reset``.
         turns: the fewest and the most turns with calls, if they are drawn.
 
     Raises:

@@ -14,7 +14,7 @@ from rewardkit.errors import RewardDefinitionError, shorten
 
 @dataclass(frozen=True)
 class Access:
-    """What the requests to a server share.
+    """Settings that the requests to one server share.
 
     Attributes:
         base_url: its address; None for ``OPENAI_BASE_URL``, or OpenAI.
@@ -99,7 +99,7 @@ class Endpoint:
 
     @property
     def access(self) -> Access:
-        """What the requests to the same server share."""
+        """The settings that the requests to the same server share."""
         return Access(self.base_url, self.key, self.concurrency, self.requests_per_minute, self.tokens_per_minute)
 
 

@@ -189,7 +189,7 @@ _HARMLESS = ({"role": "user", "content": "Answer with the word yes."},)
 
 
 class EndpointStatus:
-    """What an endpoint accepts from one judge, whose requests differ only in their messages."""
+    """The form of request that an endpoint accepts from one judge, whose requests differ only in their messages."""
 
     def __init__(self, sender: Sender) -> None:
         self.stopped: RunStopped | None = None
@@ -385,7 +385,8 @@ class EndpointClient:
 
 
 def _wait(state: Any) -> float:
-    """Return the seconds until the next attempt: what the server asked for, or twice as long each time; randomized."""
+    """Return the seconds until the next attempt: the time that the server asked for, or twice as long each time;
+    randomized."""
     asked = state.outcome.exception().retry_after
     if asked is not None:
         return float(asked) + uniform(0.0, _FIRST_WAIT)
