@@ -21,9 +21,11 @@ _BESIDE = re.compile(r"(?i)(?:^|_)(?:units?|lang(?:uage)?|scripts?|formats?|styl
 """Columns that say how an answer is written."""
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]|\.\d)")
 """1,234.5 and -7, but neither the 2 of v2 nor a part of 1.2.3."""
+# "\times 10^{23}", "x 10^3"; three digits are enough for any quantity.
 _TIMES_TEN = r"\s?(?:[x×*]|\\times|\\cdot)\s?10\s?\^\s?\{?([-+]?\d{1,3})\}?"
 SCIENTIFIC = re.compile(rf"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{{1,3}}(?!\w)|{_TIMES_TEN})")
 """1e-3 and 6.02 \\times 10^{23}."""
+# "\boxed{" and "\fboxed {".
 _BOX = re.compile(r"\\f?boxed\s*\{")
 _LONGEST_BODY = 20_000
 """Any limit: closing braces are looked for character by character, and documents parsed again."""
@@ -187,6 +189,7 @@ def replaced(text: str, parts: Sequence[tuple[Span, str]]) -> str:
 
 def marks(text: str) -> list[str]:
     """Return the marks that give a text its form: tags, boxes, fences, hashes."""
+    # Names of up to 41 characters: longer ones are no marks, but text between "<" and ">".
     return re.findall(r"</?[A-Za-z_][\w-]{0,40}>|\\boxed\{|```|####", text)
 
 

@@ -222,6 +222,7 @@ def repetition_in_any_script(subject: RewardUnderTest, right: Judged) -> Iterato
     If a repeated English phrase costs something, the same is tried with a Chinese one. The law applies where the
     examples are not in English alone.
     """
+    # Long enough that a short text is no excuse.
     english, chinese = (right.trial(text) for text in ("the sky is blue and " * 40, "天空是蓝色的海水也是" * 40))
     first, second = subject.see([english, chinese])
     if first.scored and second.scored and first.value <= right.value - _DEEP * _range(subject):
@@ -350,6 +351,7 @@ def improves_along_chains(subject: RewardUnderTest) -> Iterator[Variant]:
     for trials, reason in (*chains, *_closer(subject)):
         for before, after in pairwise(trials):
             why = f"is {reason} than a completion that earns {{base}}, but earns {{score}}"
+            # Rounding.
             yield Variant(after, why, "no less", before, slack=1e-6)
 
 
@@ -361,9 +363,11 @@ def _closer(subject: RewardUnderTest) -> Iterator[tuple[list[Trial], str]]:
         if number is None or number == 0 or not right.judges or not (declared or subject.mined.names & _DISTANCES):
             continue
         for sign in (1, -1):
+            # Steps toward the answer from both sides, closer at the end, where tolerances are.
             factors = (10, 5, 3, 2, 1.5, 1.25, 1.1) if sign == 1 else (0, 0.25, 0.5, 0.75, 0.9)
             whole = number == number.to_integral_value()
             answers = [float(number) * factor for factor in factors]
+            # Below 20, rounded steps would be equal.
             texts = [str(round(answer)) if whole and abs(number) >= 20 else f"{answer:.6g}" for answer in answers]
             if len(set(texts)) == len(texts):
                 trials = [right.trial(right.anatomy.saying(text)) for text in [*texts, right.anatomy.gold]]

@@ -335,6 +335,7 @@ def _chat(name: str, value: Any) -> str | None:
     """Return the role and the text of each message of a chat prompt on one line; None for another cell."""
     if name != "prompt" or not isinstance(value, (list, tuple)) or not all(isinstance(one, Mapping) for one in value):
         return None
+    # The cell is shared among the messages; 15 characters are for the role, and below 30 a text says nothing.
     share = max(30, _CELL // max(1, len(value)) - 15)
     messages = (f"{message.get('role', 'message')}: {quoted(message.get('content'), share)}" for message in value)
     return visible(middle_cut("; ".join(messages), _CELL + 30))

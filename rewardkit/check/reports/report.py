@@ -308,6 +308,7 @@ def budget_for(report: Report) -> int:
         return 0
     usual = max(1.0, sum(done) / max(1, len(done)))
     more = sum(one.seconds * (one.count / max(1, one.reached) - 1) if one.count else usual for one in late)
+    # Half more than what was measured, in whole tens of seconds: the next run should suffice on a busier machine, too.
     return math.ceil(max(report.budget + more * 1.5, report.budget * 1.5) / 10) * 10
 
 

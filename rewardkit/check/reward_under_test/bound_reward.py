@@ -24,6 +24,7 @@ from rewardkit.tree.reward import Reward
 _OWN = ("reward", "laws", "without", "exploits", "fail_fast", "told")
 """Arguments of `check_reward` that a bound reward sets itself."""
 _LONGEST_NAME = 60
+"""Any limit: a heading of a report is one line."""
 
 
 @dataclass(eq=False)

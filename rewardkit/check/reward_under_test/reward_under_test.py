@@ -188,6 +188,7 @@ class RewardUnderTest:
 
     def skip_longer(self, size: int) -> None:
         """Do not score longer completions from now on: the reward is known to be slow, and other laws need the time."""
+        # At least 200: right completions must still be scored.
         self._longest = min(self._longest, max(size, 200))
 
     def avoid(self, trials: Iterable[Trial]) -> None:
@@ -355,6 +356,8 @@ class RewardUnderTest:
         if self.scope != "sample" or self.plain:
             return [self._alone(trial) for trial in trials]
         found: list[TrialResult] = []
+        # Any size: large enough for rewards that are fast in batches, small enough that one broken completion costs
+        # little.
         for start in range(0, len(trials), 32):
             found += self._together(trials[start : start + 32])
         return found
@@ -448,11 +451,13 @@ class RewardUnderTest:
         """Return how many of `wanted` completions fit into a `share` of the time left; at least 8."""
         if self.cost == 0.0:
             return wanted
+        # At least 8, or a law would say nothing.
         return max(8, min(wanted, int(self.left * share / self.cost)))
 
     @property
     def left(self) -> float:
         """Seconds until the budget is spent."""
+        # An hour: a budget may be infinite, and shares of it must not be.
         return max(0.0, min(self.deadline - time.monotonic(), 3600.0))
 
     def formed(self, text: str) -> Any:

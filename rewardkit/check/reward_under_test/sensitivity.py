@@ -66,6 +66,7 @@ def _shorter(text: str) -> Iterator[str]:
 _WORD = re.compile(r"[^\W\d_]+")
 _MOST = 120
 """Parts of a completion that are tried."""
+# Any limits, in characters and seconds: each part that is tried is one more completion to score.
 _LONGEST = 2_000
 _SECONDS = 1.0
 
@@ -135,6 +136,7 @@ def unrelated(part: Part) -> str:
     if part.kind == "number":
         return re.sub(r"\d", lambda digit: str((int(digit[0]) + 4) % 9 + 1), part.text)
     letters = "qxz" if part.text[:1].lower() != "q" else "xzq"
+    # Rare letters: no language has words of them.
     made = "".join(letters[place % 3] for place in range(len(part.text)))
     return made.upper() if part.text.isupper() else made.capitalize() if part.text[:1].isupper() else made
 

@@ -148,6 +148,7 @@ def _isolated(
     """Run the laws in child processes, one after the other until all laws are done."""
     note = Note()
     subject.watch(note.write)
+    # Starts of sandboxes and models take seconds.
     patience *= 8.0 if any(binding.expensive for _, binding in subject.bindings) else 1.0
     extra = subject.left
     done, settles, hangs = 0, True, False

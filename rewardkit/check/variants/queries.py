@@ -12,9 +12,13 @@ from typing import Any
 
 from rewardkit.check.completion.parsed_completion import Span, replaced
 
+# A block of SQL, or one that names no language.
 _FENCE = re.compile(r"```(?:sql|sqlite)?[ \t]*\n(.*?)\n?```", re.DOTALL | re.IGNORECASE)
+# From "select" or "with" to the end.
 _QUERY = re.compile(r"(?is)\b(?:select|with)\b.+")
+# The name after CREATE TABLE, quoted or not.
 _TABLE = re.compile(r"(?i)create\s+table\s+(?:if\s+not\s+exists\s+)?[\"`\[]?(\w+)")
+# Any limits of a query: steps of SQLite's machine, and rows. A faulty join may take forever.
 _STEPS = 200_000
 _MOST_ROWS = 1_000
 

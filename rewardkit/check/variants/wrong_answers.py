@@ -85,10 +85,12 @@ def _wrong(gold: str, value: Any, others: tuple[str, ...]) -> Iterator[Wrong]:
             yield Wrong(other, "wrong", "the gold answer of another example", honest=True)
     if number is None and gold[:1] not in "[{(" and re.search(r"\w[^\w\s]\w", gold):
         yield Wrong(re.sub(r"(?<=\w)[^\w\s](?=\w)", "x", gold), "pattern", "its marks replaced by letters")
+    # "12 34" becomes "123 4": the same digits, which a reward that removes spaces cannot tell apart.
     moved = re.sub(r"(?<![\w.])(\d+) (\d)(\d+)(?![\w.])", r"\1\2 \3", gold, count=1)
     moved = moved if moved != gold else re.sub(r"(?<![\w.])(\d+)(\d) (\d+)(?![\w.])", r"\1 \2\3", gold, count=1)
     if moved != gold:
         yield Wrong(moved, "disguise", "a digit moved to its neighbor")
+    # "x < 3" becomes "x > 3".
     turned = re.sub(r"(?<=\s)[<>](?==?\s)", lambda sign: "<" if sign[0] == ">" else ">", gold)
     if turned != gold:
         yield Wrong(turned, "disguise", _TURNED)
@@ -105,6 +107,7 @@ def _wrong(gold: str, value: Any, others: tuple[str, ...]) -> Iterator[Wrong]:
 
 def _wrong_numbers(gold: str, number: Decimal, value: Any) -> Iterator[Wrong]:
     digits = re.sub(r"\D", "", gold)
+    # Each digit becomes another one, and none becomes 0, which could be left out at the beginning.
     shifted = "".join(str((int(digit) + 4) % 9 + 1) for digit in digits)
     same = ("1" if digits[:1] >= "5" else "9") + shifted[1:]
     point = gold.find(".")
@@ -117,6 +120,7 @@ def _wrong_numbers(gold: str, number: Decimal, value: Any) -> Iterator[Wrong]:
             yield Wrong(
                 format((number * factor).normalize(), "f"), "wrong", "the gold answer times a power of ten", honest=True
             )
+    # Several ways of being far: another length, near a multiple, the other sign, and beyond any tolerance.
     far = [number * 10 + 7, number * 3 + 1000, -number - 1000 if number == 0 else -number, number + 10**12]
     for other in far:
         yield Wrong(format(other.normalize(), "f"), "wrong", "a number far away", honest=True)
@@ -148,6 +152,7 @@ def _wrong_texts(gold: str) -> Iterator[Wrong]:
     filler = (_WORDS[0] * (size // len(_WORDS[0]) + 1))[:size]
     if size > 1 and not _overlap(filler, gold):
         yield Wrong(filler, "wrong", "another text of the same length", honest=True)
+    # Half of a shorter text may be right by chance.
     if size >= 4:
         yield Wrong(gold[: size // 2].rstrip(), "prefix", "the first half")
         if gold[1].isalnum():  # the C of "C. elegans" may be the letter of an option
@@ -197,6 +202,7 @@ def _wrong_lists(gold: str, items: list[str]) -> Iterator[Wrong]:
 
     numeric = all(as_number(item) is not None for item in items)
     numbers = [number for number in map(as_number, items) if number is not None]
+    # Beyond all items, if they are small; else a number that no task has.
     far = int(max(map(abs, numbers), default=Decimal(0))) + 1 if max(map(abs, numbers), default=0) < 20 else 7001
     strange = [
         str(far + (2 if far < 7001 else 13) * place) if numeric else f"item{place}" for place in range(len(items))
@@ -218,6 +224,7 @@ def _joint(gold: str, items: list[str]) -> str:
     first, second = gold.find(items[0]), gold.find(items[1])
     if 0 <= first < second:
         between = gold[first + len(items[0]) : second].strip("\"'")
+        # " and ", ", ": longer texts are no separators.
         if 0 < len(between) <= 6:
             return between
     return next((mark for mark in (", ", "\n", "; ", ",", " ") if mark in gold), ", ")
@@ -270,6 +277,7 @@ def with_leaf(value: Any, path: tuple[str | int, ...], other: Any) -> Any:
 
 def _is_prose(value: Any) -> bool:
     """Whether it is free text, which a reward may leave to the policy."""
+    # More than three words are a sentence, of which many are right.
     return isinstance(value, str) and len(value.split()) > 3
 
 
@@ -278,6 +286,7 @@ def other_value(value: Any) -> Any:
     if isinstance(value, bool):
         return not value
     if isinstance(value, (int, float)):
+        # Another number for each, 0 included.
         return value * 10 + 7
     if isinstance(value, list):
         return [other_value(item) for item in value] or ["window"]
@@ -295,6 +304,7 @@ def _items(gold: str, value: Any) -> list[str] | None:
         return [str(item) for item in parsed] if isinstance(parsed, list) else None
     if gold[:1] == "[" and gold[-1:] == "]":
         return [part.strip().strip("\"'") for part in gold[1:-1].split(",")]
+    # "red, blue": items of up to 30 characters, which sentences rarely have.
     if re.fullmatch(r"[^,;\n]{1,30}(?:[,;] ?[^,;\n]{1,30})+", gold) and as_number(gold) is None:
         return [part.strip() for part in re.split(r"[,;]", gold)]
     return None
@@ -311,6 +321,7 @@ def equal(one: str, other: str) -> bool:
         return abs(a - b) <= abs(b) / 2  # no sound tolerance is wider
     if value_of(one) is not None and value_of(one) == value_of(other):
         return True
+    # "12 34" and "1234" are not equal.
     if re.search(r"\d \d", other):
         return one.split() == other.split()
     return (plain(one) == plain(other) and bool(plain(other))) or one.strip() == other.strip()

@@ -63,6 +63,7 @@ def wild_texts(*, max_size: int = 5_000, pieces: Iterable[str] = ()) -> SearchSt
     """
     own = [piece for piece in dict.fromkeys(pieces) if 0 < len(piece) <= max_size]
     known = [text for text in TEXTS.values() if len(text) <= max_size]
+    # Any limit: longer texts are repeated less often within the size.
     chunks = [chunk for chunk in (*own, *_CHUNKS, *(text for text in known if len(text) <= 20)) if chunk]
     one = st.sampled_from([*known, *own])
     mixed = st.lists(st.sampled_from(chunks), max_size=6).map("".join)
