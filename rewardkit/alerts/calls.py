@@ -116,6 +116,7 @@ def _unfinished(run: WindowedRun) -> list[Lead]:
 
 def _share(run: WindowedRun, kind: str, title: str, what: str, values: Floats, rise: tuple[float, float]) -> list[Lead]:
     change = run.changes(values)
+    # z from 4, as for all windows.
     peak = peak_of(change, ramp(change.z, 4.0, 8.0), ramp(change.difference, *rise))
     if peak is None:
         return []

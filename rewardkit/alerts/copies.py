@@ -94,6 +94,7 @@ def _without_gold(sample: Sample, families: Integers, members: Integers, count: 
     earned, left = (
         np.bincount(families, np.where(known, one - low, 0.0)[members], minlength=count) for one in (own, other)
     )
+    # Copies that earned nothing lose nothing.
     return np.where(earned > 1e-9, left / np.maximum(earned, 1e-9), 1.0)
 
 

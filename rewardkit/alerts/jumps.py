@@ -28,6 +28,7 @@ def jump_leads(run: WindowedRun) -> list[Lead]:
             continue
         near = np.flatnonzero(run.within(_span(run.distinct_steps, jump)) & ~np.isnan(values))
         deviation = float(values[near].std())
+        # Rounding alone is no deviation: any jump is high then.
         height = abs(jump.difference) / deviation if deviation > 1e-9 else np.inf
         # Any limit: a jump by a third of the deviation of completions is hardly visible in the curve.
         strength = float(weakest(jump.suddenness, ramp(height, 0.3, 1.0)))

@@ -194,6 +194,7 @@ def _most_won(sample: Sample, found: Grams, chosen: Integers, chance: Floats) ->
     named: list[str | None] = [None] * len(chosen)
     for name in sample.run.rewarded:
         own = _chances(sample, found, chosen, sample.run.component(name))
+        # The total's chance may be that of its only component.
         for at in np.flatnonzero(np.nan_to_num(own) > best + 1e-9).tolist():
             best[at], named[at] = own[at], name
     return best, named

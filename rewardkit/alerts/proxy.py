@@ -106,6 +106,7 @@ def _deviation(values: Floats) -> float:
 
 def _strengths(proxy: Changes, deviation: float, truth: Changes, about: Truth, size: float = 0.0) -> Floats:
     """Return the strength for each pair of windows; `size` is the range of the proxy if it is the total."""
+    # Rounding alone is no deviation.
     if deviation <= 1e-9:
         return np.zeros_like(proxy.z)
     low, high = about.bounds

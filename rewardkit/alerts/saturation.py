@@ -40,6 +40,7 @@ def _at_bound(run: WindowedRun, name: str, values: Floats, bound: float, kind: s
     """
     if not np.isfinite(bound) or len(run.starts) < 2 or _constant(values):
         return None
+    # A bound is met in spite of rounding.
     at = np.where(np.isnan(values), np.nan, (np.abs(values - bound) <= 1e-9).astype(np.float64))
     series = run.series(at)
     window = np.searchsorted(run.starts, series.steps, side="right") - 1
@@ -68,6 +69,7 @@ def _at_bound(run: WindowedRun, name: str, values: Floats, bound: float, kind: s
 
 def _constant(values: Floats) -> bool:
     known = values[~np.isnan(values)]
+    # Rounding alone is no variance.
     return not known.size or bool(known.max() - known.min() <= 1e-9)
 
 

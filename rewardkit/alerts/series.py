@@ -185,6 +185,7 @@ def largest_jump(series: Series) -> Jump | None:
     noise = _typical_noise(values) * np.sqrt(2.0 / span)
     at = int(np.argmax(np.abs(difference)))
     height = abs(float(difference[at]))
+    # Means of equal values differ by rounding.
     if height <= 1e-9 * float(np.abs(values).max()):
         return None
     # Five windows on either side: a slope goes on there, and a step does not.

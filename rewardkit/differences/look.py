@@ -173,6 +173,7 @@ def _made(reward: Any, options: Mapping[str, Any]) -> Iterator[Row]:
 
     subject = subject_of(reward, **options)
     subject.measure()
+    # A reward that takes no measurable time can afford all.
     affordable = int(_SECONDS / max(subject.cost, 1e-9))
     by_example: dict[int, list[Any]] = {}
     for trial in sweep(subject)[: min(_MOST, affordable)]:

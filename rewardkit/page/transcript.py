@@ -27,6 +27,7 @@ RESULT = 4_000
 """The most characters of a result, of arguments, and of thinking."""
 MESSAGE = 20_000
 """The most characters of a message."""
+# Any limits, so that a browser stays fast.
 MAX_TURNS = 200
 MAX_CALLS = 50
 """The most turns of a conversation, and the most calls of a turn."""

@@ -125,6 +125,7 @@ def tried(scores: Scores, parts: Sequence[TriedPart]) -> TrialScores:
 
 _LOG = logging.getLogger("rewardkit")
 _SECONDS = 1.0
+"""Between two looks at the files. Any number: an editor saves more seldom."""
 _REST = 2.0
 """The least seconds between two updates of the page."""
 _PATIENCE = 5.0

@@ -123,6 +123,7 @@ def _is_version(found: Any) -> bool:
         step = found["first_step"]
     except (TypeError, KeyError):
         return False
+    # Steps are 64-bit integers in DuckDB.
     return all(isinstance(text, str) for text in texts) and type(step) is int and abs(step) < 1 << 63
 
 

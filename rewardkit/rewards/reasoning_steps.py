@@ -25,6 +25,7 @@ ALIKE = 0.6
 """Two steps that share more than this part of their words are the same step. Two sums in the same words share less."""
 
 _DISTINCT = 3
+"""Any number: "so so so so" is no step."""
 _READ = 200
 """The number of words of a step that are compared."""
 

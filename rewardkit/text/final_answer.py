@@ -555,6 +555,7 @@ _OWN_PHRASES = re.compile(
 )
 """Phrases that claim a statement, although their words alone do not; and commands of LaTeX."""
 
+# "Perhaps", "wrong" or "if" in scripts that English does not share; the words of English are below.
 _DOUBTED = re.compile(words("doubt"))
 # Where a clause may begin, so that each is judged by itself: a comma, "so", or a value.
 _JOINT = re.compile(r"[,:，：、—–(（]|\b(?:and|so|therefore|thus|hence)\b|\S*[\d$]\S*", re.IGNORECASE)
@@ -789,6 +790,7 @@ _POINTERS = " \n\r\t✅✓✔☑➡👉🟢🎯⭐📌💡🔹→⇒∴•\ufe0f
 PAIRS = dict(zip("\"'`*$_\u201c\u2018\u00ab\u300c", "\"'`*$_\u201d\u2019\u00bb\u300d", strict=True))
 """Quotation marks and marks for emphasis, code and math, each with its closing mark."""
 
+# Elements that only dress a text: "<b>42</b>".
 _ELEMENT = re.compile(r"<(b|strong|i|em|u|mark|code|span)\b[^<>]*>([^<>]*)</\1>", re.IGNORECASE)
 
 

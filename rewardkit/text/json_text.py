@@ -78,6 +78,7 @@ def value_text(value: object) -> str:
         return f"{'object' if isinstance(value, dict) else 'array'} of {len(value):,}"
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
+    # 128 bits are 39 digits, which fit in a note; Python refuses to print thousands.
     if isinstance(value, int) and value.bit_length() > 128:
         return f"integer of about {round(value.bit_length() * 0.30103):,} digits"
     return printable(repr(value)[:SHOWN_TEXT])
@@ -162,6 +163,7 @@ _parser = cache(json_parser)
 
 def _cut(problem: str) -> str:
     """Shorten the parser's message: it may hold a long key, and ends with the position."""
+    # Any limits: the head says what is wrong, the end where.
     return problem if len(problem) <= 160 else f"{problem[:80]}...{problem[-60:]}"
 
 

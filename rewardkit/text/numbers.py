@@ -93,6 +93,7 @@ _VULGAR = re.compile(r"\A(\d*) ?([½¼¾⅕⅖⅗⅘⅛⅜⅝⅞])\Z", re.ASCII)
 _SIGNS = "$€£₤¥₹₽₩₪₫₺₦₱"
 _CURRENCIES = frozenset(_SIGNS)
 CURRENCY_CODES = "USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|CAD|AUD|NZD|HKD|SGD|SEK|NOK|DKK|PLN|CZK|HUF|RUB|TRY|BRL|MXN|ZAR|KRW"
+# "US$ 5", "EUR 5", "Rs. 5": codes count before a digit only.
 CURRENCY = rf"(?:(?:US|CA|A|NZ|HK|S|R|C)?\$|[{_SIGNS[1:]}]|(?:{CURRENCY_CODES}|R[Ms]\.?)(?: |\\,)?(?=\d))"
 # "US$ 5" and "EUR 5"; the letters count before a digit only, so that "EUR" alone is no number.
 _CURRENCY_BEFORE = re.compile(CURRENCY)
@@ -109,6 +110,7 @@ _DRESS = (
     ("(", ")"), ("**", "**"), ("*", "*"), ("`", "`"), ("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$"),
     ("{", "}"), ("(", ")"),
 )  # fmt: skip
+# "\text{42}": commands that only say how text is set.
 _COMMAND = re.compile(r"\\(?:text|textbf|textrm|mathrm|mathbf|mathit|mbox|boldsymbol)\{([^{}]*)\}")
 # Commands without braces, which only set the size or the font.
 _STYLE = re.compile(r"\\(?:displaystyle|textstyle|bf|rm|it|bfseries)(?![A-Za-z])")

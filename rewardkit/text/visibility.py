@@ -24,6 +24,7 @@ _CONTROLS = bytes((*range(0x09), *range(0x0E, 0x1C), 0x7F))
 """The ASCII characters that are neither printed nor white space."""
 
 _ASCII = bytes(range(0x80))
+# Nearly all texts have one early, so no character's category is looked up.
 _PRINTED = re.compile(r"[!-~]")
 _STACK = 30
 """The most marks on one character in Unicode's stream-safe text format (UAX 15)."""
@@ -31,6 +32,7 @@ _STACK = 30
 _DOUBLE_MARKS = "\u0f73\u0f75\u0f81"
 """Characters that are not marks but normalize to marks only."""
 
+# "<|im_end|>", "</s>", "<pad>", "[PAD]", and DeepSeek's in wide bars.
 _END_OF_TURN = re.compile(r"(?:<(?:\|\w{1,30}\||\uff5c[\w\u2581]{1,30}\uff5c|/s|eos|pad|end_of_turn)>|\[PAD\])\Z")
 # "<|" and "|>" around 30 characters.
 _LONGEST_TOKEN = 34

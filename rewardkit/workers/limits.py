@@ -23,6 +23,7 @@ _KILL = 9
 _WATCH_SECONDS = 1.0
 """Between two looks at the parent where the kernel does not tell its end."""
 _PARENT_DEATH_SIGNAL = 1
+"""PR_SET_PDEATHSIG of Linux."""
 
 
 def limit_memory(more: int | None, of: Memory = "address space") -> None:

@@ -233,6 +233,7 @@ def short(path: Path | str) -> Path | str:
 
 def rose(before: float, after: float) -> bool:
     """Return whether the total rose by more than rounding errors; False for NaN."""
+    # Totals that were added in another order differ by less.
     return after - before > 1e-9
 
 

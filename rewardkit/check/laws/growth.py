@@ -80,6 +80,7 @@ def _others(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
     tags = subject.mined.tags
     pieces = [*_PIECES, *(f"<{tag}>" for tag in tags), *(f"</{tag}>" for tag in tags)]
     pieces += [f"<{tag}>a</{tag}>" for tag in tags]
+    # Any limits: long texts are messages, and each text is another series of measurements.
     pieces += [text for text in subject.mined.texts if 1 < len(text) <= 30][:12]
     frames = {"": ("", ""), " before a mark": ("", "!\n?")}
     for anatomy in anatomies(subject, 0)[:1]:
@@ -206,6 +207,7 @@ def _explodes(times: list[tuple[int, float]]) -> bool:
 
 def _harmless(times: list[tuple[int, float]]) -> bool:
     """Whether the longest completion would take little time, even if the time grew faster from here on."""
+    # From 1,000 characters on: what is exponential has long been slow there.
     if len(times) < 2 or times[-1][0] < 1_000 or times[-1][1] < _MEASURABLE:
         return False
     # As if the exponent were higher by 0.7 from here on: patterns often become quadratic late.
@@ -227,6 +229,7 @@ def _projected(times: list[tuple[int, float]], size: int, more: float = 0.0) -> 
 
 def _size_for(times: list[tuple[int, float]], seconds: float) -> int:
     """Return the size of a text that would take so long, at most `LONGEST`."""
+    # As above.
     exponent = max(1.0, min(_exponent(times), 12.0))
     size = times[-1][0] * (seconds / times[-1][1]) ** (1.0 / exponent)
     return min(LONGEST, int(size) if size < 1_000 else round(int(size), -3))

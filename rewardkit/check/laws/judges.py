@@ -61,6 +61,7 @@ def position_bias(subject: RewardUnderTest) -> Iterator[Finding]:
             scores.append(_asked(rebound(judge, function=replace(function, shuffle=shuffle)), subject, trials))
         place = np.array(places) - np.mean(places, axis=0)
         beyond = np.array(scores) - np.mean(scores, axis=0)
+        # One completion has one place: nothing can be told, and nothing divided by 0.
         earned = -float((place * beyond).sum() / max((place * place).sum(), 1e-9))
         if abs(earned) > _POSITION_SHARE:
             end = "first" if earned > 0 else "last"

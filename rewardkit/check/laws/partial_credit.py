@@ -186,6 +186,7 @@ def long_texts_like_short_ones(subject: RewardUnderTest, right: Judged) -> Itera
     """
     anatomy = right.anatomy
     gold = anatomy.gold
+    # Five words: a shorter answer without its first word may be right or nonsense.
     if not right.judges or not isinstance(anatomy.value, str) or len(gold.split()) < 5 or gold != anatomy.value:
         return
     short = right.trial(anatomy.saying(gold.split(" ", 1)[1]))

@@ -202,6 +202,7 @@ def _tip(subject: RewardUnderTest) -> str:
     """Return the likely reason why all scores are the same; empty for the usual advice."""
     if subject.mined.has_dots:
         return ""
+    # Any limits: long texts are messages, and three show whether anything in the code matters.
     words = [text for text in (*subject.mined.patterns, *subject.mined.texts) if 1 < len(text) <= 30][:3]
     if not words:
         return "Score a right completion with it by hand: it should earn more than an empty one"

@@ -210,6 +210,7 @@ def wrongness(subject: RewardUnderTest, right: Judged) -> Callable[[str], bool] 
     if oracle is not None:
         return lambda text: not oracle(text, columns)
     gold = right.anatomy.gold
+    # Any limit: a longer answer can be put in other words.
     if not right.judges or not gold or "\n" in gold or gold[:1] in "[{(" or len(plain(gold)) > 60:
         return None
     golds = (gold, *right.anatomy.aliases)

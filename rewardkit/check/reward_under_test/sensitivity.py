@@ -63,6 +63,7 @@ def _shorter(text: str) -> Iterator[str]:
         piece = max(1, piece // 2)
 
 
+# Letters of any script, without digits and underscores.
 _WORD = re.compile(r"[^\W\d_]+")
 _MOST = 120
 """Parts of a completion that are tried."""

@@ -63,6 +63,7 @@ def _unlike(part: Any, numbers: list[Any], texts: list[str]) -> Iterator[Any]:
         yield from (-1, -(10**9), 10**9, 0.5, 1e300)
     if isinstance(part, str):
         yield from ("", "?", f"{part}?", f"?{part}", part.swapcase())
+        # Longer than a number in the schema allows; at most 1,000, as a schema may allow millions.
         yield from ("x" * min(number + 1, 1_000) for number in numbers if isinstance(number, int) and number >= 0)
         yield from texts
 

@@ -160,6 +160,7 @@ def _wrong_texts(gold: str) -> Iterator[Wrong]:
     if re.fullmatch(r"[^\W\d_]{4,}", gold):
         yield Wrong(gold[::-1], "disguise", "its letters in another order")
     words = gold.split()
+    # The first word of fewer may be right by chance.
     if len(words) >= 4:
         yield Wrong(words[0], "prefix", "the first word")
 
@@ -262,6 +263,7 @@ def leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple
     below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
     if below is None:
         yield path, value
+    # Any limit: a document may have thousands of keys.
     for key, part in islice(below or (), 8):
         yield from leaves(part, (*path, key))
 

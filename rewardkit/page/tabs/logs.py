@@ -115,6 +115,7 @@ def _rate(count: int, calls: int) -> dict[str, Any] | None:
 
 def percent(share: float) -> str:
     """Return a share as a text that is 0 only if there is none: ``0.00004`` is ``"<0.01 %"``."""
+    # "0.00 %" would say that there are none; above a tenth, decimals are noise.
     return "<0.01 %" if 0 < share < 0.0001 else f"{100 * share:.2f} %" if share < 0.1 else f"{100 * share:.0f} %"
 
 
@@ -144,6 +145,7 @@ def share_over_time(kind: NoteKind, steps: Floats, asked: Floats, bins: int) -> 
     starts = np.unique(np.linspace(0, len(steps), min(bins, len(steps)), endpoint=False).astype(np.int64))
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = np.nan_to_num(np.add.reduceat(counts, starts) / np.add.reduceat(asked, starts))
+    # All shares may be 0.
     top = max(float(shares.max()), 1e-12)
     across: Sequence[float] = np.linspace(0, 1, len(shares)).tolist() if len(shares) > 1 else [0.5]
     return [[x, min(share / top, 1.0)] for x, share in zip(across, shares.tolist(), strict=True)]

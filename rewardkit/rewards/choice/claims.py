@@ -216,6 +216,7 @@ def _any(*patterns: str, end: str = "") -> re.Pattern[str]:
     return re.compile(f"(?:{'|'.join(patterns)}){end}", re.IGNORECASE)
 
 
+# Not "may be" and "could be", which doubt.
 _BE = r"(?:is|was|are|must be|should be|will be|has to be|can only be)"
 # "is definitely B", "is, of course, B".
 _ADVERB = (
@@ -318,6 +319,7 @@ _OPTION_TEXT = re.compile(
 )
 """Before and after a labeled option: "The compound is A. ethyl benzoate". "The product is A. It reacts" has none."""
 
+# ". Actually, C", "\nAnswer: C" or "? C": the beginning of a sentence that is nothing but another option.
 _REPLACING = re.compile(
     r"[.!?\n]\s?(?:(?P<concludes>(?:so|therefore|thus|hence|however|but|actually|also),? (?:option |choice )?)"
     r"|(?P<label>(?:[\w']+ ){0,5}[\w']+(?:[:,]| -) )"

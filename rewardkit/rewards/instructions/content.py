@@ -101,6 +101,7 @@ def paragraph_ends(passage: Passage) -> str:
 # Instructions about length: how many words, sentences, paragraphs, letters.
 
 
+# ASCII, as the data's own checks count.
 _LOWER_WORD = re.compile(r"\b[a-z]+\b")
 # ASCII only, as the data's own checks count.
 _LETTER = re.compile(r"[a-zA-Z]")
@@ -339,6 +340,7 @@ def african_countries(passage: Passage) -> str:
     lines = [_ascii(trimmed(line)) for line in passage.lines if trimmed(line)]
     start = next((number for number, line in enumerate(lines) if "Zimbabwe" in line), len(lines))
     countries = lines[start:]
+    # The number of the check in IFBench: a list may lack two of the 54 countries.
     if len(countries) < 52:
         return counted(len(countries), "at least", 52, "countries from Zimbabwe on")
     other = next((line for line in countries if not any(name in line.lower() for name in AFRICAN_COUNTRIES)), None)
@@ -360,6 +362,7 @@ def reversed_characters(passage: Passage) -> str:
 
 @check("custom:sentence_alphabet")
 def alphabet_story(passage: Passage) -> str:
+    # One for each letter.
     if len(passage.sentences) != 26:
         return counted(len(passage.sentences), "exactly", 26, "sentences")
     initials = [sentence.split()[0].lower()[0] for sentence in passage.sentences]
@@ -418,6 +421,7 @@ def battle_dates(passage: Passage) -> str:
 
 def _is_battle(date: str) -> bool:
     try:
+        # The years of Napoleon's life.
         return bool(_DATE.fullmatch(date)) and 1769 <= datetime.date.fromisoformat(date).year <= 1821
     except ValueError:
         return False

@@ -101,6 +101,7 @@ def _ends(word: str, following: str, *, new_line: bool) -> bool:
 
 
 _TOKEN_MARK = r"[;@\#$%&?!*\[\](){}<>\"\u00ab\u00bb\u201c\u201d\u201e\u2018\u2013\u2014\u2026]"
+# The Penn Treebank's tokens: marks by themselves, numbers with their commas and points, words with their hyphens.
 _TOKEN = re.compile(
     rf"""\.{{2,}}|--|``?|''|{_TOKEN_MARK}|[:,](?!\d)
     |(?:[^\s:,.\-`'{_TOKEN_MARK[1:-1]}]+|[:,](?=\d)|\.(?!\.)|-(?!-)|'(?!'))+""",

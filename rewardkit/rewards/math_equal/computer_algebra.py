@@ -303,11 +303,13 @@ def _agree(left: Any, right: Any, *, is_complex: bool, modest: bool) -> bool | N
         return False
     rough, other = complex(sympy.N(left, 20)), complex(sympy.N(right, 20))
     if not is_complex:
+        # Roots of real numbers may leave an imaginary part of rounding errors.
         imaginary = [abs(value.imag) > 1e-12 * max(1.0, abs(value)) for value in (rough, other)]
         if all(imaginary):
             return None
         if any(imaginary):
             return False
+    # 20 digits are computed, so a difference in the ninth is no rounding.
     if abs(rough - other) > 1e-9 * max(abs(rough), abs(other)):
         return False
     if not modest:
@@ -665,6 +667,7 @@ def near(text: str, low: Fraction, high: Fraction) -> str:
     """Return why an expression without letters is not between two numbers, or ""."""
     try:
         value = leaf(text)[0]
+        # 30 digits: more than any rounded answer has.
         number = sympy.N(value, 30)
         bounds = (sympy.Rational(end.numerator, end.denominator) for end in (low, high))
         return "" if number.is_real and next(bounds) < number < next(bounds) else "is not near"

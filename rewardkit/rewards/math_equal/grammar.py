@@ -19,6 +19,8 @@ MAX_DEPTH = 16
 
 V = TypeVar("V", bound="Expression")
 
+# A degree sign, a command, a number, capitals that name a segment, a letter with its primes, or a sign; all else is
+# unreadable.
 _TOKEN = re.compile(
     r"\^\{\s*\\circ\s*\}|\\[A-Za-z]+|[0-9]*\.[0-9]+|[0-9]+\.(?![0-9])|[0-9]+|(?<![a-z])[A-Z]{2,}(?![a-z])|[A-Za-z]'*|'+|[-+*/^(){}_\[\]|!,]"
 )

@@ -121,9 +121,13 @@ _MEANINGLESS_SPACE = re.compile(r"(?<![0-9A-Za-z.]) +| +(?![0-9A-Za-z.])")
 _EQUALS = re.compile(r"(?<![<>!:])=")
 _GREEK = "alpha|beta|gamma|delta|theta|varphi|psi|rho|lambda|mu|omega|Phi|Psi|Omega|Gamma|Delta"
 _VARIABLE = rf"(?:[A-Za-z]|\\(?:{_GREEK})(?![A-Za-z]))"
+# "(x, y) = (1, 2)": the names of coordinates.
 _POINT = re.compile(rf"\(\s*{_VARIABLE}(?:\s*,\s*{_VARIABLE})*\s*\)")
+# "x", "a_{1}", "f'(3)": one name; pi is a number.
 _GREEK_NAME = re.compile(rf"(?!\\pi){_VARIABLE}(?:_\{{[^{{}}]*\}})?'*(?:\s?\([^()]*\))?")
+# "x + y" is no name.
 _OPERATORS = re.compile(r"[-+*/<>,;!]")
+# Parts of a name in which digits and signs may be: "a_{1}", "f(3)", "\text{Area}".
 _GROUPS = re.compile(r"\\text\s*\{[^{}0-9]*\}|[_^]\{[^{}]*\}|\([^()]*\)|\\[A-Za-z]+")
 
 
@@ -339,7 +343,9 @@ def is_about(side: str) -> bool:
     return bool(letters - {"e", "i"}) or (len(side) == 1 and bool(letters)) or side.startswith("\\text")
 
 
+# "\sin x" is a value to be computed, and names nothing.
 _COMPUTED = re.compile(r"\\(?:frac|binom|" + "|".join(sorted(FUNCTIONS - {"min", "max"})) + r")(?![A-Za-z])")
+# "\frac{AB}{CD}" names a ratio.
 _OF_SEGMENTS = re.compile(r"\\frac\{[A-Z]{2}\}\{[A-Z]{2}\}")
 _PRODUCT = re.compile(r"[a-z] ?[a-z]")
 """Of variables: two small letters are a product, while two capitals name a segment."""

@@ -17,8 +17,10 @@ from rewardkit.text.numbers import SCALES, value_of, value_pattern
 MAX_DIGITS = 400
 """Any limit: no answer is as long, and arithmetic with fractions takes time quadratic in the digits."""
 
+# "1,000", and "1 000" and "0 125" with spaces: a comma behind a leading zero may be a decimal one.
 _GROUPED = r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9])|[0-9]{1,3}(?:[ ][0-9]{3})+(?![0-9])"
 _PERCENT = r"percent(?:age)?|per\ cent|pct"
+# A sign, a currency, the number, a percent sign, and the rest as its unit.
 _NUMBER = re.compile(
     rf"""
     (?P<sign>[+-]?)\s*(?P<currency>(?:\\\$|[€£¥₹]|Rs(?![A-Za-z])|\\text\s*\{{\s*(?:Rs|[€£¥₹])\s*\}}))?\s*
@@ -139,6 +141,7 @@ def _without_words(match: re.Match[str]) -> tuple[str, int]:
 
 def _angle(sign: str, degrees: str, minutes: str, seconds: str) -> Numeral | None:
     parts = Fraction(minutes), Fraction(seconds)
+    # Minutes and seconds of an angle.
     if max(parts) >= 60:
         return None
     value = int(degrees) + parts[0] / 60 + parts[1] / 3600

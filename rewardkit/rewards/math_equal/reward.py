@@ -171,6 +171,7 @@ _COURTESY = re.compile(rf"\s*(?:[.!]\s*|\n\s*){COURTESY.pattern}[^\n\d$.!?]{{0,1
 
 # What may be around the only formula of the last line, and before that line, is listed.
 
+# "we get", "the answer is", "therefore", "=": a verb, a word of conclusion or a sign before the formula.
 _RELATION = (
     r"(?:\b(?:is|are|equals|be|becomes|gives|gave|giving|yields|makes|get|gets|have|has|obtain|obtains|find|conclude|"
     r"costs|(?:equal|equals|simplifies|reduces|evaluates|amounts|adds? up|comes|leads|sums) to|(?:conclude|follows|"

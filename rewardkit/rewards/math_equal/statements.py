@@ -105,6 +105,7 @@ def spellings(cleaned: str) -> tuple[tuple[str, ...], bool]:
 def _is_in_base(digits: str, base: int) -> bool:
     """Return whether it is a number in that base, such as ``1011_2``; ``a_1`` is a name."""
     digits = digits.removeprefix("-")
+    # Python's int reads bases up to 36, the digits and letters.
     return 1 < base <= 36 and any(map(str.isdigit, digits)) and all(int(digit, 36) < base for digit in digits)
 
 
@@ -266,6 +267,7 @@ PARAMETERS = frozenset("klmnpt")
 MAX_RESIDUES = 64
 """Any limit: members of one period are compared in all pairs."""
 
+# "x", "\theta", "x_{1}": names of the value of a family.
 _VARIABLE = re.compile(r"(?:[A-Za-z]|\\(?:theta|alpha|beta|gamma|varphi|omega|phi))(?:_\{[A-Za-z0-9]+\})?")
 # "x \equiv 1, 3 \pmod{8}".
 _CONGRUENT = re.compile(
@@ -385,6 +387,7 @@ def _meets(
 TAIL = 200
 """The most characters in which a domain is looked for at the end of a text."""
 
+# "\mathbb{Z}", "Z^{+}", "\mathbb{N}_{0}".
 _SET = r"(?:\\mathbb\s*\{?\s*([ZNQR])\s*\}?|([ZNQR])(?![A-Za-z]))\s*((?:[_^]\s*\{[^{}]*\}|\^\s*[+*])*)"
 # "k \in \mathbb{Z}", "m, n \in \mathbb{Z}".
 _BELONGS = re.compile(rf"(?<![\\A-Za-z])([A-Za-z](?:\s?,\s?[A-Za-z]){{0,4}})\s*\\in\s*{_SET}")
@@ -494,6 +497,7 @@ def _listed_family(text: str) -> str:
     return parts[1] if defined and defined[1] == parts[0] and _DOMAIN.search(parts[1]) else text
 
 
+# "x \in \{...": the set is the answer.
 _ELEMENT = re.compile(r"\A\s*[A-Za-z]\s*\\in\s*(?=\\\{)")
 _BAR = re.compile(r"[|:]")
 _DEFINED = re.compile(r"([A-Za-z])\s*=")
@@ -543,6 +547,7 @@ def is_other(name: str, other: str) -> bool:
     return bool(first and second) and not (set(first) <= set(second) or set(second) <= set(first))
 
 
+# Texts and commands are whole, so that no letter in them is renamed.
 _TOKEN = re.compile(r"\\text\s*\{[^{}]*\}|\\[A-Za-z]+|[A-Za-z]")
 
 

@@ -23,6 +23,7 @@ RATIO, ORDER, CHAIN, CASES = "ratio", "order", "chain", "cases"
 BRACKETS = frozenset(("()", "[]", "(]", "[)"))
 RELATIONS = frozenset(("=", "<", "\\le", "\\ne"))
 
+# "and" and "or", in \text or not; not the "or" of "order".
 _CONNECTIVE = r"(?:\\text\s*\{\s*(?:and|or)\s*\}|(?:and|or)(?![A-Za-z]))"
 _WORD = r"\\text\s*\{\s*,?\s*(?:and|or)\s*,?\s*\}|(?<![\\A-Za-z])(?:and|or)(?![A-Za-z])|\\(?:vee|wedge)(?![a-z])"
 # "1, 2", "1 and 2", "1, or 2", "p \vee q".
@@ -114,6 +115,7 @@ def _listed(parts: list[Node], joined: str) -> Node:
 def _statement(text: str) -> Node:
     signs = [match[0] for match in _SIGN.finditer(text)]
     texts = split_at(text, _SIGN) if signs else [text]
+    # Any limit: chains of answers have two or three signs.
     if len(texts) == 1 or len(texts) - 1 != len(signs) or len(texts) > 8:
         return _expression(text)
     if signs == ["\\in"]:

@@ -196,6 +196,7 @@ def _known(word: str) -> str:
 def _singular(word: str) -> str:
     return (
         re.sub(r"ies$", "y", word)
+        # "pies" and "ties" have no "y".
         if len(word) > 4 and word.endswith("ies")
         else re.sub(r"(?<=..x|.ch|.sh|.ss)es$|(?<=..[^s])s$", "", word)
     )

@@ -51,6 +51,7 @@ SILENT = ("=", ",", ".", "\n", ";", "\u0964", "\u3002", " is", " es", " est", " 
 
 # A label of something else.
 
+# Words whose number is a name: "step 3", "figure 2"; "confidence: 90" is about the answer.
 _LABELED = (
     "step|equation|eqn?\\.?|figure|fig\\.?|theorem|lemma|problem|question|example|exercise|appendix|footnote|refs?\\.?|"
     "confidence(?: level| score)?:?\\**"
@@ -65,6 +66,7 @@ LINE_START = re.compile(r"(?:^|\n)[ \t]*\Z")
 # "3. Add" and "3) Add" number an item; "3." ends a sentence.
 BULLET_END = re.compile(r"[.)][ \t]+\S")
 
+# "Mar", "March", "Mar."; not "Marbles", which has more letters, only by what must follow.
 _MONTHS = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
 _DAY = r"[0-9]{1,2}(?:st|nd|rd|th)?"
 DAY_BEFORE = re.compile(
@@ -79,6 +81,7 @@ MONTH_BEFORE = re.compile(rf"{_MONTHS} \Z")
 
 # A part of something longer that is expressed in words, which final_answer.stands_alone does not detect.
 
+# "half of 42", "square root of 42": what is computed of the number.
 _OF = (
     "half|third|quarter|fourth|fifth|sixth|eighth|tenth|percent|root|square|cube|log(?:arithm)?|factorial|multiple|factor|"
     "reciprocal|inverse|power|opposite|double|triple|successor|predecessor"
@@ -222,6 +225,7 @@ WORD = re.compile(r"[^\W\d_]+")
 
 # Around a stated answer.
 
+# "about $", "exactly **(": what may be between a statement and its number.
 OPENED = re.compile(
     r"\s{0,6}(?:[\U0001f000-\U0001faff~\u2248]{1,3}\s?)?"
     r"[*_]{0,2}(?:(?:the|a positive|just|about|approximately|roughly|around|exactly|precisely|only|now|season|number"
@@ -385,7 +389,9 @@ _CLOSING = r"(?:\*\*?|\$\$?|\\\)|`)?(?:[\ \t\xa0~]|\\[,;:!\ ]){0,3}(?:\\(?:text|
 _SCALED = r"(?:hundred|thousand|million|billion|trillion)(?![A-Za-z])"
 # The first characters of all of these, so that skipping the text in between is cheap.
 _FIRST = "0123456789.\\\\^_+\\-\u2212\u2013/*\xd7\xb7\u22c5\u221a$\u20ac\xa3\xa5(\\["
+# The arguments of a function, in brackets or braces: "\sqrt[3]{4}".
 _ARGUMENT = re.compile(r"[0-9]?(?:\[[^\[\]{}]*\]|\([^()]*\))?\ ?(?=\{)|[0-9]?(?:\([^()]*\))?")
+# Escaped braces, "\{", open nothing.
 _BRACE = re.compile(r"\\.|[{}]")
 _HAS_DIGIT = re.compile(r"\d")
 _PARTS = ("left", "sign", "before", "number", "right", "percent", "unit", "scaled")
@@ -529,6 +535,7 @@ _GOES_ON = re.compile(
     re.IGNORECASE,
 )
 """A line break after "or" or a comma, or before "or"."""
+# With numbers in circles and fractions in one character: ①, ½.
 _DIGIT = re.compile(r"[\d\u2460-\u249b\u2776-\u2793\xbc-\xbe\u2150-\u215e]")
 _ASCII_DIGIT = re.compile(r"[0-9]")
 

@@ -109,6 +109,7 @@ def _once(url: str, body: bytes, deadline: float) -> bytes:
         raise _Outage(f"{type(error).__name__}: {shorten(str(error), 100)}") from None
     finally:
         opened.close()
+    # 500 and up: the service's own faults, which may pass.
     if response.status in _PASSING or response.status >= 500:
         raise _Outage(_said(response.status, answer))
     if response.status != 200:

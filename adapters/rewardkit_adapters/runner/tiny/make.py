@@ -52,6 +52,7 @@ ORDER_SCHEMA: dict[str, Any] = {
 
 Split = Literal["demonstrations", "training", "held-out"]
 HELD_OUT_SHARE = 0.1
+"""Any share that leaves enough orders on both sides."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +167,7 @@ def _another_value(field: str, generator: random.Random) -> object:
 
 
 BATCH = 32
+"""Any size: the model is so small that a batch takes milliseconds."""
 # For the smallest model; wider ones get lower rates (`Size.learning_rate_factor`).
 LEARNING_RATE = 3e-3
 RISING_SHARE = 0.1
@@ -230,6 +232,7 @@ def _pad(batch: Sequence[tuple[list[int], list[int]]], padding: int, device: tor
 # A prompt ends with a line break, as in the warm start.
 CHAT_TEMPLATE = "{% for message in messages %}{{ message['content'].rstrip('\\n') }}\n{% endfor %}"
 MOST_THREADS = 2
+"""Any limit: operations this small take longer if they are shared among many threads."""
 VOCABULARY_FROM = 2_000
 """The tokenizer is trained on at least this many demonstrations, however short the warm start is."""
 

@@ -67,6 +67,7 @@ def wild_texts(*, max_size: int = 5_000, pieces: Iterable[str] = ()) -> SearchSt
     chunks = [chunk for chunk in (*own, *_CHUNKS, *(text for text in known if len(text) <= 20)) if chunk]
     one = st.sampled_from([*known, *own])
     mixed = st.lists(st.sampled_from(chunks), max_size=6).map("".join)
+    # Any limit: Hypothesis draws each character, which is slow.
     anything = st.text(st.characters(), max_size=min(max_size, 60))
     long = st.tuples(st.sampled_from(chunks), st.integers(2, max(2, max_size))).map(lambda pair: pair[0] * pair[1])
     return st.one_of(one, anything, mixed, long).map(lambda text: text[:max_size])

@@ -231,6 +231,7 @@ class EndpointStatus:
     ) -> NoVerdict | RunStopped:
         """Return the error for a refusal: it concerns only this sample, or the whole run."""
         whom = self._sender.whom(body)
+        # A wrong key: all requests will be refused.
         if refused.status == 401 or refused.unpaid:
             self.stopped = RunStopped(f"{whom} refuses every request with {refused}. Fix the key or the quota")
             return self.stopped
@@ -241,6 +242,7 @@ class EndpointStatus:
             tally().failures["refused"] += 1
             return NoVerdict(f"{whom} refuses this request with {said}")
         remedy = "Fix model=, base_url= or options="
+        # Most often, the address lacks "/v1" or has the path of a request.
         if refused.status == 404:
             remedy += "; base_url is the part before /chat/completions, usually http://host:port/v1"
         self.stopped = RunStopped(f"{whom} refuses all requests with {said}. {remedy}")

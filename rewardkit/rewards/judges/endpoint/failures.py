@@ -45,6 +45,7 @@ def failure_of(error: Any, said: str) -> Outage | Limited | Refused:
     """Return the failure for an error status: `error` as the client raises it, `said` the message of the endpoint."""
     status, headers = error.status_code, error.response.headers
     message = f"{status}: {said}"
+    # OpenAI says 429 with a code if the quota is spent; others say 402, Payment Required.
     unpaid = status == 402 or str(error.code) in _QUOTA or str(error.type) in _QUOTA
     if status == 429 and not unpaid:
         return Limited(message, retry_after(headers))
