@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from rewardkit.text.phrases import WRONG_WORDS, words
 
 WINDOW = 160
-"""How far from a mention its words are looked for; half on either side. Any limit: a clause is shorter, and reading all
-of the text for every mention would take quadratic time."""
+"""Characters around a mention that are read, half on either side. At 60, the "incorrect" of "42 apples is incorrect" is
+no longer found; ten times as many change no test, and reading all of the text for every mention would take quadratic
+time."""
 
 
 # Before a mention.

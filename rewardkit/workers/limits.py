@@ -81,6 +81,7 @@ def end_with_parent(lifeline: int | None = None) -> None:
 def _watch_parent(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(_WATCH_SECONDS)
+    # From a thread, sys.exit would end only the thread.
     os._exit(1)
 
 

@@ -360,6 +360,7 @@ class NoSandbox(Mapping[str, Any]):
 
 def surround(state: Any) -> NoSandbox:
     """Make ``store()`` return the store of `state`, and return the environments that ``sandbox()`` finds."""
+    # inspect_ai's own runner sets up its scorers with these two; scorers that run outside of it have no public way.
     from inspect_ai.util._sandbox.context import sandbox_environments_context_var
     from inspect_ai.util._store import init_subtask_store
 

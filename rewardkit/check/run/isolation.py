@@ -204,6 +204,7 @@ def _run_child(work: Callable[[Callable[[Any], None]], None], writing: int, endi
         os.dup2(own, 2)
         traceback.print_exc(file=errors)
     finally:
+        # Without the cleanup at exit, which belongs to the process that was forked.
         os._exit(0)
 
 
