@@ -294,7 +294,8 @@ _APART = 1_000_000
 _MOST_SEEDS = 4_000
 """So that the largest number, seeds times `_APART`, fits 32 bits."""
 _TRIES = 5
-"""Questions to make, at most, for each different one."""
+"""Questions to make, at most, for each different one. Any limit: small tasks repeat their questions, and tiny ones have
+fewer than are asked for."""
 
 _RIGHT_ANSWERS = ("answer", "example_answer", "example_correct_answer")
 _LEFT_OUT = ("composite",)

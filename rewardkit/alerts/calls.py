@@ -15,7 +15,8 @@ from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats
 
 FOLLOWS = 0.6
-"""A component whose rank correlation with the calls is higher than this is about the calls: it is not the outcome."""
+"""A component whose rank correlation with the calls is higher than this is about the calls: it is not the outcome. Any
+limit: what counts calls in another way follows them closely."""
 
 # Any limit: stands for "from none to some", whose factor would be infinite; the ramps end far below it.
 _LARGEST = 100.0

@@ -17,7 +17,8 @@ from rewardkit.alerts.texts import Sample, words
 from rewardkit.batch.column import Floats, Rows
 
 FULL = 0.95
-"""The part of a component's range from which on a score is full."""
+"""The part of a component's range from which on a score is full. Below 1, so that scores that are rounded or discounted
+a little are full."""
 LONGEST = 40
 """The most words of a gold answer: no completion repeats a longer one."""
 

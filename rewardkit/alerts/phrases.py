@@ -21,18 +21,19 @@ from rewardkit.batch.column import Floats
 from rewardkit.report.values import excerpt
 
 LONGEST = 4
-"""The number of words of the longest n-gram."""
+"""The number of words of the longest n-gram. Any limit: longer phrases have these in them."""
 LEAST = 20
-"""The fewest completions of the sample that contain an n-gram."""
+"""The fewest completions of the sample that contain an n-gram. Any number: rarer ones can hardly be significant."""
 LEAST_PROMPTS = 5
-"""The fewest prompts of those completions."""
+"""The fewest prompts of those completions. Any number: what is in the completions of one prompt alone is about its
+topic."""
 FALSE_DISCOVERIES = 0.01
 """Thousands of n-grams are tested at once: one in 100 of those that pass may be chance."""
 CANDIDATES = 200
-"""Any limit: only these are ranked in every component, which takes the time."""
-"""The number of strongest n-grams to examine; overlapping ones are one phrase."""
+"""The number of strongest n-grams to examine; overlapping ones are one phrase. Any limit: these are ranked in every
+component, which takes the time."""
 MOST = 5
-"""The most facts."""
+"""The most facts. Any number, so that a list of leads stays readable."""
 
 
 @dataclass(frozen=True)

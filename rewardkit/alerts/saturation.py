@@ -13,7 +13,8 @@ from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats
 
 AT_BOUND = 0.95
-"""The share of completions at a bound above which a component gives no signal."""
+"""The share of completions at a bound above which a component gives no signal. With groups of eight, two in three then
+have no variance."""
 # Any limit: a few groups without variance are chance, as for a prompt that is always solved.
 LEAST_GROUPS = 20
 

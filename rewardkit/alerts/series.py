@@ -16,7 +16,8 @@ from rewardkit.batch.column import Floats
 WINDOWS = 8
 """The number of windows of a run that has enough steps."""
 STEPS = 5
-"""The fewest steps of a window, and the steps on either side of a jump."""
+"""The fewest steps of a window, and the steps on either side of a jump. Any number: with fewer, noise looks like a
+jump; with more, a jump looks like a slope."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from rewardkit.analyze.discrimination import centered_ranks
 from rewardkit.batch.column import Floats
 
 SHOWN_ROWS = 8
-"""The most rows that a lead shows."""
+"""The most rows that a lead shows. Any number: a few completions show what a lead is about."""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from rewardkit.tree.reward import Reward
 
 
 _MOST = 3
-"""Tools that are reported."""
+"""Tools that are reported. Any number: one fault mostly shows in all of them."""
 
 
 def failing_calls(subject: RewardUnderTest, seconds: float, *, isolate: bool = True) -> Iterator[str]:

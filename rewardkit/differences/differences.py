@@ -43,13 +43,13 @@ from rewardkit.scoring.sources import Saved
 SCHEMA = 1
 """The version of `Differences.to_dict`."""
 _REASONS = 20
-"""Reasons of new failures in the JSON."""
+"""Reasons of new failures in the JSON. Any number, so that the file stays small."""
 _SHOWN_EXPLOITS = 5
 """Any number, so that a report stays readable."""
 _EXCERPT = 94
-"""The most characters of a completion or an exploit on a terminal."""
+"""The most characters of a completion or an exploit on a terminal. What a line of 110 leaves for it."""
 _READ = 2_048
-"""Rows of the data that are read at a time."""
+"""Rows of the data that are read at a time. Any size: rows that are held in memory at once."""
 _CANDIDATES = 4
 """The number of rows that are read for each example in the report, since equal completions are shown once."""
 

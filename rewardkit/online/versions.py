@@ -27,7 +27,8 @@ from rewardkit.workers.pickled_by_value import with_function
 
 
 MOST_BYTES = 8_000_000
-"""A reward that needs more is not stored, only its source."""
+"""A reward that needs more is not stored, only its source. Any limit: it is written at each change, and a reward with a
+model in it is too large."""
 # Any limits, so that the start of a training takes no time: characters of a file, and below, of a constant, items of a
 # container, and objects in all.
 _MOST_CHARACTERS = 1_000_000

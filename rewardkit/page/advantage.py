@@ -21,7 +21,7 @@ from rewardkit.page.watcher import Watched
 MAX_TERMS = 24
 MAX_DOTS = 256
 _KEPT = 32
-"""The most batches whose derivations are kept."""
+"""The most batches whose derivations are kept. Any number: a user steps through the completions of a few batches."""
 _EPSILON = "0.0001"
 _NOTHING = 1e-9
 """Smaller numbers are what rounding leaves of 0."""

@@ -18,9 +18,9 @@ from rewardkit.page.style import COLORS, color_of
 POINTS = 250
 """The most points of a line. A graph has fewer pixels."""
 _LINES = 24
-"""The most lines of a graph."""
+"""The most lines of a graph. Any limit: more cannot be told apart by their colors."""
 _TOLD = 8
-"""The most lines that the text alternative describes."""
+"""The most lines that the text alternative describes. Any number that is still heard to the end."""
 _DASHES = ("solid", "dashed", "dotted")
 
 Range = tuple[float, float]

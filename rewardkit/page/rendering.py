@@ -28,7 +28,7 @@ Node = str | tuple[str, Mapping[str, str], "list[Node]"]
 """A text, or an element: its tag, its attributes, its children."""
 
 LONGEST_FORMULA = 4_000
-"""The most characters of a formula."""
+"""The most characters of a formula. Any limit: the converter is slow."""
 # Any limits: deeper or larger formulas are shown as they were written, and a browser stays fast.
 _DEEPEST_FORMULA = 40
 _MOST = 4_000
@@ -98,9 +98,9 @@ def _node(element: Any, depth: int, budget: Any) -> Node:
 
 
 LONGEST = 50_000
-"""The most characters of a text to render."""
+"""The most characters of a text to render. Any limit, so that a browser stays fast."""
 _NODES = 20_000
-"""The most elements of a text."""
+"""The most elements of a text. Any limit, so that a browser stays fast."""
 _FORMULAS = 400
 """Any limit of a text: the rest is shown as it was written."""
 _DEEPEST = 40

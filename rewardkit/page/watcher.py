@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("rewardkit")
 SECONDS = 2.0
-"""The pause between checks of a run for new data."""
+"""The pause between checks of a run for new data. Any number: steps of a training take longer, and each check lists
+files."""
 _FORGOTTEN = 120.0
 """A run that no page has asked for in this time is no longer checked. After ten times as long it is closed."""
 

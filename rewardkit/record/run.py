@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 _NAMED = 5
-"""The most runs below a folder to name in an error."""
+"""The most runs below a folder to name in an error. Any number, so that an error stays readable."""
 
 
 def described(files: Files, migrations: Mapping[int, object]) -> dict[str, Any]:

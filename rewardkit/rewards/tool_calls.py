@@ -228,7 +228,8 @@ _SCALE = 10**9
 # Sums of the same worths in another order differ by less.
 _LEAST = 1e-12
 _MOST_PAIRS = 144
-"""With more pairs in one turn, its calls count in the order in which they were written."""
+"""With more pairs in one turn, its calls count in the order in which they were written. Twelve gold calls and twelve
+made ones: the assignment takes time with the cube of them."""
 
 _Best = tuple[float, int, frozenset[int]]
 """The worth of a pairing, how many calls are in it, and which gold calls are right."""

@@ -24,7 +24,7 @@ from rewardkit.scoring.writers import Writer, writer_of
 from rewardkit.tree.evaluation.scorer import Scorer
 
 _FIRST_ROWS = 512
-"""Rows that are scored first, to see how long the others will take."""
+"""Rows that are scored first, to see how long the others will take. As many as a batch has by default."""
 
 Tick = Callable[[int], None]
 

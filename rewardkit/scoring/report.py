@@ -23,7 +23,7 @@ from rewardkit.scoring.scores import Scores
 # Any limits, so that a report stays readable: kinds of errors, the width of a line, and characters of a reason.
 _SHOWN = 10
 _MOST = 1_000
-"""The number of kinds to remember; later ones are counted together."""
+"""The number of kinds to remember; later ones are counted together. Any limit of memory: messages may all differ."""
 _WIDTH = 110
 _LIMIT = 3_000
 _VALUES = re.compile(

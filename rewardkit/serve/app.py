@@ -45,7 +45,7 @@ except ImportError as missing:
 
 
 MOST_ROWS = 4_096
-"""The most rows of one request."""
+"""The most rows of one request. Any limit: clients send batches, and large requests hold up others."""
 
 MOST_STEPS = 1 << 53
 """Larger numbers are not exact floats."""
@@ -146,7 +146,8 @@ def said(error: ValidationError) -> str:
 
 
 _CLOSE_SECONDS = 30
-"""The time for which a server that is asked to stop still answers the requests that it accepted."""
+"""The time for which a server that is asked to stop still answers the requests that it accepted. As long as Kubernetes
+waits by default before it kills a container."""
 _KEEP_ALIVE_SECONDS = 75
 """Longer than the usual balancers keep a connection, so that they never use one that is being closed."""
 _BACKLOG = 4_096

@@ -41,7 +41,7 @@ _MOST_STARTS = 3
 _PAUSES = (0.0, 0.5, 2.0, 10.0)
 """Seconds before a worker is started again that died before it had loaded its reward, again and again."""
 _LAST_WORDS_SECONDS = 0.2
-"""The time to read the output that a process wrote before it died."""
+"""The time to read the output that a process wrote before it died. Any number: a pipe is read in microseconds."""
 _LENGTH_BYTES = 8
 """As in `workers.frames`."""
 
@@ -259,9 +259,11 @@ _TURN = 1 / 16
 """The share of the deadline after which a row that is scored alone makes room for rows that wait: this share at first,
 then twice as much, and so on. Without it, a few rows that hang would hold all workers until the others are late."""
 _GRACE = 0.5
-"""Seconds that a late worker still gets to answer before it is killed."""
+"""Seconds that a late worker still gets to answer before it is killed. Any number: an answer that is on its way saves
+the start of another process."""
 _MOST_TRIES = 3
-"""The number of workers that a row kills before it is given up; the last ones scored nothing else meanwhile."""
+"""The number of workers that a row kills before it is given up; the last ones scored nothing else meanwhile. Any
+number: the first deaths may be the fault of other rows."""
 
 
 class Busy(Exception):

@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 TOKEN = "REWARDKIT_TOKEN"
 """The environment variable with the token."""
 LARGEST = 64
-"""Rows of one request."""
+"""Rows of one request. Any number: small enough that the rows of a batch are shared among the workers of the server."""
 _AT_ONCE = 16
-"""Requests at a time from one event loop."""
+"""Requests at a time from one event loop. Any number: more would wait at the server instead."""
 # Any numbers: a busy server answers soon, and one that restarts needs seconds.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
 # What may pass: a timeout, too early, too many requests, a server that restarts or stands behind a proxy that does.

@@ -65,7 +65,8 @@ _LONGEST_INTRODUCTION = 200
 _MARKED = re.compile(r"\\(?:boxed|fbox)(?!\s?\{\s*\})|####|<(?:final_)?answer\s?>(?!\s*</)", re.IGNORECASE)
 
 _MOST_TURNS = 20
-"""A text with more beginnings of turns than this is cut at the last of these: the text before each is searched."""
+"""A text with more beginnings of turns than this is cut at the last of these: the text before each is searched. Any
+limit, so that time stays linear."""
 
 _COLON = (":", "\uff1a")
 
@@ -474,7 +475,8 @@ class Statement(NamedTuple):
 
 
 _MOST_PLACES = 40
-"""The number of occurrences of a word that are looked for, from the end."""
+"""The number of occurrences of a word that are looked for, from the end. Any limit, so that time stays linear: the last
+statement counts, and one of the last is claimed."""
 
 
 def from_the_end(lowered: str, word: str) -> Iterator[int]:
@@ -687,8 +689,8 @@ COURTESY = re.compile(
 
 _AROUND_PIECE = "*_`#>.,!;:()[]-–—|\"' \t\n"
 _LONGEST_REPLACEMENT = 120
-"""At 30, "Explanation:\\nIt could also be 43." is too long to replace an answer. Any limit above: a longer sentence with a
-value explains."""
+"""At 30, "Explanation:\\nIt could also be 43." is too long to replace an answer. Any limit above: a longer sentence with
+a value explains."""
 _INSTEAD = re.compile(
     rf"\W*(?:(?:{OR_WORDS}|and|but|so|however|also|in fact|in truth|in reality|actually|really|rather|instead|well|"
     r"then|therefore|thus|hence|edit|update|correct(?:ion|ed)|better|second (?:choice|guess|answer)|backup|plan b|"

@@ -95,7 +95,8 @@ def _visible(character: str) -> str:
 
 
 MAX_CHARACTERS = 200_000
-"""The longest text that primitives read, in characters."""
+"""The longest text that primitives read, in characters. Any limit, here of about 50,000 tokens, so that no completion
+takes seconds."""
 
 MAX_DEPTH = 64
 """Any limit far below Python's 1,000 frames, since values are walked through recursively; documents are a few levels

@@ -39,10 +39,11 @@ G = TypeVar("G")
 S = TypeVar("S", bound=Sized)
 
 LONGEST = 20_000
-"""The most characters (or words) for a comparison whose cost grows with the product of both lengths."""
+"""The most characters (or words) for a comparison whose cost grows with the product of both lengths. Any limit: longer
+answers are documents, which these comparisons are not made for."""
 
 MOST_ITEMS = 10_000
-"""The most items of a list."""
+"""The most items of a list. Any limit: a cell with more is a mistake."""
 
 MOST_COMPARED = 2_000_000
 """The most characters (or words) of an answer, times the acceptable answers that it is compared with: about a second

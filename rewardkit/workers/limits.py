@@ -21,7 +21,8 @@ model)."""
 _KILL = 9
 """SIGKILL, which no program can handle."""
 _WATCH_SECONDS = 1.0
-"""Between two looks at the parent where the kernel does not tell its end."""
+"""Between two looks at the parent where the kernel does not tell its end. Any number: looking costs a microsecond, and
+a process that outlives its parent by a second does no harm."""
 _PARENT_DEATH_SIGNAL = 1
 """PR_SET_PDEATHSIG of Linux."""
 

@@ -309,7 +309,8 @@ GRPO_DEFAULTS: dict[str, Any] = {
 Precision and gradient checkpointing depend on the device."""
 
 LARGE = 100_000_000
-"""Models with more parameters recompute activations on a GPU."""
+"""Models with more parameters recompute activations on a GPU. Any limit: in smaller ones, activations are small, and
+recomputing them costs time."""
 
 LORA_DEFAULTS: dict[str, Any] = {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"}
 

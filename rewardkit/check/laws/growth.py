@@ -106,7 +106,8 @@ def _around(anatomy: ParsedCompletion) -> tuple[str, str]:
 
 
 LONGEST = 50_000
-"""Characters of a long completion, about 12,000 tokens."""
+"""Characters of a long completion, about 12,000 tokens. Any limit: completions of reasoning models are about as
+long."""
 SECONDS = 10.0
 """Any limit: every process of a run waits for the slowest completion. A single lazy group, which is harmless, takes
 1.5 s."""
@@ -122,9 +123,11 @@ sizes."""
 _MEASURABLE = 0.02
 """Four times _SUSPECT: the factor of two times for twice the length is then no noise."""
 _SPENT = 0.1
-"""Once a reward is known to be slow, other laws try completions that take at most about so many seconds."""
+"""Once a reward is known to be slow, other laws try completions that take at most about so many seconds. Any number: a
+fraction of the budget."""
 _STEEP = 2.7
-"""Allowed factor in time for twice the length: linear growth gives 2, quadratic growth 4."""
+"""Allowed factor in time for twice the length: linear growth gives 2, quadratic growth 4. n log n gives about 2.2, and
+measuring has noise."""
 
 
 @law(

@@ -28,7 +28,7 @@ from rewardkit.tree.reward import Reward
 # Any number: a mean over several orders is steadier, and each order is one more call of the judge.
 _ORDERS = 4
 _AT_ONCE = 6
-"""Completions in one ranking."""
+"""Completions in one ranking. Any number that judges rank at once."""
 
 # Any limit: every completion is two calls of a judge.
 _MOST_SAMPLES = 16

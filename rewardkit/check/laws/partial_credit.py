@@ -47,9 +47,11 @@ _PROSE = (
 _SIZES = (0, 5, 20, 50, 100, 200, 400, 800, 1600, 3200)
 """Words that make a right completion longer."""
 _DEEP = 0.1
-"""The share of the whole range by which a score must rise or fall to count."""
+"""The share of the whole range by which a score must rise or fall to count. Any share: less may be meant, as a small
+bonus."""
 _MUCH = 0.2
-"""The same, if a step may change how the rest is read: a tag without its other mark, words in another language."""
+"""The same, if a step may change how the rest is read: a tag without its other mark, words in another language. Any
+larger share."""
 _MOST_STEPS = 12
 """Any limit: a document may have thousands of leaves."""
 
@@ -337,7 +339,7 @@ _STEPS = tuple(map(Decimal, ("0.4", "0.9", "1", "2")))
 _DISTANCES = frozenset(("abs", "fabs", "isclose"))
 """Functions that a reward calls to measure the distance of an answer from the gold answer."""
 _GRADES = 4
-"""Different scores on the way to the gold answer that show partial credit."""
+"""Different scores on the way to the gold answer that show partial credit. Right, wrong and no answer are three."""
 _SHARES = tuple(map(Decimal, ("0.001", "0.01", "0.04")))
 
 
@@ -456,9 +458,10 @@ _NAMED = re.compile(r"(?i)(?:confiden|probab|certain|\bsure|likelihood)[^\n]{0,2
 _STATED_SHARES = tuple(round(0.05 * step, 2) for step in range(1, 20))
 """Steps of 0.05 from 0.05 to 0.95: logarithmic scores are infinite at 0 and 1."""
 _DISHONEST = 0.15
-"""The largest distance of the best statement from the truth."""
+"""The largest distance of the best statement from the truth. Three steps of the statements that are tried: a proper
+score has its best at the truth, one step off at most."""
 _GAIN = 0.01
-"""The share of the whole range that a wrong statement must earn more."""
+"""The share of the whole range that a wrong statement must earn more. Any share above rounding."""
 
 
 @law(

@@ -243,7 +243,7 @@ def outputs(program: str, suite: Suite, inputs: Sequence[str]) -> list[str | Non
 
 
 _INPUTS = 16
-"""Fresh inputs for each example."""
+"""Fresh inputs for each example. Any number: each is run by all programs."""
 _NO_VALUE = object()
 
 

@@ -39,7 +39,7 @@ _LINE = 300
 _LONGEST = 4_000
 """The same on the page."""
 _CELL = 80
-"""Characters of a cell on a terminal."""
+"""Characters of a cell on a terminal. Any limits of a line."""
 _WHY = 80
 """Characters of the reason of a further finding."""
 _SHORT = 300

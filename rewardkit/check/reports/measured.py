@@ -196,7 +196,7 @@ class _Unfinished(RewardKitError):
 
 
 _LIMIT = 120.0
-"""Time limit for all completions of a file, in seconds."""
+"""Time limit for all completions of a file, in seconds. Any limit: a reward that hangs on one of them ends there."""
 
 
 def measured(report: Report, reward: Any, data: str | Path, *, label: str = "label", seed: int = 0) -> Section:

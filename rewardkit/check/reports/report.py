@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rewardkit.analyze.readiness import Signal
 
 _NAMED = 4
-"""Laws that a verdict names."""
+"""Laws that a verdict names. Any number, so that a verdict is one line."""
 
 
 @dataclass(frozen=True)

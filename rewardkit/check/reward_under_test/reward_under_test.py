@@ -79,7 +79,8 @@ NOWHERE = Stage()
 
 _OF_PROMPTS = ("prompt", "prompts")
 _SLOW = 1.0
-"""Seconds after which a completion is evidence that long completions take too long."""
+"""Seconds after which a completion is evidence that long completions take too long. Any limit: a budget of 40 s would
+be spent on a few of them."""
 
 
 class OutOfTime(BaseException):

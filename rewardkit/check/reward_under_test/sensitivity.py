@@ -66,7 +66,7 @@ def _shorter(text: str) -> Iterator[str]:
 # Letters of any script, without digits and underscores.
 _WORD = re.compile(r"[^\W\d_]+")
 _MOST = 120
-"""Parts of a completion that are tried."""
+"""Parts of a completion that are tried. Any limit: each is one more completion to score."""
 # Any limits, in characters and seconds: each part that is tried is one more completion to score.
 _LONGEST = 2_000
 _SECONDS = 1.0

@@ -23,7 +23,7 @@ from rewardkit.errors import RewardBug, RewardFailure
 # Words of more than six letters are several tokens, as in most vocabularies.
 _PIECE = re.compile(r"\w{1,6}|[^\w\s]|\s{4}")
 EQUAL = 1e-9
-"""Scores that differ by less are equal."""
+"""Scores that differ by less are equal. As in gates: sums of floats in another order differ by less."""
 
 
 @dataclass(frozen=True)

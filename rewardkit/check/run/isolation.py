@@ -29,14 +29,16 @@ from rewardkit.check.run.output import Heard, speak_to
 from rewardkit.workers.limits import end_with_parent, limit_memory
 
 _NOTED = 1 << 20
-"""Maximum size of a note in bytes."""
+"""Maximum size of a note in bytes. Any limit: a note says what is being scored."""
 _HEADER = struct.Struct("dI")
 _LENGTH = struct.Struct("Q")
 _CAME_BACK = "the child has sent everything"
 _MOST_AT_THE_END = 1 << 24
-"""Maximum number of bytes of output read after the child ended: something that it started may still print."""
+"""Maximum number of bytes of output read after the child ended: something that it started may still print. Any
+limit."""
 _MEMORY = 3 << 30
-"""Memory that the child may allocate beyond that of this process, in bytes."""
+"""Memory that the child may allocate beyond that of this process, in bytes. Any limit that spares the machine: rewards
+with models need gigabytes."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ from rewardkit.tree.loading import WHAT, Loaded, survey
 _CHAT = [{"prompt": [{"role": "user", "content": "..."}]}]
 """The examples of a function that reads chat messages and no columns."""
 _PATIENCE = 8.0
-"""Seconds for the one call that tells a helper from a reward, and whether a column is missing."""
+"""Seconds for the one call that tells a helper from a reward, and whether a column is missing. As `rk.check` waits for
+one completion by default."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ _USUAL = 0.6
 """The default of TensorBoard, whose curves users know."""
 _DRAGS = {"zoom": "zoom", "explain": "explain"}
 _CLICKED = 50
-"""A click selects the visible steps divided by this."""
+"""A click selects the visible steps divided by this. Any number: a click means about here."""
 
 
 class Graphs(Tab):

@@ -20,11 +20,11 @@ from rewardkit.record.queries import LONGEST, Completion, shares_of_turns
 
 SIDES = ("left", "right")
 WHOLE = 5_000_000
-"""The number of characters of a completion to show on demand."""
+"""The number of characters of a completion to show on demand. Any limit, so that a browser stays alive."""
 NO_COMPLETION = Completion()
 VIEWS = {"raw": "Raw", "rendered": "Rendered"}
 MAX_ROLES = 100
-"""The most messages of a prompt to show."""
+"""The most messages of a prompt to show. Any limit, so that a browser stays fast."""
 _COLUMNS = 30
 """Any limit: a data set may have hundreds of columns."""
 

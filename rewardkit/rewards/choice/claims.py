@@ -41,10 +41,11 @@ MAX_CHARACTERS = 20_000
 """The number of characters read at the end of an answer: a choice is short and follows its explanation."""
 
 MOST_OPTIONS = 100
-"""The limit of options: each is searched for in the whole text."""
+"""The limit of options: each is searched for in the whole text. Any limit: questions have up to ten."""
 
 MOST_MENTIONS = 1_000
-"""A text with more mentions of options than this explains nothing and chooses none."""
+"""A text with more mentions of options than this explains nothing and chooses none. Any limit: all pairs of neighbors
+are judged."""
 
 _WIDE = {"（": "(", "）": ")", "：": ":", "，": ",", "、": ",", "；": ";", "。": ". ", "！": "!", "？": "?"}
 _QUOTES = dict.fromkeys("’ʼ", "'") | dict.fromkeys('*`"“”„«»「」『』$\\{}✅✓✔☑\ufe0f', "")
@@ -204,9 +205,11 @@ quadratic time."""
 _TAIL = 1_000
 """The end that is read first. Any size well above `_WINDOW`: the statement and all that may deny it must be in it."""
 _PART_OF_A_SOLUTION = 100
-"""A line with a small label and so much text is a part of a solution: "a) The vapor pressure is ..."."""
+"""A line with a small label and so much text is a part of a solution: "a) The vapor pressure is ...". Any limit: texts
+of options are shorter."""
 _SHORT = 48
-"""More characters than a phrase like "so it must be option" has."""
+"""More characters than a phrase like "so it must be option" has. Any limit above that: patterns that end right before
+an option search only there."""
 
 Rank = Callable[[int], bool]
 """A test of whether a mention, given by its number, is a claim of some kind."""

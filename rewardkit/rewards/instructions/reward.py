@@ -37,7 +37,7 @@ FAMILIES = (content, form, style)
 """The modules whose checks are registered."""
 
 MOST = 100
-"""The most instructions of one row."""
+"""The most instructions of one row. Any limit: data sets have up to a handful."""
 
 
 @final

@@ -27,10 +27,12 @@ SAFE_INTEGER_BITS = 2_100
 """Integers below 640 digits can be printed whatever the interpreter's limit is."""
 
 SAME_VALUE_PARTS = 10_000
-"""The limit of schema parts that apply to one value: ``anyOf`` of ``anyOf`` doubles with every level."""
+"""The limit of schema parts that apply to one value: ``anyOf`` of ``anyOf`` doubles with every level. Any limit:
+schemas in use have hundreds."""
 
 LONGEST_CHECK = 2e9
-"""The nanoseconds that checking one completion may take, by the estimate of `Cost`."""
+"""The nanoseconds that checking one completion may take, by the estimate of `Cost`. Any limit: a batch waits for its
+slowest row."""
 _PART, _NAME, _CHARACTER, _STATE = 25, 1_000, 3, 50
 """Nanoseconds, measured with jsonschema-rs 0.37, for: a part of the schema on a value, a pattern on the name of a
 property, a pattern on a character, and, if its automaton has too many states to be kept, each of the pattern's states
@@ -38,7 +40,8 @@ on a character."""
 _KEPT_STATES = 12
 """A pattern may be in any subset of its states: the engine keeps a few thousand of these, so not those of 2 ** 13."""
 PATTERN_STATES = 200_000
-"""The limit of states of all patterns together; each takes about a hundred bytes once it is compiled."""
+"""The limit of states of all patterns together; each takes about a hundred bytes once it is compiled. Any limit: twenty
+megabytes."""
 
 _KEYWORDS = STRUCTURE.union(
     ("type", "enum", "const", "format", "pattern", "minLength", "maxLength", "minimum", "maximum"),

@@ -23,7 +23,7 @@ from rewardkit.rewards.judges.verdicts import Ranking, Verdict
 from rewardkit.tree.results import Abstention, Raised
 
 LEAST_CHARACTERS = 200
-"""The least that is shown of each completion in a large group."""
+"""The least that is shown of each completion in a large group. Any number: less would show no answer."""
 
 
 @dataclass(frozen=True)

@@ -326,7 +326,8 @@ def _last_line(text: str) -> int:
 
 
 MEMORY_BYTES = 256_000_000
-"""The memory that one comparison may use in addition to the loaded libraries."""
+"""The memory that one comparison may use in addition to the loaded libraries. Any limit: answers take a few megabytes,
+and several workers share the machine."""
 
 TOO_MUCH = (TimeoutError, MemoryError, RecursionError, WorkerDied)
 """The errors that end a comparison that needs too much time or memory."""

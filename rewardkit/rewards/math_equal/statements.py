@@ -385,7 +385,8 @@ def _meets(
 
 
 TAIL = 200
-"""The most characters in which a domain is looked for at the end of a text."""
+"""The most characters in which a domain is looked for at the end of a text. Any limit, so that time stays linear: a
+domain is a few words."""
 
 # "\mathbb{Z}", "Z^{+}", "\mathbb{N}_{0}".
 _SET = r"(?:\\mathbb\s*\{?\s*([ZNQR])\s*\}?|([ZNQR])(?![A-Za-z]))\s*((?:[_^]\s*\{[^{}]*\}|\^\s*[+*])*)"

@@ -45,7 +45,8 @@ from rewardkit.text.visibility import replaced, straight
 
 
 CLOSE = 32
-"""The number of characters before a number that are searched for words that describe it."""
+"""The number of characters before a number that are searched for words that describe it. At 10, "It is divisible by
+42." would state 42, since only "by" would be read."""
 SILENT = ("=", ",", ".", "\n", ";", "\u0964", "\u3002", " is", " es", " est", " ist", "\u662f", "\u306f")
 """Texts with which none of the patterns for such words can end."""
 
@@ -491,7 +492,8 @@ def _end_of_arguments(text: str, position: int, end: int) -> int:
 
 
 _MOST_SKIPPED = 300
-"""A text that denies, asks for or cites more numbers than this at its end answers nothing."""
+"""A text that denies, asks for or cites more numbers than this at its end answers nothing. Any limit, so that time
+stays linear."""
 
 _CURRENCIES = frozenset("$\u20ac\xa3\xa5")
 _SHORT = 64

@@ -28,7 +28,7 @@ from rewardkit.rewards.sandbox.runs import Job, Run, Trial, reported, source
 from rewardkit.rewards.sandbox.supervisor import FRAME, READY
 
 AT_ONCE = 16
-"""Requests of this process at a time."""
+"""Requests of this process at a time. Any number: each holds a thread here and a process there."""
 
 OUTPUT_BYTES = 60_000
 """The limit of one output. The service passes on about 128 KB per request; a process that writes more waits forever."""

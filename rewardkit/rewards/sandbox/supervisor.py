@@ -46,7 +46,7 @@ OUT, SAID, IN = 3, 4, 5
 dialogue, for the messages of the other process (which the program answers through the first)."""
 
 _LARGEST_SHARE = 0.75
-"""The share of ``room`` that one line may take."""
+"""The share of ``room`` that one line may take. Any share that leaves room for the other lines."""
 
 _CHUNK = 1 << 16
 _LENGTH = struct.Struct("<I")

@@ -509,7 +509,8 @@ def _colocated(config: RunConfig) -> bool:
 
 
 _GOLD_SHARE = 0.3
-"""The share of the time for the laws that the golds may take before them."""
+"""The share of the time for the laws that the golds may take before them. Any share: the laws find more, and need the
+most."""
 
 
 def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Dataset | None) -> Preflight:

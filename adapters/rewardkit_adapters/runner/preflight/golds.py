@@ -40,7 +40,8 @@ FORMS = (
 _SAMPLE = 48
 """Rows. Any number: each is scored in several formats, and a wrong column shows in a few."""
 _EXPENSIVE = 6
-"""The sample size if completions run in a sandbox."""
+"""The sample size if completions run in a sandbox. Any number: each row is scored in several formats, and starts
+programs."""
 _VALUE = 80
 """The most characters of a value that a finding shows."""
 # The beginning of a training of any length.

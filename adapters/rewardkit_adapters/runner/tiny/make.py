@@ -234,7 +234,8 @@ CHAT_TEMPLATE = "{% for message in messages %}{{ message['content'].rstrip('\\n'
 MOST_THREADS = 2
 """Any limit: operations this small take longer if they are shared among many threads."""
 VOCABULARY_FROM = 2_000
-"""The tokenizer is trained on at least this many demonstrations, however short the warm start is."""
+"""The tokenizer is trained on at least this many demonstrations, however short the warm start is. Any number: fewer
+would leave out words of orders, which would then be single bytes."""
 
 
 def make_tiny(

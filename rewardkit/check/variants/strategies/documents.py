@@ -171,7 +171,7 @@ def found_in(pattern: str, text: str) -> bool:
 
 
 _DEEP = 3
-"""Below this level of nesting, optional parts are left out."""
+"""Below this level of nesting, optional parts are left out. Any number: each level multiplies the size."""
 # Any limits: a schema may refer to itself, and combinations of alternatives multiply.
 _DEEPEST_SCHEMA = 24
 _COMBINATIONS = 24

@@ -185,7 +185,8 @@ Unit = Literal["characters", "digits", "words", "items", "lines"]
 _MOST = 5
 """Any number: the largest distance that is asked for."""
 _LONG = 400
-"""For more units, the distance is not measured: it follows from how the text is made."""
+"""For more units, the distance is not measured: it follows from how the text is made. Measuring takes time that grows
+with the product of both lengths."""
 
 
 def edits(gold: Any, *, distance: int | None = None, unit: Unit = "characters") -> SearchStrategy[tuple[str, int]]:

@@ -53,7 +53,8 @@ class Redaction:
 
 
 MOST_BYTES = 4_000_000
-"""The largest answer in bytes, uncompressed."""
+"""The largest answer in bytes, uncompressed. Any limit: an answer is read into memory, and a verdict is a few
+kilobytes."""
 
 # Any numbers: a few failures in a row are normal among 64 requests at once, and an endpoint that is down should not
 # cost each sample its deadline.
@@ -183,7 +184,8 @@ class _Free(Exception):
 
 
 _REFUSALS_IN_A_ROW = 8
-"""After this many refusals, a harmless request checks if the endpoint answers anything."""
+"""After this many refusals, a harmless request checks if the endpoint answers anything. Any number: single requests may
+be refused for what is in them."""
 
 _HARMLESS = ({"role": "user", "content": "Answer with the word yes."},)
 
@@ -302,7 +304,8 @@ _SHARE_OF_ONE = 2 / 3
 """The share of a deadline that one attempt may take, so that there is time for another one."""
 
 _LEAST_SHARE = 1 / 20
-"""The share of a deadline that must be left to start another attempt."""
+"""The share of a deadline that must be left to start another attempt. Any share: an attempt that has hardly any time
+only costs money."""
 
 # Any numbers: short against the usual 30 seconds of a deadline, so that there are several attempts.
 _FIRST_WAIT, _LONGEST_WAIT = 0.25, 8.0
