@@ -689,8 +689,8 @@ COURTESY = re.compile(
 
 _AROUND_PIECE = "*_`#>.,!;:()[]-–—|\"' \t\n"
 _LONGEST_REPLACEMENT = 120
-"""At 30, "Explanation:\\nIt could also be 43." is too long to replace an answer. Any limit above: a longer sentence with
-a value explains."""
+"""At 30, "Explanation:\\nIt could also be 43." is too long to replace an answer. Any limit above: a longer sentence
+with a value explains."""
 _INSTEAD = re.compile(
     rf"\W*(?:(?:{OR_WORDS}|and|but|so|however|also|in fact|in truth|in reality|actually|really|rather|instead|well|"
     r"then|therefore|thus|hence|edit|update|correct(?:ion|ed)|better|second (?:choice|guess|answer)|backup|plan b|"
