@@ -206,6 +206,7 @@ _PARAMETER = re.compile(
 )
 # "open(": a call as in Python.
 _PYTHON_CALL = re.compile(rf"(?P<name>{_NAME})\s*\(")
+# Python's texts, numbers, names and marks: the arguments of a call are read piece by piece, so that none is run.
 _TOKEN = re.compile(
     r"""\s*(?:
         (?P<string>'[^'\\\n]*(?:\\.[^'\\\n]*)*'|"[^"\\\n]*(?:\\.[^"\\\n]*)*")

@@ -36,6 +36,8 @@ _ELEMENTS = re.compile(
     "math|mrow|mi|mn|mo|ms|mtext|mspace|mfrac|msqrt|mroot|msub|msup|msubsup|munder|mover|munderover|mmultiscripts|"
     "mprescripts|mtable|mtr|mtd|mstyle|menclose|none"  # and not mphantom and mpadded, which can hide text
 )
+# Attributes of MathML with the values that only set a formula: no address, no script, no size that could cover the
+# page.
 _ATTRIBUTES: Mapping[str, re.Pattern[str]] = {
     name: re.compile(pattern)
     for names, pattern in (

@@ -307,6 +307,7 @@ VERSIONS = (
 """The version of the reward that scored each batch."""
 _STILL = 60.0
 """A run that has not written for this many seconds (or five times its usual pause) has stopped."""
+# Any factor: evaluations and checkpoints are longer pauses than steps.
 _USUAL = 5.0
 _KEPT: list[object] = []
 """Open connections: DuckDB before 2.0 would close them although relations still use them."""

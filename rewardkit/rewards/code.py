@@ -47,6 +47,7 @@ Credit = Literal["partial", "binary"]
 _PYTHON = re.compile(r"i?py(?:thon)?[\d.]*")
 # The interpreter and a few imports need tens of megabytes. Ten minutes: any limit, for a mistyped number.
 _LEAST_MEMORY, _MOST_SECONDS = 64, 600.0
+# Any number: a note is one line.
 _SHOWN_PROBLEMS = 2
 
 

@@ -34,6 +34,7 @@ _MOST_MARKUP = 50
 
 # Three marks or more, as in Markdown.
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})(.*)", re.DOTALL)
+# "`x`": code within a line.
 _INLINE = re.compile(r"`[^`\n]+`")
 _FORMULA = re.compile(r"\$(?=\S)[^$\n]+(?<=\S)\$(?!\d)")  # no prices: a formula has no space at its ends
 _FORMULAS = (("$$", "$$"), ("\\(", "\\)"), ("\\[", "\\]"), ("\\begin{", "\\end{"))
@@ -41,6 +42,7 @@ _FORMULAS = (("$$", "$$"), ("\\(", "\\)"), ("\\[", "\\]"), ("\\begin{", "\\end{"
 _LONGEST_NAME = 30
 # ASCII only: an address in Chinese text ends where the Chinese goes on.
 _ADDRESS = re.compile(r"(?:https?://|www\.)[!-~]+")
+# 64: the longest name before the @ that mail allows, so that time stays linear.
 _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+\.[\w.-]+")
 # '{"', "[{": a value with text in it; "[1, 2]" is short and has no words.
 _JSON = re.compile(r'[{\[]\s*["{\[]')

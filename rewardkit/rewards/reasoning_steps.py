@@ -41,6 +41,7 @@ _MARK = re.compile(
     rf"|(?:^|(?<=[.!?:\n])[ \t]{{1,2}})(?:{_ORDER}(?:ly)?)(?:,|(?=[ \t]))",
     re.IGNORECASE | re.MULTILINE,
 )
+# Letters and digits of any script; marks of a list are no words.
 _WORD = re.compile(r"[^\W_]+")
 
 

@@ -154,6 +154,7 @@ _OPENERS = re.compile(
 )
 # Not "}" of a new group: only what ends or spaces a formula, as "\right)" and "$**" do.
 _CLOSERS = re.compile(r"(?:[ \t~*`)\]}$]|\\[,;:! )\]}]|\\(?:right|[bB]igg?r?)(?![A-Za-z]))*")
+# In a formula, "!" is a factorial; behind it, it calls out: "\boxed{5}$!".
 _IN_FORMULA = re.compile(r"\$|\\[(\[]")
 _RELATION = frozenset((
     "approx", "equiv", "sim", "cong", "therefore", "because", "implies", "iff", "Rightarrow", "rightarrow", "to",
@@ -430,6 +431,7 @@ _HEAD = re.compile(
 
 # "## Final " and "My " on a line of their own; in "I gave an answer\n", no heading begins.
 _HEAD_BEFORE = re.compile(r"(?:^|\n)[\s#*_>|\-]{0,8}(?:(?:the|my|final|correct|best) ){0,3}\Z", re.IGNORECASE)
+# ":" or "is", in any language of the table.
 _COPULA = rf"\s?(?:[*_]{{0,3}}[:=：—–-]|(?:{IS_WORDS})(?!\w))"
 _OTHERS = {
     stem: re.compile(
@@ -717,6 +719,7 @@ _LESSER = re.compile(
 
 # The answer's own sentence is over.
 _NEXT_SENTENCE = re.compile(r"\W*(?:[.!。！]|\n)")
+# A digit or a formula: an answer in words is compared word by word.
 _VALUE = re.compile(r"\d|\$|\\[(\[]")
 # The value at the end, which may have a unit: "it is 43 apples".
 _LAST_VALUE = re.compile(r"(?:\$[^$]+\$|\\\(.+\\\)|(?:(?<=\s)|(?<=[^\x00-\x7f])|\A)[!-~]*\d\S*)(?: [^\W\d_]+)?\Z")
@@ -724,6 +727,7 @@ _LAST_VALUE = re.compile(r"(?:\$[^$]+\$|\\\(.+\\\)|(?:(?<=\s)|(?<=[^\x00-\x7f])|
 _WORD = re.compile(r"(?<![\\a-z])[^\W\d_]{2}")
 # "## Check" and "**Check:**": a value below is about the title, and replaces nothing.
 _TITLE = re.compile(r"\s*(?:#|[*_]{2}.*(?:\*|_|:)\s*\Z)")
+# Behind a space, or behind a character of a script without spaces.
 _WORD_START = re.compile(r"(?:\A|(?<=\s)|(?<=[^\x00-\x7f]))[^\W\d_]")
 _EQUALLY = re.compile(
     r"\W*(?!(?:this|that|it|which)\b)\S+ (?:is|would be) (?:also|equally|just as)(?: \w+)? (?:possible|right|correct|"

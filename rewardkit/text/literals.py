@@ -24,6 +24,7 @@ DEPTH = 64
 
 # An unterminated string extends to the end of the text, so that no character is read twice.
 _JSON_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
+# All that a Python literal may be made of: no calls, no operators, no names but these three, and no octal escapes.
 _LITERAL_TOKEN = re.compile(
     r"""[ \t\n\r]*(?:
         (?P<string>[uU]?(?:'[^'\\\n]*(?:\\[^\n0-7][^'\\\n]*)*'|"[^"\\\n]*(?:\\[^\n0-7][^"\\\n]*)*"))

@@ -116,6 +116,7 @@ _COMMAND = re.compile(r"\\(?:text|textbf|textrm|mathrm|mathbf|mathit|mbox|boldsy
 _STYLE = re.compile(r"\\(?:displaystyle|textstyle|bf|rm|it|bfseries)(?![A-Za-z])")
 # "1{,}000" and "1,\!000": the braces keep LaTeX from adding a space after the comma.
 _LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}(?:\\!)?|,\\!|\\,)(?=\d)", re.ASCII)
+# Spaces of LaTeX, of any width.
 _LATEX_SPACE = re.compile(r"\\[,;:!> ]|\\q?quad(?![A-Za-z])|~")
 # "4 \times 10^{3}", "4 x 10^3", "4×10³"; not "4 x 10", which has no exponent.
 _TIMES_TEN = re.compile(

@@ -71,6 +71,7 @@ _NUMBER_AND_NUMBER = re.compile(
 _OPENS = re.compile(r"(?:\A|[,;\uff0c\uff1b\u3001\[({\n]|\b(?:and|or)\b)\s{0,9}([\"'`\u201c\u2018\u00ab\u300c])")
 # Before a comma, a bracket, the end, or "and": '"a", "b"'.
 _CLOSES = re.compile(r"[\"'`\u201d\u2019\u00bb\u300d](?=\s{0,9}(?:[,;.\uff0c\uff1b\u3001\])}\n\\]|(?:and|or)\s|\Z))")
+# A comma in brackets parts no items: "(1, 2), (3, 4)".
 _BRACKET = re.compile(r"[\[\](){}]")
 _HIDDEN = "\0"
 # Two quoted items, whose text is hidden meanwhile: '"a" and "b"'.

@@ -303,6 +303,7 @@ _MULTIPLES = [str(number) for number in range(14, 50, 7)]
 _QUESTION = re.compile(r"Question \d{1,9}[.:;|)]?")
 # "A. red" and "b) blue"; five options, so up to E.
 _OPTION = re.compile(r"[A-Ea-e][.|)]\s*\w")
+# The form that the instruction asks for.
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 # A field in quotes with a character that is neither a letter, a digit nor a space: "a,b".
 _SPECIAL_FIELD = re.compile(r'"[^"\n]*[^\w\s"][^"\n]*"')

@@ -220,6 +220,7 @@ _ANSWERS = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
 _LABELS = ("My Answer:", "My Conclusion:", "Future Outlook:")
 # "a) b) c)": a list of options by letter.
 _LETTERED = re.compile(r"\W*a\W*b\W*c", re.IGNORECASE)
+# HTML's two elements for italics.
 _ITALICS, _END_OF_ITALICS = re.compile(r"<(?:i|em)>"), re.compile(r"</(?:i|em)>")
 # Pictures and symbols that fonts show as emoji: 😀, ☀, ©; not digits or "#", which only become emoji in a sequence.
 _EMOJI = re.compile(

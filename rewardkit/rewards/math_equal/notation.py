@@ -25,9 +25,11 @@ _JOINED_TO_A_LETTER = re.compile(r"\\q?quad(?=[A-Za-z])(?!quad)")
 _OUTSIDE = re.compile(r"((?<!\\)\$\$?(?:[^$\\]|\\.)*\$\$?)|(?<![\\A-Za-z{])([A-Za-z]{2,}(?: [A-Za-z]{2,})*)")
 # "x²" is "x^{2}".
 _RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+")
+# "x₁" is "x_{1}".
 _LOWERED = re.compile("[₀₁₂₃₄₅₆₇₈₉]+")
 # "√12" has the whole number below the root.
 _ROOT = re.compile("√\\s?([0-9]+)")
+# "①" is 1: from 1 to 20.
 _CIRCLED = re.compile("[\u2460-\u2473]+")
 _INVISIBLE = re.compile(
     r"\\(?:textcolor|mathcolor|colorbox|color)\s*(?:\[[^\]]*\])?\s*\{[^{}]*\}|\\(?:label|tag\*?)\s*\{[^{}\s]*\}"
@@ -81,6 +83,7 @@ _DOUBLE_BRACES = re.compile(r"\{\s*\{([^{}]*)\}\s*\}")
 _INFIX = re.compile(r"\\(over|choose)(?![A-Za-z])")
 # "\max\{1, 2\}" is "\max(1, 2)".
 _OF_A_SET = re.compile(r"\\(max|min|gcd|lcm)\s*\\\{((?:[^\\{}]|\\[A-Za-z]+|\{[^{}]*\})*)\\\}")
+# "x_{\text{max}}" is "x_{max}".
 _WORD_BELOW = re.compile(
     r"_\s*\{\s*\\(?:text|mathrm|rm|operatorname)\s*\{\s*([A-Za-z0-9 ]+?)\s*\}\s*\}|_\s*\\(?:text|"
     r"mathrm)\s*\{\s*([A-Za-z0-9 ]+?)\s*\}"
@@ -97,6 +100,7 @@ _NAMED = re.compile(r"\\text\s*\{\s*(" + "|".join(sorted(FUNCTIONS - {"min", "se
 _PLAIN = re.compile(
     r"(?<![\\A-Za-z])(?:(" + "|".join(sorted(FUNCTIONS - {"min", "max", "sec"})) + r")(?![A-Za-z])|(sec|max|min)(?=\())"
 )
+# Two letters: one is a variable, and no word.
 _LETTERS = re.compile("[A-Za-z]{2}")
 _WORDS = {"pi": "\\pi ", "infinity": "\\infty ", "theta": "\\theta "}
 # "2pi" and "pi/2"; in "pizza" and "a pi", it is part of a text.
@@ -114,12 +118,14 @@ _NUMBERS = re.compile(r"\\mathbb\s*([A-Z])(?![A-Za-z])")
 _ARGUMENTS = re.compile(r"\\(frac|binom|sqrt|overline)(?![A-Za-z])")
 # "x^2" and "x_n" are "x^{2}" and "x_{n}"; "x^10" is read as x^{10}, as its writer means.
 _SUPERSCRIPT = re.compile(r"([\^_])\s*([+-]?[0-9]+|[A-Za-z]|'+(?=\})|\\circ(?![A-Za-z])|\\(?!frac|sqrt|text)[A-Za-z]+)")
+# "f^{'}" and "f^'" are "f'".
 _PRIMES = re.compile(r"\^\{\s*('+)\s*\}|\^('+)")
 # "1 000" and "a b" keep theirs: they may be one number, or two words.
 _MEANINGLESS_SPACE = re.compile(r"(?<![0-9A-Za-z.]) +| +(?![0-9A-Za-z.])")
 # Not "<=", ">=", "!=" or ":=".
 _EQUALS = re.compile(r"(?<![<>!:])=")
 _GREEK = "alpha|beta|gamma|delta|theta|varphi|psi|rho|lambda|mu|omega|Phi|Psi|Omega|Gamma|Delta"
+# A letter, or a Greek one by its command.
 _VARIABLE = rf"(?:[A-Za-z]|\\(?:{_GREEK})(?![A-Za-z]))"
 # "(x, y) = (1, 2)": the names of coordinates.
 _POINT = re.compile(rf"\(\s*{_VARIABLE}(?:\s*,\s*{_VARIABLE})*\s*\)")
@@ -321,6 +327,7 @@ def sides(cleaned: str) -> list[str]:
     return parts[::-1] if len(parts) == 2 and is_name(parts[1]) and not is_name(parts[0]) else parts
 
 
+# Names of commands have letters only.
 _COMMANDS = re.compile(r"\\[A-Za-z]+")
 _NAMING_TOO = r"""
 \text \frac \overline \vec \hat \tilde \dot \overrightarrow \widehat \angle \triangle \square \circ \cdot \times

@@ -19,6 +19,7 @@ MAX_DIGITS = 400
 
 # "1,000", and "1 000" and "0 125" with spaces: a comma behind a leading zero may be a decimal one.
 _GROUPED = r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9])|[0-9]{1,3}(?:[ ][0-9]{3})+(?![0-9])"
+# "45 percent", "45 per cent", "45 pct".
 _PERCENT = r"percent(?:age)?|per\ cent|pct"
 # A sign, a currency, the number, a percent sign, and the rest as its unit.
 _NUMBER = re.compile(
@@ -29,6 +30,7 @@ _NUMBER = re.compile(
     (?P<unit>.*)""",
     re.VERBOSE | re.ASCII | re.IGNORECASE,
 )
+# Most answers: nothing else has to be tried.
 _PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
 # "10^{6}" is "1e6"; three digits are enough for any quantity.
 _POWER_OF_TEN = re.compile(r"([+-]?)\s*10\s*\^\{\s*([+-]?[0-9]{1,3})\s*\}(.*)", re.ASCII)

@@ -60,6 +60,7 @@ from rewardkit.workers import worker
 
 # "\Delta p \approx 5".
 _APPROXIMATE_GOLD = re.compile(r"\\approx(?![A-Za-z])")
+# A gold answer that is a box as a whole.
 _BOX = re.compile(r"\s*\\(?:boxed|fbox)\s*\{(.*)\}\s*", re.DOTALL)
 
 
@@ -212,6 +213,7 @@ _OPEN = re.compile(
     r"\bnot\b[^.\n]{0,40} that|\u2260|!=|n't)\W*\Z",
     re.IGNORECASE,
 )
+# The last clause before a formula: its words decide what the formula is.
 _CLAUSE = re.compile(r"(?<=[.!?:])\s+|\n")
 # Not "<=" or "!=".
 _EQUATION = re.compile(r"(?<![<>!\u2260\\])=")
@@ -376,12 +378,15 @@ _HIGH_TOWER = re.compile(r"\^\{[^{}]*\^\{[^{}]*\^|\\(?:sum|prod)(?![a-z])")
 _KELVIN = re.compile(r"[-+0-9.,]+\s*\\text\s*\{\s+[KMBT]\s*\}")
 # Only for the note: a logarithm without a base may be that of 10 or of e.
 _LOG = re.compile(r"\\log(?![A-Za-z_])(?!\s*_)")
+# "f(x)", "g'(t)": a name, and not a product.
 _FUNCTION_NAME = re.compile(r"[A-Za-z]'*\([a-z]\)")
 # AB and BA are the same segment.
 _SEGMENT = re.compile(r"[A-Z]{2}")
+# How many decimals a rounded number has.
 _DECIMAL = re.compile(r"-?[0-9]*\.?([0-9]*)")
 # "x \in \{5\}" is x = 5; a set of two is not.
 _MEMBER = re.compile(r"\A[A-Za-z]\s*\\in\s*(?=\\\{[^{},]*\\\}\Z)")
+# What describes a set of numbers instead of one.
 _REGION = re.compile(r"[<>]|\\(?:le|ge|ne|in)(?![A-Za-z])")
 
 

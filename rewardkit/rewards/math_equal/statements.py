@@ -42,6 +42,7 @@ _OPTIONS = frozenset("ABCDEFGHIJ")
 _LONG_WORD = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{3,}")
 # "the derivative" and "derivative" are the same answer; in "a b", a is a variable.
 _ARTICLE = re.compile(r"\A(?:the|an?)\s+(?=[a-z]{2})")
+# "red, blue, and green" in words.
 _LISTED = re.compile(r"\s*(?:,\s*and\b|,|\band\b)\s*")
 # "101_{2}": a number in another base.
 _BASED = re.compile(r"(-?[0-9A-Za-z]+)_\{([0-9]+)\}")
@@ -50,6 +51,7 @@ _CLOCK = re.compile(
     r"(?:\\text\s*\{\s*)?([01]?[0-9]|2[0-4]):([0-5][0-9])(?::([0-5][0-9]))?\s*(?:\}|\\text\s*\{)?\s*(?:([ap])\.?\s*m\.?)?\s*\}?",
     re.IGNORECASE,
 )
+# Logic, geometry and maps: compared as they are written, since no algebra has them.
 _NOTATION = re.compile(
     r"\\(?:forall|exists|to|Rightarrow|Leftrightarrow|wedge|vee|neg|equiv|perp|parallel|angle|triangle|sim|cong|subset|"
     r"subseteq|mathbb|circ|sum|prod|int|lim|mapsto|leftrightarrow|vec|begin|frac\{d)(?![A-Za-z])|[A-Za-z]'|[A-Z]{2}|:"
@@ -171,10 +173,12 @@ _LONG_NUMBER = re.compile(rf"[0-9]{{{MAX_DIGITS + 1}}}")
 _TOWER = re.compile(r"\^\{[^{}]*\}\s*\^|\^\{[^{}A-Za-z]*\^|\^\{[^{}]*\^\{[^{}]*\^|\^\s*[^{\\\s]")
 # "2^{2^{3}}" is 2^{8}.
 _SMALL_TOWER = re.compile(r"(?<=\^\{)\s*([0-9]{1,4})\s*\^\s*\{\s*([0-9]{1,3})\s*\}\s*(?=\})")
+# The innermost exponent.
 _EXPONENT = re.compile(r"\^\s*\{([^{}^]*)")
 # "(x + 1)^{50}" may be expanded; powers of powers multiply.
 _POWER_OF_GROUP = re.compile(r"[)}\]|]\s*\^\s*\{\s*([0-9]{1,4})\s*\}")
 _NUMBER = re.compile(r"[0-9]+")
+# "5!": the number before it, if it is one.
 _FACTORIAL = re.compile(r"([0-9]*)\s*!")
 # "n!", "(n - 1)!": twelve characters hold such brackets.
 _BEFORE_FACTORIAL = re.compile(r"(?:[A-Za-z0-9]|[A-Za-z][^A-Za-z]{0,9}\))\s*$")
@@ -392,12 +396,14 @@ domain is a few words."""
 _SET = r"(?:\\mathbb\s*\{?\s*([ZNQR])\s*\}?|([ZNQR])(?![A-Za-z]))\s*((?:[_^]\s*\{[^{}]*\}|\^\s*[+*])*)"
 # "k \in \mathbb{Z}", "m, n \in \mathbb{Z}".
 _BELONGS = re.compile(rf"(?<![\\A-Za-z])([A-Za-z](?:\s?,\s?[A-Za-z]){{0,4}})\s*\\in\s*{_SET}")
+# Words in \text or plain, and "\forall".
 _LEADING = r"(?:\\text\s*\{{\s*,?\s*(?:{0})\s*\}}|(?<![A-Za-z])(?:{0})(?![A-Za-z])|\\forall(?![A-Za-z]))"
 _WHERE = _LEADING.format("where|with|and|for|for (?:all|any|every|each|some|integers?)")
 # ", where k \in \mathbb{Z}" at the end.
 _DOMAIN = re.compile(
     rf"(?:[\s,;]{{0,4}}(?:[,;(]|{_WHERE})[\s,(]{{0,4}}|\s(?=[A-Za-z]\s*\\in)){_BELONGS.pattern}\s*\)?\s*\Z"
 )
+# Which integers: the domain differs.
 _KIND = r"(?:positive |nonnegative |non-negative )?integer"
 # "for any integer k", "k is an integer".
 _INTEGER = re.compile(
@@ -500,6 +506,7 @@ def _listed_family(text: str) -> str:
 
 # "x \in \{...": the set is the answer.
 _ELEMENT = re.compile(r"\A\s*[A-Za-z]\s*\\in\s*(?=\\\{)")
+# "such that", as a bar or a colon.
 _BAR = re.compile(r"[|:]")
 _DEFINED = re.compile(r"([A-Za-z])\s*=")
 

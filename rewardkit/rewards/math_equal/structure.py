@@ -30,6 +30,7 @@ _WORD = r"\\text\s*\{\s*,?\s*(?:and|or)\s*,?\s*\}|(?<![\\A-Za-z])(?:and|or)(?![A
 _JOINED = re.compile(rf"[,;]\s*{_CONNECTIVE}?|{_WORD}")
 # The same, but the comma of "1,234" stays in its number.
 _JOINED_LOOSELY = re.compile(rf"(?:(?<![0-9])[,;]|[,;](?![0-9]))\s*{_CONNECTIVE}?|{_WORD}")
+# "p \vee q" is a formula of logic, "x = 1 \vee x = 2" a list.
 _LOGIC = re.compile(r"\\(?:vee|wedge)(?![a-z])")
 # "1,234" is one number, "1, 234" are two, and "1,23" are two.
 _TIGHT_THOUSANDS = re.compile(r"(?<![0-9,])[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])")
@@ -46,6 +47,7 @@ _CAP = re.compile(r"\\cap(?![A-Za-z])")
 _MINUS = re.compile(r"\\setminus(?![A-Za-z])|(?<=[)\]}])\s*-(?=\s*\\\{)")
 # "3:4", "3 \text{ to } 4" and "3 to 4" are ratios.
 _COLON = re.compile(r":|\\text\s*\{\s*to\s*\}|(?<=[0-9]) to (?=[0-9])")
+# "such that", as a bar or a colon.
 _BAR = re.compile(r"[|:]")
 _LETTER = re.compile(r"[A-Za-z]|\\[a-z]+")
 # "x", "\alpha", "a_{1}", "f(x)".

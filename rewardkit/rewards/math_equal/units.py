@@ -105,9 +105,11 @@ _SPELLED = {
 }  # fmt: skip
 # "cm", "cm^2", "s^{-1}": units have powers up to 3.
 _WORD = r"[A-Za-zµΩ€£¥₹]+(?:\s?\^\{?\s?-?[1-3]\s?\}?)?"
+# "km/h", "m s^{-1}", "square feet": units joined by spaces, signs or an opening bracket.
 _WORDS = re.compile(rf"{_WORD}(?:[ /·*-]+\(?{_WORD}\)?)*")
 # "km/h" and "miles per hour".
 _DIVIDER = re.compile(r"\s*/\s*| per ")
+# A unit and its power.
 _PART = re.compile(r"([A-Za-zµΩ€£¥₹]+)(?:\s?\^\{?\s?(-?[1-3])\s?\}?)?")
 _POWERS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3}
 
@@ -236,6 +238,7 @@ def clash(one: Iterable[str], other: Iterable[str]) -> bool:
 _LAST_UNIT = re.compile(
     r"(?:\s*(?:\\mu\s*)?\\text\s*\{[^{}]*\}(?:\^\{-?[1-3]\})?(?:\s*(?:[-/]|\\cdot)?\s*\\text\s*\{[^{}]*\}(?:\^\{-?[1-3]\})?){0,3}|\s*\^\{\\circ\}(?:\s*[CF])?)$"
 )
+# In "\sin 30^{\circ}", the degrees belong to the angle.
 _TRIGONOMETRIC = re.compile(r"\\(?:sin|cos|tan|cot|sec|csc)(?![A-Za-z])")
 
 

@@ -78,6 +78,7 @@ DAY_BEFORE = re.compile(
 YEAR_AFTER = re.compile(rf"(?: {_MONTHS})?,? [0-9]{{4}}(?![0-9])")
 # "15 March" and "March 15" are days; "15 Marbles" has no month.
 MONTH_AFTER = re.compile(rf" {_MONTHS}")
+# "March 15": the number is a day.
 MONTH_BEFORE = re.compile(rf"{_MONTHS} \Z")
 
 # A part of something longer that is expressed in words, which final_answer.stands_alone does not detect.
@@ -148,6 +149,7 @@ INTERVAL_END = re.compile(
 )
 # "(3, 4)" and "{3, 4}" are no numbers.
 TUPLE_OPEN = re.compile(r"[(\[{,;]\s*[$\\]{0,2}\Z")
+# "4)" or "4," after the opening bracket.
 TUPLE_END = re.compile(r"[$\\]{0,2}\s*[)\]},;]")
 
 # Between two numbers, if either could be meant.
@@ -382,11 +384,13 @@ _CITATION = r"""(?:(?<=\])\([^()\s]*\)|(?:(?<=[\w.,;)\]%"'*])|(?<=[\w.,;)\]%"'*]
     \[\^?[0-9]{1,3}(?:\ ?[,;\u2013-]\ ?[0-9]{1,3})*\](?!\())"""
 # Digits of other scripts, and numbers in circles: ٤٢, ①.
 _OTHER_DIGITS = r"(?:(?![0-9])[\d\u2460-\u249b\u2776-\u2793])+"
+# "½" by itself; behind a digit it belongs to the number.
 _LONE_FRACTION = r"[\xbc-\xbe\u2150-\u215e](?![\w/])"
 # -$5, -**5**: a currency sign or emphasis between the sign and the number.
 _OPENING = rf"(?:\\?{CURRENCY.replace(' ', '[ ]')}|\*\*|\\\()"
 # **45**%, $45\%$, 5\text{ km}: what may close before the percent sign or the unit.
 _CLOSING = r"(?:\*\*?|\$\$?|\\\)|`)?(?:[\ \t\xa0~]|\\[,;:!\ ]){0,3}(?:\\(?:text|textbf|mathrm|mbox)\{\ ?)?"
+# "42 million" is read as one number.
 _SCALED = r"(?:hundred|thousand|million|billion|trillion)(?![A-Za-z])"
 # The first characters of all of these, so that skipping the text in between is cheap.
 _FIRST = "0123456789.\\\\^_+\\-\u2212\u2013/*\xd7\xb7\u22c5\u221a$\u20ac\xa3\xa5(\\["
@@ -539,6 +543,7 @@ _GOES_ON = re.compile(
 """A line break after "or" or a comma, or before "or"."""
 # With numbers in circles and fractions in one character: ①, ½.
 _DIGIT = re.compile(r"[\d\u2460-\u249b\u2776-\u2793\xbc-\xbe\u2150-\u215e]")
+# Most texts have only these, and searching for them is faster.
 _ASCII_DIGIT = re.compile(r"[0-9]")
 
 

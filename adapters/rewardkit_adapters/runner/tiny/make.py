@@ -170,6 +170,7 @@ BATCH = 32
 """Any size: the model is so small that a batch takes milliseconds."""
 # For the smallest model; wider ones get lower rates (`Size.learning_rate_factor`).
 LEARNING_RATE = 3e-3
+# A tenth, as is usual: Adam's first steps are too large without it.
 RISING_SHARE = 0.1
 # The label that PyTorch's cross entropy leaves out.
 IGNORED = -100
