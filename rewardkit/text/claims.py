@@ -151,25 +151,39 @@ _TRUE = (
 # "42 - no." denies it; in "42 - no tax is added", the word has a noun.
 _UNDENIED = r"(?=[ ]?[)\].!,;|\n]|\Z)"
 _DENIED_AFTER = "|".join((
+    # "42 is wrong", "42, which is not the answer", "42, but it's too large"
     r"(?: ?[,:–—-]|(?:,? ?\(| ?[,;–—-]) ?(?:which|that|it|this|and that)|,? ?(?:but|however),? (?:it|that|this))? ?"
     rf"{_BE} (?:\w+ly |just |simply |also )?(?:not (?:\w+ly )?{_TRUE}|{_FALSE})",
+    # "42 isn't right", "42; it can't be true"
     r"(?:,? which| ?[;–—-] ?(?:it|that|this))? (?:isn't|wasn't|can't be|cannot be|can not be|couldn't be) "
     rf"(?:\w+ly )?{_TRUE}",
+    # "42 can't be right", "42 doesn't work"
     r"(?:,? which)? (?:can't|cannot|can not|couldn't|won't|doesn't|does not|didn't|fails to|will not)"
     r" (?:be (?:it|right|correct|true|the)|hold|work|fit|do\b|satisfy|make sense|match|check out)",
+    # "42 makes no sense", "42 isn't."
     rf"(?:,? which)? (?:(?:fails|makes no sense|must be wrong|has been ruled out)\b|isn't{_UNDENIED})",
+    # "42 (wrong)", "42 - no good."
     rf" ?[,;:=→|–—-]? ?[(\[]? ?(?:wrong|incorrect|false|impossible|invalid|rejected|extraneous|"
     rf"not (?:it|right|correct|true|"
     rf"really)|no good|(?:but )?no(?:pe)?|just (?:a guess|guessing|kidding)|kidding|a contradiction){_UNDENIED}",
+    # "42 - not!"
     r" ?[,–—-]? ?\(?not(?:[.!)\n]|\Z)",
+    # "42, but that isn't", "42, which contradicts"
     r",? (?:but|however),? (?:it|that|this) (?:isn't|wasn't|can't|cannot|doesn't|(?:is|was) not|'s not)|"
     r",? which contradicts\b| it is not\b",
+    # "42?", "42 ✗"
     r" ?[?？✗✘❌✖吗嗎]",
+    # Japanese and Korean deny behind the number: "42ではない", "42가 아니다"
     r" ?(?:ではな|ではあり|じゃな|では無|[はが]?(?:間違|誤り|不正解)|[은는이가]? ?아[니닙닌]|[이가]? ?틀[리렸])",
+    # "42不对"
     r" ?(?:不对|不對|不正确|不正確|是错|是錯|错误|錯誤)",
+    # "42 ist falsch", "42 est faux", "42 неверно"
     r" (?:ist|sind) (?:falsch|nicht)| (?:es|son) (?:incorrect|fals|erróne)| est (?:faux|incorrect)| неверно| неправ",
+    # "42とは思わない": not thought to be 42
     r" ?(?:とは(?:思わ|思い(?:ませ|難)|言え|限ら)|라고 (?:생각|보)\w*지|[은는이가]? ?아니)",
+    # a denial in any language of the table, after up to two words
     rf" ?(?:[^\s\d,.;:!?。，、।]{{1,20}} ){{0,2}}(?:{words('not_last')})(?![^\W\d])",
+    # "42, falsch"
     rf" ?[-–—,，、;(（。.] ?(?:{WRONG_WORDS})(?![^\W\d])",
 ))  # fmt: skip
 # "42 apples is wrong": up to two words, none of which begins another clause.

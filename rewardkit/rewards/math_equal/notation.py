@@ -45,33 +45,56 @@ _REWRITTEN = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
         (r"\\\\\s*\[[0-9.]+\s?(?:pt|e[mx]|mm|cm)\]", r"\\\\"),  # the space between two lines
+        # "\sqrt[]{2}"
         (r"\\sqrt\[\s*\]", r"\\sqrt"),
+        # "0{,}5" and "4{,}2 \cdot 10^{3}": decimal commas
         (r"(?<![0-9.,}])(0)\{,\}(?=[0-9])|(?<![0-9.,}])([0-9])\{,\}(?=[0-9]{1,9}\s?\\(?:cdot|times))", r"\1\2."),
+        # "3{:}4", so that no space is set
         (r"\{:\}", ":"),
+        # HTML
         (r"&lt;", "<"),
         (r"&gt;", ">"),
+        # "1\hspace{1mm}000"
         (r"(?<=[0-9])\\hspace\s?\{[^{}]*\}(?=[0-9])", " "),
+        # "90^o": a letter for the degree sign
         (r"(?<=[0-9])\s?\^\s?\{?\s?(?:\\text\s?\{\s?o\s?\}|o(?![a-z]))\s?\}?", r"^{\\circ}"),
+        # "1 oder 2"
         (r"(?<=[\s{0-9])(?:oder|ou|или|或者?)(?=[\s}0-9a-z\\-])", " or "),
+        # "1 \text{ und } 2"
         (r"\\text\s?\{\s?(?:y|und|et|и|和)\s?\}", r"\\text{ and }"),
+        # a matrix within a line
         (r"smallmatrix", "matrix"),
+        # "\log_28": the base is one digit in LaTeX, and 8 the argument
         (r"\\log\s?_\s?([0-9])([0-9]+)(?!\s?[0-9A-Za-z({\\])", r"\\log_{\1}\2"),
+        # "\frac{\text{1}}{2}"
         (r"(?<=\{)\\text\s?\{\s?([0-9]+)\s?\}(?=\})", r"\1"),
+        # "{3}/{4}"
         (r"((?:\A|[-+=/(,]|\\times|\\cdot)\s?)\{\s?([0-9.]+)\s?\}", r"\1 \2"),
+        # "(0, 1) U (2, 3)": a letter for the union
         (r"(?<=\))\s?U\s?(?=\()|(?<=\])\s?U\s?(?=\()|(?<=\))\s?U\s?(?=\[)", r"\\cup "),
+        # "]0, 1[", as in France
         (r"\A\s?\]([^][]{1,40},[^][]{1,40})\[\s?\Z", r"(\1)"),
+        # "0.333...": three equal digits or more before the dots
         (r"(?<![0-9.,])([0-9]+\.[0-9]{0,9}?)([0-9])\2{2,40}\s?(?:\\[lc]?dots|\.\.\.|…)", r"\1\\overline{\2}"),
+        # "\max = 5": a name, and no function
         (r"\A\s?\\(max|min|deg|dim|det|Pr)\s*([A-Za-z]?)\s*=", r"\\text{\1 \2} ="),
+        # "2\text{pi}"
         (r"(?<=[0-9])\\(?:text|mathrm)\s?\{\s?pi\s?\}", r"\\pi "),
+        # "\equiv 3"
         (r"\A\s?\\equiv", ""),
+        # "L: x + y = 1": the name of a line
         (r"\A\s?(?:L|\\ell)\s?:\s?(?=[xy]\b)", ""),
+        # "y(x) = 2x" and "y = 2x"
         (r"\Ay\s?\(x\)\s?=", "y ="),
         (
             r"(?i)\A\s?\\text\s?\{\s?all real(?: number)?s?\s?\}\s*[a-z]?\s*\Z|\A\s?\\mathbf\s?\{R\}\s?\Z",
             r"\\mathbb{R}",
         ),
+        # "\forall x \in \mathbb{R}"
         (r"\A\s?\\forall\s?x\s?\\in\s?\\(?:mathbb\s?\{?R\}?|R)\s?\Z", r"\\mathbb{R}"),
+        # "all real x < 3"
         (r"(?i)\A\s?\\text\s?\{\s?all real(?: numbers?)?\s?\}(?=\s*x\s?(?:[<>]|\\[gl]))", ""),
+        # "\text{exactly } 5"
         (r"\\text\s?\{\s?\(?(?:exactly|exact value|interval notation)\)?\s?\}", ""),
     )
 )
