@@ -162,6 +162,7 @@ def to_hosted(
     name: str = "rewardkit",
     outputs: Literal["total", "terms"] = "total",
     token: str | None = None,
+    # Any limit: services wait for minutes, and a judge behind the server may be down for some of them.
     deadline: float = 600.0,
     examples: Iterable[Mapping[str, Any]] | None = None,
 ) -> Hosted:

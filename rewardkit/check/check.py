@@ -105,6 +105,7 @@ def check_reward(
     nothing_to_do: Iterable[int] | None = (),
     margin: float = 0.0,
     regressions: str | Path | None = None,
+    # Any limits, in seconds: a check should be waited for, and a completion that takes longer hangs.
     budget: float = 40.0,
     patience: float = 8.0,
     seed: int = 0,

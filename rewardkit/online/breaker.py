@@ -41,6 +41,7 @@ class Limits:
         RewardDefinitionError: a share outside 0.0 to 1.0, or a window below 1.
     """
 
+    # Any limits: single outages stay below them; more would let a policy learn without its reward.
     max_failure_rate: float = 0.05
     max_error_rate: float = 0.05
     failure_window: int = 20

@@ -148,6 +148,7 @@ class Recorder:
         attempt: int | None = None,
         rank: int = 0,
         title: str = "",
+        # Any number: fewer files for readers, and a rewrite that takes a fraction of a second.
         compact_every: int = 100,
         patience: float = PATIENCE,
     ) -> None:

@@ -316,6 +316,7 @@ class ToolErrors:
         )
 
 
+# Any numbers: errors should cost less than the task pays.
 def tool_errors(*, each: float = -0.1, most: float = -0.5, free: int = 0, form: Form = "auto") -> Reward:
     """Penalize errors of tool calls, from 0.0 down to `most`. Add it.
 

@@ -499,6 +499,7 @@ def exponential(initial: float, final: float, *, start: Position = 0.0, end: Pos
     return _ramp("exponential", Geometric(), first, last, start, end)
 
 
+# A steepness of 10: before it is stretched, the curve is within 1 % of its ends at both ends.
 def sigmoid(
     initial: float, final: float, *, steepness: float = 10.0, start: Position = 0.0, end: Position = 1.0
 ) -> Schedule:

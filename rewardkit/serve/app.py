@@ -251,6 +251,7 @@ class Options:
 
     setup: Setup
     workers: int = 2
+    # Any limits: a few batches of a large trainer may wait; bodies of many long conversations are some megabytes.
     queue: int = 20_000
     deadline: float = 60.0
     max_body: int = 32 << 20

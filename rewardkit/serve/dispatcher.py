@@ -234,6 +234,7 @@ class Worker:
             writer.close()
         if self.process is not None:
             with contextlib.suppress(asyncio.TimeoutError):
+                # Ten seconds for the batch that it is scoring; a process that died needs no time.
                 await asyncio.wait_for(self.process.wait(), 10.0 if self.closing else 0.1)
             self.kill()  # also what it has left behind
             await self.process.wait()
@@ -340,6 +341,7 @@ class Dispatcher:
             if refusal := self._refusal():
                 await self.close()
                 raise RewardDefinitionError(refusal)
+            # Loading takes seconds: a hundred looks a second cost nothing.
             await asyncio.sleep(0.01)
         self.described = next(worker.described for worker in self._pool if worker.described)
         for worker in self._pool:

@@ -452,6 +452,7 @@ class RemoteTerm(Reward):
         return f"{self.remote!r}[{self.term!r}]"
 
 
+# Any limits: twice the server's own deadline for a row, and a server that starts at the same time.
 def remote(url: str, *, deadline: float = 120.0, wait: float = 30.0) -> Reward:
     """Return the reward that `rewardkit serve` serves at an address: ``rk.to_trl(rk.remote("http://host:8000"))``.
 

@@ -38,6 +38,7 @@ def calibrate(
     prompt: str = "prompt",
     group_by: str | Sequence[str] | None = None,
     progress: Progress | None = None,
+    # The usual number of bins; 1,000 resamples leave 25 beyond each end of a 95 % interval.
     bins: int = 10,
     cases: int = 5,
     replicates: int = 1000,

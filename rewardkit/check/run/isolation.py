@@ -224,6 +224,7 @@ def _received(
     last = time.monotonic()
     opened = [reading, hearing]
     while True:
+        # Twenty looks a second, at the clock and at what the child has written.
         ready, _, _ = select.select(opened, [], [], 0.05)
         if hearing in ready:
             printed = os.read(hearing, 1 << 16)
@@ -253,6 +254,7 @@ def _received(
         since, now = note.since, time.monotonic()
         if since and now - since > patience:
             trials = note.read()[1]
+            # More for large batches: 32 are scored at a time.
             if now - since > patience * (1 + len(trials) / 32):
                 yield Lost(trials, f"took more than {patience:g} s")
                 return

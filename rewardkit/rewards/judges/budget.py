@@ -58,6 +58,7 @@ class Budget:
     money: float | None = None
     prices: Mapping[str, tuple[float, float]] | tuple[tuple[str, tuple[float, float]], ...] = ()
     on_exhausted: OnExhausted = "stop"
+    # Any share that leaves time to act.
     warn_at: float = 0.8
     store: str | None = None
     number: str = field(default_factory=lambda: uuid4().hex, init=False, repr=False)

@@ -322,6 +322,7 @@ def reward_model(
     label: int | str | None = None,
     probability: bool = False,
     bounds: Bounds | None = None,
+    # Any size that fits beside a policy on its GPU.
     batch_size: int = 8,
     max_length: int | None = None,
     device: str | None = None,
