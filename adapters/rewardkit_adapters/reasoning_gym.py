@@ -172,6 +172,7 @@ def refusal(task: str, answer: str, entry: Mapping[str, Any]) -> str:
 
 def _formula(answer: str, entry: Mapping[str, Any]) -> str:
     """Admit arithmetic with variables and elementary functions."""
+    # "x.real" and "__": a point beside a letter reads an attribute, and "2.x" is no number.
     if not _FORMULA.fullmatch(answer) or re.search(r"\.\s*[A-Za-z_]|[A-Za-z_]\s*\.|__", answer):
         return "the answer is not a plain formula"
     strange = [word for word in _WORD.findall(answer) if len(word) > 1 and word not in _FUNCTIONS]

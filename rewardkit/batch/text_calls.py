@@ -499,6 +499,7 @@ class _Reader:
         said = "\n".join(part for part in self.prose if part.strip())
         if not self.fences:
             self._bare(said)
+            # A line with '{"name":' or '[{"name":' after other text.
             if not self.calls and not self.unread and re.search(r'\n\s{0,9}\[?\{\s{0,9}"name"\s{0,9}:', said):
                 self.unread = "without a mark, after other text"
         elif not said.strip() and not self.in_fence:

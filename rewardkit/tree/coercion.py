@@ -306,6 +306,7 @@ def _name(base: Any) -> str:
         return "None"
     if isinstance(base, type) and not get_args(base):
         return base.__name__
+    # "typing.Literal" and "f.<locals>.Color" as a user would write them.
     return re.sub(r"\btyping\.|[\w.]+\.<locals>\.", "", str(base))
 
 

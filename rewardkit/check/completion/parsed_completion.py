@@ -330,15 +330,18 @@ def _written(value: Any) -> Iterator[str]:
         return
     if "####" in text:
         yield text.rsplit("####", 1)[1].strip() or text
+    # "3/4" may also be written as "\frac{3}{4}".
     fraction = re.fullmatch(r"(-?)(\d+)\s?/\s?(\d+)", text)
     for command in ("frac", "dfrac", "tfrac") if fraction else ():
         yield f"{fraction[1]}\\{command}{{{fraction[2]}}}{{{fraction[3]}}}"  # type: ignore[index]
+    # A gold answer in a box, without braces in it.
     boxed = re.search(r"\\boxed\{([^{}]+)\}", text)
     if boxed:
         yield boxed.group(1).strip()
     if len(text) > 2 and text[0] == text[-1] == "$":
         yield text.strip("$").strip() or text
     yield text
+    # "15:30" may also be written as "3:30 pm".
     clock = re.fullmatch(r"(\d{1,2}):(\d{2})", text)
     if clock is not None:
         hour, half = int(clock.group(1)), "pm" if int(clock.group(1)) >= 12 else "am"
@@ -397,6 +400,7 @@ def _region(anatomy: ParsedCompletion) -> Span:
     candidates += [Span(*match.span(1), "hashes") for match in re.finditer(r"####[ \t]*([^\n]*)", text)]
     candidates += [
         Span(*match.span(1), "mark")
+        # "Answer: 42", "So the final answer is: 42": up to 40 characters before it, so that time stays linear.
         for match in re.finditer(r"(?im)^.{0,40}?\b(?:final answer|answer|result)\b(?: is)?\s*[:=]\s*([^\n]+)$", text)
         if not any(block.whole.start <= match.start() < block.whole.end for block in anatomy.blocks)
     ]

@@ -66,6 +66,7 @@ def _strong(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
         text = anatomy.text
         if text:
             yield "a right completion * n", Growing(text, "", "!")
+        # A single space between words, which is repeated: patterns with "\s*" side by side take long there.
         space = re.search(r"(?<=\S)[ \n](?=\S)", text)
         if space is not None:
             inside = Growing(space.group(), text[: space.start()], text[space.end() :])

@@ -292,6 +292,7 @@ def expression_in(anatomy: ParsedCompletion, columns: Mapping[str, Any]) -> Expr
         return None
     body = anatomy.region.of(anatomy.text)
     written = body.split("=")[0]
+    # "3 + 4" computes; "3 4" and "-5" do not.
     if not _EXPRESSION.fullmatch(written) or not re.search(r"\d\s*[-+*/×÷x]\s*[\d(]", written):
         return None
     value = _value(written.replace("×", "*").replace("x", "*").replace("÷", "/").strip())

@@ -184,6 +184,7 @@ def lost_separator(site: Site, node: ast.Constant) -> Iterator[str]:
     """A pattern for numbers does not know the comma between thousands, or the decimal point."""
     if _is_pattern(site):
         yield from _each(_SEPARATOR_IN_CLASS, site.text, r"\1\3")
+        # "(?:\.\d+)?": the optional decimals of a number.
         yield from _each(re.compile(r"\(\?:\\\.\\d[*+]\)\?|\(\\\.\\d[*+]\)\?"), site.text, "")
 
 

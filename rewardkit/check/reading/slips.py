@@ -409,6 +409,7 @@ def _texts_run_together(site: Site, node: ast.expr) -> Iterator[Slip]:
         return
     for item in node.elts:
         parts = (
+            # 'a' 'b': two texts side by side, which Python joins.
             re.fullmatch(r"""\s*(["'])([^"'\\\n]+)\1\s+(["'])([^"'\\\n]+)\3\s*""", site.of(item))
             if _text(item)
             else None

@@ -323,7 +323,9 @@ def distinct(findings: Sequence[Finding]) -> list[Finding]:
 def cause_of(finding: Finding) -> str:
     """Return the cause of a finding: equal for the same fault of several components, or at several places."""
     raised = finding.trace.strip().splitlines()[-1] if finding.trace.strip() else ""
+    # Up to what a completion earns, and up to "; so does": these differ from one finding to the next.
     why = re.split(r": earns|; so d", finding.why)[0]
+    # Numbers differ as well.
     return repr((finding.law, finding.family, raised, re.sub(r"-?\d[\d.,]*(?:e[-+]?\d+)?", "#", why)))
 
 

@@ -95,6 +95,7 @@ class Mined:
     @property
     def has_dots(self) -> bool:
         """Whether a pattern has a repeated ``.``, which stops at line breaks without re.DOTALL."""
+        # ".*", but not "\.*".
         return any(re.search(r"(?<!\\)\.[*+{]", text) for text in (*self.patterns, *self.texts))
 
     @property
@@ -212,6 +213,7 @@ def _globals_of(code: CodeType) -> Iterator[str]:
 
 def _is_pattern(text: str) -> bool:
     """Whether a constant looks like a regular expression."""
+    # "\d", ".*", "(?", "[^": text that is hardly anything but a pattern.
     if not re.search(r"\\[dswbDSWB.]|[*+?]\)|\(\?|\[\^|\.\*|\]\+", text):
         return False
     try:

@@ -146,6 +146,7 @@ def _bound(one: Loaded, options: Mapping[str, Any]) -> BoundReward | LeftOut:
         made = replace(made, options={**made.options, "examples": _CHAT})
         seen = _first_score(_subject(made))
     said = seen.reason if seen is not None else ""
+    # The wording of Python for a missing key, here the column that the function reads.
     missing = re.match(r"raised KeyError: '(\w+)'", said)
     if missing and not any(missing[1] in example.columns for example in subject.examples):
         reason = f"it asks for the column {missing[1]!r}, which the examples lack"

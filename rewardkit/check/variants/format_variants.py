@@ -95,6 +95,7 @@ def _other_units(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
 def _other_articles(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
     """Yield the answer with an article more or less, where the code has to do with articles."""
     gold = anatomy.gold
+    # "The Beatles" without its article.
     bare = re.sub(r"(?i)^(?:the|an?) ", "", gold)
     hint = "the code has a pattern for articles, but does not remove this one"
     if bare != gold:

@@ -88,8 +88,10 @@ def _cell(value: Any, written: str, other: str) -> Any:
         return [other] if written in map(str, value) else None
     if not isinstance(value, str):
         return None
+    # A time of day, which a completion may write in another way.
     if value.strip() == written or re.fullmatch(r"\d{1,2}:\d{2}", value.strip()):
         return other
+    # The answer at the end of a whole solution, as in GSM8K and MATH.
     marked = re.search(rf"(####\s*|\\boxed\{{){re.escape(written)}(\}}?\S*\s*)\Z", value)
     return f"{value[: marked.end(1)]}{other}{marked.group(2)}" if marked is not None else None
 
@@ -104,6 +106,7 @@ def _answers(
         yield from (Gold(cell, said, (wrong,)) for cell, said, wrong in _TIMES)
     elif re.fullmatch(r"-?[\d.,]+", written) and as_number(written) is not None:
         yield from _numbers(known, in_text, written)
+        # Other rows have fractions or roots, so the task has formulas.
         if anatomy.region.kind == "box" and any(re.search(r"\d/\d|\\d?frac|\\sqrt", str(one)) for one in known):
             yield from (Gold(right, right, (wrong,), "frac" in right) for right, wrong in _FORMULAS)
         if in_text and anatomy.marked:

@@ -52,6 +52,7 @@ class Query:
             f"SELECT * FROM ({self.source}) LIMIT 1",
             f"SELECT * FROM ({self.source}) WHERE 0",
             f"SELECT *, 1 FROM ({self.source})",
+            # Rows that are there twice: a frequent mistake.
             re.sub(r"(?i)\bdistinct\b", "", self.source, count=1),
             *(f"SELECT * FROM {table}" for table in self.tables[:2]),
             *(f"DELETE FROM {table}" for table in self.tables[:1]),

@@ -72,6 +72,7 @@ def _wrong(gold: str, value: Any, others: tuple[str, ...]) -> Iterator[Wrong]:
     elif re.fullmatch(r"\[\d{1,3}\]", gold):  # a citation
         cited = int(gold[1:-1])
         yield from (Wrong(f"[{cited + more}]", "wrong", "another number", honest=True) for more in (1, 97))
+    # The letter of an option.
     elif re.fullmatch(r"[A-Z]", gold) or re.fullmatch(r"\([A-Z]\)", gold):
         yield from _wrong_letters(gold)
     elif gold[:1] in "{" and gold[-1:] == "}":
@@ -83,6 +84,7 @@ def _wrong(gold: str, value: Any, others: tuple[str, ...]) -> Iterator[Wrong]:
     for other in others:
         if not _overlap(other, gold):
             yield Wrong(other, "wrong", "the gold answer of another example", honest=True)
+    # A mark between letters or digits, as in "a.b" and "12-13": as a pattern, a point matches anything.
     if number is None and gold[:1] not in "[{(" and re.search(r"\w[^\w\s]\w", gold):
         yield Wrong(re.sub(r"(?<=\w)[^\w\s](?=\w)", "x", gold), "pattern", "its marks replaced by letters")
     # "12 34" becomes "123 4": the same digits, which a reward that removes spaces cannot tell apart.
@@ -157,6 +159,7 @@ def _wrong_texts(gold: str) -> Iterator[Wrong]:
         yield Wrong(gold[: size // 2].rstrip(), "prefix", "the first half")
         if gold[1].isalnum():  # the C of "C. elegans" may be the letter of an option
             yield Wrong(gold[0], "prefix", "the first letter")
+    # A word; three letters backwards may be another right one.
     if re.fullmatch(r"[^\W\d_]{4,}", gold):
         yield Wrong(gold[::-1], "disguise", "its letters in another order")
     words = gold.split()
@@ -171,6 +174,7 @@ def _wrong_literals(gold: str) -> Iterator[Wrong]:
     for match in numbers[:3] if len(numbers) > 1 or re.search(r"[A-Za-z]{3}", gold) else ():
         other = str((int(match[0][0]) + 3) % 9 + 1) + match[0][1:]
         yield Wrong(gold[: match.start()] + other + gold[match.end() :], "disguise", "another number in it")
+    # A text in quotation marks, as in a query.
     quoted = re.search(r"(['\"])(\w[\w ]*)\1", gold)
     if quoted is not None and gold[:1] not in "[{":
         other = f"{quoted[1]}{other_value(quoted[2])}{quoted[1]}"
@@ -188,6 +192,7 @@ def _wrong_lines(lines: list[str]) -> Iterator[Wrong]:
     wrong = [lines[0], *("wrong" for _ in lines[1:])]
     yield Wrong("\n".join(wrong), "prefix", "a right first line, the rest wrong")
     yield Wrong("\n".join([*("wrong" for _ in lines[1:]), lines[-1]]), "prefix", "a right last line, the rest wrong")
+    # The mark of an item, or nothing: a wrong item must look like the others.
     bullet = re.match(r"\s*(?:[-*•]|\d+[.)])\s+|", lines[-1])
     strange = f"{bullet[0] if bullet else ''}wrong"
     yield Wrong("\n".join([*lines, strange, strange]), "superset", "extra lines")

@@ -150,6 +150,7 @@ def first_word_of_paragraph(passage: Passage, num_paragraphs: Count, nth_paragra
     paragraphs = [part for part in passage.text.split("\n\n") if part.strip()]
     if len(paragraphs) != num_paragraphs or nth_paragraph > len(paragraphs):
         return counted(len(paragraphs), "exactly", num_paragraphs, "paragraphs") or f"no paragraph {nth_paragraph:,}"
+    # The marks that IFEval takes from a first word.
     found = re.split(r"[.,?!'\"]", paragraphs[nth_paragraph - 1].split()[0].lstrip("'\""), maxsplit=1)[0]
     right = found.lower() == first_word.lower()
     return "" if right else f"paragraph {nth_paragraph:,} starts with {shorten(found, 40)}"

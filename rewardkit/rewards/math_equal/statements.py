@@ -115,6 +115,7 @@ def is_prose(cleaned: str) -> bool:
     """Return whether a text is words rather than a formula: ``line segment``, not ``xyz``."""
     bare = _TEXT.sub(" ", _COMMAND.sub(" ", cleaned.replace("\\text", "\\text ")))
     words = _LONG_WORD.findall(bare)
+    # A sign or a digit makes it a formula.
     return any(not is_product(word) for word in words) and not re.search(r"[=<>^_\\+]|\d", cleaned)
 
 
@@ -512,6 +513,7 @@ _DEFINED = re.compile(r"([A-Za-z])\s*=")
 
 
 def _domain(match: re.Match[str]) -> str:
+    # The bounds of "Z_{\ge 0}" and "Z^{+}" without braces and signs of order, as the table below has them.
     bounds = re.sub(r"[{}\s]|\\ge|>=?|0(?=\})", "", match[4] or "")
     name = (match[2] or match[3]) + bounds
     return {"Z^+": "Z^+", "Z_0": "N_0", "N^*": "Z^+", "N_+": "Z^+", "N^+": "Z^+", "Z_+": "Z^+"}.get(name, name)

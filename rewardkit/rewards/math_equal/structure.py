@@ -88,6 +88,7 @@ def parse(cleaned: str) -> Node:
     texts = items(cleaned)
     if not 1 < len(texts) <= MAX_PARTS:
         return _statement(cleaned)
+    # "or" as a word: "x = 1 or x = 2", not "for".
     joined = "or" if re.search(r"(?<![a-z])or(?![a-z])|\\vee", cleaned) else "and" if "and" in cleaned else ","
     parts = [_statement(text) for text in texts]
     if _LOGIC.search(cleaned) and any(part.kind == LEAF for part in parts):
@@ -245,4 +246,5 @@ def _environment(text: str, name: str, body: str) -> Node:
 
 
 def _condition(text: str) -> str:
+    # "\text{if } x > 0": the word before the condition of a case.
     return re.sub(r"\\text\s*\{\s*(?:if|when|for)\s*\}|\A\s*(?:if|when)\s", "", text).strip()

@@ -208,6 +208,7 @@ def differ(one: str, other: str, formulas: str = "") -> bool:
     """Return whether both units are there and are different; multiples of pi without a unit are not degrees."""
     if "\\pi" in formulas and {one, other} == {"", "degree"}:
         return True
+    # Names of units, and the signs and powers between them.
     first, second = (re.findall(r"[a-zA-Zµ-]+|[/^0-9]+", unit) for unit in (one, other))
     if _changing(first) != _changing(second):
         return True
