@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 SHOWN_CHARACTERS = 200
+"""Any limit: a value in an error shows where it comes from, and a completion may have 100,000 characters."""
 
 
 class RewardKitError(Exception):

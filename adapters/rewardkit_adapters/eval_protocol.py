@@ -168,6 +168,7 @@ def _parameters(function: Callable[..., Any], inner: Any, label: str) -> list[in
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError) as error:
         raise RewardTypeError(f"cannot read the signature of {label} ({error}); wrap it in a function") from None
+    # Eval Protocol's decorator leaves its mode only in this attribute.
     if getattr(inner, "_reward_function_mode", "pointwise") != "pointwise" or "rollouts_messages" in parameters:
         raise RewardTypeError(
             f"{label} scores a batch of rollouts at once; from_eval_protocol takes @reward_function(mode='pointwise'). "

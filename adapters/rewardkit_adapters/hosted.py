@@ -97,6 +97,7 @@ def function_text(name: str, address: str, token: str, deadline: float, term: st
         "LONGEST_TRY": repr(_LONGEST_TRY),
         "VALUE": f'score["terms"][{term!r}]' if term else 'score["total"]',
     }
+    # Whole words, all at once: a value may contain the name of another.
     return re.sub(rf"\b({'|'.join(values)})\b", lambda found: values[found[0]], _TEXT)
 
 
@@ -114,6 +115,7 @@ def identifiers(names: Iterable[str]) -> dict[str, str]:
     """Return an identifier for each name: ``{"length between": "length_between"}``."""
     found: dict[str, str] = {}
     for name in names:
+        # "length between" is no name of a function.
         base = re.sub(r"\W", "_", name)
         if not base.isidentifier() or keyword.iskeyword(base):
             base = f"term_{base}"
@@ -128,6 +130,7 @@ def identifiers(names: Iterable[str]) -> dict[str, str]:
 
 
 OFFERS = TrainerInputs("to_hosted")
+# An address, with a path or without; no query, which could not be followed by a path.
 _ADDRESS = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
 _TOKEN = "REWARDKIT_TOKEN"
 
@@ -159,6 +162,7 @@ def to_hosted(
     name: str = "rewardkit",
     outputs: Literal["total", "terms"] = "total",
     token: str | None = None,
+    # Any limit: services wait for minutes, and a judge behind the server may be down for some of them.
     deadline: float = 600.0,
     examples: Iterable[Mapping[str, Any]] | None = None,
 ) -> Hosted:

@@ -77,7 +77,8 @@ class Queries:
 TESTED = ("0.11.2",)
 OFFERS = TrainerInputs("OpenRLHF", end_token=True)
 PATIENCE = 300.0
-"""Seconds to wait for the score of a completion that can neither be left out nor go without one."""
+"""Seconds to wait for the score of a completion that can neither be left out nor go without one. Any limit: an outage
+of some minutes should not end a run."""
 _OF_OPENRLHF = {
     "reward", "score", "return", "kl", "logprobs_diff", "group_reward_std", "response_clip_ratio", "response_length",
     "truncated", "total_length", "ppo_clip_ratio", "ppo_kl", "vllm_kl", "is_filter_ratio", "policy_loss",

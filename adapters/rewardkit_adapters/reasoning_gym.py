@@ -121,9 +121,12 @@ def restored(value: Any) -> Any:
 LONGEST = 20_000
 """Characters of an answer; the longest right ones have about 2,000."""
 
+# The task's scorer gives the answer to sympy, which evaluates Python: no quotation marks, commas or square brackets.
 _FORMULA = re.compile(r"[A-Za-z0-9_\s+\-*/^().]*")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+# Sixteen digits: more than any answer has, and a power of such numbers takes memory.
 _LONG_NUMBER = re.compile(r"\d{16}")
+# Exponents of four digits, and towers: "2**9999", "9**9**9"; "x**12" is fine.
 _POWER = re.compile(r"\*\*\s*\(*\s*-?\s*\d{4}|\d\s*\)*\s*\*\*\s*\(*\s*\d+\s*\)*\s*\*\*")
 _FUNCTIONS = frozenset(
     [
@@ -151,8 +154,11 @@ _FUNCTIONS = frozenset(
         "pi",
     ]
 )
+# A number within a list: "-3", "0.5", ".5".
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?|-?\.\d+")
+# "3 days", "12:30", "1 day, 2:03:04.5".
 _DURATION = re.compile(r"(?i)\d+ days?|(?:\d+ days?,? *)?\d+:\d+(?::\d+(?:\.\d+)?)?")
+# "3 + 4i"; "nan" has letters.
 _COMPLEX = re.compile(r"[0-9ij\s+\-*.()]*")
 
 
@@ -166,6 +172,7 @@ def refusal(task: str, answer: str, entry: Mapping[str, Any]) -> str:
 
 def _formula(answer: str, entry: Mapping[str, Any]) -> str:
     """Admit arithmetic with variables and elementary functions."""
+    # "x.real" and "__": a point beside a letter reads an attribute, and "2.x" is no number.
     if not _FORMULA.fullmatch(answer) or re.search(r"\.\s*[A-Za-z_]|[A-Za-z_]\s*\.|__", answer):
         return "the answer is not a plain formula"
     strange = [word for word in _WORD.findall(answer) if len(word) > 1 and word not in _FUNCTIONS]
@@ -225,6 +232,7 @@ def _probability(answer: str, entry: Mapping[str, Any]) -> str:
         value, right = (float(Fraction(text.replace(",", "").strip())) for text in (answer, entry["answer"]))
     except (ValueError, ZeroDivisionError, OverflowError):
         return "the answer is not a number"
+    # Answers may be rounded to three digits.
     return "" if math.isclose(value, right, rel_tol=1e-3) else f"{value:.6g} is not {right:.6g}"
 
 
@@ -285,8 +293,10 @@ _APART = 1_000_000
 """The distance of seeds: the task makes row n of seed s from the number s + n, so neighbors would share rows."""
 
 _MOST_SEEDS = 4_000
+"""So that the largest number, seeds times `_APART`, fits 32 bits."""
 _TRIES = 5
-"""Questions to make, at most, for each different one."""
+"""Questions to make, at most, for each different one. Any limit: small tasks repeat their questions, and tiny ones have
+fewer than are asked for."""
 
 _RIGHT_ANSWERS = ("answer", "example_answer", "example_correct_answer")
 _LEFT_OUT = ("composite",)
@@ -364,6 +374,7 @@ def main() -> None:
 
 def _made(name: str, options: Any, size: int, seed: int, instruction: str) -> list[dict[str, str]]:
     given = restored(options)
+    # 20 more, since a few questions may all be the same.
     tries = min(_TRIES * size + 20, _APART)
     dataset = dataset_of(name, {**given, "size": tries, "seed": seed * _APART})
     rows: dict[str, dict[str, str]] = {}
@@ -441,6 +452,7 @@ def _is_right(dataset: Any, answer: str, entry: dict[str, Any]) -> bool:
 
 
 _FULL = 1.0 - 1e-9
+"""Some scorers add up shares."""
 _NOTHING = ("", "?", "banana")
 """Meaningless answers: their score is the floor of partial credit."""
 
@@ -469,6 +481,7 @@ def _partial(dataset: Any, answer: str, content: Mapping[str, Any], value: float
         return 0.0, "the right answer is among other text"  # else a list of candidates would pay
     floors = [_own_score(dataset, text, content) for text in _NOTHING]
     floor = max((one for one in floors if not isinstance(one, str)), default=0.0)
+    # The same for the floor.
     if value <= floor + 1e-9:
         return 0.0, "wrong"
     return (value - floor) / (1.0 - floor), f"partly right: the task's scorer gives it {value:.3g}"
@@ -487,6 +500,7 @@ def _own_score(dataset: Any, answer: str, content: Mapping[str, Any]) -> float |
     return value if 0.0 <= value <= 1.0 else "the task's scorer gives no number from 0 to 1"
 
 
+# Any size: the tasks of a run.
 @lru_cache(64)
 def _dataset(task: str, options: str) -> Any:
     """Return the dataset of a task, whose scorer may read its options."""
@@ -500,6 +514,7 @@ def _dataset(task: str, options: str) -> Any:
 
 Credit = Literal["binary", "partial"]
 
+# Any limits: an answer may make a scorer hang, or fill the memory.
 _SECONDS = 10.0
 _MEMORY_BYTES = 1_000_000_000
 _TOO_MUCH = (TimeoutError, MemoryError, RecursionError, WorkerDied)

@@ -212,6 +212,7 @@ def _relative(scored: dict[int, float], divides: bool) -> dict[int, float]:
     if not divides or len(centered) < 2:
         return centered
     deviation = math.sqrt(math.fsum(value * value for value in centered.values()) / (len(centered) - 1))
+    # slime's own: a group of equal rewards has no deviation.
     return {place: value / (deviation + 1e-6) for place, value in centered.items()}
 
 

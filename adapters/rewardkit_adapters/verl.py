@@ -432,6 +432,7 @@ def _refused(more: Mapping[str, Any]) -> str:
             f"the reward takes no arguments from verl's configuration, but reward_kwargs has {', '.join(unknown)}. "
             "Remove reward.custom_reward_function.reward_kwargs, and put its values into the reward"
         )
+    # verl does not tell the function by which worker it is called, so the frames above are searched for it.
     frame = sys._getframe(1)
     while frame.f_back is not None:
         frame = frame.f_back

@@ -15,7 +15,8 @@ from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats
 
 FOLLOWS = 0.6
-"""A component whose rank correlation with the calls is higher than this is about the calls: it is not the outcome."""
+"""A component whose rank correlation with the calls is higher than this is about the calls: it is not the outcome. Any
+limit: what counts calls in another way follows them closely."""
 
 # Any limit: stands for "from none to some", whose factor would be infinite; the ramps end far below it.
 _LARGEST = 100.0
@@ -97,6 +98,7 @@ def _repeated(run: WindowedRun) -> list[Lead]:
         return []
     repeated = np.asarray(run.evidence.repeated_calls, dtype=np.float64)[run.rows]
     does = np.where(np.isnan(repeated), np.nan, (repeated > 0.0).astype(np.float64))
+    # Any ends: some repetition is normal, as after an error; below, hardly any completion should have no answer.
     return _share(run, "repeated", "more completions repeat a call", "repeat one of their calls", does, (0.05, 0.3))
 
 
@@ -115,6 +117,7 @@ def _unfinished(run: WindowedRun) -> list[Lead]:
 
 def _share(run: WindowedRun, kind: str, title: str, what: str, values: Floats, rise: tuple[float, float]) -> list[Lead]:
     change = run.changes(values)
+    # z from 4, as for all windows.
     peak = peak_of(change, ramp(change.z, 4.0, 8.0), ramp(change.difference, *rise))
     if peak is None:
         return []

@@ -16,12 +16,13 @@ from rewardkit.batch.column import Floats
 from rewardkit.report.values import excerpt
 
 SHINGLE = 3
-"""Words of a shingle; completions are compared by their sets of shingles."""
+"""Words of a shingle; completions are compared by their sets of shingles. With fewer words, texts share shingles by
+chance; with more, each changed word changes more of them."""
 BANDS, PER_BAND = 6, 5
 """Completions that agree in all hashes of a band are candidates: two with a Jaccard similarity of 0.9 are found with a
 chance of 0.995, two with a similarity of 0.5 with a chance of 0.17."""
 LEAST = 10
-"""The fewest completions of a family of copies."""
+"""The fewest completions of a family of copies. Any number: fewer copies are chance, and earn too seldom to matter."""
 MOST = 3
 """Any limit: a policy that copies has many families, and the page should have room for other leads."""
 
@@ -94,6 +95,7 @@ def _without_gold(sample: Sample, families: Integers, members: Integers, count: 
     earned, left = (
         np.bincount(families, np.where(known, one - low, 0.0)[members], minlength=count) for one in (own, other)
     )
+    # Copies that earned nothing lose nothing.
     return np.where(earned > 1e-9, left / np.maximum(earned, 1e-9), 1.0)
 
 

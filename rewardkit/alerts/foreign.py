@@ -28,6 +28,7 @@ def foreign_leads(run: WindowedRun) -> list[Lead]:
     own, foreign, form = (np.asarray(totals, dtype=np.float64)[run.rows] for totals in run.evidence.foreign)
     own, foreign = np.where(np.isnan(foreign), np.nan, own - form), foreign - form
     size = run.spread(own)
+    # Rounding alone is no spread.
     if not size > 1e-9:
         return []
     paid, earned = run.changes(foreign), run.changes(own)

@@ -25,6 +25,7 @@ def form_leads(run: WindowedRun) -> list[Lead]:
     knowing = [name for name in run.rewarded if run.evidence.reads.get(name)]
     others = sorted(set(run.rewarded) - set(knowing))
     size = run.spread(run.totals)
+    # Rounding alone is no spread.
     if not knowing or not others or not size > 1e-9:
         return []
     mean = np.mean([_scaled(run, name) for name in knowing], axis=0)

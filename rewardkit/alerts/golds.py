@@ -17,7 +17,8 @@ from rewardkit.alerts.texts import Sample, words
 from rewardkit.batch.column import Floats, Rows
 
 FULL = 0.95
-"""The part of a component's range from which on a score is full."""
+"""The part of a component's range from which on a score is full. Below 1, so that scores that are rounded or discounted
+a little are full."""
 LONGEST = 40
 """The most words of a gold answer: no completion repeats a longer one."""
 
@@ -145,6 +146,7 @@ class _Cells:
         """Return the numbers of the words of a cell, without punctuation and markup; -1 for one that no text has."""
         text = cell_text(cell) or ""
         if text not in self._known:
+            # Without punctuation and markup: a gold answer is found with other marks, too.
             found = {word for word in words(text) if re.match(r"\w", word)}
             kept = found if len(found) <= LONGEST else ()
             self._known[text] = frozenset(self._numbers.get(word, -1) for word in kept)

@@ -28,6 +28,7 @@ def jump_leads(run: WindowedRun) -> list[Lead]:
             continue
         near = np.flatnonzero(run.within(_span(run.distinct_steps, jump)) & ~np.isnan(values))
         deviation = float(values[near].std())
+        # Rounding alone is no deviation: any jump is high then.
         height = abs(jump.difference) / deviation if deviation > 1e-9 else np.inf
         # Any limit: a jump by a third of the deviation of completions is hardly visible in the curve.
         strength = float(weakest(jump.suddenness, ramp(height, 0.3, 1.0)))
@@ -57,6 +58,7 @@ def gate_leads(run: WindowedRun) -> list[Lead]:
         known = order[~np.isnan(np.asarray(rates, dtype=np.float64)[order])]
         series = Series(np.asarray(steps, dtype=np.int64)[known], np.asarray(rates, dtype=np.float64)[known])
         jump = largest_jump(series)
+        # Any ends: a jump of the pass rate by less than a tenth is hardly visible in the curve.
         strength = 0.0 if jump is None else float(weakest(jump.suddenness, ramp(abs(jump.difference), 0.1, 0.4)))
         if jump is not None and strength > 0.0:
             after = np.flatnonzero(run.within(_span(run.distinct_steps, jump)) & (run.steps >= jump.step))

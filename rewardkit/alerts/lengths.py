@@ -92,6 +92,7 @@ def _truncated(run: WindowedRun, lengths: Floats) -> list[Lead]:
     rise = float(np.nanmax(change.z, initial=0.0)) if change.z.size else 0.0
     # Nearly as high all along: it cannot have risen by many standard errors, and is a lead all the same.
     lasting = float(np.nanmean(cut)) >= 0.8 * share
+    # A lead at half strength even if cut-off completions earn no more: they end without an answer.
     paid = 0.5 + 0.5 * float(ramp(_gain(run, last & (cut == 1.0)), 0.0, 0.1))
     strength = float(weakest(ramp(share, 0.1, 0.5), max(float(ramp(rise, 4.0, 8.0)), float(lasting)), paid))
     if strength <= 0.0:

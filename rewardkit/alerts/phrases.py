@@ -21,18 +21,19 @@ from rewardkit.batch.column import Floats
 from rewardkit.report.values import excerpt
 
 LONGEST = 4
-"""The number of words of the longest n-gram."""
+"""The number of words of the longest n-gram. Any limit: longer phrases have these in them."""
 LEAST = 20
-"""The fewest completions of the sample that contain an n-gram."""
+"""The fewest completions of the sample that contain an n-gram. Any number: rarer ones can hardly be significant."""
 LEAST_PROMPTS = 5
-"""The fewest prompts of those completions."""
+"""The fewest prompts of those completions. Any number: what is in the completions of one prompt alone is about its
+topic."""
 FALSE_DISCOVERIES = 0.01
 """Thousands of n-grams are tested at once: one in 100 of those that pass may be chance."""
 CANDIDATES = 200
-"""Any limit: only these are ranked in every component, which takes the time."""
-"""The number of strongest n-grams to examine; overlapping ones are one phrase."""
+"""The number of strongest n-grams to examine; overlapping ones are one phrase. Any limit: these are ranked in every
+component, which takes the time."""
 MOST = 5
-"""The most facts."""
+"""The most facts. Any number, so that a list of leads stays readable."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ def phrase_leads(sample: Sample) -> list[Lead]:
     if not chosen.size:
         return []
     chance, component = _most_won(sample, found, chosen, won.chance[chosen])
+    # 0.6: higher than the 0.55 above, since the best component is chosen among several.
     strengths = weakest(strengths[chosen], ramp(chance, 0.6, 0.85) * (1.0 - _truly_won(sample, found, chosen)))
     leads = []
     for one, rows in islice(_apart(sample, found, chosen, strengths), MOST):
@@ -182,6 +184,7 @@ def _spread(sample: Sample, found: Grams) -> tuple[Floats, Floats, Floats]:
     before, after = lowest[rows, at], share[rows, at]
     since = np.argmin(np.where(np.arange(windows) <= at[:, None], share, np.inf), axis=1)
     pooled = (before * sizes[since] + after * sizes[at]) / (sizes[since] + sizes[at])
+    # No division by zero if a phrase is in none or in all.
     error = np.sqrt(np.maximum(pooled * (1.0 - pooled), 1e-12) * (1.0 / sizes[since] + 1.0 / sizes[at]))
     return before, after, (after - before) / error
 
@@ -192,6 +195,7 @@ def _most_won(sample: Sample, found: Grams, chosen: Integers, chance: Floats) ->
     named: list[str | None] = [None] * len(chosen)
     for name in sample.run.rewarded:
         own = _chances(sample, found, chosen, sample.run.component(name))
+        # The total's chance may be that of its only component.
         for at in np.flatnonzero(np.nan_to_num(own) > best + 1e-9).tolist():
             best[at], named[at] = own[at], name
     return best, named
@@ -202,6 +206,7 @@ def _truly_won(sample: Sample, found: Grams, chosen: Integers) -> Floats:
     result = np.zeros(len(chosen))
     for name in sorted(sample.run.evidence.monitored & set(sample.run.evidence.components)):
         own = _chances(sample, found, chosen, sample.run.component(name))
+        # As for wins: 0.55 is clear of chance; 0.7 says that the phrase goes with what is wanted.
         result = np.maximum(result, ramp(own, 0.55, 0.7))
     return result
 

@@ -106,6 +106,7 @@ def _deviation(values: Floats) -> float:
 
 def _strengths(proxy: Changes, deviation: float, truth: Changes, about: Truth, size: float = 0.0) -> Floats:
     """Return the strength for each pair of windows; `size` is the range of the proxy if it is the total."""
+    # Rounding alone is no deviation.
     if deviation <= 1e-9:
         return np.zeros_like(proxy.z)
     low, high = about.bounds
@@ -119,8 +120,10 @@ def _strengths(proxy: Changes, deviation: float, truth: Changes, about: Truth, s
         still = np.where(np.isnan(rise), 0.0, 1.0 - ramp(rise, 0.1, 0.4))
         if np.isfinite(low) and np.isfinite(high):
             still = np.maximum(still, _behind(proxy, size, truth, high - low))
+            # A truth in the highest tenth of its range has no room to rise: standing still is no sign, unless it falls.
             no_room = truth.before > high - 0.1 * (high - low)
             still = np.where(no_room & (truth.z > -4.0), 0.0, still)
+    # z from 4, as for all windows; a rise by 0.2 deviations is small, by 0.8 large (Cohen 1988).
     result: Floats = weakest(ramp(proxy.z, 4.0, 8.0), ramp(proxy.difference / deviation, 0.2, 0.8), _to_the_end(still))
     return result
 
@@ -131,6 +134,7 @@ def _behind(proxy: Changes, size: float, truth: Changes, room: float) -> Floats:
         return np.zeros_like(proxy.z)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = (truth.difference + 2.0 * truth.error) / room / (proxy.difference / size)
+    # Any ends: below a third of the proxy's rise the truth hardly follows; above 0.6 it does.
     behind: Floats = np.where((proxy.difference > 0.0) & ~np.isnan(share), 1.0 - ramp(share, 0.3, 0.6), 0.0)
     return behind
 
@@ -140,6 +144,7 @@ def _to_the_end(still: Floats) -> Floats:
 
     A truth that rises later did rise: a format is often learned before the skill that it is for.
     """
+    # n windows have n (n - 1) / 2 pairs.
     windows = round((1.0 + float(np.sqrt(1.0 + 8.0 * len(still)))) / 2.0)
     grid = np.full((windows, windows), np.inf)
     pairs = np.triu_indices(windows, 1)

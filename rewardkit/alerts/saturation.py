@@ -13,7 +13,8 @@ from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats
 
 AT_BOUND = 0.95
-"""The share of completions at a bound above which a component gives no signal."""
+"""The share of completions at a bound above which a component gives no signal. With groups of eight, two in three then
+have no variance."""
 # Any limit: a few groups without variance are chance, as for a prompt that is always solved.
 LEAST_GROUPS = 20
 
@@ -40,6 +41,7 @@ def _at_bound(run: WindowedRun, name: str, values: Floats, bound: float, kind: s
     """
     if not np.isfinite(bound) or len(run.starts) < 2 or _constant(values):
         return None
+    # A bound is met in spite of rounding.
     at = np.where(np.isnan(values), np.nan, (np.abs(values - bound) <= 1e-9).astype(np.float64))
     series = run.series(at)
     window = np.searchsorted(run.starts, series.steps, side="right") - 1
@@ -57,6 +59,7 @@ def _at_bound(run: WindowedRun, name: str, values: Floats, bound: float, kind: s
             f"From step {steps[0]} on, {100 * share:.1f} % of completions have {bound:.6g}, the "
             f"{'highest' if kind == 'ceiling' else 'lowest'} score of {name}: it no longer separates completions."
         ),
+        # Any ends: it is a fact, and these only order it among others.
         strength=float(ramp(lasting / len(run.starts), 0.0, 0.5)),
         steps=steps,
         component=name,
@@ -67,6 +70,7 @@ def _at_bound(run: WindowedRun, name: str, values: Floats, bound: float, kind: s
 
 def _constant(values: Floats) -> bool:
     known = values[~np.isnan(values)]
+    # Rounding alone is no variance.
     return not known.size or bool(known.max() - known.min() <= 1e-9)
 
 
@@ -82,6 +86,7 @@ def _dead(run: WindowedRun, name: str, values: Floats) -> Lead | None:
             f"In all {len(groups)} groups the completions of the prompt have the same {name}: it changes the curve of "
             "the reward, but no advantage."
         ),
+        # The same.
         strength=float(ramp(len(groups), LEAST_GROUPS, 200.0)),
         steps=run.span,
         component=name,
@@ -101,6 +106,7 @@ def variance_leads(run: WindowedRun) -> list[Lead]:
     if not last.any():
         return []
     share = float(series.values[last].mean())
+    # The same.
     strength = float(ramp(share, 0.5, 0.95))
     if strength <= 0.0:
         return []

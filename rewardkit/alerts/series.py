@@ -16,7 +16,8 @@ from rewardkit.batch.column import Floats
 WINDOWS = 8
 """The number of windows of a run that has enough steps."""
 STEPS = 5
-"""The fewest steps of a window, and the steps on either side of a jump."""
+"""The fewest steps of a window, and the steps on either side of a jump. Any number: with fewer, noise looks like a
+jump; with more, a jump looks like a slope."""
 
 
 @dataclass(frozen=True)
@@ -185,6 +186,7 @@ def largest_jump(series: Series) -> Jump | None:
     noise = _typical_noise(values) * np.sqrt(2.0 / span)
     at = int(np.argmax(np.abs(difference)))
     height = abs(float(difference[at]))
+    # Means of equal values differ by rounding.
     if height <= 1e-9 * float(np.abs(values).max()):
         return None
     # Five windows on either side: a slope goes on there, and a step does not.
@@ -204,6 +206,7 @@ def largest_jump(series: Series) -> Jump | None:
 def _typical_noise(values: Floats) -> float:
     """Return the deviation of single steps, from the differences of neighbors without the largest tenth."""
     differences = np.sort(np.abs(np.diff(values)))
+    # Without the largest tenth: jumps would make the noise look large.
     kept = differences[: max(1, int(0.9 * len(differences)))]
     # The root mean square of the lower nine tenths of |N(0, 1)| is 0.79.
     return float(np.sqrt((kept**2).mean() / 2.0)) / 0.79

@@ -17,7 +17,7 @@ from rewardkit.analyze.discrimination import centered_ranks
 from rewardkit.batch.column import Floats
 
 SHOWN_ROWS = 8
-"""The most rows that a lead shows."""
+"""The most rows that a lead shows. Any number: a few completions show what a lead is about."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +113,7 @@ class WindowedRun:
         known = ~np.isnan(first) & ~np.isnan(second)
         first, second = first[known], second[known]
         scale = float(np.sqrt((first**2).sum() * (second**2).sum()))
+        # Without variance there is no correlation.
         return float((first * second).sum()) / scale if scale > 1e-9 else 0.0
 
     @staticmethod
@@ -131,6 +132,7 @@ class WindowedRun:
         numbers, firsts, sizes = np.unique(self.groups[order], return_index=True, return_counts=True)
         spread = np.maximum.reduceat(values[order], firsts) - np.minimum.reduceat(values[order], firsts)
         several = sizes > 1
+        # Rounding alone is no variance.
         return numbers[several], spread[several] > 1e-9
 
     @cached_property

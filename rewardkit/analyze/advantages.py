@@ -193,5 +193,6 @@ def _factor(term: Floats, component: Floats | None) -> float:
         return 1.0
     known = np.isfinite(term) & np.isfinite(component) & (component != 0.0) & (term != 0.0)
     factors = term[known] / component[known]
+    # A weight times a float differs in the last digits.
     same = len(factors) > 0 and np.allclose(factors, factors[0], rtol=1e-9, atol=0.0)
     return float(factors[0]) if same else 1.0

@@ -466,7 +466,8 @@ TOTAL = "total"
 """The name of the reward as a whole in tables of its components."""
 
 TOO_MANY_TIES = 0.25
-"""Warn if at least this share of the pairs of one prompt tie."""
+"""Warn if at least this share of the pairs of one prompt tie. Any share: pairs that tie teach nothing about which of
+the two is better."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import numpy as np
 from rewardkit.batch.column import Floats, Numbers
 
 _FEWEST = 5
-"""An interval from fewer prompts would be a guess."""
+"""An interval from fewer prompts would be a guess. From five on, Student's quantile is also within 0.3 %."""
 # The usual level of intervals in papers, so that numbers compare.
 _LEVEL = 0.95
 # Sums in another order differ in their last digits: that is not a difference.

@@ -97,7 +97,8 @@ MANY_SILENT = 0.25
 """Warn if at least this share of groups has no signal, or no completion that passes a gate."""
 
 MOST = 0.95
-"""Warn if one term causes at least this share of the squared advantages."""
+"""Warn if one term causes at least this share of the squared advantages. Any share: the other terms are then in the
+sum, and not in the gradient."""
 
 
 def _components_table(components: Sequence[ComponentSignal], shares: Mapping[str, float]) -> Table:

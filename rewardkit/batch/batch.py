@@ -38,6 +38,7 @@ class TrainerState:
     global_step: int
     max_steps: int
     num_train_epochs: int
+    # The defaults of transformers' TrainerState.
     logging_steps: int = 500
     eval_steps: int = 500
     save_steps: int = 500

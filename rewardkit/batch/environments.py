@@ -62,6 +62,7 @@ def journals(environments: Sequence[Any] | None) -> Mapping[str, Any]:
     }
 
 
+# Any size: more than the kinds of environments of a run.
 @lru_cache(maxsize=256)
 def recorded(kind: type, watch: Watch) -> type:
     """Return a subclass of `kind` that records; the same one for the same arguments.

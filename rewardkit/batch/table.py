@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 _CUT = 160
-"""Characters of a text that are shown before it is opened."""
+"""Characters of a text that are shown before it is opened. Any limits of a row, so that a table fits on a screen."""
 _LINES = 4
 """Lines of it."""
 _MOST = 5_000
-"""Characters of an opened text: a notebook stores all of them."""
+"""Characters of an opened text: a notebook stores all of them. Any limit."""
 _TEXTUAL = ("completion", "note")
 # Gray that is partly transparent is visible on light and on dark; all other colors are the notebook's own.
 _STYLE = """
@@ -273,6 +273,7 @@ class ScoreTable:
         return ["", "completion", *names, "total", "note"], cells
 
     def __repr__(self) -> str:
+        # Any numbers: what fits a terminal, and a notebook.
         header, cells = self._cells(rows=20, between_notes="; ")
         return render_text(header, cells, left=len(self) - len(cells))
 

@@ -38,6 +38,7 @@ MAX_CALLS = 1_000
 """The most calls read in one text. The rest counts as one more call, with a fault. It bounds the work for a text that
 has nothing but the beginnings of calls, and is more than any reward allows."""
 
+# Names may have dots and dashes ("weather.get-now"), and begin with a letter, so that "3.5(" calls nothing.
 _NAME = r"[^\W\d][\w./-]{0,127}"
 _ATTRIBUTE = r'[^"\n]{1,128}'
 
@@ -108,6 +109,7 @@ _ENDS = (
 )
 """Marks that end the turn of the model, in chat templates and in transcripts. The rest is not its turn."""
 
+# "tool_call", "function_calls", "invoke", with a namespace before it.
 _CALL_TAG = r"[\w:｜]{0,24}?(?:(?:tool|function)_?calls?|TOOLCALL|invoke)"
 _EVENTS: Mapping[str, str] = {
     "think": "|".join(re.escape(block.opening) for block in _THINKING)
@@ -136,12 +138,14 @@ _HEADER = re.compile(
 _SPACE = re.compile(r"\s*")
 _GAP = re.compile(r"[\s;,]*")
 """Between two calls: some models write commas or semicolons there."""
+# In harmony, the analysis ends with "<|end|>", or where another message begins.
 _AFTER_ANALYSIS = re.compile(r"<\|end\|>|(?=<\|start\|>|<\|channel\|>(?!analysis))")
 _AFTER_THINKING = re.compile(_EVENTS["thought"])
 _END = re.compile(_ENDS)
 _FENCE = re.compile(r"\n[ ]{0,3}(`{3,}|~{3,})[ \t]*(?=\n|\Z)")
 """Markdown allows three spaces before a fence; four make it a block of code."""
 _FENCES_OF_CALLS = ("tool_code", "tool_call", "tool_calls", "function_call")
+# "</tool_call>" and the like may close a list of calls: they begin none.
 _WRAPPERS_END = re.compile(
     rf"(?:\s*(?:</{_CALL_TAG}>|<\|/tool_call\|>|<[|｜]tool[▁_]calls?[▁_](?:section_)?end[|｜]>))+"
 )
@@ -187,17 +191,22 @@ _NAMED = re.compile(
     r"(?:\s{0,9}(?:<[|｜]tool[▁_]sep[|｜]>|\[ARGS\]|<\|tool_call_argument_begin\|>)\s*|\n?)(?P<fence>```(?:json)?\s*)?(?=\{)"
 )
 """A name before its arguments, as Mistral, DeepSeek, Kimi and GLM-4 write it."""
+# A fence around arguments, as GLM-4 and DeepSeek write it.
 _JSON_FENCE = re.compile(r"```(?:json)?\s*(?=\{)")
 _PRINTED = re.compile(r"^[ \t]*print\((.*)\)[ \t]*$", re.MULTILINE)
 """A call as Gemini writes it: ``print(default_api.open(color="red"))``."""
 _KEYED = re.compile(rf"(?P<name>{_NAME})\s{{0,9}}(?:<tool_sep>\s*)?(?=<arg_key>|</tool_call>)")
 """The head of a call as GLM-4.5 and Hunyuan write it."""
+# GLM-4.5: "<arg_key>city</arg_key><arg_value>".
 _KEY = re.compile(r"\s*<arg_key>\s{0,9}(?P<name>[^<>]{1,128}?)\s{0,9}</arg_key>\s*<arg_value>")
+# Qwen3-Coder: "<parameter=city>"; others: '<parameter name="city">'.
 _PARAMETER = re.compile(
     r"\s*<(?P<tag>[\w:｜]{0,24}?param(?:eter)?)(?:=(?P<name>[^<>\n]{1,128})"
     rf'| name="(?P<quoted>{_ATTRIBUTE})"(?: string="(?P<string>true|false)")?)>'
 )
+# "open(": a call as in Python.
 _PYTHON_CALL = re.compile(rf"(?P<name>{_NAME})\s*\(")
+# Python's texts, numbers, names and marks: the arguments of a call are read piece by piece, so that none is run.
 _TOKEN = re.compile(
     r"""\s*(?:
         (?P<string>'[^'\\\n]*(?:\\.[^'\\\n]*)*'|"[^"\\\n]*(?:\\.[^"\\\n]*)*")
@@ -210,7 +219,9 @@ _TOKEN = re.compile(
 _CONSTANTS = {"true": "True", "false": "False", "null": "None", "True": "True", "False": "False", "None": "None"}
 _WORDS = {"True": "true", "False": "false", "None": "null"}
 """Python's words as JSON: Qwen3-Coder's template writes arguments as Python does."""
+# FunctionGemma: "call:open{".
 _CALLED = re.compile(rf"call:(?P<name>{_NAME})(?=\{{)")
+# Its arguments are not JSON: "<escape>" is around text, and keys have no quotes.
 _GEMMA = re.compile(
     r"\s*(?:<escape>(?P<escaped>.*?)<escape>|<\|\"\|>(?P<quoted>.*?)<\|\"\|>|(?P<mark>[{}\[\],:])"
     r'|(?P<word>[^\s{}\[\],:<>"]+))',
@@ -488,6 +499,7 @@ class _Reader:
         said = "\n".join(part for part in self.prose if part.strip())
         if not self.fences:
             self._bare(said)
+            # A line with '{"name":' or '[{"name":' after other text.
             if not self.calls and not self.unread and re.search(r'\n\s{0,9}\[?\{\s{0,9}"name"\s{0,9}:', said):
                 self.unread = "without a mark, after other text"
         elif not said.strip() and not self.in_fence:
@@ -765,6 +777,7 @@ def _ends_a_sentence(before: str) -> bool:
     last = told[-1:]
     if not last or last.isalnum() or last in _JOINING or before[-1] in _QUOTING or told.strip(" >") == "":
         return False
+    # Any limit: an introduction is right before the call.
     return not _INTRODUCED.search(told[-200:])
 
 

@@ -33,7 +33,7 @@ from rewardkit.tree.reward import Reward
 
 
 _MOST = 3
-"""Tools that are reported."""
+"""Tools that are reported. Any number: one fault mostly shows in all of them."""
 
 
 def failing_calls(subject: RewardUnderTest, seconds: float, *, isolate: bool = True) -> Iterator[str]:
@@ -94,6 +94,7 @@ def check_reward(
     laws: Iterable[Law | str] | None = None,
     without: Iterable[Law | str] | None = (),
     regressions: str | Path | None = None,
+    # Any limits, in seconds: a check should be waited for, and a completion that takes longer hangs.
     budget: float = 40.0,
     seed: int = 0,
     fail_fast: bool = False,

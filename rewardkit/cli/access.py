@@ -20,8 +20,10 @@ from rewardkit.errors import RewardDefinitionError
 from rewardkit.workers.addresses import is_loopback
 
 TOKEN = "REWARDKIT_TOKEN"
+# Lower ids are those of services, on macOS and on Linux.
 _FIRST_HUMAN = 501 if sys.platform == "darwin" else 1000
 _NOBODY = 65_534
+"""The id of "nobody" on nearly all systems: no person."""
 _NO_LOGIN = ("", "/bin/false", "/bin/sync", "/sbin/nologin", "/usr/bin/false", "/usr/bin/nologin", "/usr/sbin/nologin")
 
 
@@ -57,6 +59,7 @@ def token_of(options: argparse.Namespace, default: Callable[[], str]) -> str | N
         raise RewardDefinitionError(
             "the token has characters that no header can have. Use only printable ASCII characters"
         )
+    # 24 bytes: nobody guesses 192 bits.
     return None if token == "none" else secrets.token_urlsafe(24) if token == "auto" else token
 
 
@@ -115,6 +118,7 @@ def _is_person(uid: int) -> bool:
 def _read(path: Path) -> str:
     try:
         text = path.read_text(encoding="utf-8").strip()
+        # The rights of the group and of all others.
         others = stat.S_IMODE(path.stat().st_mode) & 0o077
     except (OSError, UnicodeDecodeError) as error:
         raise RewardDefinitionError(f"--token-file {path} cannot be read: {error}") from None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rewardkit.cli.arguments import REWARD, add_seed, names, seconds, write
 
 _BUDGET = 40.0
+"""Seconds for a reward, as `rk.check` takes by default."""
 _FAST_BUDGET = 2.0
 """For a hook before each commit, where a whole check takes too long."""
 

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 _STDOUT = Path("-")
 _BUDGET = 2.0
+"""Seconds, as of `rewardkit check --fast`: a diff is about what changed."""
 _TIMEOUT = 300.0
+"""Any limit: a revision that does not load within five minutes hangs."""
 _OF_BASE = ("only_sample", "no_check", "budget", "timeout")
 """Options for a comparison with a revision."""
 

@@ -76,6 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"rewardkit {options.verb}: {message}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
+        # What shells report after Ctrl-C: 128 + SIGINT.
         return 130
 
 

@@ -263,6 +263,7 @@ def _gap(text: str) -> float:
 
 
 _TENTHS = 10
+"""Lines of progress in a log, where no bar can move."""
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
@@ -400,6 +401,7 @@ def _terminable() -> Iterator[None]:
     """Make SIGTERM end the command as Ctrl-C does: its processes stop, and the run can be resumed."""
 
     def end(number: int, frame: FrameType | None) -> None:
+        # What shells report for a signal.
         sys.exit(128 + number)
 
     if threading.current_thread() is not threading.main_thread():

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rewardkit_adapters.live.mailbox import Mailbox
 
 _WAIT = 120.0
+"""Any limit: an update takes effect at the next step, and most steps are shorter."""
 _KINDS = ("weights", "thresholds", "schedules")
 _UNITS = ((86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes"), (1.0, "seconds"))
 

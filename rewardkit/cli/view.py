@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rewardkit.page.trials import Trials
 
 _PORT = 8765
+"""Any port: the default of `page.server.serve`, too."""
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:

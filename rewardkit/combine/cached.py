@@ -32,6 +32,7 @@ FORMAT = 1
 _NAME = f"scores_{FORMAT}"
 _ATOMS = (str, int, bool, type(None))
 _DEEPEST = 50
+"""Any limit: cells are a few levels deep, and a value that contains itself has no end."""
 
 
 class _Unwritable(Exception):

@@ -56,6 +56,7 @@ class Lexicographic(Reward):
         return f"lexicographic({', '.join(map(repr, self.rewards))}{levels})"
 
 
+# Ten steps: any number that leaves bits of a float32 for further rewards.
 def lexicographic(*rewards: Any, levels: int = 10) -> Reward:
     """Return a reward in which the first reward decides; each later one only breaks ties.
 

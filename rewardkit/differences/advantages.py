@@ -17,9 +17,10 @@ from rewardkit.batch.column import Floats, Numbers, Rows
 from rewardkit.report.values import json_ready
 
 _DIGITS = 6
-"""Advantages are rounded to this many digits before their signs are compared: sums of floats are not exact."""
+"""Advantages are rounded to this many digits before their signs are compared: sums of floats are not exact. Trainers
+compute advantages in float32, which has about seven."""
 _EXACT = 9
-"""Totals are rounded to this many digits before they are ranked."""
+"""Totals are rounded to this many digits before they are ranked. As in gates, which tolerate 1e-9."""
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from rewardkit.tree.evaluation.omission import EXPENSIVE
 
 
 _READ = 2_048
+"""Any size: rows that are held in memory at once."""
 
 
 def groups_of(found: Saved, sources: Mapping[str, str]) -> Numbers | None:
@@ -64,6 +65,7 @@ def _digest(key: tuple[object, ...]) -> bytes:
 
 
 EXAMPLES = 10
+"""Any number: what a reviewer looks at."""
 
 
 @dataclass(frozen=True)

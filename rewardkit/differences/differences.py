@@ -43,12 +43,13 @@ from rewardkit.scoring.sources import Saved
 SCHEMA = 1
 """The version of `Differences.to_dict`."""
 _REASONS = 20
-"""Reasons of new failures in the JSON."""
+"""Reasons of new failures in the JSON. Any number, so that the file stays small."""
 _SHOWN_EXPLOITS = 5
+"""Any number, so that a report stays readable."""
 _EXCERPT = 94
-"""The most characters of a completion or an exploit on a terminal."""
+"""The most characters of a completion or an exploit on a terminal. What a line of 110 leaves for it."""
 _READ = 2_048
-"""Rows of the data that are read at a time."""
+"""Rows of the data that are read at a time. Any size: rows that are held in memory at once."""
 _CANDIDATES = 4
 """The number of rows that are read for each example in the report, since equal completions are shown once."""
 
@@ -163,6 +164,7 @@ class Differences:
                 share = percent(advantages.flips / advantages.compared)
                 yield f"{advantages.flips:,} ({share}) flip the sign of their advantage"
             else:
+                # Six decimals: smaller changes are rounding.
                 moved = round(advantages.largest_change, 6) > 0.0
                 yield "no advantage flips its sign" if moved else "no advantage changes"
             if advantages.silenced:
@@ -549,6 +551,7 @@ class Limit:
         Raises:
             ValueError: it is neither.
         """
+        # "20" or "2%"; "0.5" could be half a completion or a share, and is refused.
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*", text)
         if match is None or (not match[2] and "." in match[1]):
             raise ValueError(f"write a number or a share, as in 20 or 2%; got {text!r}")
@@ -557,6 +560,7 @@ class Limit:
 
     def exceeded(self, count: int, of: int) -> bool:
         """Whether `count` of `of` is more than allowed."""
+        # 1 of 50 is not more than 2 %, in spite of rounding.
         return (count / of if of else 0.0) > self.value + 1e-12 if self.relative else count > self.value
 
     def __str__(self) -> str:

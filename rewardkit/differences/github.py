@@ -30,9 +30,12 @@ _LONGEST = 65_000
 """GitHub refuses a comment of more than 65,536 characters."""
 _SAME_AGAIN = "The rewards score as before, so there is nothing to review.\n"
 _PAGE = 100
+"""The largest page of comments that GitHub's API returns."""
 _TRIES = 3
+"""Any number: GitHub's API fails now and then, and a job should not wait for minutes."""
 _TRUSTED = ("pull_request_target", "workflow_run", "issue_comment")
 """Events whose jobs are trusted, but may have checked out code that is not."""
+# No token, no right, or a token that cannot see the repository: the comment is left out.
 _REFUSED = (401, 403, 404)
 
 
@@ -130,6 +133,7 @@ def hand_over(job: Job, markdown: str, rewards: int) -> None:
 @contextmanager
 def no_commands() -> Iterator[None]:
     """Make the runner of GitHub Actions ignore workflow commands such as ``::error::`` in the output of the block."""
+    # A completion that is printed cannot know it, so it cannot end the pause.
     token = secrets.token_hex(16)
     print(f"::stop-commands::{token}", flush=True)
     try:
@@ -198,6 +202,7 @@ def _asked(address: str, token: str, method: str = "GET", body: Mapping[str, Any
             with urllib.request.urlopen(request, timeout=30) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
+            # Only faults of the server pass.
             if error.code < 500 or again == _TRIES - 1:
                 raise
             time.sleep(2**again)

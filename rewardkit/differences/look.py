@@ -19,10 +19,11 @@ from rewardkit.tree.loading import Loaded, load
 from rewardkit.tree.reward import Reward, walk
 
 _EXAMPLES = 3
-"""Completions are made for so many prompts of the sample."""
+"""Completions are made for so many prompts of the sample. Any number: each has hundreds of completions."""
 _MOST = 2_000
+"""Any limit: each is scored by both revisions."""
 _SECONDS = 3.0
-"""Of scoring: a slow reward gets fewer completions."""
+"""Of scoring: a slow reward gets fewer completions. Any limit: a reviewer waits for both sides."""
 _LONGEST = 20_000
 """The longest completion, in characters: a longer one takes time and shows no more."""
 
@@ -172,6 +173,7 @@ def _made(reward: Any, options: Mapping[str, Any]) -> Iterator[Row]:
 
     subject = subject_of(reward, **options)
     subject.measure()
+    # A reward that takes no measurable time can afford all.
     affordable = int(_SECONDS / max(subject.cost, 1e-9))
     by_example: dict[int, list[Any]] = {}
     for trial in sweep(subject)[: min(_MOST, affordable)]:

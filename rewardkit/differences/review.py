@@ -29,9 +29,9 @@ from rewardkit.tree.loading import split
 
 MADE = "completions made for the reward"
 _WIDTH = 100
-"""The most characters of a made completion in a report."""
+"""The most characters of a made completion in a report. Any limit: one line of a comment."""
 _FINDINGS = 3
-"""Findings that a report shows in full."""
+"""Findings that a report shows in full. Any number, so that a comment stays readable."""
 
 # Files of rewards that a change touches, before and after it.
 

@@ -24,6 +24,7 @@ from rewardkit.workers.random_state import preserved_rng
 TOLERANCE = 1e-9
 """A smaller change of a number does not count as a change."""
 _BATCH = 512
+"""As `rewardkit score` has by default."""
 
 
 @dataclass(frozen=True)

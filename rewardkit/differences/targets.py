@@ -20,6 +20,7 @@ from rewardkit.scoring.processes import one_reward
 from rewardkit.tree.loading import is_file, split
 from rewardkit.tree.reward import Reward
 
+# In "C:\rewards.py:reward", the first colon belongs to the drive.
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 

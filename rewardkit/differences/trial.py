@@ -24,9 +24,12 @@ from rewardkit.workers.random_state import preserved_rng
 
 KEYS = ("attempt", "rank", "part", "row")
 _BATCH = 512
+"""As `rewardkit score` has by default."""
 _SECONDS = 0.5
+"""Between two writes: often enough for a page that shows them as they come."""
 _NICENESS = 10
-"""The niceness of the process: the page that shows the results comes first."""
+"""The niceness of the process: the page that shows the results comes first. Any number above 0: half of what a user may
+give up."""
 
 
 @dataclass(frozen=True)

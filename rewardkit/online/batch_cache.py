@@ -18,7 +18,8 @@ Table = Mapping[str, Floats]
 """The columns of a batch by name, (n,) each, as the trainer gets them."""
 
 MAX_ENTRIES = 64
-"""The number of batches kept at a time; several threads may score several groups."""
+"""The number of batches kept at a time; several threads may score several groups. Any limit: each holds the scores of a
+batch, and nearly all are asked for at once."""
 
 
 class Call(Protocol):

@@ -18,7 +18,7 @@ from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import leaves
 
 _FEWEST_BATCHES, _FEWEST_ROWS = 2, 64
-"""The minimum that must be seen before errors can stop a run."""
+"""The minimum that must be seen before errors can stop a run. Any numbers: one batch may meet a short outage."""
 _SURE = 3.0902
 """The quantile of the normal distribution at 99.9 %: the question is asked at every batch of a long run."""
 
@@ -41,6 +41,7 @@ class Limits:
         RewardDefinitionError: a share outside 0.0 to 1.0, or a window below 1.
     """
 
+    # Any limits: single outages stay below them; more would let a policy learn without its reward.
     max_failure_rate: float = 0.05
     max_error_rate: float = 0.05
     failure_window: int = 20

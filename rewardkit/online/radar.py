@@ -37,7 +37,8 @@ from rewardkit.workers.random_state import preserved_rng
 
 
 _SAVED = 3.0
-"""The most to save, in times of the last cost: so a long pause is not followed by a rush of work."""
+"""The most to save, in times of the last cost: so a long pause is not followed by a rush of work. Any number above one
+look."""
 
 
 @final
@@ -80,13 +81,16 @@ class OverheadBudget:
 
 _LOG = logging.getLogger("rewardkit")
 SHARE = 0.01
-"""The most of a training's time that the radar takes: half of it to score again, half of it to search."""
+"""The most of a training's time that the radar takes: half of it to score again, half of it to search. Any share that
+nobody notices."""
 GROUPS = 4
-"""The groups of a batch that it looks at."""
+"""The groups of a batch that it looks at. Any number: random groups of all batches are a better sample than all groups
+of a few."""
 MOST = 4_096
-"""The most completions that it keeps. Beyond them, it keeps every second look only, then every fourth, and so on."""
+"""The most completions that it keeps. Beyond them, it keeps every second look only, then every fourth, and so on. Any
+limit: a search takes time with each."""
 _LOOKS = 10
-"""The looks before the first search: fewer show no change."""
+"""The looks before the first search: fewer show no change. Two windows have at least five steps each."""
 _OUTCOMES = np.array([str(outcome) for outcome in Outcome])
 
 

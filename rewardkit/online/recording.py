@@ -113,9 +113,12 @@ def _mean(tables: Sequence[ScoreTable], name: str) -> float:
 _ROWS, _SECONDS = 256, 5.0
 """Rows are written when there are so many, or when the first one has waited so long."""
 _MOST = 10_000
-"""The most rows of one kind that wait for a slow disk."""
+"""The most rows of one kind that wait for a slow disk. Any limit of memory: later rows are dropped."""
 _PATIENCE = 0.05
-"""The share of the time between two batches that a training may wait for the disk."""
+"""The share of the time between two batches that a training may wait for the disk. Any share that hardly slows a
+training."""
+# Any limits: a disk that takes longer than a minute at the end of a run is lost, and a process begins its attempt
+# within seconds.
 _FLUSH_SECONDS = 60.0
 _CLAIM_SECONDS = 30.0
 

@@ -21,9 +21,10 @@ from rewardkit.online.rows import Row, RowScore
 from rewardkit.online.scorer import RowScorer
 
 LARGEST = 256
-"""The most rows of one batch."""
+"""The most rows of one batch. Any limit: a slow row holds up the batch."""
 _BATCHES, _WAITING_BATCHES = 4, 32
-"""Batches at a time, of a reward that only computes, and of one that waits for something."""
+"""Batches at a time, of a reward that only computes, and of one that waits for something. Any numbers: more batches
+that compute would only share the cores; those that wait take none."""
 
 
 @dataclass

@@ -31,7 +31,7 @@ _ROWS = 64
 """The rows that count as one batch of the breaker, and the batches that it looks back on."""
 _PROBES = ("", "probe")
 _SHOWN = 10
-"""The golds that one error of a probe lists."""
+"""The golds that one error of a probe lists. Any number, so that an error stays readable."""
 
 
 @final

@@ -73,6 +73,7 @@ class SpecialTokens:
 
     def missed(self, completion: Any) -> str:
         """Return a likely special token at the end of a text if no tokens are known; else empty."""
+        # Any limit: special tokens are shorter.
         found = None if self.tokens or not isinstance(completion, str) else _LOOKS_SPECIAL.search(completion[-64:])
         return found[1] if found else ""
 

@@ -27,13 +27,18 @@ from rewardkit.workers.pickled_by_value import with_function
 
 
 MOST_BYTES = 8_000_000
-"""A reward that needs more is not stored, only its source."""
+"""A reward that needs more is not stored, only its source. Any limit: it is written at each change, and a reward with a
+model in it is too large."""
+# Any limits, so that the start of a training takes no time: characters of a file, and below, of a constant, items of a
+# container, and objects in all.
 _MOST_CHARACTERS = 1_000_000
 _LONGEST_CONSTANT = 2_000
+# The address in a repr differs in each process, and would make another version.
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _MOST_ITEMS = 1_000
 _MOST_OBJECTS = 50_000
 """The limits of the search."""
+# "API_KEY", "hf_token": their values are not written into a recording.
 _SECRET = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
 
 
@@ -202,6 +207,7 @@ def _is_secret(name: str, value: Any) -> bool:
     """Whether a variable is called like a secret and looks like one: long, without blanks, with a digit."""
     if not (isinstance(value, str) and _SECRET.search(name)):
         return False
+    # Keys have 16 characters or more, with digits and without spaces; "tokens per minute" is no secret.
     return re.fullmatch(r"[\w+/=.:-]{16,}", value) is not None and re.search(r"\d", value) is not None
 
 

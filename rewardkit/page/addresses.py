@@ -22,6 +22,7 @@ TABS = {
 """The tabs of a run: name in the URL -> title on the page."""
 
 _LONGEST = 8_000
+"""Any limit in characters: browsers and proxies cut longer addresses, too."""
 
 
 @dataclass(frozen=True)

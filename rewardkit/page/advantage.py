@@ -17,10 +17,11 @@ from rewardkit.page.scores import Floats, Integers, Scores, key_text
 from rewardkit.page.style import color_of
 from rewardkit.page.watcher import Watched
 
+# Any limits, so that the derivation stays readable: lines of terms, and dots of a group.
 MAX_TERMS = 24
 MAX_DOTS = 256
 _KEPT = 32
-"""The most batches whose derivations are kept."""
+"""The most batches whose derivations are kept. Any number: a user steps through the completions of a few batches."""
 _EPSILON = "0.0001"
 _NOTHING = 1e-9
 """Smaller numbers are what rounding leaves of 0."""
@@ -243,6 +244,7 @@ def _number(value: float, *, sign: bool = False) -> str:
     size = abs(value)
     if size < _NOTHING:
         return "+0.000" if sign else "0.000"
+    # Three decimals, unless they would be long or all zero.
     digits = f"{size:.3g}" if size >= 1e6 or size < 0.001 else f"{size:.3f}"
     return f"{'-' if value < 0.0 else '+' if sign else ''}{digits}"
 

@@ -18,9 +18,9 @@ from rewardkit.page.style import COLORS, color_of
 POINTS = 250
 """The most points of a line. A graph has fewer pixels."""
 _LINES = 24
-"""The most lines of a graph."""
+"""The most lines of a graph. Any limit: more cannot be told apart by their colors."""
 _TOLD = 8
-"""The most lines that the text alternative describes."""
+"""The most lines that the text alternative describes. Any number that is still heard to the end."""
 _DASHES = ("solid", "dashed", "dotted")
 
 Range = tuple[float, float]
@@ -143,6 +143,7 @@ def _plain(values: Floats) -> list[float | None]:
     """Return the numbers for JSON, rounded to the visible digits."""
     known = np.isfinite(values)
     largest = float(np.abs(values[known]).max()) if known.any() else 0.0
+    # Five significant digits: no screen shows more, and the message to the browser is shorter.
     digits = 5 - int(np.ceil(np.log10(largest))) if largest > 0 else 0
     rounded = np.round(values, min(max(digits, 0), 15))
     return [value if sound else None for value, sound in zip(rounded.tolist(), known.tolist(), strict=True)]

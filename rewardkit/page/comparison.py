@@ -12,20 +12,25 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+# Spaces, words and single marks, so that a changed mark does not color its word.
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 _CELLS = 25_000_000
-"""The most pairs of words to compare, one bit each."""
+"""The most pairs of words to compare, one bit each. Any limit, here of 3 MB: in longer texts, places that are the same
+are looked for first."""
 _RUN = 7
-"""The number of words, including spaces, that identify a place in a long text."""
+"""The number of words, including spaces, that identify a place in a long text. Four words: fewer are the same by
+chance."""
 LONGEST = 300_000
-"""The most characters in both texts together. Longer texts are not compared."""
+"""The most characters in both texts together. Longer texts are not compared. Any limit, for the time that a page may
+take."""
 
 Block = tuple[int, int, int]
 """Equal words: their start on the left, their start on the right, and their number."""
 
 
 MARKED = 0.4
-"""The least similarity of texts whose differences are worth marking; below it, nearly all would be marked."""
+"""The least similarity of texts whose differences are worth marking; below it, nearly all would be marked. Any
+limit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -299,6 +299,7 @@ def _flat_groups(scores: Scores, training: ByStep) -> Panel:
     low = np.fmin.reduceat(totals, starts)
     size = np.diff(np.r_[starts, len(rows)])
     counted = (size > 1) & ~np.isnan(high)
+    # Relative to the totals: equal totals that were added in another order differ in their last digits.
     flat = (high - low) <= 1e-9 * np.maximum(1.0, np.abs(high))
     by_step = ByStep(keys[0][starts], counted)
     return Panel("flat", title, about, [Line("share", by_step.steps, by_step.mean(flat.astype(np.float64)))], "share")

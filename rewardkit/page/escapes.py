@@ -15,6 +15,7 @@ _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U0001d159")
 """Letters, marks and symbols that are invisible."""
 _SELECTORS = range(0xE0100, 0xE01F0)
 """Invisible marks that can encode a hidden text."""
+# Control characters, without the tab, the line feed and what is above them: \t and \n are shown as they are.
 _ASCII = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _SPACES = re.compile(r"[\t\n\r ]+")
 
@@ -31,6 +32,7 @@ def escape(text: str) -> str:
 
 def one_line(text: str, limit: int = 200) -> str:
     """Return the beginning of `text` on one line, for a table cell or a title."""
+    # Four times: spaces are joined only after the cut.
     shown = _SPACES.sub(" ", escape(text[: limit * 4])).strip()
     return shown if len(shown) <= limit and len(text) <= limit * 4 else f"{shown[:limit].rstrip()}…"
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+# '"two words"', "mean<0.5", 'level:"very hard"', or a word; a quotation may still be open while it is typed.
 _TERM = re.compile(r'"([^"]*)"?|([^\s"<>=!:]+)(<=|>=|!=|<|>|=|:)("[^"]*"?|\S+)|(\S+)')
 _COMPARE = {
     "<": np.less,
@@ -47,6 +48,7 @@ class Filter:
     def parse(cls, text: str) -> Filter:
         """Parse the typed text. Never raises."""
         words, conditions = [], []
+        # Any limit: what is typed is read at each key.
         for quoted, name, operator, value, word in _TERM.findall(text[:2_000]):
             if name:
                 conditions.append(Condition(name, operator, value.strip('"')))

@@ -31,6 +31,7 @@ VERDICT = "is_good"
 OWN = "rewardkit"
 """The column with the label, the note, and the place of the completion."""
 LONGEST_NOTE = 2_000
+"""Any limit, so that the file stays readable."""
 
 
 @dataclass(frozen=True)

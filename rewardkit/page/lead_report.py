@@ -26,6 +26,7 @@ from rewardkit.tree.conversion import RewardLike
 LEAST_STEPS = 2 * STEPS
 """The fewest steps in which anything can change: two windows."""
 _CUT = 150
+"""Characters of a completion: about two lines of a terminal."""
 _NO_LEADS = "No leads. Nothing in the scores or texts looks unusual so far. This does not prove that all is well."
 _FACTS = "Facts about this run, without a strength, because healthy runs show them as often as runs that are gamed:"
 _NOT_FOREIGN = (

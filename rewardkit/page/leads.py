@@ -32,9 +32,11 @@ _LOG = logging.getLogger("rewardkit")
 
 
 MOST = 4_000
-"""The most completions to score again."""
+"""The most completions to score again. Any limit, for time: the search takes at most so many from a run of any
+length."""
 DRAWS = 3
-"""The other prompts whose gold answers each completion gets."""
+"""The other prompts whose gold answers each completion gets. Any number: one other gold answer may be equal by chance,
+as of yes and no."""
 FEWEST = 4
 """The fewest groups of a batch, if it has so many: a group needs others that lend it their gold answers."""
 
@@ -102,7 +104,8 @@ def recorded_batch(watched: Watched, rows: Integers) -> Batch:
 
 
 AGAIN = 60.0
-"""Seconds between two searches for leads in a running run."""
+"""Seconds between two searches for leads in a running run. Any number: a search takes seconds, and a run changes
+slowly."""
 
 
 def leads_of(path: str | os.PathLike[str], *, reward: RewardLike | None = None) -> list[Lead]:

@@ -13,6 +13,7 @@ from rewardkit.errors import NotARun
 from rewardkit.record.schema import TABLES
 
 _DEPTH = 6
+"""Any limit: runs are a few folders deep, and a link may lead back up."""
 _OF_A_RUN = {*TABLES, "versions", "attempts", "updates"}
 """Folders of a run that cannot contain another run."""
 _MOST = 2_000
@@ -61,6 +62,7 @@ def _runs(folder: Path) -> Iterator[Path]:
     """Yield the folders with a run.json, possibly `folder` itself. Symbolic links are not followed."""
     found = looked = 0
     waiting = [(folder, 0)]
+    # Ten folders for each run: any limit, for a folder that is no folder of runs.
     while waiting and found < _MOST and looked < 10 * _MOST:
         path, depth = waiting.pop(0)
         looked += 1

@@ -28,13 +28,16 @@ Node = str | tuple[str, Mapping[str, str], "list[Node]"]
 """A text, or an element: its tag, its attributes, its children."""
 
 LONGEST_FORMULA = 4_000
-"""The most characters of a formula."""
+"""The most characters of a formula. Any limit: the converter is slow."""
+# Any limits: deeper or larger formulas are shown as they were written, and a browser stays fast.
 _DEEPEST_FORMULA = 40
 _MOST = 4_000
 _ELEMENTS = re.compile(
     "math|mrow|mi|mn|mo|ms|mtext|mspace|mfrac|msqrt|mroot|msub|msup|msubsup|munder|mover|munderover|mmultiscripts|"
     "mprescripts|mtable|mtr|mtd|mstyle|menclose|none"  # and not mphantom and mpadded, which can hide text
 )
+# Attributes of MathML with the values that only set a formula: no address, no script, no size that could cover the
+# page.
 _ATTRIBUTES: Mapping[str, re.Pattern[str]] = {
     name: re.compile(pattern)
     for names, pattern in (
@@ -49,12 +52,15 @@ _ATTRIBUTES: Mapping[str, re.Pattern[str]] = {
     )
     for name in names.split()
 }
+# Names of commands and environments, and the space between lines: they are not shown, so their letters do not count.
 _COMMANDS = re.compile(
     r"\\(?:begin|end)\s*\{[a-z]{1,20}\*?\}(?:\{[lcr| ]{1,20}\})?|\\\\\[-?[\d.]{1,5}[a-z]{2}\]|\\[a-zA-Z]{1,30}"
 )
+# A macro could show another text than the source has, or expand forever.
 _MACROS = re.compile(r"\\(?:(?:re)?newcommand|providecommand|def|gdef|edef|let|newenvironment|DeclareMathOperator)\b")
 
 
+# Any size: the formulas of some completions that a user steps through.
 @lru_cache(maxsize=2_048)
 def formula(latex: str, *, block: bool = False) -> Node | None:
     """Return a formula as a MathML element; None if it cannot be converted.
@@ -94,10 +100,11 @@ def _node(element: Any, depth: int, budget: Any) -> Node:
 
 
 LONGEST = 50_000
-"""The most characters of a text to render."""
+"""The most characters of a text to render. Any limit, so that a browser stays fast."""
 _NODES = 20_000
-"""The most elements of a text."""
+"""The most elements of a text. Any limit, so that a browser stays fast."""
 _FORMULAS = 400
+"""Any limit of a text: the rest is shown as it was written."""
 _DEEPEST = 40
 """The deepest nesting of blocks. The parser drops blocks that are nested 50 deep."""
 _PLAIN = frozenset(
@@ -182,6 +189,7 @@ class _Tree:
         if token.tag not in _PLAIN:
             return children
         start = token.attrs.get("start")
+        # Markdown allows nine digits.
         attributes = {"start": str(start)} if isinstance(start, int) and abs(start) < 1_000_000_000 else {}
         if token.attrs.get("style") == "text-align:right":
             attributes["class"] = "right"

@@ -44,6 +44,7 @@ def key_text(key: Key) -> str:
 def read_key(text: str) -> Key | None:
     """Parse the name of a completion. Return None if it is not a name."""
     parts = text.split(".")
+    # Fewer than ten digits: the columns are 32-bit integers.
     if len(parts) != 4 or not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
         return None
     return int(parts[0]), int(parts[1]), int(parts[2]), int(parts[3])
@@ -51,6 +52,7 @@ def read_key(text: str) -> Key | None:
 
 def epoch_of(epoch: float) -> int:
     """Return the number of an epoch, from 1. The last step of an epoch has a whole number and belongs to it."""
+    # The trainer adds up fractions of an epoch, so a whole number may be slightly larger.
     return max(math.ceil(epoch - 1e-6), 1)
 
 

@@ -21,6 +21,7 @@ _STATE = ("steps", "by", "before")
 def parse_steps(text: str) -> Steps | None:
     """Parse steps such as ``"601-650"``. Return None if they are not a range."""
     low, _, high = text.partition("-")
+    # Any limit: two numbers of eleven digits; int() takes quadratic time.
     if not (low.isascii() and low.isdigit() and high.isascii() and high.isdigit() and len(text) < 24):
         return None
     return (int(low), int(high)) if int(low) <= int(high) else None
@@ -61,6 +62,7 @@ class Selection:
         """Return the last tenth of a training."""
         steps = scores.step[scores.training]
         low, high = (int(steps[0]), int(steps[-1])) if len(steps) else (0, 0)
+        # A tenth of the run: any share that leaves as much before it to compare with.
         chosen = high - max((high - low) // 10, 0), high
         return cls(chosen, preceding(chosen), by)
 

@@ -99,6 +99,8 @@ class Guard:
         host = headers.get("host", "")
         if sum(name.lower() == b"host" for name, _ in scope["headers"]) != 1 or not self._allows(_name(host)):
             return (
+                # Misdirected Request: a page of another site that resolves its own name to this address (DNS
+                # rebinding).
                 421,
                 "Unknown host. Open the address that `rewardkit view` printed.\n",
             )
@@ -176,6 +178,7 @@ class _Sender:
             await self._send(message)
 
     async def _send_page(self, start: Message) -> None:
+        # More than the 128 bits that the standard of content security policies asks for.
         nonce = secrets.token_urlsafe(18)
         # Recorded texts are in the page as JSON with "<" escaped as "&lt;", so these are the page's own scripts.
         body = self._body.replace(b"<script", f'<script nonce="{nonce}"'.encode())
@@ -230,6 +233,7 @@ def _location(origin: str) -> str | None:
 async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, text: str) -> None:
     if scope["type"] == "websocket":
         await receive()
+        # Policy violation.
         await send({"type": "websocket.close", "code": 1008})
         return
     await _send_text(send, status, text)
@@ -304,6 +308,7 @@ def serve(
     with ExitStack() as kept:
         if browser:
             opened = _detour(address, kept.enter_context(TemporaryDirectory())) if discreet and token else address
+            # Any time: the server listens already, so an early request waits.
             threading.Timer(0.5, webbrowser.open, [opened]).start()
         _run(uvicorn.Server(config), listening, watcher)
 
@@ -352,6 +357,7 @@ def _listening(host: str, port: int) -> socket.socket:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             opened.bind(candidate)
+            # The usual backlog: few people look at a page.
             opened.listen(128)
         except OSError as error:
             opened.close()

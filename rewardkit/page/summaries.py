@@ -16,7 +16,7 @@ from rewardkit.record.queries import last_written, mean_components, mean_totals
 from rewardkit.record.run import Run, open_run
 
 LAST = 10
-"""The number of last steps to average."""
+"""The number of last steps to average. Any number: a single step is noise."""
 _KEPT = 30
 """The most running runs that stay open, so that only new parts are read."""
 

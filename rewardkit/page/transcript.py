@@ -22,11 +22,12 @@ from rewardkit.record.trajectories import RolloutCell, is_plain
 TONES = {"answered": "good", "cut": "warn", "pending": "warn", "silent": "warn"}
 """The tone of the badge for each reason why a conversation ended."""
 LINE = 140
-"""The most characters of a first line, and of a call."""
+"""The most characters of a first line, and of a call. About a line of the page."""
 RESULT = 4_000
-"""The most characters of a result, of arguments, and of thinking."""
+"""The most characters of a result, of arguments, and of thinking. Any limit: a tool may return a whole file."""
 MESSAGE = 20_000
-"""The most characters of a message."""
+"""The most characters of a message. Any limit, so that a browser stays fast."""
+# Any limits, so that a browser stays fast.
 MAX_TURNS = 200
 MAX_CALLS = 50
 """The most turns of a conversation, and the most calls of a turn."""
@@ -230,6 +231,7 @@ def _plain(value: Any) -> str:
 
 
 def _first_line(text: str) -> str:
+    # Any factor: there may be blank lines first.
     start = text[: 8 * LINE].lstrip()
     return one_line(start.split("\n", 1)[0], LINE)
 

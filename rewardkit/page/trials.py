@@ -125,12 +125,14 @@ def tried(scores: Scores, parts: Sequence[TriedPart]) -> TrialScores:
 
 _LOG = logging.getLogger("rewardkit")
 _SECONDS = 1.0
+"""Between two looks at the files. Any number: an editor saves more seldom."""
 _REST = 2.0
-"""The least seconds between two updates of the page."""
+"""The least seconds between two updates of the page. Any number: each update is drawn anew."""
 _PATIENCE = 5.0
-"""The most seconds to wait for the end of a trial."""
+"""The most seconds to wait for the end of a trial. Any limit: then the trial is killed."""
 _PAUSE = 20.0
-"""The least seconds between two processes for a run that is still being written."""
+"""The least seconds between two processes for a run that is still being written. Any number: each process imports the
+reward again."""
 
 
 class OpenRun(Protocol):

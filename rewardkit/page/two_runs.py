@@ -22,6 +22,7 @@ from rewardkit.report.values import percent
 # Windows: the completions of a run that represent each prompt when two runs are compared.
 
 
+# "601" or "601-650"; twelve digits, so that numbers fit 64 bits.
 _STEPS = re.compile(r"(\d{1,12})(?:-(\d{1,12}))?")
 KINDS = {"last": "Newest {visit}", "first": "First {visit}", "all": "All steps", "steps": "Steps …"}
 EVALUATIONS = {"eval": "Newest evaluation", "eval-first": "First evaluation"}
@@ -219,6 +220,7 @@ class TwoRuns:
 SIDES = "the left side", "the right side"
 """The names of the sides if both are the same run."""
 _UNLIKELY = 0.05
+"""The usual level, as for the interval beside it."""
 _NOT_SAME = (
     "Different versions of the reward scored the two sides, so their totals do not measure the same. Choose a "
     "component below to compare what both have, or "

@@ -198,6 +198,7 @@ class Field(element, component="browser/rewardkit_field.js"):
     ) -> None:
         super().__init__()
         self.props.update({"value": value, "hint": hint, "help": tooltip, "main": main, "late": late})
+        # Any limit: what is typed is read at each key.
         self.on("typed", lambda arguments: typed(str(arguments.args)[:2_000]))
 
 
@@ -231,6 +232,7 @@ class Slider(element, component="browser/rewardkit_slider.js"):
     def __init__(self, value: int, high: int, moved: Handler, label: str) -> None:
         super().__init__()
         self.props.update({"value": value, "high": high, "label": label})
+        # A dozen messages a second: a slider sends hundreds, and the page looks smooth from about ten.
         self.on("moved", lambda arguments: moved(int(arguments.args)), throttle=0.08)
 
 

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("rewardkit")
 SECONDS = 2.0
-"""The pause between checks of a run for new data."""
+"""The pause between checks of a run for new data. Any number: steps of a training take longer, and each check lists
+files."""
 _FORGOTTEN = 120.0
 """A run that no page has asked for in this time is no longer checked. After ten times as long it is closed."""
 
@@ -222,6 +223,7 @@ class Watcher:
             for name, watched in list(self._open.items()):
                 unasked = time.monotonic() - watched.asked
                 being_drawn = time.monotonic() - watched.opened < SECONDS
+                # Any factor: a browser that wakes up again should find its run still open.
                 if unasked > 10 * _FORGOTTEN:
                     _close(self._open.pop(name, None))
                 elif unasked < _FORGOTTEN and not being_drawn:

@@ -151,10 +151,12 @@ def _warning(original: Callable[..., Any]) -> Callable[..., Any]:
 
 __all__ = ["Capture", "FaultLines", "Line", "wording"]
 
+# Any limits: a reward may print forever, and what it prints is kept in memory until the batch ends.
 MAX_LINES = 1_000
 MAX_CHARACTERS = 200_000
 """The limits for one batch; further lines are only counted."""
 
+# Any numbers: what a reader looks at, and pauses that a training feels; five times the median is no noise.
 SLOWEST = 5
 SLOW_SECONDS = 0.1
 SLOW_FACTOR = 5.0
@@ -383,5 +385,6 @@ class FaultLines:
 
 def wording(reason: str) -> str:
     """Return the words of a reason before its first number, quotation or detail, which faults of one kind share."""
+    # "no number in" of "no number in 'abc'". 60 characters: any limit, for a heading.
     found = re.match(r"[^\d:;,.'\"(\[{<]*", reason)
     return found[0][:60] if found else ""

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+# The address in a repr differs in each process, and equal cells should be equal text.
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _LARGE = 1000
 """Arrays with more elements are written as a digest."""

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     import pyarrow
 
 LONGEST = 100_000
-"""The number of characters of a completion to show at first."""
+"""The number of characters of a completion to show at first. Any limit, so that a browser stays fast."""
 _MESSAGES = 20_000_000
-"""Longer conversations are not read: only their last message is shown."""
+"""Longer conversations are not read: only their last message is shown. Any limit of memory, in characters."""
 _SEARCHED = 20_000
-"""The characters of a completion in which a filter searches."""
+"""The characters of a completion in which a filter searches. Any limit, for the time of a search in a whole run."""
 _KEY = ", ".join(KEY)
 _ASKED = f"(select {', '.join(f'unnest(?) as {name}' for name in (*KEY, 'place'))}) as asked"
 """The keys of some completions as a table; `place` is their order."""
@@ -373,9 +373,9 @@ def _latency(rows: Sequence[tuple[float, int]]) -> Latency:
 
 
 _MOST_KINDS = 40
-"""The most kinds of a component."""
+"""The most kinds of a component. Any number, so that a list stays readable."""
 _READ = 300
-"""The characters of a note that tell its kind."""
+"""The characters of a note that tell its kind. Any limit: kinds differ at the beginning."""
 _KINDS = (
     (r"""("[^"]*"|`[^`]*`|“[^”]*”|‘[^’]*’)""", "…"),
     (r"""(^|[^\pL\pN])'[^']*'""", r"\1…"),  # an apostrophe within a word quotes nothing

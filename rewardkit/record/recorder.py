@@ -34,7 +34,7 @@ from rewardkit.record.tables import concatenated, tables_of
 
 
 _BYTES = 128 << 20
-"""Join earlier if the waiting batches take this many bytes in memory."""
+"""Join earlier if the waiting batches take this many bytes in memory. Any limit of memory."""
 
 
 class Compaction:
@@ -114,11 +114,12 @@ def clean_up(files: Files, attempt: int, rank: int, every: int) -> None:
 
 _LOG = logging.getLogger("rewardkit")
 PATIENCE = 0.01
-"""The share of the time between two batches that a training may wait for the disk."""
+"""The share of the time between two batches that a training may wait for the disk. Any share that nobody notices."""
 _WAITING = 8
-"""The most batches that wait for the thread."""
+"""The most batches that wait for the thread. Any limit of memory: a disk that is slow for longer loses batches."""
 _EXIT_SECONDS = 60.0
-"""The time for which the process waits at its end for unwritten batches."""
+"""The time for which the process waits at its end for unwritten batches. Any limit: a disk that is gone must not keep
+the process."""
 
 _Item = tuple[int, Record]
 
@@ -147,6 +148,7 @@ class Recorder:
         attempt: int | None = None,
         rank: int = 0,
         title: str = "",
+        # Any number: fewer files for readers, and a rewrite that takes a fraction of a second.
         compact_every: int = 100,
         patience: float = PATIENCE,
     ) -> None:

@@ -56,6 +56,7 @@ class Version:
     unpacked: str = ""
 
     def __post_init__(self) -> None:
+        # What all file systems allow in a name, and no path.
         if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", self.fingerprint):
             raise RewardKitError(
                 f"the fingerprint names a file: pass 1 to 64 letters, digits, - and _, got {shorten(self.fingerprint)}"

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 _NAMED = 5
-"""The most runs below a folder to name in an error."""
+"""The most runs below a folder to name in an error. Any number, so that an error stays readable."""
 
 
 def described(files: Files, migrations: Mapping[int, object]) -> dict[str, Any]:
@@ -123,6 +123,7 @@ def _is_version(found: Any) -> bool:
         step = found["first_step"]
     except (TypeError, KeyError):
         return False
+    # Steps are 64-bit integers in DuckDB.
     return all(isinstance(text, str) for text in texts) and type(step) is int and abs(step) < 1 << 63
 
 
@@ -186,6 +187,7 @@ def superseded(cursor: duckdb.DuckDBPyConnection) -> Mapping[str, str]:
 
 
 _TRIES = 20
+"""Any number: a compaction replaces files in milliseconds, so a second look nearly always suffices."""
 _File = tuple[str, Part]
 
 
@@ -305,6 +307,7 @@ VERSIONS = (
 """The version of the reward that scored each batch."""
 _STILL = 60.0
 """A run that has not written for this many seconds (or five times its usual pause) has stopped."""
+# Any factor: evaluations and checkpoints are longer pauses than steps.
 _USUAL = 5.0
 _KEPT: list[object] = []
 """Open connections: DuckDB before 2.0 would close them although relations still use them."""
@@ -553,6 +556,7 @@ class Run:
         written = [at for (at,) in self.sql("select distinct epoch_us(time) from scores order by 1").fetchall()]
         if not written:
             written = [1e6 * _seconds(self.info["created"])]
+        # The pauses of late: evaluations and longer completions change them.
         recent = written[-100:]
         pauses = [(after - before) / 1e6 for before, after in itertools.pairwise(recent)]
         patience = max(_STILL, _USUAL * statistics.median(pauses) if pauses else 0.0)

@@ -93,6 +93,8 @@ COMMITTING = "scores"
 
 TABLES = tuple(COLUMNS)
 
+# "a001-r000-00000012.parquet", or "-00000012-00000111" for parts that were joined; at least so many digits, so that
+# names sort as numbers.
 _NAME = re.compile(r"a(\d{3,})-r(\d{3,})-(\d{8,})(?:-(\d{8,}))?\.parquet")
 
 

@@ -104,9 +104,11 @@ def _transposed(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Column
 
 def _rounded(seconds: Sequence[float]) -> list[tuple[float, int]]:
     """Return the values to two significant digits, in order, and how often each occurs."""
+    # A clock that did not move gives 0, which has no logarithm.
     values = np.maximum(np.asarray(seconds, dtype=np.float64), 1e-9)
     exponents = np.floor(np.log10(values)).astype(np.int64) - 1
     mantissas = np.rint(values * 10.0**-exponents).astype(np.int64)
+    # Mantissas are below 1,000, so one integer holds both.
     codes, counts = np.unique(exponents * 1_000 + mantissas, return_counts=True)
     rounded: Counter[float] = Counter()
     for code, count in zip(codes.tolist(), counts.tolist(), strict=True):

@@ -26,6 +26,7 @@ from rewardkit.text.thinking import visible_text
 MAX_NAMES = 64
 """The most names of tools of one completion, and the most characters of a name: a policy may invent both."""
 
+# What no name of a tool has: it could break a table or a path.
 _UNUSUAL = re.compile(r"[^\w.:/-]+")
 
 

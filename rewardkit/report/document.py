@@ -27,8 +27,9 @@ WIDTH = 110
 LIMIT = 60_000
 """The most bytes of a comment. GitHub allows 65,536 characters; the rest is left for others."""
 _COMMENTED = 1_500
-"""The most characters of a completion."""
+"""The most characters of a completion. Any limit: a comment has room for about forty."""
 _LEFT_OUT = "The rest is too long for a comment."
+# All that Markdown may read as markup; "." and digits only make lists at the start of a line.
 _MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+!|~$&-])")
 
 Kind = Literal["held", "unfinished", "broken", "skipped"]

@@ -32,7 +32,7 @@ from rewardkit.report.document import (
 from rewardkit.report.values import middle_cut, repr_of
 
 _LONGEST = 4_000
-"""The most characters of a text."""
+"""The most characters of a text. Any limit, so that a page stays readable."""
 _PARAGRAPHS = {"": "", "soft": ' class="soft"', "note": ' class="soft small"'}
 
 

@@ -21,6 +21,7 @@ def percent(share: float | None) -> str:
     if share is None:
         return UNKNOWN
     for exact, shown in ((0.0, "0 %"), (1.0, "100 %")):
+        # 1.0 as a sum of shares may differ in its last digits.
         if abs(share - exact) < 1e-9:
             return shown
     text = f"{100.0 * share:.1f} %"
@@ -46,6 +47,7 @@ def excerpt(text: str, width: int = 80) -> str:
     """Return the beginning and the end of `text` on one line; the answer is often at the end."""
     if len(text) <= width:
         return visible(text)
+    # Five characters for " ... ".
     half = (width - 5) // 2
     return f"{visible(text[:half])} ... {visible(text[-half:])}"
 
@@ -54,6 +56,7 @@ def middle_cut(text: str, limit: int) -> str:
     """Cut the middle of a text longer than `limit`, and say how much is missing."""
     if len(text) <= limit:
         return text
+    # Two thirds for the head, which says what it is; the rest for the end, where the answer is.
     head, tail = limit * 2 // 3, limit // 3
     return f"{text[:head]} [... {len(text) - head - tail:,} characters ...] {text[-tail:]}"
 

@@ -316,6 +316,7 @@ class ToolErrors:
         )
 
 
+# Any numbers: errors should cost less than the task pays.
 def tool_errors(*, each: float = -0.1, most: float = -0.5, free: int = 0, form: Form = "auto") -> Reward:
     """Penalize errors of tool calls, from 0.0 down to `most`. Add it.
 
@@ -374,7 +375,9 @@ def finished() -> Reward:
     return primitive(Finished(), "finished", "agents.finished()", _TRAJECTORY)
 
 
+# A comma ends a clause, too: in "I could not pay, so I booked a flight", the booking is claimed.
 _CLAUSE = re.compile(r"[.!?;:,\n]")
+# "I have not booked" and "once you have booked" claim nothing; "I booked it, not him" does, as the denial comes later.
 _DENIED = re.compile(
     r"(?:\bnot\b|n't\b|n’t\b|\b(?:never|no|cannot|unable|without|neither|nor|failed|nothing|if|unless|before|until|"
     r"once|whether|to be|will be|would be|can be|should be)\b)"
@@ -423,6 +426,7 @@ def _pattern(phrase: str) -> re.Pattern[str]:
 
 def _denied(text: str, start: int, end: int) -> bool:
     """Return whether the clause of a phrase denies or supposes it, or its sentence is a question."""
+    # 200 characters: any limit, longer than a clause, so that the time stays linear.
     begin = max(
         (match.end() for match in _CLAUSE.finditer(text, max(0, start - 200), start)), default=max(0, start - 200)
     )

@@ -17,6 +17,8 @@ from rewardkit.errors import RewardDefinitionError, shorten
 
 Each = Literal["once", "at most once"]
 
+# Any limits: expressions of arithmetic puzzles have tens of characters; the parser calls itself for each bracket, and
+# numbers in fractions grow with each operation.
 MAX_CHARACTERS = 1_000
 MAX_DEPTH = 50
 

@@ -43,8 +43,11 @@ _Result = TypeVar("_Result")
 
 Credit = Literal["partial", "binary"]
 
+# "python", "py", "python3.11", and "ipython" as in notebooks.
 _PYTHON = re.compile(r"i?py(?:thon)?[\d.]*")
+# The interpreter and a few imports need tens of megabytes. Ten minutes: any limit, for a mistyped number.
 _LEAST_MEMORY, _MOST_SECONDS = 64, 600.0
+# Any number: a note is one line.
 _SHOWN_PROBLEMS = 2
 
 

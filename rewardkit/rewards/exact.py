@@ -34,6 +34,7 @@ class FinalText(TextExtractor):
         return "final_text()"
 
 
+# "\text{Paris}" is Paris: only words, and the whole answer.
 _WORDS_OF_LATEX = re.compile(r"\s*\\(?:text(?:bf|it|rm)?|math(?:rm|bf))\s?\{([^{}]*)\}\s*")
 
 

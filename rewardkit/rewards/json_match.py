@@ -40,6 +40,7 @@ LEAF: Final = 1 << 20
 """The worth of a leaf. A blank one (null, "", {} or []) is worth 1: no number of blanks outweighs a leaf."""
 
 _BLANK: tuple[Any, ...] = (None, "", {}, [])
+# "items[].price": a name, or "[]" for all items of an array.
 _STEP = re.compile(r"\.?([^.\[\]]+)|(\[\])")
 
 
@@ -327,6 +328,7 @@ class _Comparison:
             self.gave_up = True
         if self.whole or not rows or not columns:
             return pairs
+        # A tenth: finding the assignment takes n^3 steps, each much cheaper than a comparison of values.
         self._spend(min(len(rows), len(columns)) * len(rows) * len(columns) // 10)
         worths = [[self.worth(gold[row], found[column]) for column in columns] for row in rows]
         return pairs + [(rows[row], columns[column]) for row, column in assigned(worths)]

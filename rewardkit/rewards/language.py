@@ -27,17 +27,24 @@ from rewardkit.tree.reward import Reward
 # Prose: what is left of a text without markup, code, formulas, addresses and JSON.
 
 
+# "<b>", "<|im_end|>", "\frac": names in Latin letters are no words of a language.
 _MARKUP = re.compile(r"</?\w+>|<\|[^<>|]*\|>|<\uff5c[^<>\uff5c]*\uff5c>|\\[A-Za-z]+")
 _MOST_MARKUP = 50
 """The limit of different tags and commands taken for markup. A text with more is read as prose in brackets."""
 
+# Three marks or more, as in Markdown.
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})(.*)", re.DOTALL)
+# "`x`": code within a line.
 _INLINE = re.compile(r"`[^`\n]+`")
 _FORMULA = re.compile(r"\$(?=\S)[^$\n]+(?<=\S)\$(?!\d)")  # no prices: a formula has no space at its ends
 _FORMULAS = (("$$", "$$"), ("\\(", "\\)"), ("\\[", "\\]"), ("\\begin{", "\\end{"))
+# Names of environments, such as "align*", are shorter.
 _LONGEST_NAME = 30
+# ASCII only: an address in Chinese text ends where the Chinese goes on.
 _ADDRESS = re.compile(r"(?:https?://|www\.)[!-~]+")
+# 64: the longest name before the @ that mail allows, so that time stays linear.
 _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+\.[\w.-]+")
+# '{"', "[{": a value with text in it; "[1, 2]" is short and has no words.
 _JSON = re.compile(r'[{\[]\s*["{\[]')
 _MOST_BROKEN = 50
 """The number of false beginnings of JSON that are read, since each may take as long as the text."""
@@ -155,8 +162,11 @@ _NO_LETTERS = (
     "\u0965\u2000-\u200b\u200e-\u2018\u201a-\u206f\u2190-\u2bff\u3000-\u3004\u3008-\u303f\uff01-\uff20\U0001f000-\U0001faff"
 )
 _END = ".!?\u2026\u3002\uff01\uff1f\u061f\u06d4\u0964\n"
+# At most 20 Chinese characters or 60 letters at once: pieces of a long text without spaces are cached, too.
 _TOKEN = re.compile(f"(?P<end>[{_END}]+)|[{_CJK}]{{1,20}}|[^\\s\\d{_NO_LETTERS}{_CJK}]{{1,60}}")
+# Thai, Lao, Myanmar and Khmer have no spaces between words.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+# About the length of a Thai word.
 _LETTERS_OF_A_WORD = 4
 _KANA = frozenset(SCRIPTS["ja"])
 _EACH_A_WORD = re.compile(f"[{_CJK}]")
@@ -188,6 +198,7 @@ class Passage:
         self.own += other.own
 
 
+# Any size: more than the vocabulary of a batch.
 @lru_cache(maxsize=65_536)
 def scripts_and_words(token: str) -> tuple[frozenset[str], int]:
     """Return the scripts of a token, and how many words it is."""
@@ -232,6 +243,7 @@ def passages(text: str, own: frozenset[str], foreign: Counter[str]) -> Iterator[
                 passage.add(token, words, scripts <= own)
             else:
                 foreign[_name(min(scripts - family))] += words
+            # A text without ends of sentences is cut. Any factor: longer passages would hide a foreign part.
             closed = passage.words >= 3 * least
         if closed:
             if whole:

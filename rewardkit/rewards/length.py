@@ -338,6 +338,7 @@ def cosine(
     correct: RewardLike,
     max_length: int,
     *,
+    # The defaults of TRL's get_cosine_scaled_reward.
     right: tuple[float, float] = (0.5, 1.0),
     wrong: tuple[float, float] = (-0.5, -1.0),
     threshold: float = 1.0,
@@ -530,6 +531,7 @@ def budget(
     *,
     column: str | None = None,
     form: Form = "exact",
+    # As in the paper.
     alpha: float = 0.0003,
     delta: float = 0.5,
     threshold: float = 1.0,

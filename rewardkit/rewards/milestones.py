@@ -22,7 +22,7 @@ from rewardkit.tree.reward import Reward
 Milestones = tuple[str, ...]
 
 _MOST = 100
-"""The maximum number of milestones: each one is a search through the whole text."""
+"""The maximum number of milestones: each one is a search through the whole text. Any limit: tasks have up to tens."""
 
 
 @dataclass(frozen=True)

@@ -25,16 +25,20 @@ from rewardkit.tree.reward import Reward
 
 Match = Literal["full", "search"]
 
+# Any limit: longer patterns are generated, and compile slowly. The memory is about the default of re2, 8 MiB.
 MAX_PATTERN = 2_000
 _REGEX_BYTES = 8_000_000
 _TOO_LONG = Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
 _EMPTY = Score(0.0, "nothing visible")
 
+# After "I won't": "I won't help" refuses, "I won't write out all steps" does not.
 _TO_HELP = (
     r"(?:help|assist|answer|provide|do (?:that|this|so)\b|write (?!out|down|all)|create|generate|give (?:you|that)\b|"
     r"tell you|share|support|discuss|engage|participate|comply|continue|fulfill|be able|be providing)"
 )
+# After "I am not comfortable": "helping with that", "to write".
 _HELPING = r"(?:to )?(?:help|assist|answer|provid|writ|creat|generat|shar|discuss|engag|do(?:ing)? (?:that|this|so)\b)"
+# After "I can't": "I can't wait", "I cannot overstate".
 _IDIOMS = (
     r"(?:stress|emphasi[sz]e|overstate|wait|imagine|believe|thank|recommend|praise|say enough|think of a better|"
     r"help (?:but|noticing|thinking|feeling|myself))\b"
@@ -56,6 +60,7 @@ REFUSAL = re.compile(
 _EMPHASIS = str.maketrans(dict.fromkeys("*_~"))
 
 
+# Any size: more than the different patterns of a data set's column that a batch has.
 @lru_cache(maxsize=1_024)
 def _compiled(pattern: str) -> Any:
     try:

@@ -19,14 +19,16 @@ from rewardkit.tree.parameters import Parameter
 from rewardkit.tree.reward import Reward
 
 MOST = 20
-"""The most steps that can be asked for: each step is compared with those that count."""
+"""The most steps that can be asked for: each step is compared with those that count. Any limit: all pairs are
+compared."""
 
 ALIKE = 0.6
 """Two steps that share more than this part of their words are the same step. Two sums in the same words share less."""
 
 _DISTINCT = 3
+"""Any number: "so so so so" is no step."""
 _READ = 200
-"""The number of words of a step that are compared."""
+"""The number of words of a step that are compared. Any limit: steps that are the same are so from the beginning."""
 
 _ORDER = "first|second|third|fourth|fifth|next|then|after that|finally|lastly"
 _MARK = re.compile(
@@ -39,6 +41,7 @@ _MARK = re.compile(
     rf"|(?:^|(?<=[.!?:\n])[ \t]{{1,2}})(?:{_ORDER}(?:ly)?)(?:,|(?=[ \t]))",
     re.IGNORECASE | re.MULTILINE,
 )
+# Letters and digits of any script; marks of a list are no words.
 _WORD = re.compile(r"[^\W_]+")
 
 

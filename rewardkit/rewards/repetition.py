@@ -128,6 +128,7 @@ class RepetitionPenalty:
         return (1 - distinct / total) * self.max_penalty if distinct < total else 0.0
 
 
+# The defaults are those of TRL's get_repetition_penalty_reward.
 def repetition_penalty(
     *, ngram: int = 3, unit: Unit = "tokens", max_penalty: float = -1.0, extract: Extractor | Any = None
 ) -> Reward:

@@ -28,6 +28,7 @@ def _checked_metric(metric: str, metrics: Any, name: str) -> None:
         )
 
 
+# "(A) and (C)", "A, C", "A/C": what is around the letters of options.
 _AROUND_LETTERS = re.compile(r"\s(?:and|or)\s|[\s/&+()\[\].]")
 _OPTIONS = frozenset("ABCDEFGHIJabcdefghij")
 """The letters of a question's options: ten at most in public datasets, as in MMLU-Pro."""
@@ -37,6 +38,7 @@ def _letters(items: Items, other: Items) -> Items:
     """Return ``("A", "B", "D")`` for ``("ABD",)`` and for ``("(A)", "(B)", "(D)")`` if `other` has only letters."""
     if len(other) < 2 or not _OPTIONS.issuperset(other) or len(items) > len(_OPTIONS):
         return items
+    # Any limit: longer items are texts, not letters.
     letters = [_AROUND_LETTERS.sub("", item) if len(item) < 60 else item for item in items]
     if len(items) == 1:
         letters = list(letters[0])

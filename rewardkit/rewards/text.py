@@ -33,6 +33,7 @@ from rewardkit.tree.reward import Reward
 Words = tuple[str, ...]
 
 _ARTICLES = frozenset({"a", "an", "the"})
+# "1,000" is 1000; "1,00" and "1, 000" are not.
 _THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")
 # Characters inside a number, and its sign, belong to the word: 3.5 is not 35, -5 is not 5; C++ is not C, nor is C#.
 # The lookahead makes the search faster.
@@ -242,6 +243,7 @@ def rouge_l(
     """
     _check_rapidfuzz("rk.rouge_l")
     weight = number(beta, "rouge_l: beta")
+    # Beyond these, one of precision and recall counts less than 0.01 %.
     if not 0.01 <= weight <= 100.0:
         raise RewardDefinitionError(f"rouge_l: beta must be between 0.01 and 100.0, got {weight}")
     read = WordsText(most=LONGEST)

@@ -223,10 +223,13 @@ def _gaps_optional(value: Any) -> Any:
 
 Credit = Literal["exact", "partial", "names"]
 
+# The assignment is found in integers, so that ties do not depend on rounding.
 _SCALE = 10**9
+# Sums of the same worths in another order differ by less.
 _LEAST = 1e-12
 _MOST_PAIRS = 144
-"""With more pairs in one turn, its calls count in the order in which they were written."""
+"""With more pairs in one turn, its calls count in the order in which they were written. Twelve gold calls and twelve
+made ones: the assignment takes time with the cube of them."""
 
 _Best = tuple[float, int, frozenset[int]]
 """The worth of a pairing, how many calls are in it, and which gold calls are right."""
@@ -357,6 +360,7 @@ Order = Literal["any", "kept"]
 Extra = Literal["cost", "allow"]
 
 MOST_CALLS = 400
+"""Any limit: pairing takes time quadratic in the calls of a turn, and no task needs as many."""
 _SPRAYING = (
     'tool_calls(extra="allow"): calls beyond the gold cost nothing, so a policy is paid for trying everything. Use the '
     "default, or add a penalty on calls, such as rk.agents.calls_between(0, 4)"

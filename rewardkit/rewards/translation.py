@@ -160,6 +160,7 @@ def chrf(
         CoercionError: while scoring: a reference that is not text, or is longer than 20,000 characters.
     """
     _check_sacrebleu("rk.chrf")
+    # sacrebleu's usual values are 0 or 2 words and a beta of 2; these are any bounds around them.
     for option, value, low, high in (("word_order", word_order, 0, 4), ("beta", beta, 1, 10)):
         if type(value) is not int or not low <= value <= high:
             raise RewardDefinitionError(f"chrf: {option} must be an int from {low} to {high}, got {shorten(value)}")

@@ -126,6 +126,7 @@ class Tracking(PerformanceSchedule):
 
 def when_reached(
     component: Any,
+    # Any numbers: nearly learned, and a mean that one lucky batch does not move.
     level: float = 0.9,
     window: int = 20,
     *,
@@ -167,6 +168,7 @@ def when_reached(
     return Reached(_name(component, "when_reached"), reached, counts[0], counts[1], back, counts[2], _source(component))
 
 
+# A half-life of ten batches: any number that is steadier than single batches and follows within an epoch.
 def track(component: Any, low: float = 0.0, high: float = 1.0, *, half_life: float = 10.0) -> Schedule:
     """Return a schedule that follows a component: 0 up to an average of `low`, 1 from `high`, linear in between.
 

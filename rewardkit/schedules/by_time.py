@@ -109,6 +109,7 @@ class Cycled(Schedule):
         if progress.step >= progress.max_steps:
             return self.end_value
         period = steps(self.period, progress)
+        # Ends of periods that are shares of a run are met in spite of rounding.
         done = math.floor((progress.step + 1e-9) / period)
         first, last = first_step(done * period), first_step((done + 1) * period)
         return self.schedule.at(progress.within(first, last))
@@ -162,6 +163,7 @@ class Extreme(Schedule):
 
 def first_step(place: float) -> int:
     """Return the first whole step at or after `place`."""
+    # A place such as 0.3 * 10 is 3, not the step after it.
     return math.ceil(place - 1e-9)
 
 
@@ -497,6 +499,7 @@ def exponential(initial: float, final: float, *, start: Position = 0.0, end: Pos
     return _ramp("exponential", Geometric(), first, last, start, end)
 
 
+# A steepness of 10: before it is stretched, the curve is within 1 % of its ends at both ends.
 def sigmoid(
     initial: float, final: float, *, steepness: float = 10.0, start: Position = 0.0, end: Position = 1.0
 ) -> Schedule:
@@ -512,6 +515,7 @@ def sigmoid(
         RewardDefinitionError: as in `linear`, or `steepness` is below 1e-6.
     """
     checked = number(steepness, "sigmoid: steepness")
+    # Below it, the curve is a line to the last digits; at 0 it would be 0 / 0.
     if checked < 1e-6:
         raise RewardDefinitionError(f"sigmoid: steepness must be above 0 (at least 1e-6), got {checked:g}")
     return _ramp("sigmoid", Logistic(checked), initial, final, start, end, steepness=(checked, 10.0))

@@ -115,9 +115,10 @@ class TableScorer:
 
 _GROUP = "rewardkit/group"
 _BLOCKS = 4
-"""Blocks per core of a Ray data set whose rows were brought together by prompt."""
+"""Blocks per core of a Ray data set whose rows were brought together by prompt. Any number above one, so that no core
+waits at the end for a large block."""
 _ROWS = 4096
-"""Rows of a Ray data set that an actor scores at a time."""
+"""Rows of a Ray data set that an actor scores at a time. Any size: large enough that handing them out costs little."""
 
 
 def score_dataset(

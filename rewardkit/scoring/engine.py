@@ -24,7 +24,7 @@ from rewardkit.scoring.writers import Writer, writer_of
 from rewardkit.tree.evaluation.scorer import Scorer
 
 _FIRST_ROWS = 512
-"""Rows that are scored first, to see how long the others will take."""
+"""Rows that are scored first, to see how long the others will take. As many as a batch has by default."""
 
 Tick = Callable[[int], None]
 
@@ -184,6 +184,7 @@ def _ignore(rows: int) -> None:
     """Do nothing: the default callback."""
 
 
+# A command has one target and one data set; tests have a few.
 @functools.lru_cache(maxsize=4)
 def _columns(
     target: str, there: tuple[str, ...], sources: tuple[tuple[str, str], ...], apart: tuple[str, ...], data: str

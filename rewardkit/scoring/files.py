@@ -85,7 +85,9 @@ def _system(address: str) -> tuple[Any, str]:
 Row = Mapping[str, Any]
 
 _PARQUET_ROWS = 512
+"""As many as a batch has by default."""
 _LONGEST_LINE = 64 << 20
+"""Any limit: a file without line breaks is not read as a whole only to find out what it is."""
 _PARQUET_BYTES = 1 << 20
 """The amount of a column that is read at once; without it, a large row group would be in memory as a whole."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"

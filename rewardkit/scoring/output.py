@@ -20,6 +20,7 @@ from rewardkit.scoring.report import ReplayReport
 from rewardkit.scoring.writers import Writer
 
 _SECONDS = 1.0
+"""Between two writes of what is finished. Any number: an interruption loses at most the last second."""
 _MANIFEST, _FILE, _NOTES, _LOCK = "manifest.json", "file", "notes", "lock"
 
 

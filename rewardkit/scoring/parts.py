@@ -151,6 +151,7 @@ def values_of(column: pyarrow.ChunkedArray) -> list[Any]:
 
 
 _FEW = 64
+"""Rows: enough to see how many completions a prompt has, without a large copy."""
 
 _Self = TypeVar("_Self", bound="Part")
 
@@ -311,6 +312,7 @@ class Kinds:
     def add(self, row: Row) -> None:
         shape = (*row, *map(type, row.values()))
         numbers = self._shapes.get(shape)
+        # Integers beyond 64 bits are no column of integers.
         if numbers is not None and not any(abs(row[column]) >> 63 for column in numbers):
             return
         self._shapes[shape] = [column for column, value in row.items() if type(value) is int]

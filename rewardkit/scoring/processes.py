@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from rewardkit.workers.worker import Pool
 
 _AHEAD = 2
-"""Items per process that are waiting or in progress; this bounds the memory."""
+"""Items per process that are waiting or in progress; this bounds the memory. One in progress and one that waits."""
 _WORTHWHILE = 4.0
-"""Without a number of processes, more are started if this many seconds of work are left."""
+"""Without a number of processes, more are started if this many seconds of work are left. Any number: each process
+starts anew and imports the reward, which takes seconds."""
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")

@@ -20,9 +20,10 @@ from rewardkit.scoring.scores import Scores
 # Why rows could not be scored, grouped: 1,203 rows with the same fault are one entry, whatever their values are.
 
 
+# Any limits, so that a report stays readable: kinds of errors, the width of a line, and characters of a reason.
 _SHOWN = 10
 _MOST = 1_000
-"""The number of kinds to remember; later ones are counted together."""
+"""The number of kinds to remember; later ones are counted together. Any limit of memory: messages may all differ."""
 _WIDTH = 110
 _LIMIT = 3_000
 _VALUES = re.compile(
@@ -32,6 +33,7 @@ _VALUES = re.compile(
     r"|\d[\d.,]*",
     re.DOTALL,
 )
+# "reward 'a' raised ValueError" of "reward 'a' raised ValueError: at 0x7f": messages may hold values.
 _RAISED = re.compile(r".*? raised \w+(?=:)|.*?: raised \w+(?=:)")
 
 

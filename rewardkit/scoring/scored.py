@@ -31,6 +31,7 @@ FOR_TRAINERS = ("tools", "images", "image", "chat_template_kwargs")
 """Columns that TRL's trainers read beside the texts. They belong to the prompt: images make a question another one."""
 
 _ROWS = 4096
+"""Any size: large enough for fast columns, small enough for memory."""
 _COMPONENT = "components/"
 
 

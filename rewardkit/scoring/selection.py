@@ -147,6 +147,8 @@ def _renamed(others: Iterable[Field], taken: set[str]) -> Iterator[Field]:
 Add = Callable[[Mapping[str, Any]], None]
 
 _GROUP_ROWS = 4096
+"""Any size: a row group of Parquet that is held in memory."""
+# Halves of characters, which UTF-8 cannot write.
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -458,6 +460,7 @@ class Selection:
 
 
 _ROWS = 4096
+"""Any size: rows that are read at once."""
 
 
 def select(scored: Scored, rule: Rule, out: Path | None = None) -> Selection:

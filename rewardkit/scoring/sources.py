@@ -38,6 +38,7 @@ Mapped = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 """Applies a function to items, in order: ``map``, or one that shares the work among processes."""
 
 _HELD_ROWS = 512
+"""As many as a batch has by default."""
 _FILES = (".jsonl", ".json", ".csv", ".parquet")
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 _LEAST_ROWS = 16
+"""Any limit: fewer rows would take less time than handing them out."""
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 Partition = tuple[tuple[str, str | None], ...]

@@ -196,6 +196,7 @@ MAGIC = b"PAR1"
 Struct = dict[int, tuple[int, Any]]
 """Number of a field -> its type and its value."""
 
+# Types of Thrift's compact protocol, in which a Parquet file writes its footer.
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
 _VARINTS = (4, 5, 6)
 _ROWS, _GROUPS = 3, 4
@@ -210,6 +211,7 @@ _PAGES = (9, 10, 11, 14)
 
 def pages_of(file: memoryview) -> memoryview:
     """Return the pages of a file."""
+    # At the end of a file are 4 bytes of the footer's size and 4 of the magic number.
     return file[len(MAGIC) : len(file) - 8 - _footer_size(file)]
 
 
@@ -270,6 +272,8 @@ class _Reader:
         found: Struct = {}
         number = 0
         while head := self._byte():
+            # The low four bits are the type, the high ones how far the field's number is from the last one's; 0 if it
+            # is written out.
             kind = head & 15
             number = number + (head >> 4) if head >> 4 else _unzigzag(self._varint())
             found[number] = (kind, None if kind in (_TRUE, _FALSE) else self._value(kind))
@@ -284,6 +288,7 @@ class _Reader:
             return self.struct()
         if kind in (_LIST, _SET):
             head = self._byte()
+            # 15 in the high bits: the size is written out.
             size = head >> 4 if head >> 4 < 15 else self._varint()
             return head & 15, [self._value(head & 15) for _ in range(size)]
         if kind in (_BYTE, _TRUE, _FALSE):  # booleans in lists are bytes
@@ -304,6 +309,7 @@ class _Reader:
         value = shift = 0
         while True:
             byte = self._byte()
+            # Seven bits in each byte, the lowest first; the eighth says that more follow.
             value |= (byte & 127) << shift
             shift += 7
             if byte < 128:

@@ -45,7 +45,7 @@ except ImportError as missing:
 
 
 MOST_ROWS = 4_096
-"""The most rows of one request."""
+"""The most rows of one request. Any limit: clients send batches, and large requests hold up others."""
 
 MOST_STEPS = 1 << 53
 """Larger numbers are not exact floats."""
@@ -146,10 +146,12 @@ def said(error: ValidationError) -> str:
 
 
 _CLOSE_SECONDS = 30
-"""The time for which a server that is asked to stop still answers the requests that it accepted."""
+"""The time for which a server that is asked to stop still answers the requests that it accepted. As long as Kubernetes
+waits by default before it kills a container."""
 _KEEP_ALIVE_SECONDS = 75
 """Longer than the usual balancers keep a connection, so that they never use one that is being closed."""
 _BACKLOG = 4_096
+"""Any limit: a trainer may open thousands of connections at once. Linux cuts it to net.core.somaxconn."""
 
 
 def serve(
@@ -227,6 +229,7 @@ OPEN = ("/healthz", "/readyz")
 """Paths that need no token."""
 _HUNG_UP = 499
 """The status that nginx also logs for a client that hung up."""
+# Any numbers: short for a judge that failed by accident, long for one that is down.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
 
 
@@ -248,6 +251,7 @@ class Options:
 
     setup: Setup
     workers: int = 2
+    # Any limits: a few batches of a large trainer may wait; bodies of many long conversations are some megabytes.
     queue: int = 20_000
     deadline: float = 60.0
     max_body: int = 32 << 20

@@ -35,12 +35,15 @@ from rewardkit.workers.worker import command
 
 _LOG = logging.getLogger("rewardkit.serve")
 _START_SECONDS = 600.0
+"""Any limit: reward models of tens of gigabytes take minutes to load."""
 _MOST_STARTS = 3
+"""Any number: once may be an accident, three times is the reward."""
 _PAUSES = (0.0, 0.5, 2.0, 10.0)
 """Seconds before a worker is started again that died before it had loaded its reward, again and again."""
 _LAST_WORDS_SECONDS = 0.2
-"""The time to read the output that a process wrote before it died."""
+"""The time to read the output that a process wrote before it died. Any number: a pipe is read in microseconds."""
 _LENGTH_BYTES = 8
+"""As in `workers.frames`."""
 
 Answered = Callable[["Sent", "list[RowScore] | str | None"], None]
 
@@ -231,6 +234,7 @@ class Worker:
             writer.close()
         if self.process is not None:
             with contextlib.suppress(asyncio.TimeoutError):
+                # Ten seconds for the batch that it is scoring; a process that died needs no time.
                 await asyncio.wait_for(self.process.wait(), 10.0 if self.closing else 0.1)
             self.kill()  # also what it has left behind
             await self.process.wait()
@@ -248,6 +252,7 @@ others."""
 _BATCH_SECONDS = 0.01
 """The time that a batch should take: requests that arrive meanwhile wait for it, and its rows are answered together."""
 _SMALLEST = 4
+"""Any number: slow rewards are called for a few rows at once, since they may score batches better than rows."""
 _PATIENCE, _PATIENCE_WAITING = 0.25, 0.75
 """The share of the deadline after which the rows of a slow batch are scored one by one, so that one slow row costs the
 others nothing. Asking judges again is dear, so a reward that waits gets more time."""
@@ -255,9 +260,11 @@ _TURN = 1 / 16
 """The share of the deadline after which a row that is scored alone makes room for rows that wait: this share at first,
 then twice as much, and so on. Without it, a few rows that hang would hold all workers until the others are late."""
 _GRACE = 0.5
-"""Seconds that a late worker still gets to answer before it is killed."""
+"""Seconds that a late worker still gets to answer before it is killed. Any number: an answer that is on its way saves
+the start of another process."""
 _MOST_TRIES = 3
-"""The number of workers that a row kills before it is given up; the last ones scored nothing else meanwhile."""
+"""The number of workers that a row kills before it is given up; the last ones scored nothing else meanwhile. Any
+number: the first deaths may be the fault of other rows."""
 
 
 class Busy(Exception):
@@ -334,6 +341,7 @@ class Dispatcher:
             if refusal := self._refusal():
                 await self.close()
                 raise RewardDefinitionError(refusal)
+            # Loading takes seconds: a hundred looks a second cost nothing.
             await asyncio.sleep(0.01)
         self.described = next(worker.described for worker in self._pool if worker.described)
         for worker in self._pool:
@@ -528,6 +536,7 @@ class Dispatcher:
                 worker.kill()
         ends = [sent.end_at(others) for worker in self._pool for sent in worker.sent.values()]
         nearest = min(ends, default=math.inf)
+        # At least 50 ms, so that a deadline that is over does not make the loop spin.
         return None if nearest == math.inf else max(0.05, nearest - now)
 
     def _answered(self, sent: Sent, scores: list[RowScore] | str | None) -> None:
@@ -536,6 +545,7 @@ class Dispatcher:
             self._isolated = None
         if isinstance(scores, list):
             seconds = (time.monotonic() - sent.began) / len(scores)
+            # A moving average over about ten batches.
             self._pace += 0.1 * (seconds - self._pace) if self._pace else seconds
             start = 0
             for job in jobs:

@@ -15,6 +15,7 @@ try:
 except ImportError as missing:
     raise MissingExtraError.of("the reward server", "serve") from missing
 
+# Powers of two up to the largest batch: the borders of a histogram.
 _SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 

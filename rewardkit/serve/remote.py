@@ -47,11 +47,14 @@ if TYPE_CHECKING:
 TOKEN = "REWARDKIT_TOKEN"
 """The environment variable with the token."""
 LARGEST = 64
-"""Rows of one request."""
+"""Rows of one request. Any number: small enough that the rows of a batch are shared among the workers of the server."""
 _AT_ONCE = 16
-"""Requests at a time from one event loop."""
+"""Requests at a time from one event loop. Any number: more would wait at the server instead."""
+# Any numbers: a busy server answers soon, and one that restarts needs seconds.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
+# What may pass: a timeout, too early, too many requests, a server that restarts or stands behind a proxy that does.
 _AGAIN = (408, 425, 429, 500, 502, 503, 504)
+# No token, forbidden, or a wrong address: no later request would do better.
 _STOPS = (401, 403, 404, 405)
 _SHARE = 0.9
 """The server's share of the remaining time, so that it can still report which rows have a score."""
@@ -161,6 +164,7 @@ async def answer(server: Server, method: str, path: str, content: Mapping[str, A
         asked = 0.0
         try:
             async with slots:
+                # A timeout of 0 would fail at once.
                 left = max(0.1, backoff.left)
                 body = None if content is None else _body({**content, "deadline": _SHARE * left})
                 response = await client.request(
@@ -215,6 +219,7 @@ def _client(httpx: Any) -> tuple[httpx.AsyncClient, asyncio.Semaphore]:
     loop = asyncio.get_running_loop()
     process, client, slots = _clients.get(loop, (0, None, None))
     if process != os.getpid() or client is None or slots is None:
+        # 30 seconds: shorter than the server keeps connections, which is 75.
         limits = httpx.Limits(max_connections=_AT_ONCE, max_keepalive_connections=_AT_ONCE, keepalive_expiry=30.0)
         client, slots = httpx.AsyncClient(limits=limits, trust_env=False), asyncio.Semaphore(_AT_ONCE)
         _clients[loop] = os.getpid(), client, slots
@@ -447,6 +452,7 @@ class RemoteTerm(Reward):
         return f"{self.remote!r}[{self.term!r}]"
 
 
+# Any limits: twice the server's own deadline for a row, and a server that starts at the same time.
 def remote(url: str, *, deadline: float = 120.0, wait: float = 30.0) -> Reward:
     """Return the reward that `rewardkit serve` serves at an address: ``rk.to_trl(rk.remote("http://host:8000"))``.
 

@@ -38,7 +38,8 @@ from rewardkit.tree.reward import bindings
 from rewardkit.workers.frames import receive, send
 
 COMPUTING, WAITING = 1, 32
-"""Batches that one worker scores at a time, if its reward only computes, and if it waits for something."""
+"""Batches that one worker scores at a time, if its reward only computes, and if it waits for something. Any numbers:
+Python computes one batch at a time; those that wait take memory only."""
 OFFERS = TrainerInputs(
     "the reward server",
     step=True,

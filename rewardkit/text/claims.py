@@ -16,6 +16,9 @@ from dataclasses import dataclass
 from rewardkit.text.phrases import WRONG_WORDS, words
 
 WINDOW = 160
+"""Characters around a mention that are read, half on either side. At 60, the "incorrect" of "42 apples is incorrect" is
+no longer found; ten times as many change no test, and reading all of the text for every mention would take quadratic
+time."""
 
 
 # Before a mention.
@@ -81,12 +84,14 @@ _TWO_WORDS = {
 }
 """The word next to the mention, and the words before it that make it a denial."""
 
+# Signs, and words of languages without spaces, that stand right before the mention.
 _SIGNS = (
     "≠", "!=", "✗", "✘", "❌", "✖", "不是", "并非", "並非", "不等于", "不等於", "不会是",
     "不可能是", "而非", "不选", "不選", "不应选", "不为", "不為", "没有", "非", "ไม่ใช่", "ไม่", "มิใช่", "ບໍ່ແມ່ນ", "មិនមែន",
 )  # fmt: skip
 _MARKUP = '*_`$"“”«»„()[]{}~\\'
 _MOST_WORDS = 14
+"""Any limit: 80 characters hold about as many words."""
 
 
 def denied_before(text: str, start: int) -> bool:
@@ -126,7 +131,10 @@ def _last_word(text: str) -> tuple[str, str]:
 
 # After a mention.
 
+# Also "'s": "42's wrong".
 _BE = r"(?:is|was|are|were|would be|will be|seems|looks|must be|has to be|'s)"
+# "42 is too large", "42 is a trap" and "42 was my first guess"; "is out of the question" has "of", and stays a claim
+# for others to judge.
 _FALSE = (
     r"(?:wrong|incorrect|false|impossible|mistaken|invalid|ruled out|excluded|eliminated|out\b(?! of)|nonsense|absurd|"
     r"extraneous|rejected|discarded|refuted|disproved|inadmissible|infeasible|contradict\w+|a contradiction|"
@@ -134,37 +142,57 @@ _FALSE = (
     r"(?:just )?(?:my|the|a) (?:guess|(?:first|initial|old|wrong) (?:guess|answer|thought))|"
     r"(?:far |much |way )?too (?:big|small|large|little|high|low|many|much|long|short|few)\b)"
 )
+# After "not": "42 is not right", "is not the answer", "is not what we want".
 _TRUE = (
     r"(?:it\b|right|correct|true|possible|valid|plausible|"
     r"(?:the|my|an?|our) (?:\w+ )?(?:answer|solution|result|option|choice)|"
     r"what (?:we|i) (?:want|need)|the (?:right|correct|number|value|case))"
 )
+# "42 - no." denies it; in "42 - no tax is added", the word has a noun.
 _UNDENIED = r"(?=[ ]?[)\].!,;|\n]|\Z)"
 _DENIED_AFTER = "|".join((
+    # "42 is wrong", "42, which is not the answer", "42, but it's too large"
     r"(?: ?[,:–—-]|(?:,? ?\(| ?[,;–—-]) ?(?:which|that|it|this|and that)|,? ?(?:but|however),? (?:it|that|this))? ?"
     rf"{_BE} (?:\w+ly |just |simply |also )?(?:not (?:\w+ly )?{_TRUE}|{_FALSE})",
+    # "42 isn't right", "42; it can't be true"
     r"(?:,? which| ?[;–—-] ?(?:it|that|this))? (?:isn't|wasn't|can't be|cannot be|can not be|couldn't be) "
     rf"(?:\w+ly )?{_TRUE}",
+    # "42 can't be right", "42 doesn't work"
     r"(?:,? which)? (?:can't|cannot|can not|couldn't|won't|doesn't|does not|didn't|fails to|will not)"
     r" (?:be (?:it|right|correct|true|the)|hold|work|fit|do\b|satisfy|make sense|match|check out)",
+    # "42 makes no sense", "42 isn't."
     rf"(?:,? which)? (?:(?:fails|makes no sense|must be wrong|has been ruled out)\b|isn't{_UNDENIED})",
+    # "42 (wrong)", "42 - no good."
     rf" ?[,;:=→|–—-]? ?[(\[]? ?(?:wrong|incorrect|false|impossible|invalid|rejected|extraneous|"
     rf"not (?:it|right|correct|true|"
     rf"really)|no good|(?:but )?no(?:pe)?|just (?:a guess|guessing|kidding)|kidding|a contradiction){_UNDENIED}",
+    # "42 - not!"
     r" ?[,–—-]? ?\(?not(?:[.!)\n]|\Z)",
+    # "42, but that isn't", "42, which contradicts"
     r",? (?:but|however),? (?:it|that|this) (?:isn't|wasn't|can't|cannot|doesn't|(?:is|was) not|'s not)|"
     r",? which contradicts\b| it is not\b",
+    # "42?", "42 ✗"
     r" ?[?？✗✘❌✖吗嗎]",
+    # Japanese and Korean deny behind the number: "42ではない", "42가 아니다"
     r" ?(?:ではな|ではあり|じゃな|では無|[はが]?(?:間違|誤り|不正解)|[은는이가]? ?아[니닙닌]|[이가]? ?틀[리렸])",
+    # "42不对"
     r" ?(?:不对|不對|不正确|不正確|是错|是錯|错误|錯誤)",
+    # "42 ist falsch", "42 est faux", "42 неверно"
     r" (?:ist|sind) (?:falsch|nicht)| (?:es|son) (?:incorrect|fals|erróne)| est (?:faux|incorrect)| неверно| неправ",
+    # "42とは思わない": not thought to be 42
     r" ?(?:とは(?:思わ|思い(?:ませ|難)|言え|限ら)|라고 (?:생각|보)\w*지|[은는이가]? ?아니)",
+    # a denial in any language of the table, after up to two words
     rf" ?(?:[^\s\d,.;:!?。，、।]{{1,20}} ){{0,2}}(?:{words('not_last')})(?![^\W\d])",
+    # "42, falsch"
     rf" ?[-–—,，、;(（。.] ?(?:{WRONG_WORDS})(?![^\W\d])",
 ))  # fmt: skip
+# "42 apples is wrong": up to two words, none of which begins another clause.
 _NOUN = r" ?(?!(?:because|since|as|and|or|but|so|while|if|which|that|not|rather|than|instead)\b)[a-z%°]{1,20}"
+# "42) is wrong", "42?": nothing but closing marks is between.
 _CLOSE_AFTER = re.compile(rf"[)\]*_`$\"'”’»]{{0,4}}(?:{_DENIED_AFTER})")
+# The same with a noun: "42 apples is wrong".
 _AFTER = re.compile(rf"[)\]}}*_`$\"'”’»\\]{{0,6}}(?:{_NOUN}){{0,2}}?(?:{_DENIED_AFTER})")
+# Every denial above has one of these; looking for them first is faster than matching the denials.
 _MAY_DENY = re.compile(
     r"[?？✗✘❌✖吗嗎]|not\b|n't|wrong|incor|false|impos|mistak|inval|ruled|excl|elim|out\b|nonse|absurd|unlike|trap|"
     r"but|contra|extran|reject|disc|refut|disp|inad|infe|kidding|"
@@ -174,6 +202,7 @@ _MAY_DENY = re.compile(
 _WRAPPED = re.compile(r"\A[ \t]*\n[ \t]*(?=(?:is|was|are|isn't|wasn't|cannot|can't|does|doesn't|which)\b)")
 """A line that continues with a verb does not end a sentence: "42\nis wrong"."""
 
+# A period counts before a space only: 3.5 is one number.
 _SENTENCE_END = re.compile(r"[?？]|[!。！\n]|\.(?:\s|\Z)")
 
 
@@ -197,6 +226,7 @@ def asked(text: str, end: int) -> bool:
 
 # Retractions.
 
+# "No, wait" and "I changed my mind"; not "wait for the bus", nor "never mind the rest".
 _RETRACTED = re.compile(
     r"(?<![a-z])(?:(?:no|hold on|oops|hmm)[,.!]* ?wait\b|wait[,.!]* ?no\b|correction ?[,:–—]|"
     r"(?:scratch|strike|forget|ignore|disregard) (?:that|this|it|the above|what i (?:said|wrote))\b|"
@@ -216,6 +246,7 @@ _RETRACTED = re.compile(
     r"(?:korrektur|corrección|correção|correzione|поправка) ?:)|"
     r"更正|口误|我错了|我錯了|等等[,，]|(?:不对|不對)[,，。]|訂正|間違えました|정정|잠깐만"
 )
+# "That's wrong." and, as a whole sentence, "No."; not "that is wrong to say" or "No tax is added".
 _TAKEN_BACK = re.compile(
     r"(?<![a-z])(?:(?:that|this|which|it)(?:'s| is| was) (?:\w+ly )?(?:wrong|incorrect|false|a mistake|an error|"
     r"not (?:right|correct|true))\b(?! (?:to|that|because|if)\b)|(?:that|this|it) (?:isn't|wasn't|can't be|cannot be|"
@@ -227,6 +258,8 @@ _TAKEN_BACK = re.compile(
     rf"nein|non|não|{WRONG_WORDS})(?:[.!。！]+(?=\s|\Z)|\Z)"
 )
 _SHORTEST = 3
+""""No." is the shortest of them."""
+# Every retraction has one of these; a text without them is not searched further.
 _RETRACTION_WORD = re.compile(
     r"sure|certain|confident|lying|joking|joke|lie\b|guess|believe|trust|wait|hold on|psych|jk|lied|reconsider|oops|"
     r"doesn't|does not|impossible|"
@@ -235,7 +268,9 @@ _RETRACTION_WORD = re.compile(
     r"warte|moment|attend|подожди|espera|"
     rf"{WRONG_WORDS}|nein|non|não|korrek|corre|поправ|更正|口误|我错了|我錯了|等等|不对|不對|訂正|間違|정정|잠깐"
 )
+# "I am not sure that's wrong" and "check if that's wrong" take nothing back.
 _NOT_MEANT = re.compile(r"(?:not|n't|never|nothing|if|why|what|whether|think|thinks|say|says|check|sure)\s(?:\w+\s)?\Z")
+# Right before the new value: "Actually, 41", "no: it's 41", "make that 41".
 _CORRECTS = re.compile(
     rf"(?<![^\W\d_])(?:{words('no')}|"
     r"actually|no|wait|hmm|sorry|oops|or rather|i mean|i meant|make (?:that|it)|"
@@ -280,12 +315,15 @@ def corrects(text: str, start: int) -> bool:
 
 # What a reader does not see, or sees struck out.
 
+# At most 400 characters, without an empty line: two "~~" far apart may both mean "about".
 _CROSSED_OUT = re.compile(r"(?<!~)~~(?!~)(?:[^~\n]|\n(?![ \t]*\n)){1,400}(?<!~)~~(?!~)")
+# Parts of a page that are struck out, or that CSS hides: <span style="display:none">.
 _HIDDEN_TAG = re.compile(
     r"<(?:(del|s|strike)\b[^<>]{0,60}"
     r"|(\w{1,10})\s[^<>]{0,60}?(?:display: ?none|visibility: ?hidden|\bhidden\b)[^<>]{0,60})>",
     re.IGNORECASE,
 )
+# As long as what "~~" may strike out.
 _LONGEST_S = 400
 """`<s>` may also be the token at the beginning of a text, and `</s>` the one at its end."""
 

@@ -245,6 +245,7 @@ def _behind(text: str, body: str, after: str) -> str:
     return after if start < 0 else text[start + len(body) + 2 :].partition("\n")[2]
 
 
+# Spaces and the ">" of quotations, as in "> {".
 _INDENT = re.compile(r"^[> \t]+", re.MULTILINE)
 _DOCUMENT = re.compile(
     r"""

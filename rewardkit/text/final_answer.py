@@ -31,8 +31,10 @@ from rewardkit.text.visibility import straight
 
 # The model's own words.
 
+# Not words such as "part" or "step": a model numbers those in its own solution.
 _NEXT = "example|task|next (?:question|problem|example|task)|(?:new|another) (?:question|problem)|[例题題]|例题|例題"
 
+# A whole line that starts with "Question 2:", "Human:" or "### Problem"; "The question: ..." goes on with the answer.
 _NEXT_TURN = re.compile(
     r"^[ \t>]{0,8}(?P<set>\#{1,6}[ \t]{0,4}|[*_\[]{1,2})?"
     rf"(?:(?P<speaker>{words('speaker')})|(?:{words('question')})|(?P<next>{_NEXT}))"
@@ -59,10 +61,13 @@ _INTRODUCTION = re.compile(
 """A sentence that only introduces: "Sure! Let's solve it."."""
 
 _LONGEST_INTRODUCTION = 200
+"""Any limit: introductions are short, and a longer text before a question has begun to answer."""
+# An empty box or tag answers nothing: "Put it in \boxed{}" is from the prompt.
 _MARKED = re.compile(r"\\(?:boxed|fbox)(?!\s?\{\s*\})|####|<(?:final_)?answer\s?>(?!\s*</)", re.IGNORECASE)
 
 _MOST_TURNS = 20
-"""A text with more beginnings of turns than this is cut at the last of these: the text before each is searched."""
+"""A text with more beginnings of turns than this is cut at the last of these: the text before each is searched. Any
+limit, so that time stays linear."""
 
 _COLON = (":", "\uff1a")
 
@@ -124,6 +129,7 @@ _TAG = re.compile(
 )
 """Not "in the <answer> tags", which only mentions them. A whole solution in ``<solution>`` is not an answer."""
 
+# Four, as in GSM8K: "#### 18". Three are a heading.
 _HASHES = re.compile(r"(?:^|(?<=\s))####(?!#)[ \t]*(?=\S)(.*)", re.MULTILINE)
 _HEADING = re.compile(
     r"(?i)(?P<answer>(?:the\s|final\s|correct\s){0,2}(?:answer|result)\b[*_]*(?:\s+is\b)?[*_]*\s*[:=]?[*_]*)"
@@ -141,30 +147,40 @@ _LEAD = re.compile(
 
 # A box or number stands alone if the text around it does not make it part of a formula. The list has all allowed text.
 
+# Marks that only dress what follows: "\textbf{", "$\displaystyle", "**(".
 _OPENERS = re.compile(
     r"(?:[\s~*_`({\[#]|\\[,;:! >({\[]|\$|\\(?:q?quad|displaystyle|textstyle|[lL]arge|LARGE|[hH]uge|small|left|bm|bf|"
     r"[bB]igg?l?|boldsymbol|math(?:bf|rm|bb)|text(?:bf|it)?|(?:text)?color\s?\{[a-z]{1,12}\}|ensuremath|noindent|"
     r"centering)(?![A-Za-z]))*\Z"
 )
+# Not "}" of a new group: only what ends or spaces a formula, as "\right)" and "$**" do.
 _CLOSERS = re.compile(r"(?:[ \t~*`)\]}$]|\\[,;:! )\]}]|\\(?:right|[bB]igg?r?)(?![A-Za-z]))*")
+# In a formula, "!" is a factorial; behind it, it calls out: "\boxed{5}$!".
 _IN_FORMULA = re.compile(r"\$|\\[(\[]")
 _RELATION = frozenset((
     "approx", "equiv", "sim", "cong", "therefore", "because", "implies", "iff", "Rightarrow", "rightarrow", "to",
     "Longrightarrow", "longrightarrow", "Leftrightarrow", "in", "begin", "end",
     "item", "par", "newline", "quad", "qquad",
 ))  # fmt: skip
+# The word or the command before: "is", "\approx".
 _LAST_WORD = re.compile(r"(\\?)([^\W\d_]+(?:['’][^\W\d_]+)?)['’.]?\Z")
+# Marks, "=", a word with a colon or in bold, and the cells of a table: "x =", "Total:", "| Sum |". Not an operator or a
+# digit: in "2 \boxed{21}" and "x + \boxed{3}", the box is a part.
 _FREE_BEFORE = re.compile(
     r"(?:[^\w\s+\-\u2212\u2013\u2014*/^<>≤≥≠±×·÷√∓%°)\]}\\|&]|(?<![<>!])=|[=\->]>|\\\\|&|</?\w{1,20}>"
     r"|[^\W\d_]{2}['’*:]{0,3} ?[-\u2013\u2014]|[^\W\d_]{2}[)\]]|[^\W\d_]{2} [0-9]{1,2}|\n[ \t]*\|[^\n]{0,50}\|"
     r"|\\(?:text\w*|mathrm|mbox|underline|emph|begin|end|label|tag)\s?\{[^{}]*\})\Z"
 )
+# "- " begins an item only at the start of a line; elsewhere it may be a minus sign.
 _BULLET = re.compile(r"(?:\A|\n)[ \t]*[->]\Z")
+# "(3," opens a pair whose second part is not an answer by itself.
 _IN_TUPLE = re.compile(r"[(\[{][^()\[\]{}\n]*\w\}?\s?,\Z")
 _OPERATORS = frozenset((
     "minus", "negative", "plus", "times", "half", "twice", "double", "triple", "than", "neither", "sqrt", "root",
     "over", "exclude", "excluding", "mod", "modulo", "log", "ln", "sin", "cos", "tan", "exp",
 ))  # fmt: skip
+# The end of a sentence, a unit or a word may follow: ". ", "^\circ", " apples". What goes on with the value may not: "
+# million", ".5", "^2".
 _FREE_AFTER = re.compile(
     r"\Z|\.(?=\s|[A-Z][a-z])|[.,;:?](?!\s?[-$]{0,2}[0-9]|[A-Za-z]\w| [A-Z](?:\Z|[.,;\n]))"
     r"|[\n&#'\"%°=≈→⇒]|\\[%\\]|\^\{?\s?\\?(?:circ|prime|text|mathrm|st|nd|rd|th|o)(?![a-z])"
@@ -195,6 +211,8 @@ _OTHER_CHOICE = re.compile(
 """Text after a box that offers another answer: "or 43", ", Rome"."""
 
 _NEAR = 60
+"""Characters before and after a box or a number that are read, so that time stays linear. At 20, what is before the
+value in ``$$\\text{The answer is } 42$$`` is cut; 400 change no test."""
 
 
 def lone_boxes(text: str) -> list[str] | None:
@@ -332,6 +350,7 @@ def _boxed_in_tag(body: str) -> str | None:
     return _boxed(body) if not lead or _LEADS_TO_BOX.search(sentence) else None
 
 
+# The last sentence before a box in a tag.
 _LAST_LEAD = re.compile(r"(?<=[.!?\n])\s*(?=\S)")
 _LEADS_TO_BOX = re.compile(
     r"[^\W\d_]{2}.*[.!]\Z|\A[^\W\d_]+,?\Z|\A[^\d]*:[*_]*\Z|(?:[=≈→⇒-]|\b(?:is|are|so|therefore|thus|hence|get|gives?|"
@@ -376,15 +395,20 @@ def behind_hashes(text: str) -> str | None:
 
 # Statements.
 
+# "is therefore 42", "is, of course, 42" and "is most likely to be 42".
 _ADVERB = (
     r"(?:,?\s(?:therefore|thus|indeed|hence|simply|just|exactly|clearly|definitely|obviously|certainly|then|in fact|"
     r"of course|equal to|(?:most )?likely(?: to be)?|typically|generally),?)?"
 )
+# "is", ":" or "=": but in "The answer is reasonable" and "is as follows", no answer follows. A dash needs a space
+# behind it: "Answer -5" is negative.
 _IS = (
     r"(?:[*_]{0,3}\s?(?:[:=→⇒➡👉–—：]\ufe0f?|=>|->|-(?=\s))"
     r"|\s(?:is|are|equals|would be|must be|should be|will be|has to be|can only be)"
     r"(?![A-Za-z'’]|\s(?:reasonable|plausible|consistent|verified|confirmed|unique|as follows)\b),?)"
 )
+# Between "answer" and "is": "The answer to the question is", "The answer, after rounding, is". "The answer plus 2 is"
+# is matched, too: is_claimed rejects it, so that no earlier statement counts.
 _ABOUT = (
     r"(?:\s\([^()\n]{1,60}\)"
     r"|,\s(?:after|as|by|then|of course)\b[^,.:;!?\n\d]{0,40},"
@@ -392,6 +416,7 @@ _ABOUT = (
     r"|\s(?:mod(?:ulo)?|times|plus|minus|divided by|without|excluding|squared|cubed|doubled|"
     r"halved)\b[^.:;!?\n]{0,40}?)??"
 )
+# "The answer is", "answers: ", "final result ="; not "the result is", which is said of every step.
 _ENGLISH = re.compile(
     r"(?:answers?(?: (?:option|choice|letter))?\b|final (?:result|value|solution)\b)"
     rf"{_ABOUT}{_IS}{_ADVERB}(?:\s?\}}(?=\s?[$\w\\]))?[*_]{{0,3}}"
@@ -405,7 +430,9 @@ _HEAD = re.compile(
 )
 """A heading, or the only column of a table, or the first cell of a row."""
 
+# "## Final " and "My " on a line of their own; in "I gave an answer\n", no heading begins.
 _HEAD_BEFORE = re.compile(r"(?:^|\n)[\s#*_>|\-]{0,8}(?:(?:the|my|final|correct|best) ){0,3}\Z", re.IGNORECASE)
+# ":" or "is", in any language of the table.
 _COPULA = rf"\s?(?:[*_]{{0,3}}[:=：—–-]|(?:{IS_WORDS})(?!\w))"
 _OTHERS: dict[str, str] = {
     stem: (
@@ -457,7 +484,8 @@ class Statement(NamedTuple):
 
 
 _MOST_PLACES = 40
-"""The number of occurrences of a word that are looked for, from the end."""
+"""The number of occurrences of a word that are looked for, from the end. Any limit, so that time stays linear: the last
+statement counts, and one of the last is claimed."""
 
 
 def from_the_end(lowered: str, word: str) -> Iterator[int]:
@@ -502,7 +530,9 @@ _SKIP = re.compile(r"(?:(?<=\n)\s{0,6}|[ \t]{0,4}\n\s{0,6})(?:(?:[-*•>]|1[.)])
 """Below a heading, the mark of an item or of a quotation says nothing: it is not a minus sign."""
 
 _DISPLAYS = (("\\[", "\\]"), ("$$", "$$"))
+# A formula, a bold text or code is read whole: the period in "$3.\overline{3}$" ends no sentence.
 _FORMULA = re.compile(r"\s*(?:\$(?:[^$\\\n]|\\.)+\$|\\\((?:[^\\\n]|\\[^()])+\\\)|\*\*[^*\n]+\*\*|`[^`\n]+`)")
+# Not after "Mr.", "e.g." or an initial, and not before a small letter: "J. R. Smith", "3 p.m. today".
 _SENTENCE_END = re.compile(
     r"(?<![ .(][A-Za-z])(?<!\b(?:Mr|Dr|St|vs|No|Jr|Sr))(?<!\b(?:Mrs|etc|e\.g|i\.e))"
     r"[.!][*_`\"'”)\]]{0,4}(?=\s+[^a-z\s]|\s*\Z)|[。！।]"
@@ -526,6 +556,7 @@ _ENDING = re.compile(rf"(?:{words('end')})[.。।]?\Z")
 _CLAUSE_END = re.compile(r"[.!?;。।৷؟۔！？]|(?<![:,：，\s])\s*\n|(?<=[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff])\s")
 """The end of a sentence; Thai ends one with a space, and so do some in Chinese and Japanese."""
 
+# Any limit: what makes a statement someone else's is in its own sentence, and sentences are shorter than this.
 _LONGEST_SENTENCE = 200
 _OWN_PHRASES = re.compile(
     r"\bnot (?:hard|difficult) to (?:see|show|find|verify|check)\b|\b(?:no|without (?:a|any)?) ?doubt\b|\bof course\b|"
@@ -535,8 +566,11 @@ _OWN_PHRASES = re.compile(
 )
 """Phrases that claim a statement, although their words alone do not; and commands of LaTeX."""
 
+# "Perhaps", "wrong" or "if" in scripts that English does not share; the words of English are below.
 _DOUBTED = re.compile(words("doubt"))
+# Where a clause may begin, so that each is judged by itself: a comma, "so", or a value.
 _JOINT = re.compile(r"[,:，：、—–(（]|\b(?:and|so|therefore|thus|hence)\b|\S*[\d$]\S*", re.IGNORECASE)
+# "so the answer is" draws the writer's own conclusion, even after "if x > 0, then x = 5".
 _CONCLUDES = re.compile(r"[\W\d]*(?:and |but )?(?:so|but|therefore|thus|hence|which means|meaning)\b|\W*(?:所以|因此)")
 _PREMISE = re.compile(
     r"\W*(?:since|because|given|after|by|as (?:we|you|a result|shown|stated|required)|adding|based on|considering|"
@@ -653,6 +687,7 @@ def _line_end(text: str, start: int) -> int:
 # After a stated answer: what takes it back, or replaces it. A completion is paid for one gold answer only, so a remark
 # with another value is harmless: only a sentence that is nothing but a value, or says that it is the answer, replaces.
 
+# A colon or an "or" at the end of a line goes on: "Or:\n43" is one piece.
 _PIECE_END = re.compile(r"(?<=[.!;。；！？])\s+|(?<=[。！？])|(?<!\bor)(?<!\bor )(?<![:：])(?<![:：]\*\*)\n+|;\s")
 COURTESY = re.compile(
     r"(?:i hope|(?:please )?let me know|feel free|hope (?:this|that|it)|is there anything|would you like|thanks?\b|"
@@ -663,6 +698,8 @@ COURTESY = re.compile(
 
 _AROUND_PIECE = "*_`#>.,!;:()[]-–—|\"' \t\n"
 _LONGEST_REPLACEMENT = 120
+"""At 30, "Explanation:\\nIt could also be 43." is too long to replace an answer. Any limit above: a longer sentence
+with a value explains."""
 _INSTEAD = re.compile(
     rf"\W*(?:(?:{OR_WORDS}|and|but|so|however|also|in fact|in truth|in reality|actually|really|rather|instead|well|"
     r"then|therefore|thus|hence|edit|update|correct(?:ion|ed)|better|second (?:choice|guess|answer)|backup|plan b|"
@@ -676,6 +713,7 @@ _INSTEAD = re.compile(
 """Everything that may precede a value that replaces another: "Or", "In fact it's", "Correction:", "The true total
 is"."""
 
+# "yes, actually no"; not the "no" of "no apples", which has a noun behind it.
 _POLARITY = re.compile(r"\b(?:(yes|true)|no|false)\b(?=\W*(?:[.,;:!?)]|\Z))", re.IGNORECASE)
 _LESSER = re.compile(
     r"\W*(?:if|unless|when|provided)\b|\W*which (?:(?:is|was) not (?:what|right|correct|the|true)|"
@@ -686,11 +724,17 @@ _LESSER = re.compile(
 )
 """A clause by which the stated answer is not quite the answer."""
 
+# The answer's own sentence is over.
 _NEXT_SENTENCE = re.compile(r"\W*(?:[.!。！]|\n)")
+# A digit or a formula: an answer in words is compared word by word.
 _VALUE = re.compile(r"\d|\$|\\[(\[]")
+# The value at the end, which may have a unit: "it is 43 apples".
 _LAST_VALUE = re.compile(r"(?:\$[^$]+\$|\\\(.+\\\)|(?:(?<=\s)|(?<=[^\x00-\x7f])|\A)[!-~]*\d\S*)(?: [^\W\d_]+)?\Z")
+# Two letters: "x" and the commands of LaTeX are no words.
 _WORD = re.compile(r"(?<![\\a-z])[^\W\d_]{2}")
+# "## Check" and "**Check:**": a value below is about the title, and replaces nothing.
 _TITLE = re.compile(r"\s*(?:#|[*_]{2}.*(?:\*|_|:)\s*\Z)")
+# Behind a space, or behind a character of a script without spaces.
 _WORD_START = re.compile(r"(?:\A|(?<=\s)|(?<=[^\x00-\x7f]))[^\W\d_]")
 _EQUALLY = re.compile(
     r"\W*(?!(?:this|that|it|which)\b)\S+ (?:is|would be) (?:also|equally|just as)(?: \w+)? (?:possible|right|correct|"
@@ -760,6 +804,7 @@ _POINTERS = " \n\r\t✅✓✔☑➡👉🟢🎯⭐📌💡🔹→⇒∴•\ufe0f
 PAIRS = dict(zip("\"'`*$_\u201c\u2018\u00ab\u300c", "\"'`*$_\u201d\u2019\u00bb\u300d", strict=True))
 """Quotation marks and marks for emphasis, code and math, each with its closing mark."""
 
+# Elements that only dress a text: "<b>42</b>".
 _ELEMENT = re.compile(r"<(b|strong|i|em|u|mark|code|span)\b[^<>]*>([^<>]*)</\1>", re.IGNORECASE)
 
 
@@ -786,6 +831,7 @@ def bare(text: str) -> str:
 
 # HTML.
 
+# Attributes must have "=": "a <b and c> d" compares.
 _HTML = re.compile(r"<(/?)([A-Za-z]\w{0,20})(?:\s[^<>=\n]{0,30}=[^<>\n]{0,60})?/?>")
 _RAISED = {"sup": "^{", "sub": "_{"}
 _INLINE = frozenset(("a", "b", "big", "code", "em", "font", "i", "mark", "small", "span", "strong", "u"))

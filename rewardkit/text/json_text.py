@@ -17,6 +17,7 @@ from rewardkit.errors import MissingExtraError
 # Notes about problems in a JSON value: paths and values, shortened and safe to show.
 
 
+# Any limits: notes are read in tables, and a document may have thousands of violations with long keys.
 SHOWN_VIOLATIONS = 3
 SHOWN_TEXT = 40
 SHOWN_STEPS = 8
@@ -77,6 +78,7 @@ def value_text(value: object) -> str:
         return f"{'object' if isinstance(value, dict) else 'array'} of {len(value):,}"
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
+    # 128 bits are 39 digits, which fit in a note; Python refuses to print thousands.
     if isinstance(value, int) and value.bit_length() > 128:
         return f"integer of about {round(value.bit_length() * 0.30103):,} digits"
     return printable(repr(value)[:SHOWN_TEXT])
@@ -93,9 +95,12 @@ def _visible(character: str) -> str:
 
 
 MAX_CHARACTERS = 200_000
-"""The longest text that primitives read, in characters."""
+"""The longest text that primitives read, in characters. Any limit, here of about 50,000 tokens, so that no completion
+takes seconds."""
 
 MAX_DEPTH = 64
+"""Any limit far below Python's 1,000 frames, since values are walked through recursively; documents are a few levels
+deep."""
 _MAX_INTEGER_BITS = 1330  # 400 decimal digits
 # Digits become "0", "E" becomes "e" and other letters are deleted: a plain search of the little that is left finds
 # numbers that may be too large and brackets.
@@ -159,6 +164,7 @@ _parser = cache(json_parser)
 
 def _cut(problem: str) -> str:
     """Shorten the parser's message: it may hold a long key, and ends with the position."""
+    # Any limits: the head says what is wrong, the end where.
     return problem if len(problem) <= 160 else f"{problem[:80]}...{problem[-60:]}"
 
 

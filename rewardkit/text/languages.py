@@ -71,6 +71,7 @@ def language_code(name: object) -> str:
     return found
 
 
+# As many as the basic plane of Unicode has.
 @lru_cache(maxsize=65_536)
 def script_of(character: str) -> str:
     """Return the script of a letter; empty for other characters."""

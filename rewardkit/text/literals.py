@@ -15,6 +15,8 @@ from typing import Any
 
 from rewardkit.errors import shorten
 
+# Any limits: no cell of a data set is as large, and one that is would make a batch wait. Literals take Python's parser,
+# which is slower and uses more memory; int() takes quadratic time; and deeper nesting could overflow the stack.
 JSON_CHARACTERS = 1_000_000
 LITERAL_CHARACTERS = 100_000
 NUMBER_CHARACTERS = 1_000
@@ -22,6 +24,7 @@ DEPTH = 64
 
 # An unterminated string extends to the end of the text, so that no character is read twice.
 _JSON_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
+# All that a Python literal may be made of: no calls, no operators, no names but these three, and no octal escapes.
 _LITERAL_TOKEN = re.compile(
     r"""[ \t\n\r]*(?:
         (?P<string>[uU]?(?:'[^'\\\n]*(?:\\[^\n0-7][^'\\\n]*)*'|"[^"\\\n]*(?:\\[^\n0-7][^"\\\n]*)*"))
@@ -31,6 +34,7 @@ _LITERAL_TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
+# Python warns of an unknown escape: "\d" is read as a backslash and a "d".
 _ESCAPE = re.compile(r"""\\([\\'"abfnrtvxuUN])|\\""")
 
 

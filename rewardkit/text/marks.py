@@ -21,6 +21,7 @@ _FENCE = re.compile(r"([ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*)(?P<fence>`{3,}
 _LANGUAGE = re.compile(r"[{.]*[^\s{},:]+")
 """The language in an info string: ``python title="a.py"``, ``{.python}`` (Pandoc), ``python:a.py``, ``python,x``."""
 
+# "-\boxed{5}": a minus sign before the box, not the hyphen of "x-\boxed{5}".
 _SIGNED = re.compile(r"(?<![\w)\]}])[-\u2212]\Z")
 _BLANK = re.compile(
     r"(?:[\s.\u2026?_~]|\\(?:[,;:! ]|q?quad|l?dots|[hv]?phantom\s?\{[^{}]*\}|[hv]space\s?\{[^{}]*\}|"

@@ -18,8 +18,11 @@ from rewardkit.errors import shorten
 from rewardkit.text.visibility import beyond_ascii, has_visible_character, replaced, shown
 
 MAX_CHARACTERS = 400
+"""Any limit: no answer is as long, and `int` and `Fraction` take time quadratic in the digits."""
 _EXACT = Context(prec=2 * MAX_CHARACTERS)
+# Only for a hint: "42 apples" and "about 42", for which units= may be missing.
 _WITH_UNIT = re.compile(r"[+-]?[^\W\d]{0,20}[$\u20ac\xa3\xa5]?\s?\d[\d.,]{0,30}\s?[^\W\d]{0,20}")
+# Most answers are plain numbers: they are read without a search for markup.
 _PLAIN = re.compile(r"[+-]?\d+(?:\.\d+)?", re.ASCII)
 
 Exact = Decimal | Fraction
@@ -75,35 +78,48 @@ _NUMBER = re.compile(
     value_pattern(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9,])|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}(?![0-9,])"),
     re.VERBOSE | re.ASCII | re.IGNORECASE,
 )
+# "1,000" and "1,00,000", but also "1,2,3", for an error that says what the commas do.
 _WITH_COMMAS = re.compile(r"\d+(?:,\d+)+(?:\.\d*)?(?:e[+-]?\d{1,3})?", re.ASCII | re.IGNORECASE)
+# "1'000" and "1 000" as in Switzerland and France; not "12 3456" or "1 000,5", whose comma may be a decimal one.
 _OTHER_GROUPS = re.compile(r"(?<![\d.,])\d{1,3}(?:(?:['\u2019]\d{3})+|(?:[ \xa0\u2009\u202f]\d{3})+)(?![\d,'\u2019])")
 _GROUP_MARK = re.compile(r"['\u2019 \xa0\u2009\u202f]")
 _OTHER_DIGITS = re.compile(r"\d+")
 _ARABIC_MARKS = {"٫": ".", "٬": ","}
 SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 """Words for powers of ten, and their exponents."""
+# "3 million" and "3½ billion": the last word, after a number or what closes it.
 _SCALE = re.compile(rf"(?<=[\d.½¼¾*$ ])\s*({'|'.join(SCALES)})\Z", re.IGNORECASE)
 _VULGAR = re.compile(r"\A(\d*) ?([½¼¾⅕⅖⅗⅘⅛⅜⅝⅞])\Z", re.ASCII)
 """Fractions whose decimals end; ⅓ has none."""
 _SIGNS = "$€£₤¥₹₽₩₪₫₺₦₱"
 _CURRENCIES = frozenset(_SIGNS)
 CURRENCY_CODES = "USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|CAD|AUD|NZD|HKD|SGD|SEK|NOK|DKK|PLN|CZK|HUF|RUB|TRY|BRL|MXN|ZAR|KRW"
+# "US$ 5", "EUR 5", "Rs. 5": codes count before a digit only.
 CURRENCY = rf"(?:(?:US|CA|A|NZ|HK|S|R|C)?\$|[{_SIGNS[1:]}]|(?:{CURRENCY_CODES}|R[Ms]\.?)(?: |\\,)?(?=\d))"
+# "US$ 5" and "EUR 5"; the letters count before a digit only, so that "EUR" alone is no number.
 _CURRENCY_BEFORE = re.compile(CURRENCY)
+# "42 €", "42 USD", "42元".
 _CURRENCY_AFTER = re.compile(rf"\s?(?:[{_SIGNS}元円]|{CURRENCY_CODES})\Z")
+# "\frac{3}{5}" and "\frac35"; "\frac351" is \frac{3}{5} times 1.
 _FRACTION_COMMAND = re.compile(
     r"\s?\\[dtc]?frac\s?(?:\{\s?(-?\d{1,30})\s?\}|(\d))\s?(?:\{\s?(\d{1,30})\s?\}|(\d))(?!\s?\d)", re.ASCII
 )
+# "1", a zero-width space and "2" are neither 12 nor 1 and 2.
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)[^\w\s!-~]{1,20}(?=\d)")
 _WIDE = dict(zip("０１２３４５６７８９．％＋－٪⁄∕", "0123456789.%+-%//", strict=True))
 _DRESS = (
     ("(", ")"), ("**", "**"), ("*", "*"), ("`", "`"), ("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$"),
     ("{", "}"), ("(", ")"),
 )  # fmt: skip
+# "\text{42}": commands that only say how text is set.
 _COMMAND = re.compile(r"\\(?:text|textbf|textrm|mathrm|mathbf|mathit|mbox|boldsymbol)\{([^{}]*)\}")
+# Commands without braces, which only set the size or the font.
 _STYLE = re.compile(r"\\(?:displaystyle|textstyle|bf|rm|it|bfseries)(?![A-Za-z])")
+# "1{,}000" and "1,\!000": the braces keep LaTeX from adding a space after the comma.
 _LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}(?:\\!)?|,\\!|\\,)(?=\d)", re.ASCII)
+# Spaces of LaTeX, of any width.
 _LATEX_SPACE = re.compile(r"\\[,;:!> ]|\\q?quad(?![A-Za-z])|~")
+# "4 \times 10^{3}", "4 x 10^3", "4×10³"; not "4 x 10", which has no exponent.
 _TIMES_TEN = re.compile(
     r"(?<=\d)\s*(?:\\times|\\cdot|[×·⋅*x])\s*10\s*(?:\^\s*(?:\{\s*([+-]?\d+)\s*\}|([+-]?\d+))|([⁻⁰¹²³⁴-⁹]+))(?!\s?\d)",
     re.ASCII,

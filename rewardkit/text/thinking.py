@@ -19,9 +19,14 @@ from rewardkit.text.visibility import SQUARE_TOKEN, TOKEN_IN_ANGLES, spoken_text
 Tag = str | tuple[str, str]
 """A tag as users write it: ``"think"``, ``"[THINK]"``, or both marks, ``("<start>", "<end>")``."""
 
+# "think" and "my_plan"; a name with a space or a bracket would make another mark.
 _NAME = re.compile(r"[^<>/\s\[\](){}|]+")
+# "[THINK]", as Magistral writes it.
 _SQUARE = re.compile(r"\[/?([^<>/\s\[\](){}|]+)\]")
+# A mark has a sign: a word alone would be met in ordinary text.
 _BRACKET = re.compile(r"[^\w\s]")
+# Candidates that are looked at one by one from the end: most texts have the mark there. A text with thousands of "<" is
+# searched by the pattern, once.
 _FEW = 50
 _MOST_ANGLES = 20
 """A text with more ``<`` is code or markup, and is read in full: one pattern finds them all faster than one by one."""

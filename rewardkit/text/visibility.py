@@ -18,11 +18,13 @@ _SELECTORS = frozenset(map(chr, (0x34F, *range(0x180B, 0x1810), *range(0xFE00, 0
 """Invisible marks, which join characters or select their shapes."""
 
 _APOSTROPHES = dict.fromkeys("\u2018\u2019\u201b\u2032\u02bc\u00b4\uff07", "'")
+# "don`t": between letters, a backtick is an apostrophe, and no code.
 _BACKTICK = re.compile(r"(?<=[^\W\d_])`(?=[^\W\d_])")
 _CONTROLS = bytes((*range(0x09), *range(0x0E, 0x1C), 0x7F))
 """The ASCII characters that are neither printed nor white space."""
 
 _ASCII = bytes(range(0x80))
+# Nearly all texts have one early, so no character's category is looked up.
 _PRINTED = re.compile(r"[!-~]")
 _STACK = 30
 """The most marks on one character in Unicode's stream-safe text format (UAX 15)."""
@@ -30,8 +32,10 @@ _STACK = 30
 _DOUBLE_MARKS = "\u0f73\u0f75\u0f81"
 """Characters that are not marks but normalize to marks only."""
 
+# "<|im_end|>", "</s>", "<pad>", "[PAD]", and DeepSeek's in wide bars.
 _END_IN_ANGLES = r"(?:\|\w{1,30}\||\uff5c[\w\u2581]{1,30}\uff5c|/s|eos|pad|end_of_turn)>"
 _END_OF_TURN = re.compile(rf"(?:<{_END_IN_ANGLES}|\[PAD\])\Z")
+# "<|" and "|>" around 30 characters.
 _LONGEST_TOKEN = 34
 _ENDS = frozenset(("|>", "\uff5c>", "s>", "d>", "n>", "D]"))
 """The last characters of these tokens, which completions rarely end with."""
@@ -78,10 +82,13 @@ SQUARE_TOKEN = re.compile(r"\[[|/IEBP]")
 _FEW = 20
 """As many candidates are tried one by one; texts with more of them are searched by the pattern."""
 
+# The marks with which templates open the model's own turn: "<|im_start|>assistant", "[/INST]".
 _OWN = re.compile(
     r"\s*(?:(?:<\|(?:im_start|start|start_header_id)\|>|<start_of_turn>|<\|turn>)\s?(?:assistant|model)(?:<\|end_header_id\|>)?"
     r"|<\|assistant\|>|<[|\uff5c]Assistant[|\uff5c]>|\[/INST\]|<\|begin_of_text\|>|<s>)\s*"
 )
+# Harmony may name a content type between the two marks: "<|channel|>final <|constrain|>json" has "<", and is not read
+# as final.
 _FINAL_CHANNEL = re.compile(r"<\|channel\|>final[^<\n]{0,60}<\|message\|>")
 
 

@@ -134,9 +134,12 @@ def _cast(array: Any, dtype: Any) -> Any:
 
 
 WHITESPACE = " \t\n\r\f\v"
+# "42.0" is an integer, as a table that had a missing value writes it; "42.5" is none.
 _INTEGER = re.compile(r"([+-]?[0-9]+)(?:\.0+)?")
+# Four digits of an exponent: more cannot be a finite float, and may take long as a Decimal.
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _TRUE, _FALSE = ("true", "yes", "on", "t", "y", "1"), ("false", "no", "off", "f", "n", "0")
+# b"..." as repr writes it: text that was bytes.
 BYTES_LITERAL = re.compile(r"""\s*(?:[bB][rR]?|[rR][bB])['"].*['"]\s*\Z""", re.DOTALL)
 
 
@@ -278,6 +281,7 @@ def _compiled(annotation: Any) -> Coercer:
         ) from error
 
 
+# Any size: more than the annotations of a project.
 _cached = lru_cache(maxsize=1024)(_compiled)
 
 
@@ -302,6 +306,7 @@ def _name(base: Any) -> str:
         return "None"
     if isinstance(base, type) and not get_args(base):
         return base.__name__
+    # "typing.Literal" and "f.<locals>.Color" as a user would write them.
     return re.sub(r"\btyping\.|[\w.]+\.<locals>\.", "", str(base))
 
 
@@ -528,5 +533,6 @@ def _reason(error: Exception) -> str:
         reason = (getattr(error, "message", "") or getattr(error, "msg", "") or str(error)).partition("\n")[0]
     else:
         reason = shorten(error)
+    # Any limit: pydantic lists every alternative of a union.
     reason = reason[:400].rstrip(".")
     return reason if reason.endswith("?") else f"{reason}."

@@ -38,18 +38,22 @@ G = TypeVar("G")
 S = TypeVar("S", bound=Sized)
 
 LONGEST = 20_000
-"""The most characters (or words) for a comparison whose cost grows with the product of both lengths."""
+"""The most characters (or words) for a comparison whose cost grows with the product of both lengths. Any limit: longer
+answers are documents, which these comparisons are not made for."""
 
 MOST_ITEMS = 10_000
-"""The most items of a list."""
+"""The most items of a list. Any limit: a cell with more is a mistake."""
 
 MOST_COMPARED = 2_000_000
 """The most characters (or words) of an answer, times the acceptable answers that it is compared with: about a second
 for the slowest comparison, chrF."""
 
+# "- red", "2) red", "(b) red", "[3] red"; not "-5", which has no space, nor "3.5".
 _BULLET = re.compile(r"\A\s*(?:[-*+\u2022\u2013]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\[\d{1,3}\])\s+")
+# "[1] red" numbers an item; "[1] [2]" are lists.
 _NUMBERED = re.compile(r"\[\d{1,3}\]\s+[^\s\[]")
 _BRACKETS = (("\\left\\{", "\\right\\}"), ("\\{", "\\}"), ("{", "}"), ("[", "]"))
+# "\text{red}" is "red".
 _WORDS = re.compile(r"\\(?:text(?:bf|it|rm)?|math(?:rm|bf)|emph)\s?\{([^{}]*)\}")
 _LEAD = re.compile(
     r"(?:\A|(?<=\n)|(?<=[.!?]\s))(?:#{1,6}\s{0,3})?[*_]{0,3}(?:(?:so|thus|hence|therefore),?\s)?(?:the\s)?"
@@ -58,16 +62,22 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 """Words that may introduce a list: "The answers are", "**Answer:**", a heading."""
+# "3 and 5" is a list; "salt and pepper" may be one item.
 _NUMBER_AND_NUMBER = re.compile(
     r"([+\-$\\(]{0,3}\d[^\s,;]{0,40})\s(?:and|\\text\{ ?and ?\})\s([+\-$\\(]{0,3}\d[^\s,;]{0,40})"
 )
 # A quotation mark opens where an item begins and closes where one ends: the one in "O'Neill" does neither.
 _OPENS = re.compile(r"(?:\A|[,;\uff0c\uff1b\u3001\[({\n]|\b(?:and|or)\b)\s{0,9}([\"'`\u201c\u2018\u00ab\u300c])")
+# Before a comma, a bracket, the end, or "and": '"a", "b"'.
 _CLOSES = re.compile(r"[\"'`\u201d\u2019\u00bb\u300d](?=\s{0,9}(?:[,;.\uff0c\uff1b\u3001\])}\n\\]|(?:and|or)\s|\Z))")
+# A comma in brackets parts no items: "(1, 2), (3, 4)".
 _BRACKET = re.compile(r"[\[\](){}]")
 _HIDDEN = "\0"
+# Two quoted items, whose text is hidden meanwhile: '"a" and "b"'.
 _HIDDEN_PAIR = re.compile(r"(\0+)\s(?:and|or)\s(\0+)", re.IGNORECASE)
+# The "and" of "a, b, and c", behind a comma; "salt and pepper" keeps its own only as part of an item.
 _LAST_OF_ALL = re.compile(r"(?:\A|(?<=[\s,;\uff0c\uff1b\u3001]))(?:and|or)\s", re.IGNORECASE)
+# With those of Chinese and Japanese, which writes the comma of a list as "、".
 _SEMICOLON, _COMMA = re.compile(r"[;\uff1b]"), re.compile(r"[,\uff0c\u3001]")
 _SPACED_COMMA = re.compile(r"(?<!\d),|,(?!\d{3}(?!\d))|[\uff0c\u3001]")
 """The comma of a list that has spaces after its commas: none in 1,000."""

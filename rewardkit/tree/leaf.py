@@ -43,6 +43,8 @@ from rewardkit.workers.pickled_by_value import importable
 # Text that a function compares with a number: the gold answer "42" of an argument without an annotation.
 
 
+# Any limits: the function is called again to see whether a number scores more, and a column that holds text where a
+# number is needed shows it in the first rows.
 _MOST_BATCHES = 3
 _MOST_CALLS = 8
 
@@ -109,6 +111,7 @@ class UntypedGoldWarning:
 
 def _number(text: object) -> int | float | None:
     bare = text.strip(WHITESPACE) if isinstance(text, str) else ""
+    # Any limit: no plain number is as long, and repr could not be the same.
     if not DECIMAL.fullmatch(bare) or len(bare) > 30:
         return None
     number = int(bare) if bare.lstrip("-").isdigit() else float(bare)

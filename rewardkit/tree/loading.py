@@ -41,7 +41,9 @@ WHAT = (
 )
 """A description of the candidate, in one sentence."""
 
+# The word anywhere in the annotation: "float | None" returns a number.
 _NUMBERS = re.compile(r"\b(?:float|int|bool|Score|Any|object|number|Number|Real|Decimal|ndarray|Tensor)\b")
+# Only at the beginning: "list[float]" is no single number, "float" in it does not count.
 _CONTAINERS = re.compile(r"(?:typing\.)?(?:list|tuple|dict|set|frozenset|Mapping|Iterator|Iterable)\b", re.IGNORECASE)
 
 

@@ -20,7 +20,8 @@ Path = tuple[str, ...]
 
 _WORD = re.compile(r"\w+")
 _LONGEST = 30
-"""The most characters of an argument that becomes part of a name."""
+"""The most characters of an argument that becomes part of a name. Any limit: names are headings of columns and
+curves."""
 
 
 @dataclass(frozen=True)

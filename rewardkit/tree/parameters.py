@@ -317,5 +317,6 @@ def shown_columns(columns: Mapping[str, str]) -> str:
 
 def caller_locals(depth: int) -> Mapping[str, Any]:
     """Return the local names where a function is decorated, to resolve annotations with types defined there."""
+    # The frame of the caller: annotations may name types that a function defines.
     frame = sys._getframe(depth + 1)
     return {} if frame.f_locals is frame.f_globals else dict(frame.f_locals)

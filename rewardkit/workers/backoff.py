@@ -34,6 +34,7 @@ class Backoff:
 
         Without randomness, all callers that failed together would come back together.
         """
+        # Half as long up to half as long again: any spread that parts the callers.
         pause = max(least, self._pause) * random.uniform(0.5, 1.5)
         self._pause = min(2 * self._pause, self._longest)
         return min(pause, self.left)

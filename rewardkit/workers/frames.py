@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 _LENGTH_BYTES = 8
+"""Four would limit a message to 4 GiB."""
 _LONGEST_WAIT = 1e6
 """Seconds: a timeout of a socket cannot be infinite."""
 _POLL_SECONDS = 0.2

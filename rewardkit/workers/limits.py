@@ -19,9 +19,12 @@ Memory = Literal["address space", "data"]
 model)."""
 
 _KILL = 9
+"""SIGKILL, which no program can handle."""
 _WATCH_SECONDS = 1.0
-"""Between two looks at the parent where the kernel does not tell its end."""
+"""Between two looks at the parent where the kernel does not tell its end. Any number: looking costs a microsecond, and
+a process that outlives its parent by a second does no harm."""
 _PARENT_DEATH_SIGNAL = 1
+"""PR_SET_PDEATHSIG of Linux."""
 
 
 def limit_memory(more: int | None, of: Memory = "address space") -> None:
@@ -79,6 +82,7 @@ def end_with_parent(lifeline: int | None = None) -> None:
 def _watch_parent(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(_WATCH_SECONDS)
+    # From a thread, sys.exit would end only the thread.
     os._exit(1)
 
 

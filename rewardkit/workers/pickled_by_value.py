@@ -36,6 +36,7 @@ class PickledByValue:
         return _unpacked(self.packed)(*arguments)
 
 
+# Any size: a process runs a few functions, and each holds what it refers to.
 @lru_cache(maxsize=16)
 def _unpacked(function: bytes) -> Callable[..., Any]:
     unpacked: Callable[..., Any] = pickle.loads(function)

@@ -24,6 +24,7 @@ def preserved_rng(seed: int | None = None) -> Iterator[None]:
     on_gpus = torch.cuda.get_rng_state_all() if torch is not None and has_gpus else None
     if seed is not None:
         random.seed(seed)
+        # NumPy takes no larger seeds.
         np.random.seed(seed % 2**32)
         if torch is not None:
             torch.manual_seed(seed)

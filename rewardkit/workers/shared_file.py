@@ -15,7 +15,7 @@ from typing import Any, final
 from rewardkit.errors import MissingExtraError, RewardDefinitionError, RewardFailure, RunStopped, shorten
 
 PATIENCE = 5_000
-"""Milliseconds to wait while another process writes."""
+"""Milliseconds to wait while another process writes. Any limit: a write takes milliseconds."""
 
 IN_MEMORY = ":memory:"
 
@@ -165,7 +165,7 @@ def _opened(path: str, table: str, replay: bool, process: int) -> SharedFile:
 
 
 _AT_ONCE = 500
-"""Keys or texts in one statement."""
+"""Keys or texts in one statement. Below 999, the most parameters of a statement in older versions of SQLite."""
 
 _log = logging.getLogger("rewardkit.caches")
 

@@ -32,8 +32,10 @@ from rewardkit.workers.frames import receive, send
 from rewardkit.workers.pickled_by_value import packed
 
 MAX_PROCESSES = 4
+"""Any limit: each process holds its own imports, such as sympy, and the trainer needs cores, too."""
 START_SECONDS = 120.0
-"""Time limit to start the process and import the function's module; the timeout of the call starts after that."""
+"""Time limit to start the process and import the function's module; the timeout of the call starts after that. Any
+limit: importing sympy or torch takes seconds, and minutes from a busy network disk."""
 
 _END_SECONDS = 1.0
 """The time that a process that closed its socket gets to end by itself, so that its exit code and last words are
@@ -239,6 +241,7 @@ class _Child:
         if job.call.stopped:  # while the process was being started
             self.end()
             raise EOFError
+        # A program in the worker cannot guess it, so it cannot forge an answer.
         token = secrets.token_bytes(16)
         send(ours, token + job.message)
         try:

@@ -14,6 +14,7 @@ from rewardkit.workers.frames import receive, send
 from rewardkit.workers.limits import end_with_parent, held_bytes, limit_memory
 
 _TOKEN_BYTES = 16
+"""As many as `worker` sends."""
 
 
 def connected() -> socket.socket:

@@ -22,6 +22,7 @@ from rewardkit.errors import DataError, MissingExtraError, shorten
 
 
 _ZSTANDARD = 93
+"""The number of Zstandard in zip archives, which zipfile reads from Python 3.14 on."""
 _HEADER = struct.Struct("<26xHH")
 """Of a file in the archive, up to the lengths of its name and of its extra field."""
 
@@ -150,7 +151,9 @@ def _result(number: Any, name: Any, content: Any, error: Any) -> dict[str, Any]:
     return {**result, "content": content or said, "is_error": True}
 
 
+# inspect_ai writes these two keys first; a JSON file of another program may have a version, but not both.
 _START_OF_LOG = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
+# inspect_ai's names of samples: the id may have slashes and underscores.
 _SAMPLE = re.compile(r"samples/(?P<id>.*)_epoch_(?P<epoch>\d+)\.json", re.DOTALL)
 
 
@@ -186,6 +189,7 @@ def is_log(path: str | Path) -> bool:
         return place.suffix.lower() == ".eval" and place.is_file()
     try:
         with place.open("rb") as file:
+            # The two keys are at the beginning; spaces may be between.
             return _START_OF_LOG.match(file.read(1024)) is not None
     except OSError:
         return False

@@ -136,6 +136,7 @@ def _error(message: Message) -> Any:
 Pick = str | int | Callable[[Any], Any] | None
 """The number of a score's value that counts: a key, an index, or a function of the value."""
 
+# inspect_ai's own values: correct, partial, incorrect, no answer.
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _INSTRUMENT = ("grader_failed", "scoring_failed")
@@ -359,6 +360,7 @@ class NoSandbox(Mapping[str, Any]):
 
 def surround(state: Any) -> NoSandbox:
     """Make ``store()`` return the store of `state`, and return the environments that ``sandbox()`` finds."""
+    # inspect_ai's own runner sets up its scorers with these two; scorers that run outside of it have no public way.
     from inspect_ai.util._sandbox.context import sandbox_environments_context_var
     from inspect_ai.util._store import init_subtask_store
 

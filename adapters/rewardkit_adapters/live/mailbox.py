@@ -24,7 +24,8 @@ from rewardkit_adapters.live.sources import Code, placed
 Status = Literal["applied", "refused", "canceled", "pending"]
 FOLDER = "updates"
 MOST_BYTES = 32_000_000
-"""Longer files are not read."""
+"""Longer files are not read. Any limit: updates are a few kilobytes, and whoever can write there must not fill the
+memory of a training."""
 
 
 @dataclass(frozen=True)
@@ -211,6 +212,7 @@ class Mailbox:
             answer = self.answer(update)
             if answer is not None or time.monotonic() >= until:
                 return answer
+            # Five looks a second: a step of a training takes longer.
             time.sleep(min(0.2, max(0.0, until - time.monotonic())))
 
     def current(self) -> dict[str, Any] | None:

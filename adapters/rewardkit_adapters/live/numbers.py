@@ -25,9 +25,9 @@ from rewardkit.tree.reward import Kind, Reward, Tunable
 
 
 LONGEST = 2_000
-"""Maximum characters of a text."""
+"""Maximum characters of a text. Any limit: expressions of weights and schedules are one line."""
 DEEPEST = 40
-"""Maximum nesting of calls and operations."""
+"""Maximum nesting of calls and operations. Any limit: what evaluates them calls itself."""
 
 _OPERATIONS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,

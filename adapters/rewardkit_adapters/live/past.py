@@ -21,6 +21,7 @@ from rewardkit_adapters.live.mailbox import Mailbox
 from rewardkit_adapters.live.numbers import retuned
 from rewardkit_adapters.live.sources import MODULES
 
+# "my-run@3": the third update; the name of a run may have an @, too.
 _NAMED = re.compile(r"(?P<run>.+)@(?P<update>\d+)")
 
 

@@ -26,7 +26,8 @@ from rewardkit.workers.worker import renew
 Sources = Mapping[str, str]
 """Path in the folder of an update -> text of the file."""
 MOST_CHARACTERS = 8_000_000
-"""Maximum for all files of a reward together."""
+"""Maximum for all files of a reward together. Any limit: a reward is source code, and hundreds of files are a
+mistake."""
 
 
 @dataclass(frozen=True)

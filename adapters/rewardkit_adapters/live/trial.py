@@ -40,7 +40,7 @@ from rewardkit_adapters.live.sources import MODULES, Code
 from rewardkit_adapters.trl.layout import Columns, RewardColumns, successor
 
 SECONDS = 60.0
-"""Time limit of a trial, including its imports."""
+"""Time limit of a trial, including its imports. Any limit: the sender of the update waits for the result."""
 MEMORY: int | None = None
 """Memory limit of a trial in bytes, not counting Python and this library; None: half of the free memory."""
 _OF_A_LAUNCHER = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT")

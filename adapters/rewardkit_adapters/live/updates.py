@@ -140,9 +140,10 @@ _LOG = logging.getLogger("rewardkit")
 _SAVED = "updates"
 """The key in a checkpoint under which the number of the update in force is saved, per run."""
 _PAUSE = 5.0
-"""Seconds between two checks of the mailbox in a process without training steps."""
+"""Seconds between two checks of the mailbox in a process without training steps. Any number: each check reads a folder,
+which may be on a network."""
 _MOST = 32
-"""Maximum requests in one step."""
+"""Maximum requests in one step. Any limit: requests are read between two steps, while the GPUs wait."""
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,7 @@ def nodes(rubric: Any) -> Iterator[Any]:
 def is_container(rubric: Any, name: str) -> bool:
     """Return whether it is exactly OpenEnv's own container `name`, without hooks that want to see it called."""
     kind = type(rubric)
+    # OpenEnv calls these hooks around a rubric; nothing else says that there are any.
     hooked = rubric._forward_hooks or rubric._forward_pre_hooks
     return kind.__name__ == name and kind.__module__ == CONTAINERS and not hooked
 
@@ -353,10 +354,12 @@ class Tree:
             return weighted_sum_of(
                 [
                     (float(weight), self._inside(one)) if weight else (1.0, monitor(self._inside(one)))
+                    # What OpenEnv's WeightedSum holds: it names neither its weights nor its rubrics in public.
                     for weight, one in zip(rubric._weights, rubric._rubric_list, strict=True)
                 ]
             )
         if is_decomposed(rubric):
+            # The rubrics of a Sequential, in order; named_rubrics has them under names.
             *gates, last = rubric._rubric_list
             conditions = [(self._labeled(one), one.threshold) for one in gates]
             reward = self.reward(last)
@@ -392,6 +395,7 @@ class Tree:
 def is_decomposed(rubric: Any) -> bool:
     """Return whether a rubric becomes a sum, or a gate: a Sequential of Gates, which pass 0 or at least a threshold."""
     if is_container(rubric, "Sequential"):
+        # As above.
         gates = rubric._rubric_list[:-1]
         return bool(gates) and all(is_container(one, "Gate") and one.threshold >= _LOWEST for one in gates)
     return is_container(rubric, "WeightedSum")

@@ -25,7 +25,7 @@ from rewardkit.tree.loading import is_file, split
 from rewardkit.tree.reward import Reward, bindings
 
 _AHEAD = 4
-"""Items for each core that are in progress."""
+"""Items for each core that are in progress. Any number above one, so that no core waits for the next item."""
 
 _STORE_BYTES = 200_000_000
 """The object store of a Ray that we start: parts are described in it, and rows never pass through it."""

@@ -77,8 +77,10 @@ def grouped(parts: Sequence[Part], rows: int) -> list[Part]:
 
 
 _ROW_GROUP = 16_384
+"""Any size: small groups make a large file slow to read, large ones take memory."""
 _AT_ONCE = 8
-"""Batches in progress of a reward that waits for something."""
+"""Batches in progress of a reward that waits for something. Any number: they wait for a judge, and each holds its rows
+in memory."""
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")

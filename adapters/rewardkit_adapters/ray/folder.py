@@ -137,6 +137,8 @@ class Folder:
         return url_to_fs(self.address)[0]
 
     def _stripped(self, address: str) -> str:
+        # fsspec's step from "s3://bucket/run" to the path that its methods take; the public url_to_fs does it only
+        # together with making the file system from the address.
         return str(self._system._strip_protocol(address))
 
     def _path(self, name: str) -> str:

@@ -115,6 +115,7 @@ Load = Callable[[], Reward]
 """Returns the reward, in any process of the cluster."""
 
 _START_SECONDS = 300.0
+"""Any limit: a cluster that starts machines for the pools takes minutes."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from rewardkit.scoring.report import ReplayReport
 from rewardkit_adapters.ray.folder import Folder, part_name
 
 _SECONDS = 5.0
-"""Seconds between two looks at the finished parts."""
+"""Seconds between two looks at the finished parts. Any number: each look lists a folder, which may be in a bucket."""
 
 
 @final

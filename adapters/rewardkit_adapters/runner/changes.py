@@ -36,6 +36,7 @@ _OF_THE_ORDER = (
 )
 _UNSAID = ("output", "preflight", "modules", "resume")
 _VALUE = 60
+"""Any limit: two values fit in one line."""
 
 
 def since(plan: Plan) -> list[str]:

@@ -17,9 +17,11 @@ from typing import Any
 from rewardkit.errors import ConfigError
 from rewardkit_adapters.runner.folder import CHECKPOINTS
 
+# transformers' names of checkpoints.
 _NAME = re.compile(r"checkpoint-(\d+)")
 STATE = "trainer_state.json"
 _MOST_HEADER_BYTES = 100_000_000
+"""The limit that safetensors itself has."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,7 @@ def _is_whole(path: Path) -> bool:
             length = int.from_bytes(file.read(8), "little")
             header = json.loads(file.read(length)) if 0 < length < _MOST_HEADER_BYTES else {}
         ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
+        # Eight bytes say how long the header is; the tensors follow it.
         return bool(ends) and path.stat().st_size == 8 + length + max(ends)
     except (OSError, ValueError, KeyError, TypeError):
         return False

@@ -45,10 +45,13 @@ except ModuleNotFoundError as missing:
         raise
     raise MissingExtraError.of("Reading a configuration", "train") from None
 
+# Any limits: a configuration has some hundred lines, and a few aliases can stand for billions of values.
 MOST_CHARACTERS = 1_000_000
 MOST_VALUES = 100_000
 
+# "%YAML 1.1" would make "no" a boolean and "010" eight.
 _DIRECTIVE = re.compile(r"^%", re.MULTILINE)
+# The integers of YAML 1.2's core schema.
 _INT = re.compile(r"[-+]?\d+|0o[0-7]+|0x[\da-fA-F]+", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)", re.ASCII)
 """The numbers of YAML 1.2's core schema. ruamel.yaml also takes ``1_000`` and ``0b1``, which may be names."""
@@ -131,6 +134,7 @@ def printed_yaml(value: Any) -> str:
     yaml = YAML(typ="safe", pure=True)
     yaml.Representer = _Representer
     yaml.default_flow_style = False
+    # Lines of a text file; longer texts are folded.
     yaml.width = 110
     yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
     stream = io.StringIO()

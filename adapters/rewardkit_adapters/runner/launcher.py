@@ -48,6 +48,7 @@ def launch(config: RunConfig, written: Path, checkpoint: Path | None, console: C
         console.print(
             f"The processes ended with exit code {ended} before the run finished. See the errors above.", soft_wrap=True
         )
+        # Shells report a signal as 128 plus its number.
         return 1 if ended == 0 else abs(ended) if ended > 0 else 128 - ended
 
 
@@ -118,6 +119,7 @@ def _family(pid: int) -> list[psutil.Process]:
 def _is_worker(process: psutil.Process) -> bool:
     """Return whether it is ``python -u -m WORKER``; a launcher has the name later in its command."""
     try:
+        # Python, -m and the module are the first words; later ones are the user's.
         return WORKER in process.cmdline()[:4]
     except psutil.Error:
         return False

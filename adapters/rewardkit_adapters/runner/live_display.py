@@ -21,6 +21,7 @@ from rewardkit_adapters.runner import metrics
 from rewardkit_adapters.runner.progress import OnStep, shown_progress
 
 _RECENT_STEPS = 20
+"""Any number: the speed of late, without jumps from step to step."""
 
 
 class ShowProgress(TrainerCallback):

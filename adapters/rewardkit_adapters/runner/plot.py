@@ -17,6 +17,7 @@ from rewardkit_adapters.runner.metrics import Metrics
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 INK, FAINT = "#222222", "#8a8a8a"
 SMOOTHING_STEPS = 7
+"""Any number: the raw curve is behind the smooth one."""
 
 
 def draw(history: Sequence[Metrics], before: float | None, after: float | None, path: Path) -> None:
@@ -73,6 +74,7 @@ def _draw_components(axes: Any, history: Sequence[Metrics], colors: dict[str, st
         axes.plot(steps, smooth(values), color=FAINT, linewidth=1.8, linestyle=(0, (4, 2)), label=f"gate open: {name}")
     shown = [value for _, values in lines.values() for value in values]
     axes.set_title("Components: raw mean over the completions that reach them")
+    # A margin, so that lines at 0 and 1 are not on the frame.
     axes.set_ylim(min([-0.02, *(1.05 * value for value in shown)]), max([1.05, *(1.05 * value for value in shown)]))
 
 

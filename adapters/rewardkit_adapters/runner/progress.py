@@ -19,6 +19,8 @@ from rich.text import Text
 
 from rewardkit.batch.table_text import visible
 
+# Any numbers: a name, its bar and its value fit in 80 columns, a log gets a line for each tenth of a run, and the bars
+# fit on a screen.
 BAR_WIDTH = 30
 LINES_WITHOUT_TERMINAL = 10
 MOST_BARS = 16

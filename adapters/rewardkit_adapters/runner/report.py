@@ -118,6 +118,7 @@ class Stopwatch:
         return time.perf_counter() - self.started
 
 
+# Any limits, so that the report of a run fits on a screen or two.
 SHOWN_SAMPLES = 3
 LONGEST_SHOWN = 600
 
@@ -232,6 +233,7 @@ def short(path: Path | str) -> Path | str:
 
 def rose(before: float, after: float) -> bool:
     """Return whether the total rose by more than rounding errors; False for NaN."""
+    # Totals that were added in another order differ by less.
     return after - before > 1e-9
 
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _WORDS = ("no space left", "disk quota exceeded", "unexpected pos", "pytorchstreamwriter failed")
 _LITTLE = 16 * 2**20
+"""Bytes. Any limit: with less room, a writer that fails without saying why has most likely filled the disk."""
 
 
 def is_out_of_space(error: BaseException, folder: Path) -> bool:

@@ -200,6 +200,7 @@ _BY_ERROR = {
     "mapping": dict,
 }
 _LISTED = 4
+"""Any number: longer lists of choices are not joined by "or"."""
 _BOUNDS = {
     "greater_than_equal": ("at least", "ge"),
     "greater_than": ("above", "gt"),
@@ -308,7 +309,8 @@ GRPO_DEFAULTS: dict[str, Any] = {
 Precision and gradient checkpointing depend on the device."""
 
 LARGE = 100_000_000
-"""Models with more parameters recompute activations on a GPU."""
+"""Models with more parameters recompute activations on a GPU. Any limit: in smaller ones, activations are small, and
+recomputing them costs time."""
 
 LORA_DEFAULTS: dict[str, Any] = {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"}
 

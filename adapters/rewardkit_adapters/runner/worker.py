@@ -14,7 +14,8 @@ from rewardkit.batch.table_text import visible
 from rewardkit.errors import RewardKitError
 
 _PATIENCE_SECONDS = 15.0
-"""The time for which a process that failed waits for the others to end."""
+"""The time for which a process that failed waits for the others to end. Any limit: the others fail as soon as they miss
+it, or hang."""
 _TOGETHER = (0, 130, 143)
 """Exit codes that all processes share: finished, interrupted."""
 
@@ -77,6 +78,7 @@ def _all_ended(outcome: Path, code: int) -> bool:
     while not all(other.exists() for other in others):
         if time.monotonic() > waits_until:
             return False
+        # Ten looks a second at the files of the other processes.
         time.sleep(0.1)
     return True
 

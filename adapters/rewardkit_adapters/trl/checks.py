@@ -111,6 +111,7 @@ def check_trainer(trainer: Trainer, layout: RewardColumns) -> None:
 
 def _agree(held: Mapping[str, float], layout: RewardColumns) -> bool:
     needed = zip(layout.names, layout.weights, strict=True)
+    # TRL holds its weights as float32.
     return all(math.isclose(held[name], weight, rel_tol=1e-5, abs_tol=1e-7) for name, weight in needed)
 
 

@@ -37,6 +37,7 @@ class GuardConfig(BaseModel):
     ]
     above: Annotated[FiniteFloat | None, Field(description="upper limit")] = None
     below: Annotated[FiniteFloat | None, Field(description="lower limit")] = None
+    # 20: a mean that one bad batch does not move.
     window: Annotated[int, Field(ge=1, description="the mean over this many steps is compared with the limit")] = 20
     after: Annotated[int, Field(ge=0, description="the guard starts after this step")] = 0
     action: Annotated[

@@ -33,8 +33,9 @@ from rewardkit_adapters.trl.trainer import Trainer
 
 _LOG = logging.getLogger("rewardkit")
 _FLUSH_SECONDS = 60.0
+"""Any limit: a disk that takes longer at the end of a run is lost."""
 _MOST_PROMPTS = 100_000
-"""The most prompts whose lengths are kept."""
+"""The most prompts whose lengths are kept. Any limit: more take memory, and tokenizing a prompt again costs little."""
 _NOTHING = ScoreTable((), {}, {}, np.empty(0))
 
 

@@ -110,6 +110,7 @@ class Trainer:
 
         None if that cannot be known: an older trainer, images, or prompts that an environment or a function changes.
         """
+        # The only method of TRL that tokenizes a prompt as for a generation; other versions may not have it.
         tokenize = getattr(self._trainer, "_tokenize_prompts", None)
         changed = ("environment_factories", "environment_factory", "rollout_func")
         if tokenize is None or any(getattr(self._trainer, name, None) is not None for name in changed):

@@ -566,6 +566,7 @@ def signals(task: Any) -> list[Signal]:
     """
     found = [Signal(function.__name__, 0.0, function, True) for function in task.hooks("metric")]
     for function in task.hooks("reward"):
+        # verifiers' decorator leaves the weight only in this attribute.
         found.append(Signal(function.__name__, float(getattr(function, "_vf_weight", 1.0)), function, False))
     for judge in task.plugged_judges():
         found.append(Signal(judge.reward_name, float(judge.config.weight), judge.score, False))

@@ -25,9 +25,9 @@ DECIDING = (
 )  # fmt: skip
 """Laws whose findings are completions that earn too much or too little."""
 _LONGEST = 2_000
-"""Characters of a completion: tracing a reward slows it down."""
+"""Characters of a completion: tracing a reward slows it down. Any limit."""
 _MOST = 20_000
-"""Lines that are compared."""
+"""Lines that are compared. Any limit: a loop over a long text runs the same lines again."""
 
 _Place = tuple[str, int]
 

@@ -21,14 +21,16 @@ _BESIDE = re.compile(r"(?i)(?:^|_)(?:units?|lang(?:uage)?|scripts?|formats?|styl
 """Columns that say how an answer is written."""
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]|\.\d)")
 """1,234.5 and -7, but neither the 2 of v2 nor a part of 1.2.3."""
+# "\times 10^{23}", "x 10^3"; three digits are enough for any quantity.
 _TIMES_TEN = r"\s?(?:[x×*]|\\times|\\cdot)\s?10\s?\^\s?\{?([-+]?\d{1,3})\}?"
 SCIENTIFIC = re.compile(rf"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{{1,3}}(?!\w)|{_TIMES_TEN})")
 """1e-3 and 6.02 \\times 10^{23}."""
+# "\boxed{" and "\fboxed {".
 _BOX = re.compile(r"\\f?boxed\s*\{")
 _LONGEST_BODY = 20_000
 """Any limit: closing braces are looked for character by character, and documents parsed again."""
 _MAGNITUDE = 300
-"""Digits with an "e" and a larger exponent are not a number, but a hash, say."""
+"""Digits with an "e" and a larger exponent are not a number, but a hash, say. Floats end at 10 ** 308."""
 
 
 @dataclass(frozen=True)
@@ -187,6 +189,7 @@ def replaced(text: str, parts: Sequence[tuple[Span, str]]) -> str:
 
 def marks(text: str) -> list[str]:
     """Return the marks that give a text its form: tags, boxes, fences, hashes."""
+    # Names of up to 41 characters: longer ones are no marks, but text between "<" and ">".
     return re.findall(r"</?[A-Za-z_][\w-]{0,40}>|\\boxed\{|```|####", text)
 
 
@@ -327,15 +330,18 @@ def _written(value: Any) -> Iterator[str]:
         return
     if "####" in text:
         yield text.rsplit("####", 1)[1].strip() or text
+    # "3/4" may also be written as "\frac{3}{4}".
     fraction = re.fullmatch(r"(-?)(\d+)\s?/\s?(\d+)", text)
     for command in ("frac", "dfrac", "tfrac") if fraction else ():
         yield f"{fraction[1]}\\{command}{{{fraction[2]}}}{{{fraction[3]}}}"  # type: ignore[index]
+    # A gold answer in a box, without braces in it.
     boxed = re.search(r"\\boxed\{([^{}]+)\}", text)
     if boxed:
         yield boxed.group(1).strip()
     if len(text) > 2 and text[0] == text[-1] == "$":
         yield text.strip("$").strip() or text
     yield text
+    # "15:30" may also be written as "3:30 pm".
     clock = re.fullmatch(r"(\d{1,2}):(\d{2})", text)
     if clock is not None:
         hour, half = int(clock.group(1)), "pm" if int(clock.group(1)) >= 12 else "am"
@@ -394,6 +400,7 @@ def _region(anatomy: ParsedCompletion) -> Span:
     candidates += [Span(*match.span(1), "hashes") for match in re.finditer(r"####[ \t]*([^\n]*)", text)]
     candidates += [
         Span(*match.span(1), "mark")
+        # "Answer: 42", "So the final answer is: 42": up to 40 characters before it, so that time stays linear.
         for match in re.finditer(r"(?im)^.{0,40}?\b(?:final answer|answer|result)\b(?: is)?\s*[:=]\s*([^\n]+)$", text)
         if not any(block.whole.start <= match.start() < block.whole.end for block in anatomy.blocks)
     ]

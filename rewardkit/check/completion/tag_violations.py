@@ -40,6 +40,7 @@ class Blocks:
 def violations(drawn: Blocks, anchored: Anchored = True) -> list[str]:
     """Return texts that break `drawn` in exactly one way each."""
     pieces, marks, count = drawn.pieces(), _marks(drawn), len(drawn.pairs)
+    # Four pieces for each tag: the gap before it, its opening mark, its body, and its closing mark.
     opened = [4 * number + 1 for number in range(int(drawn.prefilled), count)]
     texts = [_with(pieces, mark, "") for mark in reversed(marks)]
     texts += ["".join([*pieces[:start], *pieces[start + 3 :]]) for start in opened]  # a block is missing

@@ -33,6 +33,7 @@ def _mixed(subject: RewardUnderTest) -> list[Trial]:
     for trial in [*known, *sound]:
         if repr(trial) not in scored:
             continue
+        # Scores that differ in the last digits are one kind.
         kind = (trial.example, round(subject.see([trial])[0].value, 6))
         # Three of each score: many equal rows prove no more.
         if trial in known or values.get(kind, 0) < 3:
@@ -90,6 +91,7 @@ def _other_cells(subject: RewardUnderTest) -> Iterator[Finding]:
             if name == right.anatomy.column or isinstance(value, bool) or not isinstance(value, (int, float)):
                 continue
             kind = type(value)
+            # A thousand times as large, so that a mean over the batch must move; then as it is, and three times.
             cells = [{name: kind(value * factor)} for factor in (1000, 1, 3)]
             trials = [Trial(right.trial(text).completion, right.example, cell) for text in texts for cell in cells]
             alone = [subject.see([trial])[0] for trial in trials]

@@ -135,6 +135,7 @@ def _bare(prompt: Any) -> Any:
     """Return a prompt without the examples in it that are in tags."""
     if isinstance(prompt, list):
         return [{**one, "content": _bare(one["content"])} if "content" in one else one for one in prompt]
+    # Examples of tags in a prompt, which a reward may read as an answer.
     return re.sub(r"<([A-Za-z_]\w*)>[^<]*</\1>", "", prompt) if isinstance(prompt, str) else prompt
 
 

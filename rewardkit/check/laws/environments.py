@@ -25,7 +25,8 @@ from rewardkit.check.variants.episodes.stage import Stage, least_arguments
 
 _WHERE = "no environment was given. Pass declarations=Declarations(environment=Shop)"
 _DEEPEST = 12
-"""The depth to which the state of an environment is read."""
+"""The depth to which the state of an environment is read. Any limit: states are a few levels deep, and objects may
+refer to themselves."""
 
 
 def _needs_environment(subject: RewardUnderTest) -> None:

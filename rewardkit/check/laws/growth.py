@@ -66,6 +66,7 @@ def _strong(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
         text = anatomy.text
         if text:
             yield "a right completion * n", Growing(text, "", "!")
+        # A single space between words, which is repeated: patterns with "\s*" side by side take long there.
         space = re.search(r"(?<=\S)[ \n](?=\S)", text)
         if space is not None:
             inside = Growing(space.group(), text[: space.start()], text[space.end() :])
@@ -80,6 +81,7 @@ def _others(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
     tags = subject.mined.tags
     pieces = [*_PIECES, *(f"<{tag}>" for tag in tags), *(f"</{tag}>" for tag in tags)]
     pieces += [f"<{tag}>a</{tag}>" for tag in tags]
+    # Any limits: long texts are messages, and each text is another series of measurements.
     pieces += [text for text in subject.mined.texts if 1 < len(text) <= 30][:12]
     frames = {"": ("", ""), " before a mark": ("", "!\n?")}
     for anatomy in anatomies(subject, 0)[:1]:
@@ -105,7 +107,8 @@ def _around(anatomy: ParsedCompletion) -> tuple[str, str]:
 
 
 LONGEST = 50_000
-"""Characters of a long completion, about 12,000 tokens."""
+"""Characters of a long completion, about 12,000 tokens. Any limit: completions of reasoning models are about as
+long."""
 SECONDS = 10.0
 """Any limit: every process of a run waits for the slowest completion. A single lazy group, which is harmless, takes
 1.5 s."""
@@ -113,6 +116,7 @@ MEGABYTES = 256
 """Any limit: as much as `rk.code_tests` allows a whole program by default."""
 _GLANCE = (24, 64, 1_000, 4_000, 16_000)
 """Sizes tried first: a family of texts that takes no time at these sizes is skipped."""
+# Small steps up to 28 find exponential growth before it hangs; then two to four times as much each time.
 _SIZES = (16, 20, 24, 28, 64, 250, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
 _SUSPECT = 0.005
 """The linear rewards of the tests take up to 5 ms for 16,000 characters: what takes less is not worth a series of
@@ -120,9 +124,11 @@ sizes."""
 _MEASURABLE = 0.02
 """Four times _SUSPECT: the factor of two times for twice the length is then no noise."""
 _SPENT = 0.1
-"""Once a reward is known to be slow, other laws try completions that take at most about so many seconds."""
+"""Once a reward is known to be slow, other laws try completions that take at most about so many seconds. Any number: a
+fraction of the budget."""
 _STEEP = 2.7
-"""Allowed factor in time for twice the length: linear growth gives 2, quadratic growth 4."""
+"""Allowed factor in time for twice the length: linear growth gives 2, quadratic growth 4. n log n gives about 2.2, and
+measuring has noise."""
 
 
 @law(
@@ -205,6 +211,7 @@ def _explodes(times: list[tuple[int, float]]) -> bool:
 
 def _harmless(times: list[tuple[int, float]]) -> bool:
     """Whether the longest completion would take little time, even if the time grew faster from here on."""
+    # From 1,000 characters on: what is exponential has long been slow there.
     if len(times) < 2 or times[-1][0] < 1_000 or times[-1][1] < _MEASURABLE:
         return False
     # As if the exponent were higher by 0.7 from here on: patterns often become quadratic late.
@@ -226,6 +233,7 @@ def _projected(times: list[tuple[int, float]], size: int, more: float = 0.0) -> 
 
 def _size_for(times: list[tuple[int, float]], seconds: float) -> int:
     """Return the size of a text that would take so long, at most `LONGEST`."""
+    # As above.
     exponent = max(1.0, min(_exponent(times), 12.0))
     size = times[-1][0] * (seconds / times[-1][1]) ** (1.0 / exponent)
     return min(LONGEST, int(size) if size < 1_000 else round(int(size), -3))

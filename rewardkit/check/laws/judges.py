@@ -28,7 +28,7 @@ from rewardkit.tree.reward import Reward
 # Any number: a mean over several orders is steadier, and each order is one more call of the judge.
 _ORDERS = 4
 _AT_ONCE = 6
-"""Completions in one ranking."""
+"""Completions in one ranking. Any number that judges rank at once."""
 
 # Any limit: every completion is two calls of a judge.
 _MOST_SAMPLES = 16
@@ -61,6 +61,7 @@ def position_bias(subject: RewardUnderTest) -> Iterator[Finding]:
             scores.append(_asked(rebound(judge, function=replace(function, shuffle=shuffle)), subject, trials))
         place = np.array(places) - np.mean(places, axis=0)
         beyond = np.array(scores) - np.mean(scores, axis=0)
+        # One completion has one place: nothing can be told, and nothing divided by 0.
         earned = -float((place * beyond).sum() / max((place * place).sum(), 1e-9))
         if abs(earned) > _POSITION_SHARE:
             end = "first" if earned > 0 else "last"

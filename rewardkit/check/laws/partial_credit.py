@@ -47,9 +47,11 @@ _PROSE = (
 _SIZES = (0, 5, 20, 50, 100, 200, 400, 800, 1600, 3200)
 """Words that make a right completion longer."""
 _DEEP = 0.1
-"""The share of the whole range by which a score must rise or fall to count."""
+"""The share of the whole range by which a score must rise or fall to count. Any share: less may be meant, as a small
+bonus."""
 _MUCH = 0.2
-"""The same, if a step may change how the rest is read: a tag without its other mark, words in another language."""
+"""The same, if a step may change how the rest is read: a tag without its other mark, words in another language. Any
+larger share."""
 _MOST_STEPS = 12
 """Any limit: a document may have thousands of leaves."""
 
@@ -186,6 +188,7 @@ def long_texts_like_short_ones(subject: RewardUnderTest, right: Judged) -> Itera
     """
     anatomy = right.anatomy
     gold = anatomy.gold
+    # Five words: a shorter answer without its first word may be right or nonsense.
     if not right.judges or not isinstance(anatomy.value, str) or len(gold.split()) < 5 or gold != anatomy.value:
         return
     short = right.trial(anatomy.saying(gold.split(" ", 1)[1]))
@@ -222,6 +225,7 @@ def repetition_in_any_script(subject: RewardUnderTest, right: Judged) -> Iterato
     If a repeated English phrase costs something, the same is tried with a Chinese one. The law applies where the
     examples are not in English alone.
     """
+    # Long enough that a short text is no excuse.
     english, chinese = (right.trial(text) for text in ("the sky is blue and " * 40, "天空是蓝色的海水也是" * 40))
     first, second = subject.see([english, chinese])
     if first.scored and second.scored and first.value <= right.value - _DEEP * _range(subject):
@@ -288,6 +292,7 @@ def expression_in(anatomy: ParsedCompletion, columns: Mapping[str, Any]) -> Expr
         return None
     body = anatomy.region.of(anatomy.text)
     written = body.split("=")[0]
+    # "3 + 4" computes; "3 4" and "-5" do not.
     if not _EXPRESSION.fullmatch(written) or not re.search(r"\d\s*[-+*/×÷x]\s*[\d(]", written):
         return None
     value = _value(written.replace("×", "*").replace("x", "*").replace("÷", "/").strip())
@@ -335,7 +340,7 @@ _STEPS = tuple(map(Decimal, ("0.4", "0.9", "1", "2")))
 _DISTANCES = frozenset(("abs", "fabs", "isclose"))
 """Functions that a reward calls to measure the distance of an answer from the gold answer."""
 _GRADES = 4
-"""Different scores on the way to the gold answer that show partial credit."""
+"""Different scores on the way to the gold answer that show partial credit. Right, wrong and no answer are three."""
 _SHARES = tuple(map(Decimal, ("0.001", "0.01", "0.04")))
 
 
@@ -356,6 +361,7 @@ def improves_along_rankings(subject: RewardUnderTest) -> Iterator[Variant]:
     for trials, reason in (*rankings, *_closer(subject)):
         for before, after in pairwise(trials):
             why = f"is {reason} than a completion that earns {{base}}, but earns {{score}}"
+            # Rounding.
             yield Variant(after, why, "no less", before, slack=1e-6)
 
 
@@ -367,9 +373,11 @@ def _closer(subject: RewardUnderTest) -> Iterator[tuple[list[Trial], str]]:
         if number is None or number == 0 or not right.judges or not (declared or subject.mined.names & _DISTANCES):
             continue
         for sign in (1, -1):
+            # Steps toward the answer from both sides, closer at the end, where tolerances are.
             factors = (10, 5, 3, 2, 1.5, 1.25, 1.1) if sign == 1 else (0, 0.25, 0.5, 0.75, 0.9)
             whole = number == number.to_integral_value()
             answers = [float(number) * factor for factor in factors]
+            # Below 20, rounded steps would be equal.
             texts = [str(round(answer)) if whole and abs(number) >= 20 else f"{answer:.6g}" for answer in answers]
             if len(set(texts)) == len(texts):
                 trials = [right.trial(right.anatomy.saying(text)) for text in [*texts, right.anatomy.gold]]
@@ -457,9 +465,10 @@ _NAMED = re.compile(r"(?i)(?:confiden|probab|certain|\bsure|likelihood)[^\n]{0,2
 _STATED_SHARES = tuple(round(0.05 * step, 2) for step in range(1, 20))
 """Steps of 0.05 from 0.05 to 0.95: logarithmic scores are infinite at 0 and 1."""
 _DISHONEST = 0.15
-"""The largest distance of the best statement from the truth."""
+"""The largest distance of the best statement from the truth. Three steps of the statements that are tried: a proper
+score has its best at the truth, one step off at most."""
 _GAIN = 0.01
-"""The share of the whole range that a wrong statement must earn more."""
+"""The share of the whole range that a wrong statement must earn more. Any share above rounding."""
 
 
 @law(

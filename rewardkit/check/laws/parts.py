@@ -149,6 +149,7 @@ def _amid_words(whole: str, text: str) -> bool:
     """Whether the rest was among words of the same line, or each heading had a text under it."""
     left = set(re.findall(r"[^\W_]+", text))
     return any(
+        # Words of two letters or more: "a" and "x" may be names.
         len([word for word in re.findall(r"[^\W\d_]{2,}", line) if word not in left]) >= _PROSE
         and (any(word in left for word in re.findall(r"[^\W_]+", line)) or "#" in text)
         for line in whole.splitlines()

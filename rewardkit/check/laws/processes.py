@@ -39,13 +39,13 @@ _ROUNDS = 3
 """Any number: each is one more process to start."""
 _HASH_SEEDS = ("1", "2", "3")
 _SENT = 80
-"""Completions sent to other processes."""
+"""Completions sent to other processes. Any number: a seed of hashes or a global state shows in few."""
 _JOINED = 4
-"""Pairs of completions joined per example."""
+"""Pairs of completions joined per example. Any number: each pair is three more completions."""
 _MORE = "Several engineers from northern harbors measured remarkable currents, temperatures, depths and salinity."
 """Words that make the text of a column longer."""
 _SECONDS = 60.0
-"""Time limit for another process."""
+"""Time limit for another process. Any limit: it imports the reward's modules again."""
 
 
 @law(advice="Remove the randomness or seed it with the completion; of a judge, set temperature 0")

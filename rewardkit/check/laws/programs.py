@@ -13,7 +13,7 @@ from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.errors import RewardFailure, shorten
 
 _MOST = 4
-"""Findings: one for each of so many examples."""
+"""Findings: one for each of so many examples. Any number, so that a report stays readable."""
 
 
 @law(advice="Add the proposed test to the row", turn=Turn.LATE, every=True)

@@ -151,6 +151,7 @@ def _scale(subject: RewardUnderTest, right: Judged) -> tuple[int, int] | None:
     number = as_number(right.anatomy.gold)
     if number is None or not right.anatomy.places:
         return None
+    # "4/5" and "7 / 10": the scale that the completion names.
     behind = re.match(r"\s*/\s*(10|[2-9])\b", right.anatomy.text[right.anatomy.places[-1].end :])
     if behind is not None:
         return 1, int(behind[1])
@@ -161,6 +162,7 @@ def _scale(subject: RewardUnderTest, right: Judged) -> tuple[int, int] | None:
 
 
 def _is_letters(value: Any) -> bool:
+    # "ACD": several options as one text.
     return isinstance(value, str) and re.fullmatch(r"[A-Z]{2,26}", value) is not None
 
 
@@ -200,6 +202,7 @@ def _tip(subject: RewardUnderTest) -> str:
     """Return the likely reason why all scores are the same; empty for the usual advice."""
     if subject.mined.has_dots:
         return ""
+    # Any limits: long texts are messages, and three show whether anything in the code matters.
     words = [text for text in (*subject.mined.patterns, *subject.mined.texts) if 1 < len(text) <= 30][:3]
     if not words:
         return "Score a right completion with it by hand: it should earn more than an empty one"

@@ -71,6 +71,7 @@ def total(subject: RewardUnderTest) -> Iterator[Finding]:
 def _groups_of_equals(subject: RewardUnderTest) -> Iterator[Finding]:
     """Score groups of equal completions, and groups of one."""
     for trial in given(subject) or [Trial(subject.formed("word"))]:
+        # Groups as small as trainers make them.
         for size in (1, 2, 4):
             try:
                 table = subject.table([trial] * size)
@@ -101,6 +102,7 @@ def bounded(subject: RewardUnderTest) -> Iterator[Finding]:
     pieces += [f"<{tag}>a</{tag}>" for tag in subject.mined.tags]
     highest = max((seen.value for seen in subject.see(given(subject)) if seen.scored), default=0.0)
     for piece in pieces:
+        # Tenfold steps: pay that stops growing is bounded.
         once, some, many = subject.see([Trial(subject.formed(piece * count)) for count in (1, 20, 200)])
         if not _keeps_growing(once, some, many):
             continue

@@ -83,6 +83,7 @@ def schedule_bounds(subject: RewardUnderTest) -> Iterator[Finding]:
         raise Skip("the reward has no schedule")
     trials = (given(subject) or [trial for trial, _ in swept(subject)])[:12]
     for step in range(_STEPS + 1):
+        # 50 training steps for each: any number that rounds no position away.
         progress = Progress(step * 50, _STEPS * 50)
         for schedule in dict.fromkeys(schedule for node in nodes(subject.reward) for schedule in node.facts.schedules):
             weight = schedule(progress)

@@ -23,6 +23,7 @@ from rewardkit.check.mutants.sites import Source, sites_of
 from rewardkit.errors import RewardDefinitionError, near_miss, shorten
 
 _SHOWN = 50
+"""Characters of a line of code in a table. Any limit."""
 
 
 @dataclass(frozen=True)

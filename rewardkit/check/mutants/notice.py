@@ -32,13 +32,14 @@ Fate = Literal["noticed", "missed", "unchanged"]
 PATIENCE = 2.0
 """Seconds that one completion may take; a mutant that takes longer hangs."""
 _LIMIT = 20.0
-"""Seconds for one mutant."""
+"""Seconds for one mutant. Any limit: a mutant may loop forever."""
 _WRONG = 40
-"""Wrong answers put into the place of a right one."""
+"""Wrong answers put into the place of a right one. Any number: a bug that none of these shows is of little use to a
+policy."""
 _MOST_LOST = 8
-"""So often the original may hang or die."""
+"""So often the original may hang or die. Any number: then the completions are to blame, and not the mutants."""
 _ROWS = 16
-"""Completions sent at a time."""
+"""Completions sent at a time. Any number: if one of them hangs, so many are lost."""
 
 
 @dataclass(frozen=True)

@@ -122,12 +122,19 @@ def lost_case(site: Site, node: ast.AST) -> Iterator[str]:
 
 
 _FLAGS = frozenset(("DOTALL", "S", "MULTILINE", "M", "IGNORECASE", "I"))
+# "\d+", ".*", "(?:", "[^": text that is hardly anything but a pattern.
 _LOOKS_LIKE_A_PATTERN = re.compile(r"\\[dswbDSWAZ]|\.[*+]|\(\?|\[\^|[\])][*+?]")
+# "(?is)".
 _INLINE_FLAGS = re.compile(r"\(\?[ims]+\)")
+# The "?" of ".*?", which makes it lazy; the one of "a?" is another thing.
 _LAZY = re.compile(r"(?<=[*+}?])\?(?=[^?]|\Z)")
+# An optional sign: "-?", "[-+]?".
 _SIGN = re.compile(r"(?:\[(?:\\?-\\?\+|\\?\+\\?-|\\?-)\]|(?<![\[\\])\\?-)\?")
+# "^", "$", "\b", "\A", "\Z"; not the "^" of "[^a]".
 _ANCHOR = re.compile(r"\\[bAZ]|(?<![\[\\])\^|(?<!\\)\$")
+# The comma of "[\d,]": without it, 1,000 is read as 1.
 _SEPARATOR_IN_CLASS = re.compile(r"(?<=\[)([^\[\]]*)([,.])([^\[\]]*)(?=\])")
+# "\d+", "\w*", ".*?".
 _REPEATED = re.compile(r"\\[dsw][*+]|\.[*+]\??")
 
 
@@ -177,6 +184,7 @@ def lost_separator(site: Site, node: ast.Constant) -> Iterator[str]:
     """A pattern for numbers does not know the comma between thousands, or the decimal point."""
     if _is_pattern(site):
         yield from _each(_SEPARATOR_IN_CLASS, site.text, r"\1\3")
+        # "(?:\.\d+)?": the optional decimals of a number.
         yield from _each(re.compile(r"\(\?:\\\.\\d[*+]\)\?|\(\\\.\\d[*+]\)\?"), site.text, "")
 
 
@@ -350,6 +358,7 @@ def wrong_tolerance(site: Site, node: ast.expr) -> Iterator[str]:
                 yield site.text.replace(site.of(keyword.value), "0.1")
     if isinstance(node, ast.Compare) and operator_of(node) in (ast.Lt, ast.LtE):
         limit = node.comparators[0]
+        # So small a limit is a tolerance.
         if 0.0 < (number(limit) or 0.0) < 0.1:
             sign = "<" if operator_of(node) is ast.Lt else "<="
             yield grouped(f"{site.of(node.left)} {sign} {site.of(limit)} * 10_000")

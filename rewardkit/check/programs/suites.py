@@ -12,9 +12,13 @@ from typing import Any
 
 from rewardkit.check.completion.parsed_completion import Span, parsed_json, replaced
 
+# A block of Python, or one that names no language.
 _FENCE = re.compile(r"```(?:python3?|py)?[ \t]*\n(.*?)\n?```", re.DOTALL)
+# A line that starts as programs do; one is enough.
 _CODE = re.compile(r"(?m)^\s*(?:def |import |from |print\(|class |for |while |return )")
+# "assert f(1) == 2": the function, its arguments, and the result.
 _EQUAL = re.compile(r"assert\s+(\w+)\((.*)\)\s*==\s*(.+?)\s*$")
+# "assert not f(1)".
 _TRUE = re.compile(r"assert\s+(not\s+)?(\w+)\((.*)\)\s*$")
 _INPUTS = ("input", "stdin", "inputs")
 _OUTPUTS = ("output", "expected", "expected_output", "stdout", "outputs")

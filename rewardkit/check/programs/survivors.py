@@ -34,7 +34,9 @@ from rewardkit.rewards.sandbox.verdicts import launched
 _TRIES = 12
 """Fresh inputs are drawn up to so many times as often as asked for."""
 _LONGEST = 2_000
+"""Any limit, in characters: inputs are run hundreds of times."""
 _SIZED = (list, str, tuple, dict)
+# Texts of letters and digits are changed letter by letter; others may have a syntax.
 _LETTERS = re.compile(r"[A-Za-z0-9 ]*")
 
 
@@ -96,6 +98,7 @@ def _integer(value: int, domain: Sequence[int], draw: random.Random) -> int:
     low, high = min(domain), max(domain)
     if low == high and len(domain) > 1:
         return value
+    # Twice the highest value: far enough for limits just above it, near enough for programs that take time.
     far = max(high + 3, 2 * high) if high > 0 else high
     return draw.choice((draw.randint(low, max(far, low)), draw.randint(low, high), low, high, min(low + 1, high)))
 
@@ -116,6 +119,7 @@ def _text(value: str, domain: Sequence[str], draw: random.Random) -> str:
     size = draw.randint(min(map(len, domain)), max(map(len, domain)) + 2)
     made = [*value, *(draw.choice(letters) for _ in range(max(0, size - len(value))))][:size] if letters else []
     for place in range(len(made)):
+        # Any share: some letters change and some stay.
         if draw.random() < 0.3:
             made[place] = draw.choice(letters)
     return "".join(made)
@@ -210,12 +214,14 @@ def _counts(text: str) -> set[int]:
 
 
 def _is_integer(token: str) -> bool:
+    # Fifteen digits: longer ones are names, such as numbers of cards.
     return bool(re.fullmatch(r"-?\d{1,15}", token))
 
 
 # Outputs: what a program gives for inputs, run in rewardkit's sandbox.
 
 
+# Programs that are right take milliseconds on these inputs; one that hangs should not take the budget.
 _LIMITS = Limits(timeout=1.0, memory=256)
 _CALLED = "import os\nos.write(out, repr(eval({call!r}, program)).encode())"
 
@@ -237,7 +243,7 @@ def outputs(program: str, suite: Suite, inputs: Sequence[str]) -> list[str | Non
 
 
 _INPUTS = 16
-"""Fresh inputs for each example."""
+"""Fresh inputs for each example. Any number: each is run by all programs."""
 _NO_VALUE = object()
 
 
@@ -347,6 +353,7 @@ def _equal(one: str, other: str | None) -> bool:
 
 def _near(one: Any, other: Any) -> bool:
     """Whether two numbers differ only by rounding."""
+    # Sums in another order differ by less.
     return isinstance(one, (int, float)) and isinstance(other, (int, float)) and math.isclose(one, other, rel_tol=1e-9)
 
 

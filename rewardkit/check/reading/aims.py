@@ -24,6 +24,7 @@ from rewardkit.workers.random_state import preserved_rng
 
 _UNCHANGED = ("lower", "strip", "casefold", "upper")
 _STEPS = 6
+"""Any limit: how far a variable is followed back; loops of assignments have no end."""
 
 
 def column_of(node: ast.AST, site: Site) -> str:
@@ -37,6 +38,7 @@ def column_of(node: ast.AST, site: Site) -> str:
     return name
 
 
+# Any size: the functions of a reward.
 @lru_cache(maxsize=64)
 def _variables(function: ast.AST) -> dict[str, str]:
     """Return what each variable of a function is taken from: a parameter, a column of ``kwargs``, another variable."""
@@ -82,6 +84,7 @@ def _key(node: ast.AST) -> str:
 
 
 _EACH = 3
+"""Texts for each pattern. Any number: more show no other place in the code."""
 
 
 def matching(patterns: Iterable[str], seed: int = 0) -> list[str]:
@@ -115,6 +118,7 @@ def _collect(pattern: re.Pattern[str], seed: int, found: list[str]) -> None:
     )
     @given(pattern_texts(pattern))
     def collect(text: str) -> None:
+        # Any limit: long matches are short ones repeated.
         if len(text) <= 200:
             found.append(text)
 
@@ -124,8 +128,10 @@ def _collect(pattern: re.Pattern[str], seed: int, found: list[str]) -> None:
 _SEARCHING = frozenset(("startswith", "endswith", "count", "find", "rfind", "index", "split", "rsplit", "partition"))
 _EQUALITY = (ast.Eq, ast.NotEq, ast.In, ast.NotIn)
 _LONGEST_TEXT = 80
+"""Any limit: longer constants are messages, not what an answer is compared with."""
 _LONGEST = 3_000
 """Characters or words of a text that has a length in the code."""
+# Any limits, for the time of a law: places in all, and texts of one place.
 _MOST = 60
 _MOST_OF_A_PLACE = 8
 

@@ -24,6 +24,7 @@ from rewardkit.tree.reward import Reward, bindings
 
 
 _DEPTH = 8
+"""Any limit: how many calls deep the code of a reward is followed."""
 
 
 class NotRepaired(Exception):
@@ -151,8 +152,11 @@ def _names(code: CodeType) -> Iterator[str]:
 
 _FLAGS = frozenset(("I", "IGNORECASE", "S", "DOTALL", "M", "MULTILINE", "X", "VERBOSE", "A", "ASCII"))
 _ENDS = {"strip": ("removeprefix", "removesuffix"), "lstrip": ("removeprefix",), "rstrip": ("removesuffix",)}
+# Text that was written as a pattern: "\d", ".*", "(?", "[".
 _MADE = re.compile(r"\\[dswb]|\.[*+]|\(\?|\[|\\")
+# "\d+.\d+": the dot was meant as a point.
 _DOT = re.compile(r"(\\d[+*]?|\[0-9\][+*]?)\.(?=\(?\\d|\[0-9\])")
+# Not the one of "\S" or "\W".
 _CAPITAL = re.compile(r"(?<!\\)[A-Z]")
 
 
@@ -236,6 +240,7 @@ def _formatted(node: ast.expr) -> list[ast.Name]:
 
 def _is_of_patterns(name: str, site: Site) -> bool:
     """Whether a variable holds a pattern: by its name, or since one is made where it is assigned."""
+    # "re" only as a word of the name: "answer_re", but not "score".
     if re.search(r"pattern|regex|expr|(?:^|_)re(?:_|$)", name):
         return True
     for node in ast.walk(site.functions[-1]) if site.functions else ():
@@ -274,6 +279,7 @@ def _pattern_too_wide(site: Site, node: ast.Constant) -> Iterator[Slip]:
         yield Slip(site, (repr(pattern.replace("A-z", "A-Za-z")),), "[A-z] also contains [, \\, ], ^, _ and `")
     if _DOT.search(pattern):
         yield Slip(site, (repr(_DOT.sub(r"\1\\.", pattern)),), "the dot between the digits matches any character")
+    # "^yes|no$" without brackets.
     if re.match(r"\^[^()]*\|[^()]*\$\Z", pattern):
         yield Slip(site, (repr(f"^(?:{pattern[1:-1]})$"),), "^ belongs to the first alternative alone, $ to the last")
     if "\x08" in pattern:
@@ -403,6 +409,7 @@ def _texts_run_together(site: Site, node: ast.expr) -> Iterator[Slip]:
         return
     for item in node.elts:
         parts = (
+            # 'a' 'b': two texts side by side, which Python joins.
             re.fullmatch(r"""\s*(["'])([^"'\\\n]+)\1\s+(["'])([^"'\\\n]+)\3\s*""", site.of(item))
             if _text(item)
             else None

@@ -39,7 +39,7 @@ _LINE = 300
 _LONGEST = 4_000
 """The same on the page."""
 _CELL = 80
-"""Characters of a cell on a terminal."""
+"""Characters of a cell on a terminal. Any limits of a line."""
 _WHY = 80
 """Characters of the reason of a further finding."""
 _SHORT = 300
@@ -335,6 +335,7 @@ def _chat(name: str, value: Any) -> str | None:
     """Return the role and the text of each message of a chat prompt on one line; None for another cell."""
     if name != "prompt" or not isinstance(value, (list, tuple)) or not all(isinstance(one, Mapping) for one in value):
         return None
+    # The cell is shared among the messages; 15 characters are for the role, and below 30 a text says nothing.
     share = max(30, _CELL // max(1, len(value)) - 15)
     messages = (f"{message.get('role', 'message')}: {quoted(message.get('content'), share)}" for message in value)
     return visible(middle_cut("; ".join(messages), _CELL + 30))

@@ -38,6 +38,7 @@ def calibrate(
     prompt: str = "prompt",
     group_by: str | Sequence[str] | None = None,
     progress: Progress | None = None,
+    # The usual number of bins; 1,000 resamples leave 25 beyond each end of a 95 % interval.
     bins: int = 10,
     cases: int = 5,
     replicates: int = 1000,
@@ -196,7 +197,7 @@ class _Unfinished(RewardKitError):
 
 
 _LIMIT = 120.0
-"""Time limit for all completions of a file, in seconds."""
+"""Time limit for all completions of a file, in seconds. Any limit: a reward that hangs on one of them ends there."""
 
 
 def measured(report: Report, reward: Any, data: str | Path, *, label: str = "label", seed: int = 0) -> Section:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rewardkit.analyze.readiness import Signal
 
 _NAMED = 4
-"""Laws that a verdict names."""
+"""Laws that a verdict names. Any number, so that a verdict is one line."""
 
 
 @dataclass(frozen=True)
@@ -308,6 +308,7 @@ def budget_for(report: Report) -> int:
         return 0
     usual = max(1.0, sum(done) / max(1, len(done)))
     more = sum(one.seconds * (one.count / max(1, one.reached) - 1) if one.count else usual for one in late)
+    # Half more than what was measured, in whole tens of seconds: the next run should suffice on a busier machine, too.
     return math.ceil(max(report.budget + more * 1.5, report.budget * 1.5) / 10) * 10
 
 
@@ -322,7 +323,9 @@ def distinct(findings: Sequence[Finding]) -> list[Finding]:
 def cause_of(finding: Finding) -> str:
     """Return the cause of a finding: equal for the same fault of several components, or at several places."""
     raised = finding.trace.strip().splitlines()[-1] if finding.trace.strip() else ""
+    # Up to what a completion earns, and up to "; so does": these differ from one finding to the next.
     why = re.split(r": earns|; so d", finding.why)[0]
+    # Numbers differ as well.
     return repr((finding.law, finding.family, raised, re.sub(r"-?\d[\d.,]*(?:e[-+]?\d+)?", "#", why)))
 
 

@@ -25,6 +25,7 @@ from rewardkit.tree.reward import Reward
 _OWN = ("reward", "laws", "without", "fail_fast", "on_progress")
 """Arguments of `check_reward` that a bound reward sets itself."""
 _LONGEST_NAME = 60
+"""Any limit: a heading of a report is one line."""
 
 
 @dataclass(eq=False)

@@ -86,6 +86,7 @@ class Judged:
 
     def more(self, seen: TrialResult) -> bool:
         """Whether a completion earns more than this one."""
+        # Scores that were added up in another order are equal.
         return seen.scored and seen.value > self.value + 1e-6 * max(1.0, abs(self.value))
 
 
@@ -209,6 +210,7 @@ def wrongness(subject: RewardUnderTest, right: Judged) -> Callable[[str], bool] 
     if oracle is not None:
         return lambda text: not oracle(text, columns)
     gold = right.anatomy.gold
+    # Any limit: a longer answer can be put in other words.
     if not right.judges or not gold or "\n" in gold or gold[:1] in "[{(" or len(plain(gold)) > 60:
         return None
     golds = (gold, *right.anatomy.aliases)
@@ -230,6 +232,7 @@ def _is_half_said(text: str, gold: str) -> bool:
 
 def _may_write(text: str, gold: str) -> bool:
     """Whether a text may have a number near the gold answer, or a formula for it."""
+    # "6 * 7", "\frac", "½": a formula may have the value of the gold answer.
     if re.search(r"\d\s*[-+*/^%x×÷!]|\\frac|\\sqrt|[²³½¼¾]|e[-+]?\d", text):
         return True
     if any(character.isdigit() and not character.isascii() for character in text):

@@ -80,7 +80,8 @@ NOWHERE = Stage()
 
 _OF_PROMPTS = ("prompt", "prompts")
 _SLOW = 1.0
-"""Seconds after which a completion is evidence that long completions take too long."""
+"""Seconds after which a completion is evidence that long completions take too long. Any limit: a budget of 40 s would
+be spent on a few of them."""
 
 
 class OutOfTime(BaseException):
@@ -168,6 +169,7 @@ class RewardUnderTest:
 
     def skip_longer(self, size: int) -> None:
         """Do not score longer completions from now on: the reward is known to be slow, and other laws need the time."""
+        # At least 200: right completions must still be scored.
         self._longest = min(self._longest, max(size, 200))
 
     def avoid(self, trials: Iterable[Trial]) -> None:
@@ -335,6 +337,8 @@ class RewardUnderTest:
         if self.scope != "sample" or self.plain:
             return [self._alone(trial) for trial in trials]
         found: list[TrialResult] = []
+        # Any size: large enough for rewards that are fast in batches, small enough that one broken completion costs
+        # little.
         for start in range(0, len(trials), 32):
             found += self._together(trials[start : start + 32])
         return found
@@ -428,11 +432,13 @@ class RewardUnderTest:
         """Return how many of `wanted` completions fit into a `share` of the time left; at least 8."""
         if self.cost == 0.0:
             return wanted
+        # At least 8, or a law would say nothing.
         return max(8, min(wanted, int(self.left * share / self.cost)))
 
     @property
     def left(self) -> float:
         """Seconds until the budget is spent."""
+        # An hour: a budget may be infinite, and shares of it must not be.
         return max(0.0, min(self.deadline - time.monotonic(), 3600.0))
 
     def formed(self, text: str) -> Any:

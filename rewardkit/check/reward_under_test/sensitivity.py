@@ -63,9 +63,11 @@ def _shorter(text: str) -> Iterator[str]:
         piece = max(1, piece // 2)
 
 
+# Letters of any script, without digits and underscores.
 _WORD = re.compile(r"[^\W\d_]+")
 _MOST = 120
-"""Parts of a completion that are tried."""
+"""Parts of a completion that are tried. Any limit: each is one more completion to score."""
+# Any limits, in characters and seconds: each part that is tried is one more completion to score.
 _LONGEST = 2_000
 _SECONDS = 1.0
 
@@ -135,6 +137,7 @@ def unrelated(part: Part) -> str:
     if part.kind == "number":
         return re.sub(r"\d", lambda digit: str((int(digit[0]) + 4) % 9 + 1), part.text)
     letters = "qxz" if part.text[:1].lower() != "q" else "xzq"
+    # Rare letters: no language has words of them.
     made = "".join(letters[place % 3] for place in range(len(part.text)))
     return made.upper() if part.text.isupper() else made.capitalize() if part.text[:1].isupper() else made
 

@@ -72,11 +72,13 @@ def _given(subject: RewardUnderTest) -> list[Any]:
 
 
 _EXAMPLES = 4
-"""All completions are tried for this many examples; for the rest, only the given ones."""
+"""All completions are tried for this many examples; for the rest, only the given ones. Any number: what a reward does
+wrong seldom depends on the row."""
 
 
 _SHARE = 0.1
-"""The sweep may take this share of the time left."""
+"""The sweep may take this share of the time left. Any share: all laws use what it finds, and most try completions of
+their own."""
 
 
 def anatomies(subject: RewardUnderTest, example: int) -> list[ParsedCompletion]:

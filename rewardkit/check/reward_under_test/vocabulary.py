@@ -64,6 +64,8 @@ def _items_of(target: ast.expr, source: ast.expr, name: str) -> Iterator[str | N
 
 
 _CALL = "__call__"
+# Any limits of what is read in the code: functions that call functions, characters of a text, and texts. Longer texts
+# are messages.
 _DEPTH = 4
 _LONGEST = 80
 _MOST = 60
@@ -86,12 +88,14 @@ class Mined:
     @property
     def words(self) -> tuple[str, ...]:
         """Words in the patterns, and short texts."""
+        # Three letters: shorter runs are flags and classes.
         found = [word for pattern in self.patterns for word in re.findall(r"(?<!\\)[A-Za-z]{3,30}", pattern)]
         return tuple(dict.fromkeys([*found, *(text.strip() for text in self.texts if len(text) <= 40)]))
 
     @property
     def has_dots(self) -> bool:
         """Whether a pattern has a repeated ``.``, which stops at line breaks without re.DOTALL."""
+        # ".*", but not "\.*".
         return any(re.search(r"(?<!\\)\.[*+{]", text) for text in (*self.patterns, *self.texts))
 
     @property
@@ -209,6 +213,7 @@ def _globals_of(code: CodeType) -> Iterator[str]:
 
 def _is_pattern(text: str) -> bool:
     """Whether a constant looks like a regular expression."""
+    # "\d", ".*", "(?", "[^": text that is hardly anything but a pattern.
     if not re.search(r"\\[dswbDSWB.]|[*+?]\)|\(\?|\[\^|\.\*|\]\+", text):
         return False
     try:

@@ -45,6 +45,7 @@ def settle(subject: RewardUnderTest) -> None:
     ):
         return  # not deterministic
     if len(groups) > 1 and not _flat(alone):
+        # Longer than the others, so that a reward that looks at the longest of all changes.
         long = Trial(subject.formed("word " * 300), groups[-1][0].example)
         everything = scored_together(subject, [*(trial for group in groups for trial in group), long])
         expected = [seen for group in together[:-1] if isinstance(group, list) for seen in group]
@@ -82,6 +83,7 @@ def first_difference(one: Sequence[TrialResult], other: Sequence[TrialResult]) -
 def grown(subject: RewardUnderTest, trials: Sequence[Trial]) -> list[Trial]:
     """Put a few words in front of each completion."""
     return [
+        # Any words: they make each completion another one.
         Trial(with_text(trial.completion, f"{'Let me see. ' * 5}{text_of(trial.completion)}"), trial.example)
         for trial in trials
     ]

@@ -24,15 +24,16 @@ OnProgress = Callable[[str, int, int], None]
 """Called with the name of the law that starts, its number, and the number of laws."""
 
 _SHOWN = 200
-"""If a reward ends the process on a completion with more characters, a shorter one is tried."""
+"""If a reward ends the process on a completion with more characters, a shorter one is tried. Any limit: longer ones are
+no use in an error."""
 _STALLED = 1.0
 """Patience in seconds once a reward has hung. Further completions that hang are skipped, without a finding."""
 _LOSSES = 16
 """A law is tried again without the completion on which the child was lost, until this many are known."""
 _WORTH = 1.0
-"""Seconds that must be left for unfinished laws to continue."""
+"""Seconds that must be left for unfinished laws to continue. Any number: less is spent on starting a child."""
 _SHARE = 0.5
-"""One law may take this share of the time left."""
+"""One law may take this share of the time left. Any share that leaves time for the laws behind it."""
 _OF_TIME = "time_linear"
 """The law that is broken if the reward hangs on a completion, or takes long."""
 
@@ -154,6 +155,7 @@ def _isolated(
     """Run the laws in child processes, one after the other until all laws are done."""
     note = Note()
     subject.watch(note.write)
+    # Starts of sandboxes and models take seconds.
     patience *= 8.0 if any(binding.expensive for _, binding in subject.bindings) else 1.0
     extra = subject.left
     done, settles, hangs = 0, True, False

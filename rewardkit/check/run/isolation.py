@@ -29,14 +29,16 @@ from rewardkit.check.run.output import Heard, speak_to
 from rewardkit.workers.limits import end_with_parent, limit_memory
 
 _NOTED = 1 << 20
-"""Maximum size of a note in bytes."""
+"""Maximum size of a note in bytes. Any limit: a note says what is being scored."""
 _HEADER = struct.Struct("dI")
 _LENGTH = struct.Struct("Q")
 _CAME_BACK = "the child has sent everything"
 _MOST_AT_THE_END = 1 << 24
-"""Maximum number of bytes of output read after the child ended: something that it started may still print."""
+"""Maximum number of bytes of output read after the child ended: something that it started may still print. Any
+limit."""
 _MEMORY = 3 << 30
-"""Memory that the child may allocate beyond that of this process, in bytes."""
+"""Memory that the child may allocate beyond that of this process, in bytes. Any limit that spares the machine: rewards
+with models need gigabytes."""
 
 
 @dataclass(frozen=True)
@@ -204,6 +206,7 @@ def _run_child(work: Callable[[Callable[[Any], None]], None], writing: int, endi
         os.dup2(own, 2)
         traceback.print_exc(file=errors)
     finally:
+        # Without the cleanup at exit, which belongs to the process that was forked.
         os._exit(0)
 
 
@@ -221,6 +224,7 @@ def _received(
     last = time.monotonic()
     opened = [reading, hearing]
     while True:
+        # Twenty looks a second, at the clock and at what the child has written.
         ready, _, _ = select.select(opened, [], [], 0.05)
         if hearing in ready:
             printed = os.read(hearing, 1 << 16)
@@ -250,6 +254,7 @@ def _received(
         since, now = note.since, time.monotonic()
         if since and now - since > patience:
             trials = note.read()[1]
+            # More for large batches: 32 are scored at a time.
             if now - since > patience * (1 + len(trials) / 32):
                 yield Lost(trials, f"took more than {patience:g} s")
                 return

@@ -19,6 +19,7 @@ Heard = Callable[[bytes], None]
 _KEPT = 4_000
 """Bytes of the output kept as its sample."""
 _SAMPLED = 3
+"""Any number of lines that shows what is printed."""
 _CHUNK = 1 << 16
 
 
@@ -116,6 +117,7 @@ def _is_open(descriptor: int) -> bool:
 
 
 def _amount(size: int) -> str:
+    # Below it, "0 kB" would say nothing.
     if size < 1_000:
         return f"{size} bytes"
     return f"{size / 1e3:.0f} kB" if size < 1e6 else f"{size / 1e6:,.1f} MB"

@@ -24,7 +24,8 @@ from rewardkit.tree.loading import WHAT, Loaded, survey
 _CHAT = [{"prompt": [{"role": "user", "content": "..."}]}]
 """The examples of a function that reads chat messages and no columns."""
 _PATIENCE = 8.0
-"""Seconds for the one call that tells a helper from a reward, and whether a column is missing."""
+"""Seconds for the one call that tells a helper from a reward, and whether a column is missing. As `rk.check` waits for
+one completion by default."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,7 @@ def _bound(one: Loaded, options: Mapping[str, Any]) -> BoundReward | LeftOut:
         made = replace(made, options={**made.options, "examples": _CHAT})
         seen = _first_score(_subject(made))
     said = seen.reason if seen is not None else ""
+    # The wording of Python for a missing key, here the column that the function reads.
     missing = re.match(r"raised KeyError: '(\w+)'", said)
     if missing and not any(missing[1] in example.columns for example in subject.examples):
         reason = f"it asks for the column {missing[1]!r}, which the examples lack"

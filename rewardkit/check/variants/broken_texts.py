@@ -59,9 +59,11 @@ def _unlike(part: Any, numbers: list[Any], texts: list[str]) -> Iterator[Any]:
             yield other
     if isinstance(part, (int, float)) and not isinstance(part, bool):
         yield from (number + step for number in numbers for step in (-1, 1))
+        # Beyond 32 bits, half, and nearly the largest float.
         yield from (-1, -(10**9), 10**9, 0.5, 1e300)
     if isinstance(part, str):
         yield from ("", "?", f"{part}?", f"?{part}", part.swapcase())
+        # Longer than a number in the schema allows; at most 1,000, as a schema may allow millions.
         yield from ("x" * min(number + 1, 1_000) for number in numbers if isinstance(number, int) and number >= 0)
         yield from texts
 
@@ -91,6 +93,8 @@ def _spots(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
         yield from _spots(part, (*path, key))
 
 
+# Any limits: completions with a changed document, and changed numbers, of which the last ones are the answer. Each of
+# them is one more completion for all laws.
 _MOST_DOCUMENTS = 60
 _MOST_NUMBERS = 6
 _NUMBERS = ("nan", "inf", "1e999", "0", "-1", "²", "99999999999", "1" + "0" * 400)
@@ -123,6 +127,7 @@ def broken(anatomy: ParsedCompletion, mined: Mined, bad: Sequence[str] = ()) -> 
     for match in list(re.finditer(r"\d+(?:\.\d+)?", text))[-_MOST_NUMBERS:]:
         yield from (text[: match.start()] + other + text[match.end() :] for other in _NUMBERS)
     for wild in TEXTS.values():
+        # Any limit: longer ones are tried by themselves, and once is enough.
         if len(wild) <= 400:
             yield anatomy.with_region(wild)
             if anatomy.places and anatomy.region != anatomy.places[-1]:
@@ -162,9 +167,11 @@ def _other_documents(text: str) -> Iterator[str]:
 def _other_sums(body: str) -> Iterator[str]:
     """Yield other sums of the numbers in an expression: some divide by zero, one is a tower of powers."""
     numbers = re.findall(r"\d+", body)
+    # Countdown tasks; six numbers would have 720 orders.
     if not 3 <= len(numbers) <= 5 or not re.fullmatch(r"[\d\s+*/().-]+", body):
         return
     yield " ** ".join(sorted(numbers, key=int))
+    # 24 orders: all of four numbers.
     for first, second, third, *rest in islice(permutations(numbers), 24):
         more = "".join(f" + {number}" for number in rest)
         yield f"{first} / ({second} - {third}){more}"

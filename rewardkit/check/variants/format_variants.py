@@ -17,6 +17,7 @@ from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 DOTALL = "`.` stops at line breaks unless the pattern is compiled with re.DOTALL"
 _REMARK = "I have checked it once more and it holds."
 _NUMERIC = frozenset(("float", "int", "Decimal", "Fraction", "isclose", "isdigit"))
+# "$42" and "42 apples": a number with one unit.
 _PRICED = re.compile(r"\s*[$€£¥]\s*(-?\d[\d,]*(?:\.\d+)?)\s*|\s*(-?\d[\d,]*(?:\.\d+)?)\s*[A-Za-z°²³/ ]{1,20}\s*")
 
 
@@ -83,6 +84,7 @@ def _other_units(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
     """Yield the completion with a unit that has an exponent behind its number, if one without is paid."""
     number, place = as_number(anatomy.gold), anatomy.places[-1] if anatomy.places else Span(0, 0)
     head, tail = anatomy.text[: place.end], anatomy.text[place.end :]
+    # Any limit: a longer text behind the answer is no unit.
     if number is None or anatomy.marked or len(tail) > 30 or not tail.strip():
         return
     hint = "a digit of the unit is read as the answer"
@@ -93,6 +95,7 @@ def _other_units(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
 def _other_articles(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
     """Yield the answer with an article more or less, where the code has to do with articles."""
     gold = anatomy.gold
+    # "The Beatles" without its article.
     bare = re.sub(r"(?i)^(?:the|an?) ", "", gold)
     hint = "the code has a pattern for articles, but does not remove this one"
     if bare != gold:
@@ -114,6 +117,7 @@ def _broken_lines(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
     text, region, block = anatomy.text, anatomy.region, anatomy.thinking
     thought = block.body if block is not None else Span(0, region.start)
     body = thought.of(text)
+    # Between words: a break there changes nothing.
     space = re.search(r"(?<=[\w.,;:)]) (?=[\w(])", body)
     if space is not None and "\n" not in body.strip():
         broken = f"{body[: space.start()]}\n{body[space.end() :]}"
@@ -153,6 +157,7 @@ def _other_numbers(anatomy: ParsedCompletion, reads_numbers: bool) -> Iterator[F
             anatomy.with_region(said.replace(written.strip(), priced[1] or priced[2])),
             hint=hint,
         )
+    # 2024 is written without a comma.
     is_year = number is not None and 1000 <= number < 2100
     if number is None or abs(number) < 1000 or is_year or re.search(r"[^\d,.\-]", anatomy.gold):
         return

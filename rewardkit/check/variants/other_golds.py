@@ -17,6 +17,7 @@ from typing import Any
 from rewardkit.check.completion.parsed_completion import ParsedCompletion, as_number, parsed_json
 from rewardkit.check.variants.wrong_answers import leaves, other_value, with_leaf
 
+# Zero, one and several digits, with zeros inside and at the end, which faulty patterns cut.
 _INTEGERS = (0, 1, 7, 10, 100, 305, 1000, 20250)
 _BEYOND = ("-7", "-305", "12000000")
 _DECIMALS = ("0.25", "-2.5")
@@ -29,6 +30,7 @@ _SCRIPTS = (("北京", "上海"), ("Москва", "Киев"))
 _FORMULAS = ((r"\frac{3}{4}", r"\frac{3}{5}"), (r"\sqrt{2}", r"\sqrt{3}"))
 _TIMES = (("12:40", "12:40 pm", "12:40 am"), ("00:15", "12:15 am", "12:15 pm"), ("09:05", "9:05 am", "9:05 pm"))
 _MOST_LEAVES = 6
+"""Any limit: each leaf of a gold document is one more row."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +88,10 @@ def _cell(value: Any, written: str, other: str) -> Any:
         return [other] if written in map(str, value) else None
     if not isinstance(value, str):
         return None
+    # A time of day, which a completion may write in another way.
     if value.strip() == written or re.fullmatch(r"\d{1,2}:\d{2}", value.strip()):
         return other
+    # The answer at the end of a whole solution, as in GSM8K and MATH.
     marked = re.search(rf"(####\s*|\\boxed\{{){re.escape(written)}(\}}?\S*\s*)\Z", value)
     return f"{value[: marked.end(1)]}{other}{marked.group(2)}" if marked is not None else None
 
@@ -102,6 +106,7 @@ def _answers(
         yield from (Gold(cell, said, (wrong,)) for cell, said, wrong in _TIMES)
     elif re.fullmatch(r"-?[\d.,]+", written) and as_number(written) is not None:
         yield from _numbers(known, in_text, written)
+        # Other rows have fractions or roots, so the task has formulas.
         if anatomy.region.kind == "box" and any(re.search(r"\d/\d|\\d?frac|\\sqrt", str(one)) for one in known):
             yield from (Gold(right, right, (wrong,), "frac" in right) for right, wrong in _FORMULAS)
         if in_text and anatomy.marked:
@@ -140,6 +145,7 @@ def _wrong(number: Decimal, *, signed: bool) -> Iterator[str]:
     """Yield numbers that no tolerance takes for another one, with another sign if signs occur."""
     if abs(number) < Decimal("1e-6") and number:
         yield from (f"{number * factor:E}" for factor in (10, 3))
+    # Ten times 0 is 0, and a tolerance of 1 takes 1 for 2.
     elif abs(number) < 20:
         yield from (format((number + far).normalize(), "f") for far in (20250, -20250))
     else:

@@ -12,9 +12,13 @@ from typing import Any
 
 from rewardkit.check.completion.parsed_completion import Span, replaced
 
+# A block of SQL, or one that names no language.
 _FENCE = re.compile(r"```(?:sql|sqlite)?[ \t]*\n(.*?)\n?```", re.DOTALL | re.IGNORECASE)
+# From "select" or "with" to the end.
 _QUERY = re.compile(r"(?is)\b(?:select|with)\b.+")
+# The name after CREATE TABLE, quoted or not.
 _TABLE = re.compile(r"(?i)create\s+table\s+(?:if\s+not\s+exists\s+)?[\"`\[]?(\w+)")
+# Any limits of a query: steps of SQLite's machine, and rows. A faulty join may take forever.
 _STEPS = 200_000
 _MOST_ROWS = 1_000
 
@@ -48,6 +52,7 @@ class Query:
             f"SELECT * FROM ({self.source}) LIMIT 1",
             f"SELECT * FROM ({self.source}) WHERE 0",
             f"SELECT *, 1 FROM ({self.source})",
+            # Rows that are there twice: a frequent mistake.
             re.sub(r"(?i)\bdistinct\b", "", self.source, count=1),
             *(f"SELECT * FROM {table}" for table in self.tables[:2]),
             *(f"DELETE FROM {table}" for table in self.tables[:1]),

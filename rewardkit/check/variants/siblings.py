@@ -14,9 +14,12 @@ from typing import Any
 
 from rewardkit.check.completion.parsed_completion import THINKING, ParsedCompletion, Span, replaced
 
+# A whole block of code, on lines of its own.
 _FENCE = re.compile(r"^```[^\n`]*\n.*?^```[ \t]*$", re.DOTALL | re.MULTILINE)
+# "- red" or "2. red", with further lines if they are indented.
 _BULLET = re.compile(r"^(?:[-*•]|\d{1,2}[.)])[ \t]+(?:.+(?:\n[ \t]+\S.*)*)$", re.MULTILINE)
 _JOINTS = (" > ", " -> ", " → ", "; ", " | ", ", ")
+# Any limits: longer items are sentences, and a list of more is tried with its first ones.
 _LONGEST_ITEM = 60
 _MOST = 12
 
@@ -125,6 +128,7 @@ def _items(anatomy: ParsedCompletion) -> Iterator[Siblings]:
     """Yield the items of the marked answer, or of the last line behind a colon."""
     text, region = anatomy.text, anatomy.region
     if not anatomy.marked:
+        # "Colors: red, blue" at the end: a label of up to 40 characters.
         line = re.search(r"(?:^|\n)[^\n:]{1,40}:[ \t]*([^\n]+?)[ \t.]*\Z", text)
         if line is None:
             return

@@ -7,12 +7,15 @@ import unicodedata
 from collections.abc import Iterator
 from fractions import Fraction
 
+# "\frac{3}{5}", with a sign before it if no number is there.
 _LATEX = re.compile(r"((?<![\w)}])[-+\u2212])?\\[dt]?frac\s*\{\s*(-?\d{1,9})\s*\}\s*\{\s*(\d{1,9})\s*\}")
+# "1 1/2", "3/4", "1,234.5" and "50%"; not the parts of "1.2.3" or "v2".
 _WRITTEN = re.compile(
     r"(?<![\w./])[-+\u2212]?(?:(?P<whole>\d{1,9})\s+)?(?P<over>\d{1,9})\s?/\s?(?P<under>\d{1,9})(?![\w/]|\.\d)"
     r"|(?<![\w./])[-+\u2212]?(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,18}(?:\.\d{1,18})?)(?P<percent>\s?%)?(?![\w]|\.\d)"
 )
 _LONGEST = 10_000
+"""Any limit: long texts are read for each pair that is compared, and answers are at their end or short."""
 
 
 def values_in(text: str) -> Iterator[Fraction]:

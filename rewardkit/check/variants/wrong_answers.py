@@ -72,6 +72,7 @@ def _wrong(gold: str, value: Any, others: tuple[str, ...]) -> Iterator[Wrong]:
     elif re.fullmatch(r"\[\d{1,3}\]", gold):  # a citation
         cited = int(gold[1:-1])
         yield from (Wrong(f"[{cited + more}]", "wrong", "another number", honest=True) for more in (1, 97))
+    # The letter of an option.
     elif re.fullmatch(r"[A-Z]", gold) or re.fullmatch(r"\([A-Z]\)", gold):
         yield from _wrong_letters(gold)
     elif gold[:1] in "{" and gold[-1:] == "}":
@@ -83,12 +84,15 @@ def _wrong(gold: str, value: Any, others: tuple[str, ...]) -> Iterator[Wrong]:
     for other in others:
         if not _overlap(other, gold):
             yield Wrong(other, "wrong", "the gold answer of another example", honest=True)
+    # A mark between letters or digits, as in "a.b" and "12-13": as a pattern, a point matches anything.
     if number is None and gold[:1] not in "[{(" and re.search(r"\w[^\w\s]\w", gold):
         yield Wrong(re.sub(r"(?<=\w)[^\w\s](?=\w)", "x", gold), "pattern", "its marks replaced by letters")
+    # "12 34" becomes "123 4": the same digits, which a reward that removes spaces cannot tell apart.
     moved = re.sub(r"(?<![\w.])(\d+) (\d)(\d+)(?![\w.])", r"\1\2 \3", gold, count=1)
     moved = moved if moved != gold else re.sub(r"(?<![\w.])(\d+)(\d) (\d+)(?![\w.])", r"\1 \2\3", gold, count=1)
     if moved != gold:
         yield Wrong(moved, "disguise", "a digit moved to its neighbor")
+    # "x < 3" becomes "x > 3".
     turned = re.sub(r"(?<=\s)[<>](?==?\s)", lambda sign: "<" if sign[0] == ">" else ">", gold)
     if turned != gold:
         yield Wrong(turned, "disguise", _TURNED)
@@ -105,6 +109,7 @@ def _wrong(gold: str, value: Any, others: tuple[str, ...]) -> Iterator[Wrong]:
 
 def _wrong_numbers(gold: str, number: Decimal, value: Any) -> Iterator[Wrong]:
     digits = re.sub(r"\D", "", gold)
+    # Each digit becomes another one, and none becomes 0, which could be left out at the beginning.
     shifted = "".join(str((int(digit) + 4) % 9 + 1) for digit in digits)
     same = ("1" if digits[:1] >= "5" else "9") + shifted[1:]
     point = gold.find(".")
@@ -117,6 +122,7 @@ def _wrong_numbers(gold: str, number: Decimal, value: Any) -> Iterator[Wrong]:
             yield Wrong(
                 format((number * factor).normalize(), "f"), "wrong", "the gold answer times a power of ten", honest=True
             )
+    # Several ways of being far: another length, near a multiple, the other sign, and beyond any tolerance.
     far = [number * 10 + 7, number * 3 + 1000, -number - 1000 if number == 0 else -number, number + 10**12]
     for other in far:
         yield Wrong(format(other.normalize(), "f"), "wrong", "a number far away", honest=True)
@@ -148,13 +154,16 @@ def _wrong_texts(gold: str) -> Iterator[Wrong]:
     filler = (_WORDS[0] * (size // len(_WORDS[0]) + 1))[:size]
     if size > 1 and not _overlap(filler, gold):
         yield Wrong(filler, "wrong", "another text of the same length", honest=True)
+    # Half of a shorter text may be right by chance.
     if size >= 4:
         yield Wrong(gold[: size // 2].rstrip(), "prefix", "the first half")
         if gold[1].isalnum():  # the C of "C. elegans" may be the letter of an option
             yield Wrong(gold[0], "prefix", "the first letter")
+    # A word; three letters backwards may be another right one.
     if re.fullmatch(r"[^\W\d_]{4,}", gold):
         yield Wrong(gold[::-1], "disguise", "its letters in another order")
     words = gold.split()
+    # The first word of fewer may be right by chance.
     if len(words) >= 4:
         yield Wrong(words[0], "prefix", "the first word")
 
@@ -165,6 +174,7 @@ def _wrong_literals(gold: str) -> Iterator[Wrong]:
     for match in numbers[:3] if len(numbers) > 1 or re.search(r"[A-Za-z]{3}", gold) else ():
         other = str((int(match[0][0]) + 3) % 9 + 1) + match[0][1:]
         yield Wrong(gold[: match.start()] + other + gold[match.end() :], "disguise", "another number in it")
+    # A text in quotation marks, as in a query.
     quoted = re.search(r"(['\"])(\w[\w ]*)\1", gold)
     if quoted is not None and gold[:1] not in "[{":
         other = f"{quoted[1]}{other_value(quoted[2])}{quoted[1]}"
@@ -182,6 +192,7 @@ def _wrong_lines(lines: list[str]) -> Iterator[Wrong]:
     wrong = [lines[0], *("wrong" for _ in lines[1:])]
     yield Wrong("\n".join(wrong), "prefix", "a right first line, the rest wrong")
     yield Wrong("\n".join([*("wrong" for _ in lines[1:]), lines[-1]]), "prefix", "a right last line, the rest wrong")
+    # The mark of an item, or nothing: a wrong item must look like the others.
     bullet = re.match(r"\s*(?:[-*•]|\d+[.)])\s+|", lines[-1])
     strange = f"{bullet[0] if bullet else ''}wrong"
     yield Wrong("\n".join([*lines, strange, strange]), "superset", "extra lines")
@@ -197,6 +208,7 @@ def _wrong_lists(gold: str, items: list[str]) -> Iterator[Wrong]:
 
     numeric = all(as_number(item) is not None for item in items)
     numbers = [number for number in map(as_number, items) if number is not None]
+    # Beyond all items, if they are small; else a number that no task has.
     far = int(max(map(abs, numbers), default=Decimal(0))) + 1 if max(map(abs, numbers), default=0) < 20 else 7001
     strange = [
         str(far + (2 if far < 7001 else 13) * place) if numeric else f"item{place}" for place in range(len(items))
@@ -218,6 +230,7 @@ def _joint(gold: str, items: list[str]) -> str:
     first, second = gold.find(items[0]), gold.find(items[1])
     if 0 <= first < second:
         between = gold[first + len(items[0]) : second].strip("\"'")
+        # " and ", ", ": longer texts are no separators.
         if 0 < len(between) <= 6:
             return between
     return next((mark for mark in (", ", "\n", "; ", ",", " ") if mark in gold), ", ")
@@ -255,6 +268,7 @@ def leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple
     below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
     if below is None:
         yield path, value
+    # Any limit: a document may have thousands of keys.
     for key, part in islice(below or (), 8):
         yield from leaves(part, (*path, key))
 
@@ -270,6 +284,7 @@ def with_leaf(value: Any, path: tuple[str | int, ...], other: Any) -> Any:
 
 def _is_prose(value: Any) -> bool:
     """Whether it is free text, which a reward may leave to the policy."""
+    # More than three words are a sentence, of which many are right.
     return isinstance(value, str) and len(value.split()) > 3
 
 
@@ -278,6 +293,7 @@ def other_value(value: Any) -> Any:
     if isinstance(value, bool):
         return not value
     if isinstance(value, (int, float)):
+        # Another number for each, 0 included.
         return value * 10 + 7
     if isinstance(value, list):
         return [other_value(item) for item in value] or ["window"]
@@ -295,6 +311,7 @@ def _items(gold: str, value: Any) -> list[str] | None:
         return [str(item) for item in parsed] if isinstance(parsed, list) else None
     if gold[:1] == "[" and gold[-1:] == "]":
         return [part.strip().strip("\"'") for part in gold[1:-1].split(",")]
+    # "red, blue": items of up to 30 characters, which sentences rarely have.
     if re.fullmatch(r"[^,;\n]{1,30}(?:[,;] ?[^,;\n]{1,30})+", gold) and as_number(gold) is None:
         return [part.strip() for part in re.split(r"[,;]", gold)]
     return None
@@ -311,6 +328,7 @@ def equal(one: str, other: str) -> bool:
         return abs(a - b) <= abs(b) / 2  # no sound tolerance is wider
     if value_of(one) is not None and value_of(one) == value_of(other):
         return True
+    # "12 34" and "1234" are not equal.
     if re.search(r"\d \d", other):
         return one.split() == other.split()
     return (plain(one) == plain(other) and bool(plain(other))) or one.strip() == other.strip()

@@ -52,6 +52,7 @@ from rewardkit.record.queries import LONGEST, completions, prompt_messages
 
 
 _CHIPS = 16
+"""Any limit: more do not fit in a line above the completion."""
 
 
 class Pair(NamedTuple):
@@ -168,6 +169,7 @@ class ComparedTexts:
 
 
 def _short(value: float) -> str:
+    # Larger numbers would not fit into the cell.
     return "–" if np.isnan(value) else f"{value:.2f}" if abs(value) < 1e6 else f"{value:.2g}"
 
 

@@ -36,7 +36,9 @@ def format_number(value: float, *, sign: bool = False) -> str:
     """Format a number as ``0.500``, without a minus sign for zero. Large numbers look like ``1e+300``."""
     if np.isnan(value):
         return "–"
+    # Below half of the last decimal that is shown: "-0.000" would look like a penalty.
     value = 0.0 if abs(value) < 0.0005 else value
+    # Larger numbers would not fit into the cell.
     if abs(value) >= 1e6:
         return f"{value:+.3g}" if sign else f"{value:.3g}"
     return f"{value:+.3f}" if sign else f"{value:.3f}"
@@ -88,6 +90,7 @@ def _build_score(watched: Watched, name: str, row: int, color: str, completion: 
         term = scores.terms.get(name)
         if term is not None and not np.isnan(term[row]):
             ui.text(f"adds {format_number(float(term[row]), sign=True)}", "term")
+    # Any limit: a note of a judge is shorter.
     notes = [escape(completion.notes.get(name, "")[:4_000])]
     notes += [f"{one_line(part, 40)} {value:.4g}" for part, value in completion.parts.get(name, {}).items()]
     if any(notes):

@@ -134,6 +134,7 @@ class Explanation(Tab):
                 return
             self.digits = digits = _digits(found.jump, found.total, found.same_prompts, found.new_prompts, found.mix)
             verb = "rose" if found.jump > 0 else "fell"
+            # Differences of means that were added in another order.
             said = f"{verb} by {abs(found.jump):,.{digits}f}" if abs(found.jump) > 1e-12 else "stayed the same"
             ui.text(
                 f"{name} {said}: from {found.before:,.{digits}f} in {self._before(selection)} to "
@@ -164,6 +165,7 @@ class Explanation(Tab):
     def _fact(self, name: str, value: float, about: str, detail: str = "") -> None:
         with ui.box(title=about):
             ui.text(name, tag="dt")
+            # "-0.000" would look like a loss.
             ui.text(f"{value if abs(value) > 1e-12 else 0.0:+,.{self.digits}f}", tag="dd")
             if detail:
                 ui.text(detail, "soft", "dd")
@@ -296,6 +298,7 @@ def _panel(by: str, watched: Watched, steps: ByStep) -> Panel:
 def _digits(*values: float) -> int:
     """Return how many decimals show three digits of the largest of some numbers."""
     largest = max(map(abs, values))
+    # Twelve: floats have no more digits that mean something.
     return min(max(2 - int(np.floor(np.log10(largest))), 0), 12) if largest > 1e-12 else 3
 
 

@@ -17,11 +17,13 @@ from rewardkit.page.selection import columns, format_steps, parse_steps
 from rewardkit.page.tabs.layout import Page, Tab, empty_state
 from rewardkit.page.watcher import Watched
 
+# Closer steps near 1, where a curve changes most.
 _SMOOTHINGS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 _USUAL = 0.6
+"""The default of TensorBoard, whose curves users know."""
 _DRAGS = {"zoom": "zoom", "explain": "explain"}
 _CLICKED = 50
-"""A click selects the visible steps divided by this."""
+"""A click selects the visible steps divided by this. Any number: a click means about here."""
 
 
 class Graphs(Tab):

@@ -89,6 +89,7 @@ class TrialStrip:
 
 
 _SECONDS = 1.0
+"""Between two updates of the page. Any number: steps of a training take longer."""
 _ABOUT = {
     "graphs": "Rewards, weights, lengths and the trainer's metrics by step",
     "completions": "Prompts, and their completions side by side",

@@ -115,6 +115,7 @@ def _rate(count: int, calls: int) -> dict[str, Any] | None:
 
 def percent(share: float) -> str:
     """Return a share as a text that is 0 only if there is none: ``0.00004`` is ``"<0.01 %"``."""
+    # "0.00 %" would say that there are none; above a tenth, decimals are noise.
     return "<0.01 %" if 0 < share < 0.0001 else f"{100 * share:.2f} %" if share < 0.1 else f"{100 * share:.0f} %"
 
 
@@ -122,6 +123,7 @@ def spoken_seconds(seconds: float) -> str:
     """Return a duration with its unit: ``"45 µs"``, ``"1.2 ms"``, ``"3.4 s"``."""
     for unit, scale in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
         if seconds * scale >= 1.0 or unit == "µs":
+            # Two digits are enough to compare durations.
             return f"{seconds * scale:.2g} {unit}" if seconds * scale < 10 else f"{seconds * scale:,.0f} {unit}"
     raise AssertionError
 
@@ -143,6 +145,7 @@ def share_over_time(kind: NoteKind, steps: Floats, asked: Floats, bins: int) -> 
     starts = np.unique(np.linspace(0, len(steps), min(bins, len(steps)), endpoint=False).astype(np.int64))
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = np.nan_to_num(np.add.reduceat(counts, starts) / np.add.reduceat(asked, starts))
+    # All shares may be 0.
     top = max(float(shares.max()), 1e-12)
     across: Sequence[float] = np.linspace(0, 1, len(shares)).tolist() if len(shares) > 1 else [0.5]
     return [[x, min(share / top, 1.0)] for x, share in zip(across, shares.tolist(), strict=True)]
@@ -151,6 +154,7 @@ def share_over_time(kind: NoteKind, steps: Floats, asked: Floats, bins: int) -> 
 Rows = list[dict[str, Any]]
 _NOTES = 12
 """The kinds that are shown at first."""
+# Any numbers: completions below a note, and points of a small curve, about one for two pixels.
 _NEWEST = 12
 _BINS = 40
 _ABOUT_SHARE = (

@@ -20,12 +20,13 @@ from rewardkit.record.queries import LONGEST, Completion, shares_of_turns
 
 SIDES = ("left", "right")
 WHOLE = 5_000_000
-"""The number of characters of a completion to show on demand."""
+"""The number of characters of a completion to show on demand. Any limit, so that a browser stays alive."""
 NO_COMPLETION = Completion()
 VIEWS = {"raw": "Raw", "rendered": "Rendered"}
 MAX_ROLES = 100
-"""The most messages of a prompt to show."""
+"""The most messages of a prompt to show. Any limit, so that a browser stays fast."""
 _COLUMNS = 30
+"""Any limit: a data set may have hundreds of columns."""
 
 Roles = Sequence[tuple[str, str]]
 """The messages of a prompt: (role, text) each."""
@@ -234,4 +235,5 @@ def _build_escaped(text: str, *, render: bool) -> None:
 def _is_long(text: str, roles: Roles) -> bool:
     """Return whether a prompt may not fit in its card, which has about four lines or two messages."""
     texts = [message for _, message in roles] or [text]
+    # A line of the card holds about 100 characters.
     return len(texts) > 2 or sum(len(text) // 100 + text.count("\n") + 1 for text in texts) > 4 - len(roles)

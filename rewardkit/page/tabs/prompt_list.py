@@ -29,7 +29,8 @@ from rewardkit.page.watcher import Watched
 OF_DATA = "column."
 """Begins the name of a column of the data."""
 _LOOKED_AT = 200
-"""In how many prompts to look for the names of the columns of the data."""
+"""In how many prompts to look for the names of the columns of the data. Any number: prompts of a data set mostly have
+the same columns."""
 _NUMBERS = {
     "length": ("Len", "length: the number of characters"),
     "tokens": ("Tokens", "tokens: the length of the prompt in tokens, as the trainer tokenizes it"),
@@ -135,6 +136,7 @@ def _format(name: str, value: float) -> str | None:
         return None
     if name not in ("mean", "best", "new"):
         return f"{value:,.0f}"
+    # Larger numbers would not fit into the cell.
     return f"{value:.2f}" if abs(value) < 1e6 else f"{value:.3g}"
 
 

@@ -53,6 +53,7 @@ def make_app(library: Library, watcher: Watcher) -> FastAPI:
         return None
 
     for path in ("/", "/run/{rest:path}"):
+        # NiceGUI gives up after 3 seconds, and a large run takes longer to open.
         ui.page(path, response_timeout=30.0)(page)
     app = FastAPI(openapi_url=None)
     ui.run_with(

@@ -27,6 +27,7 @@ from rewardkit.page.tabs.layout import Page, Tab, empty_state, later
 
 Names = tuple[str, ...]
 
+# Any limits of a row: columns for components, and points of its small curve.
 _COMPONENTS = 5
 _POINTS = 48
 _OF_COMPONENT = "component/"
@@ -138,6 +139,7 @@ def _spark(line: Line) -> dict[str, Any] | None:
     up = (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
     said = f"Total of {len(line.x):,} steps: first {format_number(float(values[0]))}, "
     said += f"last {format_number(float(values[-1]))}, from {format_number(low)} to {format_number(high)}"
+    # Four decimals are less than a pixel.
     return {"points": np.round(np.stack([across, up], axis=1), 4).tolist(), "text": said}
 
 
@@ -278,6 +280,7 @@ class Runs(Tab):
         self.graph.set_visibility(bool(plain))
         if not plain:
             return
+        # As in the tab Graphs.
         spec = spec_of(plain, [], smoothing=0.6)
         for number, line in enumerate(spec["lines"]):
             line["color"], line["dash"] = series_color(number), "solid"

@@ -72,6 +72,9 @@ class LeadCheck:
                 )
 
 
+# From here on leads are worth a look: in 40 simulated healthy runs there were none of the kind `gold`, and of those
+# with few prompts one in 25 had one of any kind (docs/suspicious.md). Six completions: any number that shows what a
+# lead is about.
 _STRONG = 0.5
 _COMPLETIONS = 6
 _GAMED = ("foreign", "form", "gold", "proxy", "copies")

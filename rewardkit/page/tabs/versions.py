@@ -24,6 +24,7 @@ from rewardkit.page.watcher import Watched
 _LINES = 4_000
 """Longer files are compared less exactly, but in time."""
 _CONTEXT = 3
+"""Lines around a change, as in diff and Git."""
 Pieces = Sequence[tuple[str, bool]]
 
 

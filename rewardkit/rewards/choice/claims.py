@@ -41,10 +41,11 @@ MAX_CHARACTERS = 20_000
 """The number of characters read at the end of an answer: a choice is short and follows its explanation."""
 
 MOST_OPTIONS = 100
-"""The limit of options: each is searched for in the whole text."""
+"""The limit of options: each is searched for in the whole text. Any limit: questions have up to ten."""
 
 MOST_MENTIONS = 1_000
-"""A text with more mentions of options than this explains nothing and chooses none."""
+"""A text with more mentions of options than this explains nothing and chooses none. Any limit: all pairs of neighbors
+are judged."""
 
 _WIDE = {"（": "(", "）": ")", "：": ":", "，": ",", "、": ",", "；": ";", "。": ". ", "！": "!", "？": "?"}
 _QUOTES = dict.fromkeys("’ʼ", "'") | dict.fromkeys('*`"“”„«»「」『』$\\{}✅✓✔☑\ufe0f', "")
@@ -52,9 +53,11 @@ _CAPITALS = {chr(0xFF21 + place): chr(0x41 + place) for place in range(26)}
 """Full-width letters, as in Chinese exams."""
 
 _PLAIN = _WIDE | _QUOTES | _CAPITALS
+# "\text{(B)}" and "\boxed{B}": commands around an option; "\frac" is part of a formula and stays.
 _LATEX = re.compile(
     r"\\(?:text|math)[a-z]{0,6}\b|\\f?box(?:ed)?\b|\\(?:bf|rm|quad|(?:[lL]arge|LARGE|[hH]uge|displaystyle)\b|[,;!()\[\]])"
 )
+# Spaces that a removed mark leaves inside brackets: "( B )".
 _PADDED = re.compile(r"(?<=[(\[]) +| +(?=[)\]])")
 _VARIABLE = re.compile(r"\s?[=≈](?!\s?(?:correct|right|wrong|true|false|incorrect|answer)\b)\s?[^\s=]|/\((?![A-Z]\))")
 """After a letter that names a value: "A = benzoquinone", "A=81°"."""
@@ -62,8 +65,11 @@ _VARIABLE = re.compile(r"\s?[=≈](?!\s?(?:correct|right|wrong|true|false|incorr
 _ARGUMENT = re.compile(r"[A-Za-z]\([^()\n]{0,20}\Z")
 """Before a letter that is the argument of a function: P(A and B)."""
 
+# Quotation marks and underscores around a word, "'B'" and "__B__"; not the apostrophe of "it's".
 _FRAME = re.compile(r"(?<!\w)['_]{1,3}|(?<!\b[A-Z])['_]{1,3}(?!\w)|(?<=['_][A-Z])['_]")
+# What starts a heading, a quotation or an item: "- B", "> B", "👉 B".
 _LINE_MARK = re.compile(r"^(?:[#>\u2022➡→⇒▶►🔹🔸👉🎯]{1,6} ?|[-+] )")
+# "B 🎉" is B.
 _SMILEYS = re.compile("[\U0001f600-\U0001f64f🎉🌟]")
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
@@ -76,6 +82,7 @@ _RUNS_ON = re.compile(
 )
 """After A, I or No: it is an ordinary word, as in "A dog" and "I think"."""
 
+# A small letter names an option only as in "b)" or "b."; "a dog" has an article.
 _ENDS = re.compile(r"[).,:;!\]]|\s|\Z")
 _WORDS = {"a", "A", "i", "I", "no", "No", "NO"}
 
@@ -193,11 +200,16 @@ def _bounded(name: str) -> str:
 
 
 _WINDOW = 160
+"""Any limit: the words that make a mention a claim are in its clause; reading more for every mention would take
+quadratic time."""
 _TAIL = 1_000
+"""The end that is read first. Any size well above `_WINDOW`: the statement and all that may deny it must be in it."""
 _PART_OF_A_SOLUTION = 100
-"""A line with a small label and so much text is a part of a solution: "a) The vapor pressure is ..."."""
+"""A line with a small label and so much text is a part of a solution: "a) The vapor pressure is ...". Any limit: texts
+of options are shorter."""
 _SHORT = 48
-"""More characters than a phrase like "so it must be option" has."""
+"""More characters than a phrase like "so it must be option" has. Any limit above that: patterns that end right before
+an option search only there."""
 
 Rank = Callable[[int], bool]
 """A test of whether a mention, given by its number, is a claim of some kind."""
@@ -207,24 +219,31 @@ def _any(*patterns: str, end: str = "") -> re.Pattern[str]:
     return re.compile(f"(?:{'|'.join(patterns)}){end}", re.IGNORECASE)
 
 
+# Not "may be" and "could be", which doubt.
 _BE = r"(?:is|was|are|must be|should be|will be|has to be|can only be)"
+# "is definitely B", "is, of course, B".
 _ADVERB = (
     r"(?:(?:absolute|actual|certain|clear|complete|consequent|definite|entire|evident|exact|final|ful|logical|"
     r"(?:most )?like|obvious|on|precise|probab|real|simp|sure|tru|ultimate|undoubted|unequivocal)ly|"
     r"therefore|thus|indeed|hence|then|in fact|of course|just|for sure|for certain|donc)"
 )
+# "is option B", "is the letter B", "es la opción B".
 _KIND = (
     r"(?:(?:the |la |a )?(?:option|choice|answer|letter|number|opción|opção|alternativa|letra|lettre|pilihan|"
     r"вариант|буква|antwort|réponse|respuesta|resposta|risposta)|"
     r"the (?:first|second|third|fourth|fifth|last) (?:option|choice|one),?|the|la|a(?= [A-Z]\b))"
 )
+# "(B" and "((B": at most a bracket is between the words and the option.
 _OPENING = r" ?[(\[]{0,2}\Z"
 _CLOSING = r"[)\]]{0,2}"
 
 # What states an option, beside "the answer is", by the words that these phrases begin with.
 
+# "The answer to the question is B": 80 characters hold a question's subject, without the end of a sentence.
 _OF = r"(?: (?:to|for|of|in|here|considering|given|based on|among|according to)\b[^.:;!?\n]{0,80}?)??"
+# "Answer: B", "Final -> B"; the period only in "Ans. B".
 _SEPARATOR = r"(?: ?(?:[:=→–—-]|=>|->)|(?<=\bans)\.)"
+# "answers are", "answer to this is clearly option", "respuesta es".
 _IS = rf"s?{_OF},? (?:ist|est|es|é|{_BE})(?: {_ADVERB},?|, {_ADVERB},)?(?: {_KIND})?(?: ?:)?"
 _NOUNS = ("answer", "choice", "option", "solution", "response", "result", "description", "one")
 _LABELS_OF_ANSWERS = ("ans", "choice", "solution", "conclusion", "correct", "final", "decision", "verdict")
@@ -256,12 +275,15 @@ _LEADS: dict[str, re.Pattern[str]] = {
     "而是": _any(r"而是"),
     "ではなく": _any(r"ではなく(?:て)?,?"),
 }  # fmt: skip
+# "The answer is... (B": what may be between a statement and its option.
 _TO_MENTION = re.compile(
     rf"(?:[ .]*(?:\.\.|…))?[ \n]{{0,2}}(?:{_ADVERB} )?(?:{_KIND}[ :]?)?\s?[(\[【]{{0,2}} ?", re.IGNORECASE
 )
+# "or the answer is B" offers a second answer.
 _OR_LEAD = re.compile(r"\bor (?:\w+ ){0,2}\Z")
 # Text before an option.
 
+# "I choose B", "this corresponds to option B". A pick counts less than a statement: "you may choose B".
 _PICKED = _any(
     r"\b(?:choose|pick|select|chose|picked|selected|choosing|go with|going with|opt for|settle on)"
     rf"(?: {_KIND})? ?:?",
@@ -271,6 +293,7 @@ _PICKED = _any(
     r"\bonly(?: option| choice)?",
     end=_OPENING,
 )
+# "So B.", "It must be B."; the option must end its clause.
 _CONCLUDED = _any(
     r"\b(?:so|thus|therefore|hence|conclusion|it's|it is|that's|it must be|c'est)"
     rf"(?: (?:it's|it is|it must be))?[:,]?(?: {_KIND})?",
@@ -279,6 +302,7 @@ _CONCLUDED = _any(
 _JUDGED = _any(r"\b(?:is|as|be|it's)(?: (?:\w+ly|very|quite))?(?: an?)?", r"[a-z]s an?", ":", end=_OPENING)
 """Before a whole word: "the sentiment is positive", "it expresses a positive sentiment"."""
 
+# "a positive review." but not "a positive review is": one word ends the sentence.
 _JUDGED_NOUN = re.compile(r" (?:\w+(?:[.!,;]|\Z)|rather than\b)")
 
 _CONCLUDED_SUBJECT = re.compile(
@@ -289,6 +313,8 @@ _CONCLUDED_SUBJECT = re.compile(
 )
 """Before an option that ends its sentence: "So the exception is B."."""
 
+# "The capital is B": the verb alone, as the subject may be anything. It counts only if the text of the option follows,
+# as in "The capital is B. Rome".
 _SUBJECT = _any(r"\b(?:is|are|be|would be) ?:?\n?", end=_OPENING)
 _OPTION_TEXT = re.compile(
     r"(?:[.)]|:) ?(?!(?:It|Then|So|Thus|Hence|However|We|Therefore|Next|Now|Let|But|And|Or|Also|Because|Since|"
@@ -296,6 +322,7 @@ _OPTION_TEXT = re.compile(
 )
 """Before and after a labeled option: "The compound is A. ethyl benzoate". "The product is A. It reacts" has none."""
 
+# ". Actually, C", "\nAnswer: C" or "? C": the beginning of a sentence that is nothing but another option.
 _REPLACING = re.compile(
     r"[.!?\n]\s?(?:(?P<concludes>(?:so|therefore|thus|hence|however|but|actually|also),? (?:option |choice )?)"
     r"|(?P<label>(?:[\w']+ ){0,5}[\w']+(?:[:,]| -) )"
@@ -305,16 +332,19 @@ _REPLACING = re.compile(
 _SENTENCE_OVER = re.compile(rf"{_CLOSING}[.!]?(?:\s*\Z|\n|(?<=[.!]) )")
 """Around an option that is all of a sentence, or its conclusion."""
 
+# "option B", "that leaves B", "Mitochondria (B": weak signs, which count only at the very end.
 _POINTED = _any(
     r"\b(?:answer|option|choice|letter) ?",
     r"\b(?:is|be|leaves|leaves us with|leaving|elimination,|probably|definitely|say)",
     r"[^\s(\[] [(\[]",
     end=_OPENING,
 )
+# "Option B", "(B" on a line of their own.
 _LINE_START = re.compile(rf"(?:{_KIND} )? ?[(\[【]{{0,2}}", re.IGNORECASE)
 
 # Text after an option.
 
+# "B is correct", "B) Mitochondria is the best answer", "B ist richtig", "B是正确的"; not "B is correct if".
 _RIGHT = re.compile(
     r"[)\]]?(?:[).:]? [^.,;:!?\n]{1,60}?)?? (?:is|was|must be|should be|will be|has to be|can only be)"
     rf"(?: {_ADVERB}| also)? (?:(?:the )?(?:only |single |most )?"
@@ -330,25 +360,32 @@ _RIGHT = re.compile(
     r"對)的?(?=[。.,;! \n]|\Z|(?:答案|选项|選項))",
     re.IGNORECASE,
 )
+# "B is the best approach".
 _BEST = re.compile(
     rf"{_CLOSING} (?:is|would be) the (?:best|correct|right|only|most [a-z]{{2,20}}) [a-z]{{2,20}}\b", re.IGNORECASE
 )
 _NAMED_OPTION = re.compile(r"\b(?:option|choice|answer) ?[(\[]{0,2}\Z", re.IGNORECASE)
 """Around an option that is called so: "option B is the best approach"."""
 
+# The option ends its line.
 _OVER = re.compile(rf"{_CLOSING} ?[.!,;:]{{0,2}}(?:\n|\Z)")
+# The option ends its clause, or a reason follows.
 _STOPS = re.compile(rf"{_CLOSING}(?: ?(?:[.!,;]|\n|\Z)| (?:because|since|as|for|due|given)\b)")
+# The text of the option follows: "B) Paris", "B: Paris", "B – Paris".
 _LABELS = re.compile(
     rf"{_CLOSING}(?:(?<=[)\]]) ?[^?]|[.:,;!] ?|\s?[–—]| - "
     r"| (?:because|since|as|due to|given|not|rather than|instead of)\b)"
 )
+# "Also B. C could be also right" goes on over a new sentence.
 _ALSO = re.compile(rf"{_CLOSING} (?:is|would be|could be|may be) also\b", re.IGNORECASE)
+# "Is it (B)?"
 _ASKED = re.compile(r"[)\].]{0,2} ?\?")
 _PART = re.compile(
     r"['′](?!s (?:correct|right|the)\b|\w{2})| ?[+*^] ?\d| ?[-−–/] ?\d|"
     r" (?:to(?! (?:the|this|a|be)\b)|through|until|times|plus|minus|divided by|or (?:none|neither|another|something))\b"
 )
 """The text after a mention that makes it the beginning of something else: "B to C", "B's successor", "2 times 1"."""
+# "B is not", "B can't", "B (wrong)"; "B is notable" is a word of its own.
 _WRONG = re.compile(
     rf"{_CLOSING}\s\(?(?:(?:is|was|are|would be|seems) (?:\w{{2,20}}ly )?(?:not|wrong|incorrect|false|out)\b|isn't\b"
     r"|(?:cannot|can't|wrong|incorrect|not (?:correct|right))\b)",
@@ -362,6 +399,7 @@ _NAY = re.compile(
 )
 """The text of an option that sounds like a denial."""
 
+# "B describes ...": the option is the subject of what follows, and no choice; "B is correct" is one.
 _PREDICATE = re.compile(
     rf"{_CLOSING} (?!(?:is|are) (?:also|both|possible|plausible)\b)(?:is|isn't|was|are|aren't|were|has|have|had|would"
     r"|does|doesn't|do|can|cannot|can't|could|makes?|holds?|describes?|refers?|fails?|says?|states?|contains?)\b"
@@ -369,11 +407,14 @@ _PREDICATE = re.compile(
     re.IGNORECASE,
 )
 
+# "B - C and D are wrong": a dash ends the label, and what follows is its text.
 _DASH = re.compile(rf"{_CLOSING} ?[.:;–—-]")
+# "A and B are": both are the subject.
 _PLURAL = re.compile(rf"{_CLOSING} (?:are|aren't|were|have|do|don't)\b", re.IGNORECASE)
 
 # Words before a claim in its clause that withdraw it.
 
+# "Not A, so B": what denies A does not deny B, which is in the next clause.
 _CLAUSE = _any(r"[.!?;\n—]|, ", r"\b(?:but|so|therefore|thus|hence|however|because|since|and|then)\b")
 _JUDGMENT = _any(
     r"\b(?:in)?(?:correct|accurate|valid)(?:ly)? (?:statement|sentence|assertion|claim|pair|match|combination|"
@@ -385,6 +426,7 @@ _JUDGMENT = _any(
 )
 """The object of a question: "the incorrect statement", "the option that is not true". It denies nothing."""
 
+# "not", "doubt" or "students think" before a claim in its clause; "without doubt" and "the most" deny nothing.
 _DENIED = _any(
     r"\b(?:not|never|cannot|neither|nor|none|nicht|pas|не)\b|n't\b|不|别|\bno (?:option|choice|answer|one)\b",
     r"\b(?:although|though|while|assume|hardly|barely|nobody|refuse[sd]?|second[- ]best|opposite)\b",
@@ -400,14 +442,21 @@ _DENIED = _any(
 # Words that join two options, and words that separate them.
 
 _JOIN_WORD = _any(OR_WORDS, AND_WORDS, "か", r"\bif not\b", r"\bunless (?:it is|it's)\b")
+# "A or probably option B": words that may be between two options that are joined.
 _BESIDE = r"\b(?:option|choice|letter|probably|likely|i (?:think|guess|believe|suppose))\b"
+# "A, B", "A / B", "A or option B" and nothing else is between two options.
 _JOINED = _any(r"[\s()\[\],;:./|&+~>→\-–—…・·∨∧∪∩⁄\\]", _JOIN_WORD.pattern, _BESIDE, end="+")
+# One of these must be among them: "A B" may be a list of marks.
 _OR_BEFORE = _any(_JOIN_WORD.pattern, r"\bnor\b", "[/&+]", ",\n")
 _TOPIC = re.compile(r"[은는] ?")
 """정답은 B는 C: two options, unless a sentence follows, as in B는 C와 달리."""
+# "B입니다.": the copula ends the sentence.
 _TOPIC_END = re.compile(r"[)\]]{0,2}(?:입니다|이다|이에요|예요|요)?[.!]?(?:\n|\Z)")
+# Options on lines of their own: "A\nB".
 _LINE_BREAK = re.compile(r"[)\]]{0,2} ?[.!,;:]{0,2}\n[(\[]{0,2}")
+# "A is right, and so is B."
 _SO_IS = _any(r"\b(?:so|as|likewise) (?:is|are|was|does)", end=_OPENING)
+# "A. Or perhaps B."
 _PERHAPS = _any(r"\b(?:maybe|perhaps|possibly|it could be|or else)", end=_OPENING)
 _ALSO_BEFORE = _any(
     r"\bor is (?:it|the answer)|\b(?:could|might|may|can) (?:also |well |equally )?be|\balso(?: be)?|\bequally|"
@@ -422,14 +471,21 @@ _ALSO_AFTER = re.compile(
 )
 """Around an option that is a second answer: "C is equally correct"."""
 
+# "B if x > 0": an answer for one case only.
 _CONDITION = re.compile(rf"{_CLOSING},? (?:if|when|unless|in case|provided|assuming)\b", re.IGNORECASE)
+# "A because B is wrong", "A, not B": words that keep two options apart.
 _APART = _any(
     r"\b(?:not|rather|since|because|instead|over|while|whereas|unlike|as|both|neither|all|combination|but)\b|[.!?] |\n"
 )
+# "A. red" lists an option: its text follows.
 _LISTED_OPTION = re.compile(r"\. ?[^\s.]")
+# "C) A and B": the text of an option that names others.
 _LIST_OF_TWO = re.compile(r"(?:[)\]:]|\.) (?:both )?(\w) and (\w)(?: only)?(?=[.)]?(?:\n|\Z))")
+# "A or (" before an option: it is one of a list.
 _LISTED = _any(r"(?:\b(?:or|and)|[,/|]) ?[(\[]?\Z")
+# "B)" or "B. red", and not "B.", which ends a sentence.
 _ITS_LABEL = re.compile(r"[)\]:]|\. ?\w")
+# A pick behind one of these replaces the claim before: "B is right. Actually, C".
 _NEW_SENTENCE = _any(r"[.!?](?:\s|\Z)|\n", r"\b(?:so|thus|therefore|hence|actually|wait)\b")
 
 

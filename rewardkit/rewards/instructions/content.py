@@ -17,6 +17,7 @@ from rewardkit.rewards.instructions.vocabulary import AFRICAN_COUNTRIES, NORTHER
 # Instructions about what comes first and last: in the response, in sentences, in paragraphs.
 
 
+# Letters of any script, without digits: "3rd" is not the first word.
 _LATIN_WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -100,7 +101,9 @@ def paragraph_ends(passage: Passage) -> str:
 # Instructions about length: how many words, sentences, paragraphs, letters.
 
 
+# ASCII, as the data's own checks count.
 _LOWER_WORD = re.compile(r"\b[a-z]+\b")
+# ASCII only, as the data's own checks count.
 _LETTER = re.compile(r"[a-zA-Z]")
 
 
@@ -147,6 +150,7 @@ def first_word_of_paragraph(passage: Passage, num_paragraphs: Count, nth_paragra
     paragraphs = [part for part in passage.text.split("\n\n") if part.strip()]
     if len(paragraphs) != num_paragraphs or nth_paragraph > len(paragraphs):
         return counted(len(paragraphs), "exactly", num_paragraphs, "paragraphs") or f"no paragraph {nth_paragraph:,}"
+    # The marks that IFEval takes from a first word.
     found = re.split(r"[.,?!'\"]", paragraphs[nth_paragraph - 1].split()[0].lstrip("'\""), maxsplit=1)[0]
     right = found.lower() == first_word.lower()
     return "" if right else f"paragraph {nth_paragraph:,} starts with {shorten(found, 40)}"
@@ -293,10 +297,16 @@ def repeat_phrase(passage: Passage, phrase: Text, small_n: Count) -> str:
 # Instructions that are whole assignments with one known form: tables, lists, quizzes, reversed sentences.
 
 
+# These instructions have no parameters: all numbers below are those of their texts, such as the multiples of 7 from 10
+# to 50.
 _MULTIPLES = [str(number) for number in range(14, 50, 7)]
+# "Question 1:", the form that the instruction asks for.
 _QUESTION = re.compile(r"Question \d{1,9}[.:;|)]?")
+# "A. red" and "b) blue"; five options, so up to E.
 _OPTION = re.compile(r"[A-Ea-e][.|)]\s*\w")
+# The form that the instruction asks for.
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+# A field in quotes with a character that is neither a letter, a digit nor a space: "a,b".
 _SPECIAL_FIELD = re.compile(r'"[^"\n]*[^\w\s"][^"\n]*"')
 
 
@@ -332,6 +342,7 @@ def african_countries(passage: Passage) -> str:
     lines = [_ascii(trimmed(line)) for line in passage.lines if trimmed(line)]
     start = next((number for number, line in enumerate(lines) if "Zimbabwe" in line), len(lines))
     countries = lines[start:]
+    # The number of the check in IFBench: a list may lack two of the 54 countries.
     if len(countries) < 52:
         return counted(len(countries), "at least", 52, "countries from Zimbabwe on")
     other = next((line for line in countries if not any(name in line.lower() for name in AFRICAN_COUNTRIES)), None)
@@ -353,6 +364,7 @@ def reversed_characters(passage: Passage) -> str:
 
 @check("custom:sentence_alphabet")
 def alphabet_story(passage: Passage) -> str:
+    # One for each letter.
     if len(passage.sentences) != 26:
         return counted(len(passage.sentences), "exactly", 26, "sentences")
     initials = [sentence.split()[0].lower()[0] for sentence in passage.sentences]
@@ -411,6 +423,7 @@ def battle_dates(passage: Passage) -> str:
 
 def _is_battle(date: str) -> bool:
     try:
+        # The years of Napoleon's life.
         return bool(_DATE.fullmatch(date)) and 1769 <= datetime.date.fromisoformat(date).year <= 1821
     except ValueError:
         return False

@@ -16,12 +16,18 @@ from rewardkit.text.visibility import has_visible_character
 # Instructions about every word or sentence: their letters, lengths, sounds and kinds.
 
 
+# With y, as in "rhythm".
 _CLUSTER = re.compile(r"[bcdfghjklmnpqrstvwxyz]{2}")
+# Kana, or Chinese characters, as in "日本".
 _JAPANESE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 _NUMBER = re.compile(r"\d+")
+# "self-care" is one word.
 _HYPHENATED = re.compile(r"[\w-]+")
+# Any end: no word has more than 97 letters.
 _PRIMES = frozenset(number for number in range(2, 98) if all(number % divisor for divisor in range(2, number)))
 _LONGEST_WORD = 60
+"""Any limit: no word is as long, and syllapy calls itself for each hyphen."""
+# In percentage points: hardly any text meets a share of trigrams exactly.
 _TOLERANCE = 2.0
 
 
@@ -204,13 +210,19 @@ def _alliteration(sentence: str) -> int:
     return sum(before or after for before, after in zip([False, *same], [*same, False], strict=True)) if same else 0
 
 
+# In lower case, with or without a space: "p. s.".
 _POSTSCRIPTS = {"P.S.": re.compile(r"p\.\s?s\."), "P.P.S": re.compile(r"p\.\s?p\.\s?s")}
+# "*text*" and "**text**", within one line.
 _HIGHLIGHT, _STRONG = re.compile(r"\*([^\n*]*)\*"), re.compile(r"\*\*([^\n*]*)\*\*")
+# The names of the language that IFEval removes.
 _FENCE = re.compile(r"\A```(?:json|Json|JSON)?")
 _ANSWERS = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
 _LABELS = ("My Answer:", "My Conclusion:", "Future Outlook:")
+# "a) b) c)": a list of options by letter.
 _LETTERED = re.compile(r"\W*a\W*b\W*c", re.IGNORECASE)
+# HTML's two elements for italics.
 _ITALICS, _END_OF_ITALICS = re.compile(r"<(?:i|em)>"), re.compile(r"</(?:i|em)>")
+# Pictures and symbols that fonts show as emoji: 😀, ☀, ©; not digits or "#", which only become emoji in a sequence.
 _EMOJI = re.compile(
     "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u25fe\u2600-\u27bf\u2934\u2935"
     "\u2b05-\u2b55\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
@@ -308,6 +320,7 @@ def nested_parentheses(passage: Passage) -> str:
         elif character in pairs:
             if not stack or stack.pop() != pairs[character]:
                 stack, deepest = [], 0
+            # The instruction's own number, as its name says.
             elif deepest >= 5:
                 return ""
     return "brackets are not nested five deep"
@@ -322,6 +335,7 @@ def nested_quotes(passage: Passage) -> str:
             continue
         if stack and stack[-1] == character:
             stack.pop()
+            # Three levels of quotes, as the instruction asks.
             if deepest - len(stack) >= 3:
                 return ""
         else:

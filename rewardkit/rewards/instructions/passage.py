@@ -16,14 +16,18 @@ from rewardkit.text.visibility import has_visible_character, straight
 
 
 _PUNCTUATION = r"""[)";}\]*:@'({\[!?\u2018\u2019\u201c\u201d\u00ab\u00bb]"""
+# A period before a space or a closing mark may end a sentence; the one of 3.5 does not.
 _END = re.compile(rf"[.?!](?=(?P<mark>{_PUNCTUATION})|(?P<gap>\s+)\S)")
 _PIECE = re.compile(rf"{_PUNCTUATION}|--")
+# Punkt reads all numbers as one kind of word: "1,000.5", "-3".
 _NUMBER = re.compile(r"-?[.,]?\d[\d,.\-]*")
 _NEXT = re.compile(r"[^\W\d]+|\S")
+# Quotation marks and brackets behind a period belong to its sentence: 'He said "No."'.
 _CLOSING_MARKS = re.compile(r"""["')\]}\u2018\u2019\u201c\u201d\u00ab\u00bb]+(?=\s|--|\Z)\s*""")
 _SPACE = re.compile(r"\s")
 _LONGEST = 100
-"""The most characters of a word that are read before a period."""
+"""The most characters of a word that are read before a period. Any limit above the longest abbreviation, so that time
+stays linear."""
 
 
 def sentences(text: str) -> list[str]:
@@ -98,12 +102,15 @@ def _ends(word: str, following: str, *, new_line: bool) -> bool:
 
 
 _TOKEN_MARK = r"[;@\#$%&?!*\[\](){}<>\"\u00ab\u00bb\u201c\u201d\u201e\u2018\u2013\u2014\u2026]"
+# The Penn Treebank's tokens: marks by themselves, numbers with their commas and points, words with their hyphens.
 _TOKEN = re.compile(
     rf"""\.{{2,}}|--|``?|''|{_TOKEN_MARK}|[:,](?!\d)
     |(?:[^\s:,.\-`'{_TOKEN_MARK[1:-1]}]+|[:,](?=\d)|\.(?!\.)|-(?!-)|'(?!'))+""",
     re.VERBOSE,
 )
+# "don't" is "do" and "n't", as in the Penn Treebank.
 _CONTRACTION = re.compile(r"(?i)(.+)(n't|'s|'m|'d|'ll|'re|'ve|')\Z", re.DOTALL)
+# "cannot" is "can" and "not": the length of the first part.
 _SPLIT_WORDS = {"cannot": 3, "gonna": 3, "gotta": 3, "gimme": 3, "lemme": 3, "wanna": 3}
 _CLOSERS = "]})>\"'\u00bb\u201d"
 
@@ -139,6 +146,7 @@ PUNCTUATION = string.punctuation
 _NO_PUNCTUATION = str.maketrans("", "", PUNCTUATION)
 _WORD = re.compile(r"\w+")
 _CLOSING = "\"')]}>*_`\u2019\u201d\u00bb"
+# "* item" or "- item"; "*bold*" has no space.
 _BULLET = re.compile(r"[^\S\n]*([*-])\s(.*)")
 
 

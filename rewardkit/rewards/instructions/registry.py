@@ -19,6 +19,7 @@ Check = Callable[..., str]
 Reader = Callable[[Any], Any]
 
 MOST = 10**9
+"""Any limit: a count that no text reaches is a mistake, and a huge one would take memory."""
 
 
 def _whole(value: Any) -> int:

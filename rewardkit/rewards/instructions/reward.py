@@ -37,7 +37,7 @@ FAMILIES = (content, form, style)
 """The modules whose checks are registered."""
 
 MOST = 100
-"""The most instructions of one row."""
+"""The most instructions of one row. Any limit: data sets have up to a handful."""
 
 
 @final
@@ -146,6 +146,7 @@ def _parsed(text: str) -> Any:
 Reading = Literal["strict", "loose"]
 Credit = Literal["partial", "binary"]
 
+# IFEval's loose reading removes all asterisks; another reading keeps those that begin items of a list.
 _EMPHASIS = re.compile(r"(^[ \t]*\*\s)|\*", re.MULTILINE)
 
 _TOO_LONG = Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")

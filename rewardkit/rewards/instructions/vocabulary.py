@@ -143,4 +143,5 @@ underling upbringing viking wedding wyoming
 
 def is_verb(word: str) -> bool:
     """Return whether a word in lower case is a common English verb in any form, or another one's form in -ing."""
+    # More than five letters: "king" and "thing" are no verbs, "baking" is one.
     return word in _VERBS_OF_ALL_FORMS or (word.endswith("ing") and len(word) > 5 and word not in _NO_VERBS)

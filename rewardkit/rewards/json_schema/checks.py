@@ -18,6 +18,8 @@ from rewardkit.errors import near_miss, shorten
 from rewardkit.rewards.json_schema.document import STRUCTURE, SchemaDocument, refusal
 from rewardkit.text.json_text import MAX_CHARACTERS
 
+# Any limits: the largest schemas in use have some hundred thousand characters and few levels, and what reads them calls
+# itself for each level.
 SCHEMA_CHARACTERS = 2_000_000
 SCHEMA_DEPTH = 128
 VALUE_DEPTH = 128
@@ -25,10 +27,12 @@ SAFE_INTEGER_BITS = 2_100
 """Integers below 640 digits can be printed whatever the interpreter's limit is."""
 
 SAME_VALUE_PARTS = 10_000
-"""The limit of schema parts that apply to one value: ``anyOf`` of ``anyOf`` doubles with every level."""
+"""The limit of schema parts that apply to one value: ``anyOf`` of ``anyOf`` doubles with every level. Any limit:
+schemas in use have hundreds."""
 
 LONGEST_CHECK = 2e9
-"""The nanoseconds that checking one completion may take, by the estimate of `Cost`."""
+"""The nanoseconds that checking one completion may take, by the estimate of `Cost`. Any limit: a batch waits for its
+slowest row."""
 _PART, _NAME, _CHARACTER, _STATE = 25, 1_000, 3, 50
 """Nanoseconds, measured with jsonschema-rs 0.37, for: a part of the schema on a value, a pattern on the name of a
 property, a pattern on a character, and, if its automaton has too many states to be kept, each of the pattern's states
@@ -36,7 +40,8 @@ on a character."""
 _KEPT_STATES = 12
 """A pattern may be in any subset of its states: the engine keeps a few thousand of these, so not those of 2 ** 13."""
 PATTERN_STATES = 200_000
-"""The limit of states of all patterns together; each takes about a hundred bytes once it is compiled."""
+"""The limit of states of all patterns together; each takes about a hundred bytes once it is compiled. Any limit: twenty
+megabytes."""
 
 _KEYWORDS = STRUCTURE.union(
     ("type", "enum", "const", "format", "pattern", "minLength", "maxLength", "minimum", "maximum"),
@@ -134,6 +139,7 @@ def _mapping(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+# What a pattern of a schema is made of; up to nine digits, so that a repetition stays a small number.
 _ATOM = re.compile(
     r"""(?P<opening>\((?:\?(?:P?<[A-Za-z_]\w*>|[a-zA-Z-]*:|[=!]|<[=!]))?) | (?P<closing>\))
     | (?P<counted>\{(?P<least>\d{1,9})(?P<open>,(?P<most>\d{0,9}))?\}) | (?P<loop>[*+]) | (?P<silent>[?^$|])

@@ -47,6 +47,7 @@ _DRAFTS = {
     "json-schema.org/draft/2019-09/schema": 2019,
     "json-schema.org/draft/2020-12/schema": 2020,
 }
+# The draft of a schema that names none.
 LATEST = 2020
 _ADDRESSES = {
     draft: f"http{'s' if draft > 7 else ''}://{place}" + "#" * (draft <= 7) for place, draft in _DRAFTS.items()

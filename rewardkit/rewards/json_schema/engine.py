@@ -394,6 +394,7 @@ def _fits_all(parts: tuple[Part, ...], value: object) -> bool:
 
 
 REGEX_BYTES = 10_000_000
+"""About the default of the regex crate of Rust (10 MiB), in a number that the error can name."""
 
 ADDRESS = "https://rewardkit.invalid/schema"
 """The base URI of a schema without one. It has a path, so that a relative ``$id`` (``"/line"``) can be resolved."""

@@ -93,6 +93,7 @@ EXAMINED_VALUES = 2_000
 """The limits of the examination: an array with more invalid items scores 0, and so do all further invalid objects and
 arrays of one value, so that a completion cannot cost seconds."""
 
+# Any limit: a note is one line.
 SHOWN_TAGS = 4
 
 

@@ -17,6 +17,7 @@ from rewardkit.rewards.judges.verdicts import Form, Verdict
 from rewardkit.tree.results import Abstention
 
 NOTE_CHARACTERS = 500
+"""Any limit: a judge that writes pages would fill the table of completions."""
 
 _log = logging.getLogger("rewardkit.rewards.judges")
 

@@ -23,6 +23,7 @@ from rewardkit.workers.shared_file import IN_MEMORY, SharedFile, checked_path, r
 
 OnExhausted = Literal["stop", "skip", "fall_back"]
 
+# Prices are per million tokens, as providers state them.
 _MILLION = 1_000_000
 
 
@@ -57,6 +58,7 @@ class Budget:
     money: float | None = None
     prices: Mapping[str, tuple[float, float]] | tuple[tuple[str, tuple[float, float]], ...] = ()
     on_exhausted: OnExhausted = "stop"
+    # Any share that leaves time to act.
     warn_at: float = 0.8
     store: str | None = None
     number: str = field(default_factory=lambda: uuid4().hex, init=False, repr=False)

@@ -79,6 +79,7 @@ class Canaries:
     """
 
     cases: Iterable[Mapping[str, Any] | Canary]
+    # Any numbers: a few more calls in a hundred, and a step of the usual scale of 0 to 10.
     interval: int = 20
     tolerance: float = 1.0
 

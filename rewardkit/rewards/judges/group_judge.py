@@ -23,7 +23,7 @@ from rewardkit.rewards.judges.verdicts import Ranking, Verdict
 from rewardkit.tree.results import Abstention, Raised
 
 LEAST_CHARACTERS = 200
-"""The least that is shown of each completion in a large group."""
+"""The least that is shown of each completion in a large group. Any number: less would show no answer."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,8 @@ def identifiers(texts: Iterable[str], shuffle: int) -> dict[str, str]:
     """Return identifier -> text, in an order that depends on the texts but not on their order."""
     ordered = sorted(texts)
     seed = _digest(str(shuffle), *ordered)
+    # Six hexadecimal digits are short for the judge; of a group of 64, two begin alike in one of 8,000 groups, which
+    # gets longer ones.
     for length in count(6):
         found = {_digest(seed, text)[:length]: text for text in ordered}
         if len(found) == len(ordered):

@@ -147,6 +147,7 @@ def judge(
     reference: str | None = None,
     examples: Iterable[tuple[str, Any, str]] = (),
     show_thinking: bool = False,
+    # Any limit: about 5,000 tokens; the judge is paid by the token.
     max_characters: int = 20_000,
     name: str = "judge",
     cache: Cache | str | None = None,

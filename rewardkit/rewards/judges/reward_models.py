@@ -222,6 +222,7 @@ class Classifier:
     def _end_of(self, prompt: str, completion: str, limit: int) -> str:
         """Return the end of the prompt that leaves room for the whole completion."""
         while prompt and len(self._ids(completion, prompt)["input_ids"]) > limit:
+            # A quarter at a time: the prompt is tokenized again after each cut, so a few times at most.
             prompt = prompt[len(prompt) // 4 + 1 :]
         return prompt
 
@@ -321,6 +322,7 @@ def reward_model(
     label: int | str | None = None,
     probability: bool = False,
     bounds: Bounds | None = None,
+    # Any size that fits beside a policy on its GPU.
     batch_size: int = 8,
     max_length: int | None = None,
     device: str | None = None,

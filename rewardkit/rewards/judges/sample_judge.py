@@ -31,6 +31,7 @@ class SampleJudge:
     form: Form
     examples: tuple[Example, ...]
     canaries: Canaries | None
+    # As an endpoint's batch_deadline.
     patience: float = 600.0
     pool: ClassVar[str] = "judges"
 

@@ -85,7 +85,7 @@ def _close_all() -> None:
 
 
 _QUOTED = 2_000
-"""Characters of an invalid verdict that are quoted to the judge."""
+"""Characters of an invalid verdict that are quoted to the judge. Any limit: it pays for each token."""
 
 
 @dataclass(frozen=True)

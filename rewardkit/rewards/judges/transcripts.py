@@ -13,7 +13,8 @@ from rewardkit.batch.trajectory import Trajectory
 from rewardkit.text.visibility import spoken_text
 
 RESULT_CHARACTERS = 2_000
-"""The most characters shown of one result."""
+"""The most characters shown of one result. Any limit: a tool may return a whole file, and the judge pays for each
+token."""
 
 _ENDS = {
     "answered": "the assistant answered",

@@ -297,6 +297,7 @@ def _square_free(number: int) -> tuple[int, list[int]]:
 _INFINITY = {"\\infty": 1, "+\\infty": 1, "-\\infty": -1, "+ \\infty": 1, "- \\infty": -1}
 
 
+# Any size: more than the different formulas of a batch.
 @lru_cache(maxsize=4096)
 def value(text: str) -> tuple[Formula | None, Numeral | None, str]:
     """Return an expression as a formula, as a plain number, and its unit."""

@@ -144,6 +144,7 @@ class _Sympy(Algebra[Any]):
 
 
 _ALGEBRA = _Sympy()
+# Operators with bound variables or conditions, which the grammar does not read.
 _WRITTEN_OUT = re.compile(r"\\(?:sum|prod|lim|i*nt|det|mod|pmod|partial|nabla|begin\{vmatrix\})(?![A-Za-z])")
 
 
@@ -170,15 +171,22 @@ def is_operator(text: str) -> bool:
 # Whether two expressions of sympy are equal: ``2 \arcsin \sqrt{a}`` is ``\arccos(1 - 2a)``. For workers only.
 
 
+# Values are computed to 160 digits and must agree to 120, so that close misses such as e^{\pi\sqrt{163}}, an integer to
+# 12 decimals, are told apart; the rest is for rounding. Of values that may be larger than MAX_SIZE, digits prove
+# nothing: they can only differ.
 DIGITS = 160
 AGREEMENT = 120
 MAX_SIZE = 60.0
 ENOUGH = 5
+"""How many points must agree. Any number: different formulas of answers do not agree at so many odd fractions."""
 
+# Fractions of both signs on both sides of 1, since arcsine, roots and logarithms have values on parts of the line only.
 _REALS = (*map(
     sympy.Rational, ("3/7", "13/11", "-5/9", "8/3", "1/5", "-17/8", "5/6", "29/9", "2/3", "-1/4", "7/9", "6"),
 ),)  # fmt: skip
+# Without 1, at which n! and n^2 are equal.
 _NATURALS = (7, 3, 4, 9, 5, 2, 11, 6, 8, 10)
+# In three quadrants, off the real line, on which a number and its conjugate are equal.
 _OFF_AXIS = (sympy.Rational(2, 3) + 2 * sympy.I / 5, -sympy.Rational(7, 5) + 3 * sympy.I / 4, 1 - 4 * sympy.I / 3)
 _FAR = (30, -12, 1000, -1000, 100, -100, 17, -45, 12, 64, -7, 15, 20, 25, -3, 10, 0, 1)
 """Integers, where floors jump, and on both sides of the argument of an absolute value or a binomial."""
@@ -192,6 +200,7 @@ _PIECEWISE = (
 _INTEGRAL = (sympy.factorial, sympy.binomial, GreatestDivisor, LeastMultiple)
 _JUMPING = (sympy.floor, sympy.ceiling, sympy.Mod)
 MAX_NUMBERS = 6
+"""Any limit: a formula has few numbers at which it jumps, and each is four more points."""
 FEW = 6
 """Points for functions without jumps: on both sides, at three distances."""
 
@@ -294,11 +303,13 @@ def _agree(left: Any, right: Any, *, is_complex: bool, modest: bool) -> bool | N
         return False
     rough, other = complex(sympy.N(left, 20)), complex(sympy.N(right, 20))
     if not is_complex:
+        # Roots of real numbers may leave an imaginary part of rounding errors.
         imaginary = [abs(value.imag) > 1e-12 * max(1.0, abs(value)) for value in (rough, other)]
         if all(imaginary):
             return None
         if any(imaginary):
             return False
+    # 20 digits are computed, so a difference in the ninth is no rounding.
     if abs(rough - other) > 1e-9 * max(abs(rough), abs(other)):
         return False
     if not modest:
@@ -335,7 +346,9 @@ def _height(number: Any) -> float:
 
 
 MAX_ENDS = 24
+"""Any limit: each end is two more cells, in which all descriptions are decided."""
 MAX_DEGREE = 6
+"""Any limit: inequalities of answers have low degrees, and finding and ordering the roots takes longer with each."""
 
 
 @dataclass(frozen=True)
@@ -507,7 +520,9 @@ class _Line:
 _NORMALIZATION = NormalizationConfig(
     basic_latex=True, units=False, malformed_operators=True, nits=False, boxed="none", equations=False
 )
+# Becomes an exact fraction: sympy would read 0.1 as a float, with 15 digits.
 _DECIMAL = re.compile(r"([0-9]*)\.([0-9]+)")
+# All that math-verify gets: LaTeX in ASCII, without quotation marks, square brackets or colons.
 _SAFE = re.compile(r"(?:\\[A-Za-z]+|[A-Za-z0-9+\-*/^_(){}=<>.,! &]|\\\\)*")
 _LETTERS = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 
@@ -652,6 +667,7 @@ def near(text: str, low: Fraction, high: Fraction) -> str:
     """Return why an expression without letters is not between two numbers, or ""."""
     try:
         value = leaf(text)[0]
+        # 30 digits: more than any rounded answer has.
         number = sympy.N(value, 30)
         bounds = (sympy.Rational(end.numerator, end.denominator) for end in (low, high))
         return "" if number.is_real and next(bounds) < number < next(bounds) else "is not near"

@@ -15,9 +15,12 @@ from typing import Any, Generic, Protocol, TypeVar
 from rewardkit.rewards.math_equal.characters import FUNCTIONS, GREEK_NAMES
 
 MAX_DEPTH = 16
+"""Any limit: the reader calls itself for each level, and answers have a few."""
 
 V = TypeVar("V", bound="Expression")
 
+# A degree sign, a command, a number, capitals that name a segment, a letter with its primes, or a sign; all else is
+# unreadable.
 _TOKEN = re.compile(
     r"\^\{\s*\\circ\s*\}|\\[A-Za-z]+|[0-9]*\.[0-9]+|[0-9]+\.(?![0-9])|[0-9]+|(?<![a-z])[A-Z]{2,}(?![a-z])|[A-Za-z]'*|'+|[-+*/^(){}_\[\]|!,]"
 )
@@ -33,7 +36,9 @@ _KINDS = ("real", "imaginary", "complex")
 _APPLIED = frozenset("fghFGW")
 """Letters that name a function if brackets follow: f(2) is not twice f."""
 
+# "\frac{dy}{dx}" is no quotient; "\frac{d}{2}" is one.
 _DERIVATIVE = re.compile(r"\\frac\{(?:d|\\partial)[^{}]*\}\{\s*(?:d|\\partial)\s*[A-Za-z]")
+# "act" is a word, "ab" a product; "or" joins.
 _WORD = re.compile(r"(?<![\\A-Za-z{])(?:[A-Za-z]{3,}|or(?![A-Za-z]))")
 _COMMAND = re.compile(r"\\[A-Za-z]+")
 

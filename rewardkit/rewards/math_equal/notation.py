@@ -11,23 +11,32 @@ from rewardkit.rewards.math_equal.grammar import LETTERS
 _COMMAND = re.compile(
     r"\\(?:(?:left|right)\.|[A-Za-z]+|!\s*|.)|\{[,.]\}|[<>!]=|\*\*|\.\.\.|</?su[bp]>|[^\x21-\x7e]|[$~%]", re.DOTALL
 )
+# Most answers: nothing has to be rewritten.
 _PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
 _EATEN = re.compile("[\x07\x08\x0b\x0c](?=[a-z]{2})|\t(?=ext|imes|heta|frac|riangle)|\r(?=ight|angle)")
 """Escapes of JSON and Python that replaced a backslash and a letter: a form feed and "rac" for ``\\frac``."""
 
 _UNESCAPED = {"\x07": "\\a", "\x08": "\\b", "\x0b": "\\v", "\x0c": "\\f", "\t": "\\t", "\r": "\\r"}
+# "\\frac" of text that was escaped twice; "\\x" may be a new line of a matrix, before a variable.
 _ESCAPED_TWICE = re.compile(r"\\\\(?=[A-Za-z]{2})")
+# "\quadx = 5": LaTeX knows no "\quadx".
 _JOINED_TO_A_LETTER = re.compile(r"\\q?quad(?=[A-Za-z])(?!quad)")
+# Formulas between dollar signs stay; words outside of them are text, not products of variables.
 _OUTSIDE = re.compile(r"((?<!\\)\$\$?(?:[^$\\]|\\.)*\$\$?)|(?<![\\A-Za-z{])([A-Za-z]{2,}(?: [A-Za-z]{2,})*)")
+# "x²" is "x^{2}".
 _RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+")
+# "x₁" is "x_{1}".
 _LOWERED = re.compile("[₀₁₂₃₄₅₆₇₈₉]+")
+# "√12" has the whole number below the root.
 _ROOT = re.compile("√\\s?([0-9]+)")
+# "①" is 1: from 1 to 20.
 _CIRCLED = re.compile("[\u2460-\u2473]+")
 _INVISIBLE = re.compile(
     r"\\(?:textcolor|mathcolor|colorbox|color)\s*(?:\[[^\]]*\])?\s*\{[^{}]*\}|\\(?:label|tag\*?)\s*\{[^{}\s]*\}"
 )
 """Commands for color and numbers of equations, with their first argument. What hides text is not among them."""
 
+# "12{,}000" and "12,\!000": only a number has no space after its comma. "12,000" may be a list.
 _EXPLICIT_THOUSANDS = re.compile(r"(?<![0-9.,}!])[0-9]{1,3}(?:(?:\{,\}(?:\\!)?|,\\!)\s?[0-9]{3})+(?![0-9])")
 _ARGUMENT_THOUSANDS = re.compile(r"(?:(?<=\\frac\{)|(?<=\}\{)|(?<=\\sqrt\{))[1-9][0-9]{0,2}(?:,[0-9]{3})+(?=\})")
 """A comma in the argument of a fraction or root separates thousands."""
@@ -36,71 +45,118 @@ _REWRITTEN = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
         (r"\\\\\s*\[[0-9.]+\s?(?:pt|e[mx]|mm|cm)\]", r"\\\\"),  # the space between two lines
+        # "\sqrt[]{2}"
         (r"\\sqrt\[\s*\]", r"\\sqrt"),
+        # "0{,}5" and "4{,}2 \cdot 10^{3}": decimal commas
         (r"(?<![0-9.,}])(0)\{,\}(?=[0-9])|(?<![0-9.,}])([0-9])\{,\}(?=[0-9]{1,9}\s?\\(?:cdot|times))", r"\1\2."),
+        # "3{:}4", so that no space is set
         (r"\{:\}", ":"),
+        # HTML
         (r"&lt;", "<"),
         (r"&gt;", ">"),
+        # "1\hspace{1mm}000"
         (r"(?<=[0-9])\\hspace\s?\{[^{}]*\}(?=[0-9])", " "),
+        # "90^o": a letter for the degree sign
         (r"(?<=[0-9])\s?\^\s?\{?\s?(?:\\text\s?\{\s?o\s?\}|o(?![a-z]))\s?\}?", r"^{\\circ}"),
+        # "1 oder 2"
         (r"(?<=[\s{0-9])(?:oder|ou|или|或者?)(?=[\s}0-9a-z\\-])", " or "),
+        # "1 \text{ und } 2"
         (r"\\text\s?\{\s?(?:y|und|et|и|和)\s?\}", r"\\text{ and }"),
+        # a matrix within a line
         (r"smallmatrix", "matrix"),
+        # "\log_28": the base is one digit in LaTeX, and 8 the argument
         (r"\\log\s?_\s?([0-9])([0-9]+)(?!\s?[0-9A-Za-z({\\])", r"\\log_{\1}\2"),
+        # "\frac{\text{1}}{2}"
         (r"(?<=\{)\\text\s?\{\s?([0-9]+)\s?\}(?=\})", r"\1"),
+        # "{3}/{4}"
         (r"((?:\A|[-+=/(,]|\\times|\\cdot)\s?)\{\s?([0-9.]+)\s?\}", r"\1 \2"),
+        # "(0, 1) U (2, 3)": a letter for the union
         (r"(?<=\))\s?U\s?(?=\()|(?<=\])\s?U\s?(?=\()|(?<=\))\s?U\s?(?=\[)", r"\\cup "),
+        # "]0, 1[", as in France
         (r"\A\s?\]([^][]{1,40},[^][]{1,40})\[\s?\Z", r"(\1)"),
+        # "0.333...": three equal digits or more before the dots
         (r"(?<![0-9.,])([0-9]+\.[0-9]{0,9}?)([0-9])\2{2,40}\s?(?:\\[lc]?dots|\.\.\.|…)", r"\1\\overline{\2}"),
+        # "\max = 5": a name, and no function
         (r"\A\s?\\(max|min|deg|dim|det|Pr)\s*([A-Za-z]?)\s*=", r"\\text{\1 \2} ="),
+        # "2\text{pi}"
         (r"(?<=[0-9])\\(?:text|mathrm)\s?\{\s?pi\s?\}", r"\\pi "),
+        # "\equiv 3"
         (r"\A\s?\\equiv", ""),
+        # "L: x + y = 1": the name of a line
         (r"\A\s?(?:L|\\ell)\s?:\s?(?=[xy]\b)", ""),
+        # "y(x) = 2x" and "y = 2x"
         (r"\Ay\s?\(x\)\s?=", "y ="),
         (
             r"(?i)\A\s?\\text\s?\{\s?all real(?: number)?s?\s?\}\s*[a-z]?\s*\Z|\A\s?\\mathbf\s?\{R\}\s?\Z",
             r"\\mathbb{R}",
         ),
+        # "\forall x \in \mathbb{R}"
         (r"\A\s?\\forall\s?x\s?\\in\s?\\(?:mathbb\s?\{?R\}?|R)\s?\Z", r"\\mathbb{R}"),
+        # "all real x < 3"
         (r"(?i)\A\s?\\text\s?\{\s?all real(?: numbers?)?\s?\}(?=\s*x\s?(?:[<>]|\\[gl]))", ""),
+        # "\text{exactly } 5"
         (r"\\text\s?\{\s?\(?(?:exactly|exact value|interval notation)\)?\s?\}", ""),
     )
 )
 """Forms that models write, each with the one that is read."""
 
+# "x^{{2}}".
 _DOUBLE_BRACES = re.compile(r"\{\s*\{([^{}]*)\}\s*\}")
+# "{1 \over 2}" and "{4 \choose 2}", as in TeX; "\overline" is another command.
 _INFIX = re.compile(r"\\(over|choose)(?![A-Za-z])")
+# "\max\{1, 2\}" is "\max(1, 2)".
 _OF_A_SET = re.compile(r"\\(max|min|gcd|lcm)\s*\\\{((?:[^\\{}]|\\[A-Za-z]+|\{[^{}]*\})*)\\\}")
+# "x_{\text{max}}" is "x_{max}".
 _WORD_BELOW = re.compile(
     r"_\s*\{\s*\\(?:text|mathrm|rm|operatorname)\s*\{\s*([A-Za-z0-9 ]+?)\s*\}\s*\}|_\s*\\(?:text|"
     r"mathrm)\s*\{\s*([A-Za-z0-9 ]+?)\s*\}"
 )
+# "x^{2}_{1}" is "x_{1}^{2}".
 _ABOVE_AND_BELOW = re.compile(r"(\^\{[^{}]*\})\s*(_\{[^{}]*\})")
+# "\text{cm^{2}}": a power within the text.
 _POWERS_OF_UNITS = re.compile(r"\\text\s*\{[^{}]*(?:\^\{-?[1-9]\}[^{}]*)+\}")
+# A bold small letter is a vector: "\mathbf{v}" and "\vec{v}" are the same.
 _BOLD_LETTER = re.compile(r"\\(?:mathbf|boldsymbol|bm)\s*\{\s*([a-z])\s*\}")
+# "\text{sin} x" and "\mathrm{d}x"; "min" and "sec" may be units.
 _NAMED = re.compile(r"\\text\s*\{\s*(" + "|".join(sorted(FUNCTIONS - {"min", "sec"})) + r"|[eid])\s*\}(?!\s*=)")
+# "sin x" without a backslash; "sec" and "min" only if brackets follow.
 _PLAIN = re.compile(
     r"(?<![\\A-Za-z])(?:(" + "|".join(sorted(FUNCTIONS - {"min", "max", "sec"})) + r")(?![A-Za-z])|(sec|max|min)(?=\())"
 )
+# Two letters: one is a variable, and no word.
 _LETTERS = re.compile("[A-Za-z]{2}")
 _WORDS = {"pi": "\\pi ", "infinity": "\\infty ", "theta": "\\theta "}
+# "2pi" and "pi/2"; in "pizza" and "a pi", it is part of a text.
 _PLAIN_WORD = re.compile(
     r"(?:(?<![\\A-Za-z{ ])|(?<=[0-9] ))(pi|theta)(?![A-Za-z])|"
     r"\A\s*([-+]?)(?:\\text\s*\{\s*)?(infinity|pi|theta)\s*\}?\s*\Z"
 )
+# "x**2"; not the bold text of "5**cm**".
 _PYTHON_POWER = re.compile(r"(?<=[0-9A-Za-z)])\*\*(?=[-0-9A-Za-z({\\])(?![^*]{0,40}\*\*(?![0-9A-Za-z({\\-]))")
+# "(2, 3.)": a period that ends a sentence inside the brackets.
 _STRAY_PERIOD = re.compile(r"(?<=[0-9A-Za-z)}])\.(?=\s*[\])}])")
+# "\mathbb R" is "\mathbb{R}".
 _NUMBERS = re.compile(r"\\mathbb\s*([A-Z])(?![A-Za-z])")
+# Commands whose arguments may lack braces: "\frac12", "\sqrt3".
 _ARGUMENTS = re.compile(r"\\(frac|binom|sqrt|overline)(?![A-Za-z])")
+# "x^2" and "x_n" are "x^{2}" and "x_{n}"; "x^10" is read as x^{10}, as its writer means.
 _SUPERSCRIPT = re.compile(r"([\^_])\s*([+-]?[0-9]+|[A-Za-z]|'+(?=\})|\\circ(?![A-Za-z])|\\(?!frac|sqrt|text)[A-Za-z]+)")
+# "f^{'}" and "f^'" are "f'".
 _PRIMES = re.compile(r"\^\{\s*('+)\s*\}|\^('+)")
+# "1 000" and "a b" keep theirs: they may be one number, or two words.
 _MEANINGLESS_SPACE = re.compile(r"(?<![0-9A-Za-z.]) +| +(?![0-9A-Za-z.])")
+# Not "<=", ">=", "!=" or ":=".
 _EQUALS = re.compile(r"(?<![<>!:])=")
 _GREEK = "alpha|beta|gamma|delta|theta|varphi|psi|rho|lambda|mu|omega|Phi|Psi|Omega|Gamma|Delta"
+# A letter, or a Greek one by its command.
 _VARIABLE = rf"(?:[A-Za-z]|\\(?:{_GREEK})(?![A-Za-z]))"
+# "(x, y) = (1, 2)": the names of coordinates.
 _POINT = re.compile(rf"\(\s*{_VARIABLE}(?:\s*,\s*{_VARIABLE})*\s*\)")
+# "x", "a_{1}", "f'(3)": one name; pi is a number.
 _GREEK_NAME = re.compile(rf"(?!\\pi){_VARIABLE}(?:_\{{[^{{}}]*\}})?'*(?:\s?\([^()]*\))?")
+# "x + y" is no name.
 _OPERATORS = re.compile(r"[-+*/<>,;!]")
+# Parts of a name in which digits and signs may be: "a_{1}", "f(3)", "\text{Area}".
 _GROUPS = re.compile(r"\\text\s*\{[^{}0-9]*\}|[_^]\{[^{}]*\}|\([^()]*\)|\\[A-Za-z]+")
 
 
@@ -294,6 +350,7 @@ def sides(cleaned: str) -> list[str]:
     return parts[::-1] if len(parts) == 2 and is_name(parts[1]) and not is_name(parts[0]) else parts
 
 
+# Names of commands have letters only.
 _COMMANDS = re.compile(r"\\[A-Za-z]+")
 _NAMING_TOO = r"""
 \text \frac \overline \vec \hat \tilde \dot \overrightarrow \widehat \angle \triangle \square \circ \cdot \times
@@ -316,7 +373,9 @@ def is_about(side: str) -> bool:
     return bool(letters - {"e", "i"}) or (len(side) == 1 and bool(letters)) or side.startswith("\\text")
 
 
+# "\sin x" is a value to be computed, and names nothing.
 _COMPUTED = re.compile(r"\\(?:frac|binom|" + "|".join(sorted(FUNCTIONS - {"min", "max"})) + r")(?![A-Za-z])")
+# "\frac{AB}{CD}" names a ratio.
 _OF_SEGMENTS = re.compile(r"\\frac\{[A-Z]{2}\}\{[A-Z]{2}\}")
 _PRODUCT = re.compile(r"[a-z] ?[a-z]")
 """Of variables: two small letters are a product, while two capitals name a segment."""
@@ -340,6 +399,7 @@ def words_of_name(name: str) -> str:
 
 
 _TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
+# "The minimum of f" and "min f" name the same value.
 _EMPTY = re.compile(r"(?<=min|max)imum\b|\b(?:the|of|is)\b")
 
 

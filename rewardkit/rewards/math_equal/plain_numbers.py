@@ -15,9 +15,13 @@ from rewardkit.rewards.math_equal.units import differ, unit_of
 from rewardkit.text.numbers import SCALES, value_of, value_pattern
 
 MAX_DIGITS = 400
+"""Any limit: no answer is as long, and arithmetic with fractions takes time quadratic in the digits."""
 
+# "1,000", and "1 000" and "0 125" with spaces: a comma behind a leading zero may be a decimal one.
 _GROUPED = r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9])|[0-9]{1,3}(?:[ ][0-9]{3})+(?![0-9])"
+# "45 percent", "45 per cent", "45 pct".
 _PERCENT = r"percent(?:age)?|per\ cent|pct"
+# A sign, a currency, the number, a percent sign, and the rest as its unit.
 _NUMBER = re.compile(
     rf"""
     (?P<sign>[+-]?)\s*(?P<currency>(?:\\\$|[€£¥₹]|Rs(?![A-Za-z])|\\text\s*\{{\s*(?:Rs|[€£¥₹])\s*\}}))?\s*
@@ -26,12 +30,16 @@ _NUMBER = re.compile(
     (?P<unit>.*)""",
     re.VERBOSE | re.ASCII | re.IGNORECASE,
 )
+# Most answers: nothing else has to be tried.
 _PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
+# "10^{6}" is "1e6"; three digits are enough for any quantity.
 _POWER_OF_TEN = re.compile(r"([+-]?)\s*10\s*\^\{\s*([+-]?[0-9]{1,3})\s*\}(.*)", re.ASCII)
 # A comma in brackets separates elements: (1,234) is a pair.
 _WRAPPED = re.compile(r"([+-]?)\s*(?:\(([^(),]*)\)|\{([^,]*)\}|\\\{([^{},]*)\\\})(\s*\^\{\\circ\}|\s*\\%)?")
 _TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
+# "15th" and "15^{\text{th}}" are 15.
 _ORDINAL = re.compile(r"\s?(?:\^\s*\{\s*)?(?:\\text\s*\{\s*)?(st|nd|rd|th)(?![a-z])\}{0,2}", re.IGNORECASE)
+# "5 million" and "5 \text{ million dollars}".
 _MAGNITUDE = re.compile(rf"\s*(\\text\s*\{{)?\s*({'|'.join(SCALES)})(?![a-z])\s*(?:}}\s*)?")
 _DEGREES = re.compile(
     r"([+-]?)\s*([0-9]{1,9})\s*\^\{\\circ\}\s*([0-9]{1,2}(?:\.[0-9]{1,9})?)\s*'(?!')(?:\s*([0-9]{1,2}(?:\.[0-9]{1,9})?)\s*'')?"
@@ -70,7 +78,9 @@ class Numeral:
         return share.value / 100 == plain.value or (share.value == plain.value and abs(plain.value) >= 1)
 
 
+# "5 real solutions" and "5 integers" count things; "odd" alone is a property, which must not be left out.
 _COUNTED = re.compile(r"integer\Z|\?(?:real|prime|odd|even|positive|negative|integer) \w+")
+# "5 \pmod{7}", "x \equiv 5 (mod 7)".
 _REMAINDER = re.compile(
     r"(?:[a-z]\s?\\equiv\s?)?([0-9]{1,9})\s?(?:\\pmod|\((?:\\text\s?\{|\\)?\s?mod\s?\}?)\s?\{?\s?([0-9]{1,9})\s?\}?\s?\)?"
 )
@@ -133,6 +143,7 @@ def _without_words(match: re.Match[str]) -> tuple[str, int]:
 
 def _angle(sign: str, degrees: str, minutes: str, seconds: str) -> Numeral | None:
     parts = Fraction(minutes), Fraction(seconds)
+    # Minutes and seconds of an angle.
     if max(parts) >= 60:
         return None
     value = int(degrees) + parts[0] / 60 + parts[1] / 3600

@@ -58,7 +58,9 @@ from rewardkit.workers import worker
 # Gold answers, read once: ``Gold.of("x = 5").number`` is 5, and its name is ``x``.
 
 
+# "\Delta p \approx 5".
 _APPROXIMATE_GOLD = re.compile(r"\\approx(?![A-Za-z])")
+# A gold answer that is a box as a whole.
 _BOX = re.compile(r"\s*\\(?:boxed|fbox)\s*\{(.*)\}\s*", re.DOTALL)
 
 
@@ -124,17 +126,22 @@ class Gold:
 # Find the final answer of a completion: ``FinalAnswer()(r"So it is \boxed{4}.")`` is ``4``.
 
 
+# A period before a capital letter or a formula; not the one of "3.5" or "approx. 5".
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z$\\])")
+# "So the area of the triangle is": a subject of up to 160 characters, whose value follows. In "If the area is",
+# something is supposed.
 _SUBJECT = re.compile(
     r"(?:\A|\b(?:So|Thus|Hence|Therefore|Then|Finally)\b,?\s+)(?:[Tt]he|[Ii]ts|[Tt]heir)\s[^.;:!?]{1,160}\s(?:is|are|"
     r"equals)\Z"
 )
+# Words that make a sentence deny, suppose, doubt or report its value.
 _DENIED = (
     r"not|never|no|none|nobody|cannot|if|when|suppose|assum\w*|guess\w*|might|(?<!that )(?<!which )could|may|would|"
     r"should|(?:a|the) possible|possibly|maybe|perhaps|likely|unlikely|wrong|incorrect|false|doubt|either|or|unless|"
     r"except|instead|error|mistake|claim\w*|says?|said|thinks?|thought|believes?|according|fake|candidates?|options|"
     r"impossible|invalid|extraneous|exclud\w+|reject\w+|discard\w+|without|ignoring"
 )
+# "It is not 5", "it might be 5"; "that could be" in a clause about the subject does not doubt.
 _DOUBT = re.compile(rf"\b(?:{_DENIED})\b|n't\b", re.IGNORECASE)
 _PARTIAL = re.compile(
     r"\b(?:almost|nearly|approximat\w*|about|around|less|more|least|most|greater|between|example|bound|one|first|"
@@ -146,11 +153,13 @@ _PARTIAL = re.compile(
 )
 """Words that make a sentence one about something near the answer, or about a part of it."""
 
+# A number, a formula, up to eight formulas of a list, or something in bold.
 _VALUE = re.compile(
     r"(?:\*\*|\$|\\\()?\s*(?:[-+(\[\\]|[0-9.])[^\n]{0,120}"
     r"|\$[^$\n]{1,120}\$(?:(?:,? (?:and )?\$[^$\n]{1,120}\$){1,7}[.!]?)?"
     r"|\*\*[^*\n]{1,80}\*\*"
 )
+# "$x$", "$$x$$", "\(x\)", "\[x\]"; "\$5" is an amount.
 _FORMULA = re.compile(
     r"(?<!\\)(?:\$\$?((?:[^$\\]|\\.)+)\$\$?|\\\(((?:[^\\]|\\[^()])+)\\\)|\\\[((?:[^\\]|\\[^\[\]])+)\\\])"
 )
@@ -158,27 +167,34 @@ _DISPLAYS = (("\\[", "\\]"), ("$$", "$$"))
 _CLOSING = re.compile(r"(?:\s*(?:\n`{3}|\n-{3,}|\$?\\blacksquare\$?|∎|[QE]\.?E\.?D\.?))+\s*\Z")
 """The end of a block or of a proof."""
 
+# ". Let me know if you have questions!" behind the answer; not with a digit, which may be an answer.
 _COURTESY = re.compile(rf"\s*(?:[.!]\s*|\n\s*){COURTESY.pattern}[^\n\d$.!?]{{0,160}}[.!?]?\s*\Z", re.IGNORECASE)
 
 # What may be around the only formula of the last line, and before that line, is listed.
 
+# "we get", "the answer is", "therefore", "=": a verb, a word of conclusion or a sign before the formula.
 _RELATION = (
     r"(?:\b(?:is|are|equals|be|becomes|gives|gave|giving|yields|makes|get|gets|have|has|obtain|obtains|find|conclude|"
     r"costs|(?:equal|equals|simplifies|reduces|evaluates|amounts|adds? up|comes|leads|sums) to|(?:conclude|follows|"
     r"means|implies|find|see|get|have) that|so|therefore|thus|hence|then|finally|answer|solution|result|value)|"
     r"[=:\u2234\u21d2\u2192])[,*_\s]*\Z"
 )
+# "we get", "the sum is", "=" right before a formula.
 _LEADS = re.compile(rf"[\s*_>]*\Z|.*{_RELATION}", re.IGNORECASE | re.DOTALL)
+# A unit of up to three words may follow; "million" would change the value, and "is" begins another claim.
 _UNIT = re.compile(
     r"[*_\s]*[.!]?[*_]*\Z|\s?%[.!]?\Z|\s(?!(?:hundred|thousand|million|billion|trillion|dozen|squared|cubed|factorial|mod|times|is|"
     r"was|and|but|at|too|though|short|off|only|or|in|i|we|more|less|fewer|of)\b)[a-z]{2,20}(?:\s(?!\w*(?:is|was|and|or|"
     r"but|i)\b)[a-z]{2,20}){0,2}[.!]?\Z"
 )
+# Units after which a formula is a quantity, not a step.
 _MEASURED = re.compile(r"\s?(?:%|(?:percent|[ckm]?m|k?g|km/h|m/s|s|min|h|hours|degrees|dollars|units)\b)\W*\Z")
+# "$5$ is the answer."
 _IS_ANSWER = re.compile(
     r"(?:(?:So|Thus|Hence|Therefore),? )?(?P<value>\$[^$]+\$|\\\(.+\\\)|\*\*[^*]+\*\*|-?\d[\d.,/]*) is (?:the|my|our) "
     r"(?:final |correct )?(?:answer|solution|result)\W*\Z"
 )
+# "So x = 5", "Therefore, 5".
 _CONCLUDED = re.compile(
     r"(?:So|Thus|Hence|Therefore|Then|Finally|In conclusion|We get),?\s(?:we (?:get|have|find)\s)?"
     r"(?=[A-Za-z]\s?=|[-\d\\])"
@@ -191,13 +207,17 @@ _ONLY_NUMBER = re.compile(
 )
 """A last sentence that concludes with one number: "So Tom has 42 apples"."""
 
+# "or", "if" or "not" at the end of the line before: the formula goes on with it.
 _OPEN = re.compile(
     r"(?:\b(?:or|and|nor|not|never|than|if|unless|suppose|assume|of|but)|n't\b[^.\n]{0,40} that|"
     r"\bnot\b[^.\n]{0,40} that|\u2260|!=|n't)\W*\Z",
     re.IGNORECASE,
 )
+# The last clause before a formula: its words decide what the formula is.
 _CLAUSE = re.compile(r"(?<=[.!?:])\s+|\n")
+# Not "<=" or "!=".
 _EQUATION = re.compile(r"(?<![<>!\u2260\\])=")
+# Two letters that are no command: the line is a sentence.
 _WORD = re.compile(r"(?<!\\)\b[a-z]{2}", re.IGNORECASE)
 
 
@@ -308,7 +328,8 @@ def _last_line(text: str) -> int:
 
 
 MEMORY_BYTES = 256_000_000
-"""The memory that one comparison may use in addition to the loaded libraries."""
+"""The memory that one comparison may use in addition to the loaded libraries. Any limit: answers take a few megabytes,
+and several workers share the machine."""
 
 TOO_MUCH = (TimeoutError, MemoryError, RecursionError, WorkerDied)
 """The errors that end a comparison that needs too much time or memory."""
@@ -346,17 +367,26 @@ def _function(name: str) -> Callable[..., Any]:
     return function
 
 
+# Any limits: answers are short, and a worker that may take longer than a minute for one of them holds up the run.
 MAX_CHARACTERS = 2_000
 MAX_SECONDS = 60.0
 
 _APPROXIMATELY = re.compile(r"\\approx(?![A-Za-z])")
+# A tower of three powers, a sum or a product: as text, 2^{2018} equals itself only, but these may equal much else.
 _HIGH_TOWER = re.compile(r"\^\{[^{}]*\^\{[^{}]*\^|\\(?:sum|prod)(?![a-z])")
+# "300 \text{ K}" is 300 kelvins or 300 thousand; neither is guessed.
 _KELVIN = re.compile(r"[-+0-9.,]+\s*\\text\s*\{\s+[KMBT]\s*\}")
+# Only for the note: a logarithm without a base may be that of 10 or of e.
 _LOG = re.compile(r"\\log(?![A-Za-z_])(?!\s*_)")
+# "f(x)", "g'(t)": a name, and not a product.
 _FUNCTION_NAME = re.compile(r"[A-Za-z]'*\([a-z]\)")
+# AB and BA are the same segment.
 _SEGMENT = re.compile(r"[A-Z]{2}")
+# How many decimals a rounded number has.
 _DECIMAL = re.compile(r"-?[0-9]*\.?([0-9]*)")
+# "x \in \{5\}" is x = 5; a set of two is not.
 _MEMBER = re.compile(r"\A[A-Za-z]\s*\\in\s*(?=\\\{[^{},]*\\\}\Z)")
+# What describes a set of numbers instead of one.
 _REGION = re.compile(r"[<>]|\\(?:le|ge|ne|in)(?![A-Za-z])")
 
 
@@ -682,6 +712,7 @@ def _rounding(text: str) -> tuple[Fraction, Fraction, Fraction] | None:
     if number is None or decimal is None:
         return None
     step = Fraction(1, 10 ** len(decimal[1]))
+    # A little more than half: the bounds are excluded, and 2.5 may be rounded to 2 or to 3.
     value, half = number.value, step * Fraction(51, 100)
     return (value, value - step, value + half) if text.startswith("-") else (value, value - half, value + step)
 
@@ -692,6 +723,7 @@ def math_equal(
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
     allow_unevaluated: bool = False,
+    # Pairs by hand take less than 1 ms (benchmarks/RESULTS.md): this is for formulas on which sympy hangs.
     timeout: float = 3.0,
     on_unparsable_gold: OnUnparsableGold | None = None,
 ) -> Reward:

@@ -35,16 +35,23 @@ MISSING = frozenset(("nan", "nat", "null", "<na>", "n/a"))
 
 _TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
 _COMMAND = re.compile(r"\\[A-Za-z]+")
+# "C", "(C)", "C."
 _CHOICE = re.compile(r"\(?\s*([A-Za-z])\s*[.)]?\s*\)?")
 _OPTIONS = frozenset("ABCDEFGHIJ")
+# Three letters: two are products, as in "ab".
 _LONG_WORD = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{3,}")
+# "the derivative" and "derivative" are the same answer; in "a b", a is a variable.
 _ARTICLE = re.compile(r"\A(?:the|an?)\s+(?=[a-z]{2})")
+# "red, blue, and green" in words.
 _LISTED = re.compile(r"\s*(?:,\s*and\b|,|\band\b)\s*")
+# "101_{2}": a number in another base.
 _BASED = re.compile(r"(-?[0-9A-Za-z]+)_\{([0-9]+)\}")
+# "3:30 pm", "15:30", "3:30:00"; "3:75" is a ratio.
 _CLOCK = re.compile(
     r"(?:\\text\s*\{\s*)?([01]?[0-9]|2[0-4]):([0-5][0-9])(?::([0-5][0-9]))?\s*(?:\}|\\text\s*\{)?\s*(?:([ap])\.?\s*m\.?)?\s*\}?",
     re.IGNORECASE,
 )
+# Logic, geometry and maps: compared as they are written, since no algebra has them.
 _NOTATION = re.compile(
     r"\\(?:forall|exists|to|Rightarrow|Leftrightarrow|wedge|vee|neg|equiv|perp|parallel|angle|triangle|sim|cong|subset|"
     r"subseteq|mathbb|circ|sum|prod|int|lim|mapsto|leftrightarrow|vec|begin|frac\{d)(?![A-Za-z])|[A-Za-z]'|[A-Z]{2}|:"
@@ -100,6 +107,7 @@ def spellings(cleaned: str) -> tuple[tuple[str, ...], bool]:
 def _is_in_base(digits: str, base: int) -> bool:
     """Return whether it is a number in that base, such as ``1011_2``; ``a_1`` is a name."""
     digits = digits.removeprefix("-")
+    # Python's int reads bases up to 36, the digits and letters.
     return 1 < base <= 36 and any(map(str.isdigit, digits)) and all(int(digit, 36) < base for digit in digits)
 
 
@@ -107,6 +115,7 @@ def is_prose(cleaned: str) -> bool:
     """Return whether a text is words rather than a formula: ``line segment``, not ``xyz``."""
     bare = _TEXT.sub(" ", _COMMAND.sub(" ", cleaned.replace("\\text", "\\text ")))
     words = _LONG_WORD.findall(bare)
+    # A sign or a digit makes it a formula.
     return any(not is_product(word) for word in words) and not re.search(r"[=<>^_\\+]|\d", cleaned)
 
 
@@ -148,6 +157,8 @@ def _full(time: tuple[int, int, int, str]) -> tuple[int, int, int]:
 # Refuse dangerous input before parsing it: ``refusal("9^{9^{9^{9}}}")`` is "has a tower of powers".
 
 
+# Any limits, each far above what answers have: sympy evaluates while it reads, and 9^{9^{9}} or 10000! would take all
+# of the time and memory that a worker has.
 MAX_CHARACTERS = 500
 MAX_DEPTH = 12
 MAX_DIGITS = 100
@@ -157,13 +168,20 @@ TOWER = "has a tower of powers"
 MAX_POWERS_OF_POWERS = 10_000
 MAX_FACTORIAL = 100
 
+# One digit more than the limit.
 _LONG_NUMBER = re.compile(rf"[0-9]{{{MAX_DIGITS + 1}}}")
+# "2^{3}^{4}", "2^{3^4}"; 2^{n} and 2^{10} are none.
 _TOWER = re.compile(r"\^\{[^{}]*\}\s*\^|\^\{[^{}A-Za-z]*\^|\^\{[^{}]*\^\{[^{}]*\^|\^\s*[^{\\\s]")
+# "2^{2^{3}}" is 2^{8}.
 _SMALL_TOWER = re.compile(r"(?<=\^\{)\s*([0-9]{1,4})\s*\^\s*\{\s*([0-9]{1,3})\s*\}\s*(?=\})")
+# The innermost exponent.
 _EXPONENT = re.compile(r"\^\s*\{([^{}^]*)")
+# "(x + 1)^{50}" may be expanded; powers of powers multiply.
 _POWER_OF_GROUP = re.compile(r"[)}\]|]\s*\^\s*\{\s*([0-9]{1,4})\s*\}")
 _NUMBER = re.compile(r"[0-9]+")
+# "5!": the number before it, if it is one.
 _FACTORIAL = re.compile(r"([0-9]*)\s*!")
+# "n!", "(n - 1)!": twelve characters hold such brackets.
 _BEFORE_FACTORIAL = re.compile(r"(?:[A-Za-z0-9]|[A-Za-z][^A-Za-z]{0,9}\))\s*$")
 # An answer may leave these unevaluated only if the gold answer does.
 _UNFINISHED = re.compile(
@@ -252,11 +270,15 @@ def _small_factorial(text: str, match: re.Match[str]) -> bool:
 
 PARAMETERS = frozenset("klmnpt")
 MAX_RESIDUES = 64
+"""Any limit: members of one period are compared in all pairs."""
 
+# "x", "\theta", "x_{1}": names of the value of a family.
 _VARIABLE = re.compile(r"(?:[A-Za-z]|\\(?:theta|alpha|beta|gamma|varphi|omega|phi))(?:_\{[A-Za-z0-9]+\})?")
+# "x \equiv 1, 3 \pmod{8}".
 _CONGRUENT = re.compile(
     r"(?:(?P<name>[A-Za-z])\s*)?\\equiv\s*(?P<residues>.+?)\s*[,(]*\s*(?:\\pmod|\\mod|\\text\s*\{\s*mod\s*\})\s*\{?\s*(?P<modulus>[0-9]{1,6})\s*\}?\)*"
 )
+# "numbers congruent to 1 or 3 modulo 8".
 _CONGRUENT_IN_WORDS = re.compile(
     r"(?:\\text\s*\{\s*)?(?P<name>)[A-Za-z ]*congruent to\s*\}?(?P<residues>[-0-9, andor]{1,60})(?:\\text\s*\{\s*)?"
     r"(?:modulo|mod)\s*\}?\s*(?P<modulus>[0-9]{1,6})\s*\}?",
@@ -368,37 +390,48 @@ def _meets(
 
 
 TAIL = 200
-"""The most characters in which a domain is looked for at the end of a text."""
+"""The most characters in which a domain is looked for at the end of a text. Any limit, so that time stays linear: a
+domain is a few words."""
 
+# "\mathbb{Z}", "Z^{+}", "\mathbb{N}_{0}".
 _SET = r"(?:\\mathbb\s*\{?\s*([ZNQR])\s*\}?|([ZNQR])(?![A-Za-z]))\s*((?:[_^]\s*\{[^{}]*\}|\^\s*[+*])*)"
+# "k \in \mathbb{Z}", "m, n \in \mathbb{Z}".
 _BELONGS = re.compile(rf"(?<![\\A-Za-z])([A-Za-z](?:\s?,\s?[A-Za-z]){{0,4}})\s*\\in\s*{_SET}")
+# Words in \text or plain, and "\forall".
 _LEADING = r"(?:\\text\s*\{{\s*,?\s*(?:{0})\s*\}}|(?<![A-Za-z])(?:{0})(?![A-Za-z])|\\forall(?![A-Za-z]))"
 _WHERE = _LEADING.format("where|with|and|for|for (?:all|any|every|each|some|integers?)")
+# ", where k \in \mathbb{Z}" at the end.
 _DOMAIN = re.compile(
     rf"(?:[\s,;]{{0,4}}(?:[,;(]|{_WHERE})[\s,(]{{0,4}}|\s(?=[A-Za-z]\s*\\in)){_BELONGS.pattern}\s*\)?\s*\Z"
 )
+# Which integers: the domain differs.
 _KIND = r"(?:positive |nonnegative |non-negative )?integer"
+# "for any integer k", "k is an integer".
 _INTEGER = re.compile(
     r"[\s,;]{0,4}(?:\(\s*)?(?:\\text\s*\{\s*,?\s*)?(?:where|with|for)?\s*(?:\}\s*)?"
     r"(?:(?:all|any|every|each|some|an)\s+)?"
     rf"(?:(?P<kind>{_KIND}s?)\s*\}}?\s*(?P<letter>[A-Za-z])"
     rf"|\(?\s*(?P<letter_>[A-Za-z])\s*(?:\\text\s*\{{)?\s*is\s+(?:an?|any)\s+(?P<kind_>{_KIND})\s*\}}?)\s*\)?\s*\Z"
 )
+# "for all real numbers x" adds nothing to a formula of x.
 _FOR_ALL = re.compile(
     r"[\s,]{0,4}\\text\s*\{\s*,?\s*for (?:all|any|every|each)(?:\s+(?:positive|real|natural|rational|"
     r"nonnegative|non-negative|nonzero|numbers?|integers?|values?|of))*\s*\}\s*[A-Za-z](?![A-Za-z])"
     rf"(?:\s*\\in\s*{_SET})?(?=\s*(?:,|;|\\text|\Z))"
 )
+# "The answer is 5" and "Ans: 5"; a word alone, "answer", leads to nothing.
 _LEAD = re.compile(
     r"\A(?:\\text\s*\{\s*)?(?:(?:so|thus|hence|therefore),?\s+)?(?:the\s+)?(?:only\s+)?(?:final\s+|correct\s+)?"
     r"(?:answers?|solutions?|roots?|results?|values?)(?:\s+(?:is|are)|\s*:)\s*\}?\s*(?=\S)|\A\\text\s*\{\s*only\s*\}\s*"
     r"|\A(?:A\s?:|Ans\s?[.:])\s*(?=[-+0-9\\(.][^:]*\Z)",
     re.IGNORECASE,
 )
+# "Area: 5, Perimeter: 6": names become equations.
 _LABEL = re.compile(
     r"(?:(?<=[,;])|(?<=\\text\{ and \})|(?<=\band)|\A)\s*(?:\\text\s*\{\s*)?([A-Za-z][A-Za-z]+(?: [A-Za-z]+){0,3})"
     r"\s*:\s*\}?(?=\s*[-+0-9\\(.$])"
 )
+# "(C) 5" and "5 \text{ (C)}": the value counts, and the letter must be right, too.
 _OPTION = re.compile(
     r"\A(?:\\text\s*\{\s*\(?([A-J])\s*[.):]?\s*\}|\(?([A-J])\))\s*(?=[-+0-9\\(.])"
     r"|(?<=[0-9}])\s*\\text\s*\{\s*\(([A-J])\)\s*\}\Z|(?<=[0-9}])\s\(([A-J])\)\Z"
@@ -472,12 +505,15 @@ def _listed_family(text: str) -> str:
     return parts[1] if defined and defined[1] == parts[0] and _DOMAIN.search(parts[1]) else text
 
 
+# "x \in \{...": the set is the answer.
 _ELEMENT = re.compile(r"\A\s*[A-Za-z]\s*\\in\s*(?=\\\{)")
+# "such that", as a bar or a colon.
 _BAR = re.compile(r"[|:]")
 _DEFINED = re.compile(r"([A-Za-z])\s*=")
 
 
 def _domain(match: re.Match[str]) -> str:
+    # The bounds of "Z_{\ge 0}" and "Z^{+}" without braces and signs of order, as the table below has them.
     bounds = re.sub(r"[{}\s]|\\ge|>=?|0(?=\})", "", match[4] or "")
     name = (match[2] or match[3]) + bounds
     return {"Z^+": "Z^+", "Z_0": "N_0", "N^*": "Z^+", "N_+": "Z^+", "N^+": "Z^+", "Z_+": "Z^+"}.get(name, name)
@@ -493,10 +529,12 @@ def option(cleaned: str) -> str:
     return match[match.lastindex or 0] if match else ""
 
 
+# "\frac{1}{3} \approx 0.33", "\frac{1}{3}, or about 0.33".
 _ABOUT = re.compile(
     r"(?<=\S)\s*[,(]?\s*(?:\\approx|(?:\\text\s*\{\s*)?[,(]?\s*(?:or\s+)?(?:approximately|about|roughly)(?:\s*\})?)"
     r"\s*([-0-9.,]*[0-9])\s*\)?\Z"
 )
+# "\frac{3}{4} \text{ or } 0.75".
 _AGAIN = re.compile(r"(?<=\S)\s*\(?\s*(?:\\text\s*\{\s*\(?\s*or\s*\}|(?<=[ (])or(?= ))\s*([-0-9\\][^()]*?)\s*\)?\Z")
 
 
@@ -519,6 +557,7 @@ def is_other(name: str, other: str) -> bool:
     return bool(first and second) and not (set(first) <= set(second) or set(second) <= set(first))
 
 
+# Texts and commands are whole, so that no letter in them is renamed.
 _TOKEN = re.compile(r"\\text\s*\{[^{}]*\}|\\[A-Za-z]+|[A-Za-z]")
 
 
@@ -527,6 +566,7 @@ def renamed(text: str, letter: str, new: str) -> str:
     return _TOKEN.sub(lambda match: new if match[0] == letter else match[0], text)
 
 
+# "x^2 + C": the constant of an antiderivative, as C or K.
 _CONSTANT = re.compile(r"\+\s*([CcKk])\s*\Z")
 
 
@@ -539,6 +579,7 @@ def with_constant_of(gold: str, answer: str) -> str:
     return f"{answer[: other.start(1)]}{one[1]}" if is_free else answer
 
 
+# "f(n) =": the letter of a definition is free.
 _HEAD = re.compile(r"(?<![\\A-Za-z])([A-Za-z]'*)\s*\(\s*([a-z])\s*\)\s*=")
 
 

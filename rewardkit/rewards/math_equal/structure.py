@@ -13,7 +13,9 @@ from itertools import product
 from rewardkit.rewards.math_equal.notation import is_name, split_at, wrapped
 
 MAX_PARTS = 32
+"""Any limit: parts are compared in all pairs, and a longer list is compared as text."""
 MAX_SIGNS = 4
+"""Each ± doubles the tuples that are meant: four make 16."""
 
 LEAF, LIST, SET, TUPLE, MATRIX = "leaf", "list", "set", "()", "matrix"
 UNION, WITHOUT, COMMON, ALL, BUILDER = "union", "without", "common", "R", "builder"
@@ -21,25 +23,38 @@ RATIO, ORDER, CHAIN, CASES = "ratio", "order", "chain", "cases"
 BRACKETS = frozenset(("()", "[]", "(]", "[)"))
 RELATIONS = frozenset(("=", "<", "\\le", "\\ne"))
 
+# "and" and "or", in \text or not; not the "or" of "order".
 _CONNECTIVE = r"(?:\\text\s*\{\s*(?:and|or)\s*\}|(?:and|or)(?![A-Za-z]))"
 _WORD = r"\\text\s*\{\s*,?\s*(?:and|or)\s*,?\s*\}|(?<![\\A-Za-z])(?:and|or)(?![A-Za-z])|\\(?:vee|wedge)(?![a-z])"
+# "1, 2", "1 and 2", "1, or 2", "p \vee q".
 _JOINED = re.compile(rf"[,;]\s*{_CONNECTIVE}?|{_WORD}")
+# The same, but the comma of "1,234" stays in its number.
 _JOINED_LOOSELY = re.compile(rf"(?:(?<![0-9])[,;]|[,;](?![0-9]))\s*{_CONNECTIVE}?|{_WORD}")
+# "p \vee q" is a formula of logic, "x = 1 \vee x = 2" a list.
 _LOGIC = re.compile(r"\\(?:vee|wedge)(?![a-z])")
+# "1,234" is one number, "1, 234" are two, and "1,23" are two.
 _TIGHT_THOUSANDS = re.compile(r"(?<![0-9,])[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])")
+# Without a leading zero: "0,125" may be a decimal fraction or a pair.
 _THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 _COMMA = re.compile("[,;]")
 _SEMICOLON = re.compile(";")
+# Not ":=" or "!=".
 _SIGN = re.compile(r"(?<![:!])=|<|>|\\(?:le|ge|ne|in)(?![A-Za-z])")
 _FLIPPED = {">": "<", "\\ge": "\\le"}
 _CUP = re.compile(r"\\cup(?![A-Za-z])")
 _CAP = re.compile(r"\\cap(?![A-Za-z])")
+# "\setminus" and, before braces, "-": "[0, 1] - \{0\}" takes a point away.
 _MINUS = re.compile(r"\\setminus(?![A-Za-z])|(?<=[)\]}])\s*-(?=\s*\\\{)")
+# "3:4", "3 \text{ to } 4" and "3 to 4" are ratios.
 _COLON = re.compile(r":|\\text\s*\{\s*to\s*\}|(?<=[0-9]) to (?=[0-9])")
+# "such that", as a bar or a colon.
 _BAR = re.compile(r"[|:]")
 _LETTER = re.compile(r"[A-Za-z]|\\[a-z]+")
+# "x", "\alpha", "a_{1}", "f(x)".
 _NAME = re.compile(r"(?:[A-Za-z]|\\[a-z]+)(?:_\{[A-Za-z0-9]+\})?(?:\([A-Za-z]\))?")
+# "\{x \in \mathbb{R} \mid x > 3\}" may say where x comes from.
 _VARIABLE = re.compile(r"([A-Za-z]|\\[a-z]+)(?:\s*\\in\s*\\mathbb\{R\})?")
+# The innermost environment, with the columns of an array.
 _ENVIRONMENT = re.compile(r"\\begin\{([a-z]+)\}(?:\{[lcr|]*\})?((?:(?!\\begin|\\end).)*)\\end\{\1\}", re.DOTALL)
 _MATRICES = frozenset(("matrix", "pmatrix", "bmatrix"))
 _SYSTEMS = frozenset(("cases", "array", "aligned", "align", "gathered"))
@@ -73,6 +88,7 @@ def parse(cleaned: str) -> Node:
     texts = items(cleaned)
     if not 1 < len(texts) <= MAX_PARTS:
         return _statement(cleaned)
+    # "or" as a word: "x = 1 or x = 2", not "for".
     joined = "or" if re.search(r"(?<![a-z])or(?![a-z])|\\vee", cleaned) else "and" if "and" in cleaned else ","
     parts = [_statement(text) for text in texts]
     if _LOGIC.search(cleaned) and any(part.kind == LEAF for part in parts):
@@ -102,6 +118,7 @@ def _listed(parts: list[Node], joined: str) -> Node:
 def _statement(text: str) -> Node:
     signs = [match[0] for match in _SIGN.finditer(text)]
     texts = split_at(text, _SIGN) if signs else [text]
+    # Any limit: chains of answers have two or three signs.
     if len(texts) == 1 or len(texts) - 1 != len(signs) or len(texts) > 8:
         return _expression(text)
     if signs == ["\\in"]:
@@ -229,4 +246,5 @@ def _environment(text: str, name: str, body: str) -> Node:
 
 
 def _condition(text: str) -> str:
+    # "\text{if } x > 0": the word before the condition of a case.
     return re.sub(r"\\text\s*\{\s*(?:if|when|for)\s*\}|\A\s*(?:if|when)\s", "", text).strip()

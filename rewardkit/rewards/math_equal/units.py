@@ -80,10 +80,14 @@ _MILLIONS = re.compile(r"(?<![a-z])[a-z]{1,5}ill?i(?:on|ar)")
 _PROPERTIES = frozenset(("odd", "even", "prime", "composite", "positive", "negative", "integer", "integers", "real"))
 """Words that name the kind of numbers in an answer, and so cannot be omitted as units can."""
 
+# "42 in total" and "5 ordered pairs" are 42 and 5: words that say what was counted, and no unit. "5 total pages" keeps
+# its pages.
 _REMARK = re.compile(r"(?<![^ ])(?:in total|total|altogether|in all|ordered pairs?)(?![^ ])", re.IGNORECASE)
 
 _TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
+# "{km}", "{\text{km}}" or "{h^2}".
 _UNITS = r"\{((?:\\text\s*\{)?[A-Za-z ]+\}?(?:\^\{?\d\}?)?)\}"
+# "\frac{km}{h}" is km/h; digits in it make a number.
 _FRACTION = re.compile(rf"\\frac\s*{_UNITS}\s*{_UNITS}")
 _MAGNITUDE = re.compile(r"\s*\\text\s*\{\s*[KMBT]\s*\}")
 """K and M mean thousands and millions; kelvin must be spelled out, or also be in the gold answer."""
@@ -91,15 +95,21 @@ _MAGNITUDE = re.compile(r"\s*\\text\s*\{\s*[KMBT]\s*\}")
 _FACTOR = re.compile(r"\}\s*[A-Za-z]")
 """A letter after a unit in text is a variable: ``5 \\text{ cm}x``."""
 
+# One letter anywhere, or two letters in all, may be variables: "5 x", "5 ab".
 _SHORT_WORD = re.compile(r"(?<![a-z])[a-z](?![a-z])|\A[a-z]{2}\Z", re.IGNORECASE)
+# "^{\circ}C" is a unit of its own; "^{\circ}" alone is an angle.
 _TEMPERATURE = re.compile(r"\^\{\\circ\}\s*([CF])(?![A-Za-z])|℃|℉")
 _SPELLED = {
     "\\mu ": "µ", "\\mu": "µ", "μ": "µ", "\\Omega": "Ω", "\\cdot": "·", "\\%": "", "\\$": "usd", ".": "", "²": "^2",
     "³": "^3",
 }  # fmt: skip
+# "cm", "cm^2", "s^{-1}": units have powers up to 3.
 _WORD = r"[A-Za-zµΩ€£¥₹]+(?:\s?\^\{?\s?-?[1-3]\s?\}?)?"
+# "km/h", "m s^{-1}", "square feet": units joined by spaces, signs or an opening bracket.
 _WORDS = re.compile(rf"{_WORD}(?:[ /·*-]+\(?{_WORD}\)?)*")
+# "km/h" and "miles per hour".
 _DIVIDER = re.compile(r"\s*/\s*| per ")
+# A unit and its power.
 _PART = re.compile(r"([A-Za-zµΩ€£¥₹]+)(?:\s?\^\{?\s?(-?[1-3])\s?\}?)?")
 _POWERS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3}
 
@@ -188,6 +198,7 @@ def _known(word: str) -> str:
 def _singular(word: str) -> str:
     return (
         re.sub(r"ies$", "y", word)
+        # "pies" and "ties" have no "y".
         if len(word) > 4 and word.endswith("ies")
         else re.sub(r"(?<=..x|.ch|.sh|.ss)es$|(?<=..[^s])s$", "", word)
     )
@@ -197,6 +208,7 @@ def differ(one: str, other: str, formulas: str = "") -> bool:
     """Return whether both units are there and are different; multiples of pi without a unit are not degrees."""
     if "\\pi" in formulas and {one, other} == {"", "degree"}:
         return True
+    # Names of units, and the signs and powers between them.
     first, second = (re.findall(r"[a-zA-Zµ-]+|[/^0-9]+", unit) for unit in (one, other))
     if _changing(first) != _changing(second):
         return True
@@ -223,9 +235,11 @@ def clash(one: Iterable[str], other: Iterable[str]) -> bool:
     return differ("*".join(filter(None, one)), "*".join(filter(None, other)))
 
 
+# "\text{ cm}^{2}", "\text{m}/\text{s}" or "^{\circ}" at the end of a formula.
 _LAST_UNIT = re.compile(
     r"(?:\s*(?:\\mu\s*)?\\text\s*\{[^{}]*\}(?:\^\{-?[1-3]\})?(?:\s*(?:[-/]|\\cdot)?\s*\\text\s*\{[^{}]*\}(?:\^\{-?[1-3]\})?){0,3}|\s*\^\{\\circ\}(?:\s*[CF])?)$"
 )
+# In "\sin 30^{\circ}", the degrees belong to the angle.
 _TRIGONOMETRIC = re.compile(r"\\(?:sin|cos|tan|cot|sec|csc)(?![A-Za-z])")
 
 

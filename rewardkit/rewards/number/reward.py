@@ -23,7 +23,9 @@ from rewardkit.tree.reward import Reward
 Credit = Literal["binary", "linear", "exponential"]
 Steps = tuple[tuple[float, float], ...]
 
+# Digits and signs: a unit such as "%5" would change what a number is.
 _PART_OF_A_NUMBER = re.compile(r"[\d%+\-\u2212\u2013]")
+# 0.1 + 0.2 is within 0.3: bounds are met in spite of binary fractions.
 _ROUNDING = 1e-9
 _NEARLY = 1.0 - 1e-6
 """A wrong number scores at most 1 - this: gates open at their threshold minus 1e-9."""

@@ -91,6 +91,7 @@ class Rule:
         return near(float(word), int(target) if whole else float(expected), self.relative, self.absolute)
 
 
+# Decimal numbers as programs print them; no "nan", "inf" or "1_000", and exponents that stay cheap.
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _INTEGER = re.compile(rb"[+-]?[0-9]+")
 
@@ -509,6 +510,7 @@ def _finite(text: str) -> float:
     return number
 
 
+# LiveCodeBench's private tests: zlib data in base64 always begins with "eJ".
 _ENCODED = re.compile(r"eJ[A-Za-z0-9+/=\s]+")
 _MOST_DECODED = 1 << 28
 """Bytes. The tests of one problem of LiveCodeBench take up to some tens of megabytes."""

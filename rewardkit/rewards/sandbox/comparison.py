@@ -24,6 +24,7 @@ from rewardkit.rewards.sandbox.values import MAPPINGS, decode, equal
 Evaluator = Callable[[Mapping[str, Any]], Any]
 """The value of an expression, given the values of the names in it."""
 
+# Any limits: values come from the program that is judged, so that none may take memory or time to compare.
 _LONGEST_RANGE = 100_000
 _LARGEST_EXPONENT = 1_000
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
@@ -77,6 +78,7 @@ class Comparison:
             return False
 
 
+# Any size: more than the tests of a batch.
 @lru_cache(4_096)
 def comparison(assertion: Assertion, tolerance: float | None = None) -> Comparison:
     """Return the assertions in the form that can be checked here.

@@ -32,6 +32,7 @@ _KINDS = (bool, int, float, complex, str, bytes, list, tuple, set, frozenset, di
 
 _CHUNK = 1 << 16
 _PRINTED = 1_000_000
+"""Any limit in bytes: more output is not compared, and a program may print forever."""
 
 
 class Peer:
@@ -129,6 +130,7 @@ def _error(error: BaseException, peer: Peer) -> dict[str, Any]:
             return str(value)
 
     try:
+        # Any limit: the message is the program's, and may be endless.
         text = str(error)[:1_000]
     except BaseException:  # its __str__ is the program's
         text = ""

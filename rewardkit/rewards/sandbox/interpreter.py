@@ -11,6 +11,7 @@ _SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/nix
 
 def interpreter() -> str:
     """Return the interpreter itself, not the link to it in a virtual environment."""
+    # In a virtual environment, only CPython's _base_executable names the interpreter that it was made with.
     return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
 
 

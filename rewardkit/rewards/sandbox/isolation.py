@@ -70,6 +70,7 @@ def traps() -> Iterator[str]:
         yield f"{name}\n{port}\n{os.getpid()}\n"
 
 
+# The user "nobody" of nearly all systems.
 _NOBODY = 65534
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 
@@ -127,6 +128,7 @@ def check(isolation: Isolation, *, shut_in: bool = True) -> None:
         SandboxFailure: the program does not run, or an attempt succeeds.
     """
     with traps() as given:
+        # Any limit: the probe takes a fraction of a second, and may start on a busy machine.
         job = Job(PROBE, (Trial(given.encode()),), Limits(timeout=10.0), isolation.packages)
         with closing(runs(job, isolation.command)) as results:
             run = next(results)

@@ -17,10 +17,12 @@ from typing import final
 
 MEGABYTE = 1 << 20
 OUTPUT_BYTES = 4_000_000
+"""Any limit: the largest expected outputs of contests are a few megabytes, and output is kept in memory."""
 
 _THREAD = 0x10000  # CLONE_THREAD
 _REFUSED, _UNKNOWN = 1, 38  # EPERM; ENOSYS, on which the C library takes the older call
 
+# Numbers of Linux: AUDIT_ARCH and the system calls differ between architectures.
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _CLONE = {"x86_64": 56, "aarch64": 220}
 _CLONE3 = 435
@@ -49,6 +51,7 @@ _OTHERS = {
 }
 """Further system calls that are refused, and their numbers."""
 
+# Newer calls have the same numbers everywhere.
 _EVERYWHERE = {"pidfd_send_signal": 424, "io_uring_setup": 425, "pidfd_open": 434, "pidfd_getfd": 438}
 
 
@@ -63,6 +66,7 @@ class Limits:
         patience: the number of timeouts after which the remaining runs are skipped.
     """
 
+    # Any limits: right programs of public data sets take a fraction; after two timeouts a third would tell nothing new.
     timeout: float = 2.0
     memory: int = 256
     patience: int = 2
@@ -83,6 +87,7 @@ def kernel_filter() -> bytes:
     if machine not in _ARCHITECTURES:
         return b""
     refused = sorted({**_OTHERS[machine], **_EVERYWHERE}.values())
+    # Codes of BPF: BPF_LD|ABS, BPF_JEQ, BPF_JGE, BPF_JSET and BPF_RET; below, SECCOMP_RET_ERRNO and _ALLOW.
     load, equal, above, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
     refuse, allow = (give, 0, 0, 0x50000 | _REFUSED), (give, 0, 0, 0x7FFF0000)
     code = [

@@ -20,11 +20,14 @@ from rewardkit.errors import RewardDefinitionError, SandboxFailure, shorten
 
 PATH = "/run_code"
 
+# Any limits: a service in the same network connects at once, and its outputs together are below the limit of bytes.
+# Four failures in a row are no accident; it is tried again every five seconds.
 _CONNECT_SECONDS = 10.0
 _MOST_BYTES = 4_000_000
 _PIECE = 1 << 16
 _FAILURES_UNTIL_DOWN = 4
 _PAUSE = 5.0
+# Timeout, too early, too many requests: the same request may succeed later.
 _PASSING = (408, 425, 429)
 
 
@@ -67,6 +70,7 @@ def post(url: str, body: bytes, seconds: float) -> bytes:
         try:
             answer = _once(url, body, deadline)
         except _Outage:
+            # Random, so that all threads do not come back at once.
             pause = random.uniform(0.1, 1.0)
             if health.is_down or deadline - time.monotonic() < seconds / 2 + pause:
                 raise
@@ -105,6 +109,7 @@ def _once(url: str, body: bytes, deadline: float) -> bytes:
         raise _Outage(f"{type(error).__name__}: {shorten(str(error), 100)}") from None
     finally:
         opened.close()
+    # 500 and up: the service's own faults, which may pass.
     if response.status in _PASSING or response.status >= 500:
         raise _Outage(_said(response.status, answer))
     if response.status != 200:

@@ -29,6 +29,8 @@ from rewardkit.rewards.sandbox.interpreter import interpreter
 from rewardkit.rewards.sandbox.limits import MEGABYTE, OUTPUT_BYTES, USUAL, Limits, kernel_filter
 from rewardkit.rewards.sandbox.supervisor import FRAME, READY
 
+# Any limits: a start takes a fraction of a second, and more on a busy machine. The supervisor ends programs itself: the
+# grace is for its report. A message of a program is cut.
 _START_SECONDS = 30.0
 _GRACE_SECONDS = 10.0
 _PROBLEM_BYTES = 4096

@@ -127,6 +127,7 @@ def _is_skipped(line: Any) -> bool:
 
 def _above(kind: ast.ClassDef, classes: dict[str, ast.ClassDef], depth: int = 0) -> Iterator[ast.ClassDef]:
     yield kind
+    # Any limit: a class may name itself as its base.
     for base in kind.bases if depth < 9 else ():
         if isinstance(base, ast.Name) and base.id in classes:
             yield from _above(classes[base.id], classes, depth + 1)
@@ -166,6 +167,7 @@ class Names:
     modules: tuple[str, ...]
 
 
+# Any size: the tests of a batch's prompts, each read once.
 @lru_cache(64)
 def names_of(script: Script) -> Names:
     """Find out which names belong to the program.
@@ -421,6 +423,7 @@ def called_on_the_left(line: ast.stmt) -> Iterator[str]:
 # --- Code ----------------------------------------------------------------------------------------------------
 
 
+# The same; compiled code takes more memory.
 @lru_cache(16)
 def shared_code(script: Script, tolerance: float | None) -> dict[str, Any]:
     """Return the code that the tester needs for all tests of a script; see `tester.run`."""

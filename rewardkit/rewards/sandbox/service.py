@@ -28,17 +28,21 @@ from rewardkit.rewards.sandbox.runs import Job, Run, Trial, reported, source
 from rewardkit.rewards.sandbox.supervisor import FRAME, READY
 
 AT_ONCE = 16
-"""Requests of this process at a time."""
+"""Requests of this process at a time. Any number: each holds a thread here and a process there."""
 
 OUTPUT_BYTES = 60_000
 """The limit of one output. The service passes on about 128 KB per request; a process that writes more waits forever."""
 
 _ROOM = 120_000
+"""Characters of all outputs of one request, below the 128 KB that the service passes on."""
+# Any limits: for the start of Python, for waiting in the service's queue, and for the programs of one request, so that
+# a service ends none that is still useful.
 _START_SECONDS = 10.0
 _QUEUE_SECONDS = 30.0
 _SECONDS_OF_TRIALS = 60.0
 TIMED_OUT = ("took more than", "did not end within")
 _SECONDS_OF_FAILURE = 5.0
+"""How long a failed probe stands before it is tried again. Any number: the service may be starting."""
 
 
 @final

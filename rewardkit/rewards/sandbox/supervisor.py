@@ -46,7 +46,7 @@ OUT, SAID, IN = 3, 4, 5
 dialogue, for the messages of the other process (which the program answers through the first)."""
 
 _LARGEST_SHARE = 0.75
-"""The share of ``room`` that one line may take."""
+"""The share of ``room`` that one line may take. Any share that leaves room for the other lines."""
 
 _CHUNK = 1 << 16
 _LENGTH = struct.Struct("<I")
@@ -262,6 +262,7 @@ def _ended(child: int, deadline: float) -> tuple[int | None, float]:
             _, _, used = os.wait4(child, 0)
             return None, used.ru_utime + used.ru_stime
         time.sleep(pause)
+        # Short at first, as most programs end within milliseconds; then at most 10 ms are lost.
         pause = min(0.01, pause + 0.0005)
 
 
@@ -282,6 +283,7 @@ def _become_program(
         os.dup2(heard, IN)
         sys.stdout = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)  # the other process may ask for it
     os.closerange(OUT + bool(epilogue), SAID)
+    # Below 256: the supervisor opens a handful.
     os.closerange(SAID + 1 + in_dialogue, 256)
     os.setsid()
     vars(builtins).update(exit=sys.exit, quit=sys.exit)  # -S omits them, and programs call them
@@ -318,11 +320,14 @@ def _end(code: int) -> NoReturn:
     """Do the interpreter's work at exit, except for its teardown, which costs more than a short program."""
     try:
         if "threading" in sys.modules:
+            # What the interpreter calls at exit to join threads; there is no public name for it.
             sys.modules["threading"]._shutdown()
+        # The same for atexit's functions.
         atexit._run_exitfuncs()
         if sys.stdout is not None:
             sys.stdout.flush()
     except BaseException:
+        # Python's own exit code if flushing at exit fails.
         code = code or 120
     os._exit(code)
 
@@ -343,6 +348,7 @@ def _open(file: Any, *arguments: Any, **options: Any) -> Any:
 
 
 def _moved(descriptor: int) -> int:
+    # From 100 on, out of the way of the descriptors that are closed or replaced.
     return fcntl.fcntl(descriptor, fcntl.F_DUPFD, 100)
 
 
@@ -354,6 +360,7 @@ def _limit(job: dict[str, Any], libc: Any) -> None:
         (resource.RLIMIT_CPU, seconds),
         (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_FSIZE, 0),
+        # Any limit: a program of a test opens few files.
         (resource.RLIMIT_NOFILE, 64),
         (resource.RLIMIT_CORE, 0),
     )
@@ -365,6 +372,7 @@ def _limit(job: dict[str, Any], libc: Any) -> None:
     stack = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
     resource.setrlimit(resource.RLIMIT_STACK, (stack, stack))
     if job["filter"] and not _filtered(job["filter"], libc):
+        # EX_SOFTWARE of sysexits.h: no program runs without the filter.
         os._exit(70)
 
 

@@ -66,6 +66,7 @@ def _guard(event: str, arguments: Any) -> None:
         raise RuntimeError("the test code unpickles objects, which the program may have made")
     if event != "compile":
         return
+    # Who compiles: the hook gets the text only.
     frame: Any = sys._getframe(1)
     if frame.f_globals.get("__name__") in _COMPILING:
         return
@@ -135,6 +136,7 @@ def _fail(error: BaseException, peer: Asking, lines: list[str], said: int) -> No
             text = f"{type(error).__name__}: {str(error)[:200]}{f': {text}' if text else ''}"
         if peer.last is not None:
             text = f"{peer.last[0][:80]} is {_described(peer.last[1])}{f': {text}' if text else ''}"
+    # Any limit: the note of a verdict is shorter still.
     os.write(said, b"-" + text.encode(errors="replace")[:4_000])
     os._exit(1)
 
@@ -334,6 +336,7 @@ class approx:  # noqa: N801 (pytest's name)
             return True
         try:
             target = float(expected) if not isinstance(expected, complex) else expected
+            # The defaults of pytest.approx.
             least = 1e-12 if self._absolute is None else self._absolute
             share = (0.0 if self._absolute is not None else 1e-6) if self._relative is None else self._relative
             return bool(abs(value - target) <= max(least, share * abs(target)) < float("inf"))

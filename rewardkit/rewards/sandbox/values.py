@@ -24,6 +24,7 @@ _SEQUENCES = {list: "list", tuple: "tuple", set: "set", frozenset: "frozenset", 
 MAPPINGS: dict[str, Any] = {kind.__name__: kind for kind in (dict, Counter, OrderedDict)}
 MAKERS: dict[str, Any] = {
     **{name: kind for kind, name in _SEQUENCES.items()},
+    # In hexadecimal, which is linear in the digits; decimal text is not, and Python limits it.
     "int": lambda items: int(items[0], 16),
     "float": lambda items: float.fromhex(items[0]),
     "complex": lambda items: complex(*items),

@@ -24,10 +24,12 @@ from rewardkit.rewards.sandbox.service import TIMED_OUT, Service
 NOT_TRIED = "skipped after earlier failures"
 
 _ALL_BYTES = 10_000_000
-"""The limit of the answers to all assertions together, which are kept in memory."""
+"""The limit of the answers to all assertions together, which are kept in memory. Any limit: right programs answer with
+kilobytes."""
 
 _TOO_MUCH = f"the answers to all assertions take more than {_ALL_BYTES:,} bytes"
 
+# More than programs get: the tester holds the values of all assertions, and its own imports.
 _TESTER = Limits(timeout=5.0, memory=512)
 _MODULES = ("json", "copy")
 

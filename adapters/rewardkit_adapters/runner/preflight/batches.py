@@ -291,6 +291,7 @@ def _shape(text: Any, parameters: int, trainable: int, described: Any) -> Shape:
         vocabulary=int(text.vocab_size),
         layers=int(text.num_hidden_layers),
         hidden=int(text.hidden_size),
+        # Models that do not say it, such as GPT-2, have four times their width.
         inner=int(getattr(text, "intermediate_size", None) or 4 * text.hidden_size),
         cached=2 * int(getattr(text, "num_key_value_heads", None) or heads) * int(size),
         context=getattr(text, "max_position_embeddings", None),

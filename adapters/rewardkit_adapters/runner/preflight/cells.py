@@ -25,8 +25,10 @@ from rewardkit.tree.reward import Reward, applied
 from rewardkit_adapters.runner.preflight.findings import Finding, Table
 
 SHOWN = 10
+"""Any limit, so that a report stays readable."""
 _VALUE, _REASON = 80, 120
-"""The most characters of a value, and of the reason why it cannot be read."""
+"""The most characters of a value, and of the reason why it cannot be read. Any limits, so that a finding is a few
+lines."""
 _MOST_UNREADABLE = 0.01
 """The share of the distinct golds above which a run does not start: these are not stray cells; their format is wrong.
 

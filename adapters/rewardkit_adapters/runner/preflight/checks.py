@@ -218,9 +218,11 @@ def judges(tree: Reward, batches: Batches, evaluated: int) -> Iterator[Finding]:
 
 
 ROWS = 3
+"""Any number: the laws are tried on a few rows, as the training waits for them."""
 STOPPING = ("total", "finite", "bounded", "inputs_not_mutated", "time_linear", "memory_bounded")
 """Laws that a training depends on: without them it raises, hangs, or learns from NaN."""
 _SHOWN = 5
+"""Any limit, so that a report stays readable."""
 _LONGEST = 300
 """Characters of a line that reproduces a fault; a longer one is left to `rewardkit check`."""
 
@@ -375,6 +377,7 @@ def _tools(kind: type) -> Iterator[Finding]:
 
 
 GIB = 2**30
+# Bytes per parameter. With 4 bits, about a tenth more is for the scales of blocks.
 _BYTES = {"float32": 4.0, "bfloat16": 2.0, "float16": 2.0, "8bit": 1.0, "4bit": 0.55}
 _WIDTHS, _INNER = 11, 4
 """Activations of a layer per token: multiples of its width and of the width of its MLP."""
@@ -420,6 +423,7 @@ def memory_of(config: RunConfig, shape: Shape, batches: Batches, prompt: int, gp
     """
     given = grpo_settings(config)
     stored = config.quantize or _dtype(config, shape, gpu)
+    # Adapters are trained in float32.
     trained = 4.0 if config.lora is not None else _BYTES[stored]
     working = 2.0 if gpu or given["bf16"] or given["fp16"] else 4.0
     answer = given["max_completion_length"] or 0
@@ -504,7 +508,8 @@ def _colocated(config: RunConfig) -> bool:
 
 
 _GOLD_SHARE = 0.3
-"""The share of the time for the laws that the golds may take before them."""
+"""The share of the time for the laws that the golds may take before them. Any share: the laws find more, and need the
+most."""
 
 
 def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Dataset | None) -> Preflight:

@@ -93,6 +93,7 @@ class Table:
         return Batch(
             completions,
             prompts=[self.prompts[row] for row in rows],
+            # Token ids that a reward may count; any limit, since there is no tokenizer yet.
             completion_ids=[[0] * min(len(str(completion)), 512) for completion in completions],
             columns=columns,
             num_generations=num_generations,
@@ -117,6 +118,7 @@ def _text(prompt: Any) -> str:
 Kind = Literal["error", "warning", "fact"]
 
 _WIDTH = 110
+"""Characters of a line of a report."""
 _TITLES: dict[Kind, str] = {"error": "errors", "warning": "warnings", "fact": "facts"}
 
 

@@ -38,9 +38,13 @@ FORMS = (
 """Formats of a right completion. All of them are tried, because a reward does not say which one it expects."""
 
 _SAMPLE = 48
+"""Rows. Any number: each is scored in several formats, and a wrong column shows in a few."""
 _EXPENSIVE = 6
-"""The sample size if completions run in a sandbox."""
+"""The sample size if completions run in a sandbox. Any number: each row is scored in several formats, and starts
+programs."""
 _VALUE = 80
+"""The most characters of a value that a finding shows."""
+# The beginning of a training of any length.
 _START = Progress(0, 100)
 
 
@@ -86,6 +90,7 @@ def golds(tree: Reward, table: Table, seconds: float) -> Golds:
     rows = table.spread(_EXPENSIVE if is_expensive(tree) else _SAMPLE)
     conversational = bool(rows) and not isinstance(table.prompts[rows[0]], str)
     deadline = time.monotonic() + seconds
+    # Any number: a batch with more than one prompt.
     wrong = _first_batch(scorer, table, rows[:4], conversational)
     if wrong:
         return Golds(tuple(wrong))

@@ -28,6 +28,7 @@ NAMES = (
 )
 ITEMS = ("toy", "lamp", "book", "chair", "shirt", "pen", "cup", "bag")
 COLORS = ("red", "blue", "green", "black", "white", "pink")
+# From 2, so that items have their plural; two digits at most, which a small model learns to copy.
 SMALLEST_QUANTITY, LARGEST_QUANTITY = 2, 99
 
 TEMPLATES = (
@@ -51,6 +52,7 @@ ORDER_SCHEMA: dict[str, Any] = {
 
 Split = Literal["demonstrations", "training", "held-out"]
 HELD_OUT_SHARE = 0.1
+"""Any share that leaves enough orders on both sides."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,7 @@ def _is_held_out(order: Order) -> bool:
 # All start with "Sure" and are in most demonstrations, so that even the greedy completion starts with chatter.
 CHATTER = ("Sure, here it is: ", "Sure, this is the order: ", "Sure! ")
 
+# Any shares with which each fault is common enough to be unlearned, while whole right orders are there to be rewarded.
 CHATTER_SHARE = 0.6
 PYTHON_QUOTES_SHARE = 1 / 3
 QUANTITY_IN_QUOTES_SHARE = 0.6
@@ -164,8 +167,12 @@ def _another_value(field: str, generator: random.Random) -> object:
 
 
 BATCH = 32
+"""Any size: the model is so small that a batch takes milliseconds."""
+# For the smallest model; wider ones get lower rates (`Size.learning_rate_factor`).
 LEARNING_RATE = 3e-3
+# A tenth, as is usual: Adam's first steps are too large without it.
 RISING_SHARE = 0.1
+# The label that PyTorch's cross entropy leaves out.
 IGNORED = -100
 
 
@@ -226,8 +233,10 @@ def _pad(batch: Sequence[tuple[list[int], list[int]]], padding: int, device: tor
 # A prompt ends with a line break, as in the warm start.
 CHAT_TEMPLATE = "{% for message in messages %}{{ message['content'].rstrip('\\n') }}\n{% endfor %}"
 MOST_THREADS = 2
+"""Any limit: operations this small take longer if they are shared among many threads."""
 VOCABULARY_FROM = 2_000
-"""The tokenizer is trained on at least this many demonstrations, however short the warm start is."""
+"""The tokenizer is trained on at least this many demonstrations, however short the warm start is. Any number: fewer
+would leave out words of orders, which would then be single bytes."""
 
 
 def make_tiny(

@@ -13,9 +13,12 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, train
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 VOCABULARY = 360
+"""All bytes, and about a hundred pieces of the words of orders."""
 END, PADDING, UNKNOWN = "<end>", "<pad>", "<unknown>"
 LONGEST_SEQUENCE = 128
+"""Tokens: an order and its JSON take less."""
 REFERENCE_HIDDEN = 128
+"""The width for which rates and deviations were chosen."""
 
 
 @dataclass(frozen=True)

@@ -351,6 +351,7 @@ def _quiet(text: str) -> bool:
 
 
 _MOST_PATTERNS = 6
+"""Any limit: making a strategy for each pattern takes time."""
 
 
 def from_code(code: Mined, row: Mapping[str, Any]) -> Contents:
@@ -403,6 +404,7 @@ def _cells(code: Mined, row: Mapping[str, Any]) -> list[Any]:
 Kind = Literal["valid", "nearly valid", "wild"]
 
 _KINDS = ("valid", "nearly valid", "wild")
+# Any limits: ways to write a completion, and rows whose gold answers are used, for each of which strategies are made.
 _MOST_WAYS = 16
 _MOST_EXAMPLES = 20
 

@@ -213,6 +213,7 @@ _REFUSALS = ("I'm sorry, but I can't help with that.", "As an AI, I cannot answe
 _JOINTS = (" ", ", ", "\n")
 _SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "CJK", "HANGUL", "ARABIC")
 _LONGEST = 2_000
+"""Any limit: a pattern may match texts of any length, each of which is changed character by character."""
 
 
 @dataclass(frozen=True)
@@ -263,6 +264,7 @@ def pattern_contents(pattern: re.Pattern[str], *, full: bool) -> Contents:
 def _spoilt(draw: DrawFn, texts: SearchStrategy[str], holds: Callable[[str], bool]) -> str:
     """Draw a text with one character missing, added or replaced, so that `holds` is false."""
     text = draw(texts)[:_LONGEST]
+    # Any limit: a change further on shows the same.
     places = range(min(len(text), 60))
     changed = [text[:-1], text[1:], f"{text}?", f"?{text}"]
     changed += [text[:place] + other + text[place + 1 :] for other in ("", "?", "\n") for place in places]
@@ -360,11 +362,14 @@ def _in_scripts(scripts: tuple[str, ...], shortest: int, most: int) -> Contents:
 def _letters(script: str) -> str:
     """Return the first letters of a script, by their Unicode names."""
     found = []
+    # From "A" to the last syllable of Hangul.
     for number in range(0x41, 0xD7A4):
         character = chr(number)
         if unicodedata.category(character)[0] == "L" and unicodedata.name(character, "").split(" ")[0] == script:
+            # Without the ordinal signs and the micro sign, which are no letters of words.
             if unicodedata.normalize("NFKC", character) == character and number not in (0xAA, 0xB5, 0xBA):
                 found.append(character)
+            # Any number: enough for different words.
             if len(found) == 40:
                 break
     return "".join(found)

@@ -37,6 +37,7 @@ _HINTS = {
     "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
 }
 _SPREAD = 10**6
+"""Any number: how far values go if a schema bounds them on one side, or not at all."""
 
 _FORMATS: Mapping[str, Value] = {
     "date": st.dates().map(lambda day: day.isoformat()),
@@ -170,7 +171,8 @@ def found_in(pattern: str, text: str) -> bool:
 
 
 _DEEP = 3
-"""Below this level of nesting, optional parts are left out."""
+"""Below this level of nesting, optional parts are left out. Any number: each level multiplies the size."""
+# Any limits: a schema may refer to itself, and combinations of alternatives multiply.
 _DEEPEST_SCHEMA = 24
 _COMBINATIONS = 24
 
@@ -249,6 +251,7 @@ class SchemaValues:
         if found:
             parts.append(st.lists(self._below([*rest, *found], depth), min_size=wanted, max_size=wanted))
         lower = max(0, least - len(first) - wanted)
+        # Any numbers: a few items show what a list is.
         room = lower + (1 if depth > _DEEP else 3)
         upper = room if most is None else min(room, most - len(first) - wanted)
         if False not in rest and upper >= max(lower, 1):

@@ -51,6 +51,7 @@ def _further_calls(draw: DrawFn, messages: Messages) -> Messages:
     calls = [call for call in _calls(messages) if isinstance(call.get("function"), Mapping)]
     unknown = {"type": "function", "function": {"name": "no_such_tool", "arguments": {}}}
     further: Messages = []
+    # A few calls, or so many that a limit on calls must act.
     for _ in range(draw(st.sampled_from([1, 2, 20]))):
         call = draw(st.sampled_from([unknown, *({"type": "function", "function": one["function"]} for one in calls)]))
         name = call["function"].get("name")
@@ -182,8 +183,10 @@ def _parts(messages: Messages) -> list[Messages]:
 Unit = Literal["characters", "digits", "words", "items", "lines"]
 
 _MOST = 5
+"""Any number: the largest distance that is asked for."""
 _LONG = 400
-"""For more units, the distance is not measured: it follows from how the text is made."""
+"""For more units, the distance is not measured: it follows from how the text is made. Measuring takes time that grows
+with the product of both lengths."""
 
 
 def edits(gold: Any, *, distance: int | None = None, unit: Unit = "characters") -> SearchStrategy[tuple[str, int]]:
@@ -269,6 +272,7 @@ def _characters(text: str) -> SearchStrategy[str]:
 
 
 def _others(units: Sequence[str], *, numeric: bool = False) -> SearchStrategy[str]:
+    # Numbers and words that lists of examples rarely have.
     words = [str(number) for number in range(90, 99)] if numeric else ["window", "quartz", "blue", "seven", "oxen"]
     return st.sampled_from([word for word in words if word not in units] + [*units][:5])
 

@@ -144,6 +144,7 @@ def _conversation(draw: DrawFn, tools: Sequence[Tool], least: int, most: int, fa
     before = draw(st.integers(max(0, least - 1), most - 1))
     messages: Messages = []
     for number in range(before):
+        # One turn of five calls no tool.
         if draw(st.integers(0, 4)) == 4:
             messages += [_says(draw, draw(bodies())), {"role": "user", "content": draw(st.sampled_from(_SAID))}]
         else:

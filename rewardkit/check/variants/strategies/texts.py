@@ -63,9 +63,11 @@ def wild_texts(*, max_size: int = 5_000, pieces: Iterable[str] = ()) -> SearchSt
     """
     own = [piece for piece in dict.fromkeys(pieces) if 0 < len(piece) <= max_size]
     known = [text for text in TEXTS.values() if len(text) <= max_size]
+    # Any limit: longer texts are repeated less often within the size.
     chunks = [chunk for chunk in (*own, *_CHUNKS, *(text for text in known if len(text) <= 20)) if chunk]
     one = st.sampled_from([*known, *own])
     mixed = st.lists(st.sampled_from(chunks), max_size=6).map("".join)
+    # Any limit: Hypothesis draws each character, which is slow.
     anything = st.text(st.characters(), max_size=min(max_size, 60))
     long = st.tuples(st.sampled_from(chunks), st.integers(2, max(2, max_size))).map(lambda pair: pair[0] * pair[1])
     return st.one_of(one, anything, mixed, long).map(lambda text: text[:max_size])

@@ -59,12 +59,14 @@ class Endpoint:
     model: str
     base_url: str | None = None
     key: str = "OPENAI_API_KEY"
+    # Any limits: most verdicts take seconds, and an endpoint that is down for longer than ten minutes needs a person.
     deadline: float = 30.0
     batch_deadline: float = 600.0
     concurrency: int = 64
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     temperature: float | None = 0.0
+    # A verdict with its reason takes a few hundred; a judge that never ends should not cost more.
     max_tokens: int | None = 1024
     options: Mapping[str, Any] | None = field(default=None, compare=False)
     structured: bool = True

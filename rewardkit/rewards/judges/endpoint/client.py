@@ -30,6 +30,8 @@ from rewardkit.rewards.judges.verdicts import Verdict
 # Removes the key from what an endpoint returns: ``Redaction("open").message("not open")``.
 
 
+# "sk-proj-abc123", "hf_abcdef": the forms of keys of OpenAI, Hugging Face, Groq and others, if an endpoint returns one
+# that is not ours.
 _ANY_KEY = re.compile(r"\b(?:sk|pk|key|hf|gsk)[-_][\w.*-]{6,}")
 _LEAST_KEY = 12
 """The shortest key that is removed from verdicts; a shorter one might be an ordinary word."""
@@ -51,8 +53,11 @@ class Redaction:
 
 
 MOST_BYTES = 4_000_000
-"""The largest answer in bytes, uncompressed."""
+"""The largest answer in bytes, uncompressed. Any limit: an answer is read into memory, and a verdict is a few
+kilobytes."""
 
+# Any numbers: a few failures in a row are normal among 64 requests at once, and an endpoint that is down should not
+# cost each sample its deadline.
 _FAILURES_TO_OPEN = 8
 _SECONDS_TO_OPEN = 5.0
 _PAUSE = 5.0
@@ -179,7 +184,8 @@ class _Free(Exception):
 
 
 _REFUSALS_IN_A_ROW = 8
-"""After this many refusals, a harmless request checks if the endpoint answers anything."""
+"""After this many refusals, a harmless request checks if the endpoint answers anything. Any number: single requests may
+be refused for what is in them."""
 
 _HARMLESS = ({"role": "user", "content": "Answer with the word yes."},)
 
@@ -207,6 +213,7 @@ class EndpointStatus:
         try:
             reply = await self._answered(body, until, account)
         except Refused as refused:
+            # 400 and 422: what servers answer to options that they do not know.
             if not by_schema or self._takes_schema or refused.status not in (400, 422):
                 raise await self._judged(refused, body, until, account) from None
             reply = await self.reply(_plain(body), until, account)
@@ -226,6 +233,7 @@ class EndpointStatus:
     ) -> NoVerdict | RunStopped:
         """Return the error for a refusal: it concerns only this sample, or the whole run."""
         whom = self._sender.whom(body)
+        # A wrong key: all requests will be refused.
         if refused.status == 401 or refused.unpaid:
             self.stopped = RunStopped(f"{whom} refuses every request with {refused}. Fix the key or the quota")
             return self.stopped
@@ -236,6 +244,7 @@ class EndpointStatus:
             tally().failures["refused"] += 1
             return NoVerdict(f"{whom} refuses this request with {said}")
         remedy = "Fix model=, base_url= or options="
+        # Most often, the address lacks "/v1" or has the path of a request.
         if refused.status == 404:
             remedy += "; base_url is the part before /chat/completions, usually http://host:port/v1"
         self.stopped = RunStopped(f"{whom} refuses all requests with {said}. {remedy}")
@@ -295,8 +304,10 @@ _SHARE_OF_ONE = 2 / 3
 """The share of a deadline that one attempt may take, so that there is time for another one."""
 
 _LEAST_SHARE = 1 / 20
-"""The share of a deadline that must be left to start another attempt."""
+"""The share of a deadline that must be left to start another attempt. Any share: an attempt that has hardly any time
+only costs money."""
 
+# Any numbers: short against the usual 30 seconds of a deadline, so that there are several attempts.
 _FIRST_WAIT, _LONGEST_WAIT = 0.25, 8.0
 
 
@@ -384,4 +395,5 @@ def _wait(state: Any) -> float:
     asked = state.outcome.exception().retry_after
     if asked is not None:
         return float(asked) + uniform(0.0, _FIRST_WAIT)
+    # Times 2 ** 10 is above the longest wait already; a larger power could overflow.
     return uniform(0.0, min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** min(state.attempt_number - 1, 10)))

@@ -45,10 +45,12 @@ def failure_of(error: Any, said: str) -> Outage | Limited | Refused:
     """Return the failure for an error status: `error` as the client raises it, `said` the message of the endpoint."""
     status, headers = error.status_code, error.response.headers
     message = f"{status}: {said}"
+    # OpenAI says 429 with a code if the quota is spent; others say 402, Payment Required.
     unpaid = status == 402 or str(error.code) in _QUOTA or str(error.type) in _QUOTA
     if status == 429 and not unpaid:
         return Limited(message, retry_after(headers))
     location = headers.get("location", "") if 300 <= status < 400 else ""
+    # Timeout, conflict, too early, a fault of the server, or a success that cannot be read: all may pass.
     if status in (408, 409, 425) or status >= 500 or (status < 400 and not location):
         return Outage(message, retry_after(headers))
     return Refused(message, status, unpaid=unpaid, location=location)
@@ -58,6 +60,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds that a server asks to wait, from a number or a date; None if it does not."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         given = headers.get(name, "").strip()
+        # Nine digits: more would be centuries.
         if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", given, re.ASCII):
             return float(given) * unit
         if given and unit == 1.0:

@@ -25,6 +25,7 @@ from rewardkit.rewards.judges.endpoint.failures import Limited, NoTime, Outage, 
 
 
 _CHARACTERS_PER_TOKEN = 4
+"""About as in English text; the real number is known once the answer is there."""
 
 
 class Rates:
@@ -70,11 +71,13 @@ def _limiter(per_minute: float | None) -> Any:
 
     if per_minute is None:
         return None
+    # 6 seconds: the burst is then a tenth of the limit per minute, but at least one request.
     period = max(6.0, 60.0 / per_minute)
     return AsyncLimiter(per_minute * period / 60.0, period)
 
 
 LONGEST_PAUSE = 60.0
+"""Any limit: an endpoint that is back should be found within a minute."""
 
 
 class EndpointDown(Exception):

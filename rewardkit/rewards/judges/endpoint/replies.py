@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 _MOST_TOKENS = 10**9
-"""The most that one request can take; larger numbers of a server are ignored."""
+"""The most that one request can take; larger numbers of a server are ignored. Any limit: sums of them must stay
+exact."""
 
 
 @dataclass(frozen=True, slots=True)
