@@ -227,7 +227,7 @@ _FILE = '''"""The functions for a hosted service, which ask the server that serv
 import rewardkit as rk
 {imports}
 
-# Where `rewardkit serve` answers, as the service reaches it.
+# The address at which the service reaches `rewardkit serve`.
 hosted = rk.to_hosted(reward, url="https://rewards.example.com")
 functions = list(hosted.functions)
 '''

@@ -27,7 +27,7 @@ from rewardkit.scoring.conversations import messages_of
 from rewardkit.serve.dialects import Answer, BadRequest, Dialect, Score, list_at
 from rewardkit.tree.evaluation.scorer import Scorer
 
-# What ``/verify`` answers: the rollout again with its reward, and with marks if it has none.
+# The replies to ``/verify``: the rollout again with its reward, and with marks if it has none.
 
 
 TERMS = "terms/"
@@ -85,7 +85,7 @@ def _marks(rollout: Mapping[str, Any], score: RowScore) -> dict[str, Any]:
     }
 
 
-# Rollouts of NeMo Gym as rows: what the policy wrote, the messages before it, and the fields of the task.
+# Rollouts of NeMo Gym as rows: the text of the policy, the messages before it, and the fields of the task.
 
 
 REQUEST, RESPONSE = "responses_create_params", "response"
@@ -271,7 +271,7 @@ def _server(requests: Requests, retries: bool, patience: float) -> type[Any]:
     return RewardServer
 
 
-# What ``/aggregate_metrics`` answers: the statistics that NeMo Gym computes of replies to ``/verify``.
+# The replies to ``/aggregate_metrics``: the statistics that NeMo Gym computes from replies to ``/verify``.
 
 
 Numbers = dict[str, float]

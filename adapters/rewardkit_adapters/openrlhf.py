@@ -23,7 +23,7 @@ from rewardkit.online.scorer import RowScorer
 from rewardkit.online.trainer_inputs import TrainerInputs
 from rewardkit.serve.dialects import Answer, BadRequest, Score, list_at
 
-# What OpenRLHF hands over as a query: prompt and completion in one text.
+# Queries of OpenRLHF: prompt and completion in one text.
 
 
 _PROMPTS = 1_024

@@ -437,7 +437,7 @@ def _is_right(dataset: Any, answer: str, entry: dict[str, Any]) -> bool:
     return bool(dataset.score_answer(answer, entry) >= 1.0)
 
 
-# What runs in a worker process: ``scored("gcd", "{}", entry, "6", False)`` calls the task's own scorer.
+# The code that runs in a worker process: ``scored("gcd", "{}", entry, "6", False)`` calls the task's own scorer.
 
 
 _FULL = 1.0 - 1e-9

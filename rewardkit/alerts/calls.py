@@ -17,7 +17,7 @@ from rewardkit.batch.column import Floats
 FOLLOWS = 0.6
 """A component whose rank correlation with the calls is higher than this is about the calls: it is not the outcome."""
 
-# Any limit: stands for "from none to some", whose factor would be infinite; the ramps end far below it.
+# Any limit: means "from none to some", whose factor would be infinite; the ramps end far below it.
 _LARGEST = 100.0
 
 

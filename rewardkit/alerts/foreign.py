@@ -32,7 +32,7 @@ def foreign_leads(run: WindowedRun) -> list[Lead]:
         return []
     paid, earned = run.changes(foreign), run.changes(own)
     share = _explained(paid, earned)
-    # z from 2.5 and not from 4, as elsewhere: two sizes must be large, too. All were chosen on the twelve tasks of
+    # z from 2.5 and not from 4, as elsewhere: two sizes must also be large. All were chosen on the twelve tasks of
     # benchmarks/radar that were looked at.
     peak = peak_of(paid, ramp(paid.z, 2.5, 5.0), ramp(paid.difference / size, 0.08, 0.16), ramp(share, 0.2, 0.4))
     if peak is None:

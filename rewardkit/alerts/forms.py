@@ -66,7 +66,7 @@ def _scaled(run: WindowedRun, name: str) -> Floats:
     low, high = run.evidence.bounds.get(name, (-np.inf, np.inf))
     if np.isnan(values).all():
         return np.zeros(len(values))
-    # Not the extremes: one outlier would make all other scores look alike.
+    # Not the extremes: one outlier would make all other scores look the same.
     low = float(np.nanquantile(values, 0.01)) if np.isinf(low) else low
     high = float(np.nanquantile(values, 0.99)) if np.isinf(high) else high
     return (np.nan_to_num(values, nan=low) - low) / (high - low) if high > low else np.zeros(len(values))

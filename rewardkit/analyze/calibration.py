@@ -283,7 +283,7 @@ def misjudged(
     )
 
 
-# How one component of a reward, or its total, agrees with labels.
+# The agreement of one component of a reward, or of its total, with labels.
 
 
 @dataclass(frozen=True)

@@ -166,7 +166,7 @@ _TOKEN_MARK = re.compile(r"<[|｜]|\[")
 """A mark that is a special token: it may directly follow text. It is only mentioned if the sentence continues after
 it."""
 _SENTENCE = re.compile(r"[ \t]*[^\s<\[]")
-"""After a mark that is only talked about, the sentence goes on: "<tool_call> is a token". Another mark or a call does
+"""After a mark that is only mentioned, the sentence continues: "<tool_call> is a token". Another mark or a call does
 not."""
 _BULLETS = frozenset(("-", "*", "+", "•"))
 _INTRODUCED = re.compile(
@@ -760,7 +760,7 @@ def _ends_a_sentence(before: str) -> bool:
     _, newline, line = before.rpartition("\n")
     told = line.rstrip(" \t")
     if newline and (not told or told.strip() in _BULLETS):
-        # What introduces an example ("such as:") is right before it.
+        # The introduction of an example ("such as:") is right before it.
         return not _INTRODUCED.search(before[-200:].rstrip())
     last = told[-1:]
     if not last or last.isalnum() or last in _JOINING or before[-1] in _QUOTING or told.strip(" >") == "":

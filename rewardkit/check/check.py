@@ -28,7 +28,7 @@ from rewardkit.errors import BindingError, RewardDefinitionError, near_miss, sho
 from rewardkit.tree.conversion import tree_of
 from rewardkit.tree.reward import Reward
 
-# Rehearsal: what goes wrong when the calls of the right completions really run.
+# Rehearsal: the errors when the calls of the right completions really run.
 
 
 _MOST = 3
@@ -164,7 +164,7 @@ def check_reward(
         isolate: run in a forked child where the system allows it, so that a reward that hangs or dies is a finding.
         components: also check each addend of a list or sum by itself: the sum may hide its faults. The sum gets twice
             the time of a component.
-        told: called with the name of each law that starts, its number, and the number of laws.
+        told: a function that is called with the name of each law that starts, its number, and the number of laws.
 
     Returns:
         A `Report`: ``.ok`` (no fault was found), ``.complete`` (all laws were finished), ``.findings``, a text when

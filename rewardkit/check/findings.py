@@ -18,7 +18,7 @@ from rewardkit.batch.table_text import visible
 from rewardkit.errors import shorten, shorten_line
 from rewardkit.tree.reward import Reward
 
-# Advice: what to do next about a finding, in one sentence.
+# Advice: the next step after a finding, in one sentence.
 
 
 _SAME_SHAPE = (
@@ -52,11 +52,11 @@ _BY_FAMILY = {
     "injection": "Treat the completion as data: never evaluate it, and quote it in a judge's prompt",
 }
 
-# What a reward for chat messages raises on text: "'str' object has no attribute 'get'".
+# The errors of a reward for chat messages on text: "'str' object has no attribute 'get'".
 READS_CHAT = re.compile(
     r"InvalidReturn: seems to read chat messages|AttributeError: 'str' object has no attribute 'get'"
 )
-# What a reward for text raises on chat messages: "can only concatenate list (not "str") to list".
+# The errors of a reward for text on chat messages: "can only concatenate list (not "str") to list".
 _READS_TEXT = re.compile(
     r"TypeError: can only concatenate list"
     r"|TypeError: expected string or bytes-like object"

@@ -28,7 +28,7 @@ from rewardkit.scoring.sources import Saved
 from rewardkit.tree.conversion import RewardLike, tree_of
 from rewardkit.tree.evaluation.omission import EXPENSIVE
 
-# Groups: which completions answer the same prompt, so that GRPO compares them.
+# Groups: the completions of the same prompt, which GRPO compares.
 
 
 _READ = 2_048

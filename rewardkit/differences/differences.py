@@ -526,7 +526,7 @@ def _kind(differences: Differences, row: int) -> str:
     return "changed"
 
 
-# How much may change before a comparison counts as failed.
+# The limits of change above which a comparison counts as failed.
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ def touched(found: Changes) -> Iterator[File]:
             yield File(path, found.before(path))
 
 
-# What a review says: of each reward that a change touches, and of the change as a whole.
+# The report of a review, on each reward that a change touches, and on the change as a whole.
 
 
 State = Literal["same", "changed", "added", "removed", "failed"]

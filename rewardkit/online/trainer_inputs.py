@@ -48,7 +48,7 @@ class TrainerInputs:
             self._refuse(compare, "completions arrive one at a time, without the others of their prompt")
         if scorer.followers:
             raise RewardDefinitionError(
-                f"{self.trainer}: {scorer.followers[0]!r} follows what the reward scored before, but completions are "
+                f"{self.trainer}: {scorer.followers[0]!r} follows earlier scores of the reward, but completions are "
                 "scored in several processes that do not know of each other. Put a plain number in its place, or train "
                 f"with rk.to_trl.{self._instead}"
             )

@@ -27,7 +27,7 @@ from rewardkit.page.scores import Floats, Integers, RowIndex, Rows, Scores
 from rewardkit.tree.evaluation.omission import EXPENSIVE
 from rewardkit.tree.loading import is_file
 
-# What a reward that is tried would have given: its totals beside the recorded ones, and whose advantage flips.
+# The scores of the reward on trial: its totals next to the recorded ones, and the advantages that flip.
 
 
 NEW, CHANGE, FLIP, ADVANTAGE = "new", "change", "flip", "new_advantage"

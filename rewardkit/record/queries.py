@@ -274,7 +274,7 @@ def first_version(run: Run) -> str | None:
     return found[0][0] if found else None
 
 
-# The log, and how long calls took.
+# The log, and the durations of calls.
 
 
 @dataclass(frozen=True)
@@ -369,7 +369,7 @@ def _latency(rows: Sequence[tuple[float, int]]) -> Latency:
     return Latency(median, most, rows[-1][0])
 
 
-# The notes that rewards write, by kind: ``"off by 3"`` and ``"off by 11"`` are both ``"off by #"``.
+# The notes of rewards, by kind: ``"off by 3"`` and ``"off by 11"`` are both ``"off by #"``.
 
 
 _MOST_KINDS = 40

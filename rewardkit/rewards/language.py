@@ -24,7 +24,7 @@ from rewardkit.tree.leaf import expression, primitive
 from rewardkit.tree.parameters import Parameter
 from rewardkit.tree.reward import Reward
 
-# Prose: what is left of a text without markup, code, formulas, addresses and JSON.
+# Prose: a text without markup, code, formulas, addresses and JSON.
 
 
 _MARKUP = re.compile(r"</?\w+>|<\|[^<>|]*\|>|<\uff5c[^<>\uff5c]*\uff5c>|\\[A-Za-z]+")
@@ -139,7 +139,7 @@ class Script:
         return Score(share / self.minimum, f"{count:,} of {letters:,} letters are {foreign.lower()}")
 
 
-# Words: those of a text by their script, in passages that are long enough to tell their language.
+# Words of a text by their script, in passages that are long enough to tell their language.
 
 
 LEAST = 5

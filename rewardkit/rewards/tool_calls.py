@@ -350,7 +350,7 @@ def _stretch(worths: Sequence[Sequence[float]], start: int) -> _Best:
     return sum(worth for _, worth in found), len(found), right
 
 
-# The engine of ``rk.tool_calls``: gold calls, what a call is worth, and the best pairing.
+# The engine of ``rk.tool_calls``: gold calls, the values of calls, and the best pairing.
 
 
 Order = Literal["any", "kept"]

@@ -141,7 +141,7 @@ def _renamed(others: Iterable[Field], taken: set[str]) -> Iterator[Field]:
         yield Field(name, field.column, field.side)
 
 
-# Files for trainers: .jsonl, .parquet or .csv, so that ``datasets.load_dataset`` reads back what was written.
+# Files for trainers: .jsonl, .parquet or .csv, so that ``datasets.load_dataset`` reads the same values back.
 
 
 Add = Callable[[Mapping[str, Any]], None]
@@ -400,7 +400,7 @@ class Pairs:
 Rule = Keep | Pairs
 
 
-# What was selected: how many completions of how many prompts, their scores, and why other prompts have none.
+# The report of a selection: the numbers of completions and prompts, the scores, and why other prompts have none.
 
 
 UNSCORED = "no completion has a score"

@@ -188,7 +188,7 @@ def _text(value: Any) -> str | None:
     return None if value is None else utf8(value if isinstance(value, str) else _as_json(value))
 
 
-# Footers of Parquet files: how files with the same columns become one, without decoding a value.
+# Footers of Parquet files, to join files with the same columns without decoding a value.
 
 
 MAGIC = b"PAR1"

@@ -278,7 +278,7 @@ def corrects(text: str, start: int) -> bool:
     return _CORRECTS.search(text[max(0, start - 60) : start].lower()) is not None
 
 
-# What a reader does not see, or sees struck out.
+# Text that a reader does not see, or sees struck out.
 
 _CROSSED_OUT = re.compile(r"(?<!~)~~(?!~)(?:[^~\n]|\n(?![ \t]*\n)){1,400}(?<!~)~~(?!~)")
 _HIDDEN_TAG = re.compile(

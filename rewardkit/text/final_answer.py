@@ -643,8 +643,9 @@ def _line_end(text: str, start: int) -> int:
     return len(text) if end < 0 else end
 
 
-# After a stated answer: what takes it back, or replaces it. A completion is paid for one gold answer only, so a remark
-# with another value is harmless: only a sentence that is nothing but a value, or says that it is the answer, replaces.
+# After a stated answer: words that take it back, or replace it. A completion is paid for one gold answer only, so a
+# remark with another value is harmless: only a sentence that is nothing but a value, or says that it is the answer,
+# replaces.
 
 _PIECE_END = re.compile(r"(?<=[.!;。；！？])\s+|(?<=[。！？])|(?<!\bor)(?<!\bor )(?<![:：])(?<![:：]\*\*)\n+|;\s")
 COURTESY = re.compile(

@@ -106,7 +106,7 @@ def reward(
         if binding.logs and binding.timeout is not None and not binding.asynchronous:
             raise RewardDefinitionError(
                 f"reward {label!r} logs, but with timeout= it runs in another process, which cannot log. Drop "
-                "timeout=, or return what it logs as rk.Score(value, parts={...})"
+                "timeout=, or return the logged values as rk.Score(value, parts={...})"
             )
         contract = ReturnPolicy(
             label,

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
 
-# What the parts of a configuration share: ``Part``, and numbers and texts with limits.
+# Shared by the parts of a configuration: ``Part``, and numbers and texts with limits.
 
 
 def _no_bool(value: Any) -> Any:
@@ -121,7 +121,7 @@ def _exists(path: Path) -> bool:
         return False
 
 
-# DatasetConfig: where the rows of a training come from, and how they become prompts and columns.
+# DatasetConfig: the source of the rows of a training, and the way in which they become prompts and columns.
 
 
 class Message(Part):

@@ -97,7 +97,7 @@ def _mean(values: Any) -> float:
     return float(known.mean()) if len(known) else float("nan")
 
 
-# Measure how long the phases of a run take.
+# Measure the durations of the phases of a run.
 
 
 @dataclass

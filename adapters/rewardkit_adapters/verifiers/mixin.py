@@ -16,7 +16,7 @@ from rewardkit.online.rows import COMPONENTS, Row, RowScore
 from rewardkit.online.scorer import RowScorer
 from rewardkit.online.trainer_inputs import TrainerInputs
 
-# Traces of verifiers 0.4 as rows: what the policy wrote, its prompt, and the data of its task as columns.
+# Traces of verifiers 0.4 as rows: the text of the policy, its prompt, and the data of its task as columns.
 
 
 _SETTINGS = (

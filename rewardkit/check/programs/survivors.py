@@ -213,7 +213,7 @@ def _is_integer(token: str) -> bool:
     return bool(re.fullmatch(r"-?\d{1,15}", token))
 
 
-# Outputs: what a program gives for inputs, run in rewardkit's sandbox.
+# Outputs: the results of a program for inputs, run in rewardkit's sandbox.
 
 
 _LIMITS = Limits(timeout=1.0, memory=256)

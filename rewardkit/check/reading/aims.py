@@ -19,7 +19,7 @@ from rewardkit.check.reading.places import places
 from rewardkit.tree.reward import Reward
 from rewardkit.workers.random_state import preserved_rng
 
-# Variables: which column a variable in the code of a reward has a cell of.
+# Variables: the columns whose cells the variables in the code of a reward hold.
 
 
 _UNCHANGED = ("lower", "strip", "casefold", "upper")

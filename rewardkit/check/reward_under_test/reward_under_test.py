@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rewardkit.check.reading.aims import Aim
     from rewardkit.check.reading.smells import Smells
 
-# Arguments: which columns a function asks for, and which of them its code uses.
+# Arguments: the columns that a function asks for, and those among them that its code uses.
 
 
 _OF_FORM = re.compile(

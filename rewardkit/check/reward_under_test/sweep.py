@@ -13,7 +13,7 @@ from rewardkit.check.variants.broken_texts import broken
 from rewardkit.check.variants.wild_texts import SHAPES, TEXTS
 from rewardkit.check.variants.wrong_answers import wrong_answers
 
-# Reach: which completions the model and the trainer of the given data can produce.
+# Reach: the completions that the model and the trainer of the given data can produce.
 
 
 _NEEDS_TOOLS = ("content None, a tool call", "a tool's answer at the end", "several turns")

@@ -22,7 +22,7 @@ from rewardkit.text.extractors import Tagged
 from rewardkit.tree.reward import Reward
 from rewardkit.tree.trl_function import OtherColumns
 
-# Source: what the source code of a function says that its bytecode does not.
+# Source: facts from the source code of a function that its bytecode lacks.
 
 
 def only_zipped(function: Callable[..., Any], name: str) -> bool:

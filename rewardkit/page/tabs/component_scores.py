@@ -104,7 +104,7 @@ def _bounds(watched: Watched) -> Bounds:
     return found
 
 
-# The columns and facts that a reward that is tried adds to tables and completions.
+# The columns and facts that a reward on trial adds to tables and completions.
 
 
 def tried_columns(watched: Watched) -> list[dict[str, Any]]:

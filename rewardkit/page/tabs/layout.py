@@ -56,7 +56,7 @@ class Alarm:
         self.line.show("" if strong is None else one_line(strong.title, 160))
 
 
-# The line that says how far the trial of a reward is, above every tab of a run.
+# The line with the progress of a reward's trial, above every tab of a run.
 
 
 class TrialStrip:

@@ -23,7 +23,7 @@ from rewardkit.page.tabs.layout import Page
 from rewardkit.page.tabs.tables import PagedTable, in_order
 from rewardkit.page.watcher import Watched
 
-# The columns of the list of prompts: which ones can be shown, and their cells.
+# The columns of the list of prompts, and their cells.
 
 
 OF_DATA = "column."

@@ -221,7 +221,7 @@ _KIND = (
 _OPENING = r" ?[(\[]{0,2}\Z"
 _CLOSING = r"[)\]]{0,2}"
 
-# What states an option, beside "the answer is", by the words that these phrases begin with.
+# Phrases that state an option, besides "the answer is", by the words that they begin with.
 
 _OF = r"(?: (?:to|for|of|in|here|considering|given|based on|among|according to)\b[^.:;!?\n]{0,80}?)??"
 _SEPARATOR = r"(?: ?(?:[:=→–—-]|=>|->)|(?<=\bans)\.)"

@@ -14,7 +14,7 @@ from rewardkit.rewards.instructions.passage import PUNCTUATION, Passage, bare, s
 from rewardkit.rewards.instructions.registry import Count, Letter, Position, Relation, Text, Texts, check, counted
 from rewardkit.rewards.instructions.vocabulary import AFRICAN_COUNTRIES, NORTHERN_CAPITALS, is_verb
 
-# Instructions about what comes first and last: in the response, in sentences, in paragraphs.
+# Instructions about the beginning and the end: in the response, in sentences, in paragraphs.
 
 
 _LATIN_WORD = re.compile(r"[^\W\d_]+")
@@ -97,7 +97,7 @@ def paragraph_ends(passage: Passage) -> str:
     return "" if paragraphs else "no words"
 
 
-# Instructions about length: how many words, sentences, paragraphs, letters.
+# Instructions about length: the numbers of words, sentences, paragraphs, letters.
 
 
 _LOWER_WORD = re.compile(r"\b[a-z]+\b")

@@ -290,8 +290,7 @@ def _closings(pattern: str) -> dict[int, int] | None:
     return None if opened or in_set else closings
 
 
-# The compiled rules of a schema for one value: which of its properties or items are wrong, and what is wrong with
-# it.
+# The compiled rules of a schema for one value: its wrong properties or items, and its own errors.
 
 
 Check = Callable[[Any], bool]

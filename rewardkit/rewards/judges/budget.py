@@ -126,7 +126,7 @@ def _price_list(prices: Any) -> tuple[tuple[str, tuple[float, float]], ...]:
     return tuple(listed)
 
 
-# Counts what is spent of a budget: ``spending_of(budget).allow()`` before a call, ``charge(...)`` after it.
+# Counts the spent part of a budget: ``spending_of(budget).allow()`` before a call, ``charge(...)`` after it.
 
 
 _T = TypeVar("_T")

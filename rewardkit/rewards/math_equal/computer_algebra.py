@@ -167,7 +167,7 @@ def is_operator(text: str) -> bool:
     return _WRITTEN_OUT.search(text) is not None
 
 
-# Whether two expressions of sympy are equal: ``2 \arcsin \sqrt{a}`` is ``\arccos(1 - 2a)``. For workers only.
+# Equality of two expressions of sympy: ``2 \arcsin \sqrt{a}`` is ``\arccos(1 - 2a)``. For workers only.
 
 
 DIGITS = 160
@@ -331,7 +331,7 @@ def _height(number: Any) -> float:
         return float("inf")
 
 
-# Whether two descriptions give the same set of real numbers, for worker processes only.
+# Equality of two descriptions as sets of real numbers, for worker processes only.
 
 
 MAX_ENDS = 24

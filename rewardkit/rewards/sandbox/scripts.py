@@ -301,7 +301,7 @@ def _check_evaluation(nodes: Sequence[ast.AST], own: frozenset[str]) -> None:
         elif isinstance(node, ast.ImportFrom):
             name = next((f"{node.module}.{alias.name}" for alias in node.names if alias.name == "loads"), "")
         if name in _EVALUATING and id(node) not in constant:
-            raise ValueError(f"{name!r} may run what the program returns; compare plain values")
+            raise ValueError(f"{name!r} may run code that the program returns; compare plain values")
 
 
 _EVALUATING = ("eval", "exec", "compile", "pickle.loads", "marshal.loads", "dill.loads", "cloudpickle.loads")

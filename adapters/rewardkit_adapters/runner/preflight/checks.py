@@ -164,7 +164,7 @@ def output(config: RunConfig) -> Iterator[Finding]:
         yield Finding("fact", "output", f"{config.output} holds the record of a run without checkpoints")
 
 
-# Check the judges: how many calls a training makes, and whether the budget is enough.
+# Check the judges: the number of calls in a training, and whether the budget is enough.
 
 
 def asks(tree: Reward) -> bool:

@@ -17,7 +17,7 @@ from rewardkit.check.completion.parsed_completion import parsed_json
 from rewardkit.check.variants.episodes.messages import Messages, is_assistant, is_result, last_turn
 from rewardkit.errors import RewardDefinitionError, shorten
 
-# Edits of trajectories: changes that a fair reward of tool calls treats as what they are.
+# Edits of trajectories: changes that a fair reward of tool calls treats fairly.
 
 
 Edit = Literal["further calls", "idle turns", "parallel order", "arguments", "ids", "prefix"]

@@ -27,7 +27,7 @@ from rewardkit.rewards.judges.verdicts import Verdict
 # Sends one request once, without retries: ``await sender.sent(body, until, account)``.
 
 
-# Removes the key from what an endpoint returns: ``Redaction("open").message("not open")``.
+# Removes the key from an endpoint's replies: ``Redaction("open").message("not open")``.
 
 
 _ANY_KEY = re.compile(r"\b(?:sk|pk|key|hf|gsk)[-_][\w.*-]{6,}")
@@ -175,7 +175,7 @@ class _Free(Exception):
         self.failure = failure
 
 
-# Why an endpoint refuses a request, judged by how it answers other requests of the same judge.
+# The reason why an endpoint refuses a request, judged by its replies to other requests of the same judge.
 
 
 _REFUSALS_IN_A_ROW = 8
