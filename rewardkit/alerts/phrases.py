@@ -1,7 +1,7 @@
 """Phrases that pay: word n-grams that spread, and whose completions earn more than others of the same prompt.
 
-"as an expert i am certain" is in 1 % of the first completions and in 40 % of the last. Completions with it earn more
-than completions without it in 95 % of the comparisons within a group.
+"as an expert i am certain" is in 1% of the first completions and in 40% of the last. Completions with it earn more
+than completions without it in 95% of the comparisons within a group.
 """
 
 from __future__ import annotations

@@ -298,7 +298,7 @@ class ComponentCalibration:
         saturation: the shares at the ends of the scale; None if nothing is scored.
         reliability: scores in bins, with the share of good completions in each.
         calibration_error: the distance between scores and shares; None if scores or labels lie outside 0 to 1.
-        interval: 95 % bootstrap interval of the AUC over whole groups.
+        interval: 95% bootstrap interval of the AUC over whole groups.
         best: the confusion table at the best threshold; None for grades, and if no threshold separates good from bad.
         given: the confusion table at the threshold that you passed; only for the total.
         too_high: bad completions that score no lower than some good one, highest score first.

@@ -20,7 +20,7 @@ from rewardkit.tree.reward import leaves
 _FEWEST_BATCHES, _FEWEST_ROWS = 2, 64
 """The minimum that must be seen before errors can stop a run."""
 _SURE = 3.0902
-"""The quantile of the normal distribution at 99.9 %: the question is asked at every batch of a long run."""
+"""The quantile of the normal distribution at 99.9%: the question is asked at every batch of a long run."""
 
 Counts = dict[str, Sequence[int]]
 """By component: rows evaluated, failed, errored, failed without harm to the total; rows with an unreadable gold, which
@@ -205,6 +205,6 @@ def _add(totals: Iterable[Counts], counts: Sequence[Sequence[float]], names: Seq
 
 
 def _lower_bound(count: int, total: int) -> float:
-    """Return the lower bound of a rate at 99.9 % (Wilson 1927, Probable inference): 12 of 64 is at least 8 %."""
+    """Return the lower bound of a rate at 99.9% (Wilson 1927, Probable inference): 12 of 64 is at least 8%."""
     rate, spread = count / total, _SURE**2 / total
     return (rate + spread / 2 - _SURE * math.sqrt((rate * (1 - rate) + spread / 4) / total)) / (1 + spread)

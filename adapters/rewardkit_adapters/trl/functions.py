@@ -200,7 +200,7 @@ def to_trl(
             They take the place of the completions, so that what an environment said is never read as the answer.
         is_error: tells whether the text of a tool's result is an error: returns True, or what the error says. By
             default a result is an error if it is an object with the one key ``error``, as TRL writes it.
-        radar: look for signs that the reward is gamed, in at most 1 % of the training's time: some completions are
+        radar: look for signs that the reward is gamed, in at most 1% of the training's time: some completions are
             scored again with the gold answers of other prompts (never by judges, tested programs, or functions that
             wait or were not written for rewardkit). It logs ``radar/foreign`` and ``radar/strength``, and changes
             nothing in the training.

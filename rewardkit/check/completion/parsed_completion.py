@@ -174,7 +174,7 @@ def _near(text: str, value: Any) -> tuple[Span, ...]:
     gold = as_number(value)
     if not gold:
         return ()
-    # Numbers within 5 % of the gold answer may be the same number, rounded.
+    # Numbers within 5% of the gold answer may be the same number, rounded.
     return tuple(span for span in numbers_in(text) if abs((as_number(span.of(text)) or 0) - gold) <= abs(gold) / 20)
 
 

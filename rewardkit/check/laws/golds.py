@@ -122,7 +122,7 @@ def _out_of_reach(subject: RewardUnderTest) -> Iterator[Finding]:
         return
     best = max((seen.value for _, seen in swept(subject) if seen.scored), default=high)
     parts = any(math.isnan(value) for trial in given(subject) for value in subject.see([trial])[0].components.values())
-    # A given completion may lack a point for style; below 95 % of the range it does not count as right.
+    # A given completion may lack a point for style; below 95% of the range it does not count as right.
     if best < high - 0.05 * (high - low) and not parts:
         trial = next(trial for trial in given(subject) if trial.completion in subject.examples[trial.example].good)
         why = f"no completion, not even a right one, earns more than {best:.6g} within bounds of ({low:g}, {high:g})"

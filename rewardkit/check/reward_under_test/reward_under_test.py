@@ -406,7 +406,7 @@ class RewardUnderTest:
     def batch(self, trials: Sequence[Trial], progress: Progress | None = None) -> Batch:
         rows = [self.examples[trial.example] for trial in trials]
         columns = [{**row.columns, **(trial.columns or {})} for row, trial in zip(rows, trials, strict=True)]
-        known = (*(example.columns for example in self.examples), *columns)  # a data set has all columns in all rows
+        known = (*(example.columns for example in self.examples), *columns)  # a dataset has all columns in all rows
         names = dict.fromkeys(name for row in known for name in row if name not in RESERVED)
         prompts = [(trial.columns or {}).get("prompt", row.prompt) for row, trial in zip(rows, trials, strict=True)]
         completions = [trial.completion for trial in trials]

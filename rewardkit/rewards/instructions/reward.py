@@ -1,7 +1,7 @@
 """Instructions: ``rk.instructions(only="punctuation:no_comma")`` gives 0.0 to ``Well, no.`` and 1.0 to ``Well no.``
 
 The instructions of IFEval (Zhou et al. 2023, arXiv:2311.07911) and IFBench (Pyatkin et al. 2025, arXiv:2507.02833), for
-training and for tests, by the ids of the public data sets. Every check takes linear time and downloads nothing.
+training and for tests, by the ids of the public datasets. Every check takes linear time and downloads nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rewardkit.tree.leaf import expression, primitive
 from rewardkit.tree.parameters import Parameter
 from rewardkit.tree.reward import Reward
 
-# Bound instructions: an instruction with its arguments, and the cells of data sets that hold them.
+# Bound instructions: an instruction with its arguments, and the cells of datasets that hold them.
 
 
 FAMILIES = (content, form, style)

@@ -1,6 +1,6 @@
 """A limit for the cost of judges: ``rk.Budget(money=20, prices={"gpt-5-mini": (0.25, 2.0)}, then="fall_back")``.
 
-You get a warning at 80 %. When the budget is spent, the run stops, samples are skipped, or ``rk.fallback`` takes over.
+You get a warning at 80%. When the budget is spent, the run stops, samples are skipped, or ``rk.fallback`` takes over.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ A cell may be one of these, as a list or dict or as its text (JSON, a Python lit
 - assertions: ``["assert double(2) == 4", ...]``, with set-up code ``{"setup": "import math", "asserts": [...]}``;
 - test code: functions of pytest, classes of unittest, ``check(candidate)`` with ``"entry_point"``.
 
-The names that data sets use are in `_read_mapping`. A format that identifies a data set brings its rule for outputs.
+The names that datasets use are in `_read_mapping`. A format that identifies a dataset brings its rule for outputs.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class Tests:
     Attributes:
         printed: those of what the program prints.
         script: those of its values.
-        prelude: whether the program may use what the data set's grader imports.
+        prelude: whether the program may use what the dataset's grader imports.
         tolerance: the allowed difference of numbers among the values; None for the tests' own comparisons.
     """
 
@@ -244,7 +244,7 @@ def read_tests(cell: object, tolerance: float | None = None) -> Tests:
     return replace(tests, printed=tuple(printed), tolerance=tolerance)
 
 
-# The names that data sets use. What `_ABOVE` names also holds for the tests inside a mapping.
+# The names that datasets use. What `_ABOVE` names also holds for the tests inside a mapping.
 _SETUP = ("setup", "test_setup_code", "test_imports")
 _ABOVE = (*_SETUP, "prompt", "entry_point", "fn_name", "func_name", "metadata")
 _ASSERTS = ("asserts", "test_list")
