@@ -91,7 +91,7 @@ def _marks(rollout: Mapping[str, Any], score: RowScore) -> dict[str, Any]:
 REQUEST, RESPONSE = "responses_create_params", "response"
 _METADATA = "verifier_metadata"
 _OF_CALLS = ("id", "status", "prompt_token_ids", "generation_token_ids", "generation_log_probs")
-"""Keys of an item that describe the call of the model, not the text that the policy wrote."""
+"""Keys of an item that describe the call of the model, not the text of the policy."""
 _NO_COLUMNS = {REQUEST, RESPONSE, *RESERVED}
 _CUT = "max_output_tokens"
 

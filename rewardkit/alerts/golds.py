@@ -1,4 +1,4 @@
-"""Full scores without the gold answer: a component that reads it pays more and more completions that do not have it.
+"""Full scores without the gold answer: a component that reads it pays more and more completions without it.
 
 The gold answer is ``4 10 8``, and the component is a precision: at first completions with a full score contain
 ``4``, ``10`` and ``8``, later they are just ``4``.

@@ -68,7 +68,7 @@ class Column:
 
     @classmethod
     def combined(cls, children: Sequence[tuple[Column, bool]], values: Floats, rows: Rows) -> Column:
-        """Return the column of a combination: failed in rows where a live child failed, else `values` where one
+        """Return the column of a combination: failed in rows where a live child failed, else `values` in rows where one
         contributes.
 
         Args:

@@ -105,7 +105,7 @@ def journal_of(environment: object) -> Journal | None:
 
 
 def own_journal(environment: Any) -> Journal:
-    """Return the journal of an environment that records, which begins with its first call."""
+    """Return the journal of a recording environment. It begins with the first call."""
     held = environment.__dict__.get("_rewardkit_records")
     if held is None:
         held = environment.__dict__["_rewardkit_records"] = Journal()

@@ -46,7 +46,7 @@ class Logs:
         self._rows.setdefault(column, {}).update(values)
 
     def flush(self) -> None:
-        """Pass on the columns that were logged row by row, as full columns with None where nothing was logged."""
+        """Pass on columns that were logged row by row, as full columns with None in other rows."""
         for column, values in self._rows.items():
             self.extra(column, [values.get(row) for row in range(self._size)])
         self._rows.clear()

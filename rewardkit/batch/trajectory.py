@@ -28,8 +28,8 @@ result; ``"silent"``: a result came and no turn followed, or there was no turn a
 """
 
 Source = Literal["recorded", "id", "name", "order", "guessed"]
-"""The way a result was matched to its call: by a recorded environment, by its id, by a name that occurs once in the
-turn, as the only result of the only call, or by its position, which may be wrong."""
+"""The way in which a result was matched to its call: by a recorded environment, by its id, by a name that occurs once
+in the turn, as the only result of the only call, or by its position, which may be wrong."""
 
 IsError = Callable[[str], "bool | str | None"]
 """Decides whether the text of a tool's result is an error: True, or its message."""

@@ -26,7 +26,7 @@ _SAME_SHAPE = (
     'rk.extract.tag("answer")'
 )
 COMPARE = "Extract the answer first and compare it as a whole, with rk.number, rk.exact or ==, not with `in`"
-"""Advice for laws whose findings are wrong answers that are paid."""
+"""Advice for laws whose findings are paid wrong answers."""
 
 _BY_FAMILY = {
     "special_cased": "Run programs in a sandbox with tests that they cannot see: rk.code_tests",
@@ -145,7 +145,7 @@ def imports_of(reward: Any) -> str:
 
 
 def _place(reward: Any) -> tuple[str, str] | None:
-    """Return the module and the name of a variable that holds the reward, or the function that it was made of."""
+    """Return the module and the name of a variable with the reward, or with the function that it was made of."""
     if isinstance(reward, Reward) and reward.facts.binding is not None and reward.facts.binding.foreign:
         reward = reward.facts.binding.original
     own = str(getattr(reward, "__module__", ""))

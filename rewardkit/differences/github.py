@@ -32,7 +32,7 @@ _SAME_AGAIN = "The rewards score as before, so there is nothing to review.\n"
 _PAGE = 100
 _TRIES = 3
 _TRUSTED = ("pull_request_target", "workflow_run", "issue_comment")
-"""Events whose jobs are trusted, but may have checked out code that is not."""
+"""Events whose jobs are trusted, but may have checked out untrusted code."""
 _REFUSED = (401, 403, 404)
 
 

@@ -102,7 +102,7 @@ class Breaker:
         return ", ".join(said)
 
     def _verdict(self, names: Sequence[str]) -> RewardBug | RewardFailure | None:
-        """Return the error to stop with, which names the components that are furthest over a limit."""
+        """Return the error that stops the run. It names the components furthest over a limit."""
         batches = len(self._batches)
         for kind, limit, option in (
             ("failed", self._limits.max_failure_rate, "max_failure_rate"),

@@ -1,4 +1,4 @@
-"""Exports: the files with which a trainer uses a reward, and what the user writes into its configuration.
+"""Exports: the files with which a trainer uses a reward, and the settings for its configuration.
 
 ``export_to("verl", Target("reward", "reward"), {"verl": "rewardkit_adapters.verl"})`` calls its ``export``.
 """

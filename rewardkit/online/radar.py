@@ -108,7 +108,7 @@ class _Look:
 
 @final
 class Radar:
-    """Looks at a training with one reward. Thread-safe: it leaves out what happens while it looks.
+    """Looks at a training with one reward. Thread-safe: it skips everything that happens while it looks.
 
     Args:
         reward: the reward that is trained. Another version of it needs another radar.

@@ -23,7 +23,7 @@ from rewardkit.online.scorer import RowScorer
 LARGEST = 256
 """The most rows of one batch."""
 _BATCHES, _WAITING_BATCHES = 4, 32
-"""Batches at a time, of a reward that only computes, and of one that waits for something."""
+"""The number of batches at a time, for a reward that only computes, and for one that waits."""
 
 
 @dataclass

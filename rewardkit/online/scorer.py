@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rewardkit.online.recording import RowRecording
 
 _ROWS = 64
-"""The rows that count as one batch of the breaker, and the batches that it looks back on."""
+"""The number of rows in one batch of the breaker, and the number of batches that it looks back on."""
 _PROBES = ("", "probe")
 _SHOWN = 10
 """The golds that one error of a probe lists."""

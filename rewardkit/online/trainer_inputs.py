@@ -1,4 +1,4 @@
-"""The inputs that a trainer passes besides the completion, and the rewards that it therefore cannot run."""
+"""The inputs that a trainer passes besides the completion, and a check of the rewards that need more."""
 
 from __future__ import annotations
 

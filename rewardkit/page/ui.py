@@ -103,7 +103,7 @@ class Command(element, component="browser/rewardkit_command.js"):
 
 
 class Phrase(element, component="browser/rewardkit_phrase.js"):
-    """A note that a phrase is highlighted in the texts of the page, with a button that calls `ended`."""
+    """A note about a highlighted phrase in the texts of the page, with a button that calls `ended`."""
 
     def __init__(self, phrase: str, ended: Handler) -> None:
         super().__init__()

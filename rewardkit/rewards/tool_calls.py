@@ -374,8 +374,8 @@ class ToolCalls:
 
     @property
     def traps(self) -> Mapping[str, str]:
-        """Warnings about settings that may not work as intended, unless another reward limits the value that the key
-        names."""
+        """Warnings about settings that may not work as intended, unless another reward limits the value named by the
+        key."""
         return {"calls": _SPRAYING} if self.extra == "allow" else {}
 
     def __call__(self, trajectory: Trajectory, expected: GoldCalls) -> float | Score:

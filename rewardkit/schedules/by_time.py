@@ -275,7 +275,7 @@ class Curve(ABC):
 
     @property
     def options(self) -> dict[str, float]:
-        """The arguments that only that function has."""
+        """The arguments of that function alone."""
         return {option.name: getattr(self, option.name) for option in fields(self)}  # type: ignore[arg-type]
 
     @abstractmethod

@@ -66,7 +66,7 @@ def tool(function: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _schema(schema: Any) -> Any:
-    """Return a JSON schema. A type that allows anything, or that is unknown, adds no constraint."""
+    """Return a JSON schema. An unknown type, or one that allows anything, adds no constraint."""
     if not isinstance(schema, Mapping):
         return schema
     found: dict[str, Any] = {}

@@ -176,7 +176,7 @@ class Part(ABC):
 @final
 @dataclass(frozen=True)
 class HeldRows(Part):
-    """Rows of data that cannot be read from the middle, which travel with the part."""
+    """Rows of data that cannot be read from the middle. They travel with the part."""
 
     chunk: Chunk
 

@@ -126,7 +126,7 @@ def _others(scored: Scored) -> list[Field]:
 
 
 def _named(scored: Scored, first: list[Field], others: Iterable[Field]) -> tuple[Field, ...]:
-    """Return all fields; other columns with a name that is taken, or that trainers misread, become ``input/<name>``."""
+    """Return all fields. Other columns become ``input/<name>`` if their name is taken, or if trainers misread it."""
     known = [Field(name, column) for name, column in scored.for_trainers.items()]
     fields = [Field("prompt", scored.prompt, role="user"), *first, *known]
     return (*fields, *_renamed(others, {field.name for field in fields}))

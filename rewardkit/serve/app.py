@@ -146,7 +146,7 @@ def said(error: ValidationError) -> str:
 
 
 _CLOSE_SECONDS = 30
-"""The time for which a server that is asked to stop still answers the requests that it accepted."""
+"""The time for which a stopping server still answers accepted requests."""
 _KEEP_ALIVE_SECONDS = 75
 """Longer than the usual balancers keep a connection, so that they never use one that is being closed."""
 _BACKLOG = 4_096
@@ -226,7 +226,7 @@ _JSON = "application/json"
 OPEN = ("/healthz", "/readyz")
 """Paths that need no token."""
 _HUNG_UP = 499
-"""The status that nginx also logs for a client that hung up."""
+"""The status that nginx also logs if a client hung up."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
 
 

@@ -462,7 +462,8 @@ class Dispatcher:
                     self._send(max(free, key=lambda one: one.slots), jobs)
 
     def _isolate(self) -> None:
-        """Score the next suspect on a worker that has nothing else, so that it is known who the reason is if it dies.
+        """Score the next suspect on a worker without other work, so that the suspect is known as the cause if the
+        worker dies.
 
         One suspect at a time, and a batch of other rows between two of them.
         """

@@ -123,7 +123,7 @@ class NodeSpec:
 
     @cached_property
     def followers(self) -> tuple[PerformanceSchedule, ...]:
-        """The schedules that it reads and that follow the means of components."""
+        """The schedules among those it reads that follow the means of components."""
         return (*(follower for schedule in self.schedules for follower in following(schedule)), *self.moments)
 
 

@@ -36,8 +36,7 @@ START_SECONDS = 120.0
 """Time limit to start the process and import the function's module; the timeout of the call starts after that."""
 
 _END_SECONDS = 1.0
-"""The time that a process that closed its socket gets to end by itself, so that its exit code and last words are
-known."""
+"""The time in which a process must end after it closed its socket, so that its exit code and last words are known."""
 _KEPT_BYTES = 4_000
 """The amount of a process's output that is kept, from the end: enough for the last line of a traceback."""
 

@@ -135,8 +135,8 @@ def _converted(message: Message) -> Iterator[dict[str, Any]]:
 
 
 def _call(call: Message, name: Any, fault: Any = None) -> dict[str, Any]:
-    """Return a call. The log has no arguments of a call that could not be parsed, so the parser's error, which is not
-    JSON, is returned instead."""
+    """Return a call. The log lacks the arguments of an unparsable call, so the parser's error, which is not JSON, takes
+    their place."""
     given = call.get("arguments")
     text = fault or (given if isinstance(given, str) else json.dumps(given or {}))
     return {"id": call.get("id"), "type": "function", "function": {"name": name, "arguments": text}}

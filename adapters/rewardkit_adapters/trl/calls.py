@@ -138,7 +138,7 @@ PLAIN = Episodes()
 @final
 @dataclass(frozen=True)
 class Cut:
-    """The completions that do not end with a token that ends a turn; computed on first use."""
+    """The completions without a final token that ends a turn; computed on first use."""
 
     ids: Sequence[Any]
     ends: frozenset[int]

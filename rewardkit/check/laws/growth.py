@@ -115,7 +115,7 @@ _GLANCE = (24, 64, 1_000, 4_000, 16_000)
 """Sizes tried first: a family of texts that takes no time at these sizes is skipped."""
 _SIZES = (16, 20, 24, 28, 64, 250, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
 _SUSPECT = 0.005
-"""The linear rewards of the tests take up to 5 ms for 16,000 characters: what takes less is not worth a series of
+"""The linear rewards of the tests take up to 5 ms for 16,000 characters: a shorter time is not worth a series of
 sizes."""
 _MEASURABLE = 0.02
 """Four times _SUSPECT: the factor of two times for twice the length is then no noise."""

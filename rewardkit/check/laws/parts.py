@@ -68,7 +68,7 @@ def _words(subject: RewardUnderTest, example: int, column: str) -> Iterator[str]
 
 
 def _almost(part: Part, graded: bool) -> Iterator[str]:
-    """Yield texts that are certainly not the part, but that a careless search takes for it.
+    """Yield texts that are certainly not the part, but match a careless search.
 
     Args:
         part: the part on which the score depends.
@@ -185,7 +185,7 @@ def _in_a_mark(right: Judged, part: Part) -> bool:
 _COUNTS = re.compile(r"(?i)^(?:n|num|min|number|count|exact\w*)(?:_|$)|(?:^|_)(?:count|number)$|s$")
 """Columns that say how many: num_items, min_words, items_count, exactly, keywords. The plural at the end is a list."""
 _LIMITS = re.compile(r"(?i)max|most|limit|up_to|below|under|budget")
-"""max_words and up_to are limits, so more of what is counted may be worse."""
+"""max_words and up_to are limits, so more of the counted items may be worse."""
 _TIMES = (1, 3, 10)
 """Once, a few times, and often: a limit on copies is found by one of them."""
 

@@ -88,7 +88,7 @@ def anatomies(subject: RewardUnderTest, example: int) -> list[ParsedCompletion]:
 
 
 def _anatomy(subject: RewardUnderTest, example: int, completion: Any) -> ParsedCompletion:
-    """Return the parts of a right completion: of the columns whose value it has, the first one that matters.
+    """Return the parts of a right completion: of the columns whose value it contains, only the first that matters.
 
     If none does, the reward may ignore its gold answers: then the one that is marked as the answer. A value in passing,
     such as a number of the prompt, is not an answer.

@@ -396,8 +396,8 @@ def thesis_in_italics(passage: Passage) -> str:
 
 
 def _mark(line: str) -> str:
-    """Return `bullet`'s mark; an asterisk that opens no emphasis needs no space where the prompt asks for "points
-    denoted by *" rather than for Markdown."""
+    """Return `bullet`'s mark; an asterisk that opens no emphasis needs no space if the prompt asks for "points denoted
+    by *" rather than for Markdown."""
     starred = line.lstrip()[:1] == "*" and line.count("*") == 1 and any(map(str.isalnum, line))
     return "*" if starred else bullet(line)
 

@@ -105,7 +105,7 @@ def attempted(operation: Callable[[Formula, Formula], _Result], one: Formula, ot
 
 
 def rational(value: Formula | None) -> Fraction | None:
-    """Return a formula that is a rational number as one, even where that takes division: 2 for 2π/π."""
+    """Return a formula with a rational value as a rational number, even if that takes division: 2 for 2π/π."""
     if value is None or not value.above:
         return None if value is None else Fraction(0)
     monomial = next(iter(value.above))

@@ -47,7 +47,8 @@ _BASE = sympy.Symbol("base of log", positive=True)
 
 
 class GreatestDivisor(sympy.Function):  # type: ignore[misc]  # sympy is not typed
-    """The greatest common divisor of integers; sympy's is that of polynomials, where a and b have none but 1."""
+    """The greatest common divisor of integers; sympy's is for polynomials, among which a and b have only the divisor
+    1."""
 
     @classmethod
     def eval(cls, *arguments: Any) -> Any:

@@ -311,7 +311,7 @@ MEMORY_BYTES = 256_000_000
 """The memory that one comparison may use in addition to the loaded libraries."""
 
 TOO_MUCH = (TimeoutError, MemoryError, RecursionError, WorkerDied)
-"""The errors that end a comparison that needs too much time or memory."""
+"""The errors that end a comparison if it needs too much time or memory."""
 
 
 def submit(name: str, *arguments: Any, timeout: float, **options: Any) -> worker.Call:

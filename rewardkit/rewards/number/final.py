@@ -45,7 +45,7 @@ from rewardkit.text.visibility import replaced, straight
 
 
 CLOSE = 32
-"""The number of characters before a number that are searched for words that describe it."""
+"""The number of characters before a number in which words that describe it are looked for."""
 SILENT = ("=", ",", ".", "\n", ";", "\u0964", "\u3002", " is", " es", " est", " ist", "\u662f", "\u306f")
 """Texts with which none of the patterns for such words can end."""
 
@@ -424,7 +424,8 @@ def _piece(text: str, match: re.Match[str], stop: int) -> Piece | None:
 
 
 def _end_of_arguments(text: str, position: int, end: int) -> int:
-    """Return where the arguments {...}{...} that start at `position` end: at the end of the line if not closed."""
+    """Return the end of the arguments {...}{...} that start at `position`: the end of the line if they are not
+    closed."""
     while argument := _ARGUMENT.match(text, position, end):
         position = argument.end()
         if text[position : position + 1] != "{" or position >= end:

@@ -87,7 +87,7 @@ class _Cell:
 
 
 def _cells_of(name: str, parameter: Parameter, rows: list[int], table: Table, *, gold: bool) -> Iterator[Finding]:
-    """Find cells that cannot be read, and cells that are None.
+    """Find unreadable cells, and cells that are None.
 
     Args:
         gold: a ready reward reads them, so only their own rows get no score.

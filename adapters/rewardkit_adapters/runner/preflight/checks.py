@@ -135,7 +135,7 @@ _TRACKERS = {"tensorboard": ("tensorboard", "tensorboardX"), "wandb": ("wandb",)
 
 
 def packages(config: RunConfig) -> Iterator[Finding]:
-    """Find packages that the settings need but that are not installed."""
+    """Find missing packages that the settings need."""
     wanted = {
         "lora": (config.lora is not None, ("peft",), ""),
         "quantize": (config.quantize is not None, ("bitsandbytes",), ""),
