@@ -139,7 +139,7 @@ class Hosted:
 
     Attributes:
         functions: plain functions of ``prompt``, ``completion`` and ``example``; the service names a curve after each,
-            and sums what they return.
+            and sums their results.
         texts: the source text of each function, as ``inspect.getsource`` returns it.
     """
 

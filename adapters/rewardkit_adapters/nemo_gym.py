@@ -199,9 +199,9 @@ def to_nemo_gym(
     marks.
 
     Args:
-        reward: a reward, a plain function, or a list of them. The completion is what the policy wrote, with tool calls
-            and results; the fields of the task, the entries of its ``verifier_metadata`` and the "tools" of the
-            request are the columns.
+        reward: a reward, a plain function, or a list of them. The completion is the text of the policy, with tool calls
+            and results; the fields of the task, the entries of its ``verifier_metadata`` and the "tools" of the request
+            are the columns.
         on_failure: the result for NeMo RL if a rollout cannot be scored. ``"retry"``: an error. ``"mask"``: the reward
             0.0 and ``instance_config.mask_sample``, which keeps it out of the loss in NeMo RL's ``grpo.py``, but not
             out of the mean of its group, and not out of the loss in its other loops.

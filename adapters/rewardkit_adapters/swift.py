@@ -277,7 +277,7 @@ class Evaluator:
         """Return one term of a batch, one value per row.
 
         Raises:
-            RewardDefinitionError: the trainer's settings change what the reward means.
+            RewardDefinitionError: the trainer's settings change the meaning of the reward.
             RewardFailure: a row has no score and cannot be left out; too many rows have failed or errored.
         """
         return nan_to_none(self._tables.get(term, call, self._table)[term])

@@ -2,7 +2,7 @@
 others.
 
 Completions list ten numbers, of which one is right. Scored again with the gold answers of other prompts they earn 0.6,
-where they earned 0.1 at the start: what the reward pays for by now is not what the gold answer asks for.
+where they earned 0.1 at the start: by now the reward does not pay for the gold answer.
 """
 
 from __future__ import annotations

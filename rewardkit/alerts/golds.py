@@ -25,8 +25,8 @@ LONGEST = 40
 def gold_leads(sample: Sample) -> list[Lead]:
     """Return a lead for each component and column that it reads: the two windows with the greatest strength.
 
-    A completion contains a cell if it has all its words. Only what it contains more often than the cell of another
-    group counts, so a word that is in most completions is not a gold answer.
+    A completion contains a cell if it has all its words. Only the excess over the cell of another group counts, so a
+    word that is in most completions is not a gold answer.
     """
     evidence = sample.run.evidence
     if evidence.columns is None:

@@ -1,7 +1,7 @@
 """A second opinion on leads: a judge reads the completions that a lead shows, and says if they do the task.
 
 ``second_opinions(leads, evidence, task_judge("gpt-5-mini"))[0].counts`` is ``{"does": 1, "does_not": 7, "undecided":
-0}``. It is given beside the lead and never changes its strength, and the judge does not know what the lead says.
+0}``. It is given next to the lead and never changes its strength, and the judge does not see the lead.
 """
 
 from __future__ import annotations

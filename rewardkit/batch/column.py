@@ -44,10 +44,10 @@ class Share:
 class Column:
     """The values of one reward for all rows of a batch.
 
-    ``values`` (n,) is what each row contributes, NaN if nothing; ``codes`` (n,) says why: an errored row may contribute
-    the lowest bound, but does not count as scored. ``shares`` has one `Share` for each addend of the reward; ``turns``
-    has, for rows where they are known, how much each turn of the trajectory contributes to the value. ``complete`` is
-    True if every row is known to be scored, so that nothing has to be masked.
+    ``values`` (n,) is the contribution of each row, NaN if nothing; ``codes`` (n,) says why: an errored row may
+    contribute the lowest bound, but does not count as scored. ``shares`` has one `Share` for each addend of the reward;
+    ``turns`` has, for rows where they are known, how much each turn of the trajectory contributes to the value.
+    ``complete`` is True if every row is known to be scored, so that nothing has to be masked.
     """
 
     values: Floats

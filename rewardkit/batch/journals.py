@@ -167,7 +167,7 @@ def _told(journal: Journal) -> Any:
 
 
 def settled(environment: Any, journal: Journal) -> Future[None] | None:
-    """Compute the environment's own reward, once per rollout; return what to wait for if it is asynchronous."""
+    """Compute the environment's own reward, once per rollout; return an awaitable if it is asynchronous."""
     kind = type(environment)
     function, watch = getattr(kind, "_rewardkit_reward", None), getattr(kind, "_rewardkit_watch", None)
     if function is None or watch is None or journal.reward is not UNASKED:

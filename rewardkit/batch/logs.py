@@ -1,6 +1,6 @@
 """Logs: what reward functions log while a batch is scored.
 
-In training TRL passes ``log_metric`` and ``log_extra`` to reward functions, and what they log goes to the trainer.
+In training TRL passes ``log_metric`` and ``log_extra`` to reward functions, and their entries go to the trainer.
 Everywhere else it is collected: ``rk.score(...).metrics`` and ``.extras``.
 """
 

@@ -114,7 +114,7 @@ _EVENTS: Mapping[str, str] = {
     + r"|<\|channel\|>analysis(?:<\|message\|>|(?! to=))",
     "thought": "|".join(map(re.escape, _THINKING_ENDS)),
     "end": _ENDS,
-    # Results of tools, which the model made up or the trainer put there, and what is shown and not meant.
+    # Results of tools, which the model made up or the trainer put there, and calls that are only shown.
     "result": r"<(?:tool|function)_(?:response|result|output)s?>|<[|｜]tool[▁_]outputs?[▁_]begin[|｜]>|\[TOOL_RESULTS\]"
     r"|\nObservation:",
     "shown": r"<(?:examples?|code|pre|blockquote)>|<!--",
@@ -300,7 +300,7 @@ def begins_like_a_call(text: str, *, code: bool = False) -> bool:
 
 
 def may_hold_calls(text: str) -> bool:
-    """Return whether a text has what every text with a call has; most texts do not, and this is fast."""
+    """Return whether a text has a part that every text with a call has; most texts do not, and this is fast."""
     head = text[:200].lstrip()
     if head[:1] in _BARE_STARTS or any(word in text for word in _WORDS_OF_MARKS) or _BARE.match(head):
         return True
@@ -345,7 +345,7 @@ class _Reader:
 
     def read(self) -> TextCalls:
         thought, said, tried = False, False, 0
-        ready = False  # whether a call may begin at once, because of what is before it
+        ready = False  # whether a call may begin at once, because of the text before it
         if self._is_all_calls():
             return TextCalls(tuple(self.calls))
         while (event := self._next()) is not None:
@@ -549,7 +549,7 @@ class _Reader:
         """Read calls at `position`, or the arguments of the call of this name.
 
         Returns:
-            Whether what was read says itself where it ends.
+            Whether the read text marks its own end.
 
         Raises:
             _Fault: no call is there, or it cannot be read.

@@ -170,8 +170,8 @@ class Trajectory:
         Args:
             completion: text (one turn), or a list of messages. Unknown shapes are read as far as they go.
             cut: the completion ran into the token limit.
-            is_error: tells whether the text of a result is an error: returns True, or what the error says. Without it,
-                a result is an error if it is an object with the one key ``error``, as TRL writes it.
+            is_error: decides whether the text of a result is an error: returns True, or the error's message. Without
+                it, a result is an error if it is an object with the one key ``error``, as TRL writes it.
         """
         from rewardkit.batch.transcripts import read
 

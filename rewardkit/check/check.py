@@ -145,7 +145,7 @@ def check_reward(
         chains: completions of the first example, each better than the one before; ``(number, [...])`` for another.
         indifferent: the changes that must not change a score: ``"whitespace"``, ``"unicode"``, ``"case"``.
         beside: other rewards that the trainer adds to this one. If it judges only a part of the answer, it is not
-            blamed for paying what the sum tells from a right completion.
+            blamed for paying completions that the sum distinguishes from a right one.
         environment: the class of an environment, or a function that makes one, as for TRL's ``environment_factory``.
             The calls of every completion run in a fresh one, which is reset with the row, and their real results take
             the place of those in the completion. ``rk.agents.final_state`` and ``rk.agents.environment_reward`` need

@@ -66,7 +66,7 @@ _READS_TEXT = re.compile(
 
 
 def advice_for(law: Law, *, family: str = "", trace: str = "", chat: bool = False, environment: str = "") -> str:
-    """Return what to do next about a finding, without a full stop; empty for a law of the user's own.
+    """Return the next step after a finding, without a full stop; empty for a law of the user's own.
 
     Args:
         law: the broken law.

@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     from rewardkit.errors import RewardKitError
     from rewardkit.page.lead_report import lead_report
 
-    with contextlib.redirect_stdout(sys.stderr):  # what a reward prints is not part of the report
+    with contextlib.redirect_stdout(sys.stderr):  # the output of a reward is not part of the report
         judge = _judge(options)
         found = lead_report(options.folder, reward=_reward(options.reward), judge=judge)
     values = json.dumps(found.to_dict(), indent=1)

@@ -143,7 +143,7 @@ class Radar:
         Args:
             batch: the scored batch.
             table: its scores.
-            totals: (n,) what the training uses.
+            totals: (n,) the totals that the training uses.
             step: the step of the training; None counts the batches.
             limit: the length in tokens at which completions are cut off, if it is known.
 
@@ -189,7 +189,8 @@ class Radar:
         return 0.0 if self.lead is None else self.lead.strength
 
     def metrics(self, scores: ForeignScores | None) -> dict[str, float]:
-        """Return what to log: ``radar/strength``, and the means ``radar/own`` and ``radar/foreign`` of `scores`."""
+        """Return the numbers to log: ``radar/strength``, and the means ``radar/own`` and ``radar/foreign`` of
+        `scores`."""
         strength = self.strength
         logged = {} if strength is None else {"radar/strength": strength}
         known = np.zeros(0, dtype=np.bool_) if scores is None else ~np.isnan(scores.own) & ~np.isnan(scores.foreign)

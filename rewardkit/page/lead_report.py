@@ -1,6 +1,6 @@
 """The leads of a recorded run as text for a terminal and as JSON.
 
-``print(lead_report("runs/x").text())`` prints what the tab *Suspicious* shows.
+``print(lead_report("runs/x").text())`` prints the content of the tab *Suspicious*.
 """
 
 from __future__ import annotations

@@ -315,7 +315,7 @@ class Trial:
             started = time.monotonic()
             self._place()
             now = time.monotonic()
-            # The longer it takes, the rarer the updates: what a page shows costs more than what a trial adds to it.
+            # The longer it takes, the rarer the updates: showing a page costs more than a trial adds to it.
             self._next = now + max(_REST, 10.0 * (now - started), 0.1 * (now - self._started))
         return self._is_over()
 

@@ -326,7 +326,7 @@ def open_run(path: str | os.PathLike[str]) -> Run:
 class Run:
     """A recorded run: its tables as DuckDB relations (``.df()``, ``.pl()``, ``.to_arrow_table()``, ``.fetchall()``).
 
-    It does not change after it is opened; call `refresh` to see what was written since.
+    It does not change after it is opened; call `refresh` to see newer data.
     """
 
     def __init__(self, files: Files) -> None:

@@ -130,7 +130,7 @@ def _may_pay(environment: Any) -> bool:
 
 
 def environment_reward(*, bounds: Bounds = (-math.inf, math.inf)) -> Reward:
-    """Take the environment's own reward, what its ``get_reward()`` returns, as a component.
+    """Take the environment's own reward, the result of its ``get_reward()``, as a component.
 
     ``rk.gate(rk.agents.finished(), rk.agents.environment_reward(bounds=(0, 1)))`` pays it only for rollouts that
     answer. With ``environment_factory=funcs.environments(Shop)`` TRL does not see ``get_reward`` then, so that it is

@@ -224,7 +224,7 @@ def code_tests(
             run programs themselves. Its packages can be imported; ``packages`` does not apply.
         unsafe: run without a sandbox, with only limits on time and memory.
         tolerance: the allowed difference of numbers from the expected ones, absolutely or as a share of them, from 0 to
-            below 1, such as 1e-6: in what a program prints or returns, and in the ``==`` of assertions. A number that
+            below 1, such as 1e-6: in the output or result of a program, and in the ``==`` of assertions. A number that
             is expected as an integer has no relative tolerance. None for the dataset's own rule, or exact comparison.
         extract: finds the program; by default the last fenced block of Python, else the last fenced block without a
             language, else the whole visible text if there is no fence.

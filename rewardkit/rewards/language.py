@@ -237,7 +237,7 @@ def passages(text: str, own: frozenset[str], foreign: Counter[str]) -> Iterator[
             if whole:
                 yield whole
             whole, passage = passage, Passage()
-    if whole and passage.words < least:  # what is left is read with what is before it
+    if whole and passage.words < least:  # the rest is read with the text before it
         whole.join(passage)
         passage = Passage()
     if whole:

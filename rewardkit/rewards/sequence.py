@@ -92,11 +92,11 @@ def set_match(
     A list in brackets is read as JSON or as Python writes it (``['Oslo, Norway', 'Bern']``); several lines as one item
     per line; a single line is split at semicolons or commas (including Chinese ones), with "and" or "or" before the
     last item of a comma-separated list, or between two numbers ("3 and 4"). Commas in quotation marks or brackets
-    divide nothing. What introduces the list ("The answers are", "Answer:", a heading) is removed with what is before
-    it; the last one counts. Bullets and numbers before an item ("- ", "* ", "1. ", "2) ", "[3] ", "a) ") are removed,
-    and so are brackets and fences around the list, and quotes, emphasis, ``$`` and periods around an item; the same
-    holds for gold lists. White space and Unicode form are ignored, and the number 3 in JSON equals the item ``3``. If
-    one list has only letters of options (A to J), ``ABD`` and ``(A)(B)(D)`` in the other are three letters.
+    divide nothing. The introduction of the list ("The answers are", "Answer:", a heading) is removed with the text
+    before it; the last one counts. Bullets and numbers before an item ("- ", "* ", "1. ", "2) ", "[3] ", "a) ") are
+    removed, and so are brackets and fences around the list, and quotes, emphasis, ``$`` and periods around an item; the
+    same holds for gold lists. White space and Unicode form are ignored, and the number 3 in JSON equals the item ``3``.
+    If one list has only letters of options (A to J), ``ABD`` and ``(A)(B)(D)`` in the other are three letters.
 
     Args:
         column: the column of the gold list: a list, or text that is read like an answer.

@@ -246,7 +246,7 @@ class Rules:
         return dict(self.same)
 
     def worth(self, gold: GoldCall, call: ToolCall) -> float:
-        """Return what one pair is worth, from 0.0 to 1.0."""
+        """Return the value of one pair, from 0.0 to 1.0."""
         if self.credit == "names":
             return float(gold.name == call.name and call.arguments is not None)
         worth = gold.worth(call, self._same)

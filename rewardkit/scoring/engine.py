@@ -1,7 +1,7 @@
 """The engine: scores parts in one process or several, in order, and puts them together.
 
 Each process reads the parts that it scores and encodes their rows for the output. Between processes travel the place of
-a part, one way, and what its rows add up to, the other way.
+a part, one way, and the sums of its rows, the other way.
 """
 
 from __future__ import annotations

@@ -192,7 +192,7 @@ def serve(
     def started() -> None:
         logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
         gc.collect()
-        gc.freeze()  # what is loaded now stays, so that a collection of garbage takes no long pause
+        gc.freeze()  # loaded objects stay, so that a collection of garbage takes no long pause
         announce(f"http://{name}:{listening.getsockname()[1]}")
 
     app.state.started = started

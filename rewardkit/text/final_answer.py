@@ -1,6 +1,7 @@
 r"""Find the final answer of a completion, for all rewards that read answers.
 
-``number``, ``choice``, ``math_equal`` and ``exact`` differ in what they accept as equal, not in where they look:
+``number``, ``choice``, ``math_equal`` and ``exact`` differ in the answers that they accept as equal, not in the places
+in which they look:
 
 1. in the model's own words: nothing counts after a turn that it made up ("Question:", "Human:");
 2. `marked`: the ``<answer>`` tag, else the boxes, else the line after ``####``;
@@ -602,7 +603,8 @@ def is_claimed(text: str, statement: Statement) -> bool:
 def stated(text: str) -> str | None:
     """Return the answer of the last statement, without a remark after it; "" if nothing is stated.
 
-    None if no one claims it ("Nobody thinks that the answer is 42"), or if what follows takes it back or replaces it.
+    None if no one claims it ("Nobody thinks that the answer is 42"), or if the text after it takes it back or replaces
+    it.
     """
     for statement in statements(text):
         if not is_claimed(text, statement):

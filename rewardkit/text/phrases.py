@@ -1,7 +1,7 @@
 """Words by language and role: what says "wrong", "or", "half", "the answer is" in a completion.
 
 ``words("or")`` is a pattern with the words for "or" in all languages. To teach the readers a language, add its row. The
-roles, and what they are in English:
+roles, and their words in English:
 
 ============  =========================================================================================================
 question      what introduces the next question of a prompt with examples; MGSM's prompts have eleven of the languages

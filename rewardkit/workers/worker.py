@@ -104,7 +104,8 @@ def submit(
 ) -> Call:
     """Run ``function(*arguments)`` in a worker that is killed after `timeout` seconds.
 
-    The future raises ``TimeoutError`` after a timeout, `WorkerDied` if the worker died, else what the function raised.
+    The future raises ``TimeoutError`` after a timeout, `WorkerDied` if the worker died, else the exception of the
+    function.
 
     Args:
         function: imported by its module and name in the worker, as pickle does.
@@ -299,7 +300,7 @@ class _Child:
         if ours is not None:
             ours.close()
         if process is not None:
-            _kill_all(process)  # also what a process that has ended left behind
+            _kill_all(process)  # also processes left behind by a process that has ended
             process.wait()
 
 

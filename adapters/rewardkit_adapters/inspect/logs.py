@@ -88,7 +88,7 @@ def attached(value: Any, attachments: Mapping[str, str]) -> Any:
 
 
 def split(messages: Sequence[Message]) -> tuple[list[Message], list[Message]]:
-    """Return the prompt and what follows: the first message that the model generated, and all after it."""
+    """Return the prompt and the rest: the first message that the model generated, and all after it."""
     spoken = [at for at, one in enumerate(messages) if one.get("role") == "assistant"]
     generated = [at for at in spoken if messages[at].get("source") == "generate"]
     unknown = [at for at in spoken if messages[at].get("source") != "input"]

@@ -52,7 +52,7 @@ class Scored:
 
     Attributes:
         table: its scores, with the weights of the trainer.
-        columns: name -> (n,) what the trainer gets.
+        columns: name -> (n,) the columns for the trainer.
         tally: its sums over all processes.
         addends: the names of the columns that the trainer adds up.
         totals: (n,) their sums.

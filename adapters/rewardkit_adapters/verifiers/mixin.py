@@ -131,7 +131,7 @@ def to_verifiers(
     leaves it out of the group's mean and of the loss.
 
     Args:
-        reward: a reward, a plain function, or a list of them. The completion is what the policy wrote, with tool calls
+        reward: a reward, a plain function, or a list of them. The completion is the text of the policy, with tool calls
             and results; the fields of the task's data are the columns.
         examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
             missing column or a bug shows before the training starts.

@@ -191,13 +191,13 @@ def finding(
         component: the component at fault.
         advice: the next step, if more is known than the advice of the law and the family.
         family: the family of the exploit.
-        matters: why it matters, if that is not what the law says.
+        matters: why it matters, if that differs from the law's reason.
         more: other attributes of the finding.
     """
     broken = law or subject.law
     example, stage, completion = subject.examples[trial.example], subject.stage, trial.completion
     columns = {**example.shown, **(trial.columns or {})}
-    if stage.real:  # what its calls really gave
+    if stage.real:  # the real results of its calls
         completion, _ = stage.played(completion, columns)
     trace = "" if score is None else score.trace
     chat = not isinstance(completion, str) or isinstance(columns.get("prompt"), (list, tuple))

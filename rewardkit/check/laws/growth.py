@@ -135,7 +135,8 @@ def time_linear(subject: RewardUnderTest) -> Iterator[Finding]:
     # So slow at any length, as a judge is, that the sizes of one family alone would take seconds.
     if subject.cost > 0.05:
         raise Skip(f"one completion takes {subject.cost:.2g} s at any length")
-    # It runs first, since a slow reward spends the time of all other laws; if it is not done, it gets what they leave.
+    # It runs first, since a slow reward spends the time of all other laws; if it is not done, it gets the time that
+    # they leave.
     first = subject.reached("time_linear")
     # Nearly all of the time that is left: it runs first.
     stop = time.monotonic() + subject.left * (0.9 if first else 0.3)

@@ -480,7 +480,7 @@ def confidence_is_honest(subject: RewardUnderTest) -> Iterator[Finding | None]:
             right, wrong = ([seen.value for seen in subject.see(row)] for row in trials)
             if not all(value == value for value in (*right, *wrong)) or len({*right, *wrong}) < 3:
                 continue
-            if right == wrong:  # a forecast: what it states is all that is judged, by what came true
+            if right == wrong:  # a forecast: only its statement is judged, by the outcome
                 forecasts[_share(text_of(good), pair[0]) > 0.5] = trials[0], right
                 if len(forecasts) < 2:
                     continue

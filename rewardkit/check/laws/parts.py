@@ -101,8 +101,8 @@ def _almost(part: Part, graded: bool) -> Iterator[str]:
 def every_part_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """If an answer with a missing part is paid in full, the policy leaves that part out.
 
-    A right completion is cut as long as it is paid in full. The essence that is left must have what it had of each
-    list in a column, and more than headings, labels and citations.
+    A right completion is cut as long as it is paid in full. The essence that is left must have its parts of each list
+    in a column, and more than headings, labels and citations.
     """
     text = essence(subject, right)
     if text != right.anatomy.text:

@@ -125,7 +125,7 @@ def noticed(
         raise RewardDefinitionError(
             f"{bound.name}: nothing can notice a bug without right and wrong completions, GOOD and BAD"
         )
-    with redirect_stdout(StringIO()):  # what the reward prints, hundreds of times
+    with redirect_stdout(StringIO()):  # the output of the reward, hundreds of times
         labeled = _labeled(subject)
         pool = [*(trial for trial, _ in labeled), *sweep(subject)]
     before, pool = _original(bound.name, subject, pool, own, len(labeled))

@@ -1,6 +1,6 @@
 """Operators: the ordinary bugs of reward functions and of programs, each as a change of one place.
 
-An operator takes a `Site` and yields other texts for it. Its name is what a report shows, its docstring says what goes
+An operator takes a `Site` and yields other texts for it. A report shows its name, and its docstring says what goes
 wrong. `OF_REWARDS` has those for reward functions by name, `OF_SOLUTIONS` those for solutions of coding tasks.
 """
 

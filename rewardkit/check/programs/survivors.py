@@ -1,7 +1,8 @@
 """Survivors: wrong programs that the tests of an example accept.
 
-The right program is broken in one place at a time. What the reward refuses is certainly wrong; what it accepts is run
-on fresh inputs and is wrong if it gives other outputs than the right program does. Each such input is a missing test.
+The right program is broken in one place at a time. A version that the reward refuses is certainly wrong; a version that
+it accepts is run on fresh inputs and is wrong if it gives other outputs than the right program does. Each such input is
+a missing test.
 
 The idea to measure the tests of coding tasks by mutating their solutions is gameability's (Empyrean Intelligence).
 """

@@ -39,7 +39,7 @@ def column_of(node: ast.AST, site: Site) -> str:
 
 @lru_cache(maxsize=64)
 def _variables(function: ast.AST) -> dict[str, str]:
-    """Return what each variable of a function is taken from: a parameter, a column of ``kwargs``, another variable."""
+    """Return the source of each variable of a function: a parameter, a column of ``kwargs``, another variable."""
     found: dict[str, str] = {}
     for node in ast.walk(function):
         if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):

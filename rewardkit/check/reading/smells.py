@@ -24,7 +24,7 @@ class Smells:
         stripped: sets of letters that it strips, ``text.lstrip("answer: ")``.
         makes_patterns: whether it makes a regular expression of a variable, without escaping it.
         removes_articles: whether a pattern has "a", "an" and "the".
-        counts_messages: whether it takes the length of what it also reads messages from.
+        counts_messages: whether it takes the length of a value from which it also reads messages.
     """
 
     cuts: tuple[int, ...] = ()

@@ -247,7 +247,7 @@ def uses_argument(function: Callable[..., Any], name: str) -> bool:
     if only_zipped(function, name):
         return False
     if code.co_flags & inspect.CO_VARKEYWORDS and name not in code.co_varnames:
-        return True  # it hands on what it gets
+        return True  # it passes on its arguments
     for instruction in dis.get_instructions(code):
         if instruction.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE", "COPY_FREE")):
             read = instruction.argval

@@ -48,7 +48,7 @@ def run_laws(
         patience: seconds that one completion may take.
         isolate: run them in a child process, where the system allows it.
         told: called as each law starts.
-        output: gets what the reward prints.
+        output: gets the output of the reward.
     """
     run = _isolated if isolate and can_isolate() else _here
     cut: dict[str, LawResult] = {}

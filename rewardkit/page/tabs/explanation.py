@@ -72,7 +72,7 @@ class Explanation(Tab):
             await self.page.show(self.page.address)
             return
         selection = self.selection
-        self._build_chips(selection)  # at once: what is clicked next must not be replaced by an earlier click
+        self._build_chips(selection)  # at once: an earlier click must not replace a later one
         spec = await asyncio.to_thread(self._spec)
         if selection != self.selection:
             return  # the user has selected other steps in the meantime
@@ -207,7 +207,7 @@ def selection_of(page: Page, watched: Watched) -> Selection:
 
 
 class Contributions(PagedTable):
-    """The completions of the selected steps, numbered as they are in these steps, and what each contributed."""
+    """The completions of the selected steps, numbered as they are in these steps, and the contribution of each."""
 
     size = 20
     names = ("", "order", "turned")

@@ -89,7 +89,7 @@ class PagedTable(ABC):
         return True
 
     def remark(self) -> str:
-        """Return what to add to the number of rows."""
+        """Return the text after the number of rows."""
         return ""
 
     def build_table(self, empty: str, classes: str = "") -> None:

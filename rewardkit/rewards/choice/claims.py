@@ -444,7 +444,7 @@ def chosen(options: Options, text: str, *, marked: bool) -> str | None:
     """
     if not marked and len(text) > 2 * _TAIL:
         # Nearly always the end states the answer, and reading only that is much faster. Before the statement there must
-        # be enough text for what may deny it.
+        # be enough text for words that may deny it.
         plain = options.plain(text[-_TAIL:])
         end = _Text(plain, tuple(options.mentions(plain) or ()), may_read_no=len(options.names) == 2)
         if end.last_lead >= _WINDOW and end.states_an_option:
@@ -531,7 +531,7 @@ class _Text:
         return corrects(self.text, self._start(number)) or (self._ends(number) and not self._denied(number))
 
     def _ends(self, number: int) -> bool:
-        """Return whether the mention ends its clause, or labels what follows."""
+        """Return whether the mention ends its clause, or labels the text after it."""
         end = self.mentions[number].end
         ends = _STOPS.match(self.text, end) or _LABELS.match(self.text, end) or _RIGHT.match(self.text, end)
         return bool(ends) and not self._denied(number)

@@ -1,8 +1,8 @@
 """Registry: every instruction that can be checked, by its id in the public datasets.
 
-A check is a function of a `Passage` and the instruction's arguments. It returns what is wrong in a few words, and
-nothing if the text follows the instruction: ``CHECKS["punctuation:no_comma"].function(Passage("a, b"))`` is
-``"1 commas, expected exactly 0"``. The annotations of its arguments say how their values are read.
+A check is a function of a `Passage` and the instruction's arguments. It returns the error in a few words, and nothing
+if the text follows the instruction: ``CHECKS["punctuation:no_comma"].function(Passage("a, b"))`` is ``"1 commas,
+expected exactly 0"``. The annotations of its arguments say how their values are read.
 """
 
 from __future__ import annotations

@@ -239,8 +239,8 @@ def instructions(
         only: instructions that are the same for all rows, instead of columns: an id, a list of ids, or id -> arguments,
             as in ``{"length_constraints:number_words": {"num_words": 3, "relation": "at least"}}``. The component of a
             single instruction has its name.
-        reading: ``"loose"`` also accepts what follows an instruction without its first line, its last line, both, or
-            its asterisks: IFEval's loose accuracy.
+        reading: ``"loose"`` also accepts a text that follows an instruction without its first line, its last line,
+            both, or its asterisks: IFEval's loose accuracy.
         credit: ``"partial"``: the share of the instructions; ``"binary"``: 1.0 only for all of them.
         extract: finds the text to check; by default the visible text, with its indentation.
 

@@ -44,8 +44,8 @@ class Budget:
         then: ``"stop"`` stops the run; ``"skip"`` fails the samples that could not be judged, so they do not train;
             ``"fall_back"`` also fails them, so that an ``rk.fallback`` around the judge takes over.
         warn_at: the share of a limit, above 0 and up to 1, at which you get one warning.
-        ledger: an SQLite file with what was spent, shared by the ranks of a machine and by runs that resume. By default
-            each process counts for itself, from 0.
+        ledger: an SQLite file with the amounts spent, shared by the ranks of a machine and by runs that resume. By
+            default each process counts for itself, from 0.
 
     Raises:
         MissingExtraError: the extra ``judge`` is not installed.

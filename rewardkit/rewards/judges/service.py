@@ -95,7 +95,7 @@ class Service:
     Attributes:
         endpoint: the model and how to ask it.
         cache: earlier verdicts; None for no cache.
-        budget: the limit of what may be spent; None for no limit.
+        budget: the limit of spending; None for no limit.
     """
 
     endpoint: Endpoint

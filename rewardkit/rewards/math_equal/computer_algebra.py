@@ -639,7 +639,7 @@ def compare(
     for side in sides:
         found = _parsed(side)
         try:
-            # In this order: what is not equal need not be evaluated.
+            # In this order: unequal values need not be evaluated.
             if not comparison.compare(expected, found, _LEAVES):
                 return "is not equal"
             if evaluated and side is sides[-1] and _left(found) > _left(expected):

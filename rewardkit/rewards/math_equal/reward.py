@@ -105,7 +105,7 @@ class Gold:
         number = read(text)
         clock = words.clock(text) if not number and ":" not in name else None
         spellings, is_text = ((), False) if number else words.spellings(cleaned)
-        is_leaf = bool(number or is_text or refusal(said.text))  # what is refused is not parsed: it may be too deep
+        is_leaf = bool(number or is_text or refusal(said.text))  # a refused text is not parsed: it may be too deep
         found = None if is_leaf else families(said.text, said.letters, is_stated=bool(said.domain))
         node = Node(LEAF, text=text) if is_leaf else parse(text)
         return cls(cleaned, said, text, name, number, clock, spellings, is_text, node, found)

@@ -330,7 +330,7 @@ _FUNCTION = rf"""(?:(?:{_SIGN}?\$?{_SIGN}?(?:(?<![\w.,])[0-9]{{1,9}}\ ?)?)\\[dtc
     |arc(?:sin|cos|tan)|sinh|cosh|tanh|cot|sec|csc|lg|det|dim|sum|prod|int)(?![A-Za-z])\ ?[0-9]{{0,2}}
     |\b(?:sqrt|log|ln)(?=\()
     |\\(?:log|ln|sin|cos|tan)(?![A-Za-z])(?:_(?:\w|\{{[^{{}}]*\}}))?\ ?[0-9.]*)"""
-# exp(42), print(42), f(2): what a function is called with; 2(21) is a product. [1] behind a word cites something.
+# exp(42), print(42), f(2): the argument of a function; 2(21) is a product. [1] behind a word cites something.
 _CALL = r"(?<=[A-Za-z0-9)])\([\ (]*[^()\n]{0,80}\)"
 _CITATION = r"""(?:(?<=\])\([^()\s]*\)|(?:(?<=[\w.,;)\]%"'*])|(?<=[\w.,;)\]%"'*]\ ))
     \[\^?[0-9]{1,3}(?:\ ?[,;\u2013-]\ ?[0-9]{1,3})*\](?!\())"""
@@ -338,7 +338,7 @@ _OTHER_DIGITS = r"(?:(?![0-9])[\d\u2460-\u249b\u2776-\u2793])+"
 _LONE_FRACTION = r"[\xbc-\xbe\u2150-\u215e](?![\w/])"
 # -$5, -**5**: a currency sign or emphasis between the sign and the number.
 _OPENING = rf"(?:\\?{CURRENCY.replace(' ', '[ ]')}|\*\*|\\\()"
-# **45**%, $45\%$, 5\text{ km}: what may close before the percent sign or the unit.
+# **45**%, $45\%$, 5\text{ km}: marks that may close before the percent sign or the unit.
 _CLOSING = r"(?:\*\*?|\$\$?|\\\)|`)?(?:[\ \t\xa0~]|\\[,;:!\ ]){0,3}(?:\\(?:text|textbf|mathrm|mbox)\{\ ?)?"
 _SCALED = r"(?:hundred|thousand|million|billion|trillion)(?![A-Za-z])"
 # The first characters of all of these, so that skipping the text in between is cheap.
@@ -826,7 +826,7 @@ class _Text:
         values = [self.reader.read(piece.found) for piece in (one, other)]
         return values[0] == values[1] and not isinstance(values[0], str)
 
-    # what the number is part of
+    # the text that the number is part of
 
     def _longer(self, piece: Piece, rest: list[Piece], following: list[Piece]) -> str | None:
         """Return the passage that contains the number as a part, or as one of several; None if it is alone."""

@@ -2,7 +2,7 @@
 
 A cell may be one of these, as a list or dict or as its text (JSON, a Python literal, or Python):
 
-- what a program reads and prints: ``[{"input": "2\\n", "output": "4\\n"}, ...]``, or in two lists;
+- the input and output of a program: ``[{"input": "2\\n", "output": "4\\n"}, ...]``, or in two lists;
 - calls: the same with ``"fn_name"`` (APPS, TACO) or ``"testtype": "functional"`` (LiveCodeBench);
 - assertions: ``["assert double(2) == 4", ...]``, with set-up code ``{"setup": "import math", "asserts": [...]}``;
 - test code: functions of pytest, classes of unittest, ``check(candidate)`` with ``"entry_point"``.
@@ -155,9 +155,9 @@ class Tests:
     """All tests of a cell.
 
     Attributes:
-        printed: those of what the program prints.
-        script: those of its values.
-        prelude: whether the program may use what the dataset's grader imports.
+        printed: the checks of the program's output.
+        script: the checks of its values.
+        prelude: whether the program may use the imports of the dataset's grader.
         tolerance: the allowed difference of numbers among the values; None for the tests' own comparisons.
     """
 
@@ -414,7 +414,7 @@ def _wrapped(pairs: Sequence[tuple[object, object]]) -> bool:
 def _called(name: str, given: object, expected: object, wrapped: bool) -> Step:
     """Test a function on a list of arguments, or on text with one of them, as JSON, in each line (LiveCodeBench).
 
-    If results are `wrapped`, both the list of one and what is in it pass; keys that JSON made text are integers.
+    If results are `wrapped`, both the list of one and its item pass; keys that JSON made text are integers.
     """
     results: list[object] = []
     if isinstance(given, str):

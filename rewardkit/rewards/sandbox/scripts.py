@@ -310,7 +310,7 @@ _EVALUATING = ("eval", "exec", "compile", "pickle.loads", "marshal.loads", "dill
 def _is_plain(kind: ast.ClassDef) -> bool:
     """Return whether the program may see a class of the test code, such as a ``ListNode``.
 
-    Other methods may compute what the test expects.
+    Other methods may compute the expected result.
     """
     testing = kind.name.startswith("Test") or any(ast.unparse(base).endswith("TestCase") for base in kind.bases)
     names = [line.name for line in kind.body if isinstance(line, (ast.FunctionDef, ast.ClassDef))]

@@ -625,7 +625,7 @@ def score(
             group is a run of rows with equal prompt and columns.
         environments: n environments after their rollouts, for ``rk.agents.final_state`` and
             ``rk.agents.environment_reward``.
-        is_error: tells whether the text of a tool's result is an error: returns True, or what the error says. By
+        is_error: decides whether the text of a tool's result is an error: returns True, or the error's message. By
             default a result is an error if it is an object with the one key ``error``, as TRL writes it.
         columns: the dataset's columns, n values each.
 
