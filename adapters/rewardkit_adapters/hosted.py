@@ -191,7 +191,7 @@ def to_hosted(
     Raises:
         RewardTypeError: `reward` is not a reward.
         RewardDefinitionError: an argument is wrong, or the reward compares completions or follows the training
-            progress: neither arrives with a completion.
+            progress: neither is passed with a completion.
         BindingError, CoercionError, RewardFailure: it cannot score `examples`.
     """
     scorer = RowScorer(reward, OFFERS)

@@ -99,7 +99,7 @@ _CUT = "max_output_tokens"
 def row_of(rollout: Any) -> Row:
     """Return the row of a rollout, the body of a request to ``/verify``.
 
-    The columns are the fields beside the request and the response, the entries of ``verifier_metadata``, and the
+    The columns are the fields besides the request and the response, the entries of ``verifier_metadata``, and the
     "tools" of the request; without names that mean something else to a reward, such as "prompt".
 
     Raises:
@@ -216,8 +216,8 @@ def to_nemo_gym(
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: the reward compares completions or follows the training progress: neither arrives with a
-            rollout. Or `on_failure` or `patience` is out of its range.
+        RewardDefinitionError: the reward compares completions or follows the training progress: neither is passed with
+            a rollout. Or `on_failure` or `patience` is out of its range.
         BindingError, CoercionError, RewardFailure: it cannot score `examples`.
     """
     if on_failure not in ("retry", "mask"):

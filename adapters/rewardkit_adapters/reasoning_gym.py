@@ -235,7 +235,7 @@ def _same_words(answer: str, entry: Mapping[str, Any]) -> str:
 
 
 def _same_number(answer: str, entry: Mapping[str, Any]) -> str:
-    """The scorer allows an error, where the question asks for all digits."""
+    """The scorer allows an error, but the question asks for all digits."""
     try:
         found, right = (Decimal(text.replace(",", "").strip()) for text in (answer, entry["answer"]))
     except ArithmeticError:

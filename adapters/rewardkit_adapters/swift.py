@@ -222,7 +222,7 @@ def neutral(terms: Floats, scored: Flags, size: int, *, each: bool) -> Floats:
     """Return (n, t) the terms of all rows, without a learning signal for those that are not `scored`.
 
     Args:
-        terms: (n, t) NaN where a term abstained.
+        terms: (n, t) NaN if a term abstained.
         scored: (n,) the rows that have a total.
         size: completions per group; they follow each other.
         each: every term is normalized by itself over the rows that have it (GDPO); else their sum is, in which a
@@ -385,8 +385,8 @@ def to_swift(
         rk.to_swift(0.8 * rk.number("answer") + 0.2 * rk.tags("answer"))     # in my_rewards.py
         # swift rlhf --rlhf_type grpo --external_plugins my_rewards.py --reward_funcs number tags
 
-    All columns of the data arrive by name, as do the step, so that schedules run, and the completions of a prompt. A
-    completion that cannot be scored gets the means of the others of its prompt, so that its advantage is 0.
+    All columns of the data are passed by name, as are the step, so that schedules run, and the completions of a prompt.
+    A completion that cannot be scored gets the means of the others of its prompt, so that its advantage is 0.
 
     Args:
         reward: a reward, a plain function, or a list of them.

@@ -1,4 +1,5 @@
-"""Paid beside the answer: the total rises while the components that read the data, and so may know the answer, fall.
+"""Paid for something other than the answer: the total rises while the components that read the data, and so may know
+the answer, fall.
 
 ``0.3 * rk.exact("answer") + 0.7 * results`` pays for each result of a tool: the policy calls more tools, and answers
 less. What reads neither a column nor the prompt (a form, a length, a number of calls) cannot tell a right answer from

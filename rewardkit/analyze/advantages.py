@@ -143,7 +143,7 @@ class Derivation:
         )
 
     def agrees(self, recorded: Floats) -> bool:
-        """Return whether it gives the recorded advantages, (n,), where they are known."""
+        """Return whether it gives the recorded advantages, (n,), as far as they are known."""
         known = ~np.isnan(recorded)
         return bool(np.allclose(self.advantages[known], recorded[known], rtol=_RELATIVE, atol=_ABSOLUTE))
 

@@ -4,8 +4,8 @@
 ``open(color="red")``, in the form ``hermes``. Two tables define the forms: `_MARKS` has the marks that open and close a
 call, and `_Reader._body` has the ways to write one between them: JSON, a name before JSON, XML, Python, Gemma's braces.
 
-A call counts where an inference engine would run it. It does not count in the thinking, in a sentence, in a fence
-beside other text, in a tool's result or a user's turn that the model made up, or after the end of the turn. A call that
+A call counts where an inference engine would run it. It does not count in the thinking, in a sentence, in a fence next
+to other text, in a tool's result or a user's turn that the model made up, or after the end of the turn. A call that
 begins and cannot be read is a call with a fault. Reading takes linear time and never raises.
 """
 

@@ -40,7 +40,7 @@ def failing_calls(subject: RewardUnderTest, seconds: float, *, isolate: bool = T
 
     Args:
         subject: the reward under test, with its environment or tools.
-        seconds: the time limit, where the calls are isolated.
+        seconds: the time limit, if the calls are isolated.
         isolate: run the calls in a child process, since a tool may hang or end the process; without forks, run none.
     """
     if not subject.stage.real or subject.lost or (isolate and not can_isolate()):
@@ -132,9 +132,9 @@ def check_reward(
             reward that reads no columns. A prompt is a text, or chat messages as in your dataset:
             ``{"prompt": [{"role": "user", "content": "6*7?"}], "answer": "42"}``.
         good: completions that deserve full marks: one per example, a list of them per example, a list of any other
-            length for every example, or a function of the row. A completion is a text or a list of chat messages;
-            where the prompt is chat messages, a TRL function gets a text as TRL passes it, as
-            ``[{"role": "assistant", "content": text}]``. Without them, the laws of right and wrong are skipped.
+            length for every example, or a function of the row. A completion is a text or a list of chat messages; if
+            the prompt is chat messages, a TRL function gets a text as TRL passes it, as ``[{"role": "assistant",
+            "content": text}]``. Without them, the laws of right and wrong are skipped.
         bad: completions that deserve less, in the same form: ordinary mistakes of a model.
         laws: `Law`s or their names; all laws by default, including those for exploits.
         without: laws to leave out.
@@ -161,7 +161,7 @@ def check_reward(
         patience: seconds that one completion may take before the reward counts as hanging.
         seed: the same seed draws the same completions.
         fail_fast: stop at the first broken law.
-        isolate: run in a forked child where the system allows it, so that a reward that hangs or dies is a finding.
+        isolate: run in a forked child if the system allows it, so that a reward that hangs or dies is a finding.
         components: also check each addend of a list or sum by itself: the sum may hide its faults. The sum gets twice
             the time of a component.
         told: a function that is called with the name of each law that starts, its number, and the number of laws.
@@ -285,7 +285,8 @@ def subject_of(
 def _whole(
     tree: Reward, beside: Sequence[Any], examples: tuple[Example, ...], seed: int, stage: Stage
 ) -> RewardUnderTest | None:
-    """Return the sum of a reward and those beside it; None if there are none, or the examples lack their columns."""
+    """Return the sum of a reward and the other rewards of the run; None if there are none, or the examples lack their
+    columns."""
     if not beside:
         return None
     try:

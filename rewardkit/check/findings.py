@@ -96,7 +96,7 @@ def advice_for(law: Law, *, family: str = "", trace: str = "", chat: bool = Fals
 # Expressions: Python that can be pasted, for the values of a finding and the import of its reward.
 
 
-# Any limit: shorter texts are readable where they are pasted.
+# Any limit: shorter texts are readable when pasted.
 _LONG = 300
 # "word word word ..." is pasted as 'word ' * 300. Pieces of up to 40 characters, at least 31 times.
 _RUN = re.compile(r"(.{1,40}?)\1{30,}", re.DOTALL)
@@ -272,7 +272,7 @@ class Finding:
 
     @property
     def reproduce(self) -> str:
-        """A line of Python that reproduces the finding; given ``reward``, where its import is not known."""
+        """A line of Python that reproduces the finding; given ``reward``, if its import is not known."""
         columns = "".join(
             f", {'prompts' if name == 'prompt' else name}=[{expression_of(value)}]"
             for name, value in self.columns.items()
@@ -288,7 +288,7 @@ class Finding:
 
     @property
     def scores(self) -> list[tuple[str, str]]:
-        """The total, and the score of the component at fault where it is a part of it."""
+        """The total, and the score of the component at fault if it is a part of it."""
         said = "no score" if self.score is None else f"{self.score:.6g}"
         if self.own is None or self.component in ("total", self.of):
             return [(self.component, said)]

@@ -51,7 +51,7 @@ class Reduction:
         """Return the share of each turn in the number; None if no turn has a value.
 
         Args:
-            values: one for each turn; None where the reward abstained.
+            values: one for each turn; None if the reward abstained.
             before: for ``"progress"``: the value before the first turn.
         """
         known = [(place, value) for place, value in enumerate(values) if value is not None]
@@ -258,7 +258,7 @@ def per_turn(
 
     A trainer that takes one number per completion learns the same from ``"progress"`` with discount 1 as from
     ``"last"``: all completions of a prompt start from the same state. What ``"progress"`` adds is the shares. Shares
-    are not advantages: normalizing them turn by turn is biased where the policy decides when to stop
+    are not advantages: normalizing them turn by turn is biased if the policy decides when to stop
     (verl-project/verl#7244).
 
     Source of ``"progress"``: potential-based shaping, Ng, Harada and Russell 1999.

@@ -38,7 +38,7 @@ _FINDINGS = 3
 
 @dataclass(frozen=True)
 class File:
-    """A file of rewards on both sides, relative to the top of the repository; "" where it is not.
+    """A file of rewards on both sides, relative to the top of the repository; "" on a side without it.
 
     Attributes:
         names: the names of the rewards; empty for all.
@@ -229,7 +229,7 @@ class Options:
     """The settings of a review.
 
     Attributes:
-        sample: the file of completions for all rewards; None: the file ``<reward file>.sample.jsonl`` beside each.
+        sample: the file of completions for all rewards; None: the file ``<reward file>.sample.jsonl`` next to each.
         sources: our name -> the column of the sample.
         limit: the number of completions of the sample that are used; None: all.
         without: components to leave out.

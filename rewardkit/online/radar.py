@@ -33,7 +33,7 @@ from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import Reward
 from rewardkit.workers.random_state import preserved_rng
 
-# An allowance of seconds: work beside a training takes at most a share of the training's time.
+# An allowance of seconds: work during a training takes at most a share of the training's time.
 
 
 _SAVED = 3.0

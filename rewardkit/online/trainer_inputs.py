@@ -21,11 +21,11 @@ class TrainerInputs:
 
     Attributes:
         trainer: its name in messages.
-        step: the training step arrives, so schedules can follow it.
+        step: the training step is passed, so schedules can follow it.
         groups: all completions of a prompt arrive in one call.
         batch: all completions that a process scores in a step arrive in one call.
-        prompt: the prompt arrives.
-        ids: the token ids of completions arrive.
+        prompt: the prompt is passed.
+        ids: the token ids of completions are passed.
         end_token: completions end with the token that ends a text. It is removed, even if no special tokens are given.
         instead: the advice for a reward that needs more, as a sentence.
     """

@@ -40,7 +40,7 @@ class TrialScores:
     """The results for the n completions of a run.
 
     Attributes:
-        columns: (n,) each, NaN where a completion is not scored (yet).
+        columns: (n,) each, NaN if a completion is not scored (yet).
         done: (n,) whether the reward was asked.
         errors: row -> why it could not be scored.
         scheduled: whether the reward has schedules, which have their end value here.
@@ -140,7 +140,7 @@ class OpenRun(Protocol):
     scores: Scores
 
     def show_tried(self, scores: Scores, columns: dict[str, Floats]) -> bool:
-        """Show results beside `scores`. Return whether these are still the scores of this run."""
+        """Show results next to `scores`. Return whether these are still the scores of this run."""
 
 
 class Trials:
@@ -327,7 +327,7 @@ class Trial:
         self.number += 1
 
     def _place(self) -> None:
-        """Put the results beside the recorded scores."""
+        """Put the results next to the recorded scores."""
         scores = self._watched.scores
         if self._results is None or self._results.scores.total is not scores.total:
             self._results, self._placed = Results(scores), 0

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-# The description of a run beside its tables: run.json, and the versions of the reward.
+# The description of a run next to its tables: run.json, and the versions of the reward.
 
 
 _NAMED = 5

@@ -436,8 +436,8 @@ def no_claim_without_call(claims: Mapping[str, str | Iterable[str]]) -> Reward:
     ``Your table is booked.`` unless a call of ``book`` came back without an error, and 1.0 to
     ``I could not get it booked.``
 
-    It gives 1.0 to an answer that claims nothing, so put it into a gate or beside a reward for the answer. For claims
-    in free words, use a judge whose rubric has ``{transcript}``.
+    It gives 1.0 to an answer that claims nothing, so put it into a gate, or add a reward for the answer. For claims in
+    free words, use a judge whose rubric has ``{transcript}``.
 
     Args:
         claims: the name of a tool -> the phrases that claim that it worked. Phrases are found as whole words in the

@@ -211,7 +211,7 @@ def _name(script: str) -> str:
 
 
 def passages(text: str, own: frozenset[str], foreign: Counter[str]) -> Iterator[Passage]:
-    """Yield the passages of `text`, sentences where they are long enough, for a language in the scripts `own`.
+    """Yield the passages of `text`, or sentences if they are long enough, for a language in the scripts `own`.
 
     Words in other scripts are counted in `foreign`, by script. Kana stay in Chinese text: they tell that it is
     Japanese.

@@ -1,7 +1,7 @@
 """Tool calls: ``rk.tool_calls("calls")`` gives 1.0 if the policy made the gold calls and no other.
 
 If the gold is ``[{"name": "open", "arguments": {"color": "red"}}]``, the one call ``open(color="red")`` scores 1.0, and
-the same call beside two others 0.5: F1, ``2 * matched / (gold + made)``.
+the same call with two others 0.5: F1, ``2 * matched / (gold + made)``.
 """
 
 from __future__ import annotations
@@ -445,8 +445,8 @@ def tool_calls(
 ) -> Reward:
     """Score the tool calls of a trajectory against the gold calls: 1.0 only for all of them and no other (F1).
 
-    ``rk.tool_calls("calls")`` gives 1.0 to the call ``open(color="red")`` if "calls" is
-    ``[{"name": "open", "arguments": {"color": "red"}}]``, and 0.4 if four other calls are made beside it.
+    ``rk.tool_calls("calls")`` gives 1.0 to the call ``open(color="red")`` if "calls" is ``[{"name": "open",
+    "arguments": {"color": "red"}}]``, and 0.4 with four other calls.
 
     The score is ``2 * S / (gold + made)``, where ``S`` is the worth of the best pairing of made and gold calls. A call
     can be paired once, so repeating it earns nothing; every call that was made counts: failed, unknown, without a

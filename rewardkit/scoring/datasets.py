@@ -142,7 +142,7 @@ def score_dataset(
         dataset: a `Dataset`, `DatasetDict` or `IterableDataset` of Hugging Face, a ``ray.data.Dataset``, a data frame
             of pandas or polars, or a table of Arrow.
         reward: the reward, as for ``rk.score``.
-        columns: our name -> yours, where they differ: ``{"completion": "text", "answer": "solution"}``.
+        columns: our name -> yours, if they differ: ``{"completion": "text", "answer": "solution"}``.
         options: for a Ray dataset, arguments of its ``map_batches``, such as ``num_cpus=0.5`` or ``compute=`` with the
             size of the pool.
 

@@ -1,4 +1,4 @@
-"""The output while it grows: a hidden folder beside it, from which an interrupted command can continue.
+"""The output while it grows: a hidden folder next to it, from which an interrupted command can continue.
 
 ``.scored.jsonl.partial/`` has the file so far, the entries at its end about each part, and a manifest, which is
 replaced at most once a second, after both are on the disk. What the manifest does not count is cut off when it is

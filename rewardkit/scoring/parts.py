@@ -360,7 +360,7 @@ class Cells(Part):
     Attributes:
         address: the address of the file.
         start, stop: the range.
-        header: the names of the columns; empty where the first row has them.
+        header: the names of the columns; empty if the first row has them.
         completion: the column of the completions, if it has another name.
         rows: the number of rows.
         skip: the number of rows at the start that do not belong to the part.

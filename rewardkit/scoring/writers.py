@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rewardkit.scoring.sources import Saved
 
 
-# Our columns beside those of the data: names, types, and the scores of a chunk as Arrow arrays.
+# Our columns next to those of the data: names, types, and the scores of a chunk as Arrow arrays.
 
 
 TEXTS = ("outcomes", "notes", "error")

@@ -135,7 +135,7 @@ def shown(score: RowScore) -> dict[str, Any]:
 
 
 def said(error: ValidationError) -> str:
-    """Return the first problems of a request, with where they are."""
+    """Return the first problems of a request, with their places."""
     found: Sequence[Any] = error.errors(include_url=False, include_input=False)
     lines = [f"{'.'.join(map(str, one['loc'])) or 'the body'}: {one['msg']}" for one in found[:5]]
     more = f"; and {len(found) - 5} more" if len(found) > 5 else ""

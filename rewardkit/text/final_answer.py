@@ -268,7 +268,7 @@ def marked(text: str) -> Marked | None:
     r"""Return the content of the only tag, else of the boxes, else of the last line with ``####``; None without marks.
 
     Boxes that differ are a list, ``4, 5``: boxing two guesses answers with neither. A box that is part of a formula
-    (``2\boxed{21}``), has an alternative beside it (``\boxed{42} or 43``) or is denied holds no answer.
+    (``2\boxed{21}``), has an alternative next to it (``\boxed{42} or 43``) or is denied holds no answer.
     """
     if _has_tag(text):
         body = _tag_body(text)
@@ -455,7 +455,7 @@ _MOST_PLACES = 40
 
 
 def from_the_end(lowered: str, word: str) -> Iterator[int]:
-    """Yield where a word begins, from the last place to the first."""
+    """Yield the positions at which a word begins, from the last to the first."""
     position = len(lowered)
     for _ in range(_MOST_PLACES):
         position = lowered.rfind(word, 0, position)

@@ -20,7 +20,7 @@ model)."""
 
 _KILL = 9
 _WATCH_SECONDS = 1.0
-"""Between two looks at the parent where the kernel does not tell its end."""
+"""Seconds between two looks at the parent, if the kernel does not report its end."""
 _PARENT_DEATH_SIGNAL = 1
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from rewardkit.errors import DataError, MissingExtraError, shorten
 
-# content: a file of a zip archive as bytes, also where it is compressed with Zstandard.
+# content: a file of a zip archive as bytes, also if it is compressed with Zstandard.
 
 
 _ZSTANDARD = 93

@@ -119,7 +119,7 @@ Step = tuple[Any, Any]
 
 
 def finished_step(completion: str, example: dict[str, Any]) -> Step:
-    """Return the step of a completion where the user says nothing else: its text, and the end of an episode."""
+    """Return the step of a completion by default: its text, and the end of an episode."""
     return completion, SimpleNamespace(**{"done": True, "reward": None, "metadata": dict(example), **example})
 
 

@@ -57,7 +57,7 @@ _ALONE = "a distractor and nothing else"
 _SURPLUS = "surplus"
 _NOT_JUDGED = "the reward was not seen to judge answers"
 _ENVELOPE = frozenset(("arguments", "parameters", "args", "kwargs", "function"))
-"""Keys of an object around the arguments of a call, beside which trainers and servers write others, such as ``id``."""
+"""Keys of an object around the arguments of a call, next to which trainers and servers write others, such as ``id``."""
 
 
 @law(
@@ -307,7 +307,7 @@ def only_answers_are_paid(subject: RewardUnderTest, right: Judged) -> Iterator[V
     yield None
     paid = [trial for trial, seen in swept(subject) if trial.example == right.example and right.paid(seen)]
     left = replaced(right.anatomy.region.of(right.anatomy.text), [(right.anatomy.in_region, "")]).strip()
-    if plain(left) and right.anatomy.marked:  # the letter beside the text of an option is right by itself
+    if plain(left) and right.anatomy.marked:  # the letter next to the text of an option is right by itself
         alone = re.compile(rf"(?<!\w){re.escape(left)}(?!\w)")
         paid = [trial for trial in paid if not alone.search(text_of(trial.completion))]
     for trial in sorted(paid, key=lambda trial: len(text_of(trial.completion))):

@@ -389,7 +389,7 @@ def _numeric(subject: RewardUnderTest, column: str) -> bool:
 def errors_on_both_sides(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """If 42.9 counts as 42 and 41.1 does not, digits are cut off, or a sign is lost: the policy learns to err upward.
 
-    Numbers as far above the gold answer as below it earn the same, where one of them is paid in full.
+    Numbers as far above the gold answer as below it earn the same, if one of them is paid in full.
     """
     gold = right.anatomy.gold
     number = as_number(gold)

@@ -146,7 +146,7 @@ def dropped_flag(site: Site, node: ast.expr) -> Iterator[str]:
 
 @operator(ast.Attribute)
 def searched(site: Site, node: ast.Attribute) -> Iterator[str]:
-    """A match anywhere is enough where the whole text, or its beginning, must match."""
+    """A match anywhere is enough, although the whole text, or its beginning, must match."""
     if site.is_called and node.attr in ("fullmatch", "match"):
         yield site.text[: -len(node.attr)] + "search"
 
@@ -395,7 +395,7 @@ def unlimited(site: Site, node: ast.Call) -> Iterator[str]:
 
 @operator(ast.Name, solutions=True)
 def wrong_aggregation(site: Site, node: ast.Name) -> Iterator[str]:
-    """One is enough where all must hold; the best counts where the mean should."""
+    """One is enough instead of all; the best counts instead of the mean."""
     if isinstance(site.parent, ast.Call) and site.is_called:
         other = _AGGREGATION.get(node.id)
         arguments = site.parent.args

@@ -35,7 +35,7 @@ class Smells:
 
 
 def smells(reward: Reward) -> Smells:
-    """Read the code of a reward's functions; nothing is found where no source is at hand."""
+    """Read the code of a reward's functions; nothing is found without a source."""
     statements = [site for site in places(reward) if not site.parents]
     nodes = [(node, site) for site in statements for node in ast.walk(site.node)]
     escaped = any(called(node) == "escape" for node, _ in nodes)

@@ -43,7 +43,7 @@ class Judged:
         wrong: answers that are certainly wrong.
         honest: texts with wrong answers that a model may give in good faith, and their scores.
         judges: whether the reward tells the answer from others of the same length.
-        keeps_calls: whether another text goes beside the calls, because the reward judges the answer beside them.
+        keeps_calls: whether another text goes next to the calls, because the reward also judges the answer.
     """
 
     example: int

@@ -166,7 +166,7 @@ class RewardUnderTest:
         self.imports = imports
 
     def addend(self, reward: Reward, *, name: str = "", promises: Declarations | None = None) -> RewardUnderTest:
-        """Return a part of this reward as a subject, with the same examples; the whole judges beside it."""
+        """Return a part of this reward as a subject, with the same examples; the whole also judges."""
         return RewardUnderTest(
             reward,
             self.examples,
@@ -278,7 +278,7 @@ class RewardUnderTest:
 
     @cached_property
     def columns_forgotten(self) -> frozenset[str]:
-        """The columns that a function asks for as an argument and never reads, unless others judge beside it."""
+        """The columns that a function asks for as an argument and never reads, unless other rewards also judge."""
         if self.whole is not None:
             return frozenset()
         known = {name for example in self.examples for name in example.columns}

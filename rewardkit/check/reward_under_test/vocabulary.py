@@ -26,9 +26,9 @@ from rewardkit.tree.trl_function import OtherColumns
 
 
 def only_zipped(function: Callable[..., Any], name: str) -> bool:
-    """Whether a function only iterates over its argument `name`, beside others, and never reads the items.
+    """Whether a function only iterates over its argument `name`, together with others, and never reads the items.
 
-    ``for completion, gold in zip(completions, target): ...`` is copied from reward to reward, also where no line reads
+    ``for completion, gold in zip(completions, target): ...`` is copied from reward to reward, even if no line reads
     ``gold``. False if there is no source.
     """
     try:

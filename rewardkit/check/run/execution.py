@@ -46,7 +46,7 @@ def run_laws(
         subject: the reward under test.
         laws: the laws, in the order in which they run.
         patience: seconds that one completion may take.
-        isolate: run them in a child process, where the system allows it.
+        isolate: run them in a child process, if the system allows it.
         told: called as each law starts.
         output: gets the output of the reward.
     """

@@ -91,7 +91,7 @@ def _other_units(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
 
 
 def _other_articles(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
-    """Yield the answer with an article more or less, where the code has to do with articles."""
+    """Yield the answer with an article more or less, if the code deals with articles."""
     gold = anatomy.gold
     bare = re.sub(r"(?i)^(?:the|an?) ", "", gold)
     hint = "the code has a pattern for articles, but does not remove this one"

@@ -96,7 +96,7 @@ def siblings_in(anatomy: ParsedCompletion, columns: Sequence[Any] = ()) -> Itera
 
     Args:
         anatomy: the parsed completion.
-        columns: values of columns; the items of lists are siblings where the completion mentions each of them.
+        columns: values of columns; the items of lists are siblings if the completion mentions each of them.
     """
     text = anatomy.text
     start = anatomy.thinking.whole.end if anatomy.thinking else 0

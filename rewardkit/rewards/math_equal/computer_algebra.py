@@ -277,7 +277,7 @@ def _other_points(both: Any, letters: list[Any], *, discrete: bool) -> Iterator[
 
 
 def _jumps(both: Any, letters: list[Any]) -> Iterator[Any]:
-    """Yield where the floors of linear expressions of one letter jump."""
+    """Yield the points at which the floors of linear expressions of one letter jump."""
     for floor in both.atoms(sympy.floor, sympy.ceiling):
         inner = floor.args[0]
         slope = sympy.diff(inner, letters[0]) if len(letters) == 1 else None
@@ -286,7 +286,7 @@ def _jumps(both: Any, letters: list[Any]) -> Iterator[Any]:
 
 
 def _agree(left: Any, right: Any, *, is_complex: bool, modest: bool) -> bool | None:
-    """Return whether two numbers agree; None where one has no value."""
+    """Return whether two numbers agree; None if one has no value."""
     if left == right:
         return True
     if left.has(sympy.nan, sympy.zoo, sympy.oo) or right.has(sympy.nan, sympy.zoo, sympy.oo):

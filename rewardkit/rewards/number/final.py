@@ -238,7 +238,7 @@ WORDS = re.compile(
     r"[零〇一二三四五六七八九十百千万两兩∞]",
     re.IGNORECASE,
 )
-"""An answer in words. Other words say where the answer is, or something about it."""
+"""An answer in words. Other words name the place of the answer, or say something about it."""
 NUMERAL = re.compile(
     r"[\"'“*_(]{0,4}(?:minus |negative )?"
     r"(?:(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w{3,5}ty"
