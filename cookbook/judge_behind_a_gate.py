@@ -36,7 +36,7 @@ def made(found: Endpoint, calls: int) -> rk.Reward:
         "Is it a right answer to the question? {question}",
         model=rk.Endpoint(found.model, found.base_url),
         reference="answer",
-        budget=rk.Budget(calls=calls, then="fall_back"),
+        budget=rk.Budget(calls=calls, on_exhausted="fall_back"),
     )
     return 0.1 * shape + 0.9 * rk.gate(when=shape, then=rk.fallback(judged, rk.similarity("answer")))
 

@@ -29,7 +29,7 @@ from rewardkit.tree.parameters import ENVIRONMENT, WHOLE_BATCH, Parameter
 from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps, SubBatch, bindings, walk
 
 Reduce = Literal["progress", "lowest", "last", "mean", "sum"]
-Over = Literal["turns", "prefixes"]
+ScoreOf = Literal["turns", "prefixes"]
 
 _NO_TURN = "no turn"
 
@@ -100,7 +100,7 @@ class PerTurn(Reward):
 
     reward: Reward
     reduction: Reduction
-    over: Over
+    score_of: ScoreOf
 
     @cached_property
     def facts(self) -> NodeSpec:
@@ -143,7 +143,7 @@ class PerTurn(Reward):
             if not whole.turns:
                 counts[row] = 0
                 continue
-            parts = pieces(batch.completions[row], whole, prefixes=self.over == "prefixes")
+            parts = pieces(batch.completions[row], whole, prefixes=self.score_of == "prefixes")
             given = [([], whole.upto(0)), *parts] if self._leads else parts
             counts[row] = len(given)
             owners += [row] * len(given)
@@ -194,16 +194,16 @@ class PerTurn(Reward):
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
         (reward,) = children
-        return PerTurn(reward, self.reduction, self.over)
+        return PerTurn(reward, self.reduction, self.score_of)
 
     def __repr__(self) -> str:
-        return expression("per_turn", self.reward, **_options(self.reduction, self.over, self._leads))
+        return expression("per_turn", self.reward, **_options(self.reduction, self.score_of, self._leads))
 
 
-def _options(reduction: Reduction, over: Over, leads: int) -> dict[str, tuple[object, object]]:
+def _options(reduction: Reduction, score_of: ScoreOf, leads: int) -> dict[str, tuple[object, object]]:
     return {
         "reduce": (reduction.reduce, None),
-        "over": (over, "prefixes" if leads else "turns"),
+        "score_of": (score_of, "prefixes" if leads else "turns"),
         "discount": (reduction.discount, 1.0),
         "turns": (reduction.turns, 0),
     }
@@ -234,7 +234,7 @@ def per_turn(
     reward: RewardLike | str,
     *,
     reduce: Reduce,
-    over: Over | None = None,
+    score_of: ScoreOf | None = None,
     discount: float = 1.0,
     turns: int | None = None,
     bounds: Bounds = (-math.inf, math.inf),
@@ -266,8 +266,8 @@ def per_turn(
     Args:
         reward: scores one turn or one state; or the name of a column with a list of numbers, one for each turn.
         reduce: the way to reduce the values to one number. There is no default, because each pays something else.
-        over: ``"turns"``: each turn by itself, its text, calls and results; ``"prefixes"``: the trajectory up to each
-            turn, the default and the only choice for ``"progress"``.
+        score_of: ``"turns"``: each turn by itself, its text, calls and results; ``"prefixes"``: the trajectory up to
+            each turn, the default and the only choice for ``"progress"``.
         discount: for ``"progress"``: above 0, at most 1.
         turns: for ``"sum"``: the most turns that count.
         bounds: for a column: the lowest and the highest number that results.
@@ -278,12 +278,12 @@ def per_turn(
         CoercionError: while scoring: a column does not have one number for each turn.
     """
     reduction = _reduction(reduce, discount, turns)
-    where = over if over is not None else "prefixes" if reduce == "progress" else "turns"
-    if where not in get_args(Over):
-        raise RewardDefinitionError(f'per_turn: over must be "turns" or "prefixes", got {shorten(over)}')
+    where = score_of if score_of is not None else "prefixes" if reduce == "progress" else "turns"
+    if where not in get_args(ScoreOf):
+        raise RewardDefinitionError(f'per_turn: score_of must be "turns" or "prefixes", got {shorten(score_of)}')
     if reduce == "progress" and where == "turns":
         raise RewardDefinitionError(
-            'per_turn: "progress" is the difference between two states, so it goes over prefixes. Drop over="turns"'
+            'per_turn: "progress" is the difference between two states, so it scores prefixes. Drop score_of="turns"'
         )
     if isinstance(reward, str):
         leads = int(reduce == "progress")

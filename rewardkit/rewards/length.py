@@ -35,7 +35,7 @@ from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps
 __all__ = ["between", "budget", "cosine", "kimi", "overlong", "shortest_correct"]
 
 Unit = Literal["tokens", "words", "characters"]
-Of = Literal["trajectory", "answer"]
+Count = Literal["trajectory", "answer"]
 
 
 @dataclass(frozen=True)
@@ -66,18 +66,18 @@ def last_words(trajectory: Trajectory) -> str:
 
 
 def measured_by(
-    name: str, unit: Unit, extract: Extractor | Any, of: Of | None = None
+    name: str, unit: Unit, extract: Extractor | Any, count: Count | None = None
 ) -> tuple[Length, tuple[Parameter, ...]]:
     """Return the counter and the parameters it reads."""
-    if of is not None:
-        if of not in _OF:
-            raise RewardDefinitionError(f"{name}: of must be one of {', '.join(_OF)}, got {shorten(of)}")
+    if count is not None:
+        if count not in _COUNTED:
+            raise RewardDefinitionError(f"{name}: count must be one of {', '.join(_COUNTED)}, got {shorten(count)}")
         if unit == "tokens" or extract is not None:
             raise RewardDefinitionError(
-                f'{name}: of={of!r} counts the words or characters of a trajectory. Pass unit="words" or '
+                f'{name}: count={count!r} counts the words or characters of a trajectory. Pass unit="words" or '
                 'unit="characters", and no extract='
             )
-        return Length(unit), (Parameter("measured", "trajectory", view=_OF[of]),)
+        return Length(unit), (Parameter("measured", "trajectory", view=_COUNTED[count]),)
     if unit not in get_args(Unit):
         raise RewardDefinitionError(f"{name}: unit must be one of {', '.join(get_args(Unit))}, got {shorten(unit)}")
     if unit == "tokens":
@@ -93,7 +93,7 @@ def measured_by(
     return Length(unit), (Parameter("measured", "completion", view=view), Parameter("completion", "completion"))
 
 
-_OF = {"trajectory": own_words, "answer": last_words}
+_COUNTED = {"trajectory": own_words, "answer": last_words}
 
 
 def short_number(value: float) -> float:
@@ -128,7 +128,7 @@ def between(
     unit: Unit = "tokens",
     margin: float = 0.0,
     extract: Extractor | Any = None,
-    of: Of | None = None,
+    count: Count | None = None,
 ) -> Reward:
     """Score 1.0 if the length is between `low` and `high`; outside them 0.0, or less and less over a margin.
 
@@ -140,7 +140,7 @@ def between(
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
         margin: the distance from `low` or `high`, in the unit, at which the score reaches 0.0.
         extract: counts the words or characters of the text it finds instead of the whole completion.
-        of: for trajectories: ``"trajectory"`` counts the text of the policy in all turns, ``"answer"`` its final
+        count: for trajectories: ``"trajectory"`` counts the text of the policy in all turns, ``"answer"`` its final
             answer. Token ids also count the results of tools.
 
     Raises:
@@ -156,12 +156,12 @@ def between(
     slope = checked_number(margin, "length.between: margin")
     if slope < 0.0:
         raise RewardDefinitionError(f"length.between: margin must be a distance of 0 or more, got {slope:g}")
-    length, measured = measured_by("length.between", unit, extract, of)
+    length, measured = measured_by("length.between", unit, extract, count)
     options = {
         "unit": (unit, "tokens"),
         "margin": (short_number(slope), 0),
         "extract": (extract and measured[0].view, None),
-        "of": (of, None),
+        "count": (count, None),
     }
     shown = expression("length.between", short_number(bottom), short_number(top), **options)
     return primitive(LengthBetween(length, bottom, top, slope), "length_between", shown, *measured)
@@ -189,7 +189,7 @@ def overlong(
     *,
     unit: Unit = "tokens",
     extract: Extractor | Any = None,
-    of: Of | None = None,
+    count: Count | None = None,
 ) -> Reward:
     """Penalize completions that are too long, from 0.0 down to -1.0: DAPO's soft overlong punishment. Add it.
 
@@ -203,7 +203,7 @@ def overlong(
         buffer: the penalty grows over this many units before `max_length`; 0 to `max_length`.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
         extract: counts the words or characters of the text it finds instead of the whole completion.
-        of: for trajectories: ``"trajectory"`` counts the text of the policy in all turns, ``"answer"`` its final
+        count: for trajectories: ``"trajectory"`` counts the text of the policy in all turns, ``"answer"`` its final
             answer. Token ids also count the results of tools.
 
     Raises:
@@ -216,8 +216,8 @@ def overlong(
             "length.overlong: max_length and buffer must satisfy 0 < max_length and 0 <= buffer <= max_length, got "
             f"buffer {buffer} and max_length {max_length}"
         )
-    length, measured = measured_by("length.overlong", unit, extract, of)
-    options = {"unit": (unit, "tokens"), "extract": (extract and measured[0].view, None), "of": (of, None)}
+    length, measured = measured_by("length.overlong", unit, extract, count)
+    options = {"unit": (unit, "tokens"), "extract": (extract and measured[0].view, None), "count": (count, None)}
     shown = expression("length.overlong", short_number(longest), short_number(ramp), **options)
     function = OverlongPenalty(length, longest, ramp)
     return primitive(function, "length_overlong", shown, *measured, bounds=(-1.0, 0.0))

@@ -164,7 +164,7 @@ def test_turns_or_prefixes() -> None:
     rk.score(rk.per_turn(watching, reduce="mean"), [OPENED])
     assert seen == [("", 1, "silent"), ("It is 18.", 0, "answered")]
     seen.clear()
-    rk.score(rk.per_turn(watching, reduce="mean", over="prefixes"), [OPENED])
+    rk.score(rk.per_turn(watching, reduce="mean", score_of="prefixes"), [OPENED])
     assert seen == [("", 1, "silent"), ("It is 18.", 1, "answered")]
     seen.clear()
     rk.score(rk.per_turn(watching, reduce="progress"), [OPENED])
@@ -222,7 +222,9 @@ def test_columns_and_prompts_reach_the_turns() -> None:
 
 @given(st.lists(strategies.trajectories(), min_size=1, max_size=4))
 def test_rows_do_not_mix(group: list[list[Message]]) -> None:
-    reward = rk.per_turn(rk.agents.calls_between(0, 1, margin=3), reduce="mean", over="prefixes") + rk.agents.finished()
+    reward = (
+        rk.per_turn(rk.agents.calls_between(0, 1, margin=3), reduce="mean", score_of="prefixes") + rk.agents.finished()
+    )
     together = rk.score(reward, group)
     for row, completion in enumerate(group):
         alone = rk.score(reward, [completion])
@@ -271,7 +273,7 @@ def test_a_broken_environment_fails_the_row() -> None:
 
 def test_a_cut_trajectory_is_cut_in_its_last_state_alone() -> None:
     batch = rk.Batch([turns(["a", "b"])], rollouts=RolloutInfo(cut=[True]))
-    table = rk.Scorer(rk.per_turn(rk.agents.finished(), reduce="mean", over="prefixes")).score(batch)
+    table = rk.Scorer(rk.per_turn(rk.agents.finished(), reduce="mean", score_of="prefixes")).score(batch)
     assert table.turns["finished_per_turn"][0].tolist() == [0.5, 0.0]
 
 
@@ -336,8 +338,8 @@ def tokens(completion_ids: list[int]) -> float:
     [
         (lambda: rk.per_turn(share, reduce=AVERAGE), "reduce must be one of"),
         (lambda: rk.per_turn(share, reduce=MEN), "Did you mean 'mean'"),
-        (lambda: rk.per_turn(share, reduce="last", over=ALL), 'over must be "turns" or "prefixes"'),
-        (lambda: rk.per_turn(share, reduce="progress", over="turns"), "so it goes over prefixes"),
+        (lambda: rk.per_turn(share, reduce="last", score_of=ALL), 'score_of must be "turns" or "prefixes"'),
+        (lambda: rk.per_turn(share, reduce="progress", score_of="turns"), "so it scores prefixes"),
         (lambda: rk.per_turn(share, reduce="last", discount=0.9), "discount=0.9 has a meaning"),
         (lambda: rk.per_turn(share, reduce="progress", discount=0.0), "discount must be above 0"),
         (lambda: rk.per_turn(share, reduce="progress", discount=1.1), "discount must be above 0"),
@@ -368,8 +370,8 @@ def test_it_is_shown_and_pickled() -> None:
         rk.per_turn(
             rk.agents.finished(), reduce="progress", discount=0.9
         ): "per_turn(agents.finished(), reduce='progress', discount=0.9)",
-        rk.per_turn(rk.agents.finished(), reduce="sum", turns=3, over="prefixes"): (
-            "per_turn(agents.finished(), reduce='sum', over='prefixes', turns=3)"
+        rk.per_turn(rk.agents.finished(), reduce="sum", turns=3, score_of="prefixes"): (
+            "per_turn(agents.finished(), reduce='sum', score_of='prefixes', turns=3)"
         ),
         rk.per_turn("values", reduce="last"): "per_turn('values', reduce='last')",
     }

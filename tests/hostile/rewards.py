@@ -157,7 +157,7 @@ REWARDS: dict[str, Case] = {
     "math_equal": Case(lambda: rk.math_equal("answer"), "\\boxed{2\\sqrt{3}}", "\\boxed{3}", gold("2\\sqrt{3}")),
     "math_equal, number": Case(lambda: rk.math_equal("answer"), "#### 43.5", "#### 44", gold("43.5")),
     "math_equal, any": Case(
-        lambda: rk.math_equal("answer", evaluated=False), "\\boxed{x^{2}-1}", "\\boxed{x}", gold("(x-1)(x+1)")
+        lambda: rk.math_equal("answer", allow_unevaluated=True), "\\boxed{x^{2}-1}", "\\boxed{x}", gold("(x-1)(x+1)")
     ),
     "code_tests": Case(
         lambda: rk.code_tests("answer", timeout=PATIENCE),

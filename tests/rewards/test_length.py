@@ -104,19 +104,19 @@ _TURNS = [
 ]
 
 
-@pytest.mark.parametrize(("of", "words"), [("trajectory", 4), ("answer", 1)])
-def test_lengths_of_trajectories_count_what_the_policy_said(of: Any, words: int) -> None:
+@pytest.mark.parametrize(("count", "words"), [("trajectory", 4), ("answer", 1)])
+def test_lengths_of_trajectories_count_what_the_policy_said(count: Any, words: int) -> None:
     def between(low: int) -> rk.Reward:
-        return rk.length.between(low, low, unit="words", of=of)
+        return rk.length.between(low, low, unit="words", count=count)
 
     assert rk.score(between(words), [_TURNS]).total[0] == 1.0
-    assert f"of={of!r}" in repr(between(words))
-    penalty = rk.length.overlong(4, 4, unit="words", of=of)
+    assert f"count={count!r}" in repr(between(words))
+    penalty = rk.length.overlong(4, 4, unit="words", count=count)
     assert rk.score(penalty, [_TURNS]).total[0] == -(words) / 4
 
 
 def test_tokens_cannot_be_told_apart() -> None:
     with pytest.raises(rk.RewardDefinitionError, match='unit="words"'):
-        rk.length.between(1, 2, of="answer")
-    with pytest.raises(rk.RewardDefinitionError, match="of must be one of"):
-        rk.length.between(1, 2, unit="words", of="result")  # type: ignore[arg-type]
+        rk.length.between(1, 2, count="answer")
+    with pytest.raises(rk.RewardDefinitionError, match="count must be one of"):
+        rk.length.between(1, 2, unit="words", count="result")  # type: ignore[arg-type]

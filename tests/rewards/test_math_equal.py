@@ -212,7 +212,7 @@ def test_a_gold_may_be_boxed_or_have_its_own_extractor() -> None:
 )
 def test_expressions_count_only_on_request(answer: str, gold: str) -> None:
     assert value(boxed(answer), gold) == 0.0
-    assert value(boxed(answer), gold, evaluated=False) == 1.0
+    assert value(boxed(answer), gold, allow_unevaluated=True) == 1.0
 
 
 def test_a_miss_says_why() -> None:
@@ -238,8 +238,8 @@ def test_impossible_timeouts_are_refused(timeout: Any) -> None:
 
 
 def test_it_prints_pickles_and_compares() -> None:
-    reward = math_equal("answer", evaluated=False, timeout=1.0)
-    assert repr(reward) == "math_equal('answer', evaluated=False, timeout=1.0)"
+    reward = math_equal("answer", allow_unevaluated=True, timeout=1.0)
+    assert repr(reward) == "math_equal('answer', allow_unevaluated=True, timeout=1.0)"
     assert pickle.loads(pickle.dumps(reward)) == reward != math_equal("answer")
 
 
@@ -299,7 +299,7 @@ def test_the_gold_number_scores_in_any_formatting(gold: str, dress: str) -> None
 
 @given(_NUMERALS, _NUMERALS)
 def test_equality_of_plain_numbers_is_symmetric(one: str, other: str) -> None:
-    assert value(boxed(one), other, evaluated=False) == value(boxed(other), one, evaluated=False)
+    assert value(boxed(one), other, allow_unevaluated=True) == value(boxed(other), one, allow_unevaluated=True)
 
 
 @pytest.mark.parametrize(

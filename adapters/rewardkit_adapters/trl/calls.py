@@ -185,7 +185,7 @@ def warn_of_tokens(trainer: Trainer, reward: Reward, call: TrainerCall) -> bool:
         warn(
             "a reward of this tree counts tokens, and the token ids of these completions also hold the results of "
             "tools: they count as the policy's. Count the policy's own words instead, such as "
-            'rk.length.between(1, 200, unit="words", of="answer")'
+            'rk.length.between(1, 200, unit="words", count="answer")'
         )
     return True
 

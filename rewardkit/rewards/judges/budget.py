@@ -1,4 +1,4 @@
-"""A limit for the cost of judges: ``rk.Budget(money=20, prices={"gpt-5-mini": (0.25, 2.0)}, then="fall_back")``.
+"""A limit for the cost of judges: ``rk.Budget(calls=10_000, on_exhausted="fall_back")``.
 
 You get a warning at 80%. When the budget is spent, the run stops, samples are skipped, or ``rk.fallback`` takes over.
 """
@@ -21,7 +21,7 @@ from rewardkit.rewards.judges.endpoint.failures import NoTime
 from rewardkit.rewards.judges.usage import tally
 from rewardkit.workers.shared_file import IN_MEMORY, SharedFile, checked_path, require_apsw, shared
 
-Then = Literal["stop", "skip", "fall_back"]
+OnExhausted = Literal["stop", "skip", "fall_back"]
 
 _MILLION = 1_000_000
 
@@ -29,7 +29,7 @@ _MILLION = 1_000_000
 @final
 @dataclass(frozen=True)
 class Budget:
-    """The most that all judges with this budget may spend together: ``rk.Budget(calls=10_000, then="skip")``.
+    """The most that all judges with this budget may spend together: ``rk.Budget(calls=10_000, on_exhausted="skip")``.
 
     A call is a request that may cost money: it was answered, or it was sent and then lost in a timeout or a reset. A
     request that got an error status (400, 429, 500) or no connection is not a call. Calls are counted before they are
@@ -41,10 +41,10 @@ class Budget:
         tokens: the tokens of prompts and verdicts together, as the endpoint counts them; None for no limit.
         money: the limit in the currency of `prices`; None for no limit.
         prices: model -> (price per million prompt tokens, price per million completion tokens).
-        then: ``"stop"`` stops the run; ``"skip"`` fails the samples that could not be judged, so they do not train;
-            ``"fall_back"`` also fails them, so that an ``rk.fallback`` around the judge takes over.
+        on_exhausted: ``"stop"`` stops the run; ``"skip"`` fails the samples that could not be judged, so they do not
+            train; ``"fall_back"`` also fails them, so that an ``rk.fallback`` around the judge takes over.
         warn_at: the share of a limit, above 0 and up to 1, at which you get one warning.
-        ledger: an SQLite file with the amounts spent, shared by the ranks of a machine and by runs that resume. By
+        store: an SQLite file with the amounts spent, shared by the ranks of a machine and by runs that resume. By
             default each process counts for itself, from 0.
 
     Raises:
@@ -56,9 +56,9 @@ class Budget:
     tokens: int | None = None
     money: float | None = None
     prices: Mapping[str, tuple[float, float]] | tuple[tuple[str, tuple[float, float]], ...] = ()
-    then: Then = "stop"
+    on_exhausted: OnExhausted = "stop"
     warn_at: float = 0.8
-    ledger: str | None = None
+    store: str | None = None
     number: str = field(default_factory=lambda: uuid4().hex, init=False, repr=False)
     """Distinguishes budgets with equal limits: judges share a budget only if they were given the same object."""
 
@@ -69,9 +69,9 @@ class Budget:
                 raise RewardDefinitionError(f"rk.Budget: {name} must be a number above 0, got {shorten(limit)}")
         if all(limit is None for limit in limits.values()):
             raise RewardDefinitionError("rk.Budget has no limit. Pass calls=, tokens= or money=")
-        if self.then not in ("stop", "skip", "fall_back"):
+        if self.on_exhausted not in ("stop", "skip", "fall_back"):
             raise RewardDefinitionError(
-                f"rk.Budget: then must be 'stop', 'skip' or 'fall_back', got {shorten(self.then)}"
+                f"rk.Budget: on_exhausted must be 'stop', 'skip' or 'fall_back', got {shorten(self.on_exhausted)}"
             )
         if not (_is_number(self.warn_at) and 0 < self.warn_at <= 1):
             raise RewardDefinitionError(
@@ -83,8 +83,8 @@ class Budget:
                 "rk.Budget: money= needs prices. Pass prices={model: (per million prompt tokens, per million "
                 "completion tokens)}"
             )
-        if self.ledger is not None:
-            object.__setattr__(self, "ledger", checked_path(self.ledger, "rk.Budget: ledger", "judge"))
+        if self.store is not None:
+            object.__setattr__(self, "store", checked_path(self.store, "rk.Budget: store", "judge"))
         require_apsw("rk.Budget", "judge")
 
     def check(self, model: str) -> None:
@@ -161,9 +161,9 @@ class Spending:
         """Count one call before it is sent; `give_back`, `charge` or `keep` must follow.
 
         Raises:
-            RunStopped: the budget is spent, and ``then="stop"``.
+            RunStopped: the budget is spent, and ``on_exhausted="stop"``.
             RewardFailure: the budget is spent, and the sample fails.
-            NoTime: calls under way may spend the rest, or the ledger is locked.
+            NoTime: calls under way may spend the rest, or the store is locked.
         """
         limits = [math.inf if limit is None else limit for limit in self._limits.values()]
         while not self._rows(_ADMIT, limits):
@@ -179,9 +179,10 @@ class Spending:
         self._warn()
 
     def _refusal(self, said: str) -> RewardFailure:
-        if self.budget.then == "stop":
+        if self.budget.on_exhausted == "stop":
             return RunStopped(
-                f"{said}. Raise the limit in rk.Budget, or continue without the judge: then='skip' or then='fall_back'"
+                f"{said}. Raise the limit in rk.Budget, or continue without the judge: on_exhausted='skip' or "
+                "on_exhausted='fall_back'"
             )
         return RewardFailure(said)
 
@@ -204,7 +205,7 @@ class Spending:
             self._under_way -= 1
 
     def _add(self, calls: int, tokens: int, money: float) -> None:
-        """Add to the amount spent. If the ledger is locked, it is added with the next call."""
+        """Add to the amount spent. If the store is locked, it is added with the next call."""
         with self._lock:
             owed, self._owed = [*self._owed, (calls, tokens, money)], []
         try:
@@ -225,7 +226,7 @@ class Spending:
         try:
             return self._file.rows(statement, values)
         except apsw.Error as error:
-            where = self.budget.ledger or "memory"
+            where = self.budget.store or "memory"
             raise NoTime(f"the budget of the judge in {where} cannot be counted now: {error}") from error
 
     @property
@@ -249,10 +250,10 @@ class Spending:
 
 
 def spending_of(budget: Budget) -> Spending:
-    """Return the amount of `budget` that this process has spent, or all processes if there is a ledger.
+    """Return the amount of `budget` that this process has spent, or all processes if there is a store.
 
     Raises:
-        RunStopped: the ledger cannot be opened.
+        RunStopped: the store cannot be opened.
     """
     with _opening:
         return _opened(budget, os.getpid())
@@ -261,7 +262,7 @@ def spending_of(budget: Budget) -> Spending:
 @final
 @dataclass(frozen=True)
 class Account:
-    """Counts each request of a budget. Waiting for the file of a ledger does not block the event loop."""
+    """Counts each request of a budget. Waiting for the file of a store does not block the event loop."""
 
     budget: Budget
 
@@ -287,7 +288,7 @@ class Account:
         tally().cost += await self._unblocking(lambda: spending_of(self.budget).charge(*paid))
 
     async def _unblocking(self, work: Callable[[], _T]) -> _T:
-        return work() if self.budget.ledger is None else await asyncio.to_thread(work)
+        return work() if self.budget.store is None else await asyncio.to_thread(work)
 
 
 _opening = threading.Lock()
@@ -295,9 +296,9 @@ _opening = threading.Lock()
 
 @cache
 def _opened(budget: Budget, process: int) -> Spending:
-    if budget.ledger is None:
+    if budget.store is None:
         return Spending(budget, SharedFile(IN_MEMORY, _TABLE))
-    return Spending(budget, shared(budget.ledger, _TABLE))
+    return Spending(budget, shared(budget.store, _TABLE))
 
 
 def _of(name: str, spent: float, limit: float) -> str:

@@ -1,6 +1,6 @@
 """Completions with known scores, judged from time to time to see if the judge has changed.
 
-``rk.Canaries([{"completion": "4", "score": 10}, {"completion": "5", "score": 0}], every=20)`` asks for both in every
+``rk.Canaries([{"completion": "4", "score": 10}, {"completion": "5", "score": 0}], interval=20)`` asks for both in every
 20th batch. If the provider replaces a model under the same name, or a local server gets other settings, the reward
 changes although the policy does not.
 """
@@ -66,46 +66,46 @@ class Drift:
 class Canaries:
     """Known completions to check a judge with.
 
-    ``rk.Canaries([{"prompt": "2+2=?", "completion": "4", "score": 10}], every=20, tolerance=1)``
+    ``rk.Canaries([{"prompt": "2+2=?", "completion": "4", "score": 10}], interval=20, tolerance=1)``
 
     Attributes:
-        known: rows with ``completion`` and ``score``, on the scale of the judge, and if you like ``prompt`` and the
+        cases: rows with ``completion`` and ``score``, on the scale of the judge, and if you like ``prompt`` and the
             columns that the rubric and the reference need.
-        every: they are judged in the first batch and in every n-th batch after it; at least 1.
+        interval: they are judged in the first batch and in every n-th batch after it; at least 1.
         tolerance: the largest difference from the known score that is not a drift, in points of the scale; at least 0.
 
     Raises:
         RewardDefinitionError: there are no canaries, or a number is out of range.
     """
 
-    known: Iterable[Mapping[str, Any] | Canary]
-    every: int = 20
+    cases: Iterable[Mapping[str, Any] | Canary]
+    interval: int = 20
     tolerance: float = 1.0
 
     def __post_init__(self) -> None:
-        known = tuple(map(_canary, self.known))
-        object.__setattr__(self, "known", known)
-        if not known:
-            raise RewardDefinitionError("rk.Canaries: known must have at least one row with completion and score")
-        if isinstance(self.every, bool) or not isinstance(self.every, int) or self.every < 1:
+        cases = tuple(map(_canary, self.cases))
+        object.__setattr__(self, "cases", cases)
+        if not cases:
+            raise RewardDefinitionError("rk.Canaries: cases must have at least one row with completion and score")
+        if isinstance(self.interval, bool) or not isinstance(self.interval, int) or self.interval < 1:
             raise RewardDefinitionError(
-                f"rk.Canaries: every must be a whole number, at least 1, got {shorten(self.every)}"
+                f"rk.Canaries: interval must be a whole number, at least 1, got {shorten(self.interval)}"
             )
         if not 0 <= self.tolerance < math.inf:
             raise RewardDefinitionError(f"rk.Canaries: tolerance must be at least 0, got {shorten(self.tolerance)}")
 
     @property
-    def cases(self) -> tuple[Canary, ...]:
-        """The canaries."""
-        return tuple(map(_canary, self.known))
+    def canaries(self) -> tuple[Canary, ...]:
+        """The cases, each as a canary."""
+        return tuple(map(_canary, self.cases))
 
     def due(self, batch: int) -> tuple[Canary, ...]:
         """Return the canaries to judge in this batch, counted from 0."""
-        return self.cases if batch % self.every == 0 else ()
+        return self.canaries if batch % self.interval == 0 else ()
 
     def drift(self, given: Sequence[float | None]) -> Drift:
-        """Return the drift for the scores `given` to `known`, in that order; None for no verdict."""
-        pairs = list(zip(self.cases, given, strict=True))
+        """Return the drift for the scores `given` to `canaries`, in that order; None for no verdict."""
+        pairs = list(zip(self.canaries, given, strict=True))
         gaps = [score - canary.score for canary, score in pairs if score is not None]
         far = [
             f"{shorten(canary.completion, 60)} was {canary.score:g}, now {_shown(score)}"
@@ -133,7 +133,7 @@ def _canary(row: Mapping[str, Any] | Canary) -> Canary:
         return row
     if not isinstance(row, Mapping) or not {"completion", "score"} <= row.keys():
         raise RewardDefinitionError(
-            f'rk.Canaries: known must be a list of rows such as {{"completion": "4", "score": 10}}, got {shorten(row)}'
+            f'rk.Canaries: cases must be a list of rows such as {{"completion": "4", "score": 10}}, got {shorten(row)}'
         )
     columns = {name: value for name, value in row.items() if name not in ("completion", "score", "prompt")}
     return Canary(row["completion"], row["score"], row.get("prompt", ""), columns)

@@ -216,7 +216,7 @@ def judge(
             "them. Drop cache= or deterministic=False"
         )
     brief = Brief(service, asked, names, reference, _count("max_characters", max_characters), bool(deterministic))
-    for canary in () if canaries is None else canaries.cases:
+    for canary in () if canaries is None else canaries.canaries:
         lacking = {*names} - {"prompt", *dict(canary.columns)}
         if lacking:
             raise RewardDefinitionError(

@@ -691,7 +691,7 @@ def math_equal(
     *,
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
-    evaluated: bool = True,
+    allow_unevaluated: bool = False,
     timeout: float = 3.0,
     on_unparsable_gold: OnUnparsableGold | None = None,
 ) -> Reward:
@@ -709,8 +709,8 @@ def math_equal(
             value alone, or the only formula after a relation ("we get $5$"). Several different boxes are a list.
         gold: finds the gold answer in its cell, such as ``rk.extract.after("####")``. Without it, the boxes in the cell
             are the gold answer, else the whole cell is.
-        evaluated: require an evaluated answer: a number if the gold answer is one, otherwise no more arithmetic left to
-            do than in the gold answer. False accepts any equal expression.
+        allow_unevaluated: accept any equal expression. By default, the answer must be evaluated: a number if the gold
+            answer is one, otherwise no more arithmetic left to do than in the gold answer.
         timeout: seconds for one comparison in the worker, at most 60; an answer that takes longer scores 0.0.
         on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` a CoercionError, or ``"fail"``: its row
             has no score, and ``rk.fallback(rk.math_equal(...), rk.judge(...))`` asks the judge. By default it raises,
@@ -726,7 +726,7 @@ def math_equal(
     if not 0.0 < seconds <= MAX_SECONDS:
         raise RewardDefinitionError(f"math_equal: timeout must be above 0 and at most {MAX_SECONDS:g} s, got {timeout}")
     return against_gold(
-        MathEqual(bool(evaluated), float(seconds)),
+        MathEqual(not allow_unevaluated, float(seconds)),
         "math_equal",
         column,
         tuple[Gold, ...],
@@ -735,6 +735,6 @@ def math_equal(
         gold=gold,
         default=FinalAnswer(),
         on_unparsable_gold=on_unparsable_gold,
-        evaluated=(evaluated, True),
+        allow_unevaluated=(allow_unevaluated, False),
         timeout=(timeout, 3.0),
     )

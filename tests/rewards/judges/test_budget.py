@@ -1,4 +1,4 @@
-"""The options of a budget; test_ledger.py tests what is spent of it."""
+"""The options of a budget; test_spending.py tests what is spent of it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def test_the_order_of_prices_does_not_count() -> None:
         ({"money": 1.0, "prices": {"m": 1.0}}, "per million"),
         ({"money": 1.0, "prices": {"m": (1.0, 2.0, 3.0)}}, "per million"),
         ({"money": 1.0, "prices": {"m": (-1.0, 2.0)}}, "per million"),
-        ({"calls": 1, "then": "give up"}, "fall_back"),
+        ({"calls": 1, "on_exhausted": "give up"}, "fall_back"),
         ({"calls": 1, "warn_at": 80}, "warn_at"),
-        ({"calls": 1, "ledger": ""}, "ledger"),
+        ({"calls": 1, "store": ""}, "store"),
     ],
     ids=str,
 )

@@ -12,12 +12,12 @@ from hypothesis import given, strategies as st
 import rewardkit as rk
 from rewardkit.rewards.judges.canaries import Canaries, Canary
 
-KNOWN = Canaries([Canary("4", score=10), Canary("5", score=0, prompt="2 + 2?", columns={"answer": "4"})], every=3)
+KNOWN = Canaries([Canary("4", score=10), Canary("5", score=0, prompt="2 + 2?", columns={"answer": "4"})], interval=3)
 
 
 def test_they_are_asked_in_every_nth_batch() -> None:
     assert [bool(KNOWN.due(batch)) for batch in range(7)] == [True, False, False, True, False, False, True]
-    assert KNOWN.due(3) == KNOWN.known
+    assert KNOWN.due(3) == KNOWN.canaries
 
 
 def test_a_judge_that_does_not_drift() -> None:
@@ -63,7 +63,7 @@ def test_they_are_values() -> None:
         (lambda: Canary("4", score=1, columns={"answer": []}), "columns"),
         (lambda: Canaries([]), "at least one row"),
         (lambda: Canaries(["4"]), "list of rows"),  # type: ignore[list-item]
-        (lambda: Canaries([Canary("4", 1)], every=0), "every"),
+        (lambda: Canaries([Canary("4", 1)], interval=0), "interval"),
         (lambda: Canaries([Canary("4", 1)], tolerance=math.nan), "tolerance"),
     ],
 )

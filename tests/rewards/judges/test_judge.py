@@ -249,7 +249,7 @@ def test_a_factory_that_was_not_called_is_recognized() -> None:
 
 
 def test_canaries_tell_when_the_judge_changes(server: JudgeServer, caplog: pytest.LogCaptureFixture) -> None:
-    canaries = rk.Canaries([{"completion": "four", "score": 7}, {"completion": "five", "score": 7}], every=2)
+    canaries = rk.Canaries([{"completion": "four", "score": 7}, {"completion": "five", "score": 7}], interval=2)
     reward = judge(server, canaries=canaries, name="watched")
     measured = rk.score(reward, ["a"]).measured
     assert (measured["judge_calls/watched"], measured["judge_drift/watched"]) == (3.0, 0.0)
@@ -284,7 +284,7 @@ def test_a_cache_needs_a_deterministic_judge(server: JudgeServer) -> None:
 
 
 def test_judges_with_other_settings_share_no_request(server: JudgeServer) -> None:
-    poor = judge(server, budget=rk.Budget(calls=1, then="skip"), name="poor", batch_deadline=5.0)
+    poor = judge(server, budget=rk.Budget(calls=1, on_exhausted="skip"), name="poor", batch_deadline=5.0)
     rk.score(poor, ["a"])
     table = rk.score(poor + judge(server, name="rich"), ["b"])
     assert (table.outcomes["poor"][0], table.outcomes["rich"][0]) == ("failed", "scored")

@@ -95,14 +95,14 @@ def test_a_spent_budget_stops_the_run_or_fails_the_sample(server: JudgeServer) -
     with pytest.raises(rk.RewardFailure, match="is spent: 2 of 2 calls"):
         rk.score(judge(server, budget=rk.Budget(calls=2)), ["a", "b", "c"])
     assert len(server.requests) <= 2
-    skipping = judge(server, budget=rk.Budget(calls=2, then="skip"), concurrency=1)
+    skipping = judge(server, budget=rk.Budget(calls=2, on_exhausted="skip"), concurrency=1)
     table = rk.score(skipping, ["a", "b", "c"])
     assert sorted(table.outcomes["judge"]) == ["failed", "scored", "scored"]
     assert table.measured["judge_failures_budget/judge"] == 1.0
 
 
 def test_a_fallback_takes_over_when_the_budget_is_spent(server: JudgeServer) -> None:
-    tree = rk.fallback(judge(server, budget=rk.Budget(calls=1, then="fall_back")), rk.exact("answer"))
+    tree = rk.fallback(judge(server, budget=rk.Budget(calls=1, on_exhausted="fall_back")), rk.exact("answer"))
     table = rk.score(tree, ["a", "b"], prompts=["p", "p"], answer=["a", "a"])
     assert table.total.tolist() == [1.0, 0.0]
 
@@ -121,7 +121,7 @@ def test_a_price_is_needed_where_money_is_limited(server: JudgeServer) -> None:
 def test_a_wrong_key_stops_a_judge_with_a_budget_too(server: JudgeServer) -> None:
     server.answer = unauthorized()
     with pytest.raises(rk.RewardFailure, match="stops the run"):
-        rk.score(judge(server, budget=rk.Budget(calls=5, then="skip")), ["a"])
+        rk.score(judge(server, budget=rk.Budget(calls=5, on_exhausted="skip")), ["a"])
 
 
 def test_the_nonce_is_in_the_request_and_not_in_the_key(server: JudgeServer) -> None:

@@ -13,9 +13,11 @@ _SMALL = st.integers(-30, 30)
 _POSITIVE = st.integers(1, 30)
 
 
-def scores(gold: str, answers: list[str], *, evaluated: bool = True) -> list[float]:
+def scores(gold: str, answers: list[str], *, allow_unevaluated: bool = False) -> list[float]:
     completions = [f"So it is \\boxed{{{answer}}}." for answer in answers]
-    table = rk.score(rk.math_equal("answer", evaluated=evaluated), completions, answer=[gold] * len(answers))
+    table = rk.score(
+        rk.math_equal("answer", allow_unevaluated=allow_unevaluated), completions, answer=[gold] * len(answers)
+    )
     found: list[float] = table.total.tolist()
     return found
 
@@ -93,7 +95,8 @@ def test_another_sign_and_another_size_are_other_answers(answer: str) -> None:
     if plain.startswith("\\frac{-"):
         opposite = plain.replace("{-", "{", 1)
     assert (
-        scores(answer, [opposite, f"10 {answer}", f"{answer} \\cdot 10", f"\\pm {plain}"], evaluated=False) == [0.0] * 4
+        scores(answer, [opposite, f"10 {answer}", f"{answer} \\cdot 10", f"\\pm {plain}"], allow_unevaluated=True)
+        == [0.0] * 4
     )
 
 

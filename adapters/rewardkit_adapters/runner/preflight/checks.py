@@ -201,7 +201,8 @@ def judges(tree: Reward, batches: Batches, evaluated: int) -> Iterator[Finding]:
                 "warning",
                 f"judge {names}",
                 f"the budget of {budget.calls:,} calls is less than the {calls:,} that the training may make: it runs "
-                f"out around step {batches.steps * budget.calls // calls:,} of {batches.steps:,} ({budget.then})",
+                f"out around step {batches.steps * budget.calls // calls:,} of {batches.steps:,}. "
+                f"Then: {budget.on_exhausted}",
                 "raise the budget, put the judge behind a gate, or train for fewer steps",
             )
         elif budget.calls is None:

@@ -53,9 +53,9 @@ def test_tokens_of_both_sides_count() -> None:
         spending.allow()
 
 
-@pytest.mark.parametrize("then", ["skip", "fall_back"])
-def test_samples_that_are_skipped_or_left_to_the_fallback_fail_alone(then: Any) -> None:
-    spending = spending_of(Budget(calls=1, then=then))
+@pytest.mark.parametrize("on_exhausted", ["skip", "fall_back"])
+def test_samples_that_are_skipped_or_left_to_the_fallback_fail_alone(on_exhausted: Any) -> None:
+    spending = spending_of(Budget(calls=1, on_exhausted=on_exhausted))
     spending.allow()
     spending.keep()
     with pytest.raises(rk.RewardFailure, match="is spent") as caught:
@@ -128,7 +128,7 @@ import sys
 from rewardkit.errors import RunStopped
 from rewardkit.rewards.judges.budget import Budget
 from rewardkit.rewards.judges.budget import spending_of
-spending = spending_of(Budget(calls=150, ledger=sys.argv[1]))
+spending = spending_of(Budget(calls=150, store=sys.argv[1]))
 allowed = 0
 try:
     for _ in range(100):
@@ -141,19 +141,19 @@ print(allowed)
 """
 
 
-def test_ranks_and_resumed_runs_share_a_ledger(tmp_path: Path) -> None:
-    ledger = str(tmp_path / "spent.sqlite")
+def test_ranks_and_resumed_runs_share_a_store(tmp_path: Path) -> None:
+    store = str(tmp_path / "spent.sqlite")
     ranks = [
-        subprocess.Popen([sys.executable, "-c", SPEND, ledger], stdout=subprocess.PIPE, text=True) for _ in range(2)
+        subprocess.Popen([sys.executable, "-c", SPEND, store], stdout=subprocess.PIPE, text=True) for _ in range(2)
     ]
     assert sum(int(rank.communicate()[0]) for rank in ranks) == 150
-    resumed = spending_of(Budget(calls=160, ledger=ledger))
+    resumed = spending_of(Budget(calls=160, store=store))
     assert resumed.figures()["calls"] == 150
 
 
 def test_calls_that_cannot_be_counted_are_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rewardkit.workers.shared_file.PATIENCE", 20)
-    spending = spending_of(Budget(calls=160, ledger=str(tmp_path / "spent.sqlite")))
+    spending = spending_of(Budget(calls=160, store=str(tmp_path / "spent.sqlite")))
     spending.allow()
     other = apsw.Connection(str(tmp_path / "spent.sqlite"))
     other.execute("BEGIN EXCLUSIVE")
@@ -164,14 +164,14 @@ def test_calls_that_cannot_be_counted_are_not_made(tmp_path: Path, monkeypatch: 
     spending.allow()
 
 
-def test_costs_that_a_locked_ledger_rejects_are_charged_with_the_next_call(
+def test_costs_that_a_locked_store_rejects_are_charged_with_the_next_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("rewardkit.workers.shared_file.PATIENCE", 20)
-    budget = Budget(tokens=1000, ledger=str(tmp_path / "spent.sqlite"))
+    budget = Budget(tokens=1000, store=str(tmp_path / "spent.sqlite"))
     spending = spending_of(budget)
     spending.allow()
-    other = apsw.Connection(budget.ledger)
+    other = apsw.Connection(budget.store)
     other.execute("BEGIN EXCLUSIVE")
     spending.charge("m", 100, 10)
     spending.give_back()
