@@ -175,8 +175,8 @@ def to_hosted(
     number.
 
     Args:
-        reward: the reward that the server serves: a reward, a plain function, or a list of them. What is checked is
-            whether a service can use it; the scores come from the server.
+        reward: the reward that the server serves: a reward, a plain function, or a list of them. Here it is only
+            checked whether a service can use it; the scores come from the server.
         url: the address at which the service reaches the server, such as ``"https://rewards.example.com"``.
         name: the name of the function, and of the curve.
         outputs: ``"total"`` for one function; ``"terms"`` for one per term, whose sum is the total. Each asks the

@@ -127,8 +127,8 @@ def to_openrlhf(
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: the reward compares completions or follows the training progress, neither of which
-            arrives with a completion; or an argument is out of its range.
+        RewardDefinitionError: the reward compares completions or follows the training progress, neither of which is
+            passed with a completion; or an argument is out of its range.
         BindingError, CoercionError, RewardFailure: it cannot score `examples`.
     """
     if not isinstance(dynamic_filtering, bool):

@@ -556,7 +556,7 @@ def from_reasoning_gym(name: str, *, credit: Credit = "binary", extract: Extract
     Args:
         name: the task, such as ``"leg_counting"``.
         credit: ``"binary"``: 1.0 for the scorer's full score, else 0.0; ``"partial"``: the share of its credit above
-            what an answer that says nothing earns, and nothing for the right answer among other text.
+            the credit of a meaningless answer, and nothing for the right answer among other text.
         extract: finds the answer; by default the only ``<answer>`` tag after the thinking, as in reasoning-gym.
 
     Returns:

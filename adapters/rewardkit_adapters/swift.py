@@ -528,8 +528,8 @@ def signature_of(orm: Callable[..., Any]) -> inspect.Signature:
 def from_swift(orm: Any, name: str | None = None) -> Reward:
     """Turn an ORM of ms-swift into a Reward: ``rk.from_swift(MathAccuracy) + 0.2 * rk.from_swift(Format)``.
 
-    Completions are texts for an ORM, also with chat prompts; ``messages`` is the whole conversation. What only a
-    rollout of ms-swift knows (``prompt_id``, ``finish_reason`` and the like) is not passed. None and NaN abstain.
+    Completions are texts for an ORM, also with chat prompts; ``messages`` is the whole conversation. Fields of a
+    rollout of ms-swift (``prompt_id``, ``finish_reason`` and the like) are not passed. None and NaN abstain.
 
     Args:
         orm: a subclass of ``ORM`` or ``AsyncORM``, which is made with ``args=None``; an instance; or a function

@@ -532,7 +532,7 @@ def from_verl(function: Callable[..., Any], name: str | None = None) -> Reward:
     ``rk.from_verl(gsm8k.compute_score)`` gives 1.0 to ``#### 4`` if the column "ground_truth" is ``4``.
 
     The gold answer is the ``ground_truth`` in the column "reward_model", as in verl's data files (a dict or JSON text),
-    or the column "ground_truth"; if it is None, the reward abstains. "data_source" and "extra_info" are columns, too.
+    or the column "ground_truth"; if it is None, the reward abstains. "data_source" and "extra_info" are also columns.
     The function gets a copy of ``extra_info``. Set further arguments (``reward_kwargs``) with ``functools.partial``.
 
     Args:

@@ -154,8 +154,8 @@ class Trajectory:
         turns: one for each assistant message.
         stop: why it ended: ``"answered"``, ``"cut"``, ``"pending"`` or ``"silent"``.
         opening: the messages before the first turn, one text per message; usually nothing.
-        runs_calls: whether the trainer is known to read the calls of the policy and to run them: what it leaves in a
-            text is not a call.
+        runs_calls: whether the trainer is known to read the calls of the policy and to run them: calls that it leaves
+            in a text do not count.
     """
 
     turns: tuple[Turn, ...]

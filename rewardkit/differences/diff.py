@@ -89,8 +89,8 @@ def diff(
 ) -> Differences:
     """Compare two rewards over the same completions: totals, components, advantages, failures.
 
-    ``print(rk.diff("HEAD:reward.py:reward", "reward.py:reward", "solutions.jsonl"))`` says what an edit would change
-    in a training: which completions get another total, and whose advantage flips its sign.
+    ``print(rk.diff("HEAD:reward.py:reward", "reward.py:reward", "solutions.jsonl"))`` shows the effects of an edit on a
+    training: the completions with another total, and those whose advantage flips its sign.
 
     Args:
         old: a reward; or its name: ``path.py:name``, ``module:name``, or with a git revision ``HEAD~1:path.py:name``. A

@@ -29,13 +29,14 @@ do not count as failed; and rows that were read, which have no unreadable gold a
 
 @dataclass(frozen=True)
 class Limits:
-    """When a training stops because its reward does not work: ``rk.Limits(max_failure_rate=0.1, failure_window=50)``.
+    """The limits at which a training stops because its reward does not work: ``rk.Limits(max_failure_rate=0.1,
+    failure_window=50)``.
 
     Attributes:
         max_failure_rate: the run stops if a larger share of the rows of a component failed in `failure_window` batches,
             0.0 to 1.0.
         max_error_rate: the same for rows on which the reward has a bug.
-        failure_window: the number of batches, at least 1. Where a trainer passes rows one by one, 64 rows are a batch.
+        failure_window: the number of batches, at least 1. If a trainer passes rows one by one, 64 rows are a batch.
 
     Raises:
         RewardDefinitionError: a share outside 0.0 to 1.0, or a window below 1.

@@ -206,8 +206,7 @@ def sequence_match(
     - ``"prefix"``: items before the first wrong one / n.
     - ``"positions"``: items at the right position / n.
     - ``"kendall"``: pairs of gold items that the answer has in the right order / (n * (n - 1) / 2). For a permutation
-    of
-      the gold this is (1 + tau) / 2 with Kendall's tau (Kendall 1938, Biometrika 30), so a random order of the right
+      of the gold this is (1 + tau) / 2 with Kendall's tau (Kendall 1938, Biometrika 30), so a random order of the right
       items gets 0.5 on average; floor=0.5 makes it max(0, tau). A gold list of one item scores 1.0 or 0.0.
     - ``"exact"``: 1.0 for the same list, else 0.0.
 

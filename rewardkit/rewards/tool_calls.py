@@ -463,7 +463,7 @@ def tool_calls(
         arguments: ``"exact"``: a call is right or not; ``"partial"``: it is worth the share of equal top-level
             arguments among all that either side names; ``"names"``: only names are compared.
         extra: ``"cost"``, or ``"allow"``: the score is ``S / gold``, so further calls cost nothing.
-        free: so many calls beyond the gold cost nothing, such as a retry after an error.
+        free: the number of calls beyond the gold that cost nothing, such as a retry after an error.
         same: argument -> a function of the made and the gold value that returns whether they are equal.
         form: the notation of calls. ``"auto"``: in messages, and if no message has one, in the text, in any form of the
             usual chat templates; a trainer that is known to run calls reads them itself, and its texts have none.

@@ -700,13 +700,13 @@ def math_equal(
     ``\boxed{\frac{2}{4}}`` scores 1.0 if "answer" is ``0.5``, and ``\boxed{\sqrt{12}}`` if it is ``2\sqrt{3}``.
     ``\boxed{17 \times 24}`` scores 0.0 if it is ``408``, because that restates the question. Plain numbers are compared
     exactly (0.333333 is not 1/3), so are formulas without functions, and everything else by sympy, in a worker process
-    with limits on time and memory. What readers could read in two ways scores 0.0.
+    with limits on time and memory. An answer that could be read in two ways scores 0.0.
 
     Args:
         column: the column of the gold answer: LaTeX with or without ``$``, text, a number, or a list of accepted ones.
-        extract: finds the answer; by default ``<answer>``, else the boxes, else the text after ``####``, else what the
-            last "The answer is" states, in many languages, else the last line, if it is a result: "The area is 5", a
-            value alone, or the only formula after a relation ("we get $5$"). Several different boxes are a list.
+        extract: finds the answer; by default ``<answer>``, else the boxes, else the text after ``####``, else the
+            answer in the last "The answer is", in many languages, else the last line, if it is a result: "The area is
+            5", a value alone, or the only formula after a relation ("we get $5$"). Several different boxes are a list.
         gold: finds the gold answer in its cell, such as ``rk.extract.after("####")``. Without it, the boxes in the cell
             are the gold answer, else the whole cell is.
         allow_unevaluated: accept any equal expression. By default, the answer must be evaluated: a number if the gold

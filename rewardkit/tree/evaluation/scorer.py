@@ -616,7 +616,8 @@ def score(
         table.total      # array([1., 0.])
 
     Args:
-        reward: the tree to score with; or what `to_trl` takes: a plain function, or a list of rewards and functions.
+        reward: the tree to score with; or another argument of `to_trl`: a plain function, or a list of rewards and
+            functions.
         completions: n texts, or conversational completions (lists of messages).
         prompts: n prompts, texts or lists of messages.
         completion_ids: n lists of token ids.
