@@ -42,13 +42,13 @@ def foreign_leads(run: WindowedRun) -> list[Lead]:
     return [
         Lead(
             kind="foreign",
-            title="the total is paid for answers to other prompts",
+            title="the total rewards answers to other prompts",
             text=(
-                f"From step {steps[0]} to step {steps[1]}, what the terms that read a column pay goes from "
+                f"From step {steps[0]} to step {steps[1]}, the score from the terms that read a column goes from "
                 f"{earned.before[pair]:.3g} to {earned.after[pair]:.3g}. With the gold answers of other prompts, the "
                 f"same completions go from {paid.before[pair]:.3g} to {paid.after[pair]:.3g} ({paid.z[pair]:.1f} "
-                "standard errors): some of what the policy has learned earns without the right answer. Completions "
-                "that earn most for other prompts come first."
+                "standard errors): the policy has learned something that scores without the right answer. Completions "
+                "that score highest for other prompts come first."
             ),
             strength=peak.strength,
             steps=steps,

@@ -451,7 +451,7 @@ def _notes(found: Changes, options: Options) -> Iterator[str]:
     if names:
         yield (
             f"{', '.join(names)} also changed. Both versions were scored with the packages that are installed now, so "
-            "what other versions of packages change does not show."
+            "the effects of other package versions do not show."
         )
     samples = [path for path in found.files if _is_sample(found.root / path, options)]
     if samples:

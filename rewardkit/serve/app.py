@@ -58,7 +58,7 @@ class RowIn(BaseModel):
 
     model_config = _STRICT
     completion: str | list[dict[str, Any]] = Field(
-        description="what the policy wrote, without the prompt: a text, or a list of messages"
+        description="the text of the policy, without the prompt: a text, or a list of messages"
     )
     prompt: str | list[dict[str, Any]] | None = Field(None, description="a text, or a list of messages")
     columns: dict[str, Any] = Field(default_factory=dict, description="the cells of the row of the dataset")
@@ -94,7 +94,7 @@ class RowOut(BaseModel):
     terms: dict[str, float | None] = Field(description="the shares that add up to the total")
     components: dict[str, float | None] = Field(description="the raw scores")
     outcomes: dict[str, str] = Field(description="scored, abstained, failed, errored or skipped, by component")
-    notes: dict[str, str] = Field(description="what components say about their scores")
+    notes: dict[str, str] = Field(description="notes of components on their scores")
     reasons: list[str] = Field(description="why components failed or errored")
     unparsable: bool = Field(description="no score because a gold answer cannot be read: another try is in vain")
 

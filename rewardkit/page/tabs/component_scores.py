@@ -111,7 +111,7 @@ def tried_columns(watched: Watched) -> list[dict[str, Any]]:
     """Return the columns of a table of completions; none if no reward is tried."""
     if watched.trial is None:
         return []
-    about_new, about_flip = "new: the total of the reward that is tried", "flip: the sign of the advantage changes"
+    about_new, about_flip = "new: the total of the reward on trial", "flip: the sign of the advantage changes"
     return [
         ui.column(NEW, "New", "bar", sortable=True, color="var(--accent)", title=about_new),
         ui.column(FLIP, "Flip", "badge", sortable=True, title=about_flip),
@@ -166,7 +166,7 @@ class TriedFacts:
             if row in errors:
                 ui.text("failed", "badge bad", title=errors[row])
                 return
-            ui.text(format_number(float(tried[NEW][row])), tag="b", title="The total of the reward that is tried")
+            ui.text(format_number(float(tried[NEW][row])), tag="b", title="The total of the reward on trial")
             numbers = {"change": tried[CHANGE][row], "advantage": tried[ADVANTAGE][row]}
             ui.facts({name: format_number(float(number), sign=True) for name, number in numbers.items()})
             flip = flip_of(self.watched, row)

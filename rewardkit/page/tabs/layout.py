@@ -96,7 +96,7 @@ _ABOUT = {
     "suspicious": "Patterns that also appear if a model games its reward",
     "compare": "This run and another one, prompt by prompt",
     "explain": "The completions that made a line rise or fall",
-    "versions": "The versions of the reward, and what changed between them",
+    "versions": "The versions of the reward, and the changes between them",
 }
 """The tooltip of each tab."""
 _KEYS = {

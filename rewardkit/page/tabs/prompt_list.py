@@ -38,8 +38,8 @@ _NUMBERS = {
     "completions": ("N", "completions: the number of completions"),
     "mean": ("Mean", "mean: the mean total of all completions"),
     "best": ("Best", "best: the highest total"),
-    "new": ("New", "new: the mean total of the reward that is tried"),
-    "flips": ("Flips", "flips: completions whose advantage changes its sign with the reward that is tried"),
+    "new": ("New", "new: the mean total of the reward on trial"),
+    "flips": ("Flips", "flips: completions whose advantage changes its sign with the reward on trial"),
     "labels": ("Labels", "The number of labeled completions"),
     "last": ("Last", "last: the last step in which the prompt was seen"),
 }
@@ -54,7 +54,7 @@ _CHOICES = {
     "last": "Last step",
     "labels": "Labels",
 }
-_TRIED = {"new": "Mean total of the reward that is tried", "flips": "Sign flips"}
+_TRIED = {"new": "Mean total of the reward on trial", "flips": "Sign flips"}
 
 
 def usual(watched: Watched) -> list[str]:

@@ -1,4 +1,4 @@
-"""The versions of the reward: when each was in force, its expression and source, and what changed between two."""
+"""The versions of the reward: when each was in force, its expression and source, and the changes between two."""
 
 from __future__ import annotations
 
