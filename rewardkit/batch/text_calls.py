@@ -45,7 +45,7 @@ _ATTRIBUTE = r'[^"\n]{1,128}'
 class _Mark(NamedTuple):
     """The opening of a call, a pattern that may have the groups ``name`` and ``tag``, and its closing.
 
-    The closing mark may be missing only at the end of the text, behind JSON or Python, which say themselves whether
+    The closing mark may be missing only at the end of the text, after JSON or Python, which show by themselves whether
     they are complete: engines cut it off if it is a stop word.
     """
 
@@ -448,7 +448,7 @@ class _Reader:
             self.unread = where
 
     def _skip_thinking(self, mark: str) -> bool:
-        """Go behind the thinking; return whether it ends."""
+        """Skip the thinking. Return whether it ends."""
         start = self.position
         after = _AFTER_ANALYSIS if mark.startswith("<|channel|>") else _AFTER_THINKING
         closing = after.search(self.text, start)
@@ -467,7 +467,7 @@ class _Reader:
         return place >= 0
 
     def _fence(self, line: str) -> None:
-        """Go behind a fence: its text is shown and not meant, unless its language says that it is a call."""
+        """Skip a fence: its text is only shown, unless its language marks it as a call."""
         line = line.strip()
         language = line.lstrip(line[0])
         drawn = line[: len(line) - len(language)]
@@ -514,7 +514,7 @@ class _Reader:
             self._broken("", fault, "json")
 
     def _call(self, start: int) -> None:
-        """Read the call whose mark is at `start`, and go behind it; only behind the mark if it cannot be read."""
+        """Read the call whose mark is at `start`, and go to its end; only past the mark if it cannot be read."""
         mark, opening = next((mark, found) for mark, own in _OPENINGS if (found := own.match(self.text, start)))
         groups, end, kept = opening.groupdict(), self.position, len(self.calls)
         name = _plain_name(groups.get("name") or "", mark.form)
@@ -537,7 +537,7 @@ class _Reader:
         return event is not None and event.lastgroup == "call" and event[0] != opening
 
     def _close(self, closings: tuple[str, ...], complete: bool, opening: str) -> None:
-        """Go behind the closing mark."""
+        """Go past the closing mark."""
         place = self._blank()
         closing = next((one for one in closings if self.text.startswith(one, place)), None)
         if closing is not None:
@@ -602,7 +602,7 @@ class _Reader:
     # JSON
 
     def _json(self) -> Any:
-        """Return the JSON value at `position`, and go behind it."""
+        """Return the JSON value at `position`, and go past it."""
         try:
             _, end = _JSON.raw_decode(self.text, self.position)
         except (ValueError, RecursionError) as error:
@@ -628,7 +628,7 @@ class _Reader:
         self._add(_plain_name(head["name"], form), self._fenced() if head["fence"] else self._json(), form)
 
     def _fenced(self) -> Any:
-        """Return the JSON value at `position`, in a fence, and go behind the fence."""
+        """Return the JSON value at `position`, in a fence, and go past the fence."""
         value = self._json()
         self.position = self._blank()
         if not self.text.startswith("```", self.position):
@@ -721,7 +721,7 @@ class _Reader:
         return (token["mark"] or "") if token else ""
 
     def _token(self, kind: str = "") -> str:
-        """Return the next token, and go behind it; constants as Python writes them."""
+        """Return the next token, and go past it; constants as Python writes them."""
         token = _TOKEN.match(self.text, self.position)
         if token is None or (kind and token.lastgroup != kind):
             raise _Fault(f"not a Python call at {shorten(self.text[self.position : self.position + 20])}")
@@ -735,7 +735,7 @@ class _Reader:
     # Gemma
 
     def _braces(self) -> Any:
-        """Return the value of ``{city:<escape>Rome<escape>,days:2}``, and go behind it."""
+        """Return the value of ``{city:<escape>Rome<escape>,days:2}``, and go past it."""
         written: list[str] = []
         depth = 0
         while token := _GEMMA.match(self.text, self.position):

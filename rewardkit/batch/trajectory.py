@@ -240,7 +240,7 @@ class Trajectory:
         return replace(self, turns=tuple(turns), stop=stop)
 
     def upto(self, turns: int) -> Trajectory:
-        """Return the trajectory as it stood after so many turns."""
+        """Return the trajectory up to that number of turns."""
         if turns >= len(self.turns):
             return self
         last = self.turns[:turns]

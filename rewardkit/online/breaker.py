@@ -1,8 +1,8 @@
 """The circuit breaker: it stops a run if too many rows have failed or errored, because nothing is learned from them.
 
 Failures (an endpoint that is down) may pass, so they must last for a full window of batches. Errors are bugs, which do
-not pass: they stop the run as soon as their rate is surely above the limit. Golds that cannot be read are neither: only
-a column without any gold stops a run.
+not pass: they stop the run as soon as their rate is above the limit with statistical confidence. Golds that cannot be
+read are neither: only a column without any gold stops a run.
 """
 
 from __future__ import annotations

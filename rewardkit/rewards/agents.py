@@ -387,7 +387,7 @@ _SILENCE = (
 
 @dataclass(frozen=True)
 class NoClaimWithoutCall:
-    """Check that each claim in the answer has a result of its tool behind it."""
+    """Check that each claim in the answer is supported by a result of its tool."""
 
     claims: tuple[tuple[str, tuple[str, ...]], ...]
 

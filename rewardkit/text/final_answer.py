@@ -139,7 +139,7 @@ _LEAD = re.compile(
 )
 """Words that may introduce the answer inside a mark: ``<answer>The answer is 5</answer>``."""
 
-# A box or number stands alone if the text around it does not make it part of a formula. The list has all allowed text.
+# A box or number is alone if the text around it does not make it part of a formula. The list has all allowed text.
 
 _OPENERS = re.compile(
     r"(?:[\s~*_`({\[#]|\\[,;:! >({\[]|\$|\\(?:q?quad|displaystyle|textstyle|[lL]arge|LARGE|[hH]uge|small|left|bm|bf|"

@@ -9,7 +9,7 @@ speaker       the user's name in a transcript
 answer        the answer, before a verb or a colon; ``answer_alone`` if the verb may be missing or come last
 is            is
 final         final, correct; ``not_final``: wrong (both next to "answer")
-wrong         wrong, behind a value
+wrong         wrong, after a value
 no            no, before a value that replaces another
 not           not, before a value; ``not_last`` if it comes last
 hearsay       nobody, says, thinks, according to, if, perhaps: in a clause before a statement
@@ -164,7 +164,7 @@ _TABLE: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 _UNSPACED = frozenset(("th", "lo", "km", "zh", "ja", "ko"))
-"""Written without spaces between words, or with particles behind them."""
+"""Written without spaces between words, or with particles after them."""
 
 _COMBINING = frozenset(("hi", "mr", "ne", "bn", "te", "ta", "kn", "ml", "pa", "gu", "si"))
 """Written with vowel signs, which ``\\w`` does not match: there is no ``\\b`` at the end of such a word."""

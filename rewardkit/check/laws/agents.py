@@ -239,7 +239,7 @@ _SUMS = 1e-9
 def idle_turns_are_not_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """If turns are paid, the policy learns to talk on.
 
-    Turns without content are put before and behind the answer. They must not earn more.
+    Turns without content are put before and after the answer. They must not earn more.
     """
     idle = [{"role": "assistant", "content": ""}, {"role": "user", "content": "Go on."}]
     for base in bases(right)[:2]:

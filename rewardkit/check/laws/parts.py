@@ -264,7 +264,7 @@ def as_many_as_asked_for(subject: RewardUnderTest, group: tuple[Judged, Siblings
 def more_calls_cost(subject: RewardUnderTest, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
     """If a call that no one asked for costs nothing, the policy makes every call that may be the right one.
 
-    The call of another example, or one with other arguments, is put behind the right calls.
+    The call of another example, or one with other arguments, is put after the right calls.
     """
     right, parts = group
     wrong = [right.trial(text_of(bad)) for bad in subject.examples[right.example].bad]

@@ -73,12 +73,12 @@ class Siblings:
         return replaced(self.text, [(self.spans[place], other)])
 
     def with_more(self, *parts: str) -> str:
-        """Return the completion with more parts behind the last one."""
+        """Return the completion with more parts after the last one."""
         end = self.spans[-1].end
         return self.text[:end] + "".join(self.joint + part for part in parts) + self.text[end:]
 
     def without_but_more(self, place: int, *parts: str) -> str:
-        """Return the completion without a part, and with others behind the last one."""
+        """Return the completion without a part, and with others after the last one."""
         kept = tuple(span for other, span in enumerate(self.spans) if other != place)
         shorter = self.without(place)
         lost = len(self.text) - len(shorter)
@@ -122,7 +122,7 @@ def _made(text: str, kind: str, spans: Sequence[Span]) -> Iterator[Siblings]:
 
 
 def _items(anatomy: ParsedCompletion) -> Iterator[Siblings]:
-    """Yield the items of the marked answer, or of the last line behind a colon."""
+    """Yield the items of the marked answer, or of the last line after a colon."""
     text, region = anatomy.text, anatomy.region
     if not anatomy.marked:
         line = re.search(r"(?:^|\n)[^\n:]{1,40}:[ \t]*([^\n]+?)[ \t.]*\Z", text)

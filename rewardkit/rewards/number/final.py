@@ -221,7 +221,7 @@ SECOND = re.compile(
     r"|\s(for|in|if|when|from|on|at|by|under)\b[^.\n]*(?:[,;]|\b(?:and|or|but))\s\W{0,3}\d[\d.]* \1\b",
     re.IGNORECASE,
 )
-"""A second answer behind an aside: 42 (but 43 is possible), 42 for x = 3 and 43 for x = 4."""
+"""A second answer after an aside: 42 (but 43 is possible), 42 for x = 3 and 43 for x = 4."""
 CONCLUSION = re.compile(
     r"\b(?:so|therefore|thus|hence|finally|final|conclu\w+|overall)\b|\u2234|所以|因此", re.IGNORECASE
 )
@@ -330,7 +330,7 @@ _FUNCTION = rf"""(?:(?:{_SIGN}?\$?{_SIGN}?(?:(?<![\w.,])[0-9]{{1,9}}\ ?)?)\\[dtc
     |arc(?:sin|cos|tan)|sinh|cosh|tanh|cot|sec|csc|lg|det|dim|sum|prod|int)(?![A-Za-z])\ ?[0-9]{{0,2}}
     |\b(?:sqrt|log|ln)(?=\()
     |\\(?:log|ln|sin|cos|tan)(?![A-Za-z])(?:_(?:\w|\{{[^{{}}]*\}}))?\ ?[0-9.]*)"""
-# exp(42), print(42), f(2): the argument of a function; 2(21) is a product. [1] behind a word cites something.
+# exp(42), print(42), f(2): the argument of a function; 2(21) is a product. [1] after a word cites something.
 _CALL = r"(?<=[A-Za-z0-9)])\([\ (]*[^()\n]{0,80}\)"
 _CITATION = r"""(?:(?<=\])\([^()\s]*\)|(?:(?<=[\w.,;)\]%"'*])|(?<=[\w.,;)\]%"'*]\ ))
     \[\^?[0-9]{1,3}(?:\ ?[,;\u2013-]\ ?[0-9]{1,3})*\](?!\())"""

@@ -8,7 +8,7 @@ such as a node of a tree, is copied with its attributes. A function of the test 
 
 The program's process is the program's: whatever it does to this code there, it can only give other answers.
 
-This module is sent into sandboxes as source, behind `values`, so it does not import rewardkit.
+This module is sent into sandboxes as source, after `values`, so it does not import rewardkit.
 """
 
 from __future__ import annotations
