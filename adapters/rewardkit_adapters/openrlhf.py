@@ -58,7 +58,7 @@ class Queries:
         return None
 
     def why(self, query: str, prompt: str) -> str:
-        """Return why the completion of a query is not known."""
+        """Return the reason why the completion of a query is unknown."""
         fix = "" if self._tokenizer is not None else ", and pass special_tokens=tokenizer"
         return (
             f"the query {shorten(query)} does not begin with the prompt {shorten(prompt)}: OpenRLHF cut the prompt to "

@@ -426,7 +426,7 @@ def function_of(scoring: Scoring, columns: Columns) -> ComputeScore:
 
 
 def _refused(more: Mapping[str, Any]) -> str:
-    """Return why a call cannot be scored honestly; else an empty text."""
+    """Return the reason why a call cannot be scored honestly; else an empty text."""
     if unknown := sorted(more.keys() - _PASSED):
         return (
             f"the reward takes no arguments from verl's configuration, but reward_kwargs has {', '.join(unknown)}. "

@@ -73,7 +73,7 @@ def _rising(run: WindowedRun) -> list[Lead]:
 
 
 def _outcomes(run: WindowedRun, calls: Floats) -> dict[str, Changes]:
-    """Return how the components change that may say whether the calls were of use."""
+    """Return the changes of the components that may show whether the calls were useful."""
     names = sorted(run.evidence.monitored) or list(run.rewarded)
     columns = {name: run.component(name) for name in names}
     return {name: run.changes(values) for name, values in columns.items() if run.correlation(values, calls) <= FOLLOWS}

@@ -1,8 +1,8 @@
 """Calibration: whether a reward agrees with trusted labels, as a whole and component by component.
 
 ``calibration_of(table, labels, groups)`` reports how often a good completion scores above a bad one of the same prompt,
-which threshold separates them best, and which completions are misjudged. ``rewardkit.testing.calibrate``
-reads the data, scores it, and calls this function.
+the threshold that separates them best, and the misjudged completions. ``rewardkit.testing.calibrate`` reads the data,
+scores it, and calls this function.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# Reliability: the meaning of a score as a number. Where to set a threshold, and how often a score of 0.7 is good.
+# Reliability: the meaning of a score as a number. The place of a threshold, and the share of good completions among
+# those that score 0.7.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Two runs on the same prompts: how many prompts each wins, and whether chance explains the difference.
+"""Two runs on the same prompts: the number of prompts that each wins, and whether chance explains the difference.
 
 ``paired(np.array([0.2, 0.5]), np.array([0.4, 0.5])).won`` is 1: the right side is better on one prompt.
 """

@@ -163,7 +163,7 @@ def added(mappings: Iterable[Mapping[str, T]], add: Callable[[T, T], T] = operat
 
 
 def sums(columns: Mapping[str, Column], names: Iterable[str]) -> list[list[float]]:
-    """Return (names, 3): how many rows were scored, the sum of their values, the sum of their squares.
+    """Return (names, 3): the number of scored rows, the sum of their values, the sum of their squares.
 
     A row that errored counts with its lowest bound: a policy must not move a schedule with completions that make a
     reward raise.

@@ -136,7 +136,7 @@ class Turn:
 @final
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """Everything between the prompt and the end of a rollout: its turns, and why it stopped.
+    """Everything between the prompt and the end of a rollout: its turns, and the reason why it stopped.
 
     ::
 

@@ -246,7 +246,7 @@ def cached(reward: RewardLike, path: str | PathLike[str], *, version: str = "") 
 
 
 def _obstacles(reward: Reward) -> Iterator[str]:
-    """Yield why the scores of `reward` are not a function of its arguments."""
+    """Yield the reasons why the scores of `reward` are not a function of its arguments."""
     binding: Binding | None = reward.facts.binding
     if isinstance(reward, Cached):
         yield "it is cached already"

@@ -183,7 +183,7 @@ def _requests(gate: HardGate | SoftGate, opened: Rows, closed: Rows) -> list[Req
 
 
 def _opening(condition: Column) -> Floats:
-    """Return how far each row is open, 0 to 1; 1 if the condition abstained, NaN if it failed or was not evaluated."""
+    """Return the openness of each row, 0 to 1; 1 if the condition abstained, NaN if it failed or was not evaluated."""
     opening = np.clip(condition.values, 0.0, 1.0)
     opening[condition.codes == ABSTAINED] = 1.0
     return opening

@@ -320,7 +320,7 @@ def _reduction(reduce: Reduce, discount: float, turns: int | None) -> Reduction:
 
 
 def _obstacle(reward: Reward) -> str:
-    """Return why a reward needs more than a part of the messages; empty if it does not."""
+    """Return the reason why a reward needs more than a part of the messages; empty if it does not."""
     if any(node.facts.sees != "sample" for node, _, _ in walk(reward)):
         return "it compares completions with each other"
     for node, binding in bindings(reward):

@@ -228,7 +228,7 @@ _TRIED = "New total, which the same reward gave to both."
 
 
 def verdict_of(found: Paired, name: str) -> str:
-    """Say on how many prompts the run `name`, the right side, is better, and whether that may be chance."""
+    """Return a verdict in words: the prompts on which the run `name`, the right side, is better, and the chance."""
     if not found.count:
         return "No prompt has a score on both sides."
     subject = name.capitalize() if name in SIDES else name

@@ -120,7 +120,7 @@ class Transcripts(element, component="browser/rewardkit_transcript.js"):
 
 
 class Changes(element, component="browser/rewardkit_changes.js"):
-    """The lines of two versions of a file: sign, old number, new number, pieces, how many are left out."""
+    """The lines of two versions of a file: sign, old number, new number, pieces, the number of omitted lines."""
 
     def __init__(self, lines: Sequence[Sequence[Any]], label: str) -> None:
         super().__init__()
@@ -262,7 +262,7 @@ def toggle(content: str, pressed: bool, clicked: Handler, classes: str = "", tit
 
 
 def choices(value: str, options: Mapping[str, str], chosen: Handler, label: str) -> element:
-    """Return buttons of which one is pressed. Calls `chosen` with the value of another one."""
+    """Return buttons, one of them pressed. Calls `chosen` with the value of another one."""
     with box("choices") as frame:
         frame.props.update({"role": "group", "aria-label": label})
         for key, shown in options.items():

@@ -178,7 +178,7 @@ class Extent:
 
 
 def extent_of(run: Run) -> Extent:
-    """Return how far a run is; it changes whenever there are new rows."""
+    """Return the progress of a run. It changes whenever there are new rows."""
     rows = run.sql("select attempt, rank, max(part), count(*) from scores group by attempt, rank").fetchall()
     lines = run.sql("select count(*) from logs").fetchall()[0][0]
     return Extent({(attempt, rank): part for attempt, rank, part, _ in rows}, sum(row[3] for row in rows), lines)
@@ -393,7 +393,7 @@ class NoteKind:
     Attributes:
         count: the completions of the training that have such a note.
         steps: (t,) the steps that have any, in order.
-        counts: (t,) how many.
+        counts: (t,) the numbers.
     """
 
     component: str

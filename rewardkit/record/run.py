@@ -480,7 +480,7 @@ class Run:
         return self._table("turns", {}, superseded)
 
     def durations(self, *, superseded: bool = False) -> duckdb.DuckDBPyRelation:
-        """Return how many calls of each component took how many seconds: component, seconds (two digits), count.
+        """Return the durations of the calls of each component: component, seconds (two digits), count.
 
         Args:
             superseded: also return rows of steps that a resumed training trained again.

@@ -190,7 +190,7 @@ class Passage:
 
 @lru_cache(maxsize=65_536)
 def scripts_and_words(token: str) -> tuple[frozenset[str], int]:
-    """Return the scripts of a token, and how many words it is."""
+    """Return the scripts of a token, and its number of words."""
     if token.isascii():
         letters = sum(map(str.isalpha, token))
         return frozenset(("LATIN",) if letters else ()), int(letters > 1)

@@ -153,7 +153,7 @@ REFUSALS = Refusals()
 @final
 @dataclass(frozen=True)
 class Contains:
-    """Check which texts occur in a text, and how it starts and ends.
+    """Check the occurrence of texts in a text, and its start and end.
 
     Attributes:
         wanted: normalized texts that must occur.

@@ -162,7 +162,7 @@ class SequenceMatch:
 
 
 def _pairs_in_order(answer: Items, gold: Items) -> int:
-    """Return how many pairs of gold items occur in the answer in the gold order."""
+    """Return the number of pairs of gold items that occur in the answer in the gold order."""
     place = {item: position for position, item in enumerate(_counted(gold))}
     before: list[int] = []
     pairs = 0

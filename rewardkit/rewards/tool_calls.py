@@ -229,13 +229,13 @@ _MOST_PAIRS = 144
 """With more pairs in one turn, its calls count in the order in which they were written."""
 
 _Best = tuple[float, int, frozenset[int]]
-"""The worth of a pairing, how many calls are in it, and which gold calls are right."""
+"""The worth of a pairing, the number of its calls, and the right gold calls."""
 
 
 @final
 @dataclass(frozen=True)
 class Rules:
-    """When calls are equal, and how much they are worth."""
+    """The rules for equal calls, and their worth."""
 
     credit: Credit
     kept: bool
@@ -256,7 +256,7 @@ class Rules:
 @final
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """The worth of the best pairing, how many calls are in it, and which gold calls are not right."""
+    """The worth of the best pairing, the number of its calls, and the gold calls that are not right."""
 
     worth: float
     calls: int
@@ -423,7 +423,7 @@ class ToolCalls:
 
 
 def _broken(calls: Sequence[ToolCall]) -> str:
-    """Return how many of the calls cannot be read, and why."""
+    """Return the number of unreadable calls, and the reason."""
     faults = [call.fault for call in calls if call.fault]
     if not faults:
         return ""

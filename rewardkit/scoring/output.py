@@ -177,7 +177,7 @@ class Output:
 
 
 def resumable(path: Path) -> int:
-    """Return how many rows of an unfinished file are there; 0 if it cannot be resumed."""
+    """Return the number of rows in an unfinished file; 0 if it cannot be resumed."""
     manifest = _manifest(_folder(path))
     return 0 if manifest is None else ReplayReport.restored(manifest["report"]).rows
 

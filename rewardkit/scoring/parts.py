@@ -275,7 +275,8 @@ def whole_groups(parts: Iterable[Part], common: Sequence[str]) -> Iterator[Part]
 
 
 def continued(before: Part, part: Part, common: Sequence[str]) -> int:
-    """Return how many of the first rows of `part` are equal to the last row of `before`, in all columns of `common`."""
+    """Return the number of the first rows of `part` that are equal to the last row of `before`, in all columns of
+    `common`."""
     (last,) = before.sub(before.rows - 1, before.rows).chunks(1, common)
     found = 0
     for chunk in part.chunks(_FEW, common):

@@ -133,7 +133,7 @@ class Message(Part):
 
 
 class Rows(Part):
-    """The source of the rows, and how they become prompts and columns."""
+    """The source of the rows, and their conversion into prompts and columns."""
 
     path: Text | None = None
     """hub id; .jsonl, .json, .csv or .parquet; a folder or glob of them"""
@@ -236,7 +236,7 @@ def _read(package: str) -> Requirement:
 
 
 def _missing(wanted: Requirement) -> str:
-    """Return why the package must be installed; "" if it is there, or not wanted on this machine."""
+    """Return the reason why the package must be installed; "" if it is there, or not wanted on this machine."""
     if wanted.marker is not None and not wanted.marker.evaluate():
         return ""
     try:

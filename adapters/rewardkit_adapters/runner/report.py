@@ -1,4 +1,4 @@
-"""Print the results of a training: comparison, sample completions, files, and how to see more."""
+"""Print the results of a training: comparison, sample completions, files, and the commands to see more."""
 
 from __future__ import annotations
 

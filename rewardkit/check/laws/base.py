@@ -1,4 +1,4 @@
-"""The engine of laws: what an entry of a law says, and how its variants are tried.
+"""The engine of laws: the entries of laws, and the trial of their variants.
 
 A law is a decorated generator, for example::
 
@@ -223,7 +223,7 @@ def finding(
 
 
 def shown(score: TrialResult) -> str:
-    """Return a score as text, or why there is none."""
+    """Return a score as text, or the reason why there is none."""
     return f"{score.value:.6g}" if score.scored else str(score.outcome)
 
 

@@ -183,7 +183,7 @@ class RewardUnderTest:
         self._reached.update(results)
 
     def reached(self, law: str) -> int:
-        """Return how many kinds of completions a law has tried already."""
+        """Return the number of kinds of completions that a law has tried already."""
         return self._reached.get(law, 0)
 
     def skip_longer(self, size: int) -> None:
@@ -445,7 +445,7 @@ class RewardUnderTest:
         return self._seconds / self._scored if self._scored else 0.0
 
     def affordable(self, wanted: int, share: float = 0.25) -> int:
-        """Return how many of `wanted` completions fit into a `share` of the time left; at least 8."""
+        """Return the number of the `wanted` completions that fit into a `share` of the time left; at least 8."""
         if self.cost == 0.0:
             return wanted
         return max(8, min(wanted, int(self.left * share / self.cost)))

@@ -250,7 +250,7 @@ def _culprit(subject: RewardUnderTest, lost: Lost, patience: float, output: Outp
 
 
 def _alone(subject: RewardUnderTest, trial: Trial, patience: float, output: Output) -> Lost | None:
-    """Score one completion in a child; return how the child was lost, or None."""
+    """Score one completion in a child; return the cause if the child was lost, or None."""
     note = Note()
 
     def work(send: Callable[[Any], None]) -> None:

@@ -43,7 +43,7 @@ def format_number(value: float, *, sign: bool = False) -> str:
 
 
 def bar(value: float, bounds: tuple[float, float], outcome: str = "scored") -> dict[str, Any] | None:
-    """Return the cell of a score: a number with its bar, or why there is none."""
+    """Return the cell of a score: a number with its bar, or the reason why there is none."""
     if not np.isnan(value):
         tone = "bad" if outcome == "errored" else ""
         return {"text": format_number(value), "share": share_of(value, bounds), "tone": tone}
@@ -135,7 +135,7 @@ def tried_cells(watched: Watched, row: int) -> dict[str, Any]:
 
 
 def flip_of(watched: Watched, row: int) -> dict[str, str] | None:
-    """Return a badge that says how the sign of an advantage changes; None if it does not."""
+    """Return a badge for the change of an advantage's sign; None if it does not."""
     tried = watched.scores.tried
     if FLIP not in tried or tried[FLIP][row] != 1.0:
         return None

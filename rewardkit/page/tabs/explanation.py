@@ -124,7 +124,7 @@ class Explanation(Tab):
             ui.choices(self.aim, _AIMS, self._aim, "What dragging across the graph selects")
 
     def _say(self, selection: Selection, found: Change) -> None:
-        """State the change, and how much of it the completions explain."""
+        """State the change, and the part of it that the completions explain."""
         self.said.clear()
         name = one_line(columns(self.watched.scores).get(selection.by, "Total"), 60)
         with self.said:
@@ -294,7 +294,7 @@ def _panel(by: str, watched: Watched, steps: ByStep) -> Panel:
 
 
 def _digits(*values: float) -> int:
-    """Return how many decimals show three digits of the largest of some numbers."""
+    """Return the number of decimals that shows three digits of the largest of some numbers."""
     largest = max(map(abs, values))
     return min(max(2 - int(np.floor(np.log10(largest))), 0), 12) if largest > 1e-12 else 3
 

@@ -76,7 +76,7 @@ class TrialStrip:
         self.update()
 
     def update(self) -> None:
-        """Show how far it is."""
+        """Show the progress."""
         shown = self.trial.text, self.trial.notes
         if shown == self._shown:
             return

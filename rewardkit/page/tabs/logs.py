@@ -81,7 +81,7 @@ def rates(watched: Watched) -> list[dict[str, Any]]:
 
 
 def asked(counts: Any) -> int:
-    """Return how many completions a component was asked to score, given the number of each outcome."""
+    """Return the number of completions that a component was asked to score, given the number of each outcome."""
     return int(counts[: len(OUTCOMES)].sum() - counts[OUTCOMES.index("skipped")])
 
 

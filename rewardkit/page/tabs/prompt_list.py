@@ -29,7 +29,7 @@ from rewardkit.page.watcher import Watched
 OF_DATA = "column."
 """Begins the name of a column of the data."""
 _LOOKED_AT = 200
-"""In how many prompts to look for the names of the columns of the data."""
+"""The number of prompts in which the names of the data's columns are looked for."""
 _NUMBERS = {
     "length": ("Len", "length: the number of characters"),
     "tokens": ("Tokens", "tokens: the length of the prompt in tokens, as the trainer tokenizes it"),
@@ -113,7 +113,7 @@ def cells(watched: Watched, number: int, shown: list[str]) -> dict[str, Any]:
 
 
 def _chip(labels: Labels, rows: list[int]) -> dict[str, str] | None:
-    """Return how many completions have a label, in the color of the worst one."""
+    """Return the number of labeled completions, in the color of the worst one."""
     found = Counter(labels.by_row[row].label for row in rows if row in labels.by_row)
     if not found:
         return None

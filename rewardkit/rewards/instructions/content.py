@@ -417,7 +417,7 @@ def _is_battle(date: str) -> bool:
 
 
 def occurrences(passage: Passage, keyword: str) -> int:
-    """Return how often `keyword` occurs in any case, also inside longer words."""
+    """Return the number of occurrences of `keyword` in any case, also inside longer words."""
     return passage.lower.count(keyword.lower())
 
 

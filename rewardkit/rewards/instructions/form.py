@@ -198,7 +198,7 @@ def longer_alliterations(passage: Passage) -> str:
 
 
 def _alliteration(sentence: str) -> int:
-    """Return how many words of a sentence start as a word next to them does."""
+    """Return the number of words of a sentence that start like a word next to them."""
     initials = [word[0] for piece in sentence.lower().split() if (word := trimmed(piece))]
     same = [left == right for left, right in pairwise(initials)]
     return sum(before or after for before, after in zip([False, *same], [*same, False], strict=True)) if same else 0

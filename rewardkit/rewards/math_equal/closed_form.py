@@ -39,7 +39,8 @@ _ONE: Polynomial = {(): Fraction(1)}
 
 @dataclass(frozen=True)
 class Formula:
-    """A quotient of polynomials, and how many operations between rational numbers its notation leaves to be done.
+    """A quotient of polynomials, and the number of operations between rational numbers that its notation leaves to be
+    done.
 
     Operators raise `Unreadable` for a division by zero and for what would take too long; see `attempted`.
     """

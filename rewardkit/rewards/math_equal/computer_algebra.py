@@ -149,7 +149,8 @@ _WRITTEN_OUT = re.compile(r"\\(?:sum|prod|lim|i*nt|det|mod|pmod|partial|nabla|be
 
 
 def expression(text: str) -> tuple[Any, int]:
-    """Return a cleaned text as an expression, and how many operations between rational numbers are left to be done.
+    """Return a cleaned text as an expression, and the number of operations between rational numbers that are left to be
+    done.
 
     Raises:
         Unreadable: it is not an expression, or it has no value.
@@ -515,7 +516,7 @@ _LETTERS = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 
 @lru_cache(maxsize=2048)
 def leaf(text: str) -> tuple[Any, int, str]:
-    """Return an expression, how much of it is left to be worked out, and its unit."""
+    """Return an expression, the number of its open operations, and its unit."""
     number = read(text)
     if number is not None:
         value = number.value / 100 if number.percent else number.value
@@ -603,7 +604,7 @@ class SymbolicLeaves(Leaves):
 
 
 def arithmetic(text: str) -> int:
-    """Return how many operations between rational numbers an expression leaves to be done."""
+    """Return the number of operations between rational numbers that an expression leaves to be done."""
     return leaf(text)[1]
 
 
@@ -615,7 +616,7 @@ _UNREADABLE = (Unreadable, ArithmeticError, AttributeError, TypeError, ValueErro
 
 
 def check(gold: str) -> str:
-    """Return why a gold answer cannot be read or evaluated, or ""."""
+    """Return the reason why a gold answer cannot be read or evaluated, or ""."""
     try:
         structure = _parsed(gold)
         for text in structure.leaves():
@@ -628,7 +629,7 @@ def check(gold: str) -> str:
 def compare(
     gold: str, sides: tuple[str, ...], bounds: tuple[Fraction, Fraction] | None = None, *, evaluated: bool
 ) -> str:
-    """Return why one of the answer's sides does not equal the gold answer, or "".
+    """Return the reason why one of the answer's sides does not equal the gold answer, or "".
 
     Args:
         sides: the expressions that the answer states to be equal; the last one is the answer.

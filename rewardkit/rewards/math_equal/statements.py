@@ -182,7 +182,7 @@ _COUNTING = ("!", "\\binom")
 
 
 def refusal(cleaned: str, gold: str | None = None) -> str | None:
-    """Return why a cleaned text must not be parsed; None if it may be.
+    """Return the reason why a cleaned text must not be parsed; None if it may be.
 
     Args:
         gold: for an answer, the gold answer: the answer may leave the same things unevaluated.

@@ -78,7 +78,7 @@ def _applied(tree: Reward, batch: Batch) -> list[tuple[Reward, Rows]]:
 
 @dataclass
 class _Cell:
-    """A distinct cell of a column: its rows, how long it took to read it, and why it cannot be read, or ""."""
+    """A distinct cell of a column: its rows, the time to read it, and the reason why it cannot be read, or ""."""
 
     value: Any
     rows: list[int]
@@ -194,7 +194,7 @@ def _listed(cells: Sequence[_Cell], most: int, what: Literal["problem", "seconds
 
 
 def _reason(cell: _Cell) -> str:
-    """Return why a cell cannot be read, without its value, with which most reasons begin."""
+    """Return the reason why a cell cannot be read, without its value, with which most reasons begin."""
     reason = cell.problem.removeprefix(f"{shorten(cell.value)} cannot be parsed: ")
     for value in (shorten(cell.value), shorten(cell.value, 60)):
         if reason.startswith(value):

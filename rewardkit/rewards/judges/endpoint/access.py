@@ -1,4 +1,4 @@
-"""A model and how to reach it: ``rk.Endpoint("qwen", base_url="http://localhost:8000/v1", concurrency=16)``."""
+"""A model and its access: ``rk.Endpoint("qwen", base_url="http://localhost:8000/v1", concurrency=16)``."""
 
 from __future__ import annotations
 
