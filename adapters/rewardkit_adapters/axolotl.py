@@ -66,11 +66,11 @@ def to_axolotl(
 
     ::
 
-        from reward import reward                     # in my_rewards.py, beside config.yml
+        from reward import reward                     # in my_rewards.py, next to config.yml
 
         globals().update(rk.to_axolotl(reward))       # trl: {reward_funcs: [my_rewards.number, my_rewards.tags]}
 
-    They are those of `to_trl`: columns arrive by name, schedules run, everything is logged, and a completion that
+    They are those of `to_trl`: columns are passed by name, schedules run, everything is logged, and a completion that
     cannot be scored is left out. Settings with which Axolotl counts it as 0 are refused at the first call.
 
     Args:

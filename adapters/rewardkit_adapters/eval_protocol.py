@@ -62,7 +62,7 @@ class Call:
         return absent or _read(self.function(**self.arguments(messages, columns, prompt)))
 
     def absent(self, columns: Mapping[str, Any]) -> Abstention | None:
-        """Return why the function does not apply to a row: rows of another task have None in its columns."""
+        """Return the reason why the function does not apply to a row: rows of another task have None in its columns."""
         empty = [name for name in self.needed if columns.get(name) is None]
         return Abstention(f"column {empty[0]!r} is None") if empty else None
 

@@ -142,7 +142,7 @@ class Hosted:
 
     Attributes:
         functions: plain functions of ``prompt``, ``completion`` and ``example``; the service names a curve after each,
-            and sums what they return.
+            and sums their results.
         texts: the source text of each function, as ``inspect.getsource`` returns it.
     """
 
@@ -179,8 +179,8 @@ def to_hosted(
     number.
 
     Args:
-        reward: the reward that the server serves: a reward, a plain function, or a list of them. What is checked is
-            whether a service can use it; the scores come from the server.
+        reward: the reward that the server serves: a reward, a plain function, or a list of them. Here it is only
+            checked whether a service can use it; the scores come from the server.
         url: the address at which the service reaches the server, such as ``"https://rewards.example.com"``.
         name: the name of the function, and of the curve.
         outputs: ``"total"`` for one function; ``"terms"`` for one per term, whose sum is the total. Each asks the
@@ -195,7 +195,7 @@ def to_hosted(
     Raises:
         RewardTypeError: `reward` is not a reward.
         RewardDefinitionError: an argument is wrong, or the reward compares completions or follows the training
-            progress: neither arrives with a completion.
+            progress: neither is passed with a completion.
         BindingError, CoercionError, RewardFailure: it cannot score `examples`.
     """
     scorer = RowScorer(reward, OFFERS)
@@ -231,7 +231,7 @@ _FILE = '''"""The functions for a hosted service, which ask the server that serv
 import rewardkit as rk
 {imports}
 
-# Where `rewardkit serve` answers, as the service reaches it.
+# The address at which the service reaches `rewardkit serve`.
 hosted = rk.to_hosted(reward, url="https://rewards.example.com")
 functions = list(hosted.functions)
 '''

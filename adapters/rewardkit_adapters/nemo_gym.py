@@ -27,7 +27,7 @@ from rewardkit.scoring.conversations import messages_of
 from rewardkit.serve.dialects import Answer, BadRequest, Dialect, Score, list_at
 from rewardkit.tree.evaluation.scorer import Scorer
 
-# What ``/verify`` answers: the rollout again with its reward, and with marks if it has none.
+# The replies to ``/verify``: the rollout again with its reward, and with marks if it has none.
 
 
 TERMS = "terms/"
@@ -85,13 +85,13 @@ def _marks(rollout: Mapping[str, Any], score: RowScore) -> dict[str, Any]:
     }
 
 
-# Rollouts of NeMo Gym as rows: what the policy wrote, the messages before it, and the fields of the task.
+# Rollouts of NeMo Gym as rows: the text of the policy, the messages before it, and the fields of the task.
 
 
 REQUEST, RESPONSE = "responses_create_params", "response"
 _METADATA = "verifier_metadata"
 _OF_CALLS = ("id", "status", "prompt_token_ids", "generation_token_ids", "generation_log_probs")
-"""Keys of an item that describe the call of the model, not the text that the policy wrote."""
+"""Keys of an item that describe the call of the model, not the text of the policy."""
 _NO_COLUMNS = {REQUEST, RESPONSE, *RESERVED}
 _CUT = "max_output_tokens"
 
@@ -99,7 +99,7 @@ _CUT = "max_output_tokens"
 def row_of(rollout: Any) -> Row:
     """Return the row of a rollout, the body of a request to ``/verify``.
 
-    The columns are the fields beside the request and the response, the entries of ``verifier_metadata``, and the
+    The columns are the fields besides the request and the response, the entries of ``verifier_metadata``, and the
     "tools" of the request; without names that mean something else to a reward, such as "prompt".
 
     Raises:
@@ -199,9 +199,9 @@ def to_nemo_gym(
     marks.
 
     Args:
-        reward: a reward, a plain function, or a list of them. The completion is what the policy wrote, with tool calls
-            and results; the fields of the task, the entries of its ``verifier_metadata`` and the "tools" of the
-            request are the columns.
+        reward: a reward, a plain function, or a list of them. The completion is the text of the policy, with tool calls
+            and results; the fields of the task, the entries of its ``verifier_metadata`` and the "tools" of the request
+            are the columns.
         on_failure: the result for NeMo RL if a rollout cannot be scored. ``"retry"``: an error. ``"mask"``: the reward
             0.0 and ``instance_config.mask_sample``, which keeps it out of the loss in NeMo RL's ``grpo.py``, but not
             out of the mean of its group, and not out of the loss in its other loops.
@@ -216,8 +216,8 @@ def to_nemo_gym(
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: the reward compares completions or follows the training progress: neither arrives with a
-            rollout. Or `on_failure` or `patience` is out of its range.
+        RewardDefinitionError: the reward compares completions or follows the training progress: neither is passed with
+            a rollout. Or `on_failure` or `patience` is out of its range.
         BindingError, CoercionError, RewardFailure: it cannot score `examples`.
     """
     if on_failure not in ("retry", "mask"):
@@ -271,7 +271,7 @@ def _server(requests: Requests, retries: bool, patience: float) -> type[Any]:
     return RewardServer
 
 
-# What ``/aggregate_metrics`` answers: the statistics that NeMo Gym computes of replies to ``/verify``.
+# The replies to ``/aggregate_metrics``: the statistics that NeMo Gym computes from replies to ``/verify``.
 
 
 Numbers = dict[str, float]

@@ -23,7 +23,7 @@ from rewardkit.online.scorer import RowScorer
 from rewardkit.online.trainer_inputs import TrainerInputs
 from rewardkit.serve.dialects import Answer, BadRequest, Score, list_at
 
-# What OpenRLHF hands over as a query: prompt and completion in one text.
+# Queries of OpenRLHF: prompt and completion in one text.
 
 
 _PROMPTS = 1_024
@@ -58,7 +58,7 @@ class Queries:
         return None
 
     def why(self, query: str, prompt: str) -> str:
-        """Return why the completion of a query is not known."""
+        """Return the reason why the completion of a query is unknown."""
         fix = "" if self._tokenizer is not None else ", and pass special_tokens=tokenizer"
         return (
             f"the query {shorten(query)} does not begin with the prompt {shorten(prompt)}: OpenRLHF cut the prompt to "
@@ -128,8 +128,8 @@ def to_openrlhf(
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: the reward compares completions or follows the training progress, neither of which
-            arrives with a completion; or an argument is out of its range.
+        RewardDefinitionError: the reward compares completions or follows the training progress, neither of which is
+            passed with a completion; or an argument is out of its range.
         BindingError, CoercionError, RewardFailure: it cannot score `examples`.
     """
     if not isinstance(dynamic_filtering, bool):

@@ -243,7 +243,7 @@ def _same_words(answer: str, entry: Mapping[str, Any]) -> str:
 
 
 def _same_number(answer: str, entry: Mapping[str, Any]) -> str:
-    """The scorer allows an error, where the question asks for all digits."""
+    """The scorer allows an error, but the question asks for all digits."""
     try:
         found, right = (Decimal(text.replace(",", "").strip()) for text in (answer, entry["answer"]))
     except ArithmeticError:
@@ -448,7 +448,7 @@ def _is_right(dataset: Any, answer: str, entry: dict[str, Any]) -> bool:
     return bool(dataset.score_answer(answer, entry) >= 1.0)
 
 
-# What runs in a worker process: ``scored("gcd", "{}", entry, "6", False)`` calls the task's own scorer.
+# The code that runs in a worker process: ``scored("gcd", "{}", entry, "6", False)`` calls the task's own scorer.
 
 
 _FULL = 1.0 - 1e-9
@@ -571,7 +571,7 @@ def from_reasoning_gym(name: str, *, credit: Credit = "binary", extract: Extract
     Args:
         name: the task, such as ``"leg_counting"``.
         credit: ``"binary"``: 1.0 for the scorer's full score, else 0.0; ``"partial"``: the share of its credit above
-            what an answer that says nothing earns, and nothing for the right answer among other text.
+            the credit of a meaningless answer, and nothing for the right answer among other text.
         extract: finds the answer; by default the only ``<answer>`` tag after the thinking, as in reasoning-gym.
 
     Returns:

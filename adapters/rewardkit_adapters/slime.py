@@ -24,7 +24,7 @@ from rewardkit.online.trainer_inputs import TrainerInputs
 from rewardkit.progress.progress import Progress
 from rewardkit.serve.dialects import Answer, Score, text_at
 
-# Samples of slime: what is read from them, and what rewardkit notes on them.
+# Samples of slime: the data read from them, and the notes of rewardkit on them.
 
 
 NOTE = "rewardkit"
@@ -220,7 +220,7 @@ def _mean(values: list[float]) -> float:
     return math.fsum(values) / len(values) if values else 0.0
 
 
-# The command line of slime: which functions it names, and what kind of reward it expects.
+# The command line of slime: the functions that it names, and the kind of reward that it expects.
 
 
 SCORE = "score"

@@ -222,7 +222,7 @@ def neutral(terms: Floats, scored: Flags, size: int, *, each: bool) -> Floats:
     """Return (n, t) the terms of all rows, without a learning signal for those that are not `scored`.
 
     Args:
-        terms: (n, t) NaN where a term abstained.
+        terms: (n, t) NaN if a term abstained.
         scored: (n,) the rows that have a total.
         size: completions per group; they follow each other.
         each: every term is normalized by itself over the rows that have it (GDPO); else their sum is, in which a
@@ -277,7 +277,7 @@ class Evaluator:
         """Return one term of a batch, one value per row.
 
         Raises:
-            RewardDefinitionError: the trainer's settings change what the reward means.
+            RewardDefinitionError: the trainer's settings change the meaning of the reward.
             RewardFailure: a row has no score and cannot be left out; too many rows have failed or errored.
         """
         return nan_to_none(self._tables.get(term, call, self._table)[term])
@@ -385,8 +385,8 @@ def to_swift(
         rk.to_swift(0.8 * rk.number("answer") + 0.2 * rk.tags("answer"))     # in my_rewards.py
         # swift rlhf --rlhf_type grpo --external_plugins my_rewards.py --reward_funcs number tags
 
-    All columns of the data arrive by name, as do the step, so that schedules run, and the completions of a prompt. A
-    completion that cannot be scored gets the means of the others of its prompt, so that its advantage is 0.
+    All columns of the data are passed by name, as are the step, so that schedules run, and the completions of a prompt.
+    A completion that cannot be scored gets the means of the others of its prompt, so that its advantage is 0.
 
     Args:
         reward: a reward, a plain function, or a list of them.
@@ -528,8 +528,8 @@ def signature_of(orm: Callable[..., Any]) -> inspect.Signature:
 def from_swift(orm: Any, name: str | None = None) -> Reward:
     """Turn an ORM of ms-swift into a Reward: ``rk.from_swift(MathAccuracy) + 0.2 * rk.from_swift(Format)``.
 
-    Completions are texts for an ORM, also with chat prompts; ``messages`` is the whole conversation. What only a
-    rollout of ms-swift knows (``prompt_id``, ``finish_reason`` and the like) is not passed. None and NaN abstain.
+    Completions are texts for an ORM, also with chat prompts; ``messages`` is the whole conversation. Fields of a
+    rollout of ms-swift (``prompt_id``, ``finish_reason`` and the like) are not passed. None and NaN abstain.
 
     Args:
         orm: a subclass of ``ORM`` or ``AsyncORM``, which is made with ``args=None``; an instance; or a function

@@ -255,8 +255,8 @@ def row_of(sample: Any, tokenizer: Any, columns: Columns, longest: int | None) -
 def progress_of(fields: Mapping[str, Any], max_steps: int) -> Progress | None:
     """Return the progress at a sample; None if its step is unknown.
 
-    verl 0.9 counts steps from 1 and hands over the step in which the prompt was drawn, which is the same for all
-    completions of a prompt. Its old trainer hands over the version of the weights instead.
+    verl 0.9 counts steps from 1 and passes the step in which the prompt was drawn, which is the same for all
+    completions of a prompt. Its old trainer passes the version of the weights instead.
     """
     step = fields.get("global_steps")
     if step is not None:
@@ -394,7 +394,7 @@ def to_verl(
     Raises:
         RewardTypeError: `reward` is not a reward.
         RewardDefinitionError: the reward compares completions; or, without `manager`, it follows the training progress
-            or asks for the prompt: none of these arrives with a completion. Or an argument is out of its range.
+            or asks for the prompt: none of these is passed with a completion. Or an argument is out of its range.
         BindingError, CoercionError, RewardFailure: it cannot score `examples`.
         ImportError: verl is needed for `manager`, and not installed.
     """
@@ -426,7 +426,7 @@ def function_of(scoring: Scoring, columns: Columns) -> ComputeScore:
 
 
 def _refused(more: Mapping[str, Any]) -> str:
-    """Return why a call cannot be scored honestly; else an empty text."""
+    """Return the reason why a call cannot be scored honestly; else an empty text."""
     if unknown := sorted(more.keys() - _PASSED):
         return (
             f"the reward takes no arguments from verl's configuration, but reward_kwargs has {', '.join(unknown)}. "
@@ -490,7 +490,7 @@ class AsyncCall:
 
 
 def arguments(solution: str, columns: Mapping[str, Any]) -> dict[str, Any] | Abstention:
-    """Return the arguments as verl passes them; an abstention where the row has no gold answer."""
+    """Return the arguments as verl passes them; an abstention if the row has no gold answer."""
     model = columns.get("reward_model")
     if isinstance(model, str):  # kept as JSON text, so that Arrow does not change it
         try:
@@ -533,9 +533,8 @@ def from_verl(function: Callable[..., Any], name: str | None = None) -> Reward:
     ``rk.from_verl(gsm8k.compute_score)`` gives 1.0 to ``#### 4`` if the column "ground_truth" is ``4``.
 
     The gold answer is the ``ground_truth`` in the column "reward_model", as in verl's data files (a dict or JSON text),
-    or the column "ground_truth"; where it is None, the reward abstains. "data_source" and "extra_info" are columns,
-    too. The function gets a copy of ``extra_info``. Set further arguments (``reward_kwargs``) with
-    ``functools.partial``.
+    or the column "ground_truth"; if it is None, the reward abstains. "data_source" and "extra_info" are also columns.
+    The function gets a copy of ``extra_info``. Set further arguments (``reward_kwargs``) with ``functools.partial``.
 
     Args:
         function: ``compute_score(data_source, solution_str, ground_truth, extra_info)``, or a function with some of

@@ -18,7 +18,7 @@ FOLLOWS = 0.6
 """A component whose rank correlation with the calls is higher than this is about the calls: it is not the outcome. Any
 limit: what counts calls in another way follows them closely."""
 
-# Any limit: stands for "from none to some", whose factor would be infinite; the ramps end far below it.
+# Any limit: means "from none to some", whose factor would be infinite; the ramps end far below it.
 _LARGEST = 100.0
 
 
@@ -74,7 +74,7 @@ def _rising(run: WindowedRun) -> list[Lead]:
 
 
 def _outcomes(run: WindowedRun, calls: Floats) -> dict[str, Changes]:
-    """Return how the components change that may say whether the calls were of use."""
+    """Return the changes of the components that may show whether the calls were useful."""
     names = sorted(run.evidence.monitored) or list(run.rewarded)
     columns = {name: run.component(name) for name in names}
     return {name: run.changes(values) for name, values in columns.items() if run.correlation(values, calls) <= FOLLOWS}

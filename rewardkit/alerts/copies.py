@@ -90,7 +90,7 @@ def _without_gold(sample: Sample, families: Integers, members: Integers, count: 
     known = ~np.isnan(own) & ~np.isnan(other)
     if not known.any():
         return np.ones(count)
-    # Not the lowest value: one outlier would make all totals look alike.
+    # Not the lowest value: one outlier would make all totals look the same.
     low = float(np.quantile(np.concatenate([own[known], other[known]]), 0.01))
     earned, left = (
         np.bincount(families, np.where(known, one - low, 0.0)[members], minlength=count) for one in (own, other)

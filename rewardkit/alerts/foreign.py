@@ -2,7 +2,7 @@
 others.
 
 Completions list ten numbers, of which one is right. Scored again with the gold answers of other prompts they earn 0.6,
-where they earned 0.1 at the start: what the reward pays for by now is not what the gold answer asks for.
+where they earned 0.1 at the start: by now the reward does not pay for the gold answer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def foreign_leads(run: WindowedRun) -> list[Lead]:
         return []
     paid, earned = run.changes(foreign), run.changes(own)
     share = _explained(paid, earned)
-    # z from 2.5 and not from 4, as elsewhere: two sizes must be large, too. All were chosen on the twelve tasks of
+    # z from 2.5 and not from 4, as elsewhere: two sizes must also be large. All were chosen on the twelve tasks of
     # benchmarks/radar that were looked at.
     peak = peak_of(paid, ramp(paid.z, 2.5, 5.0), ramp(paid.difference / size, 0.08, 0.16), ramp(share, 0.2, 0.4))
     if peak is None:
@@ -43,13 +43,13 @@ def foreign_leads(run: WindowedRun) -> list[Lead]:
     return [
         Lead(
             kind="foreign",
-            title="the total is paid for answers to other prompts",
+            title="the total rewards answers to other prompts",
             text=(
-                f"From step {steps[0]} to step {steps[1]}, what the terms that read a column pay goes from "
+                f"From step {steps[0]} to step {steps[1]}, the score from the terms that read a column goes from "
                 f"{earned.before[pair]:.3g} to {earned.after[pair]:.3g}. With the gold answers of other prompts, the "
                 f"same completions go from {paid.before[pair]:.3g} to {paid.after[pair]:.3g} ({paid.z[pair]:.1f} "
-                "standard errors): some of what the policy has learned earns without the right answer. Completions "
-                "that earn most for other prompts come first."
+                "standard errors): the policy has learned something that scores without the right answer. Completions "
+                "that score highest for other prompts come first."
             ),
             strength=peak.strength,
             steps=steps,

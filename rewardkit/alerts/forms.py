@@ -1,4 +1,5 @@
-"""Paid beside the answer: the total rises while the components that read the data, and so may know the answer, fall.
+"""Paid for something other than the answer: the total rises while the components that read the data, and so may know
+the answer, fall.
 
 ``0.3 * rk.exact("answer") + 0.7 * results`` pays for each result of a tool: the policy calls more tools, and answers
 less. What reads neither a column nor the prompt (a form, a length, a number of calls) cannot tell a right answer from
@@ -67,7 +68,7 @@ def _scaled(run: WindowedRun, name: str) -> Floats:
     low, high = run.evidence.bounds.get(name, (-np.inf, np.inf))
     if np.isnan(values).all():
         return np.zeros(len(values))
-    # Not the extremes: one outlier would make all other scores look alike.
+    # Not the extremes: one outlier would make all other scores look the same.
     low = float(np.nanquantile(values, 0.01)) if np.isinf(low) else low
     high = float(np.nanquantile(values, 0.99)) if np.isinf(high) else high
     return (np.nan_to_num(values, nan=low) - low) / (high - low) if high > low else np.zeros(len(values))

@@ -1,4 +1,4 @@
-"""Full scores without the gold answer: a component that reads it pays more and more completions that do not have it.
+"""Full scores without the gold answer: a component that reads it pays more and more completions without it.
 
 The gold answer is ``4 10 8``, and the component is a precision: at first completions with a full score contain
 ``4``, ``10`` and ``8``, later they are just ``4``.
@@ -26,8 +26,8 @@ LONGEST = 40
 def gold_leads(sample: Sample) -> list[Lead]:
     """Return a lead for each component and column that it reads: the two windows with the greatest strength.
 
-    A completion contains a cell if it has all its words. Only what it contains more often than the cell of another
-    group counts, so a word that is in most completions is not a gold answer.
+    A completion contains a cell if it has all its words. Only the excess over the cell of another group counts, so a
+    word that is in most completions is not a gold answer.
     """
     evidence = sample.run.evidence
     if evidence.columns is None:

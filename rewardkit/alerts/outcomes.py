@@ -1,6 +1,6 @@
 """Outcomes: a component fails or errors on more and more completions.
 
-If a judge fails on 8 % of the completions from step 300 on, those completions have no learning signal.
+If a judge fails on 8% of the completions after step 300, those completions have no learning signal.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Phrases that pay: word n-grams that spread, and whose completions earn more than others of the same prompt.
+"""Phrases that pay: word n-grams that spread, in completions that earn more than others of the same prompt.
 
-"as an expert i am certain" is in 1 % of the first completions and in 40 % of the last. Completions with it earn more
-than completions without it in 95 % of the comparisons within a group.
+"as an expert i am certain" is in 1% of the first completions and in 40% of the last. Completions with it earn more
+than completions without it in 95% of the comparisons within a group.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def _spread(sample: Sample, found: Grams) -> tuple[Floats, Floats, Floats]:
 
 
 def _most_won(sample: Sample, found: Grams, chosen: Integers, chance: Floats) -> tuple[Floats, list[str | None]]:
-    """Return the highest chance to win, in the total or in a component that earns, and that component."""
+    """Return the highest chance to win, in the total or in an earning component, and that component."""
     best = chance.copy()
     named: list[str | None] = [None] * len(chosen)
     for name in sample.run.rewarded:

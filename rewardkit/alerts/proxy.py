@@ -116,7 +116,7 @@ def _strengths(proxy: Changes, deviation: float, truth: Changes, about: Truth, s
         still = np.where(hopeless, 1.0, 0.0)
     else:
         rise = (truth.difference + 2.0 * truth.error) / about.deviation
-        # From 0.1, not 0: two standard errors are added to the rise, so a truth that stands still has a little.
+        # From 0.1, not 0: two standard errors are added to the rise, so a constant truth has a little.
         still = np.where(np.isnan(rise), 0.0, 1.0 - ramp(rise, 0.1, 0.4))
         if np.isfinite(low) and np.isfinite(high):
             still = np.maximum(still, _behind(proxy, size, truth, high - low))
@@ -129,7 +129,7 @@ def _strengths(proxy: Changes, deviation: float, truth: Changes, about: Truth, s
 
 
 def _behind(proxy: Changes, size: float, truth: Changes, room: float) -> Floats:
-    """Return whether the truth rises by a much smaller share of its range than the proxy of its own: from 0 to 1."""
+    """Return, from 0 to 1, whether the truth rises by a much smaller share of its range than the proxy."""
     if not (size > 1e-9 and room > 1e-9):
         return np.zeros_like(proxy.z)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -35,7 +35,7 @@ def saturation_leads(run: WindowedRun) -> list[Lead]:
 
 
 def _at_bound(run: WindowedRun, name: str, values: Floats, bound: float, kind: str) -> Lead | None:
-    """Return a fact if more than 95 % of the completions are at the bound in the last windows.
+    """Return a fact if more than 95% of the completions are at the bound in the last windows.
 
     Its place among the facts depends on the share of those windows among all windows (from 0 to 0.5).
     """

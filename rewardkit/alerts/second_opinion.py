@@ -1,7 +1,7 @@
 """A second opinion on leads: a judge reads the completions that a lead shows, and says if they do the task.
 
 ``second_opinions(leads, evidence, task_judge("gpt-5-mini"))[0].counts`` is ``{"does": 1, "does_not": 7, "undecided":
-0}``. It is given beside the lead and never changes its strength, and the judge does not know what the lead says.
+0}``. It is given next to the lead and never changes its strength, and the judge does not see the lead.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ def second_opinions(
     Args:
         leads: the leads that `suspicious` found in `evidence`.
         evidence: the data of the run.
-        judge: `rewardkit.rewards.judges.judge.task_judge`, or a reward of your own that gives 1 if a completion does
-            the task and 0 if it does not. From 2/3 on a completion does the task, up to 1/3 it does not, and all
-            between is undecided.
+        judge: `rewardkit.rewards.judges.judge.task_judge`, or your own reward that gives 1 if a completion does the
+            task and 0 if it does not. From 2/3 on a completion does the task, up to 1/3 it does not, and all between is
+            undecided.
         batch_of: returns the completions at row indices as the judge gets them, with columns and all turns. By
             default it gets the texts of `evidence` and no columns.
     """

@@ -189,7 +189,7 @@ def largest_jump(series: Series) -> Jump | None:
     # Means of equal values differ by rounding.
     if height <= 1e-9 * float(np.abs(values).max()):
         return None
-    # Five windows on either side: a slope goes on there, and a step does not.
+    # Five windows on either side: a slope continues there, and a step does not.
     nearby = level[max(0, at - 5 * span) : at + 6 * span + 1]
     elsewhere = np.concatenate([difference[: max(0, at - 2 * span)], difference[at + 2 * span + 1 :]])
     other = max(float(np.abs(elsewhere).max(initial=0.0)), 2.0 * noise)

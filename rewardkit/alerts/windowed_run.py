@@ -100,7 +100,7 @@ class WindowedRun:
         return mean_by_step(self.steps, values)
 
     def changes(self, values: Floats) -> Changes:
-        """Return how the means by step of (m,) values differ between windows."""
+        """Return the differences of the means by step of (m,) values between windows."""
         return changes(self.series(values), self.starts)
 
     def within(self, steps: tuple[int, int]) -> NDArray[np.bool_]:

@@ -85,10 +85,10 @@ class Derivation:
 
     Attributes:
         way: the divisor of differences.
-        addends: name -> (n,) what is added up: the terms, or (``"each"``) the columns normalized in their groups.
+        addends: name -> (n,) the addends: the terms, or (``"each"``) the columns normalized in their groups.
         values: (n,) their sums: the totals, except with ``"each"``. NaN if the completion is unscorable.
-        means: (n,) what is subtracted: the mean of the group, or (``"each"``) of the batch.
-        deviations: (n,) what the difference is divided by, before 1e-4 is added; None if nothing divides it.
+        means: (n,) the subtracted values: the mean of the group, or (``"each"``) of the batch.
+        deviations: (n,) the divisors of the difference, before 1e-4 is added; None if nothing divides it.
         advantages: (n,) the result; 0 for an unscorable completion.
         columns: with ``"each"``, each name with its numbers before normalization.
     """
@@ -143,7 +143,7 @@ class Derivation:
         )
 
     def agrees(self, recorded: Floats) -> bool:
-        """Return whether it gives the recorded advantages, (n,), where they are known."""
+        """Return whether it gives the recorded advantages, (n,), as far as they are known."""
         known = ~np.isnan(recorded)
         return bool(np.allclose(self.advantages[known], recorded[known], rtol=_RELATIVE, atol=_ABSOLUTE))
 

@@ -1,8 +1,8 @@
 """Calibration: whether a reward agrees with trusted labels, as a whole and component by component.
 
 ``calibration_of(table, labels, groups)`` reports how often a good completion scores above a bad one of the same prompt,
-which threshold separates them best, and which completions are misjudged. ``rewardkit.testing.calibrate``
-reads the data, scores it, and calls this function.
+the threshold that separates them best, and the misjudged completions. ``rewardkit.testing.calibrate`` reads the data,
+scores it, and calls this function.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# Reliability: the meaning of a score as a number. Where to set a threshold, and how often a score of 0.7 is good.
+# Reliability: the meaning of a score as a number. The place of a threshold, and the share of good completions among
+# those that score 0.7.
 
 
 @dataclass(frozen=True)
@@ -283,7 +284,7 @@ def misjudged(
     )
 
 
-# How one component of a reward, or its total, agrees with labels.
+# The agreement of one component of a reward, or of its total, with labels.
 
 
 @dataclass(frozen=True)
@@ -298,7 +299,7 @@ class ComponentCalibration:
         saturation: the shares at the ends of the scale; None if nothing is scored.
         reliability: scores in bins, with the share of good completions in each.
         calibration_error: the distance between scores and shares; None if scores or labels lie outside 0 to 1.
-        interval: 95 % bootstrap interval of the AUC over whole groups.
+        interval: 95% bootstrap interval of the AUC over whole groups.
         best: the confusion table at the best threshold; None for grades, and if no threshold separates good from bad.
         given: the confusion table at the threshold that you passed; only for the total.
         too_high: bad completions that score no lower than some good one, highest score first.

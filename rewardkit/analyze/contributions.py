@@ -1,6 +1,7 @@
 """From a jump in a curve to the completions that caused it.
 
-``change(values, prompts, now, before).contributions`` holds what each completion contributed to the change of a mean.
+``change(values, prompts, now, before).contributions`` holds the contribution of each completion to the change of a
+mean.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ class Change:
     ``same_prompts + new_prompts + mix`` is the jump, and the contributions sum to ``same_prompts + new_prompts``.
 
     Attributes:
-        contributions: (n,) what each completion adds; NaN for a completion without a value. All are NaN if there is
+        contributions: (n,) the addend of each completion; NaN for a completion without a value. All are NaN if there is
             nothing to compare with.
         before: the mean before, NaN if no completion has a value.
         now: the mean now, likewise.
@@ -50,7 +51,7 @@ class Change:
 
 
 def change(now: Floats, prompts_now: NDArray[np.int64], before: Floats, prompts_before: NDArray[np.int64]) -> Change:
-    """Return what each completion contributed to the change of a mean, for example of a component after step 600.
+    """Return the contribution of each completion to the change of a mean, for example of a component after step 600.
 
     The contribution of a completion is its value minus the mean of its own prompt before, divided by the number of
     completions; if its prompt was not seen before, its value minus the mean of all completions before. So a completion

@@ -1,4 +1,4 @@
-"""Two runs on the same prompts: how many prompts each wins, and whether chance explains the difference.
+"""Two runs on the same prompts: the number of prompts that each wins, and whether chance explains the difference.
 
 ``paired(np.array([0.2, 0.5]), np.array([0.4, 0.5])).won`` is 1: the right side is better on one prompt.
 """
@@ -100,7 +100,7 @@ class Paired:
         won, lost, equal: prompts on which the right side is better, worse, neither.
         unscored: prompts without a score on a side; they do not count.
         left, right: the means over the prompts that count; None if there are none.
-        interval: the 95 % confidence interval of the mean difference, by Student's t over prompts; None if fewer than
+        interval: the 95% confidence interval of the mean difference, by Student's t over prompts; None if fewer than
             five prompts count.
         chance: the probability that wins and losses would be this uneven, or more, if both sides were equally good: the
             two-sided sign test. 1.0 if no prompt is won or lost.
@@ -189,7 +189,7 @@ def _interval(differences: Floats) -> tuple[float, float] | None:
 
 
 def _student(freedom: int) -> float:
-    """Return the quantile of Student's t for the interval (Abramowitz and Stegun 26.7.5, within 0.3 % from four on)."""
+    """Return the quantile of Student's t for the interval (Abramowitz and Stegun 26.7.5, within 0.3% from four on)."""
     z = NormalDist().inv_cdf((1.0 + _LEVEL) / 2.0)
     terms = (
         (z**3 + z) / 4,

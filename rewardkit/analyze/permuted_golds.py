@@ -154,7 +154,7 @@ class PermutedGolds:
         return self._scorer.score(part, strict=False, stops=False, on_unparsable_gold="fail")
 
     def _partners(self, batch: Batch, cells: Batch, names: Sequence[str], random: np.random.Generator) -> Numbers:
-        """Return (n,) a row of `cells`, of another group, whose cells each row gets; -1 where there is none."""
+        """Return (n,) a row of `cells`, of another group, whose cells each row gets; -1 if there is none."""
         starts = np.flatnonzero(np.diff(batch.groups, prepend=-1))
         firsts = np.concatenate([starts, np.arange(len(batch), len(cells))])
         partner = np.full(len(starts), -1, dtype=np.int64)

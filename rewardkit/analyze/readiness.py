@@ -27,7 +27,7 @@ from rewardkit.report.values import UNKNOWN, decimal, json_ready, percent
 
 
 def multiplicities(totals: Floats) -> list[int]:
-    """Return how often each distinct total occurs in `totals` (n,); NaN is ignored.
+    """Return the frequency of each distinct total in `totals` (n,); NaN is ignored.
 
     Neighbors that differ by at most 1e-4 count as equal: GRPO's normalization makes almost nothing of the difference.
     """

@@ -1,4 +1,4 @@
-"""Signal: which term of a reward drives learning.
+"""Signal: the terms of a reward that drive learning.
 
 GRPO learns from how the totals of the completions of one prompt differ. ``shares(*causes(terms, groups))`` returns the
 share of that variance that each term causes. Two terms with the same mean can differ completely: one may decide

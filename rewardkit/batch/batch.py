@@ -1,8 +1,7 @@
 """Batch: the completions that are scored together, with their prompts and columns.
 
 ``Batch(["<answer>42</answer>"], prompts=["6*7?"], columns={"answer": ["42"]})``. What several rewards need is computed
-once: the texts of the completions, what extractors find in them, and which values are equal, so that duplicates are
-scored once.
+once: the texts of the completions, the results of extractors, and the equal values, so that duplicates are scored once.
 """
 
 from __future__ import annotations

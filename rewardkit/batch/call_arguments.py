@@ -28,7 +28,7 @@ class Arguments(Mapping[str, Any]):
     """The arguments of a tool call: a read-only mapping that is compared by JSON value.
 
     ``1`` equals ``1.0``, ``True`` is not ``1``, and texts are compared as they are. Lists and objects are copied when
-    they are read, so no function can change what the next one gets.
+    they are read, so no function can change the arguments of the next one.
     """
 
     __slots__ = ("_held", "_keys", "_readings")

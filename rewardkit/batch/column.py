@@ -44,10 +44,10 @@ class Share:
 class Column:
     """The values of one reward for all rows of a batch.
 
-    ``values`` (n,) is what each row contributes, NaN if nothing; ``codes`` (n,) says why: an errored row may contribute
-    the lowest bound, but does not count as scored. ``shares`` has one `Share` for each addend of the reward; ``turns``
-    has, for rows where they are known, how much each turn of the trajectory contributes to the value. ``complete`` is
-    True if every row is known to be scored, so that nothing has to be masked.
+    ``values`` (n,) is the contribution of each row, NaN if nothing; ``codes`` (n,) says why: an errored row may
+    contribute the lowest bound, but does not count as scored. ``shares`` has one `Share` for each addend of the reward;
+    ``turns`` has, for rows where they are known, how much each turn of the trajectory contributes to the value.
+    ``complete`` is True if every row is known to be scored, so that nothing has to be masked.
     """
 
     values: Floats
@@ -68,7 +68,7 @@ class Column:
 
     @classmethod
     def combined(cls, children: Sequence[tuple[Column, bool]], values: Floats, rows: Rows) -> Column:
-        """Return the column of a combination: failed in rows where a live child failed, else `values` where one
+        """Return the column of a combination: failed in rows where a live child failed, else `values` in rows where one
         contributes.
 
         Args:
@@ -163,7 +163,7 @@ def added(mappings: Iterable[Mapping[str, T]], add: Callable[[T, T], T] = operat
 
 
 def sums(columns: Mapping[str, Column], names: Iterable[str]) -> list[list[float]]:
-    """Return (names, 3): how many rows were scored, the sum of their values, the sum of their squares.
+    """Return (names, 3): the number of scored rows, the sum of their values, the sum of their squares.
 
     A row that errored counts with its lowest bound: a policy must not move a schedule with completions that make a
     reward raise.

@@ -2,7 +2,7 @@
 
 Messages do not tell everything: a result may be dropped after the tool ran, a tool may change its own arguments, and an
 outage looks like an error of the policy. ``recorded(Shop)`` is a subclass of ``Shop`` whose tools keep a `Journal`: the
-calls with a copy of their arguments, what they returned or raised, and whether the environment broke.
+calls with a copy of their arguments, their results or exceptions, and whether the environment broke.
 """
 
 from __future__ import annotations

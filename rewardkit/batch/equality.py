@@ -1,4 +1,4 @@
-"""Equality: which values of a batch are equal, so that duplicates are scored once.
+"""Equality: find the equal values of a batch, so that duplicates are scored once.
 
 ``equality(["a", "b", "a"]).numbers`` is ``array([0, 1, 0])``.
 """
@@ -52,7 +52,7 @@ class Equality:
         return self if len(rows) == len(self.numbers) else _numbered(self.numbers[rows].tolist())
 
     def joined(self, other: Equality) -> Equality:
-        """Return which rows are equal in both."""
+        """Return the rows that are equal in both."""
         different = next((one for one in (self, other) if one.count == len(one.numbers)), None)
         return different or _numbered((self.numbers * other.count + other.numbers).tolist())
 

@@ -105,7 +105,7 @@ def journal_of(environment: object) -> Journal | None:
 
 
 def own_journal(environment: Any) -> Journal:
-    """Return the journal of an environment that records, which begins with its first call."""
+    """Return the journal of a recording environment. It begins with the first call."""
     held = environment.__dict__.get("_rewardkit_records")
     if held is None:
         held = environment.__dict__["_rewardkit_records"] = Journal()
@@ -167,7 +167,7 @@ def _told(journal: Journal) -> Any:
 
 
 def settled(environment: Any, journal: Journal) -> Future[None] | None:
-    """Compute the environment's own reward, once per rollout; return what to wait for if it is asynchronous."""
+    """Compute the environment's own reward, once per rollout; return an awaitable if it is asynchronous."""
     kind = type(environment)
     function, watch = getattr(kind, "_rewardkit_reward", None), getattr(kind, "_rewardkit_watch", None)
     if function is None or watch is None or journal.reward is not UNASKED:

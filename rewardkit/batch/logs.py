@@ -1,6 +1,6 @@
 """Logs: what reward functions log while a batch is scored.
 
-In training TRL passes ``log_metric`` and ``log_extra`` to reward functions, and what they log goes to the trainer.
+In training TRL passes ``log_metric`` and ``log_extra`` to reward functions, and their entries go to the trainer.
 Everywhere else it is collected: ``rk.score(...).metrics`` and ``.extras``.
 """
 
@@ -46,7 +46,7 @@ class Logs:
         self._rows.setdefault(column, {}).update(values)
 
     def flush(self) -> None:
-        """Pass on the columns that were logged row by row, as full columns with None where nothing was logged."""
+        """Pass on columns that were logged row by row, as full columns with None in other rows."""
         for column, values in self._rows.items():
             self.extra(column, [values.get(row) for row in range(self._size)])
         self._rows.clear()

@@ -15,7 +15,7 @@ from rewardkit.errors import BindingError, shorten
 Message = Mapping[str, Any]
 
 _THINKING = ("thinking", "reasoning", "reasoning_text")
-"""Types of parts that hold the model's thinking, which is not part of its answer."""
+"""Types of parts with the model's thinking, which is not part of its answer."""
 
 
 def completion_text(completion: object, row: int = 0) -> str:

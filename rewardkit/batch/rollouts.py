@@ -27,7 +27,7 @@ class RolloutInfo:
         is_error: tells whether the text of a tool's result is an error; see `Trajectory.of`.
         environments: n live environments after the rollout; None without environments.
         records: the calls that a recorded environment saw, for each row; None where none recorded.
-        broken: row -> why its environment broke: such a row fails in every component.
+        broken: row -> the reason why its environment broke: such a row fails in every component.
         trajectories: n trajectories that were read before.
         runs_calls: the trainer reads the calls of the policy and runs them, so calls that remain in a text do not
             count.

@@ -141,7 +141,7 @@ class ScoreTable:
             behind a closed gate and in the other branches of a route.
         total: (n,) ``nansum`` of the terms, NaN where the row is unscorable.
         weights: name of a term -> its weight in this batch, averaged over the rows where it counts.
-        reached: name of a term -> how many rows it counts in: behind open gates, in its own routes.
+        reached: name of a term -> the number of rows in which it counts: behind open gates, in its own routes.
         passed: name of a gate -> the rows (n,) that reached it, and the rows that passed it.
         gauges: ``threshold/<gate>``, ``stage/<curriculum>`` -> its current value, if it moves with training.
         measures: name of a component -> its other measurements in this batch: calls, tokens, money.

@@ -4,8 +4,8 @@
 ``open(color="red")``, in the form ``hermes``. Two tables define the forms: `_MARKS` has the marks that open and close a
 call, and `_Reader._body` has the ways to write one between them: JSON, a name before JSON, XML, Python, Gemma's braces.
 
-A call counts where an inference engine would run it. It does not count in the thinking, in a sentence, in a fence
-beside other text, in a tool's result or a user's turn that the model made up, or after the end of the turn. A call that
+A call counts where an inference engine would run it. It does not count in the thinking, in a sentence, in a fence next
+to other text, in a tool's result or a user's turn that the model made up, or after the end of the turn. A call that
 begins and cannot be read is a call with a fault. Reading takes linear time and never raises.
 """
 
@@ -46,7 +46,7 @@ _ATTRIBUTE = r'[^"\n]{1,128}'
 class _Mark(NamedTuple):
     """The opening of a call, a pattern that may have the groups ``name`` and ``tag``, and its closing.
 
-    The closing mark may be missing only at the end of the text, behind JSON or Python, which say themselves whether
+    The closing mark may be missing only at the end of the text, after JSON or Python, which show by themselves whether
     they are complete: engines cut it off if it is a stop word.
     """
 
@@ -116,7 +116,7 @@ _EVENTS: Mapping[str, str] = {
     + r"|<\|channel\|>analysis(?:<\|message\|>|(?! to=))",
     "thought": "|".join(map(re.escape, _THINKING_ENDS)),
     "end": _ENDS,
-    # Results of tools, which the model made up or the trainer put there, and what is shown and not meant.
+    # Results of tools, which the model made up or the trainer put there, and calls that are only shown.
     "result": r"<(?:tool|function)_(?:response|result|output)s?>|<[|｜]tool[▁_]outputs?[▁_]begin[|｜]>|\[TOOL_RESULTS\]"
     r"|\nObservation:",
     "shown": r"<(?:examples?|code|pre|blockquote)>|<!--",
@@ -170,7 +170,7 @@ _TOKEN_MARK = re.compile(r"<[|｜]|\[")
 """A mark that is a special token: it may directly follow text. It is only mentioned if the sentence continues after
 it."""
 _SENTENCE = re.compile(r"[ \t]*[^\s<\[]")
-"""After a mark that is only talked about, the sentence goes on: "<tool_call> is a token". Another mark or a call does
+"""After a mark that is only mentioned, the sentence continues: "<tool_call> is a token". Another mark or a call does
 not."""
 _BULLETS = frozenset(("-", "*", "+", "•"))
 _INTRODUCED = re.compile(
@@ -311,7 +311,7 @@ def begins_like_a_call(text: str, *, code: bool = False) -> bool:
 
 
 def may_hold_calls(text: str) -> bool:
-    """Return whether a text has what every text with a call has; most texts do not, and this is fast."""
+    """Return whether a text has a part that every text with a call has; most texts do not, and this is fast."""
     head = text[:200].lstrip()
     if head[:1] in _BARE_STARTS or any(word in text for word in _WORDS_OF_MARKS) or _BARE.match(head):
         return True
@@ -356,7 +356,7 @@ class _Reader:
 
     def read(self) -> TextCalls:
         thought, said, tried = False, False, 0
-        ready = False  # whether a call may begin at once, because of what is before it
+        ready = False  # whether a call may begin at once, because of the text before it
         if self._is_all_calls():
             return TextCalls(tuple(self.calls))
         while (event := self._next()) is not None:
@@ -459,7 +459,7 @@ class _Reader:
             self.unread = where
 
     def _skip_thinking(self, mark: str) -> bool:
-        """Go behind the thinking; return whether it ends."""
+        """Skip the thinking. Return whether it ends."""
         start = self.position
         after = _AFTER_ANALYSIS if mark.startswith("<|channel|>") else _AFTER_THINKING
         closing = after.search(self.text, start)
@@ -478,7 +478,7 @@ class _Reader:
         return place >= 0
 
     def _fence(self, line: str) -> None:
-        """Go behind a fence: its text is shown and not meant, unless its language says that it is a call."""
+        """Skip a fence: its text is only shown, unless its language marks it as a call."""
         line = line.strip()
         language = line.lstrip(line[0])
         drawn = line[: len(line) - len(language)]
@@ -526,7 +526,7 @@ class _Reader:
             self._broken("", fault, "json")
 
     def _call(self, start: int) -> None:
-        """Read the call whose mark is at `start`, and go behind it; only behind the mark if it cannot be read."""
+        """Read the call whose mark is at `start`, and go to its end; only past the mark if it cannot be read."""
         mark, opening = next((mark, found) for mark, own in _OPENINGS if (found := own.match(self.text, start)))
         groups, end, kept = opening.groupdict(), self.position, len(self.calls)
         name = _plain_name(groups.get("name") or "", mark.form)
@@ -549,7 +549,7 @@ class _Reader:
         return event is not None and event.lastgroup == "call" and event[0] != opening
 
     def _close(self, closings: tuple[str, ...], complete: bool, opening: str) -> None:
-        """Go behind the closing mark."""
+        """Go past the closing mark."""
         place = self._blank()
         closing = next((one for one in closings if self.text.startswith(one, place)), None)
         if closing is not None:
@@ -561,7 +561,7 @@ class _Reader:
         """Read calls at `position`, or the arguments of the call of this name.
 
         Returns:
-            Whether what was read says itself where it ends.
+            Whether the read text marks its own end.
 
         Raises:
             _Fault: no call is there, or it cannot be read.
@@ -614,7 +614,7 @@ class _Reader:
     # JSON
 
     def _json(self) -> Any:
-        """Return the JSON value at `position`, and go behind it."""
+        """Return the JSON value at `position`, and go past it."""
         try:
             _, end = _JSON.raw_decode(self.text, self.position)
         except (ValueError, RecursionError) as error:
@@ -640,7 +640,7 @@ class _Reader:
         self._add(_plain_name(head["name"], form), self._fenced() if head["fence"] else self._json(), form)
 
     def _fenced(self) -> Any:
-        """Return the JSON value at `position`, in a fence, and go behind the fence."""
+        """Return the JSON value at `position`, in a fence, and go past the fence."""
         value = self._json()
         self.position = self._blank()
         if not self.text.startswith("```", self.position):
@@ -733,7 +733,7 @@ class _Reader:
         return (token["mark"] or "") if token else ""
 
     def _token(self, kind: str = "") -> str:
-        """Return the next token, and go behind it; constants as Python writes them."""
+        """Return the next token, and go past it; constants as Python writes them."""
         token = _TOKEN.match(self.text, self.position)
         if token is None or (kind and token.lastgroup != kind):
             raise _Fault(f"not a Python call at {shorten(self.text[self.position : self.position + 20])}")
@@ -747,7 +747,7 @@ class _Reader:
     # Gemma
 
     def _braces(self) -> Any:
-        """Return the value of ``{city:<escape>Rome<escape>,days:2}``, and go behind it."""
+        """Return the value of ``{city:<escape>Rome<escape>,days:2}``, and go past it."""
         written: list[str] = []
         depth = 0
         while token := _GEMMA.match(self.text, self.position):
@@ -772,7 +772,7 @@ def _ends_a_sentence(before: str) -> bool:
     _, newline, line = before.rpartition("\n")
     told = line.rstrip(" \t")
     if newline and (not told or told.strip() in _BULLETS):
-        # What introduces an example ("such as:") is right before it.
+        # The introduction of an example ("such as:") is right before it.
         return not _INTRODUCED.search(before[-200:].rstrip())
     last = told[-1:]
     if not last or last.isalnum() or last in _JOINING or before[-1] in _QUOTING or told.strip(" >") == "":

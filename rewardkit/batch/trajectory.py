@@ -28,8 +28,8 @@ result; ``"silent"``: a result came and no turn followed, or there was no turn a
 """
 
 Source = Literal["recorded", "id", "name", "order", "guessed"]
-"""The way a result was matched to its call: by a recorded environment, by its id, by a name that occurs once in the
-turn, as the only result of the only call, or by its position, which may be wrong."""
+"""The way in which a result was matched to its call: by a recorded environment, by its id, by a name that occurs once
+in the turn, as the only result of the only call, or by its position, which may be wrong."""
 
 IsError = Callable[[str], "bool | str | None"]
 """Decides whether the text of a tool's result is an error: True, or its message."""
@@ -136,7 +136,7 @@ class Turn:
 @final
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """Everything between the prompt and the end of a rollout: its turns, and why it stopped.
+    """Everything between the prompt and the end of a rollout: its turns, and the reason why it stopped.
 
     ::
 
@@ -154,8 +154,8 @@ class Trajectory:
         turns: one for each assistant message.
         stop: why it ended: ``"answered"``, ``"cut"``, ``"pending"`` or ``"silent"``.
         opening: the messages before the first turn, one text per message; usually nothing.
-        runs_calls: whether the trainer is known to read the calls of the policy and to run them: what it leaves in a
-            text is not a call.
+        runs_calls: whether the trainer is known to read the calls of the policy and to run them: calls that it leaves
+            in a text do not count.
     """
 
     turns: tuple[Turn, ...]
@@ -170,8 +170,8 @@ class Trajectory:
         Args:
             completion: text (one turn), or a list of messages. Unknown shapes are read as far as they go.
             cut: the completion ran into the token limit.
-            is_error: tells whether the text of a result is an error: returns True, or what the error says. Without it,
-                a result is an error if it is an object with the one key ``error``, as TRL writes it.
+            is_error: decides whether the text of a result is an error: returns True, or the error's message. Without
+                it, a result is an error if it is an object with the one key ``error``, as TRL writes it.
         """
         from rewardkit.batch.transcripts import read
 
@@ -240,7 +240,7 @@ class Trajectory:
         return replace(self, turns=tuple(turns), stop=stop)
 
     def upto(self, turns: int) -> Trajectory:
-        """Return the trajectory as it stood after so many turns."""
+        """Return the trajectory up to that number of turns."""
         if turns >= len(self.turns):
             return self
         last = self.turns[:turns]

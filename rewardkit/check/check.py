@@ -29,7 +29,7 @@ from rewardkit.errors import BindingError, RewardDefinitionError, near_miss, sho
 from rewardkit.tree.conversion import tree_of
 from rewardkit.tree.reward import Reward
 
-# Rehearsal: what goes wrong when the calls of the right completions really run.
+# Rehearsal: the errors when the calls of the right completions really run.
 
 
 _MOST = 3
@@ -41,7 +41,7 @@ def failing_calls(subject: RewardUnderTest, seconds: float, *, isolate: bool = T
 
     Args:
         subject: the reward under test, with its environment or tools.
-        seconds: the time limit, where the calls are isolated.
+        seconds: the time limit, if the calls are isolated.
         isolate: run the calls in a child process, since a tool may hang or end the process; without forks, run none.
     """
     if not subject.stage.real or subject.lost or (isolate and not can_isolate()):
@@ -121,9 +121,9 @@ def check_reward(
             reward that reads no columns. A prompt is a text, or chat messages as in your dataset:
             ``{"prompt": [{"role": "user", "content": "6*7?"}], "answer": "42"}``.
         good: completions that deserve full marks: one per example, a list of them per example, a list of any other
-            length for every example, or a function of the row. A completion is a text or a list of chat messages;
-            where the prompt is chat messages, a TRL function gets a text as TRL passes it, as
-            ``[{"role": "assistant", "content": text}]``. Without them, the laws of right and wrong are skipped.
+            length for every example, or a function of the row. A completion is a text or a list of chat messages; if
+            the prompt is chat messages, a TRL function gets a text as TRL passes it, as ``[{"role": "assistant",
+            "content": text}]``. Without them, the laws of right and wrong are skipped.
         bad: completions that deserve less, in the same form: ordinary mistakes of a model.
         declarations: the promises and properties of the reward, as `Declarations`.
         laws: `Law`s or their names; all laws by default, including those for exploits.
@@ -136,7 +136,7 @@ def check_reward(
         fail_fast: stop at the first broken law.
         components: also check each addend of a list or sum by itself: the sum may hide its faults. The sum gets twice
             the time of a component.
-        isolate: run in a forked child where the system allows it, so that a reward that hangs or dies is a finding.
+        isolate: run in a forked child if the system allows it, so that a reward that hangs or dies is a finding.
         on_progress: called with the name of each law that starts, its number, and the number of laws.
 
     Returns:

@@ -18,7 +18,7 @@ from rewardkit.batch.table_text import visible
 from rewardkit.errors import shorten, shorten_line
 from rewardkit.tree.reward import Reward
 
-# Advice: what to do next about a finding, in one sentence.
+# Advice: the next step after a finding, in one sentence.
 
 
 _SAME_SHAPE = (
@@ -26,7 +26,7 @@ _SAME_SHAPE = (
     'rk.extract.tag("answer")'
 )
 COMPARE = "Extract the answer first and compare it as a whole, with rk.number, rk.exact or ==, not with `in`"
-"""Advice for laws whose findings are wrong answers that are paid."""
+"""Advice for laws whose findings are paid wrong answers."""
 
 _BY_FAMILY = {
     "special_cased": "Run programs in a sandbox with tests that they cannot see: rk.code_tests",
@@ -52,11 +52,11 @@ _BY_FAMILY = {
     "injection": "Treat the completion as data: never evaluate it, and quote it in a judge's prompt",
 }
 
-# What a reward for chat messages raises on text: "'str' object has no attribute 'get'".
+# The errors of a reward for chat messages on text: "'str' object has no attribute 'get'".
 READS_CHAT = re.compile(
     r"InvalidReturn: seems to read chat messages|AttributeError: 'str' object has no attribute 'get'"
 )
-# What a reward for text raises on chat messages: "can only concatenate list (not "str") to list".
+# The errors of a reward for text on chat messages: "can only concatenate list (not "str") to list".
 _READS_TEXT = re.compile(
     r"TypeError: can only concatenate list"
     r"|TypeError: expected string or bytes-like object"
@@ -66,7 +66,7 @@ _READS_TEXT = re.compile(
 
 
 def advice_for(law: Law, *, family: str = "", trace: str = "", chat: bool = False, environment: str = "") -> str:
-    """Return what to do next about a finding, without a full stop; empty for a law of the user's own.
+    """Return the next step after a finding, without a full stop; empty for a law of the user's own.
 
     Args:
         law: the broken law.
@@ -96,7 +96,7 @@ def advice_for(law: Law, *, family: str = "", trace: str = "", chat: bool = Fals
 # Expressions: Python that can be pasted, for the values of a finding and the import of its reward.
 
 
-# Any limit: shorter texts are readable where they are pasted.
+# Any limit: shorter texts are readable when pasted.
 _LONG = 300
 # "word word word ..." is pasted as 'word ' * 300. Pieces of up to 40 characters, at least 31 times.
 _RUN = re.compile(r"(.{1,40}?)\1{30,}", re.DOTALL)
@@ -145,7 +145,7 @@ def imports_of(reward: Any) -> str:
 
 
 def _place(reward: Any) -> tuple[str, str] | None:
-    """Return the module and the name of a variable that holds the reward, or the function that it was made of."""
+    """Return the module and the name of a variable with the reward, or with the function that it was made of."""
     if isinstance(reward, Reward) and reward.facts.binding is not None and reward.facts.binding.foreign:
         reward = reward.facts.binding.original
     own = str(getattr(reward, "__module__", ""))
@@ -272,7 +272,7 @@ class Finding:
 
     @property
     def reproduce(self) -> str:
-        """A line of Python that reproduces the finding; given ``reward``, where its import is not known."""
+        """A line of Python that reproduces the finding; given ``reward``, if its import is not known."""
         columns = "".join(
             f", {'prompts' if name == 'prompt' else name}=[{expression_of(value)}]"
             for name, value in self.columns.items()
@@ -288,7 +288,7 @@ class Finding:
 
     @property
     def scores(self) -> list[tuple[str, str]]:
-        """The total, and the score of the component at fault where it is a part of it."""
+        """The total, and the score of the component at fault if it is a part of it."""
         said = "no score" if self.score is None else f"{self.score:.6g}"
         if self.own is None or self.component in ("total", self.of):
             return [(self.component, said)]

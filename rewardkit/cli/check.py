@@ -188,7 +188,7 @@ def _has_checked_items(bound: BoundReward) -> bool:
 
 @contextmanager
 def _progress(title: str) -> Iterator[OnProgress]:
-    """Show which law is running: a progress bar on a terminal, otherwise one line per reward."""
+    """Show the running law: a progress bar on a terminal, otherwise one line per reward."""
     if not sys.stderr.isatty() or find_spec("rich") is None:
         print(f"checking {title} ...", file=sys.stderr, flush=True)
         yield lambda law, number, count: None

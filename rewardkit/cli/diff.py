@@ -32,7 +32,7 @@ _OF_BASE = ("only_sample", "no_check", "budget", "timeout")
 def add_options(verb: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
     verb.description = (
-        "Scores the same completions with two rewards, and says what a training would notice: changed totals and "
+        "Scores the same completions with two rewards, and reports the effects on a training: changed totals and "
         "components, advantages that flip their sign, groups that fall silent, failures, known exploits. A change of "
         "at most 1e-9 is not a change. With --base, both are versions of the same rewards: those of another git "
         "revision and those of the working tree, compared on a sample of completions in the repository and on "
@@ -55,13 +55,13 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--base",
         metavar="REVISION",
-        help="compare with this git revision, from its last common commit; HEAD for what is not committed",
+        help="compare with this git revision, from its last common commit; HEAD for uncommitted changes",
     )
     verb.add_argument(
         "--on",
         metavar="DATA",
         help="the completions: a file, a trainer's output folder, or the folder of a recorded run (default with "
-        "--base, for math.py: math.sample.jsonl beside it)",
+        "--base, for math.py: math.sample.jsonl next to it)",
     )
     add_columns(verb)
     verb.add_argument("--limit", type=count, metavar="N", help="use only the first N completions")
@@ -166,7 +166,7 @@ def _against_base(options: argparse.Namespace) -> int:
         timeout=options.timeout or _TIMEOUT,
         examples=options.show,
     )
-    # What a reward prints must not be taken for commands by the runner.
+    # The runner must not take a reward's output for commands.
     with nullcontext() if job is None else no_commands():
         review = reviewed(changes(base), options.rewards, chosen)
         exceeded = [

@@ -30,7 +30,7 @@ ADAPTERS = {
 def add_options(verb: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
     verb.description = (
-        "Writes the file that a trainer loads, and prints what to put into its configuration. The reward "
+        "Writes the file that a trainer loads, and prints the settings for its configuration. The reward "
         "is loaded first: one that the trainer cannot run is refused with the reason."
     )
     verb.add_argument("target", metavar="REWARD", help=REWARD)

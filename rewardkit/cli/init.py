@@ -16,7 +16,9 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "machine: the model is built when the run starts."
     )
     verb.add_argument("folder", type=Path, metavar="DIR", help="a new or empty folder")
-    verb.add_argument("--task", choices=("orders",), default="orders", help="what the model learns (default: orders)")
+    verb.add_argument(
+        "--task", choices=("orders",), default="orders", help="the task that the model learns (default: orders)"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

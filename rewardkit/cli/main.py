@@ -18,9 +18,9 @@ from rewardkit.batch.table_text import visible
 from rewardkit.errors import RewardKitError, near_miss, shorten
 
 VERBS = {
-    "check": "Check whether a reward can be gamed, and whether it rewards what is right",
+    "check": "Check whether a reward can be gamed, and whether it pays right completions",
     "demo": "Train a tiny language model with GRPO and compare it before and after",
-    "diff": "Compare two versions of a reward: what changes for a training",
+    "diff": "Compare two versions of a reward, and the effects of the change on a training",
     "export": "Write the files with which a trainer uses a reward",
     "init": "Start a project: a reward, its tests, data, and run.yaml",
     "radar": "Search a recorded run for signs that its reward is gamed",

@@ -50,13 +50,13 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     judge = verb.add_argument_group(
         "a second opinion",
         "A language model reads up to eight completions of each lead, one request each, and says if they do the task. "
-        "Its verdicts are printed beside the strength and do not change it.",
+        "Its verdicts are printed next to the strength and do not change it.",
     )
     judge.add_argument(
         "--judge",
         metavar="JUDGE",
-        help="the name of a model at the endpoint, such as gpt-5-mini; or a judge of your own, path/to/file.py:judge, "
-        "a reward of 1 for what does the task",
+        help="the name of a model at the endpoint, such as gpt-5-mini; or your own judge, path/to/file.py:judge, "
+        "a reward of 1 for completions that do the task",
     )
     judge.add_argument(
         "--base-url",
@@ -66,7 +66,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     judge.add_argument(
         "--key", metavar="VARIABLE", help="the environment variable with the API key (default: OPENAI_API_KEY)"
     )
-    judge.add_argument("--task", metavar="TEXT", help="what the prompts ask for, if they do not say it by themselves")
+    judge.add_argument("--task", metavar="TEXT", help="the task of the prompts, if they do not state it")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     from rewardkit.errors import RewardKitError
     from rewardkit.page.lead_report import lead_report
 
-    with contextlib.redirect_stdout(sys.stderr):  # what a reward prints is not part of the report
+    with contextlib.redirect_stdout(sys.stderr):  # the output of a reward is not part of the report
         judge = _judge(options)
         found = lead_report(options.folder, reward=_reward(options.reward), judge=judge)
     values = json.dumps(found.to_dict(), indent=1)

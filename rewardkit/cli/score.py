@@ -41,7 +41,9 @@ def add_cluster_to(verb: argparse.ArgumentParser) -> None:
         "With --engine ray, Ray Data scores the data on all cores of this machine or of a cluster, and --out is a "
         "folder of .parquet files or its address, such as s3://bucket/scored. See docs/scale.md.",
     )
-    group.add_argument("--engine", choices=["processes", "ray"], default="processes", help="what runs the work")
+    group.add_argument(
+        "--engine", choices=["processes", "ray"], default="processes", help="the engine that does the work"
+    )
     group.add_argument(
         "--address", metavar="HOST", help="a running Ray cluster: auto, host:6379 or ray://host:10001 (default: none)"
     )
@@ -83,7 +85,7 @@ def check(options: argparse.Namespace) -> None:
         raise RewardKitError("--processes is for this machine alone: drop it, or --engine ray")
     if options.keep is not None or options.pairs is not None:
         raise RewardKitError(
-            "--engine ray writes all rows. Drop --keep and --pairs, and select from what it wrote in a second command"
+            "--engine ray writes all rows. Drop --keep and --pairs, and select from its output in a second command"
         )
 
 
@@ -141,7 +143,7 @@ def add_selection_to(verb: argparse.ArgumentParser) -> None:
     """Add the options of the selection."""
     group = verb.add_argument_group(
         "training data",
-        "What --out gets instead of all rows. DATA may be what `rewardkit score --out` wrote before: then leave out "
+        "The rows for --out instead of all rows. DATA may be an output of `rewardkit score --out`: then leave out "
         "--reward. Without --out, the selection is only counted.",
     )
     kind = group.add_mutually_exclusive_group()
@@ -300,9 +302,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "--batch", type=count, default=512, metavar="N", help="the number of completions in a batch (default: 512)"
     )
     verb.add_argument("--limit", type=count, metavar="N", help="score only the first N completions")
-    verb.add_argument(
-        "--resume", action="store_true", help="continue what an earlier command with the same --out began"
-    )
+    verb.add_argument("--resume", action="store_true", help="continue an earlier command with the same --out")
     add_selection_to(verb)
     add_cluster_to(verb)
 

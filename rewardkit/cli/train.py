@@ -75,7 +75,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Train, or do what one of the options asks for instead; return the exit code."""
+    """Train, or do the task of an option instead; return the exit code."""
     from rewardkit.errors import RewardKitError
     from rewardkit_adapters.runner import config_file as reader
 

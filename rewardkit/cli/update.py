@@ -30,7 +30,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "it applies the change, or refuses it and says why."
     )
     verb.epilog = (
-        "Exit code 0: applied, or printed what you asked for; 1: refused; 2: the request is not possible; 3: no "
+        "Exit code 0: applied, or printed the requested list; 1: refused; 2: the request is not possible; 3: no "
         "answer in time (the request stays until the training takes it)."
     )
     verb.add_argument("folder", metavar="RUN", help="the folder of the run")

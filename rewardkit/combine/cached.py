@@ -216,7 +216,7 @@ def cached(reward: RewardLike, path: str | PathLike[str], *, version: str = "") 
 
     ``rk.cached(rk.code_tests("tests"), "scores.sqlite")`` runs no program twice. Name, scores, notes and parts are
     those of the reward. The key of a score is the reward (its options, the source of its function, the version of
-    rewardkit) and its arguments. Scores and abstentions are kept; what failed or had a bug is tried again next time.
+    rewardkit) and its arguments. Scores and abstentions are kept; failures and bugs are tried again next time.
 
     Args:
         reward: one function or ready reward of single completions. Cache the slow rewards of a tree, not the tree.
@@ -247,7 +247,7 @@ def cached(reward: RewardLike, path: str | PathLike[str], *, version: str = "") 
 
 
 def _obstacles(reward: Reward) -> Iterator[str]:
-    """Yield why the scores of `reward` are not a function of its arguments."""
+    """Yield the reasons why the scores of `reward` are not a function of its arguments."""
     binding: Binding | None = reward.facts.binding
     if isinstance(reward, Cached):
         yield "it is cached already"

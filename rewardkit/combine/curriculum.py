@@ -201,7 +201,7 @@ def curriculum(*stages: Stage | Iterable[Stage]) -> Reward:
     """Return a reward that changes during training: the reward of each stage counts until the stage is over.
 
     ``rk.curriculum([rk.Stage("form", form, until=0.2), rk.Stage("answer", 0.2 * form + right)])`` rewards the form for
-    the first 20 % of training, and mostly the right answer after that.
+    the first 20% of training, and mostly the right answer after that.
 
     A stage whose condition already holds is skipped. If a condition stops holding (``when_reached(...,
     fall_back=...)``), training returns to its stage. The components of all stages are scored all the time, at weight

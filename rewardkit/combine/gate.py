@@ -1,6 +1,6 @@
 """Gates: ``rk.gate(when=rk.tags("answer"), then=accuracy)`` rewards accuracy only if the format is right.
 
-`then` is evaluated only where the gate is open: a judge behind a format gate costs nothing for malformed completions.
+`then` is evaluated only if the gate is open: a judge behind a format gate costs nothing for malformed completions.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def _requests(gate: HardGate | SoftGate, opened: Rows, closed: Rows) -> list[Req
 
 
 def _opening(condition: Column) -> Floats:
-    """Return how far each row is open, 0 to 1; 1 if the condition abstained, NaN if it failed or was not evaluated."""
+    """Return the openness of each row, 0 to 1; 1 if the condition abstained, NaN if it failed or was not evaluated."""
     opening = np.clip(condition.values, 0.0, 1.0)
     opening[condition.codes == ABSTAINED] = 1.0
     return opening
@@ -204,9 +204,9 @@ def gate(
         when: the condition. If it abstains, the gate is open; if it fails, the completion fails. Pass a list if all of
             several conditions must hold, or a mapping of condition -> threshold: later conditions are not evaluated
             where an earlier one is closed. If any of several conditions is enough, pass ``rk.maximum(a, b)``.
-        then: the reward behind the gate; evaluated only where the gate is open.
+        then: the reward behind the gate; evaluated only if the gate is open.
         threshold: the score that `when` must reach, with a tolerance of 1e-9; 1.0 by default. May be a schedule.
-        otherwise: the score where the gate is closed. If it is not zero, it is a term named ``<gate>.otherwise``.
+        otherwise: the score if the gate is closed. If it is not zero, it is a term named ``<gate>.otherwise``.
         soft: True multiplies instead: ``when * then + (1 - when) * otherwise``. `when` must stay within [0, 1], and
             there is no threshold.
 

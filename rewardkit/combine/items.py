@@ -17,7 +17,7 @@ from rewardkit.tree.reward import Reward
 
 
 def listed_rewards(where: str, rewards: tuple[Any, ...], *, least: int) -> tuple[Reward, ...]:
-    """Return the rewards that were passed to the aggregator called `where`, one by one or as one list.
+    """Return the rewards for the aggregator called `where`, passed one by one or as one list.
 
     Raises:
         RewardDefinitionError: there are fewer than `least` (1 or 2).

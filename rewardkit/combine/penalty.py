@@ -51,8 +51,8 @@ def penalty(reward: RewardLike, size: float = 1.0) -> Reward:
 
     ``accuracy + rk.penalty(rk.contains(none="As an AI"), 0.3)`` takes 0.3 from a completion that says so. In a plain
     sum the penalty ranks completions as the reward would. Behind a gate it does not: a completion that fails the gate
-    scores 0, and one that passes can score less. So put penalties outside of gates, or keep them smaller than what
-    passing earns.
+    scores 0, and one that passes can score less. So put penalties outside of gates, or keep them smaller than the
+    reward for passing.
 
     Args:
         reward: a reward with finite bounds that is high for good completions.

@@ -51,7 +51,7 @@ class Reduction:
         """Return the share of each turn in the number; None if no turn has a value.
 
         Args:
-            values: one for each turn; None where the reward abstained.
+            values: one for each turn; None if the reward abstained.
             before: for ``"progress"``: the value before the first turn.
         """
         known = [(place, value) for place, value in enumerate(values) if value is not None]
@@ -244,7 +244,7 @@ def per_turn(
     ``rk.per_turn(solved, reduce="progress")`` scores the trajectory after each turn and pays the difference between the
     last state and the first. ``rk.score(...).turns["solved_per_turn"]`` has the share of each turn.
 
-    What each `reduce` pays, for the values 0.2, 0.6, 1.0:
+    The numbers of each `reduce`, for the values 0.2, 0.6, 1.0:
 
     ============== ====================================== ====== =====================================
     reduce         number                                 here   share of turn t
@@ -257,9 +257,8 @@ def per_turn(
     ============== ====================================== ====== =====================================
 
     A trainer that takes one number per completion learns the same from ``"progress"`` with discount 1 as from
-    ``"last"``: all completions of a prompt start from the same state. What ``"progress"`` adds is the shares. Shares
-    are not advantages: normalizing them turn by turn is biased where the policy decides when to stop
-    (verl-project/verl#7244).
+    ``"last"``: all completions of a prompt start from the same state. ``"progress"`` also gives the shares. Shares are
+    not advantages: normalizing them turn by turn is biased if the policy decides when to stop (verl-project/verl#7244).
 
     Source of ``"progress"``: potential-based shaping, Ng, Harada and Russell 1999.
 
@@ -321,7 +320,7 @@ def _reduction(reduce: Reduce, discount: float, turns: int | None) -> Reduction:
 
 
 def _obstacle(reward: Reward) -> str:
-    """Return why a reward needs more than a part of the messages; empty if it does not."""
+    """Return the reason why a reward needs more than a part of the messages; empty if it does not."""
     if any(node.facts.sees != "sample" for node, _, _ in walk(reward)):
         return "it compares completions with each other"
     for node, binding in bindings(reward):

@@ -100,7 +100,7 @@ class Route(Reward):
 
 
 def _hint(key: Any, known: Iterable[Any]) -> str:
-    """Return how to fix a cell without a branch."""
+    """Return the fix for a cell without a branch."""
     same = next((other for other in known if str(other) == str(key)), None)
     if same is not None:
         types = type(key).__name__, type(same).__name__

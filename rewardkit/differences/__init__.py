@@ -1,1 +1,1 @@
-"""Differences: what another reward would have taught, over the same completions."""
+"""Differences: the effects of another reward on a training, over the same completions."""

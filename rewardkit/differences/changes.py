@@ -15,7 +15,7 @@ _COMPLETIONS = frozenset(("completion", "completions", "messages"))
 
 
 def reached(root: Path, changed: Collection[str], files: Collection[str]) -> set[str]:
-    """Return the Python files among `files` that are changed, or that use a changed file, however indirectly.
+    """Return the Python files among `files` that are changed, or use a changed file, however indirectly.
 
     Args:
         root: the folder that all paths are relative to.

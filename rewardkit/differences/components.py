@@ -28,7 +28,7 @@ class ComponentChange:
         means: the means before and after; None if it scored nothing.
         changed: the number of completions that it scores differently.
         largest_change: the largest change of its score.
-        outcomes: outcome -> how many completions had it before and after, if the numbers differ.
+        outcomes: outcome -> the numbers of completions that had it before and after, if they differ.
     """
 
     before: str | None

@@ -28,7 +28,7 @@ from rewardkit.scoring.sources import Saved
 from rewardkit.tree.conversion import RewardLike, tree_of
 from rewardkit.tree.evaluation.omission import EXPENSIVE
 
-# Groups: which completions answer the same prompt, so that GRPO compares them.
+# Groups: the completions of the same prompt, which GRPO compares.
 
 
 _READ = 2_048
@@ -91,8 +91,8 @@ def diff(
 ) -> Differences:
     """Compare two rewards over the same completions: totals, components, advantages, failures.
 
-    ``print(rk.diff("HEAD:reward.py:reward", "reward.py:reward", "solutions.jsonl"))`` says what an edit would change
-    in a training: which completions get another total, and whose advantage flips its sign.
+    ``print(rk.diff("HEAD:reward.py:reward", "reward.py:reward", "solutions.jsonl"))`` shows the effects of an edit on a
+    training: the completions with another total, and those whose advantage flips its sign.
 
     Args:
         old: a reward; or its name: ``path.py:name``, ``module:name``, or with a git revision ``HEAD~1:path.py:name``. A

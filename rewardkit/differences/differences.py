@@ -528,12 +528,12 @@ def _kind(differences: Differences, row: int) -> str:
     return "changed"
 
 
-# How much may change before a comparison counts as failed.
+# The limits of change above which a comparison counts as failed.
 
 
 @dataclass(frozen=True)
 class Limit:
-    """A number, or a share of all: ``Limit.parsed("2%").exceeded(30, 1000)`` is True, since 3 % is more than 2 %.
+    """A number, or a share of all: ``Limit.parsed("2%").exceeded(30, 1000)`` is True, since 3% is more than 2%.
 
     Attributes:
         value: a number of completions or groups; a share from 0 to 1 if `relative`.

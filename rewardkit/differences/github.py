@@ -34,7 +34,7 @@ _PAGE = 100
 _TRIES = 3
 """Any number: GitHub's API fails now and then, and a job should not wait for minutes."""
 _TRUSTED = ("pull_request_target", "workflow_run", "issue_comment")
-"""Events whose jobs are trusted, but may have checked out code that is not."""
+"""Events whose jobs are trusted, but may have checked out untrusted code."""
 # No token, no right, or a token that cannot see the repository: the comment is left out.
 _REFUSED = (401, 403, 404)
 

@@ -138,8 +138,8 @@ def done_elsewhere(
     calls: list[Call] = []
     try:
         for task in tasks:
-            # Sets of strings have the same order in all processes, so a reward that depends on it is compared fairly.
-            # What a reward prints for each of many thousand completions would bury the report.
+            # Sets of strings have the same order in all processes, so a reward that depends on it is compared fairly. A
+            # reward's output for each of many thousand completions would bury the report.
             seed = {"PYTHONHASHSEED": "0"}
             launch = Launch(path=task.place.path, folder=task.place.cwd, environment=seed, quiet=True)
             calls.append(alone(_done, (task,), timeout, launch))

@@ -38,7 +38,7 @@ _FINDINGS = 3
 
 @dataclass(frozen=True)
 class File:
-    """A file of rewards on both sides, relative to the top of the repository; "" where it is not.
+    """A file of rewards on both sides, relative to the top of the repository; "" on a side without it.
 
     Attributes:
         names: the names of the rewards; empty for all.
@@ -70,7 +70,7 @@ def touched(found: Changes) -> Iterator[File]:
             yield File(path, found.before(path))
 
 
-# What a review says: of each reward that a change touches, and of the change as a whole.
+# The report of a review, on each reward that a change touches, and on the change as a whole.
 
 
 State = Literal["same", "changed", "added", "removed", "failed"]
@@ -229,7 +229,7 @@ class Options:
     """The settings of a review.
 
     Attributes:
-        sample: the file of completions for all rewards; None: the file ``<reward file>.sample.jsonl`` beside each.
+        sample: the file of completions for all rewards; None: the file ``<reward file>.sample.jsonl`` next to each.
         sources: our name -> the column of the sample.
         limit: the number of completions of the sample that are used; None: all.
         without: components to leave out.
@@ -451,7 +451,7 @@ def _notes(found: Changes, options: Options) -> Iterator[str]:
     if names:
         yield (
             f"{', '.join(names)} also changed. Both versions were scored with the packages that are installed now, so "
-            "what other versions of packages change does not show."
+            "the effects of other package versions do not show."
         )
     samples = [path for path in found.files if _is_sample(found.root / path, options)]
     if samples:

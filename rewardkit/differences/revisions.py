@@ -72,7 +72,7 @@ class Changes:
     removed: tuple[str, ...] = ()
 
     def before(self, path: str) -> str:
-        """Return where a file, relative to the root, was at the base; "" if it was not there."""
+        """Return the place of a file at the base, relative to the root; "" if it was not there."""
         return self.files.get(path, path)
 
 

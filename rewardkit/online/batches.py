@@ -121,8 +121,8 @@ def tables(
 
 
 def failed(scorer: Scorer, row: Row, error: Exception) -> ScoreTable:
-    """Return the scores of one row that could not be scored: the component that raised has failed, or all of them if
-    that is not known."""
+    """Return the scores of one row without a score: the component that raised has failed, or all of them if it is
+    unknown."""
     component = getattr(error, "component", "")
     blamed = component if component in scorer.components else ""
     absent = np.full(1, np.nan)
@@ -183,7 +183,7 @@ def patient(
 
 
 def _parts(found: Scored) -> Iterator[tuple[Scored, bool]]:
-    """Yield runs of rows that have failed, and of rows that have not."""
+    """Yield runs of failed rows, and of other rows."""
     failed = failed_rows(found.table)
     for kind, run in itertools.groupby(range(len(failed)), key=lambda row: bool(failed[row])):
         rows = list(run)

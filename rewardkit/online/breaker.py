@@ -1,8 +1,8 @@
 """The circuit breaker: it stops a run if too many rows have failed or errored, because nothing is learned from them.
 
 Failures (an endpoint that is down) may pass, so they must last for a full window of batches. Errors are bugs, which do
-not pass: they stop the run as soon as their rate is surely above the limit. Golds that cannot be read are neither: only
-a column without any gold stops a run.
+not pass: they stop the run as soon as their rate is above the limit with statistical confidence. Golds that cannot be
+read are neither: only a column without any gold stops a run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rewardkit.tree.reward import leaves
 _FEWEST_BATCHES, _FEWEST_ROWS = 2, 64
 """The minimum that must be seen before errors can stop a run. Any numbers: one batch may meet a short outage."""
 _SURE = 3.0902
-"""The quantile of the normal distribution at 99.9 %: the question is asked at every batch of a long run."""
+"""The quantile of the normal distribution at 99.9%: the question is asked at every batch of a long run."""
 
 Counts = dict[str, Sequence[int]]
 """By component: rows evaluated, failed, errored, failed without harm to the total; rows with an unreadable gold, which
@@ -29,13 +29,14 @@ do not count as failed; and rows that were read, which have no unreadable gold a
 
 @dataclass(frozen=True)
 class Limits:
-    """When a training stops because its reward does not work: ``rk.Limits(max_failure_rate=0.1, failure_window=50)``.
+    """The limits at which a training stops because its reward does not work: ``rk.Limits(max_failure_rate=0.1,
+    failure_window=50)``.
 
     Attributes:
         max_failure_rate: the run stops if a larger share of the rows of a component failed in `failure_window` batches,
             0.0 to 1.0.
         max_error_rate: the same for rows on which the reward has a bug.
-        failure_window: the number of batches, at least 1. Where a trainer passes rows one by one, 64 rows are a batch.
+        failure_window: the number of batches, at least 1. If a trainer passes rows one by one, 64 rows are a batch.
 
     Raises:
         RewardDefinitionError: a share outside 0.0 to 1.0, or a window below 1.
@@ -103,7 +104,7 @@ class Breaker:
         return ", ".join(said)
 
     def _verdict(self, names: Sequence[str]) -> RewardBug | RewardFailure | None:
-        """Return the error to stop with, which names the components that are furthest over a limit."""
+        """Return the error that stops the run. It names the components furthest over a limit."""
         batches = len(self._batches)
         for kind, limit, option in (
             ("failed", self._limits.max_failure_rate, "max_failure_rate"),
@@ -206,6 +207,6 @@ def _add(totals: Iterable[Counts], counts: Sequence[Sequence[float]], names: Seq
 
 
 def _lower_bound(count: int, total: int) -> float:
-    """Return the lower bound of a rate at 99.9 % (Wilson 1927, Probable inference): 12 of 64 is at least 8 %."""
+    """Return the lower bound of a rate at 99.9% (Wilson 1927, Probable inference): 12 of 64 is at least 8%."""
     rate, spread = count / total, _SURE**2 / total
     return (rate + spread / 2 - _SURE * math.sqrt((rate * (1 - rate) + spread / 4) / total)) / (1 + spread)

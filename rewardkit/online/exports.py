@@ -1,4 +1,4 @@
-"""Exports: the files with which a trainer uses a reward, and what the user writes into its configuration.
+"""Exports: the files with which a trainer uses a reward, and the settings for its configuration.
 
 ``export_to("verl", Target("reward", "reward"), {"verl": "rewardkit_adapters.verl"})`` calls its ``export``.
 """
@@ -120,7 +120,7 @@ class Export:
         files: name -> text of the files to write.
         config: the lines for the configuration or the command line of the trainer.
         tested: the versions of the trainer.
-        notes: sentences about what a user has to know.
+        notes: sentences for the user.
     """
 
     files: Mapping[str, str]

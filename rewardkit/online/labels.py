@@ -1,4 +1,4 @@
-"""The label of trainers that hand over one column: ``columns("4", "answer")`` is ``{"label": "4", "answer": "4"}``."""
+"""The label of trainers that pass one column: ``columns("4", "answer")`` is ``{"label": "4", "answer": "4"}``."""
 
 from __future__ import annotations
 

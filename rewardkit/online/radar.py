@@ -33,7 +33,7 @@ from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import Reward
 from rewardkit.workers.random_state import preserved_rng
 
-# An allowance of seconds: work beside a training takes at most a share of the training's time.
+# An allowance of seconds: work during a training takes at most a share of the training's time.
 
 
 _SAVED = 3.0
@@ -112,7 +112,7 @@ class _Look:
 
 @final
 class Radar:
-    """Looks at a training with one reward. Thread-safe: it leaves out what happens while it looks.
+    """Looks at a training with one reward. Thread-safe: it skips everything that happens while it looks.
 
     Args:
         reward: the reward that is trained. Another version of it needs another radar.
@@ -147,7 +147,7 @@ class Radar:
         Args:
             batch: the scored batch.
             table: its scores.
-            totals: (n,) what the training uses.
+            totals: (n,) the totals that the training uses.
             step: the step of the training; None counts the batches.
             limit: the length in tokens at which completions are cut off, if it is known.
 
@@ -193,7 +193,8 @@ class Radar:
         return 0.0 if self.lead is None else self.lead.strength
 
     def metrics(self, scores: ForeignScores | None) -> dict[str, float]:
-        """Return what to log: ``radar/strength``, and the means ``radar/own`` and ``radar/foreign`` of `scores`."""
+        """Return the numbers to log: ``radar/strength``, and the means ``radar/own`` and ``radar/foreign`` of
+        `scores`."""
         strength = self.strength
         logged = {} if strength is None else {"radar/strength": strength}
         known = np.zeros(0, dtype=np.bool_) if scores is None else ~np.isnan(scores.own) & ~np.isnan(scores.foreign)

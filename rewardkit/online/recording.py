@@ -137,7 +137,7 @@ _Kind = tuple[int | None, bool, int | None, frozenset[str], bool, bool]
 
 @final
 class RowRecording:
-    """Records what a `RowScorer` scores. Thread-safe; errors are logged and never reach the training.
+    """Records the rows that a `RowScorer` scores. Thread-safe; errors are logged and never reach the training.
 
     Args:
         path: the folder of the run, or an fsspec address.

@@ -1,4 +1,4 @@
-"""A row to be scored, and its scores, without arrays: what trainers hand over one at a time.
+"""A row to be scored, and its scores, without arrays: for trainers that pass one row at a time.
 
 ``RowScorer(reward, "verl").score([Row("42", columns={"answer": "42"})])[0].total`` is 1.0.
 """
@@ -70,8 +70,8 @@ class RowScore:
 
     Attributes:
         total: None if the row is unscorable: a component failed, or all of them abstained.
-        terms: name -> share of the total; None where the reward abstained or the row is unscorable.
-        components: name -> raw value; None where it was not scored.
+        terms: name -> share of the total; None if the reward abstained or the row is unscorable.
+        components: name -> raw value; None if it was not scored.
         outcomes: name of a component -> ``scored``, ``abstained``, ``failed``, ``errored`` or ``skipped``.
         notes: name of a component -> why it has its value; without those that say nothing.
         reasons: why components failed or errored: ``"judge: no answer within 30 s"``.

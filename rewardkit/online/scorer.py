@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rewardkit.online.recording import RowRecording
 
 _ROWS = 64
-"""The rows that count as one batch of the breaker, and the batches that it looks back on."""
+"""The number of rows in one batch of the breaker, and the number of batches that it looks back on."""
 _PROBES = ("", "probe")
 _SHOWN = 10
 """The golds that one error of a probe lists. Any number, so that an error stays readable."""
@@ -47,7 +47,7 @@ class RowScorer:
         reward: the tree, a plain function, or a list of rewards and functions.
         offers: the inputs that the trainer passes.
         special_tokens: a tokenizer, or the texts of the tokens to remove from completions.
-        record: the folder of a run; what is scored is written there.
+        record: the folder of a run, to which scored rows are written.
         limits: when it stops because of failed and errored rows; 64 rows of this process are a batch. A bug in a reward
             without a lowest score stops it at once, unless its `max_error_rate` is 1.0; a column without gold answers
             stops it, unless its `max_failure_rate` is 1.0.
@@ -55,7 +55,7 @@ class RowScorer:
 
     Raises:
         RewardTypeError: `reward` is not a reward, or `special_tokens` are neither a tokenizer nor texts.
-        RewardDefinitionError: the reward needs what the trainer does not hand over.
+        RewardDefinitionError: the reward needs an input that the trainer does not pass.
         BindingError, CoercionError, RewardFailure: it cannot score `examples`.
     """
 

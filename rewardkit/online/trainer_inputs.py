@@ -1,4 +1,4 @@
-"""The inputs that a trainer passes besides the completion, and the rewards that it therefore cannot run."""
+"""The inputs that a trainer passes besides the completion, and a check of the rewards that need more."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class TrainerInputs:
 
     Attributes:
         trainer: its name in messages.
-        step: the training step arrives, so schedules can follow it.
+        step: the training step is passed, so schedules can follow it.
         groups: all completions of a prompt arrive in one call.
         batch: all completions that a process scores in a step arrive in one call.
-        prompt: the prompt arrives.
-        ids: the token ids of completions arrive.
+        prompt: the prompt is passed.
+        ids: the token ids of completions are passed.
         end_token: completions end with the token that ends a text. It is removed, even if no special tokens are given.
         instead: the advice for a reward that needs more, as a sentence.
     """
@@ -48,7 +48,7 @@ class TrainerInputs:
             self._refuse(compare, "completions arrive one at a time, without the others of their prompt")
         if scorer.followers:
             raise RewardDefinitionError(
-                f"{self.trainer}: {scorer.followers[0]!r} follows what the reward scored before, but completions are "
+                f"{self.trainer}: {scorer.followers[0]!r} follows earlier scores of the reward, but completions are "
                 "scored in several processes that do not know of each other. Put a plain number in its place, or train "
                 f"with rk.to_trl.{self._instead}"
             )

@@ -53,7 +53,7 @@ class Packed:
     Attributes:
         data: the reward for `pickle`; empty if it cannot be stored.
         why_not: why it cannot be stored.
-        sources: path of a file -> what the reward uses of it: constants, functions, classes.
+        sources: path of a file -> the parts of it that the reward uses: constants, functions, classes.
     """
 
     data: bytes = b""

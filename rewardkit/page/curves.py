@@ -45,7 +45,7 @@ class Panel:
     """A graph.
 
     Attributes:
-        about: a sentence about what it shows.
+        about: a sentence about its content.
         unit: the unit of its numbers: ``""``, ``"share"`` or a word.
         exact: whether the user set these numbers. They are not smoothed, because an average would be misleading.
         section: the section of the page.
@@ -272,7 +272,7 @@ def _outcomes(scores: Scores, training: ByStep) -> Panel:
                 usual = outcome in ("abstained", "skipped")
                 existed = training.sum(codes < len(OUTCOMES)) > 0
                 counts = np.where(existed, training.sum(codes == code), np.nan)
-                # All outcomes of a component have its color: failures are solid, errors dashed, what is usual dotted.
+                # All outcomes of a component have its color: failures are solid, errors dashed, usual outcomes dotted.
                 dashed = outcome == "errored"
                 lines.append(Line(f"{name}: {outcome}", training.steps, counts, name, dashed=dashed, dotted=usual))
     unscorable = np.isnan(scores.total)

@@ -1,7 +1,7 @@
 """Labels of completions in a JSON lines file: ``LabelFile(Path("labels.jsonl")).of(run)`` is key -> `Label`.
 
 A line is a labeled completion, useful without the run: text, prompt and columns of the data, ``is_good``, and under
-``"rewardkit"`` the label, the note, and which completion of which run it is::
+``"rewardkit"`` the label, the note, and the place of the completion in its run::
 
     {"prompt": "6*7?", "completion": "It is 42", "answer": "42", "is_good": true, "rewardkit": {"label": "good", ...}}
 

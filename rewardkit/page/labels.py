@@ -137,7 +137,8 @@ def examples_of(lines: Iterable[Line]) -> str:
 
 
 def regressions_of(lines: Iterable[Line]) -> tuple[str, int]:
-    """Return exploits for ``rewardkit check --regressions``, and how many lack a good completion of their prompt."""
+    """Return exploits for ``rewardkit check --regressions``, and the number of those without a good completion of their
+    prompt."""
     cases, lacking = [], 0
     for group in _groups(lines):
         good, exploits = tuple(group.of("good")), group.of("exploit")

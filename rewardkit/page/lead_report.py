@@ -1,6 +1,6 @@
 """The leads of a recorded run as text for a terminal and as JSON.
 
-``print(lead_report("runs/x").text())`` prints what the tab *Suspicious* shows.
+``print(lead_report("runs/x").text())`` prints the content of the tab *Suspicious*.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def lead_report(
     Args:
         path: the run's folder, or a URL that fsspec supports.
         reward: score a sample again with the gold answers of other prompts; see `rewardkit.page.leads.read_evidence`.
-        judge: gives a second opinion on each lead, beside its strength; see `second_opinions`. It gets the completions
+        judge: gives a second opinion on each lead, next to its strength; see `second_opinions`. It gets the completions
             as they were recorded, with their columns.
 
     Raises:

@@ -45,7 +45,7 @@ class Prompts:
         return cls(scores.prompt_ids, texts, questions, columns, _numbers(scores, texts))
 
     def with_tried(self, scores: Scores) -> Prompts:
-        """Return the same prompts with the results of a reward that is tried: new (its mean total) and flips."""
+        """Return the same prompts with the results of a reward on trial: new (its mean total) and flips."""
         size, tried = len(self.ids), scores.tried
         flips = np.bincount(scores.prompt, np.nan_to_num(tried[FLIP]), size).astype(np.float64)
         numbers = {"new": prompt_means(scores.prompt, tried[NEW], size), "flips": flips}

@@ -76,7 +76,7 @@ def formula(latex: str, *, block: bool = False) -> Node | None:
         node = _node(element, _DEEPEST_FORMULA, iter(range(_MOST)))
     except Exception:  # the converter raises many types of errors, IndexError and RecursionError among them
         return None
-    # The converter drops what it does not understand, and a model must not be able to hide a word in that way.
+    # The converter drops unknown commands, and a model must not be able to hide a word in that way.
     shown = html.unescape("".join(element.itertext()))
     return node if shown.strip() and _letters(shown) >= _letters(_COMMANDS.sub("", latex)) else None
 

@@ -130,7 +130,7 @@ class Scores:
         return Scores(**{one.name: _taken(getattr(self, one.name), order) for one in fields(self)})
 
     def with_tried(self, columns: dict[str, Floats]) -> Scores:
-        """Return the same rows with the (n,) results of a reward that is tried."""
+        """Return the same rows with the (n,) results of a reward on trial."""
         found = copy.copy(self)  # with everything that was computed before
         object.__setattr__(found, "tried", columns)
         return found

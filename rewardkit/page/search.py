@@ -29,7 +29,7 @@ LABEL = "label"
 """The name of the label of a completion in a search."""
 _COMPARED = ("prompt", "component", "completion", "column")
 _MATCHED = ("prompt", "column", "component", "completion")
-"""The meanings of a name, of which the first that exists counts: after ``<`` and ``>``, and after ``=`` and ``:``."""
+"""The meanings of a name; the first that exists counts: after ``<`` and ``>``, and after ``=`` and ``:``."""
 _WORDS = {
     "prompt": "a number of the prompt",
     "component": "a component",

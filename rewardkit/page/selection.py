@@ -67,7 +67,7 @@ class Selection:
         return cls(chosen, preceding(chosen), by)
 
     def changes(self, scores: Scores) -> tuple[Integers, Change]:
-        """Return the completions of the steps, (n,) rows, and what each contributed to the change."""
+        """Return the completions of the steps, (n,) rows, and the contribution of each to the change."""
         values = measured(scores, self.by)
         now, before = rows_in(scores, self.steps), rows_in(scores, self.before)
         return now, change(values[now], scores.prompt[now], values[before], scores.prompt[before])

@@ -68,7 +68,8 @@ class ShownCall:
 
 @dataclass(frozen=True)
 class ShownTurn:
-    """A turn. `pieces` is its text, with the pieces that differ from the other side; `read` marks what rewards read."""
+    """A turn. `pieces` is its text, with the differences from the other side; `read` marks the message that rewards
+    read."""
 
     number: int
     pieces: Sequence[tuple[str, bool]]

@@ -27,7 +27,7 @@ from rewardkit.page.scores import Floats, Integers, RowIndex, Rows, Scores
 from rewardkit.tree.evaluation.omission import EXPENSIVE
 from rewardkit.tree.loading import is_file
 
-# What a reward that is tried would have given: its totals beside the recorded ones, and whose advantage flips.
+# The scores of the reward on trial: its totals next to the recorded ones, and the advantages that flip.
 
 
 NEW, CHANGE, FLIP, ADVANTAGE = "new", "change", "flip", "new_advantage"
@@ -40,7 +40,7 @@ class TrialScores:
     """The results for the n completions of a run.
 
     Attributes:
-        columns: (n,) each, NaN where a completion is not scored (yet).
+        columns: (n,) each, NaN if a completion is not scored (yet).
         done: (n,) whether the reward was asked.
         errors: row -> why it could not be scored.
         scheduled: whether the reward has schedules, which have their end value here.
@@ -142,7 +142,7 @@ class OpenRun(Protocol):
     scores: Scores
 
     def show_tried(self, scores: Scores, columns: dict[str, Floats]) -> bool:
-        """Show results beside `scores`. Return whether these are still the scores of this run."""
+        """Show results next to `scores`. Return whether these are still the scores of this run."""
 
 
 class Trials:
@@ -317,7 +317,7 @@ class Trial:
             started = time.monotonic()
             self._place()
             now = time.monotonic()
-            # The longer it takes, the rarer the updates: what a page shows costs more than what a trial adds to it.
+            # The longer it takes, the rarer the updates: showing a page costs more than a trial adds to it.
             self._next = now + max(_REST, 10.0 * (now - started), 0.1 * (now - self._started))
         return self._is_over()
 
@@ -329,7 +329,7 @@ class Trial:
         self.number += 1
 
     def _place(self) -> None:
-        """Put the results beside the recorded scores."""
+        """Put the results next to the recorded scores."""
         scores = self._watched.scores
         if self._results is None or self._results.scores.total is not scores.total:
             self._results, self._placed = Results(scores), 0

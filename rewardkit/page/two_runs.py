@@ -114,7 +114,7 @@ class Side:
         return cls(watched, window, scores, watched.prompts, np.flatnonzero(window.rows(scores)))
 
     def values(self, name: str) -> Floats:
-        """Return (n,) the totals, a component, or the totals of the reward that is tried, of all completions."""
+        """Return (n,) the totals, a component, or the totals of the reward on trial, of all completions."""
         if name == TRIED:
             return self.scores.tried[NEW]
         return self.scores.total if name == TOTAL else self.scores.components[name]
@@ -223,14 +223,14 @@ _UNLIKELY = 0.05
 """The usual level, as for the interval beside it."""
 _NOT_SAME = (
     "Different versions of the reward scored the two sides, so their totals do not measure the same. Choose a "
-    "component below to compare what both have, or "
+    "component below to compare a score that both have, or "
 )
 _TRY = "try one reward on both: rewardkit view --reward."
 _TRIED = "New total, which the same reward gave to both."
 
 
 def verdict_of(found: Paired, name: str) -> str:
-    """Say on how many prompts the run `name`, the right side, is better, and whether that may be chance."""
+    """Return a verdict in words: the prompts on which the run `name`, the right side, is better, and the chance."""
     if not found.count:
         return "No prompt has a score on both sides."
     subject = name.capitalize() if name in SIDES else name

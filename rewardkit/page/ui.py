@@ -103,7 +103,7 @@ class Command(element, component="browser/rewardkit_command.js"):
 
 
 class Phrase(element, component="browser/rewardkit_phrase.js"):
-    """A note that a phrase is highlighted in the texts of the page, with a button that calls `ended`."""
+    """A note about a highlighted phrase in the texts of the page, with a button that calls `ended`."""
 
     def __init__(self, phrase: str, ended: Handler) -> None:
         super().__init__()
@@ -120,7 +120,7 @@ class Transcripts(element, component="browser/rewardkit_transcript.js"):
 
 
 class Changes(element, component="browser/rewardkit_changes.js"):
-    """The lines of two versions of a file: sign, old number, new number, pieces, how many are left out."""
+    """The lines of two versions of a file: sign, old number, new number, pieces, the number of omitted lines."""
 
     def __init__(self, lines: Sequence[Sequence[Any]], label: str) -> None:
         super().__init__()
@@ -264,7 +264,7 @@ def toggle(content: str, pressed: bool, clicked: Handler, classes: str = "", tit
 
 
 def choices(value: str, options: Mapping[str, str], chosen: Handler, label: str) -> element:
-    """Return buttons of which one is pressed. Calls `chosen` with the value of another one."""
+    """Return buttons, one of them pressed. Calls `chosen` with the value of another one."""
     with box("choices") as frame:
         frame.props.update({"role": "group", "aria-label": label})
         for key, shown in options.items():

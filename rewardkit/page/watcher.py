@@ -114,7 +114,7 @@ class Watched:
         return True
 
     def show_tried(self, scores: Scores, columns: dict[str, Floats]) -> bool:
-        """Put the (n,) results of a trial beside `scores`. Return whether these are still the scores of this run."""
+        """Put the (n,) results of a trial next to `scores`. Return whether these are still the scores of this run."""
         with self._lock:
             if self.scores.total is not scores.total:
                 return False

@@ -1,4 +1,4 @@
-"""Progress: how far training is. ``Progress(step=20, max_steps=100).fraction`` is 0.2."""
+"""Progress of a training. ``Progress(step=20, max_steps=100).fraction`` is 0.2."""
 
 from __future__ import annotations
 

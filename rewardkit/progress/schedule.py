@@ -59,12 +59,12 @@ class Schedule(ABC):
 
     @final
     def late_parts(self, max_steps: int) -> list[tuple[Schedule, int]]:
-        """Return what `late` returns for a schedule whose parts have their positions in the same training."""
+        """Return the result of `late` for a schedule whose parts have their positions in the same training."""
         return [found for part in self.parts for found in part.late(max_steps)]
 
     @final
     def late_at(self, step: int | float, max_steps: int) -> list[tuple[Schedule, int]]:
-        """Return what `late` returns for a schedule whose value is first another one at the position `step`."""
+        """Return the result of `late` for a schedule whose value first changes at the position `step`."""
         return [(self, step)] if isinstance(step, int) and step >= max_steps else []
 
     @final

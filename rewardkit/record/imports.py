@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _OWN = ("step", "prompt", "completion", "advantage")
 _RAW = "components/"
-"""The prefix of raw components, which rewardkit logs beside the rewards; the rewards are its terms then."""
+"""The prefix of raw components, which rewardkit logs next to the rewards; the rewards are its terms then."""
 _NOTE = (
     "Imported from TRL's completions, which give all tool calls of a file the same arguments: arguments that were None "
     "are left out here, and whole numbers may have become fractions (2 as 2.0). An argument that the policy set to "

@@ -97,7 +97,7 @@ def searchable_texts(run: Run, prompt_id: str) -> dict[Key, str]:
 
 
 def texts_of(run: Run, keys: Sequence[Key]) -> list[str]:
-    """Return the texts of some completions, in order; empty where the record has lost one."""
+    """Return the texts of some completions, in order; empty if the record has lost one."""
     query = f"select completion from {_ASKED} left join completions using ({_KEY}) order by place"
     return [text or "" for (text,) in run.sql(query, _columns(keys)).fetchall()]
 
@@ -178,7 +178,7 @@ class Extent:
 
 
 def extent_of(run: Run) -> Extent:
-    """Return how far a run is; it changes whenever there are new rows."""
+    """Return the progress of a run. It changes whenever there are new rows."""
     rows = run.sql("select attempt, rank, max(part), count(*) from scores group by attempt, rank").fetchall()
     lines = run.sql("select count(*) from logs").fetchall()[0][0]
     return Extent({(attempt, rank): part for attempt, rank, part, _ in rows}, sum(row[3] for row in rows), lines)
@@ -274,7 +274,7 @@ def first_version(run: Run) -> str | None:
     return found[0][0] if found else None
 
 
-# The log, and how long calls took.
+# The log, and the durations of calls.
 
 
 @dataclass(frozen=True)
@@ -369,7 +369,7 @@ def _latency(rows: Sequence[tuple[float, int]]) -> Latency:
     return Latency(median, most, rows[-1][0])
 
 
-# The notes that rewards write, by kind: ``"off by 3"`` and ``"off by 11"`` are both ``"off by #"``.
+# The notes of rewards, by kind: ``"off by 3"`` and ``"off by 11"`` are both ``"off by #"``.
 
 
 _MOST_KINDS = 40
@@ -393,7 +393,7 @@ class NoteKind:
     Attributes:
         count: the completions of the training that have such a note.
         steps: (t,) the steps that have any, in order.
-        counts: (t,) how many.
+        counts: (t,) the numbers.
     """
 
     component: str

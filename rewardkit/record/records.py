@@ -109,7 +109,7 @@ class Record:
         groups: (n,) the number of each completion's group.
         advantages: (n,) NaN if unknown.
         foreign: totals (n,) with the gold answers of the own prompt and of other prompts, and the part of both that
-            reads no column; NaN where a completion was not scored again; None if none was.
+            reads no column; NaN if a completion was not scored again; None if none was.
         metrics: numbers of the whole batch.
         logged: the trainer's metrics of earlier steps.
         trajectories: the numbers of conversations; None if the completions are plain texts.

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-# The description of a run beside its tables: run.json, and the versions of the reward.
+# The description of a run next to its tables: run.json, and the versions of the reward.
 
 
 _NAMED = 5
@@ -329,7 +329,7 @@ def open_run(path: str | os.PathLike[str]) -> Run:
 class Run:
     """A recorded run: its tables as DuckDB relations (``.df()``, ``.pl()``, ``.to_arrow_table()``, ``.fetchall()``).
 
-    It does not change after it is opened; call `refresh` to see what was written since.
+    It does not change after it is opened; call `refresh` to see newer data.
     """
 
     def __init__(self, files: Files) -> None:
@@ -483,7 +483,7 @@ class Run:
         return self._table("turns", {}, superseded)
 
     def durations(self, *, superseded: bool = False) -> duckdb.DuckDBPyRelation:
-        """Return how many calls of each component took how many seconds: component, seconds (two digits), count.
+        """Return the durations of the calls of each component: component, seconds (two digits), count.
 
         Args:
             superseded: also return rows of steps that a resumed training trained again.

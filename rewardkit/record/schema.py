@@ -142,7 +142,7 @@ def widest(parts: Iterable[Part]) -> list[Part]:
 
 
 def within(parts: Iterable[Part], committed: Iterable[Part]) -> list[Part]:
-    """Return the widest of `parts` that lie within one of the `committed` parts, which do not overlap."""
+    """Return the widest of `parts` within one of the `committed` parts, which do not overlap."""
     inside = []
     frames = iter(sorted(committed))
     frame = next(frames, None)

@@ -93,7 +93,7 @@ def _turns(record: Record, batch: Columns) -> pyarrow.Table:
 
 
 def _durations(record: Record, batch: Columns) -> pyarrow.Table:
-    """Return how many calls of each component took how many seconds, to two significant digits."""
+    """Return the durations of the calls of each component in seconds, to two significant digits, with counts."""
     rows = [(name, *rounded) for name, seconds in record.durations.items() for rounded in _rounded(seconds)]
     return _table("durations", {**batch, **_transposed(("component", "seconds", "count"), rows)}, len(rows))
 
@@ -103,7 +103,7 @@ def _transposed(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Column
 
 
 def _rounded(seconds: Sequence[float]) -> list[tuple[float, int]]:
-    """Return the values to two significant digits, in order, and how often each occurs."""
+    """Return the values to two significant digits, in order, and the count of each."""
     # A clock that did not move gives 0, which has no logarithm.
     values = np.maximum(np.asarray(seconds, dtype=np.float64), 1e-9)
     exponents = np.floor(np.log10(values)).astype(np.int64) - 1

@@ -39,11 +39,11 @@ class Trajectories:
         turns: (n,) assistant messages.
         calls: (n,) tool calls.
         repeated: (n,) calls that repeat an earlier one: the same tool with equal arguments.
-        errors: (n,) results with an error and malformed calls; 0 where the environment broke.
+        errors: (n,) results with an error and malformed calls; 0 if the environment broke.
         stops: n reasons why it ended: answered, cut, pending or silent.
         broken: n reasons why the environment broke, empty if it did not.
         tools: the calls of each tool, for each row.
-        malformed: (n,) 1 where the last message begins like a call that the trainer did not read, or no one can read.
+        malformed: (n,) 1 if the last message begins like a call that the trainer did not read, or no one can read.
         plain: True if no row is more than one message with text.
         records: the calls that its environment recorded, for each row, or None; None if none recorded.
         marks: for each row, if errors are recognized by a function of the user: the place of a call -> its error.

@@ -53,7 +53,7 @@ def excerpt(text: str, width: int = 80) -> str:
 
 
 def middle_cut(text: str, limit: int) -> str:
-    """Cut the middle of a text longer than `limit`, and say how much is missing."""
+    """Cut the middle of a text longer than `limit`, and state the length of the missing part."""
     if len(text) <= limit:
         return text
     # Two thirds for the head, which says what it is; the rest for the end, where the answer is.

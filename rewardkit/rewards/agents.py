@@ -61,16 +61,16 @@ def final_state(
     bounds: Bounds = (0.0, 1.0),
     on_error: Literal["raise"] | float | None = None,
 ) -> Reward:
-    """Score the environment as it is after the rollout, with a function of yours.
+    """Score the environment as it is after the rollout, with your function.
 
     ``rk.agents.final_state(sold)`` calls ``sold(environment, item="tea")`` for each completion, where "item" is a
     dataset column.
 
     Args:
-        check: takes the environment first, and then what functions with ``@rk.reward`` take: columns by name and type,
-            ``trajectory``, ``completion``. It returns a bool, a number or an ``rk.Score``; None to abstain if it is
-            annotated ``-> float | None``. It must not change the environment. May be async. An exception is a bug, but
-            a ConnectionError, TimeoutError or ``rk.RewardFailure`` means that the score could not be computed.
+        check: takes the environment first, and then the arguments of functions with ``@rk.reward``: columns by name and
+            type, ``trajectory``, ``completion``. It returns a bool, a number or an ``rk.Score``; None to abstain if it
+            is annotated ``-> float | None``. It must not change the environment. May be async. An exception is a bug,
+            but a ConnectionError, TimeoutError or ``rk.RewardFailure`` means that the score could not be computed.
         name: the name of the component; the function's name by default.
         bounds: lowest and highest score.
         on_error: the behavior if the function has a bug, as for ``@rk.reward``.
@@ -130,7 +130,7 @@ def _may_pay(environment: Any) -> bool:
 
 
 def environment_reward(*, bounds: Bounds = (-math.inf, math.inf)) -> Reward:
-    """Take the environment's own reward, what its ``get_reward()`` returns, as a component.
+    """Take the environment's own reward, the result of its ``get_reward()``, as a component.
 
     ``rk.gate(rk.agents.finished(), rk.agents.environment_reward(bounds=(0, 1)))`` pays it only for rollouts that
     answer. With ``environment_factory=funcs.environments(Shop)`` TRL does not see ``get_reward`` then, so that it is
@@ -322,13 +322,13 @@ def tool_errors(*, each: float = -0.1, most: float = -0.5, free: int = 0, form: 
 
     ``rk.agents.tool_errors(each=-0.1, free=1)`` gives 0.0 to one error, and -0.2 to three.
 
-    An error is a result that is one, or a call that is not well formed. A call without a result is not an error. If the
-    environment itself broke, the row has failed and nothing is counted.
+    An error is a tool's result that is marked as an error, or a malformed call. A call without a result is not an
+    error. If the environment itself broke, the row has failed and nothing is counted.
 
     Args:
         each: the penalty for one error, below 0.
         most: the largest penalty, `each` or lower.
-        free: so many errors cost nothing.
+        free: the number of errors without a penalty.
         form: the notation of calls, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
 
     Raises:
@@ -390,7 +390,7 @@ _SILENCE = (
 
 @dataclass(frozen=True)
 class NoClaimWithoutCall:
-    """Check that each claim in the answer has a result of its tool behind it."""
+    """Check that each claim in the answer is supported by a result of its tool."""
 
     claims: tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -440,8 +440,8 @@ def no_claim_without_call(claims: Mapping[str, str | Iterable[str]]) -> Reward:
     ``Your table is booked.`` unless a call of ``book`` came back without an error, and 1.0 to
     ``I could not get it booked.``
 
-    It gives 1.0 to an answer that claims nothing, so put it into a gate or beside a reward for the answer. For claims
-    in free words, use a judge whose rubric has ``{transcript}``.
+    It gives 1.0 to an answer that claims nothing, so put it into a gate, or add a reward for the answer. For claims in
+    free words, use a judge whose rubric has ``{transcript}``.
 
     Args:
         claims: the name of a tool -> the phrases that claim that it worked. Phrases are found as whole words in the

@@ -217,7 +217,7 @@ def code_tests(
             [...]}`` with or without "fn_name"; a list of assertions such as ``"assert add(1, 2) == 3"``;
             ``{"setup": ..., "asserts": [...]}``; test functions of pytest, classes of unittest; or ``check(candidate)``
             with "entry_point". Outputs are compared line by line without the white space at line ends, or by the rule
-            of the data set, if the format identifies one.
+            of the dataset, if the format identifies one.
         credit: ``"partial"``: passed / all; ``"binary"``: 1.0 if all pass, else 0.0.
         timeout: seconds of processor time per test. A program that waits is ended after twice that plus one second.
             After two timeouts the remaining tests are skipped and count as failed.
@@ -227,8 +227,8 @@ def code_tests(
             run programs themselves. Its packages can be imported; ``packages`` does not apply.
         unsafe: run without a sandbox, with only limits on time and memory.
         tolerance: the allowed difference of numbers from the expected ones, absolutely or as a share of them, from 0 to
-            below 1, such as 1e-6: in what a program prints or returns, and in the ``==`` of assertions. A number that
-            is expected as an integer has no relative tolerance. None for the data set's own rule, or exact comparison.
+            below 1, such as 1e-6: in the output or result of a program, and in the ``==`` of assertions. A number that
+            is expected as an integer has no relative tolerance. None for the dataset's own rule, or exact comparison.
         extract: finds the program; by default the last fenced block of Python, else the last fenced block without a
             language, else the whole visible text if there is no fence.
         gold: finds the tests in a gold cell of text, such as ``rk.extract.fenced("json")``.

@@ -75,8 +75,8 @@ def exact(
 
     Args:
         column: the column of the gold answer: text, int, or a list of accepted answers.
-        extract: finds the answer. By default the marked answer (``<answer>``, ``\\boxed{}``, ``####``), else what the
-            last "The answer is" states, else the whole visible text; quotation marks, emphasis and a final period
+        extract: finds the answer. By default the marked answer (``<answer>``, ``\\boxed{}``, ``####``), else the answer
+            in the last "The answer is", else the whole visible text; quotation marks, emphasis and a final period
             around it do not count then. An answer that `extract` finds is compared as it is.
         gold: finds the gold answer in its cell (in each item of a list), such as ``rk.extract.after("####")``. Without
             it, text that is a list of quoted texts is a list of accepted answers; ``rk.extract.whole()`` takes it as it

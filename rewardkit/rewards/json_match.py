@@ -63,7 +63,7 @@ class Part:
 @final
 @dataclass(frozen=True)
 class Rules:
-    """When two values are equal, and which paths are ignored."""
+    """The rules for equal values, and the ignored paths."""
 
     ignore: frozenset[Steps]
     ignore_case: bool
@@ -165,7 +165,7 @@ def near(ranges: Iterable[tuple[Decimal, Decimal]], numbers: Iterable[Decimal]) 
     return pairs
 
 
-# Compute how much of a gold document an answer matches, and describe the differences.
+# Compute the part of a gold document that an answer matches, and describe the differences.
 
 
 COMPARISONS = 100_000
@@ -196,7 +196,7 @@ class Matching:
         return bool(self.tolerance or self.relative)
 
     def margin(self, gold: Decimal) -> Decimal:
-        """Return how far from `gold` a number may be."""
+        """Return the allowed distance of a number from `gold`."""
         return max(self.tolerance, _EXACT.multiply(self.relative, abs(gold)))
 
     def close(self, gold: Any, found: Any) -> bool:

@@ -24,7 +24,7 @@ from rewardkit.tree.leaf import expression, primitive
 from rewardkit.tree.parameters import Parameter
 from rewardkit.tree.reward import Reward
 
-# Prose: what is left of a text without markup, code, formulas, addresses and JSON.
+# Prose: a text without markup, code, formulas, addresses and JSON.
 
 
 # "<b>", "<|im_end|>", "\frac": names in Latin letters are no words of a language.
@@ -146,7 +146,7 @@ class Script:
         return Score(share / self.minimum, f"{count:,} of {letters:,} letters are {foreign.lower()}")
 
 
-# Words: those of a text by their script, in passages that are long enough to tell their language.
+# Words of a text by their script, in passages that are long enough to tell their language.
 
 
 LEAST = 5
@@ -201,7 +201,7 @@ class Passage:
 # Any size: more than the vocabulary of a batch.
 @lru_cache(maxsize=65_536)
 def scripts_and_words(token: str) -> tuple[frozenset[str], int]:
-    """Return the scripts of a token, and how many words it is."""
+    """Return the scripts of a token, and its number of words."""
     if token.isascii():
         letters = sum(map(str.isalpha, token))
         return frozenset(("LATIN",) if letters else ()), int(letters > 1)
@@ -222,7 +222,7 @@ def _name(script: str) -> str:
 
 
 def passages(text: str, own: frozenset[str], foreign: Counter[str]) -> Iterator[Passage]:
-    """Yield the passages of `text`, sentences where they are long enough, for a language in the scripts `own`.
+    """Yield the passages of `text`, or sentences if they are long enough, for a language in the scripts `own`.
 
     Words in other scripts are counted in `foreign`, by script. Kana stay in Chinese text: they tell that it is
     Japanese.
@@ -249,7 +249,7 @@ def passages(text: str, own: frozenset[str], foreign: Counter[str]) -> Iterator[
             if whole:
                 yield whole
             whole, passage = passage, Passage()
-    if whole and passage.words < least:  # what is left is read with what is before it
+    if whole and passage.words < least:  # the rest is read with the text before it
         whole.join(passage)
         passage = Passage()
     if whole:

@@ -223,7 +223,7 @@ def overlong(
     return primitive(function, "length_overlong", shown, *measured, bounds=(-1.0, 0.0))
 
 
-# Formulas that combine a length with whether the answer is correct.
+# Formulas that combine the length with the correctness of the answer.
 
 
 Groups = Callable[[Rows], Iterator[Numbers]]

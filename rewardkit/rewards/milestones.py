@@ -45,7 +45,7 @@ class Reached:
 
 
 def _longest_chain(spans: list[tuple[int, int]]) -> int:
-    """Return how many of the spans, in this order, follow one another in the text without overlap."""
+    """Return the number of the spans that, in this order, follow one another in the text without overlap."""
     ends: list[int] = []  # ends[k]: the earliest end of a chain of k + 1 spans
     for start, end in spans:
         length = bisect(ends, start)

@@ -60,7 +60,7 @@ REFUSAL = re.compile(
 _EMPHASIS = str.maketrans(dict.fromkeys("*_~"))
 
 
-# Any size: more than the different patterns of a data set's column that a batch has.
+# Any size: more than the different patterns of a dataset's column that a batch has.
 @lru_cache(maxsize=1_024)
 def _compiled(pattern: str) -> Any:
     try:
@@ -158,7 +158,7 @@ REFUSALS = Refusals()
 @final
 @dataclass(frozen=True)
 class Contains:
-    """Check which texts occur in a text, and how it starts and ends.
+    """Check the occurrence of texts in a text, and its start and end.
 
     Attributes:
         wanted: normalized texts that must occur.

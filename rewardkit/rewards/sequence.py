@@ -94,11 +94,11 @@ def set_match(
     A list in brackets is read as JSON or as Python writes it (``['Oslo, Norway', 'Bern']``); several lines as one item
     per line; a single line is split at semicolons or commas (including Chinese ones), with "and" or "or" before the
     last item of a comma-separated list, or between two numbers ("3 and 4"). Commas in quotation marks or brackets
-    divide nothing. What introduces the list ("The answers are", "Answer:", a heading) is removed with what is before
-    it; the last one counts. Bullets and numbers before an item ("- ", "* ", "1. ", "2) ", "[3] ", "a) ") are removed,
-    and so are brackets and fences around the list, and quotes, emphasis, ``$`` and periods around an item; the same
-    holds for gold lists. White space and Unicode form are ignored, and the number 3 in JSON equals the item ``3``. If
-    one list has only letters of options (A to J), ``ABD`` and ``(A)(B)(D)`` in the other are three letters.
+    divide nothing. The introduction of the list ("The answers are", "Answer:", a heading) is removed with the text
+    before it; the last one counts. Bullets and numbers before an item ("- ", "* ", "1. ", "2) ", "[3] ", "a) ") are
+    removed, and so are brackets and fences around the list, and quotes, emphasis, ``$`` and periods around an item; the
+    same holds for gold lists. White space and Unicode form are ignored, and the number 3 in JSON equals the item ``3``.
+    If one list has only letters of options (A to J), ``ABD`` and ``(A)(B)(D)`` in the other are three letters.
 
     Args:
         column: the column of the gold list: a list, or text that is read like an answer.
@@ -164,7 +164,7 @@ class SequenceMatch:
 
 
 def _pairs_in_order(answer: Items, gold: Items) -> int:
-    """Return how many pairs of gold items occur in the answer in the gold order."""
+    """Return the number of pairs of gold items that occur in the answer in the gold order."""
     place = {item: position for position, item in enumerate(_counted(gold))}
     before: list[int] = []
     pairs = 0
@@ -208,8 +208,7 @@ def sequence_match(
     - ``"prefix"``: items before the first wrong one / n.
     - ``"positions"``: items at the right position / n.
     - ``"kendall"``: pairs of gold items that the answer has in the right order / (n * (n - 1) / 2). For a permutation
-    of
-      the gold this is (1 + tau) / 2 with Kendall's tau (Kendall 1938, Biometrika 30), so a random order of the right
+      of the gold this is (1 + tau) / 2 with Kendall's tau (Kendall 1938, Biometrika 30), so a random order of the right
       items gets 0.5 on average; floor=0.5 makes it max(0, tau). A gold list of one item scores 1.0 or 0.0.
     - ``"exact"``: 1.0 for the same list, else 0.0.
 

@@ -1,7 +1,7 @@
 """Tool calls: ``rk.tool_calls("calls")`` gives 1.0 if the policy made the gold calls and no other.
 
 If the gold is ``[{"name": "open", "arguments": {"color": "red"}}]``, the one call ``open(color="red")`` scores 1.0, and
-the same call beside two others 0.5: F1, ``2 * matched / (gold + made)``.
+the same call with two others 0.5: F1, ``2 * matched / (gold + made)``.
 """
 
 from __future__ import annotations
@@ -232,13 +232,13 @@ _MOST_PAIRS = 144
 made ones: the assignment takes time with the cube of them."""
 
 _Best = tuple[float, int, frozenset[int]]
-"""The worth of a pairing, how many calls are in it, and which gold calls are right."""
+"""The worth of a pairing, the number of its calls, and the right gold calls."""
 
 
 @final
 @dataclass(frozen=True)
 class Rules:
-    """When calls are equal, and how much they are worth."""
+    """The rules for equal calls, and their worth."""
 
     credit: Credit
     kept: bool
@@ -249,7 +249,7 @@ class Rules:
         return dict(self.same)
 
     def worth(self, gold: GoldCall, call: ToolCall) -> float:
-        """Return what one pair is worth, from 0.0 to 1.0."""
+        """Return the value of one pair, from 0.0 to 1.0."""
         if self.credit == "names":
             return float(gold.name == call.name and call.arguments is not None)
         worth = gold.worth(call, self._same)
@@ -259,7 +259,7 @@ class Rules:
 @final
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """The worth of the best pairing, how many calls are in it, and which gold calls are not right."""
+    """The worth of the best pairing, the number of its calls, and the gold calls that are not right."""
 
     worth: float
     calls: int
@@ -353,7 +353,7 @@ def _stretch(worths: Sequence[Sequence[float]], start: int) -> _Best:
     return sum(worth for _, worth in found), len(found), right
 
 
-# The engine of ``rk.tool_calls``: gold calls, what a call is worth, and the best pairing.
+# The engine of ``rk.tool_calls``: gold calls, the values of calls, and the best pairing.
 
 
 Order = Literal["any", "kept"]
@@ -378,8 +378,8 @@ class ToolCalls:
 
     @property
     def traps(self) -> Mapping[str, str]:
-        """Warnings about settings that may not work as intended, unless another reward limits the value that the key
-        names."""
+        """Warnings about settings that may not work as intended, unless another reward limits the value named by the
+        key."""
         return {"calls": _SPRAYING} if self.extra == "allow" else {}
 
     def __call__(self, trajectory: Trajectory, expected: GoldCalls) -> float | Score:
@@ -427,7 +427,7 @@ class ToolCalls:
 
 
 def _broken(calls: Sequence[ToolCall]) -> str:
-    """Return how many of the calls cannot be read, and why."""
+    """Return the number of unreadable calls, and the reason."""
     faults = [call.fault for call in calls if call.fault]
     if not faults:
         return ""
@@ -449,8 +449,8 @@ def tool_calls(
 ) -> Reward:
     """Score the tool calls of a trajectory against the gold calls: 1.0 only for all of them and no other (F1).
 
-    ``rk.tool_calls("calls")`` gives 1.0 to the call ``open(color="red")`` if "calls" is
-    ``[{"name": "open", "arguments": {"color": "red"}}]``, and 0.4 if four other calls are made beside it.
+    ``rk.tool_calls("calls")`` gives 1.0 to the call ``open(color="red")`` if "calls" is ``[{"name": "open",
+    "arguments": {"color": "red"}}]``, and 0.4 with four other calls.
 
     The score is ``2 * S / (gold + made)``, where ``S`` is the worth of the best pairing of made and gold calls. A call
     can be paired once, so repeating it earns nothing; every call that was made counts: failed, unknown, without a
@@ -467,7 +467,7 @@ def tool_calls(
         arguments: ``"exact"``: a call is right or not; ``"partial"``: it is worth the share of equal top-level
             arguments among all that either side names; ``"names"``: only names are compared.
         extra: ``"cost"``, or ``"allow"``: the score is ``S / gold``, so further calls cost nothing.
-        free: so many calls beyond the gold cost nothing, such as a retry after an error.
+        free: the number of calls beyond the gold that cost nothing, such as a retry after an error.
         same: argument -> a function of the made and the gold value that returns whether they are equal.
         form: the notation of calls. ``"auto"``: in messages, and if no message has one, in the text, in any form of the
             usual chat templates; a trainer that is known to run calls reads them itself, and its texts have none.

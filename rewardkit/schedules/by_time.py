@@ -1,4 +1,4 @@
-"""Schedules by time: ``linear(0.0, 1.0, start=0.1, end=0.5)`` rises between 10 % and 50 % of training.
+"""Schedules by time: ``linear(0.0, 1.0, start=0.1, end=0.5)`` rises between 10% and 50% of training.
 
 A position is a fraction of training (float, 0.0 to 1.0) or an optimizer step (int, at least 2); 0 is both.
 """
@@ -240,7 +240,7 @@ def after(position: Position, *, over: Position = 0) -> Schedule:
 def maximum(*schedules: float | Schedule) -> Schedule:
     """Return the highest of several schedules or numbers.
 
-    ``maximum(when_reached("tags"), after(0.7))`` is 1 when the level is reached, at the latest at 70 % of training.
+    ``maximum(when_reached("tags"), after(0.7))`` is 1 when the level is reached, at the latest at 70% of training.
 
     Raises:
         RewardDefinitionError: there are no schedules.
@@ -251,7 +251,7 @@ def maximum(*schedules: float | Schedule) -> Schedule:
 def minimum(*schedules: float | Schedule) -> Schedule:
     """Return the lowest of several schedules or numbers.
 
-    ``minimum(when_reached("tags"), after(0.2))`` is 1 when the level is reached, but not before 20 % of training.
+    ``minimum(when_reached("tags"), after(0.2))`` is 1 when the level is reached, but not before 20% of training.
 
     Raises:
         RewardDefinitionError: there are no schedules.
@@ -277,7 +277,7 @@ class Curve(ABC):
 
     @property
     def options(self) -> dict[str, float]:
-        """The arguments that only that function has."""
+        """The arguments of that function alone."""
         return {option.name: getattr(self, option.name) for option in fields(self)}  # type: ignore[arg-type]
 
     @abstractmethod
@@ -440,7 +440,7 @@ def constant(value: float) -> Schedule:
 
 
 def linear(initial: float, final: float, *, start: Position = 0.0, end: Position = 1.0) -> Schedule:
-    """Return a straight line from `initial` to `final`: ``linear(0.0, 1.0, end=0.5)`` is 0.5 at 25 % of training.
+    """Return a straight line from `initial` to `final`: ``linear(0.0, 1.0, end=0.5)`` is 0.5 at 25% of training.
 
     Args:
         initial: the value until `start`.

@@ -66,7 +66,7 @@ def tool(function: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _schema(schema: Any) -> Any:
-    """Return a JSON schema. A type that allows anything, or that is unknown, adds no constraint."""
+    """Return a JSON schema. An unknown type, or one that allows anything, adds no constraint."""
     if not isinstance(schema, Mapping):
         return schema
     found: dict[str, Any] = {}
@@ -109,11 +109,11 @@ def bfcl_rows(question_path: str | Path, answer_path: str | Path | None = None) 
     - ``prompt``: the chat messages of the first turn.
     - ``tools``: the functions as JSON text, in OpenAI's schema. Types get their names in JSON Schema; functions keep
       theirs (some have dots, which some endpoints refuse).
-    - ``calls``: the right calls as JSON text, a list of ``{"name": ..., "arguments": {...}}``. Several allowed
-      values of an argument are ``{"any_of": [...]}``, one that may be left out is ``{"optional": value}``. It is ``[]``
-      where no call is right, and None where BFCL has no answers because any call is right (``live_relevance``).
+    - ``calls``: the right calls as JSON text, a list of ``{"name": ..., "arguments": {...}}``. Several allowed values
+      of an argument are ``{"any_of": [...]}``, one that may be left out is ``{"optional": value}``. It is ``[]`` if no
+      call is right, and None if BFCL has no answers because any call is right (``live_relevance``).
     - ``turns``, only with several turns: JSON text, a list of ``{"messages": [...]}`` for each turn, with ``"tools"``
-      where the turn brings more functions. Then ``calls`` is a list of lists, one for each turn.
+      if the turn brings more functions. Then ``calls`` is a list of lists, one for each turn.
 
     Values stay as they are. BFCL ignores case, spaces and ``,./-_*^`` when it compares texts, so that "1.5" equals
     "15"; this is not copied. An empty text among the allowed values means that the argument may be left out; for an
@@ -121,8 +121,8 @@ def bfcl_rows(question_path: str | Path, answer_path: str | Path | None = None) 
 
     Args:
         question_path: such as ``BFCL_v4_parallel.json``, one JSON object per line. Questions with several turns need
-            the folder ``multi_turn_func_doc`` beside it.
-        answer_path: the possible answers; by default the file of the same name in ``possible_answer`` beside it.
+            the folder ``multi_turn_func_doc`` next to it.
+        answer_path: the possible answers; by default the file of the same name in ``possible_answer`` next to it.
 
     Raises:
         DataError: a line cannot be read, a question has no answer, or the answers are texts and not calls.

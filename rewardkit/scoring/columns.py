@@ -160,7 +160,7 @@ class Columns:
             yield chunk, score(self.scorer, work)
 
     def work(self, chunk: Chunk, sizes: tuple[int, ...] | None = None) -> Work:
-        """Return what a `Scorer` needs of these rows; `sizes` are those of their groups."""
+        """Return the input of a `Scorer` for these rows; `sizes` are those of their groups."""
 
         def values(name: str) -> list[Any] | None:
             theirs = self.column(name)

@@ -1,6 +1,6 @@
-"""Score a data set where it is: ``rk.score_dataset(dataset, reward)`` returns it with columns of scores.
+"""Score a dataset where it is: ``rk.score_dataset(dataset, reward)`` returns it with columns of scores.
 
-It takes what people have: a data set of Hugging Face or of Ray, a table of pandas, polars or Arrow. None of them is
+It takes what people have: a dataset of Hugging Face or of Ray, a table of pandas, polars or Arrow. None of them is
 imported before you pass one.
 """
 
@@ -115,10 +115,10 @@ class TableScorer:
 
 _GROUP = "rewardkit/group"
 _BLOCKS = 4
-"""Blocks per core of a Ray data set whose rows were brought together by prompt. Any number above one, so that no core
+"""Blocks per core of a Ray dataset whose rows were brought together by prompt. Any number above one, so that no core
 waits at the end for a large block."""
 _ROWS = 4096
-"""Rows of a Ray data set that an actor scores at a time. Any size: large enough that handing them out costs little."""
+"""Rows of a Ray dataset that an actor scores at a time. Any size: large enough that handing them out costs little."""
 
 
 def score_dataset(
@@ -135,7 +135,7 @@ def score_dataset(
     ``notes`` (as JSON) and ``error``. A row that cannot be scored has only an ``error``; it affects no other. A column
     of yours with one of these names becomes ``input/<name>``.
 
-    A Ray data set is scored when it is consumed, by a pool of actors that each hold a core. If the reward compares the
+    A Ray dataset is scored when it is consumed, by a pool of actors that each hold a core. If the reward compares the
     completions of a prompt, its rows are first brought together by prompt, which changes their order. In all other
     tables, the completions of a prompt must be next to each other.
 
@@ -143,7 +143,7 @@ def score_dataset(
         dataset: a `Dataset`, `DatasetDict` or `IterableDataset` of Hugging Face, a ``ray.data.Dataset``, a data frame
             of pandas or polars, or a table of Arrow.
         reward: the reward, as for ``rk.score``.
-        columns: our name -> yours, where they differ: ``{"completion": "text", "answer": "solution"}``.
+        columns: our name -> yours, if they differ: ``{"completion": "text", "answer": "solution"}``.
         options: for a Ray dataset, arguments of its ``map_batches``, such as ``num_cpus=0.5`` or ``compute=`` with the
             size of the pool.
 
@@ -156,18 +156,18 @@ def score_dataset(
     scorer = TableScorer(tree_of(reward, "a reward to score with"), dict(columns or {}))
     kind = _kind(dataset)
     if options and kind != "ray":
-        raise TypeError(f"score_dataset takes {', '.join(options)} only for a Ray data set")
+        raise TypeError(f"score_dataset takes {', '.join(options)} only for a Ray dataset")
     scored = _WAYS.get(kind)
     if scored is None:
         raise DataError(
-            "score_dataset takes a data set of Hugging Face or Ray, a data frame of pandas or polars, or a table of "
+            "score_dataset takes a dataset of Hugging Face or Ray, a data frame of pandas or polars, or a table of "
             f"Arrow, got {shorten(dataset)} ({type(dataset).__name__}). For lists, use rk.score(reward, completions)"
         )
     return scored(dataset, scorer, **options)
 
 
 def _kind(dataset: Any) -> str:
-    """Return the library of a data set, and for those of Hugging Face the class."""
+    """Return the library of a dataset, and for those of Hugging Face the class."""
     for base in type(dataset).__mro__:
         library = base.__module__.partition(".")[0]
         if library == "datasets":
@@ -291,7 +291,7 @@ def _numbered(table: Any, common: Sequence[str]) -> Any:
 
 @final
 class _Actor:
-    """Scores the blocks of a Ray data set."""
+    """Scores the blocks of a Ray dataset."""
 
     def __init__(self, scorer: bytes) -> None:
         self._scorer: TableScorer = pickle.loads(scorer)

@@ -1,7 +1,7 @@
 """The engine: scores parts in one process or several, in order, and puts them together.
 
 Each process reads the parts that it scores and encodes their rows for the output. Between processes travel the place of
-a part, one way, and what its rows add up to, the other way.
+a part, one way, and the sums of its rows, the other way.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def _ignore(rows: int) -> None:
     """Do nothing: the default callback."""
 
 
-# A command has one target and one data set; tests have a few.
+# A command has one target and one dataset; tests have a few.
 @functools.lru_cache(maxsize=4)
 def _columns(
     target: str, there: tuple[str, ...], sources: tuple[tuple[str, str], ...], apart: tuple[str, ...], data: str

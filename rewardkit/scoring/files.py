@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from rewardkit.errors import DataError, MissingExtraError, shorten
 
-# Addresses of data: local paths, and what fsspec reads (``s3://bucket/data/*.parquet``).
+# Addresses of data: local paths, and addresses that fsspec reads (``s3://bucket/data/*.parquet``).
 
 
 def is_remote(address: str) -> bool:

@@ -1,7 +1,8 @@
-"""The output while it grows: a hidden folder beside it, from which an interrupted command can continue.
+"""The output while it grows: a hidden folder next to it, from which an interrupted command can continue.
 
-``.scored.jsonl.partial/`` has the file so far, what its end must say about each part, and a manifest, which is replaced
-at most once a second, after both are on the disk. What the manifest does not count is cut off when it is resumed.
+``.scored.jsonl.partial/`` has the file so far, the entries at its end about each part, and a manifest, which is
+replaced at most once a second, after both are on the disk. What the manifest does not count is cut off when it is
+resumed.
 """
 
 from __future__ import annotations
@@ -177,7 +178,7 @@ class Output:
 
 
 def resumable(path: Path) -> int:
-    """Return how many rows of an unfinished file are there; 0 if it cannot be resumed."""
+    """Return the number of rows in an unfinished file; 0 if it cannot be resumed."""
     manifest = _manifest(_folder(path))
     return 0 if manifest is None else ReplayReport.restored(manifest["report"]).rows
 

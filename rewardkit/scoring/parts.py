@@ -177,7 +177,7 @@ class Part(ABC):
 @final
 @dataclass(frozen=True)
 class HeldRows(Part):
-    """Rows of data that cannot be read from the middle, which travel with the part."""
+    """Rows of data that cannot be read from the middle. They travel with the part."""
 
     chunk: Chunk
 
@@ -276,7 +276,8 @@ def whole_groups(parts: Iterable[Part], common: Sequence[str]) -> Iterator[Part]
 
 
 def continued(before: Part, part: Part, common: Sequence[str]) -> int:
-    """Return how many of the first rows of `part` are equal to the last row of `before`, in all columns of `common`."""
+    """Return the number of the first rows of `part` that are equal to the last row of `before`, in all columns of
+    `common`."""
     (last,) = before.sub(before.rows - 1, before.rows).chunks(1, common)
     found = 0
     for chunk in part.chunks(_FEW, common):
@@ -362,7 +363,7 @@ class Cells(Part):
     Attributes:
         address: the address of the file.
         start, stop: the range.
-        header: the names of the columns; empty where the first row has them.
+        header: the names of the columns; empty if the first row has them.
         completion: the column of the completions, if it has another name.
         rows: the number of rows.
         skip: the number of rows at the start that do not belong to the part.

@@ -17,7 +17,8 @@ from rewardkit.batch.table_text import render_text, visible
 from rewardkit.errors import shorten_line
 from rewardkit.scoring.scores import Scores
 
-# Why rows could not be scored, grouped: 1,203 rows with the same fault are one entry, whatever their values are.
+# The reasons why rows could not be scored, grouped: 1,203 rows with the same fault are one entry, whatever their values
+# are.
 
 
 # Any limits, so that a report stays readable: kinds of errors, the width of a line, and characters of a reason.

@@ -28,7 +28,7 @@ from rewardkit.scoring.writers import renamed
 from rewardkit.tree.evaluation.scorer import Scorer
 
 FOR_TRAINERS = ("tools", "images", "image", "chat_template_kwargs")
-"""Columns that TRL's trainers read beside the texts. They belong to the prompt: images make a question another one."""
+"""Columns that TRL's trainers read besides the texts. They belong to the prompt: images make a question another one."""
 
 _ROWS = 4096
 """Any size: large enough for fast columns, small enough for memory."""
@@ -110,7 +110,7 @@ class Scored:
 
     @property
     def for_trainers(self) -> dict[str, str]:
-        """Name -> column of what TRL's trainers read beside the texts."""
+        """Name -> column, for the columns that TRL's trainers read besides the texts."""
         return {name: self.asked[name] for name in FOR_TRAINERS if name in self.asked}
 
     def is_score(self, column: str) -> bool:

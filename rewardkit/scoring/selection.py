@@ -126,7 +126,7 @@ def _others(scored: Scored) -> list[Field]:
 
 
 def _named(scored: Scored, first: list[Field], others: Iterable[Field]) -> tuple[Field, ...]:
-    """Return all fields; other columns with a name that is taken, or that trainers misread, become ``input/<name>``."""
+    """Return all fields. Other columns become ``input/<name>`` if their name is taken, or if trainers misread it."""
     known = [Field(name, column) for name, column in scored.for_trainers.items()]
     fields = [Field("prompt", scored.prompt, role="user"), *first, *known]
     return (*fields, *_renamed(others, {field.name for field in fields}))
@@ -141,7 +141,7 @@ def _renamed(others: Iterable[Field], taken: set[str]) -> Iterator[Field]:
         yield Field(name, field.column, field.side)
 
 
-# Files for trainers: .jsonl, .parquet or .csv, so that ``datasets.load_dataset`` reads back what was written.
+# Files for trainers: .jsonl, .parquet or .csv, so that ``datasets.load_dataset`` reads the same values back.
 
 
 Add = Callable[[Mapping[str, Any]], None]
@@ -402,7 +402,7 @@ class Pairs:
 Rule = Keep | Pairs
 
 
-# What was selected: how many completions of how many prompts, their scores, and why other prompts have none.
+# The report of a selection: the numbers of completions and prompts, the scores, and why other prompts have none.
 
 
 UNSCORED = "no completion has a score"

@@ -53,7 +53,7 @@ class Saved:
         parts: yields all rows in parts.
         apart: columns that separate groups with the same prompt, such as the step.
         schema: the Arrow types, if there are any.
-        digest: a checksum of what was read so far; other data has another one.
+        digest: a checksum of the data read so far; other data has another one.
     """
 
     name: str

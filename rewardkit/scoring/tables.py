@@ -1,4 +1,4 @@
-"""Rows of Parquet files: ``table_parts([File.of("a.parquet")], schema)`` cuts them at their row groups where it can.
+"""Rows of Parquet files: ``table_parts([File.of("a.parquet")], schema)`` cuts them at their row groups if possible.
 
 A large row group is also cut. It can only be read from its start, so a process that reads several parts of it keeps its
 place between them.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rewardkit.scoring.sources import Saved
 
 
-# Our columns beside those of the data: names, types, and the scores of a chunk as Arrow arrays.
+# Our columns next to those of the data: names, types, and the scores of a chunk as Arrow arrays.
 
 
 TEXTS = ("outcomes", "notes", "error")
@@ -188,7 +188,7 @@ def _text(value: Any) -> str | None:
     return None if value is None else utf8(value if isinstance(value, str) else _as_json(value))
 
 
-# Footers of Parquet files: how files with the same columns become one, without decoding a value.
+# Footers of Parquet files, to join files with the same columns without decoding a value.
 
 
 MAGIC = b"PAR1"

@@ -58,7 +58,7 @@ class RowIn(BaseModel):
 
     model_config = _STRICT
     completion: str | list[dict[str, Any]] = Field(
-        description="what the policy wrote, without the prompt: a text, or a list of messages"
+        description="the text of the policy, without the prompt: a text, or a list of messages"
     )
     prompt: str | list[dict[str, Any]] | None = Field(None, description="a text, or a list of messages")
     columns: dict[str, Any] = Field(default_factory=dict, description="the cells of the row of the dataset")
@@ -94,7 +94,7 @@ class RowOut(BaseModel):
     terms: dict[str, float | None] = Field(description="the shares that add up to the total")
     components: dict[str, float | None] = Field(description="the raw scores")
     outcomes: dict[str, str] = Field(description="scored, abstained, failed, errored or skipped, by component")
-    notes: dict[str, str] = Field(description="what components say about their scores")
+    notes: dict[str, str] = Field(description="notes of components on their scores")
     reasons: list[str] = Field(description="why components failed or errored")
     unparsable: bool = Field(description="no score because a gold answer cannot be read: another try is in vain")
 
@@ -135,7 +135,7 @@ def shown(score: RowScore) -> dict[str, Any]:
 
 
 def said(error: ValidationError) -> str:
-    """Return the first problems of a request, with where they are."""
+    """Return the first problems of a request, with their places."""
     found: Sequence[Any] = error.errors(include_url=False, include_input=False)
     lines = [f"{'.'.join(map(str, one['loc'])) or 'the body'}: {one['msg']}" for one in found[:5]]
     more = f"; and {len(found) - 5} more" if len(found) > 5 else ""
@@ -146,7 +146,7 @@ def said(error: ValidationError) -> str:
 
 
 _CLOSE_SECONDS = 30
-"""The time for which a server that is asked to stop still answers the requests that it accepted. As long as Kubernetes
+"""The time for which a stopping server still answers accepted requests. As long as Kubernetes
 waits by default before it kills a container."""
 _KEEP_ALIVE_SECONDS = 75
 """Longer than the usual balancers keep a connection, so that they never use one that is being closed."""
@@ -194,7 +194,7 @@ def serve(
     def started() -> None:
         logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
         gc.collect()
-        gc.freeze()  # what is loaded now stays, so that a collection of garbage takes no long pause
+        gc.freeze()  # loaded objects stay, so that a collection of garbage takes no long pause
         announce(f"http://{name}:{listening.getsockname()[1]}")
 
     app.state.started = started
@@ -228,7 +228,7 @@ _JSON = "application/json"
 OPEN = ("/healthz", "/readyz")
 """Paths that need no token."""
 _HUNG_UP = 499
-"""The status that nginx also logs for a client that hung up."""
+"""The status that nginx also logs if a client hung up."""
 # Any numbers: short for a judge that failed by accident, long for one that is down.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
 

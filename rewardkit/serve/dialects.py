@@ -18,7 +18,7 @@ from rewardkit.progress.progress import Progress
 
 
 class BadRequest(Exception):
-    """A request cannot be understood; the message says what to send instead."""
+    """A request cannot be understood; the message gives a correct request."""
 
     status = 422
 

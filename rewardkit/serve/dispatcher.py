@@ -236,7 +236,7 @@ class Worker:
             with contextlib.suppress(asyncio.TimeoutError):
                 # Ten seconds for the batch that it is scoring; a process that died needs no time.
                 await asyncio.wait_for(self.process.wait(), 10.0 if self.closing else 0.1)
-            self.kill()  # also what it has left behind
+            self.kill()  # also the processes that it left behind
             await self.process.wait()
             self.process = None
 
@@ -423,7 +423,7 @@ class Dispatcher:
         assert self.described is not None
         key = _key(rows[0], progress) if generations is None and self.described.deterministic else None
         job = None if key is None else self._in_flight.get(key)
-        if job is None or job.done.done():  # what has failed meanwhile may succeed now
+        if job is None or job.done.done():  # rows that failed meanwhile may succeed now
             job = Job(rows, progress, generations, until, asyncio.get_running_loop().create_future(), key)
             self._waiting.append(job)
             if key is not None:
@@ -459,7 +459,7 @@ class Dispatcher:
             except asyncio.TimeoutError:
                 continue
             self._changed.clear()
-            await asyncio.sleep(0)  # what other requests add now joins the batch
+            await asyncio.sleep(0)  # rows that other requests add now join the batch
             while True:
                 self._isolate()
                 free = [worker for worker in self._pool if worker.slots > 0 and worker is not self._reserved]
@@ -470,7 +470,8 @@ class Dispatcher:
                     self._send(max(free, key=lambda one: one.slots), jobs)
 
     def _isolate(self) -> None:
-        """Score the next suspect on a worker that has nothing else, so that it is known who the reason is if it dies.
+        """Score the next suspect on a worker without other work, so that the suspect is known as the cause if the
+        worker dies.
 
         One suspect at a time, and a batch of other rows between two of them.
         """

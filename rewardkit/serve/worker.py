@@ -132,7 +132,7 @@ def _serve(ours: socket.socket) -> None:
     with contextlib.suppress(OSError):  # the server is gone, which is noticed below
         send(ours, pickle.dumps(hello))
     gc.collect()
-    gc.freeze()  # what is loaded now stays, so that a collection of garbage takes no long pause
+    gc.freeze()  # loaded objects stay, so that a collection of garbage takes no long pause
     writing = threading.Lock()
     threads = ThreadPoolExecutor(WAITING if hello.waits else COMPUTING)
     process = os.getpid()

@@ -1,9 +1,9 @@
 r"""Distinguish the claims of a text from mere mentions: ``not 42``, ``42 is wrong`` and ``Is it 42?`` do not claim 42.
 
 A mention is a place in a text, from `start` to `end`: a number, or an option of a question. It is a claim unless the
-words next to it deny it (``rather than 42``), doubt it (``it might be 42``), suppose it (``if it is 42``), or report
-it (``others say 42``). "Next to it" is meant literally: ``the number of people who do not pass is 42`` claims 42. After
-a retraction (``No wait, 41``), what was claimed before it no longer counts.
+words next to it deny it (``rather than 42``), doubt it (``it might be 42``), suppose it (``if it is 42``), or report it
+(``others say 42``). "Next to it" is meant literally: ``the number of people who do not pass is 42`` claims 42. After a
+retraction (``No wait, 41``), earlier claims no longer count.
 
 Texts have straight apostrophes. Every function reads at most `WINDOW` characters around a mention, or the text once.
 """
@@ -64,7 +64,7 @@ _SUPPOSED = frozenset((
     "might", "may", "could", "if", "whether", "suppose", "supposing", "assume", "assuming", "assumed", "unless",
     "imagine", "pretend",
 ))  # fmt: skip
-"""These deny only what a link joins to them: "it may [be] 42", but not "in May 42 people came"."""
+"""These deny only a mention that a link joins to them: "it may [be] 42", but not "in May 42 people came"."""
 
 _NO = frozenset(("no", "without", "beyond", "any", "little"))
 _TWO_WORDS = {
@@ -313,7 +313,7 @@ def corrects(text: str, start: int) -> bool:
     return _CORRECTS.search(text[max(0, start - 60) : start].lower()) is not None
 
 
-# What a reader does not see, or sees struck out.
+# Text that a reader does not see, or sees struck out.
 
 # At most 400 characters, without an empty line: two "~~" far apart may both mean "about".
 _CROSSED_OUT = re.compile(r"(?<!~)~~(?!~)(?:[^~\n]|\n(?![ \t]*\n)){1,400}(?<!~)~~(?!~)")

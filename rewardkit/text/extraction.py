@@ -13,11 +13,13 @@ pass ``thinking=``: a tag, or a list of tags. A tag is a name (``"plan"``, ``"[P
 ===================================  ==========================================================================
 ``rk.extract.answer()``              the default: `tag`, else `boxed`, else `after`, else the visible text
 ``rk.extract.tag("answer")``         body of the only ``<answer>...</answer>``; ``tag("[ANSWER]")`` and pairs also work
-``rk.extract.boxed()``               content of the last ``\boxed{...}`` ``rk.extract.after("####")``         rest of
-the line after the last ``####`` ``rk.extract.fenced("json")``        body of the last fenced block of that language
-``rk.extract.json("total")``         a value inside the completion's JSON ``rk.extract.whole()``               the
-visible text as it is ``rk.extract.raw()``                 the whole completion with its thinking: to check form, never
-answers ``rk.extract.prefilled()``           the answer after ``</think>``, if the prompt ends with ``<think>``
+``rk.extract.boxed()``               content of the last ``\boxed{...}``
+``rk.extract.after("####")``         rest of the line after the last ``####``
+``rk.extract.fenced("json")``        body of the last fenced block of that language
+``rk.extract.json("total")``         a value inside the completion's JSON
+``rk.extract.whole()``               the visible text as it is
+``rk.extract.raw()``                 the whole completion with its thinking: to check form, never answers
+``rk.extract.prefilled()``           the answer after ``</think>``, if the prompt ends with ``<think>``
 ``rk.extract.document()``            the text with the JSON: ``<answer>``, a fenced block, or the visible text
 ===================================  ==========================================================================
 """

@@ -1,6 +1,7 @@
 r"""Find the final answer of a completion, for all rewards that read answers.
 
-``number``, ``choice``, ``math_equal`` and ``exact`` differ in what they accept as equal, not in where they look:
+``number``, ``choice``, ``math_equal`` and ``exact`` differ in the answers that they accept as equal, not in the places
+in which they look:
 
 1. in the model's own words: nothing counts after a turn that it made up ("Question:", "Human:");
 2. `marked`: the ``<answer>`` tag, else the boxes, else the line after ``####``;
@@ -145,7 +146,7 @@ _LEAD = re.compile(
 )
 """Words that may introduce the answer inside a mark: ``<answer>The answer is 5</answer>``."""
 
-# A box or number stands alone if the text around it does not make it part of a formula. The list has all allowed text.
+# A box or number is alone if the text around it does not make it part of a formula. The list has all allowed text.
 
 # Marks that only dress what follows: "\textbf{", "$\displaystyle", "**(".
 _OPENERS = re.compile(
@@ -286,7 +287,7 @@ def marked(text: str) -> Marked | None:
     r"""Return the content of the only tag, else of the boxes, else of the last line with ``####``; None without marks.
 
     Boxes that differ are a list, ``4, 5``: boxing two guesses answers with neither. A box that is part of a formula
-    (``2\boxed{21}``), has an alternative beside it (``\boxed{42} or 43``) or is denied holds no answer.
+    (``2\boxed{21}``), has an alternative next to it (``\boxed{42} or 43``) or is denied holds no answer.
     """
     if _has_tag(text):
         body = _tag_body(text)
@@ -489,7 +490,7 @@ statement counts, and one of the last is claimed."""
 
 
 def from_the_end(lowered: str, word: str) -> Iterator[int]:
-    """Yield where a word begins, from the last place to the first."""
+    """Yield the positions at which a word begins, from the last to the first."""
     position = len(lowered)
     for _ in range(_MOST_PLACES):
         position = lowered.rfind(word, 0, position)
@@ -643,7 +644,8 @@ def is_claimed(text: str, statement: Statement) -> bool:
 def stated(text: str) -> str | None:
     """Return the answer of the last statement, without a remark after it; "" if nothing is stated.
 
-    None if no one claims it ("Nobody thinks that the answer is 42"), or if what follows takes it back or replaces it.
+    None if no one claims it ("Nobody thinks that the answer is 42"), or if the text after it takes it back or replaces
+    it.
     """
     for statement in statements(text):
         if not is_claimed(text, statement):
@@ -684,8 +686,9 @@ def _line_end(text: str, start: int) -> int:
     return len(text) if end < 0 else end
 
 
-# After a stated answer: what takes it back, or replaces it. A completion is paid for one gold answer only, so a remark
-# with another value is harmless: only a sentence that is nothing but a value, or says that it is the answer, replaces.
+# After a stated answer: words that take it back, or replace it. A completion is paid for one gold answer only, so a
+# remark with another value is harmless: only a sentence that is nothing but a value, or says that it is the answer,
+# replaces.
 
 # A colon or an "or" at the end of a line goes on: "Or:\n43" is one piece.
 _PIECE_END = re.compile(r"(?<=[.!;。；！？])\s+|(?<=[。！？])|(?<!\bor)(?<!\bor )(?<![:：])(?<![:：]\*\*)\n+|;\s")

@@ -15,7 +15,7 @@ from typing import Any
 
 from rewardkit.errors import shorten
 
-# Any limits: no cell of a data set is as large, and one that is would make a batch wait. Literals take Python's parser,
+# Any limits: no cell of a dataset is as large, and one that is would make a batch wait. Literals take Python's parser,
 # which is slower and uses more memory; int() takes quadratic time; and deeper nesting could overflow the stack.
 JSON_CHARACTERS = 1_000_000
 LITERAL_CHARACTERS = 100_000

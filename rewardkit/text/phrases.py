@@ -1,23 +1,23 @@
 """Words by language and role: what says "wrong", "or", "half", "the answer is" in a completion.
 
 ``words("or")`` is a pattern with the words for "or" in all languages. To teach the readers a language, add its row. The
-roles, and what they are in English:
+roles, and their words in English:
 
 ============  =========================================================================================================
-question      what introduces the next question of a prompt with examples; MGSM's prompts have eleven of the languages
+question      introduces the next question of a prompt with examples; MGSM's prompts have eleven of the languages
 speaker       the user's name in a transcript
-answer        the answer, before a verb or a colon; ``answer_alone`` where the verb may be missing or come last
+answer        the answer, before a verb or a colon; ``answer_alone`` if the verb may be missing or come last
 is            is
-final         final, correct; ``not_final``: wrong (both beside "answer")
-wrong         wrong, behind a value
+final         final, correct; ``not_final``: wrong (both next to "answer")
+wrong         wrong, after a value
 no            no, before a value that replaces another
-not           not, before a value; ``not_last`` where it comes last
+not           not, before a value; ``not_last`` if it comes last
 hearsay       nobody, says, thinks, according to, if, perhaps: in a clause before a statement
 doubt         wrong, if, not, perhaps, half: anywhere before a statement, in scripts that English does not share
 or, and       between two values; "perhaps" is among the words for "or"
 part          half, double
 minus         minus, negative
-scale         thousand, million; ``scale_mark`` where it follows the digits without a space
+scale         thousand, million; ``scale_mark`` if it follows the digits without a space
 end           the verb at the end of a statement
 ============  =========================================================================================================
 
@@ -164,7 +164,7 @@ _TABLE: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 _UNSPACED = frozenset(("th", "lo", "km", "zh", "ja", "ko"))
-"""Written without spaces between words, or with particles behind them."""
+"""Written without spaces between words, or with particles after them."""
 
 _COMBINING = frozenset(("hi", "mr", "ne", "bn", "te", "ta", "kn", "ml", "pa", "gu", "si"))
 """Written with vowel signs, which ``\\w`` does not match: there is no ``\\b`` at the end of such a word."""
@@ -176,7 +176,7 @@ def words(role: str) -> str:
 
 
 def joining_words(role: str) -> str:
-    """Return the same as whole words, where the language has spaces between words."""
+    """Return the same as whole words, if the language has spaces between words."""
     lists: dict[str, list[str]] = {r"\b(?:{})\b": [], r"(?<!\S)(?:{})(?!\S)": [], "{}": []}
     spaced, combining, unspaced = lists.values()
     for language, row in _TABLE.items():

@@ -45,7 +45,7 @@ class Marks(NamedTuple):
         """Return the marks of a name (``answer``, ``<answer>``, ``[ANSWER]``), or of a pair of marks.
 
         Raises:
-            RewardDefinitionError: `tag` is neither; `what` says what it was passed for.
+            RewardDefinitionError: `tag` is neither; `what` names its purpose.
         """
         if isinstance(tag, str):
             name = tag.strip("<>/")

@@ -113,7 +113,7 @@ def _turn_after(text: str, start: int) -> re.Match[str] | None:
 
 
 def own_turn(text: str) -> str:
-    """Return the part of `text` that is the model's own turn, without the turns that it made up after it.
+    """Return the model's own turn in `text`, without the turns that it made up after it.
 
     ``own_turn("I give up.<|im_end|>\\n<|im_start|>user\\n42")`` is ``"I give up."``. In OpenAI's harmony format
     it is the message in the final channel.

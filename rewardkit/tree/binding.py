@@ -57,8 +57,8 @@ def coerce_column(
     Args:
         rows: (n,) the row numbers, for messages.
         remedy: advice for fixing the data, for messages.
-        remembers: also share what is read from short texts with later calls, if it cannot be changed: gold answers
-            come back with every epoch, and in every part of a file.
+        remembers: also share values read from short texts with later calls, if it cannot be changed: gold answers come
+            back with every epoch, and in every part of a file.
         raises: False returns an `Unparsable` for each cell that does not fit, and a `Raised` if an outage is the cause.
 
     Raises:
@@ -137,8 +137,8 @@ class Binding:
             meanwhile. If an async function has ``measured``, that runs all calls of a batch and returns their results
             and its measurements. ``check(batch, name)`` raises a BindingError if the batch lacks an argument.
             ``many(arguments)`` of a primitive makes several calls at once: it takes their tuples of arguments and
-            returns what they would have returned, only faster.
-            ``pool`` names what it keeps busy, such as ``"sandboxes"``: on a cluster it runs where that is.
+            returns the same results, only faster. ``pool`` names the resource that it keeps busy, such as
+            ``"sandboxes"``: on a cluster it runs where that is.
         parameters: its arguments.
         scope: whether a call takes one completion, those of one prompt, or the whole batch.
         deterministic: equal arguments give equal scores, so duplicates are scored once.
@@ -259,7 +259,7 @@ def gather(
     """Return the values of `parameters` in `rows`.
 
     Columns are coerced only in these rows. If `trusted` is False (a user's function), mutable values are copied, so
-    that no function can change what the next one gets.
+    that no function can change the arguments of the next one.
 
     Args:
         on_unparsable_gold: ``"fail"`` sets rows aside whose cells a ready reward (`trusted`) cannot read. A user's

@@ -32,7 +32,7 @@ from pydantic_core import to_json
 from rewardkit.errors import CoercionError, RewardDefinitionError, shorten
 from rewardkit.text.literals import NUMBER_CHARACTERS, LiteralError, check_json, check_number, read_literal
 
-# Convert what a container holds, item by item, and arrays: ``["1", 2.0]`` becomes ``[1, 2]`` for ``list[int]``.
+# Convert the items of a container, and arrays: ``["1", 2.0]`` becomes ``[1, 2]`` for ``list[int]``.
 
 
 Convert = Callable[[object], Any]

@@ -28,7 +28,7 @@ def reward_of(value: Any, where: str) -> Reward:
     """Return `value`, a reward or a plain function, as a Reward.
 
     Raises:
-        RewardTypeError: `value` is something else; `where` says what it was passed for.
+        RewardTypeError: `value` is something else; `where` names its purpose.
     """
     return from_trl(value) if is_plain(value) else as_reward(value, where)
 
@@ -38,7 +38,7 @@ def tree_of(value: Any, where: str) -> Reward:
 
     Raises:
         RewardDefinitionError: `value` is an empty list.
-        RewardTypeError: `value` is something else; `where` says what it was passed for.
+        RewardTypeError: `value` is something else; `where` names its purpose.
     """
     if not isinstance(value, (list, tuple)):
         return reward_of(value, where)

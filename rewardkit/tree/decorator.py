@@ -62,7 +62,7 @@ def reward(
             return 1.0 if "please" in completion else -1.0
 
     An argument is ``completion`` (its text), ``messages`` (the chat messages), ``prompt`` (text), ``completion_ids``,
-    ``progress``, ``example`` (all columns as a mapping; as texts if annotated ``dict[str, str]``), what TRL passes
+    ``progress``, ``example`` (all columns as a mapping; as texts if annotated ``dict[str, str]``), an argument of TRL
     (``trainer_state``, ``log_metric(name, value)``, ``log_extra(column, value)``), or a dataset column, converted to
     its annotation. The function may be async. It returns a number, an ``rk.Score``, or None to abstain if it is
     annotated ``-> float | None``. It raises ``rk.RewardFailure`` if the score cannot be computed and the completion is
@@ -106,7 +106,7 @@ def reward(
         if binding.logs and binding.timeout is not None and not binding.asynchronous:
             raise RewardDefinitionError(
                 f"reward {label!r} logs, but with timeout= it runs in another process, which cannot log. Drop "
-                "timeout=, or return what it logs as rk.Score(value, parts={...})"
+                "timeout=, or return the logged values as rk.Score(value, parts={...})"
             )
         contract = ReturnPolicy(
             label,

@@ -37,7 +37,7 @@ def _described(value: object, around: frozenset[int]) -> str:
     within = around | {id(value)}
     describe = getattr(value, "describe", None)
     if describe is not None and not isinstance(value, type):
-        token = _AROUND.set(within)  # what it describes may refer to it
+        token = _AROUND.set(within)  # the described object may refer to it
         try:
             return str(describe())
         finally:

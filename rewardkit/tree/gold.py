@@ -253,7 +253,7 @@ def _hide(text: str, passages: list[tuple[int, int]]) -> str:
 
 
 def _quoted(text: str) -> list[tuple[int, int]]:
-    """Return where the quoted items of `text` start and end."""
+    """Return the start and end of each quoted item of `text`."""
     closing: dict[str, list[int]] = {}
     for match in _CLOSES.finditer(text):
         closing.setdefault(match[0], []).append(match.end())

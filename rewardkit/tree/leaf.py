@@ -202,7 +202,7 @@ class Leaf(Reward):
         """Return the results of all rows of `arguments`, given those of the rows that were `called`."""
         batch, scope = evaluation.batch, self.binding.scope
         if self.binding.trusted:
-            # What does not fit a trajectory may be the policy's doing, which must not rid itself of its score.
+            # A misfit with the trajectory may be the policy's doing, which must not rid itself of its score.
             fails = evaluation.on_unparsable_gold == "fail" and not self.binding.reads("trajectory")
             raw = _data_errors(raw, called, self.contract.name, raises=not fails)
         if arguments.set_aside:

@@ -30,7 +30,7 @@ from rewardkit.tree.conversion import is_plain
 from rewardkit.tree.reward import Reward
 from rewardkit.tree.trl_function import takes_one_completion
 
-# Candidates: what in a module counts as a reward, and why something that looks like one is left out.
+# Candidates: the objects in a module that count as rewards, and the reasons why similar ones are left out.
 
 
 Kind = Literal["reward", "TRL function", "function of one completion", "list of rewards", ""]

@@ -88,7 +88,7 @@ _LIST_HABITS = {
 
 @dataclass(frozen=True)
 class Parameter:
-    """One argument of a reward function, and where its value comes from.
+    """One argument of a reward function, and the source of its value.
 
     Attributes:
         name: the argument's name.

@@ -1,7 +1,7 @@
 """Reward: the base class of every node in a tree, its declarations, and its evaluation.
 
 This is the contract of the whole tree. A node declares its `NodeSpec` once. It is evaluated by a generator that yields
-what it needs (columns of its children, calls of its function) and returns its `Column`. Users write functions
+its requests (columns of its children, calls of its function) and returns its `Column`. Users write functions
 (``@rk.reward``) and call factories; they never subclass `Reward`.
 """
 
@@ -80,7 +80,7 @@ class NodeSpec:
         wants: the children that a good completion has to satisfy.
         tunables: the numbers that can be changed while training runs.
         traps: warnings about what will probably not work as intended, in sentences.
-        traps_unless: the same, unless another reward of the tree limits what the key names.
+        traps_unless: the same, unless another reward of the tree limits the value named by the key.
         limits: the things of which it keeps a policy from doing too much or too little: ``"answers"``, ``"calls"``.
         renamed: returns the node under another name, for nodes that store their name.
         with_columns: returns the node reading other columns, for nodes that read columns themselves.
@@ -123,7 +123,7 @@ class NodeSpec:
 
     @cached_property
     def followers(self) -> tuple[PerformanceSchedule, ...]:
-        """The schedules that it reads and that follow the means of components."""
+        """The schedules among those it reads that follow the means of components."""
         return (*(follower for schedule in self.schedules for follower in following(schedule)), *self.moments)
 
 
@@ -392,7 +392,7 @@ def as_reward(value: object, where: str) -> Reward:
     """Return `value` if it is a Reward; otherwise raise a TypeError that says how to make one.
 
     Raises:
-        RewardTypeError: `value` is not a reward; `where` says what it was passed for.
+        RewardTypeError: `value` is not a reward; `where` names its purpose.
     """
     if isinstance(value, Reward):
         return value

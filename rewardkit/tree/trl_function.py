@@ -289,8 +289,8 @@ def _keywords(batch: Batch) -> dict[str, Any]:
 def _without_broken(batch: Batch) -> tuple[list[int], dict[str, Any]]:
     """Return the rows whose environment did not break, and the arguments for them alone.
 
-    A TRL function knows of no outages: it may read what a broken environment does not have, and raise. The broken rows
-    fail anyway, so it is called again without them.
+    A TRL function knows of no outages: it may read attributes that a broken environment does not have, and raise. The
+    broken rows fail anyway, so it is called again without them.
     """
     rows = [row for row in range(batch.size) if row not in batch.rollouts.broken]
     keywords = _keywords(batch)

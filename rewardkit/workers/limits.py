@@ -1,7 +1,7 @@
 """Limits of this process: how much more memory it may use, and that it ends with its parent.
 
-``limit_memory(256_000_000)`` allows 256 MB beyond what it uses now; ``limit_memory(None)`` removes the limit. On
-systems other than Linux, nothing limits memory.
+``limit_memory(256_000_000)`` allows 256 MB beyond its present use; ``limit_memory(None)`` removes the limit. On systems
+other than Linux, nothing limits memory.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class PickledByValue:
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> PickledByValue:
-        """Pack a function; raise what pickle raises if something that it refers to cannot be sent."""
+        """Pack a function. Raise pickle's error if something that it refers to cannot be sent."""
         return cls(packed(function))
 
     def __call__(self, *arguments: Any) -> Any:

@@ -38,8 +38,7 @@ START_SECONDS = 120.0
 limit: importing sympy or torch takes seconds, and minutes from a busy network disk."""
 
 _END_SECONDS = 1.0
-"""The time that a process that closed its socket gets to end by itself, so that its exit code and last words are
-known."""
+"""The time in which a process must end after it closed its socket, so that its exit code and last words are known."""
 _KEPT_BYTES = 4_000
 """The amount of a process's output that is kept, from the end: enough for the last line of a traceback."""
 
@@ -107,7 +106,8 @@ def submit(
 ) -> Call:
     """Run ``function(*arguments)`` in a worker that is killed after `timeout` seconds.
 
-    The future raises ``TimeoutError`` after a timeout, `WorkerDied` if the worker died, else what the function raised.
+    The future raises ``TimeoutError`` after a timeout, `WorkerDied` if the worker died, else the exception of the
+    function.
 
     Args:
         function: imported by its module and name in the worker, as pickle does.
@@ -303,7 +303,7 @@ class _Child:
         if ours is not None:
             ours.close()
         if process is not None:
-            _kill_all(process)  # also what a process that has ended left behind
+            _kill_all(process)  # also processes left behind by a process that has ended
             process.wait()
 
 

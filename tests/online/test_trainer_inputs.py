@@ -98,7 +98,7 @@ def test_what_arrives_is_scored(name: str) -> None:
 
 def test_schedules_that_follow_the_scores_are_refused() -> None:
     follower = rk.schedules.when_reached(right, 0.5) * asks
-    with pytest.raises(RewardDefinitionError, match=r"follows what the reward scored before, but .* several processes"):
+    with pytest.raises(RewardDefinitionError, match=r"follows earlier scores of the reward, but .* several processes"):
         ALL.check(Scorer(right + follower))
 
 

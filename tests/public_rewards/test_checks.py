@@ -47,7 +47,7 @@ FINDINGS: Mapping[str, Mapping[str, str]] = {
         "another answer after the first": "[\\s\\S]*? runs across the first answer to a second one",
     },
     "countdown.equation_reward_func": {
-        "right_however_written": "no re.DOTALL: an equation on a line of its own earns 0",
+        "right_however_written": "no re.DOTALL: an equation on a separate line earns 0",
         "time_linear": "** is allowed, and eval of a tower of powers never ends",
         "the answer only in the thinking": "the first answer tag counts, also in the thinking",
         "right in the thinking, wrong in the answer": "the first answer tag counts, also in the thinking",

@@ -163,7 +163,7 @@ def test_schedules_follow_the_progress_of_the_request() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("running", "follows what the reward scored before"), ("nope", "has no 'nope'")]
+    ("name", "said"), [("running", "follows earlier scores of the reward"), ("nope", "has no 'nope'")]
 )
 def test_rewards_that_cannot_be_served_are_refused(name: str, said: str) -> None:
     with pytest.raises(RuntimeError, match=said) as refused, serving(name):

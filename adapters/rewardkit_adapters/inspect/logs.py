@@ -18,7 +18,7 @@ from typing import Any
 
 from rewardkit.errors import DataError, MissingExtraError, shorten
 
-# content: a file of a zip archive as bytes, also where it is compressed with Zstandard.
+# content: a file of a zip archive as bytes, also if it is compressed with Zstandard.
 
 
 _ZSTANDARD = 93
@@ -89,7 +89,7 @@ def attached(value: Any, attachments: Mapping[str, str]) -> Any:
 
 
 def split(messages: Sequence[Message]) -> tuple[list[Message], list[Message]]:
-    """Return the prompt and what follows: the first message that the model generated, and all after it."""
+    """Return the prompt and the rest: the first message that the model generated, and all after it."""
     spoken = [at for at, one in enumerate(messages) if one.get("role") == "assistant"]
     generated = [at for at in spoken if messages[at].get("source") == "generate"]
     unknown = [at for at in spoken if messages[at].get("source") != "input"]
@@ -136,8 +136,8 @@ def _converted(message: Message) -> Iterator[dict[str, Any]]:
 
 
 def _call(call: Message, name: Any, fault: Any = None) -> dict[str, Any]:
-    """Return a call. The log has no arguments of a call that could not be parsed, so the parser's error, which is not
-    JSON, is returned instead."""
+    """Return a call. The log lacks the arguments of an unparsable call, so the parser's error, which is not JSON, takes
+    their place."""
     given = call.get("arguments")
     text = fault or (given if isinstance(given, str) else json.dumps(given or {}))
     return {"id": call.get("id"), "type": "function", "function": {"name": name, "arguments": text}}

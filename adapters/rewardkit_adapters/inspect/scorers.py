@@ -453,11 +453,11 @@ def from_inspect(
     Args:
         scorer: an async function ``score(state, target)``, as a ``@scorer`` function returns it.
         name: the name of the component; by default the scorer's name.
-        target: the column of the target, a text or a list of texts; where it is None, the reward abstains. None for a
+        target: the column of the target, a text or a list of texts; if it is None, the reward abstains. None for a
             scorer that reads no target.
         value: for scores that are a dict or a list: the key or the index of the number that counts; or a function from
             the value to a number, a letter, or None to abstain.
-        on_error: a number to score where the scorer raises; by default an exception stops the run.
+        on_error: a number to score if the scorer raises; by default an exception stops the run.
 
     Raises:
         RewardTypeError: `scorer` is not a scorer.

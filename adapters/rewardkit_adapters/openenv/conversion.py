@@ -85,7 +85,8 @@ def setters(rubric: Any) -> list[str]:
 
 
 def ignored_forwards(rubric: Any) -> list[str]:
-    """Return the classes whose ``forward`` is never called: that of a container's subclass, which inherits its call."""
+    """Return the classes whose ``forward`` is never called: subclasses of containers, which inherit the container's
+    call."""
     found = {}
     for node in nodes(rubric):
         for kind in type(node).__mro__:
@@ -119,7 +120,7 @@ Step = tuple[Any, Any]
 
 
 def finished_step(completion: str, example: dict[str, Any]) -> Step:
-    """Return the step of a completion where the user says nothing else: its text, and the end of an episode."""
+    """Return the step of a completion by default: its text, and the end of an episode."""
     return completion, SimpleNamespace(**{"done": True, "reward": None, "metadata": dict(example), **example})
 
 
@@ -146,7 +147,7 @@ class Play:
 
     @property
     def remembers(self) -> bool:
-        """Whether the score of a completion may depend on what was called before, so that none may be in between."""
+        """Whether the score of a completion may depend on earlier calls, so that no other call may be in between."""
         return self.reset is not None or has_state(self.root)
 
     def steps(self, given: Mapping[str, Any]) -> Iterator[Step]:

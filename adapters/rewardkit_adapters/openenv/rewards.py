@@ -67,7 +67,7 @@ def to_openenv(
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: the reward compares completions, or follows the training progress: neither arrives with
+        RewardDefinitionError: the reward compares completions, or follows the training progress: neither is passed with
             a step.
         BindingError, CoercionError, RewardFailure: it cannot score `examples`.
     """

@@ -1,1 +1,1 @@
-"""Ray: rewards over data sets of any size, on a cluster or on the cores of one machine."""
+"""Ray: rewards over datasets of any size, on a cluster or on the cores of one machine."""

@@ -216,7 +216,7 @@ def _plan(agreed: Mapping[str, Any], size: int, again: Mapping[int, str]) -> Any
     """Return the table of parts; the id of a part depends on everything that its scores depend on.
 
     Args:
-        again: parts to score although the checkpoint has their ids, and what makes the ids new.
+        again: parts to score although the checkpoint has their ids, and a suffix that makes the ids new.
     """
     import pyarrow as pa
 

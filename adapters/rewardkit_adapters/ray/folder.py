@@ -3,7 +3,7 @@
 ::
 
     scored/part-00000.parquet     the rows of the first part with their scores, written once
-    scored/_rewardkit/            what a resume needs; readers of Parquet folders skip names that begin with "_"
+    scored/_rewardkit/            the data for a resume; readers of Parquet folders skip names that begin with "_"
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
 
-# What the parts of a configuration share: ``Part``, and numbers and texts with limits.
+# Shared by the parts of a configuration: ``Part``, and numbers and texts with limits.
 
 
 def _no_bool(value: Any) -> Any:
@@ -121,7 +121,7 @@ def _exists(path: Path) -> bool:
         return False
 
 
-# DatasetConfig: where the rows of a training come from, and how they become prompts and columns.
+# DatasetConfig: the source of the rows of a training, and the way in which they become prompts and columns.
 
 
 class Message(Part):
@@ -133,7 +133,7 @@ class Message(Part):
 
 
 class Rows(Part):
-    """The source of the rows, and how they become prompts and columns."""
+    """The source of the rows, and their conversion into prompts and columns."""
 
     path: Text | None = None
     """hub id; .jsonl, .json, .csv or .parquet; a folder or glob of them"""
@@ -236,7 +236,7 @@ def _read(package: str) -> Requirement:
 
 
 def _missing(wanted: Requirement) -> str:
-    """Return why the package must be installed; "" if it is there, or not wanted on this machine."""
+    """Return the reason why the package must be installed; "" if it is there, or not wanted on this machine."""
     if wanted.marker is not None and not wanted.marker.evaluate():
         return ""
     try:

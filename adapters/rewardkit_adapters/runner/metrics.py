@@ -26,7 +26,7 @@ def components(metrics: Metrics) -> dict[str, float]:
 
 
 def terms(metrics: Metrics) -> dict[str, float]:
-    """Return what each term adds to the total, on average.
+    """Return the mean contribution of each term to the total.
 
     With ``outputs="components"`` the log has them under ``contributions/``.
     """

@@ -1,4 +1,4 @@
-"""Print the results of a training: comparison, sample completions, files, and how to see more."""
+"""Print the results of a training: comparison, sample completions, files, and the commands to see more."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _mean(values: Any) -> float:
     return float(known.mean()) if len(known) else float("nan")
 
 
-# Measure how long the phases of a run take.
+# Measure the durations of the phases of a run.
 
 
 @dataclass

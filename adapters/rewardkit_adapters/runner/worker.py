@@ -14,7 +14,7 @@ from rewardkit.batch.table_text import visible
 from rewardkit.errors import RewardKitError
 
 _PATIENCE_SECONDS = 15.0
-"""The time for which a process that failed waits for the others to end. Any limit: the others fail as soon as they miss
+"""The time for which a failed process waits for the others to end. Any limit: the others fail as soon as they miss
 it, or hang."""
 _TOGETHER = (0, 130, 143)
 """Exit codes that all processes share: finished, interrupted."""

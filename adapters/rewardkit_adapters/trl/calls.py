@@ -138,7 +138,7 @@ PLAIN = Episodes()
 @final
 @dataclass(frozen=True)
 class Cut:
-    """The completions that do not end with a token that ends a turn; computed on first use."""
+    """The completions without a final token that ends a turn; computed on first use."""
 
     ids: Sequence[Any]
     ends: frozenset[int]
@@ -153,7 +153,7 @@ def warn_of_rollouts(trainer: Trainer, reward: Reward, episodes: Episodes) -> No
     if trainer.has_rollout_function and episodes.transcripts is None:
         warn(
             "this trainer has a rollout_func, whose episodes arrive as one assistant message with the environment's "
-            "words in it, so what the environment said may be read as the answer. Return the messages of each episode "
+            "words in it, so the environment's words may be read as the answer. Return the messages of each episode "
             'from rollout_func, as the field "transcript", and pass rk.to_trl(reward, transcripts="transcript")'
         )
     asks = any(getattr(binding.function, "reads_cut", False) for _, binding in bindings(reward))
@@ -170,7 +170,7 @@ def warn_of_environments(call: TrainerCall) -> None:
     if plain:
         name = type(plain[0]).__name__
         warn(
-            f"the environments ({name}) do not record what their tools do: a tool that cannot reach its service counts "
+            f"the environments ({name}) do not record their tool calls: a tool that cannot reach its service counts "
             f"as the policy's error. Pass environment_factory=funcs.environments({name}) of rk.to_trl(reward)"
         )
 
@@ -183,8 +183,8 @@ def warn_of_tokens(trainer: Trainer, reward: Reward, call: TrainerCall) -> bool:
         return False
     if trainer.known:
         warn(
-            "a reward of this tree counts tokens, and the token ids of these completions hold the results of tools, "
-            "too: what a tool says counts as the policy's. Count the policy's own words instead, such as "
+            "a reward of this tree counts tokens, and the token ids of these completions also hold the results of "
+            "tools: they count as the policy's. Count the policy's own words instead, such as "
             'rk.length.between(1, 200, unit="words", count="answer")'
         )
     return True

@@ -116,7 +116,7 @@ def _agree(held: Mapping[str, float], layout: RewardColumns) -> bool:
 
 
 def _mismatch(held: Mapping[str, float], layout: RewardColumns) -> str:
-    """Return what to write so that the weights of the trainer and of the reward agree. No advice drops a weight."""
+    """Return the settings with which the weights of the trainer and of the reward agree. No advice drops a weight."""
     needed = dict(zip(layout.names, layout.weights, strict=True))
     said = f"the trainer has the reward weights {held}, but the reward needs {needed}"
     as_needed = "pass GRPOConfig(reward_weights=funcs.reward_weights)"

@@ -313,7 +313,7 @@ class Evaluator:
         """Show the batch to the radar of the main process; return its scores with those of the radar.
 
         Args:
-            split: the main process scored the rows of all processes, so all of them need what its radar scored.
+            split: the main process scored the rows of all processes, so all of them need its radar's scores.
         """
         trainer, step = prepared.trainer, getattr(prepared.state, "global_step", None)
 

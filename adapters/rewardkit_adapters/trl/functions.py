@@ -178,7 +178,7 @@ def to_trl(
     is_error: IsError | None = None,
     radar: bool = True,
 ) -> RewardFunctions:
-    """Make the list of functions that TRL's GRPOTrainer takes.
+    """Return a list of reward functions for TRL's GRPOTrainer.
 
     ::
 
@@ -197,10 +197,10 @@ def to_trl(
         limits: an ``rk.Limits``: the shares of failed and errored rows above which the run stops.
         updates: if `record` is a local folder, accept ``rewardkit update`` and ``rk.update_config`` while it trains.
         transcripts: for a trainer with ``rollout_func``: the field that it returns with the messages of each episode.
-            They take the place of the completions, so that what an environment said is never read as the answer.
-        is_error: tells whether the text of a tool's result is an error: returns True, or what the error says. By
+            They take the place of the completions, so that the environment's words are never read as the answer.
+        is_error: decides whether the text of a tool's result is an error: returns True, or the error's message. By
             default a result is an error if it is an object with the one key ``error``, as TRL writes it.
-        radar: look for signs that the reward is gamed, in at most 1 % of the training's time: some completions are
+        radar: look for signs that the reward is gamed, in at most 1% of the training's time: some completions are
             scored again with the gold answers of other prompts (never by judges, tested programs, or functions that
             wait or were not written for rewardkit). It logs ``radar/foreign`` and ``radar/strength``, and changes
             nothing in the training.

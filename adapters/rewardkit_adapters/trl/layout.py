@@ -157,7 +157,7 @@ class RewardColumns:
 
     @cached_property
     def scored(self) -> Reward:
-        """The reward that is scored, whose columns go to the trainer."""
+        """The scored reward, whose columns go to the trainer."""
         return _sum(self.items)
 
     @cached_property

@@ -40,7 +40,7 @@ _NOTHING = ScoreTable((), {}, {}, np.empty(0))
 
 
 class Recording:
-    """The record of what one evaluator scores, opened at its first batch. Thread-safe.
+    """The record of the rows that one evaluator scores, opened at its first batch. Thread-safe.
 
     Args:
         path: the folder of the run, or an fsspec address.

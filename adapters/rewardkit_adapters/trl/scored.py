@@ -52,7 +52,7 @@ class Scored:
 
     Attributes:
         table: its scores, with the weights of the trainer.
-        columns: name -> (n,) what the trainer gets.
+        columns: name -> (n,) the columns for the trainer.
         tally: its sums over all processes.
         addends: the names of the columns that the trainer adds up.
         totals: (n,) their sums.
@@ -65,7 +65,7 @@ class Scored:
         lines: the printed and logged lines of the reward functions, if it is recorded.
         durations: component -> the seconds of each call, if it is recorded.
         trajectories: the numbers of the trajectories; None for plain texts.
-        tools: tool -> how often it was called.
+        tools: tool -> the number of its calls.
         foreign: (n,) totals with the gold answers of other prompts, as far as the radar scored them; None for none.
     """
 

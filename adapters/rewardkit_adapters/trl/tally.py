@@ -28,7 +28,7 @@ class Tally:
         rows: (2,) the number of rows, and of unscorable rows.
         faults: (components, 6) rows evaluated, failed, errored, failed without harm, with a gold that cannot be read,
             and read (`fault_counts`).
-        parts: (1,) the number of parts of scores; what they are called may differ between processes.
+        parts: (1,) the number of parts of scores; their names may differ between processes.
         stops: (1,) the number of processes in which a reward stopped the run.
         absent: (components, 2) abstained and skipped rows.
         sums: (components, 2) scored rows, and the sum of their scores.

@@ -162,7 +162,8 @@ class Trainer:
             held[place] = weights[name]
 
     def refusal(self, names: Sequence[str]) -> str | None:
-        """Return why the functions of the evaluator cannot be replaced by others called `names`; None if they can."""
+        """Return the reason why the functions of the evaluator cannot be replaced by others called `names`; None if
+        they can."""
         if not self.known:
             return "the trainer is not known, so its reward functions cannot be replaced"
         lists = [getattr(self._trainer, name, None) for name in _PER_FUNCTION]

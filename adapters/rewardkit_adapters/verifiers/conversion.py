@@ -355,7 +355,7 @@ def _info(info: Any, row: int) -> Any:
 
 
 _PLURALS = {"states", "prompts", "completions", "answers", "tasks", "infos"}
-"""Arguments by which verifiers recognizes a function that scores a group."""
+"""Arguments that mark a function as scoring a group in verifiers."""
 
 
 @final

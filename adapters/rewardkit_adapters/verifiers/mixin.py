@@ -16,7 +16,7 @@ from rewardkit.online.rows import COMPONENTS, Row, RowScore
 from rewardkit.online.scorer import RowScorer
 from rewardkit.online.trainer_inputs import TrainerInputs
 
-# Traces of verifiers 0.4 as rows: what the policy wrote, its prompt, and the data of its task as columns.
+# Traces of verifiers 0.4 as rows: the text of the policy, its prompt, and the data of its task as columns.
 
 
 _SETTINGS = (
@@ -61,7 +61,7 @@ def row_of(data: Any, trace: Any) -> Row:
 
 
 def _prompt(asked: Any, nodes: Sequence[Any]) -> Any:
-    """Return the prompt of the task; where the user opens the conversation, the messages before the policy's first."""
+    """Return the prompt of the task; if the user opens the conversation, the messages before the policy's first."""
     if isinstance(asked, str):
         return asked
     return _messages(asked if asked is not None else (node.message for node in nodes))
@@ -102,7 +102,7 @@ def export(target: Target) -> Export:
 
 OFFERS = TrainerInputs("verifiers", ids=True)
 _LONGEST = 300.0
-"""Seconds for a trace where nothing limits scoring: a judge that hangs must not hold its rollout forever."""
+"""Seconds for a trace if nothing else limits scoring: a judge that hangs must not hold its rollout forever."""
 _SHARE = 0.9
 """The share of ``timeout.scoring`` that a trace may take: verifiers scores 0 once all of it has passed."""
 
@@ -131,7 +131,7 @@ def to_verifiers(
     leaves it out of the group's mean and of the loss.
 
     Args:
-        reward: a reward, a plain function, or a list of them. The completion is what the policy wrote, with tool calls
+        reward: a reward, a plain function, or a list of them. The completion is the text of the policy, with tool calls
             and results; the fields of the task's data are the columns.
         examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
             missing column or a bug shows before the training starts.
@@ -144,7 +144,7 @@ def to_verifiers(
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: the reward compares completions, or follows the training progress: neither arrives with
+        RewardDefinitionError: the reward compares completions, or follows the training progress: neither is passed with
             a trace. Also when a task is made or scored: the deadline is not below ``timeout.scoring``.
         BindingError, CoercionError, RewardFailure: it cannot score `examples`.
     """

@@ -176,7 +176,7 @@ def _near(text: str, value: Any) -> tuple[Span, ...]:
     gold = as_number(value)
     if not gold:
         return ()
-    # Numbers within 5 % of the gold answer may be the same number, rounded.
+    # Numbers within 5% of the gold answer may be the same number, rounded.
     return tuple(span for span in numbers_in(text) if abs((as_number(span.of(text)) or 0) - gold) <= abs(gold) / 20)
 
 
@@ -245,7 +245,7 @@ def _places(text: str, value: Any) -> Iterator[Span]:
     if len(items) > 1:
         found = list(_listed(text, items)) or list(_one_of(text, items))
         yield from found
-    # Longer texts are passages, and are no answers to be found word for word.
+    # Longer texts are passages, and not answers to be found word for word.
     elif isinstance(value, str) and 1 < len(value.split()) <= 60:
         spaced = r"\s*".join(re.escape(part) for part in re.findall(r"\w+|[^\w\s]", value))
         yield from (Span(*match.span()) for match in re.finditer(spaced, text, re.IGNORECASE))

@@ -239,7 +239,7 @@ _SUMS = 1e-9
 def idle_turns_are_not_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """If turns are paid, the policy learns to talk on.
 
-    Turns without content are put before and behind the answer. They must not earn more.
+    Turns without content are put before and after the answer. They must not earn more.
     """
     idle = [{"role": "assistant", "content": ""}, {"role": "user", "content": "Go on."}]
     for base in bases(right)[:2]:
@@ -293,7 +293,7 @@ def prefix_below_whole(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
         return
     for stop in range(1, len(messages)):
         if subject.stage.real and is_result(messages[stop - 1]):
-            continue  # what is cut behind a call still has the result of that call
+            continue  # a completion cut after a call still has the result of that call
         why = f"cut after {stop} messages, it earns {{score}}, all of it {{base}}"
         yield Variant(Trial(messages[:stop], right.example), why, "no more")
 

@@ -1,4 +1,4 @@
-"""The engine of laws: what an entry of a law says, and how its variants are tried.
+"""The engine of laws: the entries of laws, and the trial of their variants.
 
 A law is a decorated generator, for example::
 
@@ -191,13 +191,13 @@ def finding(
         component: the component at fault.
         advice: the next step, if more is known than the advice of the law and the family.
         family: the family of the exploit.
-        matters: why it matters, if that is not what the law says.
+        matters: why it matters, if that differs from the law's reason.
         more: other attributes of the finding.
     """
     broken = law or subject.law
     example, stage, completion = subject.examples[trial.example], subject.stage, trial.completion
     columns = {**example.shown, **(trial.columns or {})}
-    if stage.real:  # what its calls really gave
+    if stage.real:  # the real results of its calls
         completion, _ = stage.played(completion, columns)
     trace = "" if score is None else score.trace
     chat = not isinstance(completion, str) or isinstance(columns.get("prompt"), (list, tuple))
@@ -223,7 +223,7 @@ def finding(
 
 
 def shown(score: TrialResult) -> str:
-    """Return a score as text, or why there is none."""
+    """Return a score as text, or the reason why there is none."""
     return f"{score.value:.6g}" if score.scored else str(score.outcome)
 
 

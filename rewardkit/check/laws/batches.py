@@ -44,7 +44,7 @@ def _mixed(subject: RewardUnderTest) -> list[Trial]:
 
 
 def _spoiled(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Report a right completion that loses its pay behind a query that empties its tables."""
+    """Report a right completion that loses its score after a query that empties its tables."""
     for number, example in enumerate(subject.examples):
         for good in example.good[:1]:
             query = query_in(text_of(good), example.columns)

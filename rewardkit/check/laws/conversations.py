@@ -88,9 +88,9 @@ def only_the_assistant_is_paid(subject: RewardUnderTest, right: Judged) -> Itera
 def the_last_message_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """An agent calls its tools first: a reward that reads the first message never sees the answer.
 
-    A call and the result of a tool are put before the message of each right completion, where the task has tools.
+    A call and the result of a tool are put before the message of each right completion, if the task has tools.
     """
-    if not has_calls(right.completion):  # else its answer is behind calls as it is
+    if not has_calls(right.completion):  # else its answer is already after calls
         answered = [*_searched("nothing found"), {"role": "assistant", "content": right.anatomy.text}]
         why = "behind a call of a tool, a right answer earns {score} instead of {base}"
         yield Variant(Trial(answered, right.example), why, "no less")

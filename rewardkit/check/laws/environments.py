@@ -131,7 +131,7 @@ def _written(value: Any, depth: int) -> Iterator[str]:
     applies=_needs_environment,
 )
 def replay_is_deterministic(subject: RewardUnderTest) -> Iterator[Finding | None]:
-    """A trainer uses an environment again after ``reset``: what one episode leaves behind must not count in the next.
+    """A trainer uses an environment again after ``reset``: leftovers of one episode must not count in the next.
 
     The same calls are played before and after another episode in one environment. Results and score must be the same.
     """

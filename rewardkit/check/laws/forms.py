@@ -50,7 +50,7 @@ def chat_equals_text(subject: RewardUnderTest) -> Iterator[Variant]:
     skip="no column is annotated with a type other than str",
 )
 def strings_equal_typed_columns(subject: RewardUnderTest) -> Iterator[Variant | Finding | None]:
-    """Text files give "False" and "42" where a table has False and 42; both must mean the same.
+    """Text files give "False" and "42" while a table has False and 42; both must mean the same.
 
     This law checks columns whose argument is annotated with a type.
     """

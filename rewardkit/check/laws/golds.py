@@ -30,7 +30,8 @@ from rewardkit.text.json_text import Path, path_text
 from rewardkit.tree.algebra import summands
 from rewardkit.tree.reward import Reward
 
-# Gated: the addends behind the gates of a tree, each as a subject. The total hides what a gate never lets earn.
+# Gated: the addends behind the gates of a tree, each as a subject. The total hides components that a gate never lets
+# earn anything.
 
 
 def gated(subject: RewardUnderTest) -> Iterator[tuple[str, RewardUnderTest]]:
@@ -56,7 +57,7 @@ _ALONE = "a distractor and nothing else"
 _SURPLUS = "surplus"
 _NOT_JUDGED = "the reward was not seen to judge answers"
 _ENVELOPE = frozenset(("arguments", "parameters", "args", "kwargs", "function"))
-"""Keys of an object around the arguments of a call, beside which trainers and servers write others, such as ``id``."""
+"""Keys of an object around the arguments of a call, next to which trainers and servers write others, such as ``id``."""
 
 
 @law(
@@ -121,7 +122,7 @@ def _out_of_reach(subject: RewardUnderTest) -> Iterator[Finding]:
         return
     best = max((seen.value for _, seen in swept(subject) if seen.scored), default=high)
     parts = any(math.isnan(value) for trial in given(subject) for value in subject.see([trial])[0].components.values())
-    # A given completion may lack a point for style; below 95 % of the range it is no right one.
+    # A given completion may lack a point for style; below 95% of the range it does not count as right.
     if best < high - 0.05 * (high - low) and not parts:
         trial = next(trial for trial in given(subject) if trial.completion in subject.examples[trial.example].good)
         why = f"no completion, not even a right one, earns more than {best:.6g} within bounds of ({low:g}, {high:g})"
@@ -306,7 +307,7 @@ def only_answers_are_paid(subject: RewardUnderTest, right: Judged) -> Iterator[V
     yield None
     paid = [trial for trial, seen in swept(subject) if trial.example == right.example and right.paid(seen)]
     left = replaced(right.anatomy.region.of(right.anatomy.text), [(right.anatomy.in_region, "")]).strip()
-    if plain(left) and right.anatomy.marked:  # the letter beside the text of an option is right by itself
+    if plain(left) and right.anatomy.marked:  # the letter next to the text of an option is right by itself
         alone = re.compile(rf"(?<!\w){re.escape(left)}(?!\w)")
         paid = [trial for trial in paid if not alone.search(text_of(trial.completion))]
     for trial in sorted(paid, key=lambda trial: len(text_of(trial.completion))):
@@ -351,7 +352,7 @@ def _own_code(subject: RewardUnderTest) -> None:
     """Raise `Skip` if no function of the reward is the user's own."""
     needs_good(subject)
     if subject.bindings and all(binding.trusted for _, binding in subject.bindings):
-        raise Skip("a ready reward does what its options say")
+        raise Skip("the options of a ready reward set its behavior")
 
 
 @law(

@@ -119,7 +119,7 @@ _GLANCE = (24, 64, 1_000, 4_000, 16_000)
 # Small steps up to 28 find exponential growth before it hangs; then two to four times as much each time.
 _SIZES = (16, 20, 24, 28, 64, 250, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
 _SUSPECT = 0.005
-"""The linear rewards of the tests take up to 5 ms for 16,000 characters: what takes less is not worth a series of
+"""The linear rewards of the tests take up to 5 ms for 16,000 characters: a shorter time is not worth a series of
 sizes."""
 _MEASURABLE = 0.02
 """Four times _SUSPECT: the factor of two times for twice the length is then no noise."""
@@ -141,7 +141,8 @@ def time_linear(subject: RewardUnderTest) -> Iterator[Finding]:
     # So slow at any length, as a judge is, that the sizes of one family alone would take seconds.
     if subject.cost > 0.05:
         raise Skip(f"one completion takes {subject.cost:.2g} s at any length")
-    # It runs first, since a slow reward spends the time of all other laws; if it is not done, it gets what they leave.
+    # It runs first, since a slow reward spends the time of all other laws; if it is not done, it gets the time that
+    # they leave.
     first = subject.reached("time_linear")
     # Nearly all of the time that is left: it runs first.
     stop = time.monotonic() + subject.left * (0.9 if first else 0.3)

@@ -44,7 +44,7 @@ _PADDING = (
 
 @law(advice="Ask the judge in both orders and average", every=True)
 def position_bias(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A ranking judge must not favor a position, or completions are paid for where they happen to be listed.
+    """A ranking judge must not favor a position, or completions are paid for their place in the list.
 
     The same completions are ranked in several orders. On average, being listed first rather than last earns a
     completion at most 0.15 more.

@@ -403,7 +403,7 @@ def _numeric(subject: RewardUnderTest, column: str) -> bool:
 def errors_on_both_sides(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """If 42.9 counts as 42 and 41.1 does not, digits are cut off, or a sign is lost: the policy learns to err upward.
 
-    Numbers as far above the gold answer as below it earn the same, where one of them is paid in full.
+    Numbers as far above the gold answer as below it earn the same, if one of them is paid in full.
     """
     gold = right.anatomy.gold
     number = as_number(gold)
@@ -495,7 +495,7 @@ def confidence_is_honest(subject: RewardUnderTest) -> Iterator[Finding | None]:
             right, wrong = ([seen.value for seen in subject.see(row)] for row in trials)
             if not all(value == value for value in (*right, *wrong)) or len({*right, *wrong}) < 3:
                 continue
-            if right == wrong:  # a forecast: what it states is all that is judged, by what came true
+            if right == wrong:  # a forecast: only its statement is judged, by the outcome
                 forecasts[_share(text_of(good), pair[0]) > 0.5] = trials[0], right
                 if len(forecasts) < 2:
                     continue

@@ -68,7 +68,7 @@ def _words(subject: RewardUnderTest, example: int, column: str) -> Iterator[str]
 
 
 def _almost(part: Part, graded: bool) -> Iterator[str]:
-    """Yield texts that are certainly not the part, but that a careless search takes for it.
+    """Yield texts that are certainly not the part, but match a careless search.
 
     Args:
         part: the part on which the score depends.
@@ -101,8 +101,8 @@ def _almost(part: Part, graded: bool) -> Iterator[str]:
 def every_part_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """If an answer with a missing part is paid in full, the policy leaves that part out.
 
-    A right completion is cut as long as it is paid in full. The essence that is left must have what it had of each
-    list in a column, and more than headings, labels and citations.
+    A right completion is cut as long as it is paid in full. The essence that is left must have its parts of each list
+    in a column, and more than headings, labels and citations.
     """
     text = essence(subject, right)
     if text != right.anatomy.text:
@@ -186,7 +186,7 @@ def _in_a_mark(right: Judged, part: Part) -> bool:
 _COUNTS = re.compile(r"(?i)^(?:n|num|min|number|count|exact\w*)(?:_|$)|(?:^|_)(?:count|number)$|s$")
 """Columns that say how many: num_items, min_words, items_count, exactly, keywords. The plural at the end is a list."""
 _LIMITS = re.compile(r"(?i)max|most|limit|up_to|below|under|budget")
-"""max_words and up_to are limits, so more of what is counted may be worse."""
+"""max_words and up_to are limits, so more of the counted items may be worse."""
 _TIMES = (1, 3, 10)
 """Once, a few times, and often: a limit on copies is found by one of them."""
 
@@ -265,7 +265,7 @@ def as_many_as_asked_for(subject: RewardUnderTest, group: tuple[Judged, Siblings
 def more_calls_cost(subject: RewardUnderTest, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
     """If a call that no one asked for costs nothing, the policy makes every call that may be the right one.
 
-    The call of another example, or one with other arguments, is put behind the right calls.
+    The call of another example, or one with other arguments, is put after the right calls.
     """
     right, parts = group
     wrong = [right.trial(text_of(bad)) for bad in subject.examples[right.example].bad]

@@ -80,8 +80,8 @@ def mutants(
 
     Args:
         reward: the source of a module, or a function, which is read from its file.
-        of: only change the function or variable of the module with this name, and what it uses; by default the given
-            function, or the whole module but for imports, tests and examples.
+        of: only change the function or variable of the module with this name, and the code that it uses; by default the
+            given function, or the whole module but for imports, tests and examples.
         operators: the kinds of bugs, by default all of reward functions; `rewardkit.check.mutants.operators` has
             them.
         path: the path of the module, for tracebacks.

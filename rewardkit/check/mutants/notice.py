@@ -1,4 +1,4 @@
-"""Find out which mutants of a reward are noticed by the given right and wrong completions.
+"""Find the mutants of a reward that are noticed by the given right and wrong completions.
 
 A mutant is noticed if a right completion no longer earns more than the wrong ones of its example, or cannot be scored.
 If it is not, the shortest of many completions whose score it changes is shown: add that one, and the bug is noticed.
@@ -126,7 +126,7 @@ def noticed(
         raise RewardDefinitionError(
             f"{bound.name}: nothing can notice a bug without right and wrong completions, GOOD and BAD"
         )
-    with redirect_stdout(StringIO()):  # what the reward prints, hundreds of times
+    with redirect_stdout(StringIO()):  # the output of the reward, hundreds of times
         labeled = _labeled(subject)
         pool = [*(trial for trial, _ in labeled), *sweep(subject)]
     before, pool = _original(bound.name, subject, pool, own, len(labeled))
@@ -190,7 +190,8 @@ def _loaded(mutant: Mutant, name: str, asked: Mapping[str, Any]) -> RewardUnderT
 def _tried(
     make: Callable[[], RewardUnderTest], pool: Sequence[Trial], own: Sequence[Trial]
 ) -> tuple[list[TrialResult], Lost | str]:
-    """Return a reward's results for the completions, computed in a separate process, and why they end early."""
+    """Return a reward's results for the completions, computed in a separate process, and the reason if they end
+    early."""
     note = Note()
 
     def work(send: Callable[[Any], None]) -> None:

@@ -1,6 +1,6 @@
 """Operators: the ordinary bugs of reward functions and of programs, each as a change of one place.
 
-An operator takes a `Site` and yields other texts for it. Its name is what a report shows, its docstring says what goes
+An operator takes a `Site` and yields other texts for it. A report shows its name, and its docstring says what goes
 wrong. `OF_REWARDS` has those for reward functions by name, `OF_SOLUTIONS` those for solutions of coding tasks.
 """
 
@@ -153,7 +153,7 @@ def dropped_flag(site: Site, node: ast.expr) -> Iterator[str]:
 
 @operator(ast.Attribute)
 def searched(site: Site, node: ast.Attribute) -> Iterator[str]:
-    """A match anywhere is enough where the whole text, or its beginning, must match."""
+    """A match anywhere is enough, although the whole text, or its beginning, must match."""
     if site.is_called and node.attr in ("fullmatch", "match"):
         yield site.text[: -len(node.attr)] + "search"
 
@@ -404,7 +404,7 @@ def unlimited(site: Site, node: ast.Call) -> Iterator[str]:
 
 @operator(ast.Name, solutions=True)
 def wrong_aggregation(site: Site, node: ast.Name) -> Iterator[str]:
-    """One is enough where all must hold; the best counts where the mean should."""
+    """One is enough instead of all; the best counts instead of the mean."""
     if isinstance(site.parent, ast.Call) and site.is_called:
         other = _AGGREGATION.get(node.id)
         arguments = site.parent.args

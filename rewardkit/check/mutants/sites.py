@@ -160,7 +160,8 @@ def sites_of(source: Source, of: str = "") -> Iterator[Site]:
 
     Args:
         source: the source of the module.
-        of: only of the function or variable with this name, and of what it uses; by default of the whole module.
+        of: only of the function or variable with this name, and of the code that it uses; by default of the whole
+            module.
     """
     names = _used_by(of, source) if of else None
     for statement in source.tree.body:

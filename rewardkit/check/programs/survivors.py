@@ -1,7 +1,8 @@
 """Survivors: wrong programs that the tests of an example accept.
 
-The right program is broken in one place at a time. What the reward refuses is certainly wrong; what it accepts is run
-on fresh inputs and is wrong if it gives other outputs than the right program does. Each such input is a missing test.
+The right program is broken in one place at a time. A version that the reward refuses is certainly wrong; a version that
+it accepts is run on fresh inputs and is wrong if it gives other outputs than the right program does. Each such input is
+a missing test.
 
 The idea to measure the tests of coding tasks by mutating their solutions is gameability's (Empyrean Intelligence).
 """
@@ -218,7 +219,7 @@ def _is_integer(token: str) -> bool:
     return bool(re.fullmatch(r"-?\d{1,15}", token))
 
 
-# Outputs: what a program gives for inputs, run in rewardkit's sandbox.
+# Outputs: the results of a program for inputs, run in rewardkit's sandbox.
 
 
 # Programs that are right take milliseconds on these inputs; one that hangs should not take the budget.

@@ -19,7 +19,7 @@ from rewardkit.check.reading.places import places
 from rewardkit.tree.reward import Reward
 from rewardkit.workers.random_state import preserved_rng
 
-# Variables: which column a variable in the code of a reward has a cell of.
+# Variables: the columns whose cells the variables in the code of a reward hold.
 
 
 _UNCHANGED = ("lower", "strip", "casefold", "upper")
@@ -41,7 +41,7 @@ def column_of(node: ast.AST, site: Site) -> str:
 # Any size: the functions of a reward.
 @lru_cache(maxsize=64)
 def _variables(function: ast.AST) -> dict[str, str]:
-    """Return what each variable of a function is taken from: a parameter, a column of ``kwargs``, another variable."""
+    """Return the source of each variable of a function: a parameter, a column of ``kwargs``, another variable."""
     found: dict[str, str] = {}
     for node in ast.walk(function):
         if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):

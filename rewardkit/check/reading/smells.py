@@ -24,7 +24,7 @@ class Smells:
         stripped: sets of letters that it strips, ``text.lstrip("answer: ")``.
         makes_patterns: whether it makes a regular expression of a variable, without escaping it.
         removes_articles: whether a pattern has "a", "an" and "the".
-        counts_messages: whether it takes the length of what it also reads messages from.
+        counts_messages: whether it takes the length of a value from which it also reads messages.
     """
 
     cuts: tuple[int, ...] = ()
@@ -35,7 +35,7 @@ class Smells:
 
 
 def smells(reward: Reward) -> Smells:
-    """Read the code of a reward's functions; nothing is found where no source is at hand."""
+    """Read the code of a reward's functions; nothing is found without a source."""
     statements = [site for site in places(reward) if not site.parents]
     nodes = [(node, site) for site in statements for node in ast.walk(site.node)]
     escaped = any(called(node) == "escape" for node, _ in nodes)

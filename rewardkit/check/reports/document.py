@@ -89,7 +89,7 @@ def _kind(section: Section) -> Kind:
 
 
 def _summary(result: LawResult) -> str:
-    """Say how many findings a broken law has, or why it has none."""
+    """Return the number of findings of a broken law, or the reason why it has none."""
     findings = distinct(result.findings)
     if not findings:
         return result.reason
@@ -98,7 +98,7 @@ def _summary(result: LawResult) -> str:
 
 
 def _reason(result: LawResult) -> str:
-    """Say why a law is unfinished."""
+    """Return the reason why a law is unfinished."""
     return "the process died again" if result.findings else result.reason
 
 

@@ -136,7 +136,7 @@ def estimate_signal(
         prompt: the column of the prompts.
         group_by: the columns in which completions of one group agree; by default the prompt and the columns that
             `reward` names.
-        progress: the training progress; by default the first step, where the sampled model is.
+        progress: the training progress; by default the first step, as for the sampled model.
 
     Raises:
         DataError: the data cannot be read, or has no prompts.
@@ -246,7 +246,7 @@ def _tried(measure: Callable[[], Result], missing: str, remarks: list[str], outp
 
 
 def _apart(measure: Callable[[], Result], output: Output) -> Result:
-    """Call `measure` in a child process, where the system can fork.
+    """Call `measure` in a child process, if the system can fork.
 
     Raises:
         RewardKitError: `measure` raised it, or did not finish.

@@ -172,7 +172,7 @@ class Section:
 
     Attributes:
         report: the results of the laws.
-        data: the file of the examples, and how much of it was used; empty for none.
+        data: the file of the examples, and the part of it that was used; empty for none.
         calibration: its agreement with labels.
         signal: its learning signal.
         remarks: other notes for the reader.

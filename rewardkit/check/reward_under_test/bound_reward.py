@@ -83,7 +83,7 @@ def bound(
     Args:
         reward: a reward, a trainer's function, or a list of them.
         options: keyword arguments of `check_reward`.
-        name: by default, how the reward prints.
+        name: by default, the repr of the reward.
         laws: laws or their names, including ``"exploits"`` and ``"search"``; all laws by default.
         without: laws to leave out.
 

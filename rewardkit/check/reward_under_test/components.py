@@ -1,6 +1,6 @@
 """Components: the addends of a sum, each checked by itself.
 
-A sum hides the faults of its addends: where one of five functions pays a wrong answer, the right one still earns more.
+A sum hides the faults of its addends: if one of five functions pays a wrong answer, the right one still earns more.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Judged:
         wrong: answers that are certainly wrong.
         honest: texts with wrong answers that a model may give in good faith, and their scores.
         judges: whether the reward tells the answer from others of the same length.
-        keeps_calls: whether another text goes beside the calls, because the reward judges the answer beside them.
+        keeps_calls: whether another text goes next to the calls, because the reward also judges the answer.
     """
 
     example: int
@@ -96,7 +96,7 @@ def judged(subject: RewardUnderTest) -> list[Judged]:
     def made() -> list[Judged]:
         found = list(_judged(subject))
         judged_columns = {one.anatomy.column for one in found if one.judges and one.anatomy.gold}
-        # What is judged in one row is meant to be judged in all: a fault may hide it in another.
+        # A property judged in one row is meant to be judged in all: a fault may hide it in another.
         return [replace(one, judges=one.judges or one.anatomy.column in judged_columns) for one in found]
 
     known: list[Judged] = subject.remembered("judged", made)
@@ -122,7 +122,7 @@ def _certainly_wrong(anatomy: ParsedCompletion, others: list[str]) -> list[Wrong
     wrong = wrong_answers(anatomy.gold, f"{anatomy.gold}%" if "%" in anatomy.text else value, others)
     wrong = [one for one in wrong if not any(equal(one.text, alias) for alias in anatomy.aliases)]
     rest = replaced(anatomy.region.of(anatomy.text), [(anatomy.in_region, "")]) if anatomy.marked else ""
-    # Where more than the gold answer is marked, such as a formula for it, what is left of it may be right.
+    # If more than the gold answer is marked, such as a formula for it, the rest of it may be right.
     return [one for one in wrong if not (plain(rest) and one.family in ("empty", "placeholder"))]
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from rewardkit.check.reading.aims import Aim
     from rewardkit.check.reading.smells import Smells
 
-# Arguments: which columns a function asks for, and which of them its code uses.
+# Arguments: the columns that a function asks for, and those among them that its code uses.
 
 
 _OF_FORM = re.compile(
@@ -164,7 +164,7 @@ class RewardUnderTest:
         self._reached.update(results)
 
     def reached(self, law: str) -> int:
-        """Return how many kinds of completions a law has tried already."""
+        """Return the number of kinds of completions that a law has tried already."""
         return self._reached.get(law, 0)
 
     def skip_longer(self, size: int) -> None:
@@ -260,7 +260,7 @@ class RewardUnderTest:
 
     @cached_property
     def columns_forgotten(self) -> frozenset[str]:
-        """The columns that a function asks for as an argument and never reads, unless others judge beside it."""
+        """The columns that a function asks for as an argument and never reads, unless other rewards also judge."""
         if self.whole is not None:
             return frozenset()
         known = {name for example in self.examples for name in example.columns}
@@ -390,7 +390,7 @@ class RewardUnderTest:
     def batch(self, trials: Sequence[Trial], progress: Progress | None = None) -> Batch:
         rows = [self.examples[trial.example] for trial in trials]
         columns = [{**row.columns, **(trial.columns or {})} for row, trial in zip(rows, trials, strict=True)]
-        known = (*(example.columns for example in self.examples), *columns)  # a data set has all columns in all rows
+        known = (*(example.columns for example in self.examples), *columns)  # a dataset has all columns in all rows
         names = dict.fromkeys(name for row in known for name in row if name not in RESERVED)
         prompts = [(trial.columns or {}).get("prompt", row.prompt) for row, trial in zip(rows, trials, strict=True)]
         completions = [trial.completion for trial in trials]
@@ -429,7 +429,7 @@ class RewardUnderTest:
         return self._seconds / self._scored if self._scored else 0.0
 
     def affordable(self, wanted: int, share: float = 0.25) -> int:
-        """Return how many of `wanted` completions fit into a `share` of the time left; at least 8."""
+        """Return the number of the `wanted` completions that fit into a `share` of the time left; at least 8."""
         if self.cost == 0.0:
             return wanted
         # At least 8, or a law would say nothing.

@@ -1,4 +1,4 @@
-"""Sensitivity: on which parts of a right completion its score depends, found by trying.
+"""Sensitivity: the parts of a right completion on which its score depends, found by trying.
 
 In ``"12 + 30 make 42.\\n#### 42"`` only the last number matters to a reward that reads what comes after ``####``, and
 ``"####42"`` is its essence: the shortest text found that is still paid like the right completion.

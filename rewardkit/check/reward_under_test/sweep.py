@@ -13,7 +13,7 @@ from rewardkit.check.variants.broken_texts import broken
 from rewardkit.check.variants.wild_texts import SHAPES, TEXTS
 from rewardkit.check.variants.wrong_answers import wrong_answers
 
-# Reach: which completions the model and the trainer of the given data can produce.
+# Reach: the completions that the model and the trainer of the given data can produce.
 
 
 _NEEDS_TOOLS = ("content None, a tool call", "a tool's answer at the end", "several turns")
@@ -90,7 +90,7 @@ def anatomies(subject: RewardUnderTest, example: int) -> list[ParsedCompletion]:
 
 
 def _anatomy(subject: RewardUnderTest, example: int, completion: Any) -> ParsedCompletion:
-    """Return the parts of a right completion: of the columns whose value it has, the first one that matters.
+    """Return the parts of a right completion: of the columns whose value it contains, only the first that matters.
 
     If none does, the reward may ignore its gold answers: then the one that is marked as the answer. A value in passing,
     such as a number of the prompt, is not an answer.

@@ -42,7 +42,7 @@ class TrialResult:
     Attributes:
         value: the total; NaN if there is none.
         outcome: the outcome of the total.
-        reason: why there is no total, or what was raised.
+        reason: why there is no total, or the exception.
         component: the component that caused it.
         components: raw values by name.
         terms: shares of the total by name.

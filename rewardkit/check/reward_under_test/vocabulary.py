@@ -22,13 +22,13 @@ from rewardkit.text.extractors import Tagged
 from rewardkit.tree.reward import Reward
 from rewardkit.tree.trl_function import OtherColumns
 
-# Source: what the source code of a function says that its bytecode does not.
+# Source: facts from the source code of a function that its bytecode lacks.
 
 
 def only_zipped(function: Callable[..., Any], name: str) -> bool:
-    """Whether a function only iterates over its argument `name`, beside others, and never reads the items.
+    """Whether a function only iterates over its argument `name`, together with others, and never reads the items.
 
-    ``for completion, gold in zip(completions, target): ...`` is copied from reward to reward, also where no line reads
+    ``for completion, gold in zip(completions, target): ...`` is copied from reward to reward, even if no line reads
     ``gold``. False if there is no source.
     """
     try:
@@ -252,7 +252,7 @@ def uses_argument(function: Callable[..., Any], name: str) -> bool:
     if only_zipped(function, name):
         return False
     if code.co_flags & inspect.CO_VARKEYWORDS and name not in code.co_varnames:
-        return True  # it hands on what it gets
+        return True  # it passes on its arguments
     for instruction in dis.get_instructions(code):
         if instruction.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE", "COPY_FREE")):
             read = instruction.argval

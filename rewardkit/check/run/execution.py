@@ -53,9 +53,9 @@ def run_laws(
         subject: the reward under test.
         laws: the laws, in the order in which they run.
         patience: seconds that one completion may take.
-        isolate: run them in a child process, where the system allows it.
+        isolate: run them in a child process, if the system allows it.
         on_progress: called as each law starts.
-        output: gets what the reward prints.
+        output: gets the output of the reward.
     """
     run = _isolated if isolate and can_isolate() else _here
     cut: dict[str, LawResult] = {}
@@ -258,7 +258,7 @@ def _culprit(subject: RewardUnderTest, lost: Lost, patience: float, output: Outp
 
 
 def _alone(subject: RewardUnderTest, trial: Trial, patience: float, output: Output) -> Lost | None:
-    """Score one completion in a child; return how the child was lost, or None."""
+    """Score one completion in a child; return the cause if the child was lost, or None."""
     note = Note()
 
     def work(send: Callable[[Any], None]) -> None:

@@ -1,7 +1,7 @@
 """Isolation: run laws in a child process, so that a reward that hangs or kills the process is a finding.
 
-The child is a fork, so it has the reward with its closures. It writes what it is about to score to shared memory, so
-the parent knows where it hung. Its output goes to a pipe, which the parent reads. It leads its own session, which is
+The child is a fork, so it has the reward with its closures. It writes the next completions to score to shared memory,
+so the parent knows where it hung. Its output goes to a pipe, which the parent reads. It leads its own session, which is
 killed as a whole, with all processes that the reward started. Ctrl-C reaches only this process, which then ends the
 child.
 """

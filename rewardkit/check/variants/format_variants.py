@@ -71,7 +71,7 @@ def _trimmed(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
 
 
 def _with_more(subject: RewardUnderTest, anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
-    """Yield the completion with much text before or behind it, if the code cuts texts."""
+    """Yield the completion with much text before or after it, if the code cuts texts."""
     text = anatomy.text.rstrip()
     for cut in subject.smells.cuts:
         many = " ".join([_REMARK] * (cut // len(_REMARK) + 2))
@@ -81,7 +81,7 @@ def _with_more(subject: RewardUnderTest, anatomy: ParsedCompletion) -> Iterator[
 
 
 def _other_units(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
-    """Yield the completion with a unit that has an exponent behind its number, if one without is paid."""
+    """Yield the completion with a unit with an exponent after its number, if a unit without one is paid."""
     number, place = as_number(anatomy.gold), anatomy.places[-1] if anatomy.places else Span(0, 0)
     head, tail = anatomy.text[: place.end], anatomy.text[place.end :]
     # Any limit: a longer text behind the answer is no unit.
@@ -93,7 +93,7 @@ def _other_units(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
 
 
 def _other_articles(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
-    """Yield the answer with an article more or less, where the code has to do with articles."""
+    """Yield the answer with an article more or less, if the code deals with articles."""
     gold = anatomy.gold
     # "The Beatles" without its article.
     bare = re.sub(r"(?i)^(?:the|an?) ", "", gold)

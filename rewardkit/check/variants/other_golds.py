@@ -1,6 +1,6 @@
 r"""Other golds: more values that a gold column may have, with right and wrong answers for each.
 
-For ``answer="42"`` there are ``"0"`` and ``"7"``, which rows like the examples surely have, and ``"-305"`` or
+For ``answer="42"`` there are ``"0"`` and ``"7"``, which rows like the examples certainly have, and ``"-305"`` or
 ``"0.25"``, which they may have; for ``"B"`` the other letters; for ``{"qty": 3}`` objects with other values of the same
 types.
 """
@@ -41,7 +41,7 @@ class Gold:
         value: the value of the column.
         written: the answer that writes it in a completion.
         wrong: answers that are certainly wrong for it.
-        certain: whether rows like the examples surely have it, so that the reward must know it.
+        certain: whether rows like the examples certainly have it, so that the reward must know it.
     """
 
     value: Any

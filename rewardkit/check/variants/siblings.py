@@ -76,12 +76,12 @@ class Siblings:
         return replaced(self.text, [(self.spans[place], other)])
 
     def with_more(self, *parts: str) -> str:
-        """Return the completion with more parts behind the last one."""
+        """Return the completion with more parts after the last one."""
         end = self.spans[-1].end
         return self.text[:end] + "".join(self.joint + part for part in parts) + self.text[end:]
 
     def without_but_more(self, place: int, *parts: str) -> str:
-        """Return the completion without a part, and with others behind the last one."""
+        """Return the completion without a part, and with others after the last one."""
         kept = tuple(span for other, span in enumerate(self.spans) if other != place)
         shorter = self.without(place)
         lost = len(self.text) - len(shorter)
@@ -99,7 +99,7 @@ def siblings_in(anatomy: ParsedCompletion, columns: Sequence[Any] = ()) -> Itera
 
     Args:
         anatomy: the parsed completion.
-        columns: values of columns; the items of lists are siblings where the completion mentions each of them.
+        columns: values of columns; the items of lists are siblings if the completion mentions each of them.
     """
     text = anatomy.text
     start = anatomy.thinking.whole.end if anatomy.thinking else 0
@@ -125,7 +125,7 @@ def _made(text: str, kind: str, spans: Sequence[Span]) -> Iterator[Siblings]:
 
 
 def _items(anatomy: ParsedCompletion) -> Iterator[Siblings]:
-    """Yield the items of the marked answer, or of the last line behind a colon."""
+    """Yield the items of the marked answer, or of the last line after a colon."""
     text, region = anatomy.text, anatomy.region
     if not anatomy.marked:
         # "Colors: red, blue" at the end: a label of up to 40 characters.

@@ -45,7 +45,7 @@ def format_number(value: float, *, sign: bool = False) -> str:
 
 
 def bar(value: float, bounds: tuple[float, float], outcome: str = "scored") -> dict[str, Any] | None:
-    """Return the cell of a score: a number with its bar, or why there is none."""
+    """Return the cell of a score: a number with its bar, or the reason why there is none."""
     if not np.isnan(value):
         tone = "bad" if outcome == "errored" else ""
         return {"text": format_number(value), "share": share_of(value, bounds), "tone": tone}
@@ -107,14 +107,14 @@ def _bounds(watched: Watched) -> Bounds:
     return found
 
 
-# The columns and facts that a reward that is tried adds to tables and completions.
+# The columns and facts that a reward on trial adds to tables and completions.
 
 
 def tried_columns(watched: Watched) -> list[dict[str, Any]]:
     """Return the columns of a table of completions; none if no reward is tried."""
     if watched.trial is None:
         return []
-    about_new, about_flip = "new: the total of the reward that is tried", "flip: the sign of the advantage changes"
+    about_new, about_flip = "new: the total of the reward on trial", "flip: the sign of the advantage changes"
     return [
         ui.column(NEW, "New", "bar", sortable=True, color="var(--accent)", title=about_new),
         ui.column(FLIP, "Flip", "badge", sortable=True, title=about_flip),
@@ -138,7 +138,7 @@ def tried_cells(watched: Watched, row: int) -> dict[str, Any]:
 
 
 def flip_of(watched: Watched, row: int) -> dict[str, str] | None:
-    """Return a badge that says how the sign of an advantage changes; None if it does not."""
+    """Return a badge for the change of an advantage's sign; None if it does not."""
     tried = watched.scores.tried
     if FLIP not in tried or tried[FLIP][row] != 1.0:
         return None
@@ -169,7 +169,7 @@ class TriedFacts:
             if row in errors:
                 ui.text("failed", "badge bad", title=errors[row])
                 return
-            ui.text(format_number(float(tried[NEW][row])), tag="b", title="The total of the reward that is tried")
+            ui.text(format_number(float(tried[NEW][row])), tag="b", title="The total of the reward on trial")
             numbers = {"change": tried[CHANGE][row], "advantage": tried[ADVANTAGE][row]}
             ui.facts({name: format_number(float(number), sign=True) for name, number in numbers.items()})
             flip = flip_of(self.watched, row)

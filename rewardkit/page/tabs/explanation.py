@@ -72,7 +72,7 @@ class Explanation(Tab):
             await self.page.show(self.page.address)
             return
         selection = self.selection
-        self._build_chips(selection)  # at once: what is clicked next must not be replaced by an earlier click
+        self._build_chips(selection)  # at once: an earlier click must not replace a later one
         spec = await asyncio.to_thread(self._spec)
         if selection != self.selection:
             return  # the user has selected other steps in the meantime
@@ -124,7 +124,7 @@ class Explanation(Tab):
             ui.choices(self.aim, _AIMS, self._aim, "What dragging across the graph selects")
 
     def _say(self, selection: Selection, found: Change) -> None:
-        """State the change, and how much of it the completions explain."""
+        """State the change, and the part of it that the completions explain."""
         self.said.clear()
         name = one_line(columns(self.watched.scores).get(selection.by, "Total"), 60)
         with self.said:
@@ -209,7 +209,7 @@ def selection_of(page: Page, watched: Watched) -> Selection:
 
 
 class Contributions(PagedTable):
-    """The completions of the selected steps, numbered as they are in these steps, and what each contributed."""
+    """The completions of the selected steps, numbered as they are in these steps, and the contribution of each."""
 
     size = 20
     names = ("", "order", "turned")
@@ -296,7 +296,7 @@ def _panel(by: str, watched: Watched, steps: ByStep) -> Panel:
 
 
 def _digits(*values: float) -> int:
-    """Return how many decimals show three digits of the largest of some numbers."""
+    """Return the number of decimals that shows three digits of the largest of some numbers."""
     largest = max(map(abs, values))
     # Twelve: floats have no more digits that mean something.
     return min(max(2 - int(np.floor(np.log10(largest))), 0), 12) if largest > 1e-12 else 3

@@ -35,7 +35,7 @@ def label_cells(watched: Watched, row: int) -> dict[str, Any]:
 
 
 async def put_label(labels: Labels, row: int, label: Label | None) -> bool:
-    """Label a completion, or remove its label; return whether that worked, and show why it did not."""
+    """Label a completion, or remove its label; return whether that worked, and show the reason if it did not."""
     try:
         await asyncio.to_thread(labels.put, row, label)
     except RewardKitError as error:

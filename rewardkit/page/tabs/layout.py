@@ -56,7 +56,7 @@ class Alarm:
         self.line.show("" if strong is None else one_line(strong.title, 160))
 
 
-# The line that says how far the trial of a reward is, above every tab of a run.
+# The line with the progress of a reward's trial, above every tab of a run.
 
 
 class TrialStrip:
@@ -76,7 +76,7 @@ class TrialStrip:
         self.update()
 
     def update(self) -> None:
-        """Show how far it is."""
+        """Show the progress."""
         shown = self.trial.text, self.trial.notes
         if shown == self._shown:
             return
@@ -97,7 +97,7 @@ _ABOUT = {
     "suspicious": "Patterns that also appear if a model games its reward",
     "compare": "This run and another one, prompt by prompt",
     "explain": "The completions that made a line rise or fall",
-    "versions": "The versions of the reward, and what changed between them",
+    "versions": "The versions of the reward, and the changes between them",
 }
 """The tooltip of each tab."""
 _KEYS = {

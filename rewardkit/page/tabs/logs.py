@@ -30,7 +30,7 @@ from rewardkit.record.queries import (
     noted,
 )
 
-# What calling each component came to: errors, failures, slow calls, and how long its calls took.
+# The calls of each component: errors, failures, slow calls, and durations.
 
 
 COLUMNS = [
@@ -81,7 +81,7 @@ def rates(watched: Watched) -> list[dict[str, Any]]:
 
 
 def asked(counts: Any) -> int:
-    """Return how many completions a component was asked to score, given the number of each outcome."""
+    """Return the number of completions that a component was asked to score, given the number of each outcome."""
     return int(counts[: len(OUTCOMES)].sum() - counts[OUTCOMES.index("skipped")])
 
 
@@ -128,7 +128,7 @@ def spoken_seconds(seconds: float) -> str:
     raise AssertionError
 
 
-# The notes that rewards write, counted by kind.
+# The notes of rewards, counted by kind.
 
 
 def share_over_time(kind: NoteKind, steps: Floats, asked: Floats, bins: int) -> list[Any]:

@@ -26,7 +26,7 @@ VIEWS = {"raw": "Raw", "rendered": "Rendered"}
 MAX_ROLES = 100
 """The most messages of a prompt to show. Any limit, so that a browser stays fast."""
 _COLUMNS = 30
-"""Any limit: a data set may have hundreds of columns."""
+"""Any limit: a dataset may have hundreds of columns."""
 
 Roles = Sequence[tuple[str, str]]
 """The messages of a prompt: (role, text) each."""

@@ -23,14 +23,14 @@ from rewardkit.page.tabs.layout import Page
 from rewardkit.page.tabs.tables import PagedTable, in_order
 from rewardkit.page.watcher import Watched
 
-# The columns of the list of prompts: which ones can be shown, and their cells.
+# The columns of the list of prompts, and their cells.
 
 
 OF_DATA = "column."
 """Begins the name of a column of the data."""
 _LOOKED_AT = 200
-"""In how many prompts to look for the names of the columns of the data. Any number: prompts of a data set mostly have
-the same columns."""
+"""The number of prompts in which the names of the data's columns are looked for. Any number: prompts of a dataset
+mostly have the same columns."""
 _NUMBERS = {
     "length": ("Len", "length: the number of characters"),
     "tokens": ("Tokens", "tokens: the length of the prompt in tokens, as the trainer tokenizes it"),
@@ -39,8 +39,8 @@ _NUMBERS = {
     "completions": ("N", "completions: the number of completions"),
     "mean": ("Mean", "mean: the mean total of all completions"),
     "best": ("Best", "best: the highest total"),
-    "new": ("New", "new: the mean total of the reward that is tried"),
-    "flips": ("Flips", "flips: completions whose advantage changes its sign with the reward that is tried"),
+    "new": ("New", "new: the mean total of the reward on trial"),
+    "flips": ("Flips", "flips: completions whose advantage changes its sign with the reward on trial"),
     "labels": ("Labels", "The number of labeled completions"),
     "last": ("Last", "last: the last step in which the prompt was seen"),
 }
@@ -55,7 +55,7 @@ _CHOICES = {
     "last": "Last step",
     "labels": "Labels",
 }
-_TRIED = {"new": "Mean total of the reward that is tried", "flips": "Sign flips"}
+_TRIED = {"new": "Mean total of the reward on trial", "flips": "Sign flips"}
 
 
 def usual(watched: Watched) -> list[str]:
@@ -114,7 +114,7 @@ def cells(watched: Watched, number: int, shown: list[str]) -> dict[str, Any]:
 
 
 def _chip(labels: Labels, rows: list[int]) -> dict[str, str] | None:
-    """Return how many completions have a label, in the color of the worst one."""
+    """Return the number of labeled completions, in the color of the worst one."""
     found = Counter(labels.by_row[row].label for row in rows if row in labels.by_row)
     if not found:
         return None

@@ -197,7 +197,7 @@ class Runs(Tab):
         trials = self.page.watcher.trials
         if trials is not None:
             tried = one_line(trials.name, 120)
-            ui.text(f"Trying {tried}: open a run to see what it would have paid.", "notice soft", "div")
+            ui.text(f"Trying {tried}: open a run to see its scores.", "notice soft", "div")
         self.graph = ui.box("card graph").style("margin-bottom: 12px")
         self.nothing = ui.text("No run matches the search.", "empty", "div")
         self.frame = ui.box("groups")

@@ -84,8 +84,8 @@ _FACTS = (
     "doubt the run."
 )
 _ABOUT = (
-    "These are leads, not verdicts: patterns that also appear if a model games its reward. Healthy runs have some, "
-    "too. Read the completions before you change a reward. The bar shows how surprising a lead is, from 0 to 1."
+    "These are leads, not verdicts: patterns that also appear if a model games its reward. Healthy runs also have "
+    "some. Read the completions before you change a reward. The bar shows how surprising a lead is, from 0 to 1."
 )
 
 

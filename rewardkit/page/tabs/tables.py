@@ -25,7 +25,7 @@ def in_order(numbers: Integers, values: Column, *, descending: bool) -> Integers
 
 
 class Pager:
-    """Buttons to the previous and the next page, and where the current one is."""
+    """Buttons to the previous and the next page, and the position of the current one."""
 
     def __init__(self, turn: Callable[[int], Any], classes: str = "pager") -> None:
         with ui.box(classes) as self.frame:
@@ -89,7 +89,7 @@ class PagedTable(ABC):
         return True
 
     def remark(self) -> str:
-        """Return what to add to the number of rows."""
+        """Return the text after the number of rows."""
         return ""
 
     def build_table(self, empty: str, classes: str = "") -> None:

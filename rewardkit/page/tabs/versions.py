@@ -1,4 +1,4 @@
-"""The versions of the reward: when each was in force, its expression and source, and what changed between two."""
+"""The versions of the reward: when each was in force, its expression and source, and the changes between two."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rewardkit.page.escapes import escape, one_line
 from rewardkit.page.tabs.layout import Page, Tab, empty_state
 from rewardkit.page.watcher import Watched
 
-# What changed between two versions of a reward, line by line: ``changed_lines("a\nb", "a\nc")``.
+# The changes between two versions of a reward, line by line: ``changed_lines("a\nb", "a\nc")``.
 
 
 _LINES = 4_000

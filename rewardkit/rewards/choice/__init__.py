@@ -1,1 +1,1 @@
-"""The engine of ``rk.choice``: which option of a question a text chooses."""
+"""The engine of ``rk.choice``: find the option of a question that a text chooses."""

@@ -237,7 +237,7 @@ _KIND = (
 _OPENING = r" ?[(\[]{0,2}\Z"
 _CLOSING = r"[)\]]{0,2}"
 
-# What states an option, beside "the answer is", by the words that these phrases begin with.
+# Phrases that state an option, besides "the answer is", by the words that they begin with.
 
 # "The answer to the question is B": 80 characters hold a question's subject, without the end of a sentence.
 _OF = r"(?: (?:to|for|of|in|here|considering|given|based on|among|according to)\b[^.:;!?\n]{0,80}?)??"
@@ -500,7 +500,7 @@ def chosen(options: Options, text: str, *, marked: bool) -> str | None:
     """
     if not marked and len(text) > 2 * _TAIL:
         # Nearly always the end states the answer, and reading only that is much faster. Before the statement there must
-        # be enough text for what may deny it.
+        # be enough text for words that may deny it.
         plain = options.plain(text[-_TAIL:])
         end = _Text(plain, tuple(options.mentions(plain) or ()), may_read_no=len(options.names) == 2)
         if end.last_lead >= _WINDOW and end.states_an_option:
@@ -587,7 +587,7 @@ class _Text:
         return corrects(self.text, self._start(number)) or (self._ends(number) and not self._denied(number))
 
     def _ends(self, number: int) -> bool:
-        """Return whether the mention ends its clause, or labels what follows."""
+        """Return whether the mention ends its clause, or labels the text after it."""
         end = self.mentions[number].end
         ends = _STOPS.match(self.text, end) or _LABELS.match(self.text, end) or _RIGHT.match(self.text, end)
         return bool(ends) and not self._denied(number)

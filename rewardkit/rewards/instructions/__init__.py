@@ -1,1 +1,1 @@
-"""The engine of ``rk.instructions``: what each instruction asks of a text, by family, and how texts are read."""
+"""The engine of ``rk.instructions``: the checks of instructions, by family, and the reading of texts."""

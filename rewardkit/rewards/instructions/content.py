@@ -14,7 +14,7 @@ from rewardkit.rewards.instructions.passage import PUNCTUATION, Passage, bare, s
 from rewardkit.rewards.instructions.registry import Count, Letter, Position, Relation, Text, Texts, check, counted
 from rewardkit.rewards.instructions.vocabulary import AFRICAN_COUNTRIES, NORTHERN_CAPITALS, is_verb
 
-# Instructions about what comes first and last: in the response, in sentences, in paragraphs.
+# Instructions about the beginning and the end: in the response, in sentences, in paragraphs.
 
 
 # Letters of any script, without digits: "3rd" is not the first word.
@@ -98,7 +98,7 @@ def paragraph_ends(passage: Passage) -> str:
     return "" if paragraphs else "no words"
 
 
-# Instructions about length: how many words, sentences, paragraphs, letters.
+# Instructions about length: the numbers of words, sentences, paragraphs, letters.
 
 
 # ASCII, as the data's own checks count.
@@ -430,7 +430,7 @@ def _is_battle(date: str) -> bool:
 
 
 def occurrences(passage: Passage, keyword: str) -> int:
-    """Return how often `keyword` occurs in any case, also inside longer words."""
+    """Return the number of occurrences of `keyword` in any case, also inside longer words."""
     return passage.lower.count(keyword.lower())
 
 

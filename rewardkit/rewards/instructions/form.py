@@ -204,7 +204,7 @@ def longer_alliterations(passage: Passage) -> str:
 
 
 def _alliteration(sentence: str) -> int:
-    """Return how many words of a sentence start as a word next to them does."""
+    """Return the number of words of a sentence that start like a word next to them."""
     initials = [word[0] for piece in sentence.lower().split() if (word := trimmed(piece))]
     same = [left == right for left, right in pairwise(initials)]
     return sum(before or after for before, after in zip([False, *same], [*same, False], strict=True)) if same else 0
@@ -410,8 +410,8 @@ def thesis_in_italics(passage: Passage) -> str:
 
 
 def _mark(line: str) -> str:
-    """Return `bullet`'s mark; an asterisk that opens no emphasis needs no space where the prompt asks for "points
-    denoted by *" rather than for Markdown."""
+    """Return `bullet`'s mark; an asterisk that opens no emphasis needs no space if the prompt asks for "points denoted
+    by *" rather than for Markdown."""
     starred = line.lstrip()[:1] == "*" and line.count("*") == 1 and any(map(str.isalnum, line))
     return "*" if starred else bullet(line)
 

@@ -82,7 +82,7 @@ def _follower(text: str, match: re.Match[str]) -> str:
 
 
 def _ends(word: str, following: str, *, new_line: bool) -> bool:
-    """Return whether the period after `word` ends a sentence, given what follows."""
+    """Return whether the period after `word` ends a sentence, given the text after it."""
     if "!" in word or "?" in word:
         return True
     word = _PIECE.split(word)[-1].lower()

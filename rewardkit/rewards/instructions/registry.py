@@ -1,8 +1,8 @@
-"""Registry: every instruction that can be checked, by its id in the public data sets.
+"""Registry: every instruction that can be checked, by its id in the public datasets.
 
-A check is a function of a `Passage` and the instruction's arguments. It returns what is wrong in a few words, and
-nothing if the text follows the instruction: ``CHECKS["punctuation:no_comma"].function(Passage("a, b"))`` is
-``"1 commas, expected exactly 0"``. The annotations of its arguments say how their values are read.
+A check is a function of a `Passage` and the instruction's arguments. It returns the error in a few words, and nothing
+if the text follows the instruction: ``CHECKS["punctuation:no_comma"].function(Passage("a, b"))`` is ``"1 commas,
+expected exactly 0"``. The annotations of its arguments say how their values are read.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _similar(identifier: Any) -> str:
 
 def counted(count: int, relation: str, wanted: int, what: str) -> str:
     """Return ``"3 words, expected at least 5"`` unless the count is right. Relations: exactly, at most, and the two
-    of the data sets."""
+    of the datasets."""
     right = {
         "less than": count < wanted,
         "at least": count >= wanted,

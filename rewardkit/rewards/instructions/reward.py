@@ -1,7 +1,7 @@
 """Instructions: ``rk.instructions(only="punctuation:no_comma")`` gives 0.0 to ``Well, no.`` and 1.0 to ``Well no.``
 
 The instructions of IFEval (Zhou et al. 2023, arXiv:2311.07911) and IFBench (Pyatkin et al. 2025, arXiv:2507.02833), for
-training and for tests, by the ids of the public data sets. Every check takes linear time and downloads nothing.
+training and for tests, by the ids of the public datasets. Every check takes linear time and downloads nothing.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from rewardkit.tree.leaf import expression, primitive
 from rewardkit.tree.parameters import Parameter
 from rewardkit.tree.reward import Reward
 
-# Bound instructions: an instruction with its arguments, and the cells of data sets that hold them.
+# Bound instructions: an instruction with its arguments, and the cells of datasets that hold them.
 
 
 FAMILIES = (content, form, style)
 """The modules whose checks are registered."""
 
 MOST = 100
-"""The most instructions of one row. Any limit: data sets have up to a handful."""
+"""The most instructions of one row. Any limit: datasets have up to a handful."""
 
 
 @final
@@ -240,8 +240,8 @@ def instructions(
         only: instructions that are the same for all rows, instead of columns: an id, a list of ids, or id -> arguments,
             as in ``{"length_constraints:number_words": {"num_words": 3, "relation": "at least"}}``. The component of a
             single instruction has its name.
-        reading: ``"loose"`` also accepts what follows an instruction without its first line, its last line, both, or
-            its asterisks: IFEval's loose accuracy.
+        reading: ``"loose"`` also accepts a text that follows an instruction without its first line, its last line,
+            both, or its asterisks: IFEval's loose accuracy.
         credit: ``"partial"``: the share of the instructions; ``"binary"``: 1.0 only for all of them.
         extract: finds the text to check; by default the visible text, with its indentation.
 

@@ -1,1 +1,1 @@
-"""The engine of ``rk.json_schema``: which schemas are safe, and how much credit a value earns under one."""
+"""The engine of ``rk.json_schema``: the safety of schemas, and the credit of a value under one."""

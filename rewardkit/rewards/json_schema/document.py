@@ -1,4 +1,4 @@
-"""A JSON schema document with an index of its parts and of what each ``$ref`` refers to.
+"""A JSON schema document with an index of its parts and of the target of each ``$ref``.
 
 ``SchemaDocument({"$defs": {"id": {"type": "integer"}}, "properties": {"sku": {"$ref": "#/$defs/id"}}})``
 has the parts ``#``, ``#/$defs/id`` and ``#/properties/sku``, and the last refers to the second. A reference to anything

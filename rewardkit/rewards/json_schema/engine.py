@@ -290,8 +290,7 @@ def _closings(pattern: str) -> dict[int, int] | None:
     return None if opened or in_set else closings
 
 
-# The compiled rules of a schema for one value: which of its properties or items are wrong, and what is wrong with
-# it.
+# The compiled rules of a schema for one value: its wrong properties or items, and its own errors.
 
 
 Check = Callable[[Any], bool]
@@ -304,7 +303,7 @@ Key = str | int
 class PlainCheck:
     """A keyword that checks a value without another schema.
 
-    `explained` says what is wrong with a value that violates it, in words that follow the value.
+    `explained` describes the error in a value that violates it, in words that follow the value.
     """
 
     def __init__(self, fits: Check, explained: Callable[[object], str]) -> None:
@@ -517,7 +516,7 @@ class SchemaEngine:
     def _plain_check(self, member: Mapping[str, Any], keyword: str) -> PlainCheck:
         checked = {keyword: member[keyword]}
         limit = _EXCLUSIVE.get(keyword)
-        if limit and isinstance(member.get(limit), bool):  # draft 4: it changes what the keyword means
+        if limit and isinstance(member.get(limit), bool):  # draft 4: it changes the meaning of the keyword
             checked[limit] = member[limit]
         validator = self._compiled({"$schema": self._document.dialect(member), **checked}, mask=_MASK)
 

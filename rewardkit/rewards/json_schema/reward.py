@@ -82,7 +82,7 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{shorten(value, 60)} is not a JSON value")
 
 
-# Compute how much of a JSON schema a value satisfies, and describe the violations.
+# Compute the part of a JSON schema that a value satisfies, and describe the violations.
 
 
 HIGHEST_INVALID = 1.0 - 1e-6
@@ -254,9 +254,9 @@ class JsonSchema:
     def credit_of(self, value: object) -> tuple[float, str]:
         """Return (credit from 0.0 to 1.0, note) for a parsed JSON value; 1.0 exactly if the schema validates it.
 
-        Example: for ``{"type": "integer"}``, ``"x"`` gives ``(0.0, '"x" is not of type "integer"')``.
-        The note names violations by path: at most three, and how many more there are. It is empty for a valid value.
-        Never raises for a value.
+        Example: for ``{"type": "integer"}``, ``"x"`` gives ``(0.0, '"x" is not of type "integer"')``. The note names
+        violations by path: at most three, and the number of further ones. It is empty for a valid value. Never raises
+        for a value.
         """
         return credit_of(self._engine, value, partial=self.credit == "partial")
 

@@ -1,6 +1,6 @@
 """A limit for the cost of judges: ``rk.Budget(calls=10_000, on_exhausted="fall_back")``.
 
-You get a warning at 80 %. When the budget is spent, the run stops, samples are skipped, or ``rk.fallback`` takes over.
+You get a warning at 80%. When the budget is spent, the run stops, samples are skipped, or ``rk.fallback`` takes over.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Budget:
         on_exhausted: ``"stop"`` stops the run; ``"skip"`` fails the samples that could not be judged, so they do not
             train; ``"fall_back"`` also fails them, so that an ``rk.fallback`` around the judge takes over.
         warn_at: the share of a limit, above 0 and up to 1, at which you get one warning.
-        store: an SQLite file with what was spent, shared by the ranks of a machine and by runs that resume. By default
-            each process counts for itself, from 0.
+        store: an SQLite file with the amounts spent, shared by the ranks of a machine and by runs that resume. By
+            default each process counts for itself, from 0.
 
     Raises:
         MissingExtraError: the extra ``judge`` is not installed.
@@ -128,7 +128,7 @@ def _price_list(prices: Any) -> tuple[tuple[str, tuple[float, float]], ...]:
     return tuple(listed)
 
 
-# Counts what is spent of a budget: ``spending_of(budget).allow()`` before a call, ``charge(...)`` after it.
+# Counts the spent part of a budget: ``spending_of(budget).allow()`` before a call, ``charge(...)`` after it.
 
 
 _T = TypeVar("_T")

@@ -71,7 +71,7 @@ class Canaries:
     Attributes:
         cases: rows with ``completion`` and ``score``, on the scale of the judge, and if you like ``prompt`` and the
             columns that the rubric and the reference need.
-        interval: they are judged in the first batch and in every n-th batch after it; at least 1.
+        interval: the number of batches from one check to the next, at least 1. The first batch is also checked.
         tolerance: the largest difference from the known score that is not a drift, in points of the scale; at least 0.
 
     Raises:

@@ -178,12 +178,12 @@ def judge(
         reference: a column with an answer to compare with.
         examples: (completion, score, reason) examples for the judge. With `criteria` or `checklist` the score is a
             mapping from their names.
-        show_thinking: True shows the judge what the model thought before its answer.
+        show_thinking: True shows the judge the model's thinking before its answer.
         max_characters: the number of characters shown of a completion, or of all completions of a group together. Of
             longer ones the beginning and the end are shown.
         name: the name of the component.
         cache: an ``rk.Cache``, or the path of its file, so that nothing is asked twice.
-        budget: an ``rk.Budget``: the most to spend, and what to do when it is spent.
+        budget: an ``rk.Budget``: the most to spend, and the behavior when it is spent.
         canaries: an ``rk.Canaries``: completions with known scores, which show if the judge changes.
         deterministic: True judges equal samples once.
         on_failure: the score of a sample that could not be judged, as in ``rk.reward``.

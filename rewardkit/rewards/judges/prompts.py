@@ -1,4 +1,4 @@
-"""The prompt of a judge, which separates the text that is judged from the instructions.
+"""The prompt of a judge. It separates the judged text from the instructions.
 
 The first message is the task. Then come the examples, each with the right verdict, and then the sample. Every
 completion is between marks with a nonce.

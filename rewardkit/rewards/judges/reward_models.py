@@ -53,7 +53,7 @@ Ids = dict[str, list[int]]
 @final
 @dataclass(frozen=True)
 class Weights:
-    """A model and its tokenizer, by name or as objects, and how to load them."""
+    """A model and its tokenizer, by name or as objects, and the options for loading them."""
 
     model: str | Any
     tokenizer: str | Any

@@ -93,9 +93,9 @@ class Service:
     """A model that judges, with the limits on the cost of its verdicts.
 
     Attributes:
-        endpoint: the model and how to ask it.
+        endpoint: the model and the settings of requests.
         cache: earlier verdicts; None for no cache.
-        budget: the limit of what may be spent; None for no limit.
+        budget: the limit of spending; None for no limit.
     """
 
     endpoint: Endpoint

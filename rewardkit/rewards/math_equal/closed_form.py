@@ -39,7 +39,8 @@ _ONE: Polynomial = {(): Fraction(1)}
 
 @dataclass(frozen=True)
 class Formula:
-    """A quotient of polynomials, and how many operations between rational numbers its notation leaves to be done.
+    """A quotient of polynomials, and the number of operations between rational numbers that its notation leaves to be
+    done.
 
     Operators raise `Unreadable` for a division by zero and for what would take too long; see `attempted`.
     """
@@ -105,7 +106,7 @@ def attempted(operation: Callable[[Formula, Formula], _Result], one: Formula, ot
 
 
 def rational(value: Formula | None) -> Fraction | None:
-    """Return a formula that is a rational number as one, even where that takes division: 2 for 2π/π."""
+    """Return a formula with a rational value as a rational number, even if that takes division: 2 for 2π/π."""
     if value is None or not value.above:
         return None if value is None else Fraction(0)
     monomial = next(iter(value.above))

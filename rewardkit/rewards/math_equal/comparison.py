@@ -1,7 +1,7 @@
 r"""Compare structures: ``\{1, 2\}`` is ``2, 1``, but ``(1, 2)`` is not ``(2, 1)``.
 
 The rules are the same in this process, where the leaves are exact quotients of polynomials, and in the worker, where
-they are sympy's expressions. An algebra answers None where it cannot decide.
+they are sympy's expressions. An algebra returns None if it cannot decide.
 """
 
 from __future__ import annotations

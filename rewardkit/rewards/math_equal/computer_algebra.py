@@ -47,7 +47,8 @@ _BASE = sympy.Symbol("base of log", positive=True)
 
 
 class GreatestDivisor(sympy.Function):  # type: ignore[misc]  # sympy is not typed
-    """The greatest common divisor of integers; sympy's is that of polynomials, where a and b have none but 1."""
+    """The greatest common divisor of integers; sympy's is for polynomials, among which a and b have only the divisor
+    1."""
 
     @classmethod
     def eval(cls, *arguments: Any) -> Any:
@@ -149,7 +150,8 @@ _WRITTEN_OUT = re.compile(r"\\(?:sum|prod|lim|i*nt|det|mod|pmod|partial|nabla|be
 
 
 def expression(text: str) -> tuple[Any, int]:
-    """Return a cleaned text as an expression, and how many operations between rational numbers are left to be done.
+    """Return a cleaned text as an expression, and the number of operations between rational numbers that are left to be
+    done.
 
     Raises:
         Unreadable: it is not an expression, or it has no value.
@@ -168,7 +170,7 @@ def is_operator(text: str) -> bool:
     return _WRITTEN_OUT.search(text) is not None
 
 
-# Whether two expressions of sympy are equal: ``2 \arcsin \sqrt{a}`` is ``\arccos(1 - 2a)``. For workers only.
+# Equality of two expressions of sympy: ``2 \arcsin \sqrt{a}`` is ``\arccos(1 - 2a)``. For workers only.
 
 
 # Values are computed to 160 digits and must agree to 120, so that close misses such as e^{\pi\sqrt{163}}, an integer to
@@ -285,7 +287,7 @@ def _other_points(both: Any, letters: list[Any], *, discrete: bool) -> Iterator[
 
 
 def _jumps(both: Any, letters: list[Any]) -> Iterator[Any]:
-    """Yield where the floors of linear expressions of one letter jump."""
+    """Yield the points at which the floors of linear expressions of one letter jump."""
     for floor in both.atoms(sympy.floor, sympy.ceiling):
         inner = floor.args[0]
         slope = sympy.diff(inner, letters[0]) if len(letters) == 1 else None
@@ -294,7 +296,7 @@ def _jumps(both: Any, letters: list[Any]) -> Iterator[Any]:
 
 
 def _agree(left: Any, right: Any, *, is_complex: bool, modest: bool) -> bool | None:
-    """Return whether two numbers agree; None where one has no value."""
+    """Return whether two numbers agree; None if one has no value."""
     if left == right:
         return True
     if left.has(sympy.nan, sympy.zoo, sympy.oo) or right.has(sympy.nan, sympy.zoo, sympy.oo):
@@ -342,7 +344,7 @@ def _height(number: Any) -> float:
         return float("inf")
 
 
-# Whether two descriptions give the same set of real numbers, for worker processes only.
+# Equality of two descriptions as sets of real numbers, for worker processes only.
 
 
 MAX_ENDS = 24
@@ -529,7 +531,7 @@ _LETTERS = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 
 @lru_cache(maxsize=2048)
 def leaf(text: str) -> tuple[Any, int, str]:
-    """Return an expression, how much of it is left to be worked out, and its unit."""
+    """Return an expression, the number of its open operations, and its unit."""
     number = read(text)
     if number is not None:
         value = number.value / 100 if number.percent else number.value
@@ -617,7 +619,7 @@ class SymbolicLeaves(Leaves):
 
 
 def arithmetic(text: str) -> int:
-    """Return how many operations between rational numbers an expression leaves to be done."""
+    """Return the number of operations between rational numbers that an expression leaves to be done."""
     return leaf(text)[1]
 
 
@@ -629,7 +631,7 @@ _UNREADABLE = (Unreadable, ArithmeticError, AttributeError, TypeError, ValueErro
 
 
 def check(gold: str) -> str:
-    """Return why a gold answer cannot be read or evaluated, or ""."""
+    """Return the reason why a gold answer cannot be read or evaluated, or ""."""
     try:
         structure = _parsed(gold)
         for text in structure.leaves():
@@ -642,7 +644,7 @@ def check(gold: str) -> str:
 def compare(
     gold: str, sides: tuple[str, ...], bounds: tuple[Fraction, Fraction] | None = None, *, evaluated: bool
 ) -> str:
-    """Return why one of the answer's sides does not equal the gold answer, or "".
+    """Return the reason why one of the answer's sides does not equal the gold answer, or "".
 
     Args:
         sides: the expressions that the answer states to be equal; the last one is the answer.
@@ -653,7 +655,7 @@ def compare(
     for side in sides:
         found = _parsed(side)
         try:
-            # In this order: what is not equal need not be evaluated.
+            # In this order: unequal values need not be evaluated.
             if not comparison.compare(expected, found, _LEAVES):
                 return "is not equal"
             if evaluated and side is sides[-1] and _left(found) > _left(expected):

@@ -225,7 +225,7 @@ def _without_commas(match: re.Match[str]) -> str:
 
 
 def _group_around(text: str, position: int) -> tuple[int, int]:
-    """Return where the content of the braces around a position begins and ends; the whole text without braces."""
+    """Return the start and end of the content of the braces around a position; the whole text without braces."""
     depth, start = 0, position
     while start > 0 and depth >= 0:
         start -= 1

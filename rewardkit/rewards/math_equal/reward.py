@@ -107,7 +107,7 @@ class Gold:
         number = read(text)
         clock = words.clock(text) if not number and ":" not in name else None
         spellings, is_text = ((), False) if number else words.spellings(cleaned)
-        is_leaf = bool(number or is_text or refusal(said.text))  # what is refused is not parsed: it may be too deep
+        is_leaf = bool(number or is_text or refusal(said.text))  # a refused text is not parsed: it may be too deep
         found = None if is_leaf else families(said.text, said.letters, is_stated=bool(said.domain))
         node = Node(LEAF, text=text) if is_leaf else parse(text)
         return cls(cleaned, said, text, name, number, clock, spellings, is_text, node, found)
@@ -170,7 +170,7 @@ _CLOSING = re.compile(r"(?:\s*(?:\n`{3}|\n-{3,}|\$?\\blacksquare\$?|∎|[QE]\.?E
 # ". Let me know if you have questions!" behind the answer; not with a digit, which may be an answer.
 _COURTESY = re.compile(rf"\s*(?:[.!]\s*|\n\s*){COURTESY.pattern}[^\n\d$.!?]{{0,160}}[.!?]?\s*\Z", re.IGNORECASE)
 
-# What may be around the only formula of the last line, and before that line, is listed.
+# The texts that may be around the only formula of the last line, and before that line.
 
 # "we get", "the answer is", "therefore", "=": a verb, a word of conclusion or a sign before the formula.
 _RELATION = (
@@ -332,7 +332,7 @@ MEMORY_BYTES = 256_000_000
 and several workers share the machine."""
 
 TOO_MUCH = (TimeoutError, MemoryError, RecursionError, WorkerDied)
-"""The errors that end a comparison that needs too much time or memory."""
+"""The errors that end a comparison if it needs too much time or memory."""
 
 
 def submit(name: str, *arguments: Any, timeout: float, **options: Any) -> worker.Call:
@@ -732,13 +732,13 @@ def math_equal(
     ``\boxed{\frac{2}{4}}`` scores 1.0 if "answer" is ``0.5``, and ``\boxed{\sqrt{12}}`` if it is ``2\sqrt{3}``.
     ``\boxed{17 \times 24}`` scores 0.0 if it is ``408``, because that restates the question. Plain numbers are compared
     exactly (0.333333 is not 1/3), so are formulas without functions, and everything else by sympy, in a worker process
-    with limits on time and memory. What readers could read in two ways scores 0.0.
+    with limits on time and memory. An answer that could be read in two ways scores 0.0.
 
     Args:
         column: the column of the gold answer: LaTeX with or without ``$``, text, a number, or a list of accepted ones.
-        extract: finds the answer; by default ``<answer>``, else the boxes, else the text after ``####``, else what the
-            last "The answer is" states, in many languages, else the last line, if it is a result: "The area is 5", a
-            value alone, or the only formula after a relation ("we get $5$"). Several different boxes are a list.
+        extract: finds the answer; by default ``<answer>``, else the boxes, else the text after ``####``, else the
+            answer in the last "The answer is", in many languages, else the last line, if it is a result: "The area is
+            5", a value alone, or the only formula after a relation ("we get $5$"). Several different boxes are a list.
         gold: finds the gold answer in its cell, such as ``rk.extract.after("####")``. Without it, the boxes in the cell
             are the gold answer, else the whole cell is.
         allow_unevaluated: accept any equal expression. By default, the answer must be evaluated: a number if the gold

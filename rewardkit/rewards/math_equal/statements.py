@@ -1,7 +1,7 @@
 r"""Words around an answer that do not change it: ``stated(r"f(x) = 1 \text{ for all } x \in \mathbb{Q}")``.
 
-Phrases that lead to an answer ("The answers are"), labels ("Minimum: 1"), and where a parameter comes from (``k \in
-\mathbb{Z}``) are split off. Conditions that change an answer ("if x > 0") are left where they are.
+Phrases that lead to an answer ("The answers are"), labels ("Minimum: 1"), and the domain of a parameter (``k \in
+\mathbb{Z}``) are split off. Conditions that change an answer ("if x > 0") stay.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ _COUNTING = ("!", "\\binom")
 
 
 def refusal(cleaned: str, gold: str | None = None) -> str | None:
-    """Return why a cleaned text must not be parsed; None if it may be.
+    """Return the reason why a cleaned text must not be parsed; None if it may be.
 
     Args:
         gold: for an answer, the gold answer: the answer may leave the same things unevaluated.

@@ -1,1 +1,1 @@
-"""The engine of ``rk.number``: which number of a text is its answer."""
+"""The engine of ``rk.number``: find the number of a text that is its answer."""

@@ -262,7 +262,7 @@ SECOND = re.compile(
     r"|\s(for|in|if|when|from|on|at|by|under)\b[^.\n]*(?:[,;]|\b(?:and|or|but))\s\W{0,3}\d[\d.]* \1\b",
     re.IGNORECASE,
 )
-"""A second answer behind an aside: 42 (but 43 is possible), 42 for x = 3 and 43 for x = 4."""
+"""A second answer after an aside: 42 (but 43 is possible), 42 for x = 3 and 43 for x = 4."""
 # "So it is 43" after a statement replaces it; "It was 43 before" does not.
 CONCLUSION = re.compile(
     r"\b(?:so|therefore|thus|hence|finally|final|conclu\w+|overall)\b|\u2234|所以|因此", re.IGNORECASE
@@ -281,7 +281,7 @@ WORDS = re.compile(
     r"[零〇一二三四五六七八九十百千万两兩∞]",
     re.IGNORECASE,
 )
-"""An answer in words. Other words say where the answer is, or something about it."""
+"""An answer in words. Other words name the place of the answer, or say something about it."""
 NUMERAL = re.compile(
     r"[\"'“*_(]{0,4}(?:minus |negative )?"
     r"(?:(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w{3,5}ty"
@@ -378,7 +378,7 @@ _FUNCTION = rf"""(?:(?:{_SIGN}?\$?{_SIGN}?(?:(?<![\w.,])[0-9]{{1,9}}\ ?)?)\\[dtc
     |arc(?:sin|cos|tan)|sinh|cosh|tanh|cot|sec|csc|lg|det|dim|sum|prod|int)(?![A-Za-z])\ ?[0-9]{{0,2}}
     |\b(?:sqrt|log|ln)(?=\()
     |\\(?:log|ln|sin|cos|tan)(?![A-Za-z])(?:_(?:\w|\{{[^{{}}]*\}}))?\ ?[0-9.]*)"""
-# exp(42), print(42), f(2): what a function is called with; 2(21) is a product. [1] behind a word cites something.
+# exp(42), print(42), f(2): the argument of a function; 2(21) is a product. [1] after a word cites something.
 _CALL = r"(?<=[A-Za-z0-9)])\([\ (]*[^()\n]{0,80}\)"
 _CITATION = r"""(?:(?<=\])\([^()\s]*\)|(?:(?<=[\w.,;)\]%"'*])|(?<=[\w.,;)\]%"'*]\ ))
     \[\^?[0-9]{1,3}(?:\ ?[,;\u2013-]\ ?[0-9]{1,3})*\](?!\())"""
@@ -388,7 +388,7 @@ _OTHER_DIGITS = r"(?:(?![0-9])[\d\u2460-\u249b\u2776-\u2793])+"
 _LONE_FRACTION = r"[\xbc-\xbe\u2150-\u215e](?![\w/])"
 # -$5, -**5**: a currency sign or emphasis between the sign and the number.
 _OPENING = rf"(?:\\?{CURRENCY.replace(' ', '[ ]')}|\*\*|\\\()"
-# **45**%, $45\%$, 5\text{ km}: what may close before the percent sign or the unit.
+# **45**%, $45\%$, 5\text{ km}: marks that may close before the percent sign or the unit.
 _CLOSING = r"(?:\*\*?|\$\$?|\\\)|`)?(?:[\ \t\xa0~]|\\[,;:!\ ]){0,3}(?:\\(?:text|textbf|mathrm|mbox)\{\ ?)?"
 # "42 million" is read as one number.
 _SCALED = r"(?:hundred|thousand|million|billion|trillion)(?![A-Za-z])"
@@ -479,7 +479,8 @@ def _piece(text: str, match: re.Match[str], stop: int) -> Piece | None:
 
 
 def _end_of_arguments(text: str, position: int, end: int) -> int:
-    """Return where the arguments {...}{...} that start at `position` end: at the end of the line if not closed."""
+    """Return the end of the arguments {...}{...} that start at `position`: the end of the line if they are not
+    closed."""
     while argument := _ARGUMENT.match(text, position, end):
         position = argument.end()
         if text[position : position + 1] != "{" or position >= end:
@@ -890,7 +891,7 @@ class _Text:
         values = [self.reader.read(piece.found) for piece in (one, other)]
         return values[0] == values[1] and not isinstance(values[0], str)
 
-    # what the number is part of
+    # the text that the number is part of
 
     def _longer(self, piece: Piece, rest: list[Piece], following: list[Piece]) -> str | None:
         """Return the passage that contains the number as a part, or as one of several; None if it is alone."""

@@ -2,12 +2,12 @@
 
 A cell may be one of these, as a list or dict or as its text (JSON, a Python literal, or Python):
 
-- what a program reads and prints: ``[{"input": "2\\n", "output": "4\\n"}, ...]``, or in two lists;
+- the input and output of a program: ``[{"input": "2\\n", "output": "4\\n"}, ...]``, or in two lists;
 - calls: the same with ``"fn_name"`` (APPS, TACO) or ``"testtype": "functional"`` (LiveCodeBench);
 - assertions: ``["assert double(2) == 4", ...]``, with set-up code ``{"setup": "import math", "asserts": [...]}``;
 - test code: functions of pytest, classes of unittest, ``check(candidate)`` with ``"entry_point"``.
 
-The names that data sets use are in `_read_mapping`. A format that identifies a data set brings its rule for outputs.
+The names that datasets use are in `_read_mapping`. A format that identifies a dataset brings its rule for outputs.
 """
 
 from __future__ import annotations
@@ -156,9 +156,9 @@ class Tests:
     """All tests of a cell.
 
     Attributes:
-        printed: those of what the program prints.
-        script: those of its values.
-        prelude: whether the program may use what the data set's grader imports.
+        printed: the checks of the program's output.
+        script: the checks of its values.
+        prelude: whether the program may use the imports of the dataset's grader.
         tolerance: the allowed difference of numbers among the values; None for the tests' own comparisons.
     """
 
@@ -245,7 +245,7 @@ def read_tests(cell: object, tolerance: float | None = None) -> Tests:
     return replace(tests, printed=tuple(printed), tolerance=tolerance)
 
 
-# The names that data sets use. What `_ABOVE` names also holds for the tests inside a mapping.
+# The names that datasets use. What `_ABOVE` names also holds for the tests inside a mapping.
 _SETUP = ("setup", "test_setup_code", "test_imports")
 _ABOVE = (*_SETUP, "prompt", "entry_point", "fn_name", "func_name", "metadata")
 _ASSERTS = ("asserts", "test_list")
@@ -415,7 +415,7 @@ def _wrapped(pairs: Sequence[tuple[object, object]]) -> bool:
 def _called(name: str, given: object, expected: object, wrapped: bool) -> Step:
     """Test a function on a list of arguments, or on text with one of them, as JSON, in each line (LiveCodeBench).
 
-    If results are `wrapped`, both the list of one and what is in it pass; keys that JSON made text are integers.
+    If results are `wrapped`, both the list of one and its item pass; keys that JSON made text are integers.
     """
     results: list[object] = []
     if isinstance(given, str):

@@ -2,13 +2,13 @@
 
 The tester runs the test code. The program's names are there as `Remote` objects; each call, attribute and operation on
 one of them is a line of JSON to the process of the program, and the answer is another one. A value of Python's own
-types is copied, so that the tester compares values by its own rules, and the program never sees what is expected of it.
+types is copied, so that the tester compares values by its own rules, and the program never sees the expected results.
 Another object stays where it is and is referred to by a number; an instance of a class that the set-up code defines,
 such as a node of a tree, is copied with its attributes. A function of the test that the program gets calls back.
 
 The program's process is the program's: whatever it does to this code there, it can only give other answers.
 
-This module is sent into sandboxes as source, behind `values`, so it does not import rewardkit.
+This module is sent into sandboxes as source, after `values`, so it does not import rewardkit.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rewardkit.rewards.sandbox.values import decode, encode
 
 _KINDS = (bool, int, float, complex, str, bytes, list, tuple, set, frozenset, dict, range, type(None), object)
-"""The types that a program may return. A function such as `eval` would run what another answer says."""
+"""The types that a program may return. A function such as `eval` would run the text of another answer."""
 
 _CHUNK = 1 << 16
 _PRINTED = 1_000_000
@@ -173,7 +173,7 @@ class Answering(Peer):
             else:
                 value = self._function(name)(*arguments, **options)
                 answer["value"] = self.pack(value, [])
-                if name == "call" and value is None:  # a function that returns nothing may change what it gets
+                if name == "call" and value is None:  # a function that returns nothing may change its arguments
                     answer["changed"] = self.pack([arguments[1:], options], copied)
         except BaseException as error:
             answer = _error(error, self)
@@ -492,8 +492,8 @@ class Remote:
       ``Vector(1, 2)``. The test then works with an object, and may pass values to its operators. Otherwise it expects a
       value: for ``abs(f(2) - 3.5) < 0.1`` the program must not be asked, since it would see the 3.5, and could return
       an object whose difference to it is 0;
-    - ``read``: what was seen of a value so far, until the program gets it again. Otherwise it could have two items in
-      ``len(f(2)) == 2``, and none in ``all(map(math.isclose, f(2), [0.5, 1.5]))``.
+    - ``read``: the part of a value that was seen so far, until the program gets it again. Otherwise it could have two
+      items in ``len(f(2)) == 2``, and none in ``all(map(math.isclose, f(2), [0.5, 1.5]))``.
     """
 
     __slots__ = ("_rk",)
@@ -638,7 +638,7 @@ def same(left: Any, right: Any) -> bool:
 def _is_raised(trace: Any) -> bool:
     """Return whether test code raised an exception by ``raise``, so that the program may catch it.
 
-    Others may be due to what the program did, which would skip the assertions that follow.
+    Others may be due to the program, which would skip the assertions that follow.
     """
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

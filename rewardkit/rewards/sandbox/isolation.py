@@ -99,7 +99,7 @@ def chosen(*, packages: bool, unsafe: bool) -> Isolation:
     """Return the first isolation that works here; with `unsafe`, no isolation.
 
     Raises:
-        RewardFailure: none works; the message says why, and what to do.
+        RewardFailure: none works; the message gives the reason and the fix.
     """
     return _working(os.getpid(), packages, unsafe)
 

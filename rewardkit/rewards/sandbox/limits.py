@@ -66,7 +66,7 @@ class Limits:
         patience: the number of timeouts after which the remaining runs are skipped.
     """
 
-    # Any limits: right programs of public data sets take a fraction; after two timeouts a third would tell nothing new.
+    # Any limits: right programs of public datasets take a fraction; after two timeouts a third would tell nothing new.
     timeout: float = 2.0
     memory: int = 256
     patience: int = 2

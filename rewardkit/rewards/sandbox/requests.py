@@ -91,7 +91,7 @@ def _once(url: str, body: bytes, deadline: float) -> bytes:
     opened.callback(connection.close)
     try:
         connection.connect()
-        socket = connection.sock  # the connection lets go of it when the answer begins
+        socket = connection.sock  # the connection releases it when the answer begins
         socket.settimeout(_left(deadline))
         connection.request("POST", parts.path, body, {"Content-Type": "application/json", "Connection": "close"})
         response = opened.enter_context(connection.getresponse())

@@ -303,7 +303,7 @@ def _check_evaluation(nodes: Sequence[ast.AST], own: frozenset[str]) -> None:
         elif isinstance(node, ast.ImportFrom):
             name = next((f"{node.module}.{alias.name}" for alias in node.names if alias.name == "loads"), "")
         if name in _EVALUATING and id(node) not in constant:
-            raise ValueError(f"{name!r} may run what the program returns; compare plain values")
+            raise ValueError(f"{name!r} may run code that the program returns; compare plain values")
 
 
 _EVALUATING = ("eval", "exec", "compile", "pickle.loads", "marshal.loads", "dill.loads", "cloudpickle.loads")
@@ -312,7 +312,7 @@ _EVALUATING = ("eval", "exec", "compile", "pickle.loads", "marshal.loads", "dill
 def _is_plain(kind: ast.ClassDef) -> bool:
     """Return whether the program may see a class of the test code, such as a ``ListNode``.
 
-    Other methods may compute what the test expects.
+    Other methods may compute the expected result.
     """
     testing = kind.name.startswith("Test") or any(ast.unparse(base).endswith("TestCase") for base in kind.bases)
     names = [line.name for line in kind.body if isinstance(line, (ast.FunctionDef, ast.ClassDef))]

@@ -72,7 +72,7 @@ class Service:
             left = left[len(found) :]
 
     def _ask(self, job: Job) -> tuple[list[Run], bool]:
-        """Return what one request reports, and whether the supervisor would have gone on."""
+        """Return the report of one request, and whether the supervisor would have gone on."""
         seconds = len(job.trials) * job.limits.wall + _START_SECONDS
         request = {
             "code": _script(job),

@@ -4,7 +4,7 @@
 fixtures, ``capsys``, ``monkeypatch``). A test holds if it runs to its end. Whatever ends it otherwise is a failure,
 even `SystemExit` and a skip, since the program can raise them.
 
-This module is sent into sandboxes as source, behind `values` and `dialogue`, so it does not import rewardkit.
+This module is sent into sandboxes as source, after `values` and `dialogue`, so it does not import rewardkit.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TESTED = ("solution", "program", "main", "submission")
 
 
 def run(heard: int, out: int, said: int, shared: dict[str, Any], given: bytes) -> None:
-    """Run the test `given` behind the statements of `shared`; return if it holds."""
+    """Run the test `given` after the statements of `shared`; return if it holds."""
     scope: dict[str, Any] = {"__name__": "test", "_same": same}
     scope["_equal"] = lambda value, expected: equal(value, expected, shared["tolerance"])
     peer = Asking(heard, out, scope, tuple(shared["classes"]), tuple(shared["makers"]))

@@ -99,7 +99,7 @@ def _is(value: Any, module: str, name: str) -> bool:
 def decode(value: Any, other: Callable[[str, list[Any]], Any] | None = None) -> Any:
     """Reverse `encode`; raises ValueError, TypeError or KeyError for anything it did not write.
 
-    Names that `encode` does not write are decoded by `other`, from the list behind the name.
+    Names that `encode` does not write are decoded by `other`, from the list after the name.
     """
     if not isinstance(value, list):
         if value is None or isinstance(value, (str, bool)):

@@ -36,7 +36,7 @@ class Observer(Protocol):
         """Record how many seconds a call took."""
 
     def heard(self, call: Called, kind: str, level: str, text: str, detail: str | None = None) -> bool:
-        """Record what a call printed or logged; return True to suppress it."""
+        """Record the output and log messages of a call; return True to suppress them."""
 
     def elsewhere(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap `function` for another process, picklably. What it returns or raises there goes to `told`."""

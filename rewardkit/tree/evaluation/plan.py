@@ -165,7 +165,7 @@ class Plan:
 
 
 def check_node(node: Reward, batch: Batch, label: str) -> None:
-    """Raise a BindingError if the batch lacks what one node asks for; `label` is its name in the tree."""
+    """Raise a BindingError if the batch lacks columns that one node asks for; `label` is its name in the tree."""
     binding = node.facts.binding
     if binding is None:
         return

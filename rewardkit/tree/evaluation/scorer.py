@@ -616,7 +616,8 @@ def score(
         table.total      # array([1., 0.])
 
     Args:
-        reward: the tree to score with; or what `to_trl` takes: a plain function, or a list of rewards and functions.
+        reward: the tree to score with; or another argument of `to_trl`: a plain function, or a list of rewards and
+            functions.
         completions: n texts, or conversational completions (lists of messages).
         prompts: n prompts, texts or lists of messages.
         completion_ids: n lists of token ids.
@@ -625,7 +626,7 @@ def score(
             group is a run of rows with equal prompt and columns.
         environments: n environments after their rollouts, for ``rk.agents.final_state`` and
             ``rk.agents.environment_reward``.
-        is_error: tells whether the text of a tool's result is an error: returns True, or what the error says. By
+        is_error: decides whether the text of a tool's result is an error: returns True, or the error's message. By
             default a result is an error if it is an object with the one key ``error``, as TRL writes it.
         columns: the dataset's columns, n values each.
 

@@ -193,7 +193,7 @@ def test_other_reward_functions_are_warned_of() -> None:
 
 
 def test_names_of_ms_swift_are_refused_and_ours_are_replaced(orms: dict[str, Any]) -> None:
-    with pytest.raises(rk.RewardDefinitionError, match="'accuracy' of its own"):
+    with pytest.raises(rk.RewardDefinitionError, match="its own reward function 'accuracy'"):
         rk.to_swift(judged.named("accuracy") + length)
     assert "length" not in orms
     rk.to_swift(judged)
@@ -245,7 +245,7 @@ def test_a_number_that_float32_cannot_hold_is_refused() -> None:
 def test_rewards_that_cannot_run_are_refused() -> None:
     with pytest.raises(rk.RewardDefinitionError, match="no term"):
         rk.to_swift(rk.monitor(judged))
-    with pytest.raises(rk.RewardDefinitionError, match="follows what the reward scored before"):
+    with pytest.raises(rk.RewardDefinitionError, match="follows earlier scores of the reward"):
         rk.to_swift(judged + rk.schedules.track("judged", 0.0, 1.0) * length)
 
 

@@ -416,7 +416,7 @@ def test_completion_ids_hold_what_the_tool_said(tmp_path: Path) -> None:
 
 
 def test_lengths_in_tokens_warn_that_they_count_what_tools_say(tmp_path: Path) -> None:
-    with pytest.warns(rk.errors.RewardKitWarning, match="token ids of these completions hold the results of tools"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="token ids .* also hold the results of tools"):
         play(
             tmp_path,
             [[turn(A), turn("x")], ANSWERED],

@@ -1,4 +1,4 @@
-"""Check the batch sizes: how many completions, prompts, steps and epochs result, and whether they divide.
+"""Check the batch sizes: the resulting numbers of completions, prompts, steps and epochs, and whether they divide.
 
 With 8 per device, 2 processes and 4 steps per generation, 64 completions are generated at once: 8 prompts with
 ``num_generations: 8``.

@@ -80,7 +80,7 @@ def _applied(tree: Reward, batch: Batch) -> list[tuple[Reward, Rows]]:
 
 @dataclass
 class _Cell:
-    """A distinct cell of a column: its rows, how long it took to read it, and why it cannot be read, or ""."""
+    """A distinct cell of a column: its rows, the time to read it, and the reason why it cannot be read, or ""."""
 
     value: Any
     rows: list[int]
@@ -89,7 +89,7 @@ class _Cell:
 
 
 def _cells_of(name: str, parameter: Parameter, rows: list[int], table: Table, *, gold: bool) -> Iterator[Finding]:
-    """Find cells that cannot be read, and cells that are None.
+    """Find unreadable cells, and cells that are None.
 
     Args:
         gold: a ready reward reads them, so only their own rows get no score.
@@ -196,7 +196,7 @@ def _listed(cells: Sequence[_Cell], most: int, what: Literal["problem", "seconds
 
 
 def _reason(cell: _Cell) -> str:
-    """Return why a cell cannot be read, without its value, with which most reasons begin."""
+    """Return the reason why a cell cannot be read, without its value, with which most reasons begin."""
     reason = cell.problem.removeprefix(f"{shorten(cell.value)} cannot be parsed: ")
     for value in (shorten(cell.value), shorten(cell.value, 60)):
         if reason.startswith(value):

@@ -136,7 +136,7 @@ _TRACKERS = {"tensorboard": ("tensorboard", "tensorboardX"), "wandb": ("wandb",)
 
 
 def packages(config: RunConfig) -> Iterator[Finding]:
-    """Find packages that the settings need but that are not installed."""
+    """Find missing packages that the settings need."""
     wanted = {
         "lora": (config.lora is not None, ("peft",), ""),
         "quantize": (config.quantize is not None, ("bitsandbytes",), ""),
@@ -165,7 +165,7 @@ def output(config: RunConfig) -> Iterator[Finding]:
         yield Finding("fact", "output", f"{config.output} holds the record of a run without checkpoints")
 
 
-# Check the judges: how many calls a training makes, and whether the budget is enough.
+# Check the judges: the number of calls in a training, and whether the budget is enough.
 
 
 def asks(tree: Reward) -> bool:

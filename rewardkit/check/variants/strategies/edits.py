@@ -17,7 +17,7 @@ from rewardkit.check.completion.parsed_completion import parsed_json
 from rewardkit.check.variants.episodes.messages import Messages, is_assistant, is_result, last_turn
 from rewardkit.errors import RewardDefinitionError, shorten
 
-# Edits of trajectories: changes that a fair reward of tool calls treats as what they are.
+# Edits of trajectories: changes that a fair reward of tool calls treats fairly.
 
 
 Edit = Literal["further calls", "idle turns", "parallel order", "arguments", "ids", "prefix"]
@@ -29,8 +29,8 @@ def edited(messages: Iterable[Mapping[str, Any]], *edits: Edit) -> SearchStrateg
     Args:
         messages: a completion, with calls as TRL or OpenAI write them.
         edits: some of ``"further calls"``: 1 to 20 calls before the last turn, repeated or of a tool that does not
-            exist; ``"idle turns"``: turns without content, before and behind the answer; ``"parallel order"``: the
-            calls of each turn permuted with their results; ``"arguments"``: as mapping or as JSON text, keys in another
+            exist; ``"idle turns"``: turns without content, before and after the answer; ``"parallel order"``: the calls
+            of each turn permuted with their results; ``"arguments"``: as mapping or as JSON text, keys in another
             order; ``"ids"``: on all calls and results, or on none; ``"prefix"``: cut after one of the messages. All of
             them by default.
 

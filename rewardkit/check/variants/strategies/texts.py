@@ -76,7 +76,7 @@ def wild_texts(*, max_size: int = 5_000, pieces: Iterable[str] = ()) -> SearchSt
 def wrong_answers(
     gold: object, *, value: object = None, others: Iterable[str] = (), honest: bool = False
 ) -> SearchStrategy[str]:
-    """Draw answers that are certainly not `gold`, those that a model may give in good faith first.
+    """Draw answers that are certainly not `gold`, plausible answers of a model first.
 
     ``wrong_answers("42")`` draws ``86``, ``-42``, ``420``, ``nan``, ``""`` and the like; see
     ``rewardkit.check.variants.wrong_answers``.

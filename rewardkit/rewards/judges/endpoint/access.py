@@ -1,4 +1,4 @@
-"""A model and how to reach it: ``rk.Endpoint("qwen", base_url="http://localhost:8000/v1", concurrency=16)``."""
+"""A model and its access: ``rk.Endpoint("qwen", base_url="http://localhost:8000/v1", concurrency=16)``."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Access:
 @final
 @dataclass(frozen=True)
 class Endpoint:
-    """A model behind an OpenAI-compatible endpoint, and how to ask it.
+    """A model behind an OpenAI-compatible endpoint, and the settings of requests.
 
     ``rk.judge(rubric, model=rk.Endpoint("qwen", base_url="http://localhost:8000/v1", temperature=None))``
 

@@ -27,7 +27,7 @@ from rewardkit.rewards.judges.verdicts import Verdict
 # Sends one request once, without retries: ``await sender.sent(body, until, account)``.
 
 
-# Removes the key from what an endpoint returns: ``Redaction("open").message("not open")``.
+# Removes the key from an endpoint's replies: ``Redaction("open").message("not open")``.
 
 
 # "sk-proj-abc123", "hf_abcdef": the forms of keys of OpenAI, Hugging Face, Groq and others, if an endpoint returns one
@@ -180,7 +180,7 @@ class _Free(Exception):
         self.failure = failure
 
 
-# Why an endpoint refuses a request, judged by how it answers other requests of the same judge.
+# The reason why an endpoint refuses a request, judged by its replies to other requests of the same judge.
 
 
 _REFUSALS_IN_A_ROW = 8

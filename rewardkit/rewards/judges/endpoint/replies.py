@@ -12,7 +12,8 @@ exact."""
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The text of a model, why it stopped, and the tokens of request and reply, if the server reports them."""
+    """The text of a model, the reason why it stopped, and the tokens of request and reply, if the server reports
+    them."""
 
     text: str
     finish: str
