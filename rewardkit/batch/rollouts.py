@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, final
+from typing import TYPE_CHECKING, Any, Protocol, final
 
 from rewardkit.batch.trajectory import IsError, Trajectory
-from rewardkit.batch.transcripts import CallRecord, read
+
+if TYPE_CHECKING:
+    from rewardkit.batch.transcripts import CallRecord
 
 
 class BoolRow(Protocol):
@@ -66,6 +68,8 @@ class RolloutInfo:
         if self.trajectories is not None:
             return self.trajectories[row]
         records = None if self.records is None else self.records[row]
+        from rewardkit.batch.transcripts import read  # large, and few rewards read trajectories
+
         return read(
             completion,
             cut=self.cut is not None and self.cut[row],

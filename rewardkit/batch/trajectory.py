@@ -14,11 +14,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, final
+from typing import TYPE_CHECKING, Any, Literal, final
 
 from rewardkit.batch.call_arguments import Arguments as Arguments, json_key as json_key
-from rewardkit.batch.text_calls import Form, TextCall, read_text_calls
 from rewardkit.text.thinking import visible_text
+
+if TYPE_CHECKING:
+    from rewardkit.batch.text_calls import Form, TextCall
 
 Stop = Literal["answered", "cut", "pending", "silent"]
 """Why a trajectory ended.
@@ -229,6 +231,8 @@ class Trajectory:
         """
         if form == "messages" or self.calls or (form == "auto" and self.runs_calls):
             return self
+        from rewardkit.batch.text_calls import read_text_calls  # large, and few rewards need it
+
         turns = []
         for number, turn in enumerate(self.turns):
             read = read_text_calls(turn.text).calls

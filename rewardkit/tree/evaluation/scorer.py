@@ -17,7 +17,6 @@ import numpy as np
 
 from rewardkit.batch.batch import Batch
 from rewardkit.batch.column import Column, Floats, Rows, Share
-from rewardkit.batch.environments import journals
 from rewardkit.batch.logs import OF_TRAINERS
 from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.batch.score import ABSTAINED, SCORED, SKIPPED, Fault, Measured
@@ -654,6 +653,11 @@ def score(
     kind = next((one for one in live or () if isinstance(one, type)), None)
     if kind is not None:
         raise BindingError(f"environments= takes environments after their rollouts, got the class {kind.__name__!r}")
+    recorded: Mapping[str, Any] = {}
+    if live is not None:
+        from rewardkit.batch.environments import journals  # large, and few batches have environments
+
+        recorded = journals(live)
     batch = Batch(
         completions,
         prompts=prompts,
@@ -662,7 +666,7 @@ def score(
         progress=progress,
         num_generations=num_generations,
         context=None if live is None else {"environments": live},
-        rollouts=RolloutInfo(is_error=is_error, **journals(live)),
+        rollouts=RolloutInfo(is_error=is_error, **recorded),
     )
     if live is not None and len(live) != len(batch):
         raise BindingError(f"environments has {len(live)} values for {len(batch)} completions: pass one per completion")
