@@ -124,7 +124,7 @@ LONGEST = 20_000
 # The task's scorer gives the answer to sympy, which evaluates Python: no quotation marks, commas or square brackets.
 _FORMULA = re.compile(r"[A-Za-z0-9_\s+\-*/^().]*")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
-# Sixteen digits: more than any answer has, and a power of such numbers takes memory.
+# Any limit: powers of such numbers take memory.
 _LONG_NUMBER = re.compile(r"\d{16}")
 # Exponents of four digits, and towers: "2**9999", "9**9**9"; "x**12" is fine.
 _POWER = re.compile(r"\*\*\s*\(*\s*-?\s*\d{4}|\d\s*\)*\s*\*\*\s*\(*\s*\d+\s*\)*\s*\*\*")

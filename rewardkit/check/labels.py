@@ -34,7 +34,8 @@ _OF_TRAINERS = ("completions", "prompts", "trainer_state", "log_extra", "log_met
 # Any limit: every law runs on all examples, within one budget.
 _MOST_EXAMPLES = 24
 _MOST_COMPLETIONS = 3
-"""The laws look at this many prompts, with this many right and wrong completions each; calibration uses all."""
+"""The laws look at this many prompts, with this many right and wrong completions each; calibration uses all. Any
+number: more are variants of these, which the laws make themselves."""
 
 
 @dataclass

@@ -163,7 +163,7 @@ SLOW_FACTOR = 5.0
 """A call is slow above 0.1 s and 5 times its component's median; the slowest five of a component are listed."""
 
 MAX_KINDS = 200
-"""The most kinds of faults; reasons may quote completions, so they may all differ."""
+"""The most kinds of faults; reasons may quote completions, so they may all differ. Any limit of memory."""
 
 _OUTPUT = "rewardkit_output"
 """The attribute of an exception that carries the captured output of a worker process."""

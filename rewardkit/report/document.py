@@ -23,7 +23,7 @@ from rewardkit.batch.table_text import visible
 from rewardkit.report.values import middle_cut, quoted, repr_of
 
 WIDTH = 110
-"""Characters of a line on a terminal."""
+"""Characters of a line on a terminal. Any width that terminals have."""
 LIMIT = 60_000
 """The most bytes of a comment. GitHub allows 65,536 characters; the rest is left for others."""
 _COMMENTED = 1_500

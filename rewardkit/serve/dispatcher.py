@@ -39,7 +39,8 @@ _START_SECONDS = 600.0
 _MOST_STARTS = 3
 """Any number: once may be an accident, three times is the reward."""
 _PAUSES = (0.0, 0.5, 2.0, 10.0)
-"""Seconds before a worker is started again that died before it had loaded its reward, again and again."""
+"""Seconds before a worker is started again that died before it had loaded its reward, again and again. Any numbers: at
+once after an accident, seldom if the reward cannot be loaded."""
 _LAST_WORDS_SECONDS = 0.2
 """The time to read the output that a process wrote before it died. Any number: a pipe is read in microseconds."""
 _LENGTH_BYTES = 8
@@ -248,9 +249,10 @@ async def _message(reader: asyncio.StreamReader) -> bytes:
 
 LARGEST, LARGEST_WAITING = 256, 16
 """The most rows of a batch, for a reward that only computes, and for one that waits: the slowest row holds up the
-others."""
+others. Any numbers."""
 _BATCH_SECONDS = 0.01
-"""The time that a batch should take: requests that arrive meanwhile wait for it, and its rows are answered together."""
+"""The time that a batch should take: requests that arrive meanwhile wait for it, and its rows are answered together.
+Any number: hardly felt by who waits, and far longer than handing out a batch."""
 _SMALLEST = 4
 """Any number: slow rewards are called for a few rows at once, since they may score batches better than rows."""
 _PATIENCE, _PATIENCE_WAITING = 0.25, 0.75

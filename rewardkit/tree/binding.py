@@ -35,7 +35,8 @@ _PRESENT = {str, int, bool, list, dict, tuple, type(None)}
 _REPEATABLE = {type(None), str, int, float}
 _UNCHANGEABLE = {str, int, float, bool, Decimal, Fraction}
 _MOST_REMEMBERED, _LONGEST_REMEMBERED = 4_096, 500
-"""The number of cells of one type that are cached, and their length in characters: at most 2 MB of ASCII."""
+"""The number of cells of one type that are cached, and their length in characters: at most 2 MB of ASCII. Any limits:
+gold answers come again with every generation, and long cells are read fast enough."""
 
 
 def coerce_column(

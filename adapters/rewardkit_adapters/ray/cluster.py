@@ -28,7 +28,8 @@ _AHEAD = 4
 """Items for each core that are in progress. Any number above one, so that no core waits for the next item."""
 
 _STORE_BYTES = 200_000_000
-"""The object store of a Ray that we start: parts are described in it, and rows never pass through it."""
+"""The object store of a Ray that we start: parts are described in it, and rows never pass through it. Any size: Ray
+would take a third of the memory."""
 
 
 @final

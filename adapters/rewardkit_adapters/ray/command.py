@@ -275,7 +275,8 @@ def _context(out: Folder) -> Iterator[None]:
 
 
 _MOST_ROWS = 50_000
-"""Rows of a part: some seconds of work, and a file of some megabytes."""
+"""Rows of a part: some seconds of work, and a file of some megabytes. Any size: what is lost if a machine fails,
+against the cost of a file."""
 _EACH = 8
 """The least number of parts for each core, so that all end at about the same time."""
 

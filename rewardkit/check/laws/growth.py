@@ -115,7 +115,8 @@ SECONDS = 10.0
 MEGABYTES = 256
 """Any limit: as much as `rk.code_tests` allows a whole program by default."""
 _GLANCE = (24, 64, 1_000, 4_000, 16_000)
-"""Sizes tried first: a family of texts that takes no time at these sizes is skipped."""
+"""Sizes tried first: a family of texts that takes no time at these sizes is skipped. The small ones show exponential
+growth, the large ones quadratic growth."""
 # Small steps up to 28 find exponential growth before it hangs; then two to four times as much each time.
 _SIZES = (16, 20, 24, 28, 64, 250, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
 _SUSPECT = 0.005

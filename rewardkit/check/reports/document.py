@@ -41,7 +41,7 @@ _LONGEST = 4_000
 _CELL = 80
 """Characters of a cell on a terminal. Any limits of a line."""
 _WHY = 80
-"""Characters of the reason of a further finding."""
+"""Characters of the reason of a further finding. Any limit of a line."""
 _SHORT = 300
 """Characters of a line that reproduces a finding; longer ones are left to the other reports, never cut."""
 _MARKS: dict[Kind, str] = {"broken": "broken", "unfinished": "not done", "held": "held", "skipped": "n/a"}

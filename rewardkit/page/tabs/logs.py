@@ -153,7 +153,7 @@ def share_over_time(kind: NoteKind, steps: Floats, asked: Floats, bins: int) -> 
 
 Rows = list[dict[str, Any]]
 _NOTES = 12
-"""The kinds that are shown at first."""
+"""The kinds that are shown at first. Any number that fits a screen."""
 # Any numbers: completions below a note, and points of a small curve, about one for two pixels.
 _NEWEST = 12
 _BINS = 40

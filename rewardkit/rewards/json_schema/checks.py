@@ -18,8 +18,8 @@ from rewardkit.errors import near_miss, shorten
 from rewardkit.rewards.json_schema.document import STRUCTURE, SchemaDocument, refusal
 from rewardkit.text.json_text import MAX_CHARACTERS
 
-# Any limits: the largest schemas in use have some hundred thousand characters and few levels, and what reads them calls
-# itself for each level.
+# Any limits: reading a schema takes time and memory with its length, and what reads it calls itself for each level, of
+# which Python allows 1,000.
 SCHEMA_CHARACTERS = 2_000_000
 SCHEMA_DEPTH = 128
 VALUE_DEPTH = 128

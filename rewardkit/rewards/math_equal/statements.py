@@ -29,7 +29,8 @@ from rewardkit.rewards.math_equal.structure import LEAF, LIST, SET, Node, parse
 
 
 MAX_WORDS = 4
-"""The most words of a gold answer that is not in ``\\text{}``. Sentences can be said in too many ways."""
+"""The most words of a gold answer that is not in ``\\text{}``. Sentences can be said in too many ways. Any limit: names
+and short phrases have up to four words."""
 
 MISSING = frozenset(("nan", "nat", "null", "<na>", "n/a"))
 

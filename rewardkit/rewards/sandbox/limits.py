@@ -17,7 +17,7 @@ from typing import final
 
 MEGABYTE = 1 << 20
 OUTPUT_BYTES = 4_000_000
-"""Any limit: the largest expected outputs of contests are a few megabytes, and output is kept in memory."""
+"""Any limit: output is kept in memory, and a program may print forever."""
 
 _THREAD = 0x10000  # CLONE_THREAD
 _REFUSED, _UNKNOWN = 1, 38  # EPERM; ENOSYS, on which the C library takes the older call

@@ -380,7 +380,8 @@ GIB = 2**30
 # Bytes per parameter. With 4 bits, about a tenth more is for the scales of blocks.
 _BYTES = {"float32": 4.0, "bfloat16": 2.0, "float16": 2.0, "8bit": 1.0, "4bit": 0.55}
 _WIDTHS, _INNER = 11, 4
-"""Activations of a layer per token: multiples of its width and of the width of its MLP."""
+"""Activations of a layer per token: multiples of its width and of the width of its MLP. Estimates for a decoder in
+which attention needs no memory of its own."""
 
 
 @dataclass(frozen=True)

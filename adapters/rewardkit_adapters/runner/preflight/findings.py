@@ -118,7 +118,7 @@ def _text(prompt: Any) -> str:
 Kind = Literal["error", "warning", "fact"]
 
 _WIDTH = 110
-"""Characters of a line of a report."""
+"""Characters of a line of a report. Any width of a terminal."""
 _TITLES: dict[Kind, str] = {"error": "errors", "warning": "warnings", "fact": "facts"}
 
 

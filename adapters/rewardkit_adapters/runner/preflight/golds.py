@@ -43,7 +43,7 @@ _EXPENSIVE = 6
 """The sample size if completions run in a sandbox. Any number: each row is scored in several formats, and starts
 programs."""
 _VALUE = 80
-"""The most characters of a value that a finding shows."""
+"""The most characters of a value that a finding shows. Any limit: a finding is a few lines."""
 # The beginning of a training of any length.
 _START = Progress(0, 100)
 
